@@ -1,0 +1,2 @@
+//! memtrail.
+fn main() {}
