@@ -1,1 +1,25 @@
-//! See Cargo.toml.
+//! The recording folder, and how a launcher and the agents it starts talk about it.
+//!
+//! A recording is a folder `<program>-<pid>.memtrail/` that is readable at any moment:
+//!
+//! | file | what |
+//! |---|---|
+//! | `recording.json` | [`Description`]: program, runtime, rate, clock, how it ended |
+//! | `trace.ctf` | the allocation trace, in memtrace's format |
+//!
+//! While a program runs under `memtrail run`, launcher and agents share a private *session* folder
+//! ([`session`]) that holds the options, one [`Status`](session::Status) a process, and the packets
+//! that have not reached the trace yet.
+//!
+//! Invariants: everything is mode 0600 (folders 0700); `recording.json` is replaced whole, never
+//! written in place; no reader needs the session.
+#![forbid(unsafe_code)]
+
+mod description;
+mod folder;
+pub mod session;
+
+pub use description::{
+    Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, TraceFile,
+};
+pub use folder::{DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name};

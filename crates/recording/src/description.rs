@@ -1,0 +1,124 @@
+//! `recording.json`: what was recorded, how, and how it ended.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of `recording.json`. A reader refuses a higher one.
+pub const FORMAT: u32 = 1;
+
+/// The content of `recording.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// [`FORMAT`] of the writer.
+    pub format: u32,
+    /// Version of memtrail that recorded.
+    pub memtrail: String,
+    /// Path of the executable.
+    pub program: String,
+    /// Arguments, the program's own name first. Bytes that are not UTF-8 are replaced.
+    pub arguments: Vec<String>,
+    /// Process id of the target.
+    pub pid: u32,
+    /// Process id of the recorded process it was forked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<u32>,
+    /// Name of the machine.
+    pub host: String,
+    /// The language runtime inside the target.
+    pub runtime: Runtime,
+    /// How allocations were sampled.
+    pub sampling: Sampling,
+    /// How the trace's clock relates to the world's.
+    pub clock: Clock,
+    /// GNU build id of the executable in hexadecimal, when it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
+    /// The allocation trace.
+    pub trace: TraceFile,
+    /// How the recording ended; absent while it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+}
+
+/// The runtime that was found in the target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Runtime {
+    /// `OCaml`.
+    pub language: String,
+    /// Version as far as the layout tells, `4.13` or `5.3`.
+    pub version: String,
+    /// Bits in a word.
+    pub word_bits: u8,
+    /// The GC's settings, as `Sys.runtime_parameters` prints them.
+    pub parameters: String,
+}
+
+/// Settings of the sampler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Samples per word.
+    pub rate: f64,
+    /// Who walks the stack: `incremental` (the agent) or `runtime`. Both give the same callstacks.
+    pub callstacks: String,
+}
+
+/// One moment on two clocks. Times in the trace are `start_unix_us` plus monotonic time since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// Microseconds since the Unix epoch.
+    pub start_unix_us: u64,
+    /// `CLOCK_MONOTONIC` at that moment, in nanoseconds.
+    pub start_monotonic_ns: u64,
+}
+
+/// The trace file and its state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceFile {
+    /// File name inside the folder.
+    pub file: String,
+    /// Whether more will come.
+    pub state: FileState,
+    /// Bytes written when the state was noted.
+    pub bytes: u64,
+    /// Sampled blocks written when the state was noted.
+    pub blocks: u64,
+    /// Samples whose event could not be written (no memory, no room); 0 unless something is wrong.
+    #[serde(default)]
+    pub lost: u64,
+}
+
+/// State of a file of the recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileState {
+    /// The target runs and writes.
+    Growing,
+    /// Everything is there.
+    Complete,
+    /// The target died without a word; what had been flushed is there.
+    Cut,
+}
+
+/// Why the recording ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The target came to its end; the exit code when the launcher saw it.
+    Exited {
+        /// Exit code.
+        code: Option<i32>,
+    },
+    /// A signal ended the target.
+    Killed {
+        /// Signal number.
+        signal: i32,
+    },
+    /// The target replaced itself with another program.
+    Execed,
+    /// The target started its own `Gc.Memprof` profile, and memtrail gave way.
+    GaveWay,
+    /// The trace could not be written any more.
+    WriteFailed {
+        /// The system's error number.
+        errno: i32,
+    },
+}

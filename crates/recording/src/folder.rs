@@ -1,0 +1,198 @@
+//! Opens and updates recording folders.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::description::{Description, FORMAT};
+
+/// Name of the description inside a recording.
+pub const DESCRIPTION_FILE: &str = "recording.json";
+/// Name of the allocation trace inside a recording.
+pub const TRACE_FILE: &str = "trace.ctf";
+
+/// Why a recording cannot be opened or updated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A folder without a description or a trace.
+    #[error("{} is a folder, but not a recording: it has neither {DESCRIPTION_FILE} nor {TRACE_FILE}", path.display())]
+    NotARecording {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// `recording.json` does not parse.
+    #[error("malformed {} at line {}, column {}: {source}", path.display(), source.line(), source.column())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The parser's reason.
+        source: serde_json::Error,
+    },
+    /// Written by a later memtrail.
+    #[error("{} has format {found}, this memtrail reads up to {FORMAT}", path.display())]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+}
+
+/// A recording on disk, or a bare trace taken as one.
+#[derive(Debug)]
+pub struct Recording {
+    /// The folder or file that was named.
+    pub path: PathBuf,
+    /// Its allocation trace.
+    pub trace: PathBuf,
+    /// Its description; a bare trace has none.
+    pub description: Option<Description>,
+}
+
+impl Recording {
+    /// Opens a recording folder, or a bare `.ctf` file.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let io = |action, path: &Path| {
+            let path = path.to_path_buf();
+            move |source| Error::Io { action, path, source }
+        };
+        let meta = fs::metadata(path).map_err(io("open", path))?;
+        if !meta.is_dir() {
+            return Ok(Self {
+                path: path.to_path_buf(),
+                trace: path.to_path_buf(),
+                description: None,
+            });
+        }
+        let trace = path.join(TRACE_FILE);
+        let file = path.join(DESCRIPTION_FILE);
+        let description = match fs::read(&file) {
+            Ok(text) => Some(parse(&file, &text)?),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+            Err(e) => return Err(io("read", &file)(e)),
+        };
+        if description.is_none() && !trace.exists() {
+            return Err(Error::NotARecording { path: path.to_path_buf() });
+        }
+        Ok(Self { path: path.to_path_buf(), trace, description })
+    }
+}
+
+fn parse(file: &Path, text: &[u8]) -> Result<Description, Error> {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        format: u32,
+    }
+    let malformed = |source| Error::Malformed { path: file.to_path_buf(), source };
+    let Version { format } = serde_json::from_slice(text).map_err(malformed)?;
+    if format > FORMAT {
+        return Err(Error::TooNew { path: file.to_path_buf(), found: format });
+    }
+    serde_json::from_slice(text).map_err(malformed)
+}
+
+impl Description {
+    /// Replaces `recording.json` in `folder` as a whole.
+    pub fn save(&self, folder: &Path) -> Result<(), Error> {
+        let file = folder.join(DESCRIPTION_FILE);
+        let fresh = folder.join(".recording.json.new");
+        let write = || -> std::io::Result<()> {
+            let mut text = serde_json::to_vec_pretty(self)?;
+            text.push(b'\n');
+            let mut options = fs::OpenOptions::new();
+            options.write(true).create(true).truncate(true);
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(&fresh)?.write_all(&text)?;
+            fs::rename(&fresh, &file)
+        };
+        write().map_err(|source| Error::Io { action: "write", path: file.clone(), source })
+    }
+}
+
+/// The default name of a recording; `again` counts further images of one process (after `exec`).
+pub fn folder_name(program: &str, pid: u32, again: u32) -> String {
+    let program: String = program
+        .chars()
+        .map(|c| if c == '/' || c.is_control() { '_' } else { c })
+        .take(80)
+        .collect();
+    match again {
+        0 => format!("{program}-{pid}.memtrail"),
+        n => format!("{program}-{pid}-{}.memtrail", n + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::description::{Clock, FileState, Outcome, Runtime, Sampling, TraceFile};
+
+    fn sample() -> Description {
+        Description {
+            format: FORMAT,
+            memtrail: "0.1.0".into(),
+            program: "/usr/bin/coqc".into(),
+            arguments: vec!["coqc".into(), "theory.v".into()],
+            pid: 4711,
+            forked_from: None,
+            host: "box".into(),
+            runtime: Runtime {
+                language: "OCaml".into(),
+                version: "4.13".into(),
+                word_bits: 64,
+                parameters: "v=0x0".into(),
+            },
+            sampling: Sampling { rate: 1e-4, callstacks: "incremental".into() },
+            clock: Clock { start_unix_us: 1, start_monotonic_ns: 2 },
+            build_id: None,
+            trace: TraceFile {
+                file: TRACE_FILE.into(),
+                state: FileState::Growing,
+                bytes: 0,
+                blocks: 0,
+                lost: 0,
+            },
+            outcome: Some(Outcome::Killed { signal: 9 }),
+        }
+    }
+
+    #[test]
+    fn saved_descriptions_come_back() {
+        let dir = tempfile::tempdir().unwrap();
+        sample().save(dir.path()).unwrap();
+        let back = Recording::open(dir.path()).unwrap();
+        assert_eq!(back.description, Some(sample()));
+        assert_eq!(back.trace, dir.path().join(TRACE_FILE));
+    }
+
+    #[test]
+    fn later_formats_are_refused_by_number_whatever_else_they_hold() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(DESCRIPTION_FILE), r#"{"format": 99, "new": []}"#).unwrap();
+        let error = Recording::open(dir.path()).unwrap_err();
+        assert!(matches!(error, Error::TooNew { found: 99, .. }), "{error}");
+    }
+
+    #[test]
+    fn an_empty_folder_is_not_a_recording() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(Recording::open(dir.path()), Err(Error::NotARecording { .. })));
+    }
+
+    #[test]
+    fn folder_names_stay_inside_the_folder() {
+        assert_eq!(folder_name("coqc", 4711, 0), "coqc-4711.memtrail");
+        assert_eq!(folder_name("../x", 1, 1), ".._x-1-2.memtrail");
+    }
+}

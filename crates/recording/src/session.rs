@@ -1,0 +1,159 @@
+//! The private folder that a launcher shares with the agents it starts.
+//!
+//! | file | writer | what |
+//! |---|---|---|
+//! | `options.json` | launcher | [`Options`], once, before the target starts |
+//! | `claim` | agent | pid of the process that is recorded, when only one is |
+//! | `status-<pid>-<n>.json` | agent | [`Status`] of that process image; replaced whole |
+//! | `tail-<pid>-<n>-<domain>` | agent | shared memory: the packet a domain is filling |
+//!
+//! A tail's first bytes are a complete packet at every instant, so that after any death of the
+//! target the launcher can append it to the trace and nothing is lost.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Environment variable that names the session folder.
+pub const SESSION_VARIABLE: &str = "MEMTRAIL_SESSION";
+/// Name of the file with the options.
+pub const OPTIONS_FILE: &str = "options.json";
+/// Name of the file that says which process is recorded.
+pub const CLAIM_FILE: &str = "claim";
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// Version of the launcher; agents of another version do nothing.
+    pub memtrail: String,
+    /// Samples per word.
+    pub rate: f64,
+    /// The recording's folder, if the user named one (absolute).
+    pub output: Option<PathBuf>,
+    /// Where recordings go otherwise (absolute).
+    pub base: PathBuf,
+    /// Record forked and started children too.
+    pub children: bool,
+    /// Let the runtime capture callstacks instead of the agent (slower; a check on the agent).
+    #[serde(default)]
+    pub runtime_callstacks: bool,
+    /// The user's name for the run, kept in the trace.
+    #[serde(default)]
+    pub context: Option<String>,
+}
+
+/// What an agent reports of its process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Process id.
+    pub pid: u32,
+    /// Path of the executable.
+    pub program: String,
+    /// What became of it.
+    pub state: State,
+}
+
+/// What became of a process with the agent inside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It is, or was, recorded here.
+    Recording {
+        /// The recording's folder.
+        folder: PathBuf,
+    },
+    /// It is an OCaml program that cannot be recorded.
+    Refused {
+        /// Why, as a fragment.
+        reason: String,
+        /// What the user can do, if anything.
+        hint: Option<String>,
+    },
+    /// An OCaml program, but another one is recorded and `--children` was not given.
+    Passed,
+    /// A forked child of the recorded process that runs on.
+    Forked,
+}
+
+impl Status {
+    /// Replaces this image's status file as a whole; `again` counts images of one process.
+    pub fn save(&self, session: &Path, again: u32) -> io::Result<()> {
+        let file = session.join(format!("status-{}-{again}.json", self.pid));
+        let fresh = session.join(format!(".status-{}-{again}.new", self.pid));
+        fs::write(&fresh, serde_json::to_vec(self)?)?;
+        fs::rename(fresh, file)
+    }
+
+    /// All that agents of this session have reported, by pid and image.
+    pub fn load_all(session: &Path) -> io::Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(session)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if let Some(key) = name.strip_prefix("status-").and_then(|n| n.strip_suffix(".json")) {
+                let order: Vec<u32> = key.split('-').filter_map(|n| n.parse().ok()).collect();
+                found.push((order, load(&path)?));
+            }
+        }
+        found.sort_by(|a: &(Vec<u32>, Self), b| a.0.cmp(&b.0));
+        Ok(found.into_iter().map(|(_, status)| status).collect())
+    }
+}
+
+impl Options {
+    /// Writes the options into a fresh session.
+    pub fn save(&self, session: &Path) -> io::Result<()> {
+        fs::write(session.join(OPTIONS_FILE), serde_json::to_vec(self)?)
+    }
+
+    /// Reads a session's options.
+    pub fn load(session: &Path) -> io::Result<Self> {
+        load(&session.join(OPTIONS_FILE))
+    }
+}
+
+fn load<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
+    Ok(serde_json::from_slice(&fs::read(file)?)?)
+}
+
+/// Name of the shared memory in which a domain's packet grows.
+pub fn tail_name(pid: u32, again: u32, domain: u16) -> String {
+    format!("tail-{pid}-{again}-{domain}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_come_back_in_the_order_of_processes_and_images() {
+        let dir = tempfile::tempdir().unwrap();
+        let status = |pid, state| Status { pid, program: "/bin/x".into(), state };
+        let folder = |n: &str| State::Recording { folder: PathBuf::from(n) };
+        status(900, State::Passed).save(dir.path(), 0).unwrap();
+        status(50, folder("b")).save(dir.path(), 1).unwrap();
+        status(50, folder("a")).save(dir.path(), 0).unwrap();
+        let all = Status::load_all(dir.path()).unwrap();
+        assert_eq!(all.iter().map(|s| s.pid).collect::<Vec<_>>(), [50, 50, 900]);
+        assert_eq!(all[0].state, folder("a"));
+        assert_eq!(all[1].state, folder("b"));
+    }
+
+    #[test]
+    fn options_come_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options {
+            memtrail: "0.1.0".into(),
+            rate: 1e-4,
+            output: None,
+            base: "/tmp".into(),
+            children: false,
+            runtime_callstacks: false,
+            context: Some("été".into()),
+        };
+        options.save(dir.path()).unwrap();
+        assert_eq!(Options::load(dir.path()).unwrap(), options);
+    }
+}
