@@ -1,2 +1,56 @@
-//! Chores of this repository.
-fn main() {}
+//! Chores of this repository: `cargo xtask --help`.
+#![forbid(unsafe_code)]
+
+mod command;
+mod compilers;
+mod packages;
+mod setup;
+mod tally;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Chores of the memtrail repository", version)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Install what the tests need: Debian packages, OCaml 4.14 and 5.3
+    ///
+    /// Packages come from apt, and only those that are missing. The compilers are built from the
+    /// npm registry's source packages, about five minutes each, once: they stay in `memtrail`
+    /// under the user's cache folder. Running it again costs nothing.
+    Setup,
+    /// Run everything: setup, format, lints, unit and integration tests
+    ///
+    /// The last line is `N passed, N failed`; the exit code is 0 when none failed.
+    Test {
+        /// Use what is installed; do not run setup first
+        #[arg(long)]
+        no_setup: bool,
+        /// Only tests whose name contains this
+        filter: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().chore {
+        Chore::Setup => setup::run(),
+        Chore::Test { no_setup, filter } => {
+            return test::run_and_report(!no_setup, filter.as_deref());
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

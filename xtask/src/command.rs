@@ -1,0 +1,62 @@
+//! Run other programs, and say what went wrong with them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a chore answers: nothing, or the message for the person who ran it.
+pub(crate) type Outcome<T = ()> = Result<T, String>;
+
+/// The command as a person would type it.
+fn typed(command: &Command) -> String {
+    let mut line = command.get_program().to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        line.push(' ');
+        line.push_str(&argument.to_string_lossy());
+    }
+    line
+}
+
+/// Run with our own streams; any other end than exit code 0 is an error.
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    let line = typed(command);
+    let status = command.status().map_err(|e| format!("cannot start `{line}`: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{line}` ended with {status}")) }
+}
+
+/// Run and give what it printed, without the last newline.
+pub(crate) fn output(command: &mut Command) -> Outcome<String> {
+    let line = typed(command);
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|e| format!("cannot start `{line}`: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("`{line}` ended with {}", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+}
+
+/// Where on `PATH` a program stands.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| file.is_file())
+}
+
+/// The root of the repository.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// `$XDG_CACHE_HOME/memtrail`, or `~/.cache/memtrail`: kept between runs, outside the repository.
+pub(crate) fn cache() -> Outcome<PathBuf> {
+    let base = match std::env::var_os("XDG_CACHE_HOME") {
+        Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),
+        _ => {
+            let home = std::env::home_dir()
+                .ok_or("neither XDG_CACHE_HOME nor HOME is set: nowhere to build compilers")?;
+            home.join(".cache")
+        }
+    };
+    Ok(base.join("memtrail"))
+}

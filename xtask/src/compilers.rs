@@ -1,0 +1,127 @@
+//! Build the OCaml compilers of `tests/compilers.txt` into the cache.
+//!
+//! A prefix is baked into what `make install` leaves, so a compiler is built where it will stay.
+//! It counts as built once its stamp says so, with the options it was built with: an interrupted
+//! or differently built one is removed and built anew.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use crate::command::{Outcome, cache, output, run};
+
+const LIST: &str = include_str!("../../tests/compilers.txt");
+const OPTIONS: &[&str] = &[
+    "--disable-ocamldoc",
+    "--disable-debugger",
+    "--disable-ocamltest",
+    "--disable-stdlib-manpages",
+];
+/// Written last, into the prefix.
+const STAMP: &str = ".built-by-memtrail";
+
+struct Compiler {
+    package: &'static str,
+    prefix: PathBuf,
+}
+
+fn listed(cache: &Path) -> Vec<Compiler> {
+    LIST.lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let (name, package) = (words.next()?, words.next()?);
+            (package != "-").then(|| Compiler { package, prefix: cache.join(name) })
+        })
+        .collect()
+}
+
+/// Build each compiler that the cache does not have.
+pub(crate) fn install() -> Outcome {
+    let cache = cache()?;
+    fs::create_dir_all(&cache).map_err(|e| format!("cannot create {}: {e}", cache.display()))?;
+    // Two setups at once: the second waits, then finds the work done.
+    let lock_path = cache.join("setup.lock");
+    let lock = File::create(&lock_path)
+        .and_then(|file| file.lock().map(|()| file))
+        .map_err(|e| format!("cannot lock {}: {e}", lock_path.display()))?;
+    for compiler in listed(&cache) {
+        compiler.ensure(&cache)?;
+    }
+    drop(lock);
+    Ok(())
+}
+
+impl Compiler {
+    fn recipe(&self) -> String {
+        format!("{} {}\n", self.package, OPTIONS.join(" "))
+    }
+
+    fn ensure(&self, cache: &Path) -> Outcome {
+        let stamp = self.prefix.join(STAMP);
+        if fs::read_to_string(&stamp).is_ok_and(|text| text == self.recipe()) {
+            return Ok(());
+        }
+        let build = cache.join(format!("build-{}", self.package));
+        for dir in [&self.prefix, &build] {
+            if dir.exists() {
+                fs::remove_dir_all(dir)
+                    .map_err(|e| format!("cannot remove {}: {e}", dir.display()))?;
+            }
+        }
+        fs::create_dir_all(&build)
+            .map_err(|e| format!("cannot create {}: {e}", build.display()))?;
+        eprintln!("building {} into {}", self.package, self.prefix.display());
+        self.build(&build)?;
+        fs::write(&stamp, self.recipe())
+            .map_err(|e| format!("cannot write {}: {e}", stamp.display()))?;
+        fs::remove_dir_all(&build).map_err(|e| format!("cannot remove {}: {e}", build.display()))
+    }
+
+    fn build(&self, dir: &Path) -> Outcome {
+        let archive =
+            output(Command::new("npm").args(["pack", "--silent", self.package]).current_dir(dir))?;
+        let archive = archive.lines().last().unwrap_or_default();
+        run(Command::new("tar").args(["xzf", archive]).current_dir(dir))?;
+        let source = dir.join("package");
+        let log_path = dir.join("log");
+        let log = File::create(&log_path)
+            .map_err(|e| format!("cannot create {}: {e}", log_path.display()))?;
+        let step = |program: &str, arguments: &[&str]| -> Outcome {
+            let out = log.try_clone().map_err(|e| format!("{}: {e}", log_path.display()))?;
+            let err = log.try_clone().map_err(|e| format!("{}: {e}", log_path.display()))?;
+            let mut command = Command::new(program);
+            command.args(arguments).current_dir(&source);
+            command.stdin(Stdio::null()).stdout(out).stderr(err);
+            run(&mut command).map_err(|e| format!("{e}\n  see {}", log_path.display()))
+        };
+        // Archives of the npm registry do not always keep the executable bit.
+        let prefix = self.prefix.to_string_lossy();
+        let mut configure = vec!["configure", "--prefix", &*prefix];
+        configure.extend(OPTIONS);
+        step("sh", &configure)?;
+        let jobs = thread::available_parallelism().map_or(1, usize::from);
+        step("make", &[&format!("-j{jobs}")])?;
+        step("make", &["install"])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_two_compilers_to_build() {
+        let compilers = listed(Path::new("/cache"));
+        let found: Vec<_> =
+            compilers.iter().map(|c| (c.package, c.prefix.to_string_lossy())).collect();
+        assert_eq!(
+            found,
+            [
+                ("ocaml@4.14.1000", "/cache/ocaml-4.14.1000".into()),
+                ("ocaml@5.3.0", "/cache/ocaml-5.3.0".into())
+            ]
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! Bring what the tests need.
+
+use crate::command::Outcome;
+use crate::{compilers, packages};
+
+/// Idempotent; quiet when there is nothing to do.
+pub(crate) fn run() -> Outcome {
+    packages::install()?;
+    compilers::install()
+}

@@ -1,0 +1,80 @@
+//! Run all checks and sum them up.
+
+use std::io::{BufRead, BufReader, Write, stdout};
+use std::process::{Command, ExitCode, Stdio};
+
+use crate::command::{repository, run};
+use crate::setup;
+use crate::tally::Tally;
+
+/// Run everything, go on after a failure, print `N passed, N failed` last.
+pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
+    let mut tally = Tally::default();
+    if with_setup && let Err(message) = setup::run() {
+        // Tests that need what is missing fail and say so; the others still tell something.
+        println!("setup failed: {message}");
+        tally.check(false);
+    }
+    if filter.is_none() {
+        check(&mut tally, "format", &["fmt", "--all", "--check"]);
+        let lints =
+            ["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
+        check(&mut tally, "lints", &lints);
+    }
+    cargo_test(&mut tally, filter);
+    tally
+}
+
+/// As [`run_all`], for the command line.
+pub(crate) fn run_and_report(with_setup: bool, filter: Option<&str>) -> ExitCode {
+    let tally = run_all(with_setup, filter);
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    if tally.failed == 0 && tally.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(repository()).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn check(tally: &mut Tally, what: &str, arguments: &[&str]) {
+    println!("--- {what}");
+    let outcome = run(&mut cargo(arguments));
+    if let Err(message) = &outcome {
+        println!("{what} failed: {message}");
+    }
+    tally.check(outcome.is_ok());
+}
+
+fn cargo_test(tally: &mut Tally, filter: Option<&str>) {
+    println!("--- tests");
+    let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    command.args(filter);
+    let mut counted = Tally::default();
+    let success = match command.stdout(Stdio::piped()).spawn() {
+        Err(error) => {
+            println!("cannot start cargo: {error}");
+            false
+        }
+        Ok(mut child) => {
+            for line in child
+                .stdout
+                .take()
+                .into_iter()
+                .flat_map(|out| BufReader::new(out).split(b'\n').map_while(Result::ok))
+            {
+                let line = String::from_utf8_lossy(&line);
+                counted.read(&line);
+                let _ = writeln!(stdout(), "{line}");
+            }
+            child.wait().is_ok_and(|status| status.success())
+        }
+    };
+    // A crate that does not compile has no result line, but it has not passed.
+    if !success && counted.failed == 0 {
+        counted.failed = 1;
+    }
+    tally.passed += counted.passed;
+    tally.failed += counted.failed;
+}
