@@ -1,2 +1,42 @@
-//! memtrail.
-fn main() {}
+//! `memtrail`: where was this memory allocated, and what keeps it alive?
+//!
+//! One file (or folder) a subcommand. Each turns its typed arguments once into resolved options,
+//! asks the libraries, and prints; nothing is computed here.
+#![deny(unsafe_code)]
+
+mod error;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Finds out where a program's memory was allocated, and what of it is still there.
+///
+/// Works on the program you already have: nothing is recompiled or relinked. OCaml 4.11 to 4.14 and
+/// 5.3 or later, native code, Linux.
+#[derive(Parser)]
+#[command(
+    version,
+    max_term_width = 100,
+    after_help = "\
+Memory grows and nobody knows why? Two commands:
+  memtrail run -- ./server --port 80    run it, recorded; Ctrl-C it when it has grown
+  memtrail report server-4711.memtrail  where the memory was allocated, what is still live"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(args),
+    };
+    result.unwrap_or_else(|failure| failure.report())
+}

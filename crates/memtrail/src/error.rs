@@ -1,0 +1,97 @@
+//! How a command fails: a message with the data in it, a hint, and an exit code from one table.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | something went wrong while working |
+//! | 2 | the command line is wrong |
+//! | 3 | an input file is missing, damaged or no trace |
+//! | 125 | `run`: memtrail itself could not start the program |
+//! | 126, 127 | `run`: the program cannot be executed, does not exist (as shells say) |
+//!
+//! `run` otherwise ends exactly as the program did.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+}
+
+/// The row of the table of exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Something went wrong while working.
+    Work,
+    /// The command line is wrong in a way that the parser cannot see.
+    Usage,
+    /// An input file is missing, damaged or no trace.
+    Input,
+    /// memtrail could not start the program.
+    Launch,
+    /// The program cannot be executed.
+    NotExecutable,
+    /// The program does not exist.
+    NotFound,
+    /// Whoever reads our output has gone: no message, no failure.
+    BrokenPipe,
+}
+
+impl Failure {
+    /// A failure with a lowercase fragment that says what happened.
+    pub(crate) fn new(kind: Kind, message: impl fmt::Display) -> Self {
+        Self { kind, message: message.to_string(), hint: None }
+    }
+
+    /// Adds what the user can do about it.
+    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    /// Prints the failure on stderr and gives its exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        if self.kind != Kind::BrokenPipe {
+            eprintln!("memtrail: {}", self.message);
+            if let Some(hint) = &self.hint {
+                eprintln!("hint: {hint}");
+            }
+        }
+        ExitCode::from(match self.kind {
+            Kind::BrokenPipe => 0,
+            Kind::Work => 1,
+            Kind::Usage => 2,
+            Kind::Input => 3,
+            Kind::Launch => 125,
+            Kind::NotExecutable => 126,
+            Kind::NotFound => 127,
+        })
+    }
+}
+
+/// Output errors; all other errors say themselves what kind they are.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::new(Kind::BrokenPipe, "broken pipe"),
+            _ => Self::new(Kind::Work, format_args!("cannot write output: {error}")),
+        }
+    }
+}
+
+impl From<memtrail_recording::Error> for Failure {
+    fn from(error: memtrail_recording::Error) -> Self {
+        let hint = match &error {
+            memtrail_recording::Error::TooNew { .. } => "read it with a newer memtrail",
+            memtrail_recording::Error::NotARecording { .. } => {
+                "name a folder that `memtrail run` made, or a .ctf file"
+            }
+            _ => "`memtrail run -- PROGRAM` makes a recording and prints its name",
+        };
+        Self::new(Kind::Input, error).hint(hint)
+    }
+}

@@ -1,0 +1,58 @@
+//! The agent inside this binary, and its copy on disk that the dynamic loader can load.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+static AGENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_agent.so"));
+
+/// The agent's path on disk, unpacked first if this version's is not there.
+///
+/// The name carries the content's hash, so versions live side by side and a damaged copy is never
+/// taken for whole; the file appears under its name only when it is complete.
+pub(super) fn unpacked() -> io::Result<PathBuf> {
+    let name = format!("libmemtrail-agent-{:032x}.so", xxh3_128(AGENT));
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    for folder in cache_folders() {
+        match unpack_into(&folder, &name) {
+            Ok(path) => return Ok(path),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn cache_folders() -> Vec<PathBuf> {
+    let home = |sub: &str| std::env::var_os("HOME").map(|h| Path::new(&h).join(sub));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    // SAFETY-free: the uid only names a folder whose owner is checked below.
+    let temporary = std::env::temp_dir().join(format!("memtrail-{}", super::process::user_id()));
+    [cache.or_else(|| home(".cache")).map(|c| c.join("memtrail")), Some(temporary)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn unpack_into(folder: &Path, name: &str) -> io::Result<PathBuf> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    if fs::symlink_metadata(folder)?.uid() != super::process::user_id() {
+        return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+    }
+    let path = folder.join(name);
+    if fs::metadata(&path).is_ok_and(|m| m.len() == AGENT.len() as u64) {
+        return Ok(path);
+    }
+    let fresh = folder.join(format!(".{name}.{}", std::process::id()));
+    fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o755)
+        .open(&fresh)?
+        .write_all(AGENT)?;
+    fs::rename(&fresh, &path)?;
+    Ok(path)
+}

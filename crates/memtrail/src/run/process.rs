@@ -1,0 +1,158 @@
+//! The target as a child process: started as a shell would, watched, and imitated at the end.
+//!
+//! The one file of this crate with `unsafe`: the standard library changes the signal mask and
+//! `SIGPIPE` of its children, and a recorder must not.
+
+#![expect(unsafe_code, reason = "signal masks and dispositions, see above")]
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
+
+use signal_hook::consts::signal::{
+    SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
+};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::Cause;
+
+/// `SIGPIPE`'s disposition when this process started, before Rust's runtime ignored it.
+static SIGPIPE_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static NOTE_SIGPIPE: extern "C" fn() = note_sigpipe;
+
+extern "C" fn note_sigpipe() {
+    SIGPIPE_BEFORE.store(disposition(libc::SIGPIPE), Relaxed);
+}
+
+fn disposition(signal: i32) -> usize {
+    // SAFETY: only asks; an all-zero sigaction is valid.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut now);
+        now.sa_sigaction
+    }
+}
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Exited(i32),
+    Killed(i32),
+}
+
+/// Effective user id.
+pub(super) fn user_id() -> u32 {
+    // SAFETY: cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// Gives `command` this process's own signal mask and `SIGPIPE` disposition.
+fn as_inherited(command: &mut Command) {
+    let sigpipe = SIGPIPE_BEFORE.load(Relaxed);
+    // SAFETY: an all-zero set is valid and is filled; the closure makes async-signal-safe calls.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), &raw mut mask);
+        command.pre_exec(move || {
+            libc::signal(libc::SIGPIPE, sigpipe);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
+            Ok(())
+        });
+    }
+}
+
+/// Becomes the program, as if memtrail had not been there. Returns only on failure.
+pub(super) fn become_program(mut command: Command) -> io::Error {
+    as_inherited(&mut command);
+    command.exec()
+}
+
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+/// Starts the program, waits for its end, and passes signals on to it meanwhile.
+pub(super) fn run(mut command: Command, started: impl FnOnce(u32)) -> io::Result<End> {
+    as_inherited(&mut command);
+    // Signals ignored here stay ignored, by us and by the child, as under nohup.
+    let passed_on = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT]
+        .into_iter()
+        .filter(|&signal| disposition(signal) != libc::SIG_IGN);
+    let mut signals = SignalsInfo::<WithOrigin>::new(passed_on)?;
+    #[expect(clippy::zombie_processes, reason = "waited for below, with the flags we need")]
+    let child = command.spawn()?;
+    let pid = child.id() as i32;
+    CHILD.store(pid, Relaxed);
+    started(child.id());
+    std::thread::spawn(move || {
+        for origin in &mut signals {
+            // What the terminal sends goes to the whole group, so the child has it already.
+            if !matches!(origin.cause, Cause::Kernel) {
+                let child = CHILD.load(Relaxed);
+                if child > 0 {
+                    // SAFETY: plain system call; the child is not reaped while CHILD names it.
+                    unsafe { libc::kill(child, origin.signal) };
+                }
+            }
+        }
+    });
+    wait(pid)
+}
+
+fn wait(pid: i32) -> io::Result<End> {
+    loop {
+        let mut status = 0;
+        // WNOWAIT leaves the child a zombie, so that its number stays its own until CHILD is 0.
+        // SAFETY: valid out-pointers; an all-zero siginfo is valid.
+        let waited = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let what = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, what)
+        };
+        if waited < 0 {
+            let error = io::Error::last_os_error();
+            if error.kind() == io::ErrorKind::Interrupted {
+                continue;
+            }
+            return Err(error);
+        }
+        // SAFETY: a valid out-pointer; the child has something to report.
+        let reaped = unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED) };
+        if reaped != pid {
+            continue;
+        }
+        if libc::WIFSTOPPED(status) {
+            // Stop too, so that the shell sees its job stopped; go on together.
+            // SAFETY: plain system calls.
+            unsafe {
+                libc::kill(libc::getpid(), libc::SIGSTOP);
+                libc::kill(pid, libc::SIGCONT);
+            }
+            continue;
+        }
+        CHILD.store(0, Relaxed);
+        return Ok(if libc::WIFSIGNALED(status) {
+            End::Killed(libc::WTERMSIG(status))
+        } else {
+            End::Exited(libc::WEXITSTATUS(status))
+        });
+    }
+}
+
+/// Dies of `signal`, without a second core dump.
+pub(super) fn die_of(signal: i32) -> ! {
+    // SAFETY: plain system calls with valid arguments.
+    unsafe {
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        libc::signal(signal, libc::SIG_DFL);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+    std::process::exit(128 + signal)
+}

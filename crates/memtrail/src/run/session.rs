@@ -1,0 +1,72 @@
+//! The private folder shared with the agents: made before the run, read and removed after it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use memtrail_recording::session::{Options, Status};
+
+/// A session folder; removed with the value.
+pub(super) struct Session {
+    folder: PathBuf,
+}
+
+impl Session {
+    /// Makes the folder in memory-backed storage if there is some, and leaves the options in it.
+    pub(super) fn create(options: &Options) -> io::Result<Self> {
+        let mut last = io::Error::from(io::ErrorKind::NotFound);
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        for base in runtime.into_iter().chain([PathBuf::from("/dev/shm"), std::env::temp_dir()]) {
+            for attempt in 0..16u32 {
+                let unique = std::time::SystemTime::now()
+                    .duration_since(std::time::UNIX_EPOCH)
+                    .map_or(0, |d| d.subsec_nanos());
+                let name = format!("memtrail-{}-{unique:x}{attempt:x}", std::process::id());
+                let folder = base.join(name);
+                match fs::DirBuilder::new().mode(0o700).create(&folder) {
+                    Ok(()) => {
+                        let session = Self { folder };
+                        options.save(&session.folder)?;
+                        return Ok(session);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                    Err(error) => {
+                        last = error;
+                        break;
+                    }
+                }
+            }
+        }
+        Err(last)
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What the agents have reported.
+    pub(super) fn statuses(&self) -> Vec<Status> {
+        Status::load_all(&self.folder).unwrap_or_default()
+    }
+
+    /// Packets that were being filled when their process ended: (its pid and image, the bytes).
+    pub(super) fn tails(&self) -> Vec<(PathBuf, String)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut tails: Vec<_> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                name.starts_with("tail-").then(|| (entry.path(), name))
+            })
+            .collect();
+        tails.sort();
+        tails
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Nothing but files of ours is in it, and nothing is lost if it stays.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

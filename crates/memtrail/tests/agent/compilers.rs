@@ -1,0 +1,66 @@
+//! The OCaml compilers of `tests/compilers.txt`, where `cargo xtask setup` puts them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LIST: &str = include_str!("../../../../tests/compilers.txt");
+
+/// An installed OCaml.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiler {
+    /// As in the list: `system`, `ocaml-5.3.0`.
+    pub(crate) name: &'static str,
+    pub(crate) ocamlopt: PathBuf,
+    /// Major, minor.
+    pub(crate) version: (u32, u32),
+}
+
+fn cache() -> PathBuf {
+    let base = match std::env::var_os("XDG_CACHE_HOME") {
+        Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),
+        _ => std::env::home_dir().expect("a home folder").join(".cache"),
+    };
+    base.join("memtrail")
+}
+
+/// The compiler of that name.
+///
+/// # Panics
+/// When it is not installed: what it would have tested is not tested.
+pub(crate) fn named(name: &str) -> Compiler {
+    let name = LIST
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_whitespace().next())
+        .find(|listed| *listed == name)
+        .unwrap_or_else(|| panic!("{name} is not in tests/compilers.txt"));
+    let ocamlopt = match name {
+        "system" => PathBuf::from("ocamlopt"),
+        _ => cache().join(name).join("bin/ocamlopt"),
+    };
+    let version = Command::new(&ocamlopt).arg("-version").output();
+    let version = match version {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        }
+        _ => panic!("{} does not run\nhint: cargo xtask setup", ocamlopt.display()),
+    };
+    let mut numbers = version.split('.').map_while(|n| n.trim().parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) => Compiler { name, ocamlopt, version: (major, minor) },
+        _ => panic!("{} -version says {version:?}", ocamlopt.display()),
+    }
+}
+
+impl Compiler {
+    /// `ocamlc` of the same installation.
+    pub(crate) fn ocamlc(&self) -> PathBuf {
+        self.ocamlopt.with_file_name("ocamlc")
+    }
+
+    /// Where its runtime's headers are.
+    pub(crate) fn headers(&self) -> PathBuf {
+        let output = Command::new(&self.ocamlopt).arg("-where").output().expect("ocamlopt -where");
+        PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+    }
+}

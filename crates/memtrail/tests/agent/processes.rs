@@ -1,0 +1,44 @@
+//! Processes that multiply: fork, exec, children, daemons.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::compilers::named;
+use crate::programs::build;
+use crate::running::Case;
+use crate::transparency::on_each;
+
+fn same(compiler: &str, program: &str, arguments: &[&str]) {
+    let program = build(&named(compiler), program);
+    Case::new(&program, arguments).same();
+    // Recording the children too changes nothing for them either.
+    Case::new(&program, arguments).options(&["--rate", "1e-3", "--children"]).same();
+}
+
+on_each!(fork, |compiler| same(compiler, "fork", &[]));
+on_each!(exec, |compiler| same(compiler, "exec", &["2"]));
+on_each!(waiting, |compiler| same(compiler, "waiting", &[]));
+on_each!(children, |compiler| {
+    // With --children the variables that carry us to them may show, by design.
+    Case::new(&build(&named(compiler), "children"), &[]).same();
+});
+on_each!(daemon, |compiler| {
+    let program = build(&named(compiler), "daemon");
+    let results = tempfile::tempdir().expect("a folder for results");
+    let file = results.path().join("result");
+    let case = Case::new(&program, &[file.to_str().expect("a path in UTF-8"), "2"]);
+    let recorded = case.recorded();
+    assert!(recorded.seen.status.success(), "{:?}", recorded.seen);
+    assert_eq!(recorded.seen.stdout(), "starting\n");
+    assert_eq!(recorded.seen.stderr(), "");
+    let started = Instant::now();
+    loop {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        if text.ends_with("done\n") {
+            break;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "the daemon says only {text:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+});

@@ -1,0 +1,179 @@
+//! Compile the programs of `tests/programs`, once for each content and compiler.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::compilers::Compiler;
+
+/// `tests/programs` of the repository.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs")
+}
+
+/// What a program's header says about it.
+struct Header {
+    libraries: Vec<String>,
+    variables: Vec<(String, String)>,
+}
+
+fn header(source: &str) -> Header {
+    let directive = |name: &str| {
+        let prefix = format!("(* {name}:");
+        source.lines().filter_map(move |line| {
+            Some(line.strip_prefix(&prefix)?.strip_suffix("*)")?.trim().to_owned())
+        })
+    };
+    Header {
+        libraries: directive("libs")
+            .flat_map(|l| l.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+            .collect(),
+        variables: directive("env")
+            .filter_map(|v| v.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())))
+            .collect(),
+    }
+}
+
+/// A program ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) path: PathBuf,
+    /// What its header asks to be set.
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+/// Compile `tests/programs/NAME.ml` with debug information.
+pub(crate) fn build(compiler: &Compiler, name: &str) -> Program {
+    let file = format!("{name}.ml");
+    let source = read(&file);
+    let header = header(&source);
+    let mut arguments = vec![OsString::from("-g")];
+    arguments.extend(libraries(compiler, &header.libraries));
+    arguments.extend(["-o".into(), name.into(), file.clone().into()]);
+    let dir = cached(compiler, &[&file], &format!("{arguments:?}"), |dir| {
+        let mut command = Command::new(&compiler.ocamlopt);
+        compile(command.args(&arguments).current_dir(dir));
+    });
+    Program { path: dir.join(name), variables: header.variables }
+}
+
+/// Compile `tests/programs/NAME.ml` to bytecode.
+pub(crate) fn build_bytecode(compiler: &Compiler, name: &str) -> Program {
+    let file = format!("{name}.ml");
+    let dir = cached(compiler, &[&file], "bytecode", |dir| {
+        let mut command = Command::new(compiler.ocamlc());
+        compile(command.args(["-g", "-o", name, &file]).current_dir(dir));
+    });
+    Program { path: dir.join(name), variables: Vec::new() }
+}
+
+/// The host of native plugins, and the plugin.
+pub(crate) fn build_plugin(compiler: &Compiler) -> (Program, PathBuf) {
+    let files = ["registry.ml", "plugin_host.ml", "plugin.ml"];
+    let dir = cached(compiler, &files, "plugin", |dir| {
+        let mut host = Command::new(&compiler.ocamlopt);
+        host.arg("-g").args(libraries(compiler, &["dynlink".to_owned()]));
+        compile(
+            host.args(["-linkall", "registry.ml", "plugin_host.ml", "-o", "host"]).current_dir(dir),
+        );
+        let mut plugin = Command::new(&compiler.ocamlopt);
+        compile(plugin.args(["-g", "-shared", "plugin.ml", "-o", "plugin.cmxs"]).current_dir(dir));
+    });
+    (Program { path: dir.join("host"), variables: Vec::new() }, dir.join("plugin.cmxs"))
+}
+
+/// A C program that starts the OCaml runtime itself.
+pub(crate) fn build_embedded(compiler: &Compiler) -> Program {
+    let dir = cached(compiler, &["embedded.ml", "embed.c"], "embedded", |dir| {
+        let mut ocaml = Command::new(&compiler.ocamlopt);
+        ocaml.args(["-g", "-output-complete-obj", "-o", "from_ocaml.o", "embedded.ml"]);
+        compile(ocaml.current_dir(dir));
+        let mut c = Command::new("gcc");
+        c.arg("-I").arg(compiler.headers());
+        c.args([
+            "-g",
+            "embed.c",
+            "from_ocaml.o",
+            "-o",
+            "embed",
+            "-Wl,-E",
+            "-lm",
+            "-ldl",
+            "-lpthread",
+        ]);
+        compile(c.current_dir(dir));
+    });
+    Program { path: dir.join("embed"), variables: Vec::new() }
+}
+
+/// A copy of a program without its symbol table and debug sections.
+pub(crate) fn strip(program: &Program) -> Program {
+    let path = program.path.with_extension("stripped");
+    let temporary = path.with_extension(format!("stripped.{}", std::process::id()));
+    compile(Command::new("strip").arg("-o").arg(&temporary).arg(&program.path));
+    fs::rename(&temporary, &path).expect("rename the stripped copy");
+    Program { path, ..program.clone() }
+}
+
+fn read(file: &str) -> String {
+    let path = sources().join(file);
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn libraries(compiler: &Compiler, names: &[String]) -> Vec<OsString> {
+    let mut arguments = Vec::new();
+    for name in names {
+        // Before OCaml 5 only threads has a folder of its own.
+        if compiler.version >= (5, 0) || name == "threads" {
+            arguments.extend(["-I".into(), format!("+{name}").into()]);
+        }
+    }
+    arguments.extend(names.iter().map(|name| format!("{name}.cmxa").into()));
+    arguments
+}
+
+/// A folder with the files compiled in it, made only when there is none of that content. It is
+/// made aside and renamed, so that tests in parallel never see half of one.
+fn cached(compiler: &Compiler, files: &[&str], recipe: &str, make: impl FnOnce(&Path)) -> PathBuf {
+    let mut hash = Xxh3::new();
+    for part in [compiler.ocamlopt.to_string_lossy().as_ref(), recipe] {
+        hash.update(part.as_bytes());
+    }
+    hash.update(format!("{:?}", compiler.version).as_bytes());
+    let contents: Vec<String> = files.iter().map(|file| read(file)).collect();
+    for content in &contents {
+        hash.update(content.as_bytes());
+    }
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    let stem = files[0].trim_end_matches(".ml");
+    let dir = root.join(format!("{}-{stem}-{:016x}", compiler.name, hash.digest()));
+    if dir.is_dir() {
+        return dir;
+    }
+    fs::create_dir_all(&root).expect("create the folder of compiled programs");
+    let aside = tempfile::tempdir_in(&root).expect("create a folder to compile in");
+    for (file, content) in files.iter().zip(&contents) {
+        fs::write(aside.path().join(file), content).expect("copy a source file");
+    }
+    make(aside.path());
+    let aside = aside.keep();
+    if fs::rename(&aside, &dir).is_err() {
+        // Another test was faster.
+        assert!(dir.is_dir(), "cannot rename {} to {}", aside.display(), dir.display());
+        let _ = fs::remove_dir_all(&aside);
+    }
+    dir
+}
+
+fn compile(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(
+        output.status.success(),
+        "{command:?}\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

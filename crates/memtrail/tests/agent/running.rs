@@ -1,0 +1,213 @@
+//! Run a program with and without `memtrail run`, and compare what anyone could see of it.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::programs::Program;
+
+/// No test waits longer for a program: one that hangs must fail, not stop the suite.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What can be seen of a program from outside.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) status: ExitStatus,
+}
+
+impl Seen {
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+}
+
+impl fmt::Debug for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} (code {:?}, signal {:?})",
+            self.status,
+            self.status.code(),
+            self.status.signal()
+        )?;
+        writeln!(f, "--- stdout\n{}--- stderr\n{}---", self.stdout(), self.stderr())
+    }
+}
+
+/// A program with its arguments, standard input and surroundings.
+pub(crate) struct Case {
+    words: Vec<OsString>,
+    stdin: Vec<u8>,
+    variables: Vec<(String, String)>,
+    /// A shell command run before, in the process that becomes the program: `ulimit -n 20`.
+    prelude: Option<String>,
+    options: Vec<OsString>,
+    /// Working folder, the same with and without us.
+    pub(crate) folder: TempDir,
+    recordings: TempDir,
+}
+
+/// A run under `memtrail run`.
+pub(crate) struct Recorded {
+    pub(crate) seen: Seen,
+    /// Given with `-o`.
+    pub(crate) recording: PathBuf,
+}
+
+impl Case {
+    /// A program of ours.
+    pub(crate) fn new(program: &Program, arguments: &[&str]) -> Case {
+        let mut case = Case::command(&program.path, arguments);
+        case.variables.clone_from(&program.variables);
+        case
+    }
+
+    /// Any command.
+    pub(crate) fn command(program: impl AsRef<OsStr>, arguments: &[&str]) -> Case {
+        let mut words = vec![program.as_ref().to_owned()];
+        words.extend(arguments.iter().map(OsString::from));
+        Case {
+            words,
+            stdin: Vec::new(),
+            variables: Vec::new(),
+            prelude: None,
+            options: vec!["--rate".into(), "1e-3".into()],
+            folder: tempfile::tempdir().expect("a working folder"),
+            recordings: tempfile::tempdir().expect("a folder for recordings"),
+        }
+    }
+
+    /// Standard input: these bytes, then its end.
+    pub(crate) fn stdin(mut self, bytes: &[u8]) -> Case {
+        self.stdin = bytes.to_vec();
+        self
+    }
+
+    /// Options of `memtrail run` besides `-q` and `-o`, in place of `--rate 1e-3`.
+    pub(crate) fn options(mut self, options: &[&str]) -> Case {
+        self.options = options.iter().map(OsString::from).collect();
+        self
+    }
+
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Case {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn prelude(mut self, shell: &str) -> Case {
+        self.prelude = Some(shell.to_owned());
+        self
+    }
+
+    fn prepared(&self, words: &[OsString]) -> Command {
+        let mut command = match &self.prelude {
+            None => Command::new(&words[0]),
+            Some(shell) => {
+                let mut command = Command::new("bash");
+                command.arg("-c").arg(format!("{shell}; exec \"$@\"")).arg("bash").arg(&words[0]);
+                command
+            }
+        };
+        command.args(&words[1..]).current_dir(self.folder.path());
+        for (name, value) in &self.variables {
+            command.env(name, value);
+        }
+        command
+    }
+
+    /// The command line of a recorded run.
+    pub(crate) fn recorded_words(&self, recording: &Path) -> Vec<OsString> {
+        let mut words = vec![OsString::from(env!("CARGO_BIN_EXE_memtrail")), "run".into()];
+        words.extend(self.options.iter().cloned());
+        words.extend(["-q".into(), "-o".into(), recording.into(), "--".into()]);
+        words.extend(self.words.iter().cloned());
+        words
+    }
+
+    /// Run it as it is.
+    pub(crate) fn plain(&self) -> Seen {
+        watch(self.prepared(&self.words), &self.stdin)
+    }
+
+    /// Run it under `memtrail run`.
+    pub(crate) fn recorded(&self) -> Recorded {
+        let recording = self.new_recording();
+        let seen = watch(self.prepared(&self.recorded_words(&recording)), &self.stdin);
+        Recorded { seen, recording }
+    }
+
+    /// Start it under `memtrail run` and give the process, for tests that disturb it.
+    pub(crate) fn start_recorded(&self) -> (std::process::Child, PathBuf) {
+        let recording = self.new_recording();
+        let mut command = self.prepared(&self.recorded_words(&recording));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        (command.process_group(0).spawn().expect("start memtrail run"), recording)
+    }
+
+    fn new_recording(&self) -> PathBuf {
+        let count = fs::read_dir(self.recordings.path()).map_or(0, Iterator::count);
+        self.recordings.path().join(format!("{count}.memtrail"))
+    }
+
+    /// Run both ways; everything visible must be equal. Gives the recorded run.
+    pub(crate) fn same(&self) -> Recorded {
+        let plain = self.plain();
+        let recorded = self.recorded();
+        assert!(
+            plain == recorded.seen,
+            "{:?} differs\n=== without memtrail: {plain:?}\n=== with memtrail: {:?}",
+            self.words,
+            recorded.seen
+        );
+        recorded
+    }
+}
+
+/// Run to its end, with all output.
+fn watch(mut command: Command, stdin: &[u8]) -> Seen {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.process_group(0).spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let group = child.id();
+    let mut into = child.stdin.take().expect("piped");
+    let bytes = stdin.to_vec();
+    // A program that ends without reading everything closes the pipe on us: that is its right.
+    let writer = thread::spawn(move || drop(into.write_all(&bytes)));
+    let stdout = drain(child.stdout.take().expect("piped"));
+    let stderr = drain(child.stderr.take().expect("piped"));
+    let started = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("wait") {
+            break status;
+        }
+        if started.elapsed() > PATIENCE {
+            let _ = Command::new("kill").args(["-9", "--", &format!("-{group}")]).status();
+            let _ = child.wait();
+            panic!("{command:?} did not end");
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    writer.join().expect("writer of standard input");
+    Seen { stdout: stdout.join().expect("stdout"), stderr: stderr.join().expect("stderr"), status }
+}
+
+fn drain(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).expect("read output");
+        bytes
+    })
+}
