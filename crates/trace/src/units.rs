@@ -28,3 +28,20 @@ pub struct DomainId(pub u16);
 /// (memtrace's location code, an OCaml `int`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub u64);
+
+/// A code that a reader has met, numbered from 0 in the order of meeting. Small enough to index
+/// columns with, unlike [`Code`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(pub u32);
+
+/// A node of the tree of backtraces; a whole backtrace, as the path from the root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackId(pub u32);
+
+/// A source file among the locations of a trace, numbered from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// A function name among the locations of a trace, numbered from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId(pub u32);

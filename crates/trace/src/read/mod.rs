@@ -1,0 +1,111 @@
+//! Reads a trace that is there as a whole. [`Follow`](crate::Follow) reads one that still grows.
+
+mod anomaly;
+mod backtrace;
+mod decoder;
+mod domain;
+mod event;
+mod info_packet;
+mod locate;
+mod mtf;
+mod packet;
+mod repair;
+mod tables;
+mod walk;
+
+use std::ops::ControlFlow;
+
+pub use anomaly::{Anomalies, Anomaly, Cause};
+pub(crate) use decoder::Decoder;
+pub use event::{Alloc, Detail, Event, Mark};
+pub use tables::Tables;
+
+use crate::info::TraceInfo;
+use crate::units::{Bytes, Timestamp};
+
+/// Why nothing at all can be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// There are no bytes.
+    #[error("empty file")]
+    Empty,
+    /// There is not one packet.
+    #[error("not a memtrace trace: it begins with {0:02x?}")]
+    NotATrace(Vec<u8>),
+    /// A version that this reader does not know.
+    #[error("trace format version {0}, newer than the versions 1 to 3 that are known")]
+    Version(u16),
+    /// There are packets, but none says what the trace is.
+    #[error("no trace information: the first packet is missing or damaged")]
+    NoInfo,
+}
+
+/// A trace in memory, or [mapped](crate::MappedTrace) into it.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    info: TraceInfo,
+}
+
+/// What is known at the end of a trace.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    /// All call sites, and all backtraces with [`Detail::Stacks`].
+    pub tables: Tables,
+    /// What was wrong.
+    pub anomalies: Anomalies,
+    /// Time of the latest event: how far the trace tells.
+    pub end: Timestamp,
+    /// Packets read, the trace information included.
+    pub packets: u64,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads up to the trace information.
+    pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
+        let info = Decoder::new(Detail::Marks).find_info(bytes)?;
+        Ok(Self { bytes, info })
+    }
+
+    /// What the trace says of its process.
+    pub fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    /// Size of the trace.
+    pub fn size(&self) -> Bytes {
+        Bytes(self.bytes.len() as u64)
+    }
+
+    /// Calls `f` with each event, in the order of the file, and with what has been met up to
+    /// then. May be called again, and then starts anew.
+    ///
+    /// Within a domain, times never decrease. Events of different domains are not merged: they
+    /// come packet by packet, so their times can be out of order.
+    pub fn for_each(&self, detail: Detail, mut f: impl FnMut(Event<'_>, &Tables)) -> Decoded {
+        let done = self.try_for_each(detail, |event, tables| {
+            f(event, tables);
+            ControlFlow::<std::convert::Infallible>::Continue(())
+        });
+        match done {
+            ControlFlow::Continue(decoded) => decoded,
+            ControlFlow::Break(never) => match never {},
+        }
+    }
+
+    /// As [`for_each`](Self::for_each), up to the first `Break`.
+    pub fn try_for_each<B>(
+        &self,
+        detail: Detail,
+        mut f: impl FnMut(Event<'_>, &Tables) -> ControlFlow<B>,
+    ) -> ControlFlow<B, Decoded> {
+        let mut decoder = Decoder::new(detail);
+        decoder.advance(self.bytes, true, &mut f)?;
+        ControlFlow::Continue(Decoded {
+            tables: decoder.tables,
+            anomalies: decoder.anomalies,
+            end: decoder.end,
+            packets: decoder.packets,
+        })
+    }
+}

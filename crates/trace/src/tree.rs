@@ -1,0 +1,170 @@
+//! Interns backtraces: equal ones get equal ids, and shared beginnings are stored once.
+//!
+//! A node is a pair (parent, frame) in two columns; node 0 is the root, the empty backtrace. A
+//! child's id is always greater than its parent's, so a pass from the last node to the first sees
+//! children before parents, and totals of subtrees need no recursion.
+//!
+//! Most nodes have one child, interned right after them: such a child is found at
+//! `parent + 1` without hashing, and only the others are entered in a hash table.
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
+use crate::units::{FrameId, StackId};
+
+/// All backtraces met, as a tree that grows from the outermost frames to the innermost.
+#[derive(Clone, Debug)]
+pub struct StackTree {
+    parents: Vec<StackId>,
+    frames: Vec<FrameId>,
+    /// Children that do not stand right behind their parent, by (parent, frame).
+    others: FxHashMap<u64, StackId>,
+}
+
+impl StackId {
+    /// The empty backtrace.
+    pub const ROOT: Self = Self(0);
+}
+
+impl Default for StackTree {
+    fn default() -> Self {
+        // The root is its own parent; its frame is never asked for.
+        Self {
+            parents: vec![StackId::ROOT],
+            frames: vec![FrameId(u32::MAX)],
+            others: FxHashMap::default(),
+        }
+    }
+}
+
+impl StackTree {
+    /// A tree of only the root.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Nodes, the root included. Ids are below it.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether there is no backtrace but the empty one.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 1
+    }
+
+    /// The backtrace without its innermost frame; the root for the root.
+    ///
+    /// # Panics
+    /// If `stack` is of another tree.
+    pub fn parent(&self, stack: StackId) -> StackId {
+        self.parents[stack.0 as usize]
+    }
+
+    /// The innermost frame; meaningless for the root.
+    ///
+    /// # Panics
+    /// If `stack` is of another tree.
+    pub fn frame(&self, stack: StackId) -> FrameId {
+        self.frames[stack.0 as usize]
+    }
+
+    /// The parent of each node; that of the root is the root.
+    pub fn parents(&self) -> &[StackId] {
+        &self.parents
+    }
+
+    /// The frame of each node; that of the root is no frame.
+    pub fn frames(&self) -> &[FrameId] {
+        &self.frames
+    }
+
+    /// The frames of a backtrace, innermost first.
+    pub fn path(&self, stack: StackId) -> impl Iterator<Item = FrameId> + '_ {
+        let mut at = stack;
+        std::iter::from_fn(move || {
+            (at != StackId::ROOT).then(|| {
+                let frame = self.frame(at);
+                at = self.parent(at);
+                frame
+            })
+        })
+    }
+
+    /// `parent` with one more frame, if it has been interned.
+    pub fn child(&self, parent: StackId, frame: FrameId) -> Option<StackId> {
+        if self.stands_behind(parent, frame) {
+            return Some(StackId(parent.0 + 1));
+        }
+        self.others.get(&key(parent, frame)).copied()
+    }
+
+    /// `parent` with one more frame.
+    #[inline]
+    pub fn intern(&mut self, parent: StackId, frame: FrameId) -> StackId {
+        if self.stands_behind(parent, frame) {
+            return StackId(parent.0 + 1);
+        }
+        self.intern_other(parent, frame)
+    }
+
+    #[inline]
+    fn stands_behind(&self, parent: StackId, frame: FrameId) -> bool {
+        let guess = parent.0 as usize + 1;
+        self.frames.get(guess) == Some(&frame) && self.parents.get(guess) == Some(&parent)
+    }
+
+    #[inline(never)]
+    fn intern_other(&mut self, parent: StackId, frame: FrameId) -> StackId {
+        // 2^32 nodes would need 32 GiB of columns; the last id then stands for all that is beyond.
+        let new = StackId(u32::try_from(self.parents.len()).unwrap_or(u32::MAX));
+        if new.0 != parent.0 + 1 {
+            match self.others.entry(key(parent, frame)) {
+                Entry::Occupied(found) => return *found.get(),
+                Entry::Vacant(free) => free.insert(new),
+            };
+        }
+        self.parents.push(parent);
+        self.frames.push(frame);
+        new
+    }
+}
+
+fn key(parent: StackId, frame: FrameId) -> u64 {
+    u64::from(parent.0) << 32 | u64::from(frame.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn equal_backtraces_and_only_they_have_equal_ids(
+            stacks in prop::collection::vec(prop::collection::vec(0..4_u32, 0..8), 0..200),
+        ) {
+            let mut tree = StackTree::new();
+            let mut slow: HashMap<Vec<u32>, StackId> = HashMap::from([(vec![], StackId::ROOT)]);
+            for stack in &stacks {
+                let mut id = StackId::ROOT;
+                for (depth, &frame) in stack.iter().enumerate() {
+                    let parent = id;
+                    id = tree.intern(parent, FrameId(frame));
+                    prop_assert!(id > parent);
+                    prop_assert_eq!(tree.child(parent, FrameId(frame)), Some(id));
+                    let known = *slow.entry(stack[..=depth].to_vec()).or_insert(id);
+                    prop_assert_eq!(known, id);
+                }
+                let mut path: Vec<u32> = tree.path(id).map(|frame| frame.0).collect();
+                path.reverse();
+                prop_assert_eq!(&path, stack);
+            }
+            prop_assert_eq!(tree.len(), slow.len());
+        }
+    }
+}
