@@ -1,1 +1,31 @@
-//! See Cargo.toml.
+//! All knowledge of the OCaml runtime: versions, layouts, frame tables, names.
+//!
+//! This is the only place in memtrail where an offset or a symbol name of the runtime is written down. Everything is
+//! taken from the runtime's sources, and each table names the file it comes from.
+//!
+//! Invariants:
+//! - what the agent uses neither allocates nor panics, whatever memory it is shown: all memory is read through
+//!   [`Memory`], and every answer about it is an `Option` or a `Result`;
+//! - the only `unsafe` is in [`memory`], where this process is read;
+//! - nothing here knows of traces, processes or files: [`inspect`] is given an executable's bytes.
+//!
+//! Word size is 64 bits, byte order little-endian: amd64 and arm64.
+
+pub mod block;
+pub mod calibrate;
+pub mod debuginfo;
+pub mod frames;
+#[cfg(feature = "inspect")]
+pub mod inspect;
+pub mod layout;
+pub mod memory;
+pub mod memprof;
+pub mod names;
+pub mod parameters;
+pub mod stack;
+pub mod symbols;
+pub mod version;
+
+pub use layout::Layout;
+pub use memory::{Address, Memory};
+pub use version::{Family, Refusal, Version, detect};

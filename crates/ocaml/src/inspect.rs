@@ -1,0 +1,1 @@
+//! Looking at an executable before it is run.

@@ -1,0 +1,147 @@
+//! What the sampler is given and what it gives (`runtime/memprof.c`, `stdlib/gc.ml`).
+
+use crate::block::{self, Value, as_integer, tag_of, wosize};
+use crate::memory::{Address, Memory};
+
+/// The five callbacks of a tracker, in the order of its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Callback {
+    AllocMinor,
+    AllocMajor,
+    Promote,
+    DeallocMinor,
+    DeallocMajor,
+}
+
+/// Fields of a tracker.
+pub const TRACKER_WOSIZE: u64 = 5;
+
+impl Callback {
+    /// All, in the order of a tracker's fields.
+    pub const ALL: [Self; TRACKER_WOSIZE as usize] =
+        [Self::AllocMinor, Self::AllocMajor, Self::Promote, Self::DeallocMinor, Self::DeallocMajor];
+}
+
+/// Why a sampled block was allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// By OCaml or C code.
+    Normal,
+    /// By unmarshalling.
+    Marshal,
+    /// Memory outside the heap that a custom block stands for (bigarrays, channels).
+    Custom,
+    /// A file mapped into a bigarray, or whatever later runtimes add.
+    Other,
+}
+
+/// The argument of an allocation callback: `{n_samples; size; source; callstack}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// How many samples fell into the block, at least one.
+    pub n_samples: u64,
+    /// The block's size in words, without its header.
+    pub size: u64,
+    /// Why it was allocated. 4.11 knows only `unmarshalled`, which is `Marshal` here.
+    pub source: Source,
+    /// The call stack: a block of slots (see [`Sample::slots`]).
+    pub callstack: Value,
+}
+
+/// Fields of a [`Sample`]'s block.
+const SAMPLE_WOSIZE: u64 = 4;
+
+impl Sample {
+    /// Reads the argument of an allocation callback.
+    pub fn read(memory: &impl Memory, argument: Value) -> Option<Self> {
+        let header = memory.u64(argument.checked_sub(8)?)?;
+        if tag_of(header) != 0 || wosize(header) != SAMPLE_WOSIZE {
+            return None;
+        }
+        let integer = |field: u64| as_integer(memory.field(argument, field * 8)?)?.try_into().ok();
+        Some(Self {
+            n_samples: integer(0)?,
+            size: integer(1)?,
+            source: match integer(2)? {
+                0 => Source::Normal,
+                1 => Source::Marshal,
+                2 => Source::Custom,
+                _ => Source::Other,
+            },
+            callstack: memory.field(argument, 24)?,
+        })
+    }
+
+    /// Where the slots stand and how many there are, if the call stack can be believed.
+    ///
+    /// In 5.3.0 the call stack may be a stale pointer into the minor heap: `run_alloc_callback_res` reads it after the
+    /// allocation of the argument, which may have moved it (fixed by ocaml/ocaml#14287). So the block is only believed
+    /// when it is a block of slots, of at most `max_frames`. Each slot must be checked as well: see [`Slot::read`].
+    pub fn slots(&self, memory: &impl Memory, max_frames: u64) -> Option<(Address, u64)> {
+        let at = self.callstack;
+        if !at.is_multiple_of(8) {
+            return None;
+        }
+        let header = memory.u64(at.checked_sub(8)?)?;
+        let length = wosize(header);
+        (tag_of(header) == 0 && length >= 1 && length <= max_frames).then_some((at, length))
+    }
+}
+
+/// One entry of a call stack (`runtime/caml/backtrace_prim.h`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// A frame descriptor.
+    Descriptor(Address),
+    /// Debug information of one of the allocations that a frame makes at once: only ever the innermost frame.
+    Debuginfo(Address),
+}
+
+impl Slot {
+    /// Reads a slot as it stands in a call stack's block, tagged as an integer.
+    ///
+    /// Debug information is 4-aligned, a descriptor 8-aligned; anything else is no slot.
+    pub const fn read(value: Value) -> Option<Self> {
+        if value & 1 == 0 {
+            return None;
+        }
+        let raw = value & !1;
+        if raw & 2 != 0 {
+            Some(Self::Debuginfo(raw - 2))
+        } else if raw != 0 && raw.is_multiple_of(8) {
+            Some(Self::Descriptor(raw))
+        } else {
+            None
+        }
+    }
+}
+
+/// Fields of the block that 5.3's `caml_memprof_start` returns (`Gc.Memprof.t`), in words.
+pub mod profile {
+    /// Size of the block.
+    pub const WOSIZE: u64 = 9;
+    /// Integer: 0 sampling, 1 stopped, 2 discarded.
+    pub const STATUS: u64 = 0;
+    /// Boxed float: samples a word.
+    pub const RATE: u64 = 1;
+    /// Integer: how many frames are captured; read anew for every sample.
+    pub const FRAMES: u64 = 3;
+    /// The first of the five callbacks, in the order of [`super::Callback::ALL`].
+    pub const CALLBACKS: u64 = 4;
+}
+
+/// Fields of 5.3's `memprof_domain_s`, which `Caml_state` points to, in bytes.
+pub mod domain {
+    /// Pointer back to the domain's state.
+    pub const STATE: u64 = 0;
+    /// The domain's profile, or [`crate::block::UNIT`]: `entries.config`.
+    pub const PROFILE: u64 = 64;
+}
+
+/// Whether a 5.3 profile is the one whose `AllocMinor` closure stands at `closure`.
+pub fn is_profile_of(memory: &impl Memory, value: Value, closure: Address) -> bool {
+    value.is_multiple_of(8)
+        && value != block::UNIT
+        && memory.field(value, profile::CALLBACKS * 8) == Some(closure)
+}

@@ -1,0 +1,159 @@
+//! Names of functions, as people know them.
+//!
+//! There are two kinds. Debug information has the path of the source (`Stdlib__List.map`, `Sample.big.(fun)`), which
+//! memtrace writes into its traces as it is. Linker symbols have been mangled (`asmcomp/compilenv.ml`,
+//! `middle_end/symbol.ml`): `camlStdlib__List__map_123` up to 5.0, `camlStdlib__List.map_123` from 5.1.
+//!
+//! Names are bytes; nothing here takes them to be UTF-8.
+
+/// Writes into `out` a function's name from debug information as people read it, as much as fits.
+///
+/// Only the compilation unit, the part before the first dot, changes: `Stdlib__List.map` becomes `Stdlib.List.map`, and
+/// dune's `Dune__exe__Main.f` becomes `Main.f`.
+pub fn write_name<'a>(name: &[u8], out: &'a mut [u8]) -> &'a [u8] {
+    let mut out = Output::new(out);
+    let end = name.iter().position(|&byte| byte == b'.').unwrap_or(name.len());
+    let (unit, rest) = name.split_at_checked(end).unwrap_or((name, &[]));
+    out.unit(unit);
+    out.put(rest);
+    out.written()
+}
+
+/// Writes into `out` what a linker symbol stands for, as much as fits; `None` if OCaml's compiler did not make it.
+///
+/// `camlStdlib__List__map_123` and `camlStdlib__List.map_123` become `Stdlib.List.map`.
+pub fn demangle<'a>(symbol: &[u8], out: &'a mut [u8]) -> Option<&'a [u8]> {
+    let path = symbol.strip_prefix(b"caml")?;
+    if !path.first()?.is_ascii_uppercase() {
+        return None;
+    }
+    let mut out = Output::new(out);
+    let (unit, name) = match path.iter().position(|&byte| byte == b'.') {
+        Some(dot) => path.split_at_checked(dot)?,
+        None => split_unit(path)?,
+    };
+    // Both separators are dropped: the dot, and two underscores.
+    let name = name.strip_prefix(b".").or_else(|| name.strip_prefix(b"__")).unwrap_or(name);
+    out.unit(unit);
+    let name = without_stamp(name);
+    if !name.is_empty() {
+        out.byte(b'.');
+        out.unescaped(name);
+    }
+    Some(out.written())
+}
+
+/// Splits a path of the older mangling behind its last component that begins with a capital: the unit, and the modules
+/// of functors, whose name is one of the values.
+fn split_unit(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    let capital = (0..path.len())
+        .rev()
+        .filter(|&at| path.get(..at).is_some_and(|before| before.ends_with(b"__")))
+        .find(|&at| path.get(at).is_some_and(u8::is_ascii_uppercase))
+        .unwrap_or(0);
+    let last = path.get(capital..)?;
+    let end = last.windows(2).position(|pair| pair == b"__").unwrap_or(last.len());
+    let (unit, name) = path.split_at_checked(capital + end)?;
+    if name.is_empty() {
+        // A functor is a value as well: its stamp goes, too.
+        return Some((without_stamp(unit), name));
+    }
+    Some((unit, name))
+}
+
+/// Without the `_123` that makes a name unique, and without flambda's `_code` behind it.
+fn without_stamp(name: &[u8]) -> &[u8] {
+    let name = match name.strip_suffix(b"_code") {
+        Some(stem) if stem.last().is_some_and(u8::is_ascii_digit) => stem,
+        _ => name,
+    };
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let stem = name.get(..name.len().saturating_sub(digits)).unwrap_or(name);
+    match stem.strip_suffix(b"_") {
+        Some(stem) if digits > 0 && !stem.is_empty() => stem,
+        _ => name,
+    }
+}
+
+/// Bytes written so far; what does not fit is dropped.
+struct Output<'a> {
+    bytes: &'a mut [u8],
+    length: usize,
+}
+
+impl<'a> Output<'a> {
+    const fn new(bytes: &'a mut [u8]) -> Self {
+        Self { bytes, length: 0 }
+    }
+
+    fn byte(&mut self, byte: u8) {
+        if let Some(slot) = self.bytes.get_mut(self.length) {
+            *slot = byte;
+            self.length += 1;
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.byte(byte);
+        }
+    }
+
+    /// A compilation unit: two underscores between components are a dot.
+    fn unit(&mut self, unit: &[u8]) {
+        const DUNE: &[u8] = b"Dune__exe__";
+        let mut rest = match unit.strip_prefix(DUNE) {
+            Some(rest) if !rest.is_empty() => rest,
+            _ => unit,
+        };
+        let mut first = true;
+        while let Some((&byte, tail)) = rest.split_first() {
+            match tail.strip_prefix(b"_") {
+                Some(tail)
+                    if byte == b'_'
+                        && !first
+                        && tail.first().is_some_and(u8::is_ascii_alphabetic) =>
+                {
+                    self.byte(b'.');
+                    rest = tail;
+                }
+                _ => {
+                    self.byte(byte);
+                    rest = tail;
+                }
+            }
+            first = false;
+        }
+    }
+
+    /// A name with `$xx` for each byte that no symbol may have.
+    fn unescaped(&mut self, mut name: &[u8]) {
+        while let Some((&byte, tail)) = name.split_first() {
+            match (byte, tail.split_first_chunk::<2>()) {
+                (b'$', Some(([high, low], after)))
+                    if hex(*high).is_some() && hex(*low).is_some() =>
+                {
+                    self.byte(hex(*high).unwrap_or(0) << 4 | hex(*low).unwrap_or(0));
+                    name = after;
+                }
+                _ => {
+                    self.byte(byte);
+                    name = tail;
+                }
+            }
+        }
+    }
+
+    fn written(self) -> &'a [u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+const fn hex(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}

@@ -1,0 +1,132 @@
+//! Names of everything that is looked up in the runtime, grouped by what it is for.
+
+/// What tells one version from another (see [`crate::version::detect`]).
+pub mod fingerprint {
+    /// 4.10 to 4.14: pointer to the only state (`runtime/caml/domain_state.h`).
+    pub const STATE_SINGLE: &str = "Caml_state";
+    /// 5.0 and later: thread-local pointer to the domain's state (`runtime/domain.c`).
+    pub const STATE_MULTICORE: &str = "caml_state";
+    /// Exported by all runtimes; alone it means one from before 4.10, when there was no state structure.
+    pub const BEFORE_STATE: &str = "caml_startup";
+    /// Native code's way into and out of OCaml (`runtime/amd64.S`, `runtime/arm64.S`); the interpreter has neither.
+    pub const NATIVE: [&str; 2] = ["caml_start_program", "caml_c_call"];
+    /// Only in bytecode runtimes (`runtime/interp.c`, `runtime/fix_code.c`), `-custom` and `-output-complete-exe` too.
+    pub const BYTECODE: &str = "caml_thread_code";
+    /// Stack allocation, in `OxCaml` and its flambda-backend predecessors only.
+    pub const OXCAML: [&str; 3] =
+        ["caml_alloc_local", "caml_local_realloc", "caml_call_local_realloc"];
+    /// `runtime/memprof.c`; 4.10 has `caml_memprof_set` instead.
+    pub const SINCE_4_11: &str = "caml_memprof_start";
+    /// `runtime/signals.c`; gone in 4.12.
+    pub const UNTIL_4_11: &str = "caml_try_leave_blocking_section_hook";
+    /// `runtime/memprof.c`: contexts of threads.
+    pub const SINCE_4_12: &str = "caml_memprof_main_ctx";
+    /// `runtime/startup_aux.c`; static before.
+    pub const SINCE_4_13: &str = "caml_init_policy";
+    /// `runtime/signals_nat.c`.
+    pub const SINCE_4_14: &str = "caml_terminate_signals";
+    /// `runtime/backtrace_nat.c`: 4.x's hash table of frame descriptors.
+    pub const FRAME_TABLE_SINGLE: &str = "caml_frame_descriptors";
+    /// `runtime/frame_descriptors.c`: the same in 5.x.
+    pub const FRAME_TABLE_MULTICORE: &str = "caml_get_frame_descrs";
+    /// `runtime/globroots.c`; 5.1 replaced it by its plural.
+    pub const UNTIL_5_0: &str = "caml_register_dyn_global";
+    /// `runtime/globroots.c`.
+    pub const SINCE_5_1: &str = "caml_register_dyn_globals";
+    /// `runtime/memprof.c`: here the new sampler's interface appears, without the sampler.
+    pub const SINCE_5_2: &str = "caml_memprof_discard";
+    /// `runtime/memprof.c`: here the sampler works.
+    pub const SINCE_5_3: &str = "caml_memprof_run_callbacks_res";
+    /// `runtime/gc_ctrl.c`: `Gc.ramp_up`.
+    pub const SINCE_5_4: &str = "caml_gc_ramp_up";
+}
+
+/// Sampling.
+pub mod memprof {
+    /// `value f(value rate, value frames, value tracker)`.
+    pub const START: &str = "caml_memprof_start";
+    /// `value f(value unit)`.
+    pub const STOP: &str = "caml_memprof_stop";
+    /// 5.2 and later: `value f(value profile)`.
+    pub const DISCARD: &str = "caml_memprof_discard";
+    /// 4.11 only: `int`, set while a callback runs.
+    pub const SUSPENDED: &str = "caml_memprof_suspended";
+    /// 4.12 to 4.14: the main thread's context; its first word is the same flag.
+    pub const MAIN_CONTEXT: &str = "caml_memprof_main_ctx";
+}
+
+/// The state of the runtime.
+pub mod state {
+    /// 4.x: data, a pointer.
+    pub const SINGLE: &str = "Caml_state";
+    /// 5.x: thread-local, a pointer. `dlsym` gives the calling thread's instance.
+    pub const MULTICORE: &str = "caml_state";
+    /// 5.x: bounds of the memory that holds all minor heaps (data, pointers).
+    pub const MINOR_HEAPS: [&str; 2] = ["caml_minor_heaps_start", "caml_minor_heaps_end"];
+}
+
+/// Call stacks.
+pub mod callstack {
+    /// 4.x: `intnat f(value **slots, intnat *capacity, intnat max_frames, int alloc_index)`.
+    pub const COLLECT_SINGLE: &str = "caml_collect_current_callstack";
+    /// 5.2 and later: `size_t f(size_t max_frames, backtrace_slot **slots, size_t *capacity, ptrdiff_t alloc_index)`.
+    pub const COLLECT_MULTICORE: &str = "caml_get_callstack";
+    /// 4.x: data, `frame_descr **`, an open-addressed hash table.
+    pub const DESCRIPTORS: &str = "caml_frame_descriptors";
+    /// 4.x: data, `uintnat`, size of that table less one.
+    pub const DESCRIPTORS_MASK: &str = "caml_frame_descriptors_mask";
+    /// 5.3 and later: `caml_frame_descrs *f(void)`. **Before, it returns the structure by value.**
+    pub const GET_DESCRIPTORS: &str = "caml_get_frame_descrs";
+    /// 5.x: `frame_descr *f(caml_frame_descrs *table, uintnat return_address)`, table by value before 5.3.
+    pub const FIND_DESCRIPTOR: &str = "caml_find_frame_descr";
+    /// All: data, zero-terminated array of the units' frame tables.
+    pub const FRAME_TABLES: &str = "caml_frametable";
+}
+
+/// Requests and callbacks.
+pub mod control {
+    /// All: assembly, `rax` (`x8`, before 4.12 `x15`) = C function to call with OCaml's registers saved.
+    pub const C_CALL: &str = "caml_c_call";
+    /// All: `void f(int signal)`.
+    pub const RECORD_SIGNAL: &str = "caml_record_signal";
+    /// All: `value f(value signal, value action)`.
+    pub const INSTALL_SIGNAL_HANDLER: &str = "caml_install_signal_handler";
+    /// All: `void *f(size_t)`, null when there is no memory.
+    pub const STAT_ALLOC: &str = "caml_stat_alloc_noexc";
+    /// All: `void f(void *)`.
+    pub const STAT_FREE: &str = "caml_stat_free";
+}
+
+/// What `Sys.runtime_parameters` prints; see [`crate::parameters`].
+pub mod parameters {
+    /// 4.x and 5.x, `uintnat`.
+    pub const PERCENT_FREE: &str = "caml_percent_free";
+    /// 4.x and 5.x, `uintnat`.
+    pub const VERB_GC: &str = "caml_verb_gc";
+    /// 4.x and 5.x, `uintnat`.
+    pub const RUNTIME_WARNINGS: &str = "caml_runtime_warnings";
+    /// 4.x, `uintnat`.
+    pub const ALLOCATION_POLICY: &str = "caml_allocation_policy";
+    /// 4.x, `uintnat`.
+    pub const USE_HUGE_PAGES: &str = "caml_use_huge_pages";
+    /// 4.x, `uintnat`.
+    pub const MAJOR_HEAP_INCREMENT: &str = "caml_major_heap_increment";
+    /// 4.x, `uintnat`.
+    pub const PERCENT_MAX: &str = "caml_percent_max";
+    /// 4.x, `int`.
+    pub const PARSER_TRACE: &str = "caml_parser_trace";
+    /// 4.x, `uintnat`.
+    pub const TRACE_LEVEL: &str = "caml_trace_level";
+    /// 4.x, `int`.
+    pub const MAJOR_WINDOW: &str = "caml_major_window";
+    /// 5.x, pointer to a read-only structure (`runtime/caml/startup_aux.h`).
+    pub const PARAMS: &str = "caml_params";
+    /// 5.x, `uintnat`.
+    pub const MAX_STACK_WSIZE: &str = "caml_max_stack_wsize";
+    /// 5.x, `uintnat`.
+    pub const CUSTOM_MAJOR_RATIO: &str = "caml_custom_major_ratio";
+    /// 5.x, `uintnat`.
+    pub const CUSTOM_MINOR_RATIO: &str = "caml_custom_minor_ratio";
+    /// 5.x, `uintnat`.
+    pub const CUSTOM_MINOR_MAX_BYTES: &str = "caml_custom_minor_max_bsz";
+}

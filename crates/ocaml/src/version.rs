@@ -1,0 +1,162 @@
+//! Which runtime a program has, told from the symbols it exports.
+
+use std::fmt;
+
+use crate::symbols::fingerprint;
+
+/// A runtime whose layout is known; patch releases of one series do not differ in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Version {
+    V4_11,
+    V4_12,
+    V4_13,
+    V4_14,
+    V5_0,
+    V5_1,
+    V5_2,
+    V5_3,
+    /// 5.4 and later, as long as the self-calibration adds up.
+    V5_4,
+}
+
+/// The two runtimes: one global state, or one state a domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// OCaml 4: `Caml_state` is an exported pointer.
+    Single,
+    /// OCaml 5: `caml_state` is a thread-local pointer.
+    Multicore,
+}
+
+impl Version {
+    /// Every version, oldest first.
+    pub const ALL: [Self; 9] = [
+        Self::V4_11,
+        Self::V4_12,
+        Self::V4_13,
+        Self::V4_14,
+        Self::V5_0,
+        Self::V5_1,
+        Self::V5_2,
+        Self::V5_3,
+        Self::V5_4,
+    ];
+
+    /// The runtime's family.
+    pub const fn family(self) -> Family {
+        match self {
+            Self::V4_11 | Self::V4_12 | Self::V4_13 | Self::V4_14 => Family::Single,
+            Self::V5_0 | Self::V5_1 | Self::V5_2 | Self::V5_3 | Self::V5_4 => Family::Multicore,
+        }
+    }
+
+    /// Whether `caml_memprof_start` works; in 5.0 to 5.2 it only raises `Failure` (`runtime/memprof.c`).
+    pub const fn can_sample(self) -> bool {
+        !matches!(self, Self::V5_0 | Self::V5_1 | Self::V5_2)
+    }
+
+    /// As people write it, e.g. `4.13`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V4_11 => "4.11",
+            Self::V4_12 => "4.12",
+            Self::V4_13 => "4.13",
+            Self::V4_14 => "4.14",
+            Self::V5_0 => "5.0",
+            Self::V5_1 => "5.1",
+            Self::V5_2 => "5.2",
+            Self::V5_3 => "5.3",
+            Self::V5_4 => "5.4",
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a set of symbols names no runtime that we know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refusal {
+    /// None of the runtime's symbols: no OCaml program, or one that exports nothing.
+    #[error("exports no symbols of an OCaml runtime")]
+    NoRuntime,
+    /// The bytecode interpreter.
+    #[error("runs OCaml bytecode, and only native code can be recorded")]
+    Bytecode,
+    /// Older than 4.11, whose sampler is the first with today's interface.
+    #[error("has an OCaml runtime older than 4.11")]
+    TooOld,
+    /// Jane Street's `OxCaml`, whose stacks and headers differ.
+    #[error("has the OxCaml runtime, which is not supported")]
+    Oxcaml,
+    /// Looks like OCaml, but like no version that we know.
+    #[error("has an OCaml runtime of an unknown version")]
+    Unknown,
+}
+
+/// Tells the runtime's version from the names it exports.
+///
+/// Each test names a symbol that came or went with a version; `docs` of [`fingerprint`] say where. What is not
+/// recognised is refused rather than guessed.
+pub fn detect(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> {
+    use fingerprint as f;
+    let single = has(f::STATE_SINGLE);
+    let multicore = has(f::STATE_MULTICORE);
+    if !single && !multicore {
+        let older = has(f::BEFORE_STATE);
+        return Err(if older { Refusal::TooOld } else { Refusal::NoRuntime });
+    }
+    if !f::NATIVE.iter().all(|name| has(name)) {
+        return Err(if has(f::BYTECODE) { Refusal::Bytecode } else { Refusal::Unknown });
+    }
+    if f::OXCAML.iter().any(|name| has(name)) {
+        return Err(Refusal::Oxcaml);
+    }
+    if single && multicore {
+        return Err(Refusal::Unknown);
+    }
+    if !has(f::SINCE_4_11) {
+        return Err(if single { Refusal::TooOld } else { Refusal::Unknown });
+    }
+    if single { detect_single(has) } else { detect_multicore(has) }
+}
+
+fn detect_single(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> {
+    use fingerprint as f;
+    if !has(f::FRAME_TABLE_SINGLE) {
+        return Err(Refusal::Unknown);
+    }
+    Ok(if has(f::SINCE_4_14) {
+        Version::V4_14
+    } else if has(f::SINCE_4_13) {
+        Version::V4_13
+    } else if has(f::SINCE_4_12) {
+        Version::V4_12
+    } else if has(f::UNTIL_4_11) {
+        Version::V4_11
+    } else {
+        return Err(Refusal::Unknown);
+    })
+}
+
+fn detect_multicore(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> {
+    use fingerprint as f;
+    if !has(f::FRAME_TABLE_MULTICORE) {
+        return Err(Refusal::Unknown);
+    }
+    Ok(if has(f::SINCE_5_3) {
+        if has(f::SINCE_5_4) { Version::V5_4 } else { Version::V5_3 }
+    } else if has(f::SINCE_5_2) {
+        Version::V5_2
+    } else if has(f::SINCE_5_1) {
+        Version::V5_1
+    } else if has(f::UNTIL_5_0) {
+        Version::V5_0
+    } else {
+        return Err(Refusal::Unknown);
+    })
+}
