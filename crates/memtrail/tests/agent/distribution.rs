@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::contents::read;
 use crate::running::Case;
 
 /// Something for coqc to prove: it loads the standard library and runs tactics that allocate.
@@ -27,14 +28,15 @@ Print Assumptions sum_rev.
 
 /// A module with that many functions, each different.
 fn generated_module(functions: usize) -> String {
-    let mut text = String::from("type t = Leaf | Node of t * int * t\n");
-    for i in 0..functions {
-        text.push_str(&format!(
+    let mut lines = vec![String::from("type t = Leaf | Node of t * int * t")];
+    lines.extend((0..functions).map(|i| {
+        format!(
             "let f{i} t x = match t with Leaf -> Node (Leaf, x + {i}, Leaf) \
-             | Node (l, y, r) -> if x < y then Node (r, {i}, l) else Node (l, x * {i}, r)\n"
-        ));
-    }
-    text
+             | Node (l, y, r) -> if x < y then Node (r, {i}, l) else Node (l, x * {i}, r)"
+        )
+    }));
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 #[test]
@@ -43,6 +45,7 @@ fn coqc() {
     fs::write(case.folder.path().join("theory.v"), THEORY).expect("write the theory");
     let recorded = case.same();
     assert!(recorded.seen.status.success(), "{:?}", recorded.seen);
+    assert!(read(&recorded.recording).blocks.len() > 1_000);
     assert!(case.folder.path().join("theory.vo").exists(), "coqc made no .vo");
 }
 
@@ -63,11 +66,15 @@ fn ocamlopt() {
     let plain = case.plain();
     assert!(plain.status.success(), "{plain:?}");
     let objects = ["big.cmi", "big.cmx", "big.o"];
-    let read = || objects.map(|file| fs::read(folder.join(file)).expect(file));
-    let before = read();
+    let objects_now = || objects.map(|file| fs::read(folder.join(file)).expect(file));
+    let before = objects_now();
     let recorded = case.recorded();
     assert_eq!(plain, recorded.seen);
-    assert!(before == read(), "the compiler wrote other files under memtrail");
+    assert!(before == objects_now(), "the compiler wrote other files under memtrail");
+    let contents = read(&recorded.recording);
+    assert!(contents.blocks.len() > 1_000);
+    // Stripped by the distribution, and yet: names.
+    assert!(contents.inside("Typecore.type_expect").next().is_some());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod compilers;
+mod contents;
 mod programs;
 mod running;
 
@@ -9,4 +10,9 @@ mod descriptors;
 mod distribution;
 mod endings;
 mod processes;
+mod recorded;
+mod refusals;
+mod server;
+mod survival;
+mod totals;
 mod transparency;

@@ -70,6 +70,16 @@ pub(crate) fn build_bytecode(compiler: &Compiler, name: &str) -> Program {
     Program { path: dir.join(name), variables: Vec::new() }
 }
 
+/// Compile `tests/programs/NAME.ml` without any shared library.
+pub(crate) fn build_static(compiler: &Compiler, name: &str) -> Program {
+    let file = format!("{name}.ml");
+    let dir = cached(compiler, &[&file], "static", |dir| {
+        let mut command = Command::new(&compiler.ocamlopt);
+        compile(command.args(["-g", "-ccopt", "-static", "-o", name, &file]).current_dir(dir));
+    });
+    Program { path: dir.join(name), variables: Vec::new() }
+}
+
 /// The host of native plugins, and the plugin.
 pub(crate) fn build_plugin(compiler: &Compiler) -> (Program, PathBuf) {
     let files = ["registry.ml", "plugin_host.ml", "plugin.ml"];

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::contents::recordings_in;
 use crate::programs::Program;
 
 /// No test waits longer for a program: one that hangs must fail, not stop the suite.
@@ -130,10 +131,14 @@ impl Case {
     }
 
     /// The command line of a recorded run.
-    pub(crate) fn recorded_words(&self, recording: &Path) -> Vec<OsString> {
+    fn recorded_words(&self, recording: Option<&Path>) -> Vec<OsString> {
         let mut words = vec![OsString::from(env!("CARGO_BIN_EXE_memtrail")), "run".into()];
         words.extend(self.options.iter().cloned());
-        words.extend(["-q".into(), "-o".into(), recording.into(), "--".into()]);
+        words.push("-q".into());
+        if let Some(recording) = recording {
+            words.extend(["-o".into(), recording.into()]);
+        }
+        words.push("--".into());
         words.extend(self.words.iter().cloned());
         words
     }
@@ -146,14 +151,21 @@ impl Case {
     /// Run it under `memtrail run`.
     pub(crate) fn recorded(&self) -> Recorded {
         let recording = self.new_recording();
-        let seen = watch(self.prepared(&self.recorded_words(&recording)), &self.stdin);
+        let seen = watch(self.prepared(&self.recorded_words(Some(&recording))), &self.stdin);
         Recorded { seen, recording }
+    }
+
+    /// Run it under `memtrail run` without `-o`: recordings get their own names, in the working
+    /// folder.
+    pub(crate) fn recorded_in_folder(&self) -> (Seen, Vec<PathBuf>) {
+        let seen = watch(self.prepared(&self.recorded_words(None)), &self.stdin);
+        (seen, recordings_in(self.folder.path()))
     }
 
     /// Start it under `memtrail run` and give the process, for tests that disturb it.
     pub(crate) fn start_recorded(&self) -> (std::process::Child, PathBuf) {
         let recording = self.new_recording();
-        let mut command = self.prepared(&self.recorded_words(&recording));
+        let mut command = self.prepared(&self.recorded_words(Some(&recording)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         (command.process_group(0).spawn().expect("start memtrail run"), recording)
     }

@@ -92,9 +92,7 @@ mod every_block {
 }
 
 on_each!(filter, |compiler| {
-    let mut text = String::new();
-    for i in 0..20_000 {
-        text.push_str(&format!("line {i} of standard input\n"));
-    }
+    let lines: Vec<String> = (0..20_000).map(|i| format!("line {i} of standard input")).collect();
+    let text = lines.join("\n");
     Case::new(&build(&named(compiler), "pipes"), &[]).stdin(text.as_bytes()).same();
 });

@@ -1,0 +1,114 @@
+//! What a recording holds, read with the libraries that reports use.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use memtrail_recording::{Description, Recording};
+use memtrail_trace::{Detail, Event, Reader, Source};
+
+/// A sampled block from its allocation to its end. Times in microseconds since the epoch.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) words: u64,
+    pub(crate) samples: u64,
+    pub(crate) source: Source,
+    /// Functions on the stack, inlined ones included, innermost first.
+    pub(crate) stack: Vec<String>,
+    /// `file:line` of the innermost call site.
+    pub(crate) place: String,
+    pub(crate) allocated: u64,
+    pub(crate) promoted: Option<u64>,
+    pub(crate) collected: Option<u64>,
+}
+
+/// A recording, decoded.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    pub(crate) description: Description,
+    pub(crate) rate: f64,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Reads a recording.
+///
+/// # Panics
+/// When it cannot be read, or its trace has a single anomaly: ours never has.
+pub(crate) fn read(recording: &Path) -> Contents {
+    let opened = Recording::open(recording).unwrap_or_else(|e| panic!("{e}"));
+    let description =
+        opened.description.unwrap_or_else(|| panic!("{} has no description", recording.display()));
+    let bytes =
+        fs::read(&opened.trace).unwrap_or_else(|e| panic!("{}: {e}", opened.trace.display()));
+    let reader = Reader::new(&bytes).unwrap_or_else(|e| panic!("{}: {e}", opened.trace.display()));
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut index = HashMap::new();
+    let decoded = reader.for_each(Detail::Codes, |event, tables| match event {
+        Event::Alloc(alloc) => {
+            let sites: Vec<_> = alloc
+                .backtrace
+                .iter()
+                .flat_map(|code| tables.locations.of(*code))
+                .map(|site| tables.locations.resolve(*site))
+                .collect();
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let innermost = sites.last();
+            let known = index.insert(alloc.id, blocks.len());
+            assert_eq!(known, None, "block {:?} allocated twice", alloc.id);
+            blocks.push(Block {
+                words: alloc.length.0,
+                samples: alloc.samples,
+                source: alloc.source,
+                stack: sites.iter().rev().map(|site| text(site.function)).collect(),
+                place: innermost.map_or(String::new(), |s| format!("{}:{}", text(s.file), s.line)),
+                allocated: alloc.time.0,
+                promoted: None,
+                collected: None,
+            });
+        }
+        Event::Promote(mark) => {
+            let block = &mut blocks[*index.get(&mark.id).expect("promoted after its allocation")];
+            assert_eq!(block.promoted.replace(mark.time.0), None, "promoted twice");
+            assert_eq!(block.collected, None, "promoted after its end");
+        }
+        Event::Collect(mark) => {
+            let block = &mut blocks[*index.get(&mark.id).expect("collected after its allocation")];
+            assert_eq!(block.collected.replace(mark.time.0), None, "collected twice");
+        }
+    });
+    assert_eq!(decoded.anomalies.total(), 0, "{:?}", decoded.anomalies.list());
+    Contents { description, rate: reader.info().sample_rate.0, blocks }
+}
+
+impl Contents {
+    /// Blocks with a function of that name on their stack.
+    pub(crate) fn inside<'a>(&'a self, function: &'a str) -> impl Iterator<Item = &'a Block> {
+        self.blocks.iter().filter(move |block| block.stack.iter().any(|f| f == function))
+    }
+
+    /// Estimate of the words allocated inside a function, headers counted, and its standard error.
+    pub(crate) fn words(&self, function: &str) -> (f64, f64) {
+        let samples: u64 = self.inside(function).map(|block| block.samples).sum();
+        (samples as f64 / self.rate, (samples as f64 * (1.0 - self.rate)).sqrt() / self.rate)
+    }
+
+    /// Fails unless the estimate for a function is within five standard errors of the truth.
+    pub(crate) fn expect_words(&self, function: &str, truth: f64) {
+        let (estimate, error) = self.words(function);
+        assert!(
+            (estimate - truth).abs() <= 5.0 * error.max(1.0),
+            "{function}: {estimate:.0} ± {error:.0} words, should be {truth:.0}"
+        );
+    }
+}
+
+/// The recordings in a folder, by name.
+pub(crate) fn recordings_in(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .expect("list the folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "memtrail"))
+        .collect();
+    found.sort();
+    found
+}

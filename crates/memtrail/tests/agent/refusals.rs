@@ -1,0 +1,116 @@
+//! What cannot be recorded is run as it is, with one line that says why; what cannot be run at all
+//! ends as a shell would end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::compilers::named;
+use crate::contents::recordings_in;
+use crate::programs::{build, build_bytecode, build_static};
+use crate::running::Case;
+use crate::transparency::on_each;
+
+fn memtrail(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.args(arguments).current_dir(folder).output().expect("memtrail starts")
+}
+
+/// Not recorded, but run: same output, same end, one line on stderr besides, no folder left.
+fn refused(program: &Path, arguments: &[&str], reason: &str) {
+    Case::command(program, arguments).same();
+    let folder = tempfile::tempdir().expect("a folder");
+    let plain = Command::new(program).args(arguments).current_dir(folder.path()).output();
+    let plain = plain.expect("the program starts");
+    let mut words = vec!["run", "--", program.to_str().expect("UTF-8")];
+    words.extend(arguments);
+    let output = memtrail(folder.path(), &words);
+    assert_eq!(output.status, plain.status);
+    assert_eq!(output.stdout, plain.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(reason), "no {reason:?} in {said:?}");
+    assert!(said.starts_with("memtrail: "), "{said:?}");
+    assert_eq!(said.lines().filter(|l| !l.starts_with("hint: ")).count(), 1, "one line: {said:?}");
+    assert!(recordings_in(folder.path()).is_empty(), "a recording of nothing was left");
+}
+
+on_each!(bytecode, |compiler| {
+    refused(&build_bytecode(&named(compiler), "lifetimes").path, &[], "bytecode");
+});
+on_each!(static_programs, |compiler| {
+    refused(&build_static(&named(compiler), "lifetimes").path, &[], "static");
+});
+
+#[test]
+fn programs_of_other_languages() {
+    refused(Path::new("/bin/echo"), &["hello"], "OCaml");
+}
+
+#[test]
+fn missing_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["no-such-program-anywhere", "./missing", "/nonexistent/program"] {
+        let output = memtrail(folder.path(), &["run", "--", name]);
+        assert_eq!(output.status.code(), Some(127), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(name), "{output:?}");
+    }
+    assert!(recordings_in(folder.path()).is_empty());
+}
+
+#[test]
+fn program_that_is_not_executable() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("data");
+    fs::write(&file, "text").expect("write");
+    for name in ["./data", folder.path().to_str().expect("UTF-8")] {
+        let output = memtrail(folder.path(), &["run", "--", name]);
+        assert_eq!(output.status.code(), Some(126), "{output:?}");
+    }
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("chmod");
+    fs::write(&file, b"\x7fELF but not really").expect("write");
+    let output = memtrail(folder.path(), &["run", "--", "./data"]);
+    assert_eq!(output.status.code(), Some(126), "{output:?}");
+}
+
+#[test]
+fn impossible_rates() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for rate in ["0", "1.5", "-1", "nan", "inf", "potato", "1e-3x", "", "0KiB"] {
+        let output = memtrail(folder.path(), &["run", &format!("--rate={rate}"), "--", "true"]);
+        assert_eq!(output.status.code(), Some(2), "{rate:?}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("rate"), "{rate:?}: {said}");
+    }
+}
+
+#[test]
+fn recording_that_exists_is_not_overwritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("mine")).expect("mkdir");
+    fs::write(folder.path().join("mine/notes"), "precious").expect("write");
+    let output = memtrail(folder.path(), &["run", "-o", "mine", "--", "echo", "ran"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(output.stdout, b"", "the program must not have run");
+    assert_eq!(fs::read(folder.path().join("mine/notes")).expect("read"), b"precious");
+}
+
+/// /proc takes no files, whoever asks.
+#[test]
+fn folder_that_takes_no_recording() {
+    let program = build(&named("system"), "lifetimes");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = program.path.to_str().expect("UTF-8");
+    let output = memtrail(folder.path(), &["run", "-o", "/proc/memtrail", "--", path]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("/proc/memtrail"), "{output:?}");
+}
+
+#[test]
+fn no_command_at_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in [&["run"][..], &["run", "--"], &[], &["frobnicate"]] {
+        let output = memtrail(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    }
+}

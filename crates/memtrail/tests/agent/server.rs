@@ -1,0 +1,109 @@
+//! Debian's ocsigenserver: a server with systhreads and Lwt that loads native plugins.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::contents::read;
+use crate::running::Case;
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("bind");
+    listener.local_addr().expect("address").port()
+}
+
+/// Writes a site and a configuration, and gives the configuration.
+fn site(folder: &Path, port: u16) -> PathBuf {
+    let output = Command::new("ocamlfind").args(["query", "ocsigenserver"]).output();
+    let library = String::from_utf8(output.expect("ocamlfind runs").stdout).expect("UTF-8");
+    let plugin = Path::new(library.trim()).join("ext/staticmod/staticmod.cmxs");
+    assert!(plugin.exists(), "no {}\nhint: cargo xtask setup", plugin.display());
+    for dir in ["www", "log", "data"] {
+        fs::create_dir(folder.join(dir)).expect("mkdir");
+    }
+    for page in 0..20 {
+        let text = format!("<p>page {page}</p>\n").repeat(1 + page * 100);
+        fs::write(folder.join(format!("www/{page}.html")), text).expect("write a page");
+    }
+    let root = folder.display();
+    let text = format!(
+        "<ocsigen><server>
+           <port>127.0.0.1:{port}</port>
+           <logdir>{root}/log</logdir><datadir>{root}/data</datadir>
+           <commandpipe>{root}/command</commandpipe>
+           <charset>utf-8</charset><user></user><group></group>
+           <extension module=\"{}\"/>
+           <host hostfilter=\"*\"><static dir=\"{root}/www\"/></host>
+         </server></ocsigen>",
+        plugin.display()
+    );
+    let file = folder.join("ocsigen.conf");
+    fs::write(&file, text).expect("write the configuration");
+    file
+}
+
+/// The whole response; `None` while nobody listens.
+fn get(port: u16, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    Some(text.lines().filter(|l| !l.starts_with("date:")).collect::<Vec<_>>().join("\n"))
+}
+
+/// Every page, once the server answers, then a shutdown through its command pipe.
+fn visit(folder: &Path, port: u16, mut server: Child) -> (Vec<String>, Option<i32>) {
+    let started = Instant::now();
+    while get(port, "/0.html").is_none_or(|answer| answer.is_empty()) {
+        assert!(started.elapsed() < Duration::from_secs(60), "the server does not answer");
+        assert_eq!(server.try_wait().expect("wait"), None, "the server ended");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let mut answers = Vec::new();
+    for round in 0..10 {
+        for page in 0..21 {
+            answers.push(get(port, &format!("/{page}.html?{round}")).expect("an answer"));
+        }
+    }
+    fs::write(folder.join("command"), "shutdown\n").expect("write the command");
+    let started = Instant::now();
+    loop {
+        if let Some(status) = server.try_wait().expect("wait") {
+            return (answers, status.code());
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "the server does not shut down");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn ocsigenserver() {
+    let port = free_port();
+    let plain_folder = tempfile::tempdir().expect("a folder");
+    let file = site(plain_folder.path(), port);
+    let server = Command::new("ocsigenserver.opt").arg("-s").arg("-c").arg(&file).spawn();
+    let plain = visit(plain_folder.path(), port, server.expect("ocsigenserver starts"));
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = site(folder.path(), port);
+    let arguments = ["-s", "-c", file.to_str().expect("UTF-8")];
+    let case = Case::command("ocsigenserver.opt", &arguments);
+    let (server, recording) = case.start_recorded();
+    let recorded = visit(folder.path(), port, server);
+
+    assert!(plain.0[1].starts_with("HTTP/1.1 200"), "{}", plain.0[1]);
+    assert!(plain.0[20].starts_with("HTTP/1.1 404"), "{}", plain.0[20]);
+    assert_eq!(plain, recorded);
+    let contents = read(&recording);
+    assert!(contents.blocks.len() > 100, "{} blocks", contents.blocks.len());
+    // The plugin that serves files was loaded after we started.
+    let plugin = |name: &String| name.starts_with("Staticmod.") || name.starts_with("Dune__exe");
+    assert!(contents.blocks.iter().any(|b| b.stack.iter().any(plugin)), "nothing of the plugin");
+}
