@@ -13,6 +13,7 @@ mod strings;
 mod tree;
 mod units;
 pub mod wire;
+pub mod write;
 
 pub use follow::Follow;
 pub use info::{Location, Source, TraceInfo};

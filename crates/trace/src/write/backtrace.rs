@@ -1,0 +1,188 @@
+//! Backtraces as differences: from the previous one of the stream, and from what usually follows
+//! each call site.
+//!
+//! The cache of codes and its predictions stand in the reader as they stand here; only which of
+//! two buckets a code is given is the writer's own choice.
+
+use crate::header::{VERIFY_FIRST, VERIFY_STEP, Verify};
+use crate::units::Code;
+use crate::wire::{BUCKETS, tag};
+use crate::write::sink::Sink;
+
+/// Bytes after which a backtrace ends, its innermost frames unsaid.
+pub(super) const MAX_BYTES: usize = 4096;
+/// Bytes that one frame takes at most, and the count that the codeword before it may still get.
+const MAX_FRAME: usize = 2 + 8 + 1;
+/// The most predictions that one codeword counts.
+const MAX_RUN: u8 = u8::MAX;
+
+const MASK: usize = BUCKETS - 1;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    code: Code,
+    /// Which backtrace last used it, modulo 2^32.
+    date: u32,
+    /// The bucket that followed it last.
+    next: u16,
+}
+
+/// What a reader of the stream knows of its backtraces.
+#[derive(Debug)]
+pub(super) struct Backtraces {
+    buckets: Box<[Bucket; BUCKETS]>,
+    /// The previous backtrace as the reader has it, outermost frame first.
+    last: Vec<Code>,
+    date: u32,
+    verify: u16,
+}
+
+impl Backtraces {
+    /// `None` when there is no memory for it.
+    pub(super) fn new() -> Option<Self> {
+        let mut buckets = Vec::new();
+        buckets.try_reserve_exact(BUCKETS).ok()?;
+        buckets.resize(BUCKETS, Bucket::default());
+        let buckets = buckets.into_boxed_slice().try_into().ok()?;
+        let mut last = Vec::new();
+        last.try_reserve(1024).ok()?;
+        Some(Self { buckets, last, date: 0, verify: VERIFY_FIRST })
+    }
+
+    /// Frames that the previous backtrace has in common with one that begins with `kept` equal
+    /// frames and goes on with `rest`, of which the common ones are taken.
+    pub(super) fn common(
+        &self,
+        kept: usize,
+        rest: &mut std::iter::Peekable<impl Iterator<Item = Code>>,
+    ) -> usize {
+        let kept = kept.min(self.last.len());
+        let more = self.last.iter().skip(kept);
+        kept + more.take_while(|&&code| rest.next_if(|&ours| real(ours) == code).is_some()).count()
+    }
+
+    /// Frames of the previous backtrace, as the reader has it.
+    pub(super) fn depth(&self) -> usize {
+        self.last.len()
+    }
+
+    /// Writes the backtrace made of the first `kept` frames of the previous one and of `rest`.
+    /// Returns how many codewords it took.
+    pub(super) fn put(
+        &mut self,
+        out: &mut Sink<'_>,
+        kept: usize,
+        rest: impl Iterator<Item = Code>,
+        len: usize,
+    ) -> u16 {
+        self.date = self.date.wrapping_add(1);
+        self.last.truncate(kept);
+        if self.last.try_reserve(len).is_err() {
+            // What we cannot remember, we do not say.
+            return 0;
+        }
+        let limit = out.at() + MAX_BYTES - MAX_FRAME;
+        let mut codewords = 0;
+        let mut at = 0; // the bucket before
+        let mut run = None; // the codeword whose predictions are being counted
+        for code in rest.take(len).map(real) {
+            if let Some((word, count)) = &mut run {
+                let next = usize::from(self.bucket(at).next);
+                if self.bucket(next).code == code && *count < MAX_RUN {
+                    *count += 1;
+                    at = next;
+                    self.bucket_mut(at).date = self.date;
+                    self.last.push(code);
+                    continue;
+                }
+                end_run(out, *word, *count);
+            }
+            run = None;
+            if out.at() > limit {
+                break;
+            }
+            let (bucket, hit) = self.place(code);
+            self.bucket_mut(at).next = bucket as u16;
+            at = bucket;
+            codewords += 1;
+            let entry = self.bucket_mut(bucket);
+            entry.code = code;
+            if hit {
+                run = Some((Word { at: out.at(), bucket: bucket as u16 }, 0));
+                out.u16((bucket as u16) << 2);
+            } else {
+                out.u16((bucket as u16) << 2 | tag::MISS);
+                out.u64(code.0);
+            }
+            self.bucket_mut(bucket).date = self.date;
+            self.last.push(code);
+        }
+        if let Some((word, count)) = run {
+            end_run(out, word, count);
+        }
+        codewords
+    }
+
+    /// The bucket of a code, and whether the code is in it already.
+    #[inline]
+    fn place(&self, code: Code) -> (usize, bool) {
+        let hash = code.0.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let (one, other) = ((hash >> 50) as usize & MASK, (hash >> 36) as usize & MASK);
+        let (first, second) = (self.bucket(one), self.bucket(other));
+        if first.code == code {
+            (one, true)
+        } else if second.code == code {
+            (other, true)
+        } else if self.age(first) > self.age(second) {
+            (one, false)
+        } else {
+            (other, false)
+        }
+    }
+
+    fn age(&self, bucket: &Bucket) -> u32 {
+        if bucket.code.0 == 0 { u32::MAX } else { self.date.wrapping_sub(bucket.date) }
+    }
+
+    #[inline]
+    fn bucket(&self, index: usize) -> &Bucket {
+        &self.buckets[index & MASK]
+    }
+
+    #[inline]
+    fn bucket_mut(&mut self, index: usize) -> &mut Bucket {
+        &mut self.buckets[index & MASK]
+    }
+
+    /// The bucket that the packet about to begin lets readers compare with theirs.
+    pub(super) fn verify(&mut self) -> Verify {
+        let bucket = self.verify;
+        self.verify = (bucket + VERIFY_STEP) & MASK as u16;
+        let &Bucket { code, next, .. } = self.bucket(bucket.into());
+        Verify { bucket, next, code }
+    }
+}
+
+/// A hit in the making.
+#[derive(Clone, Copy)]
+struct Word {
+    at: usize,
+    bucket: u16,
+}
+
+fn end_run(out: &mut Sink<'_>, word: Word, count: u8) {
+    match count {
+        0 => {}
+        1 => out.patch(word.at, (word.bucket << 2 | 1).to_le_bytes()),
+        _ => {
+            out.patch(word.at, (word.bucket << 2 | tag::HIT_N).to_le_bytes());
+            out.u8(count);
+        }
+    }
+}
+
+/// The 63 bits of a code that readers take.
+#[inline]
+pub(super) fn real(code: Code) -> Code {
+    crate::wire::code63(code.0)
+}

@@ -1,0 +1,161 @@
+//! A whole trace file, from events of any domains in any order that makes sense.
+
+use std::io::{self, Write};
+
+use crate::header::MEMTRACE_PACKET;
+use crate::info::{Location, TraceInfo};
+use crate::units::{BlockId, Code, DomainId, Timestamp};
+use crate::write::{AllocEvent, Refused, StreamWriter, Version, info_packet};
+
+/// Ids that a domain takes at a time, as memtrace's domains do.
+const CHUNK: u64 = 10_000;
+
+/// Writes a trace: version 2 until an event of a domain other than 0 arrives, then version 3.
+///
+/// Times are in microseconds and must not decrease within a domain; those that do are raised.
+/// Each packet reaches `W` whole. Nothing is written when the writer is dropped:
+/// [`finish`](Self::finish) it.
+#[derive(Debug)]
+pub struct TraceWriter<W> {
+    out: W,
+    version: Version,
+    pid: u64,
+    start: Timestamp,
+    streams: Vec<StreamWriter<Box<[u8]>>>,
+    /// Ids from here on belong to nobody, in version 3.
+    next_chunk: u64,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Writes the first packet.
+    pub fn new(mut out: W, info: &TraceInfo) -> io::Result<Self> {
+        let mut packet = vec![0; MEMTRACE_PACKET];
+        let len = info_packet(&mut packet, info, Version::V2).map_err(io::Error::other)?;
+        out.write_all(packet.get(..len).unwrap_or_default())?;
+        Ok(Self {
+            out,
+            version: Version::V2,
+            pid: info.pid,
+            start: info.start,
+            streams: Vec::new(),
+            next_chunk: 0,
+        })
+    }
+
+    /// A block was allocated in `domain`. `locate` appends what stands at a code, the outermost
+    /// caller first; it is asked when a domain meets a code for the first time.
+    pub fn alloc<'a>(
+        &mut self,
+        domain: DomainId,
+        now: Timestamp,
+        event: &AllocEvent,
+        backtrace: &[Code],
+        mut locate: impl FnMut(Code, &mut Vec<Location<'a>>),
+    ) -> io::Result<BlockId> {
+        let index = self.stream(domain)?;
+        let mut locations = Vec::new();
+        for &code in backtrace {
+            if !self.at(index)?.knows(code) {
+                locations.clear();
+                locate(code, &mut locations);
+                self.put(index, now, |stream| stream.define(now, code, &locations))?;
+            }
+        }
+        self.put(index, now, |stream| stream.alloc(now, event, backtrace, 0))
+    }
+
+    /// Block `id` moved to the major heap, said by `domain`.
+    pub fn promote(&mut self, domain: DomainId, now: Timestamp, id: BlockId) -> io::Result<()> {
+        let index = self.after_alloc(domain, id)?;
+        self.put(index, now, |stream| stream.promote(now, id))
+    }
+
+    /// Block `id` was found dead by `domain`.
+    pub fn collect(&mut self, domain: DomainId, now: Timestamp, id: BlockId) -> io::Result<()> {
+        let index = self.after_alloc(domain, id)?;
+        self.put(index, now, |stream| stream.collect(now, id))
+    }
+
+    /// Writes what is left and returns the underlying writer, flushed.
+    pub fn finish(mut self) -> io::Result<W> {
+        for index in 0..self.streams.len() {
+            self.flush(index, None)?;
+        }
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// The stream of a domain. All others are written out if they hold the allocation of `id`,
+    /// which readers must see first.
+    fn after_alloc(&mut self, domain: DomainId, id: BlockId) -> io::Result<usize> {
+        let index = self.stream(domain)?;
+        for other in (0..self.streams.len()).filter(|&other| other != index) {
+            if self.at(other)?.holds(id) {
+                self.flush(other, None)?;
+            }
+        }
+        Ok(index)
+    }
+
+    fn stream(&mut self, domain: DomainId) -> io::Result<usize> {
+        if let Some(index) = self.streams.iter().position(|stream| stream.domain() == domain) {
+            return Ok(index);
+        }
+        if domain != DomainId(0) && self.version == Version::V2 {
+            self.become_v3()?;
+        }
+        let buf = vec![0; MEMTRACE_PACKET].into_boxed_slice();
+        let first = BlockId(self.next_chunk);
+        let stream = StreamWriter::new(buf, self.version, self.pid, domain, self.start, first)
+            .map_err(io::Error::other)?;
+        self.streams.push(stream);
+        Ok(self.streams.len() - 1)
+    }
+
+    fn become_v3(&mut self) -> io::Result<()> {
+        self.version = Version::V3;
+        for index in 0..self.streams.len() {
+            self.flush(index, None)?;
+            let next = self.at(index)?.next_id();
+            self.next_chunk = self.next_chunk.max(next.0);
+            let stream = self.at(index)?;
+            stream.set_version(Version::V3).map_err(io::Error::other)?;
+            // None left: the first block takes a chunk.
+            stream.set_ids(next, next).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
+    /// Does `event`, after a flush if there is no room for it.
+    fn put<T>(
+        &mut self,
+        index: usize,
+        now: Timestamp,
+        mut event: impl FnMut(&mut StreamWriter<Box<[u8]>>) -> Result<T, Refused>,
+    ) -> io::Result<T> {
+        let mut result = event(self.at(index)?);
+        if matches!(result, Err(Refused::Full)) {
+            self.flush(index, Some(now))?;
+            result = event(self.at(index)?);
+        }
+        result.map_err(|refused| io::Error::new(io::ErrorKind::InvalidInput, refused))
+    }
+
+    fn flush(&mut self, index: usize, now: Option<Timestamp>) -> io::Result<()> {
+        let Some(stream) = self.streams.get_mut(index) else { return Ok(()) };
+        if !stream.is_empty() {
+            self.out.write_all(stream.packet())?;
+        }
+        stream.next_packet(now.unwrap_or_default());
+        if stream.ids_left() == 0 && now.is_some() {
+            let begin = self.next_chunk;
+            self.next_chunk += CHUNK;
+            stream.set_ids(BlockId(begin), BlockId(self.next_chunk)).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
+    fn at(&mut self, index: usize) -> io::Result<&mut StreamWriter<Box<[u8]>>> {
+        self.streams.get_mut(index).ok_or_else(|| io::Error::other("no such stream"))
+    }
+}
