@@ -62,3 +62,25 @@ pub const fn closure_info(version: Version) -> Value {
         _ => 1 << 56 | CLOSURE_WOSIZE << 1 | 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_come_back() {
+        for number in [0, 1, -1, 1 << 61, -(1 << 62), (1 << 62) - 1] {
+            assert_eq!(as_integer(integer(number)), Some(number));
+        }
+        assert_eq!(as_integer(0x7fff_0000_1000), None);
+    }
+
+    #[test]
+    fn headers_are_the_runtimes() {
+        // One word, black, a boxed float.
+        assert_eq!(header(1, tag::DOUBLE, COLOUR_STATIC), 0x7fd);
+        assert_eq!((wosize(0x7fd), tag_of(0x7fd)), (1, tag::DOUBLE));
+        assert_eq!(closure_info(Version::V4_11), 3);
+        assert_eq!(closure_info(Version::V5_3), 0x0100_0000_0000_0005);
+    }
+}

@@ -283,3 +283,86 @@ const fn multicore(shift: Offset, memprof: Option<Offset>) -> State {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fields of `domain_state.tbl` in order, as far as the layout goes; the n-th stands at 8n.
+    const TABLES: [(Version, &str); 8] = [
+        (Version::V4_11, include_str!("../tests/fixtures/domain_state/4.11.2")),
+        (Version::V4_12, include_str!("../tests/fixtures/domain_state/4.12.1")),
+        (Version::V4_13, include_str!("../tests/fixtures/domain_state/4.13.1")),
+        (Version::V4_14, include_str!("../tests/fixtures/domain_state/4.14.2")),
+        (Version::V5_0, include_str!("../tests/fixtures/domain_state/5.0.0")),
+        (Version::V5_1, include_str!("../tests/fixtures/domain_state/5.1.1")),
+        (Version::V5_2, include_str!("../tests/fixtures/domain_state/5.2.0")),
+        (Version::V5_3, include_str!("../tests/fixtures/domain_state/5.3.0")),
+    ];
+
+    fn offset(table: &str, field: &str) -> Option<Offset> {
+        table.lines().position(|line| line == field).map(|index| index as u64 * 8)
+    }
+
+    fn fields(state: &State) -> Vec<(&'static str, Offset)> {
+        let mut fields = vec![
+            ("young_limit", state.young_limit),
+            ("young_ptr", state.young_ptr),
+            ("young_start", state.young_start),
+            ("young_end", state.young_end),
+            ("gc_regs", state.gc_regs),
+            ("local_roots", state.local_roots),
+            ("backtrace_active", state.backtrace_active),
+            ("minor_heap_wsz", state.minor_heap_wsz),
+        ];
+        match &state.family {
+            FamilyState::Single(single) => fields.extend([
+                ("exception_pointer", state.exception_pointer),
+                ("young_alloc_start", single.young_alloc_start),
+                ("young_alloc_end", single.young_alloc_end),
+                ("young_trigger", single.young_trigger),
+                ("in_minor_collection", single.in_minor_collection),
+                ("top_of_stack", single.top_of_stack),
+                ("bottom_of_stack", single.bottom_of_stack),
+                ("last_return_address", single.last_return_address),
+            ]),
+            FamilyState::Multicore(multicore) => {
+                fields.extend([
+                    ("exn_handler", state.exception_pointer),
+                    ("current_stack", multicore.current_stack),
+                    ("c_stack", multicore.c_stack),
+                    ("action_pending", multicore.action_pending),
+                    ("parser_trace", multicore.parser_trace),
+                    ("shared_heap", multicore.shared_heap),
+                    ("id", multicore.id),
+                    ("unique_id", multicore.unique_id),
+                ]);
+                fields.extend(multicore.memprof.map(|offset| ("memprof", offset)));
+            }
+        }
+        fields
+    }
+
+    #[test]
+    fn offsets_are_those_of_the_runtimes_own_tables() {
+        for (version, table) in TABLES {
+            for machine in [Machine::Amd64, Machine::Arm64] {
+                for (field, at) in fields(&Layout::of(version, machine).state) {
+                    assert_eq!(offset(table, field), Some(at), "{field} of {version}");
+                }
+            }
+            let sampler = offset(table, "memprof");
+            let known = Layout::of(version, Machine::HERE).multicore().and_then(|m| m.memprof);
+            assert_eq!(sampler, known, "memprof of {version}");
+        }
+    }
+
+    #[test]
+    fn the_machines_differ_in_where_a_chunk_begins() {
+        let first = |machine| match Layout::of(Version::V5_3, machine).stack {
+            Stack::Multicore(fiber) => fiber.first_frame,
+            Stack::Single(_) => 0,
+        };
+        assert_eq!((first(Machine::Amd64), first(Machine::Arm64)), (8, 16));
+    }
+}

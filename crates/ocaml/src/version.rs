@@ -160,3 +160,73 @@ fn detect_multicore(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusa
         return Err(Refusal::Unknown);
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbols::fingerprint as f;
+
+    /// Which of the fingerprint's symbols a runtime for native code exports, by version; from the sources' tags.
+    fn exported(version: Version) -> Vec<&'static str> {
+        let since = |first: Version, name: &'static str| (version >= first).then_some(name);
+        let single = version.family() == Family::Single;
+        let common =
+            [Some(f::BEFORE_STATE), Some(f::SINCE_4_11), Some(f::NATIVE[0]), Some(f::NATIVE[1])];
+        let family = if single {
+            [
+                Some(f::STATE_SINGLE),
+                Some(f::FRAME_TABLE_SINGLE),
+                (version == Version::V4_11).then_some(f::UNTIL_4_11),
+                since(Version::V4_12, f::SINCE_4_12),
+                since(Version::V4_13, f::SINCE_4_13),
+                since(Version::V4_14, f::SINCE_4_14),
+                Some(f::UNTIL_5_0),
+            ]
+        } else {
+            [
+                Some(f::STATE_MULTICORE),
+                Some(f::FRAME_TABLE_MULTICORE),
+                since(Version::V5_1, f::SINCE_5_1).or(Some(f::UNTIL_5_0)),
+                since(Version::V5_2, f::SINCE_5_2),
+                since(Version::V5_3, f::SINCE_5_3),
+                since(Version::V5_4, f::SINCE_5_4),
+                Some(f::SINCE_4_14),
+            ]
+        };
+        common.into_iter().chain(family).flatten().collect()
+    }
+
+    #[test]
+    fn each_version_is_told_from_its_symbols() {
+        for version in Version::ALL {
+            let symbols = exported(version);
+            assert_eq!(detect(|name| symbols.contains(&name)), Ok(version));
+        }
+    }
+
+    #[test]
+    fn what_is_no_known_native_runtime_is_refused() {
+        let with = |names: &'static [&'static str]| detect(move |name| names.contains(&name));
+        assert_eq!(with(&[]), Err(Refusal::NoRuntime));
+        assert_eq!(with(&["caml_startup"]), Err(Refusal::TooOld));
+        assert_eq!(
+            with(&["Caml_state", "caml_thread_code", "caml_memprof_start"]),
+            Err(Refusal::Bytecode)
+        );
+        assert_eq!(with(&["caml_state", "caml_thread_code"]), Err(Refusal::Bytecode));
+        let native_4_10 = &["Caml_state", "caml_start_program", "caml_c_call", "caml_memprof_set"];
+        assert_eq!(with(native_4_10), Err(Refusal::TooOld));
+        for version in Version::ALL {
+            let mut symbols = exported(version);
+            symbols.push("caml_alloc_local");
+            assert_eq!(detect(|name| symbols.contains(&name)), Err(Refusal::Oxcaml));
+        }
+    }
+
+    #[test]
+    fn both_states_at_once_are_no_runtime() {
+        let mut symbols = exported(Version::V4_14);
+        symbols.extend(exported(Version::V5_3));
+        assert_eq!(detect(|name| symbols.contains(&name)), Err(Refusal::Unknown));
+    }
+}

@@ -1,1 +1,0 @@
-//! Looking at an executable before it is run.

@@ -1,0 +1,140 @@
+//! ELF executables.
+
+use std::collections::HashSet;
+
+use object::elf::{EM_AARCH64, EM_X86_64, PT_INTERP};
+use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
+use object::{Endianness, Object as _, ObjectSymbol as _};
+
+use super::strings::{self, Told};
+use super::{Other, Program, Reason, Rival, Verdict};
+use crate::layout::Machine;
+use crate::version::{Refusal, Version, detect};
+
+const MAGIC: &[u8] = b"\x7fELF";
+/// Names of compilation units' symbols, up to where they may go on.
+const MEMTRACE: &[u8] = b"camlMemtrace";
+const MEMPROF_LIMITS: &[u8] = b"camlMemprof_limits";
+
+type Names<'a> = HashSet<&'a [u8]>;
+
+/// What was read of an executable.
+struct Executable<'a> {
+    machine: Option<Machine>,
+    dynamic: bool,
+    /// What the dynamic loader sees.
+    exported: Names<'a>,
+    /// What only tools see.
+    local: Names<'a>,
+    stripped: bool,
+}
+
+pub(super) fn judge(file: &[u8]) -> Verdict {
+    if !file.starts_with(MAGIC) {
+        return Verdict::NotOcaml(Other::Unknown);
+    }
+    match read(file) {
+        Some(executable) => judge_executable(&executable, file),
+        // 32 bits, the other byte order, or damaged: only its strings can tell.
+        None => match strings::tell(file) {
+            Told::Nothing => Verdict::NotOcaml(Other::Unknown),
+            Told::Native | Told::Bytecode => Verdict::Refused(Reason::Machine),
+        },
+    }
+}
+
+fn read(file: &[u8]) -> Option<Executable<'_>> {
+    let elf = ElfFile64::<Endianness>::parse(file).ok()?;
+    let endian = elf.endian();
+    if endian != Endianness::Little {
+        return None;
+    }
+    let machine = match elf.elf_header().e_machine(endian) {
+        EM_X86_64 => Some(Machine::Amd64),
+        EM_AARCH64 => Some(Machine::Arm64),
+        _ => None,
+    };
+    let mut exported = Names::default();
+    let mut local = Names::default();
+    for symbol in elf.dynamic_symbols().filter(|symbol| !symbol.is_undefined()) {
+        exported.extend(symbol.name_bytes().ok().filter(is_camls));
+    }
+    for symbol in elf.symbols().filter(|symbol| !symbol.is_undefined()) {
+        local.extend(symbol.name_bytes().ok().filter(is_camls));
+    }
+    Some(Executable {
+        machine,
+        dynamic: elf.elf_program_headers().iter().any(|h| h.p_type(endian) == PT_INTERP),
+        exported,
+        local,
+        stripped: elf.elf_symbol_table().is_empty(),
+    })
+}
+
+/// The runtime's and the units' symbols all begin so, `Caml_state` aside.
+fn is_camls(name: &&[u8]) -> bool {
+    name.starts_with(b"caml") || name.starts_with(b"Caml")
+}
+
+fn judge_executable(executable: &Executable<'_>, file: &[u8]) -> Verdict {
+    match detect(|name| executable.exported.contains(name.as_bytes())) {
+        Ok(version) => judge_version(executable, version),
+        Err(Refusal::NoRuntime) => judge_hidden(executable, file),
+        Err(Refusal::Bytecode) => Verdict::Refused(Reason::Bytecode),
+        Err(refusal) => Verdict::Refused(Reason::Runtime(refusal)),
+    }
+}
+
+fn judge_version(executable: &Executable<'_>, version: Version) -> Verdict {
+    let reason = match executable.machine {
+        Some(machine) if machine == Machine::HERE => {
+            if !executable.dynamic {
+                Reason::Static
+            } else if !version.can_sample() {
+                Reason::NoSampler(version)
+            } else {
+                let rival = rival(executable);
+                let stripped = executable.stripped;
+                return Verdict::Ocaml(Program { version, machine, rival, stripped });
+            }
+        }
+        _ => Reason::Machine,
+    };
+    Verdict::Refused(reason)
+}
+
+/// The loader will see no runtime; is there one all the same?
+fn judge_hidden(executable: &Executable<'_>, file: &[u8]) -> Verdict {
+    let told = match detect(|name| executable.local.contains(name.as_bytes())) {
+        Err(Refusal::NoRuntime) => strings::tell(file),
+        Err(Refusal::Bytecode) => Told::Bytecode,
+        Ok(_) | Err(_) => Told::Native,
+    };
+    match told {
+        Told::Nothing => Verdict::NotOcaml(Other::Executable),
+        Told::Bytecode => Verdict::Refused(Reason::Bytecode),
+        Told::Native if executable.machine != Some(Machine::HERE) => {
+            Verdict::Refused(Reason::Machine)
+        }
+        Told::Native if !executable.dynamic => Verdict::Refused(Reason::Static),
+        Told::Native => Verdict::Refused(Reason::NoSymbols),
+    }
+}
+
+fn rival(executable: &Executable<'_>) -> Option<Rival> {
+    let linked = |unit: &[u8]| {
+        executable.exported.iter().any(|name| {
+            // A unit's own block, or what belongs to it, but no unit whose name only begins alike.
+            name.strip_prefix(unit).is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with(b"__") || rest.starts_with(b".")
+            })
+        })
+    };
+    if linked(MEMTRACE) {
+        Some(Rival::Memtrace)
+    } else if linked(MEMPROF_LIMITS) {
+        Some(Rival::MemprofLimits)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,116 @@
+//! Looking at an executable before it is run: can it be recorded, and if not, why?
+//!
+//! The answer is the file's; the agent checks the running process again. `sans-IO`: the caller maps the file and finds
+//! it in `PATH`.
+
+mod elf;
+mod reason;
+mod script;
+mod strings;
+
+use std::os::unix::fs::MetadataExt as _;
+
+use crate::layout::Machine;
+use crate::version::Version;
+
+pub use reason::Reason;
+
+/// What an executable file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// An OCaml program that can be recorded.
+    Ocaml(Program),
+    /// An OCaml program that cannot be recorded.
+    Refused(Reason),
+    /// No OCaml program, but it may start some: a script, a shell, anything else.
+    NotOcaml(Other),
+}
+
+/// An OCaml program that can be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its runtime's version.
+    pub version: Version,
+    /// What it was compiled for.
+    pub machine: Machine,
+    /// Linked with a library that samples on its own, so memtrail may have to give way.
+    pub rival: Option<Rival>,
+    /// Whether the linker's local symbols were removed. Names are known all the same.
+    pub stripped: bool,
+}
+
+/// A library that uses the runtime's sampler itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rival {
+    /// Starts when `MEMTRACE` is set.
+    Memtrace,
+    /// Limits on memory by sampling.
+    MemprofLimits,
+}
+
+impl Rival {
+    /// The library's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Memtrace => "memtrace",
+            Self::MemprofLimits => "memprof-limits",
+        }
+    }
+}
+
+/// A file that is no OCaml program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Other {
+    /// Begins with `#!`; the interpreter's path as it stands there.
+    Script(String),
+    /// Machine code.
+    Executable,
+    /// Neither; the kernel, or a shell, will know what to do with it.
+    Unknown,
+}
+
+/// Looks at an executable's contents.
+pub fn inspect(file: &[u8]) -> Verdict {
+    if let Some(script) = script::read(file) {
+        return script::judge(&script);
+    }
+    if has_bytecode(file) {
+        return Verdict::Refused(Reason::Bytecode);
+    }
+    elf::judge(file)
+}
+
+/// Whether bytecode stands at the end of the file, behind whatever starts the interpreter (`bytecomp/bytelink.ml`,
+/// `runtime/caml/exec.h`): an executable's magic number, e.g. `Caml1999X030`.
+fn has_bytecode(file: &[u8]) -> bool {
+    let Some((_, [magic @ .., _, _, _])) = file.split_last_chunk::<12>() else { return false };
+    magic == b"Caml1999X"
+}
+
+/// Whether the kernel makes the dynamic loader ignore `LD_PRELOAD` for this file: it is set-uid or set-gid.
+///
+/// File capabilities have the same effect and are not seen here.
+pub fn refuses_preload(metadata: &std::fs::Metadata) -> bool {
+    const SET_UID_OR_GID: u32 = 0o6000;
+    metadata.mode() & SET_UID_OR_GID != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytecode_is_told_by_its_last_bytes() {
+        assert!(has_bytecode(b"CRCS\0\0\0\0Caml1999X030"));
+        assert!(!has_bytecode(b"Caml1999X03"));
+        assert!(!has_bytecode(b"Caml1999O030"));
+        assert!(!has_bytecode(b""));
+    }
+
+    #[test]
+    fn text_is_no_program() {
+        assert_eq!(inspect(b"echo hello\n"), Verdict::NotOcaml(Other::Unknown));
+        assert_eq!(inspect(b""), Verdict::NotOcaml(Other::Unknown));
+        assert_eq!(inspect(b"\x7fELF"), Verdict::NotOcaml(Other::Unknown));
+    }
+}
