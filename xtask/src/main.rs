@@ -1,6 +1,7 @@
 //! Chores of this repository: `cargo xtask --help`.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod command;
 mod compilers;
 mod packages;
@@ -37,11 +38,18 @@ enum Chore {
         /// Only tests whose name contains this
         filter: Option<String>,
     },
+    /// Measure what recording costs and how fast traces are read, as Markdown tables
+    ///
+    /// Runs are paired, figures are medians of CPU time. Programs linked with memtrace and
+    /// memtrace's tools are measured beside ours when `MEMTRAIL_PEER_MEMTRACE` names a folder
+    /// that holds them.
+    Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().chore {
         Chore::Setup => setup::run(),
+        Chore::Bench(options) => bench::bench(&options),
         Chore::Test { no_setup, filter } => {
             return test::run_and_report(!no_setup, filter.as_deref());
         }

@@ -1,0 +1,84 @@
+//! Benchmarks: what recording costs, what it writes, how fast traces are read.
+//!
+//! Every comparison is paired: the variants of one round run one after the other, and a figure is
+//! the median over rounds of that round's ratio. CPU time is what the kernel charged to the
+//! process and all its children, the launcher's included.
+
+mod cpu;
+mod generate;
+mod overhead;
+mod peer;
+mod statistics;
+mod subjects;
+mod table;
+mod tools;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::{Args, ValueEnum};
+
+use crate::command::{Outcome, repository, run};
+
+/// `cargo xtask bench`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Which benchmarks
+    #[arg(value_enum, default_values_t = [Part::Overhead, Part::Tools])]
+    parts: Vec<Part>,
+    /// Paired runs of each program
+    #[arg(long, default_value_t = 9)]
+    rounds: usize,
+    /// Sampling rates to measure
+    #[arg(long, value_delimiter = ',', default_values_t = [1e-4, 1e-3, 1e-2])]
+    rates: Vec<f64>,
+    /// Only programs whose name contains this
+    #[arg(long)]
+    only: Option<String>,
+    /// Events of the generated trace, in millions
+    #[arg(long, default_value_t = 10)]
+    events: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// CPU time that recording adds, and bytes it writes
+    Overhead,
+    /// Reading a trace: hotspots, folded, bare iteration
+    Tools,
+}
+
+/// Build what is measured, measure, print Markdown.
+pub(crate) fn bench(options: &Options) -> Outcome {
+    run(Command::new(env!("CARGO")).current_dir(repository()).args([
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "memtrail",
+    ]))?;
+    let memtrail = release_binary("memtrail");
+    if options.parts.contains(&Part::Overhead) {
+        overhead::measure(&memtrail, options)?;
+    }
+    if options.parts.contains(&Part::Tools) {
+        tools::measure(&memtrail, options)?;
+    }
+    Ok(())
+}
+
+/// Where `cargo build --release` puts a program.
+fn release_binary(name: &str) -> PathBuf {
+    let target = match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(dir) => PathBuf::from(dir),
+        None => repository().join("target"),
+    };
+    target.join("release").join(name)
+}
+
+/// A folder for what benchmarks need, kept between runs.
+fn scratch() -> Outcome<PathBuf> {
+    let dir = crate::command::cache()?.join("bench");
+    std::fs::create_dir_all(&dir).map_err(|e| format!("cannot create {}: {e}", dir.display()))?;
+    Ok(dir)
+}
