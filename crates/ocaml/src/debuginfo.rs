@@ -138,3 +138,94 @@ impl<M: Memory> Iterator for Locations<'_, M> {
         Some(location)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::Image;
+
+    const BASE: Address = 0x40_0000;
+    /// Where the models put a location, its name and its file.
+    const NAME: u64 = 64;
+    const FILE: u64 = 200;
+
+    fn place(info1: u32, info2: u32, name: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; 256];
+        bytes[..4].copy_from_slice(&info1.to_le_bytes());
+        bytes[4..8].copy_from_slice(&info2.to_le_bytes());
+        let at = NAME as usize;
+        bytes[at..at + 4].copy_from_slice(&(FILE as i32 - NAME as i32).to_le_bytes());
+        bytes[at + 4..at + 4 + name.len()].copy_from_slice(name);
+        bytes[FILE as usize..FILE as usize + 5].copy_from_slice(b"a.ml\0");
+        bytes
+    }
+
+    fn read(bytes: &[u8], packing: Packing) -> (RawLocation, bool, String, String) {
+        let memory = Image { base: BASE, bytes };
+        let (location, more) = RawLocation::read(&memory, packing, BASE).expect("in memory");
+        let text = |at| {
+            let mut into = [0; 32];
+            String::from_utf8_lossy(memory.c_string(at, &mut into).expect("text")).into_owned()
+        };
+        (location, more, text(location.file), text(location.function))
+    }
+
+    proptest! {
+        #[test]
+        fn one_line(line in 0..1u32 << 20, start in 0..256u32, end in 0..1024u32, raise: bool, more: bool) {
+            let info1 = end << 26 | NAME as u32 | u32::from(raise) << 1 | u32::from(more);
+            let info2 = line << 12 | start << 4 | end >> 6;
+            let bytes = place(info1, info2, b"M.f\0");
+            let (location, next, file, function) = read(&bytes, Packing::OneLine);
+            prop_assert_eq!((location.line, location.start_column, location.end_column), (line, start, end));
+            prop_assert_eq!((location.is_raise, next), (raise, more));
+            prop_assert_eq!((file.as_str(), function.as_str()), ("a.ml", "M.f"));
+        }
+
+        #[test]
+        fn with_end_packed(line in 0..1u32 << 12, start in 0..64u32, own in 0..128u32, apart in 0..512u32, lines in 0..8u32) {
+            let info1 = apart << 26 | NAME as u32;
+            let info2 = line << 19 | lines << 16 | start << 10 | own << 3 | apart >> 6;
+            let bytes = place(info1, info2, b"M.f\0");
+            let (location, _, file, function) = read(&bytes, Packing::WithEnd);
+            prop_assert_eq!((location.line, location.start_column, location.end_column), (line, start, own + apart));
+            prop_assert_eq!((file.as_str(), function.as_str()), ("a.ml", "M.f"));
+        }
+
+        #[test]
+        fn with_end_apart(line in 0..1u32 << 19, lines in 0..1u32 << 18, start: u16, own: u16, end in 0..1u32 << 30) {
+            let mut name = [start.to_le_bytes(), own.to_le_bytes()].concat();
+            name.extend(end.to_le_bytes());
+            name.extend(b"M.g\0");
+            let info1 = lines << 26 | NAME as u32;
+            let info2 = 1 << 31 | line << 12 | lines >> 6;
+            let bytes = place(info1, info2, &name);
+            let (location, _, file, function) = read(&bytes, Packing::WithEnd);
+            prop_assert_eq!((location.line, location.start_column, location.end_column), (line, u32::from(start), end));
+            prop_assert_eq!((file.as_str(), function.as_str()), ("a.ml", "M.g"));
+        }
+    }
+
+    #[test]
+    fn a_chain_is_given_from_either_end() {
+        let mut bytes = place(NAME as u32 | 1, 1 << 12, b"inner\0");
+        bytes[8..12].copy_from_slice(&(NAME as u32 - 8).to_le_bytes());
+        bytes[12..16].copy_from_slice(&(2u32 << 12).to_le_bytes());
+        let memory = Image { base: BASE, bytes: &bytes };
+        let lines: Vec<_> = locations(&memory, Packing::OneLine, BASE).map(|l| l.line).collect();
+        assert_eq!(lines, [1, 2]);
+        let mut found = [RawLocation::NOWHERE; 4];
+        assert_eq!(outermost_first(&memory, Packing::OneLine, BASE, &mut found), 2);
+        assert_eq!(found.map(|l| l.line), [2, 1, 0, 0]);
+    }
+
+    #[test]
+    fn a_chain_without_end_ends() {
+        let bytes = vec![1; 1 << 16];
+        let memory = Image { base: BASE, bytes: &bytes };
+        let packing = Packing::OneLine;
+        assert!(locations(&memory, packing, BASE).count() <= MOST_INLINED);
+    }
+}

@@ -224,3 +224,172 @@ impl FrameTable {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::Image;
+
+    const BASE: Address = 0x40_0000;
+
+    /// A descriptor as the compiler would have it.
+    #[derive(Clone, Debug)]
+    struct Model {
+        return_address: u64,
+        to_c: bool,
+        size: u16,
+        live: Vec<u16>,
+        /// Sizes in words of what is allocated here.
+        allocations: Option<Vec<u16>>,
+        /// For each allocation, or for the one frame, how far away its debug information stands; zero is none.
+        debug: Option<Vec<u32>>,
+    }
+
+    impl Model {
+        fn emit(&self, out: &mut Vec<u8>) {
+            out.extend(self.return_address.to_le_bytes());
+            if self.to_c {
+                out.extend(RETURN_TO_C.to_le_bytes());
+                out.extend([0, 0]);
+            } else {
+                let flags =
+                    u16::from(self.debug.is_some()) | u16::from(self.allocations.is_some()) << 1;
+                out.extend((self.size * 8 | flags).to_le_bytes());
+                out.extend((self.live.len() as u16).to_le_bytes());
+                out.extend(self.live.iter().flat_map(|live| live.to_le_bytes()));
+                if let Some(allocations) = &self.allocations {
+                    out.push(allocations.len() as u8);
+                    out.extend(allocations.iter().map(|words| (words - 1) as u8));
+                }
+                if let Some(debug) = &self.debug {
+                    out.resize(out.len().next_multiple_of(4), 0);
+                    out.extend(debug.iter().flat_map(|offset| offset.to_le_bytes()));
+                }
+            }
+            out.resize(out.len().next_multiple_of(8), 0);
+        }
+    }
+
+    fn models() -> impl Strategy<Value = Vec<Model>> {
+        let allocations = prop::option::of(prop::collection::vec(1..=256u16, 1..6));
+        let offset = prop_oneof![Just(0u32), (1..1000u32).prop_map(|words| words * 4)];
+        let model = (
+            prop::collection::vec(0..999u16, 0..5),
+            allocations,
+            prop::option::of(prop::collection::vec(offset, 6)),
+            prop::bool::weighted(0.1),
+            0..0x1FFFu16,
+        );
+        prop::collection::vec(model, 0..40).prop_map(|parts| {
+            let mut models = Vec::new();
+            for (index, (live, allocations, debug, to_c, size)) in parts.into_iter().enumerate() {
+                let count = allocations.as_ref().map_or(1, Vec::len);
+                let debug = debug.map(|mut debug| {
+                    debug.truncate(count);
+                    debug
+                });
+                // Close together, so that they collide in the hash table.
+                let return_address = 0x1000 + index as u64 * 3;
+                models.push(Model { return_address, to_c, size, live, allocations, debug });
+            }
+            models
+        })
+    }
+
+    fn table(models: &[Model]) -> Vec<u8> {
+        let mut bytes = (models.len() as u64).to_le_bytes().to_vec();
+        models.iter().for_each(|model| model.emit(&mut bytes));
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_compiler_emits_is_read(models in models()) {
+            let bytes = table(&models);
+            let memory = Image { base: BASE, bytes: &bytes };
+            let read: Vec<_> = UnitTable::read(&memory, BASE).into_iter().flatten().collect();
+            prop_assert_eq!(read.len(), models.len());
+            for (descriptor, model) in read.iter().zip(&models) {
+                prop_assert_eq!(descriptor.return_address, model.return_address);
+                prop_assert_eq!(descriptor.returns_to_c(), model.to_c);
+                if model.to_c {
+                    prop_assert_eq!(descriptor.frame_size(), None);
+                    prop_assert_eq!(descriptor.debuginfo(&memory), None);
+                    continue;
+                }
+                prop_assert_eq!(descriptor.frame_size(), Some(u64::from(model.size) * 8));
+                let sizes: Option<Vec<_>> = descriptor.allocations(&memory).map(|count| {
+                    (0..count).filter_map(|i| descriptor.allocation_wosize(&memory, i)).collect()
+                });
+                let expected = model.allocations.as_ref();
+                prop_assert_eq!(sizes, expected.map(|all| all.iter().map(|&w| u64::from(w)).collect()));
+                for (index, &offset) in model.debug.iter().flatten().enumerate() {
+                    let found = descriptor.debuginfo_of_allocation(&memory, index as u8);
+                    prop_assert_eq!(found.is_some(), offset != 0);
+                    prop_assert!(found.is_none_or(|at| descriptor.owns_debuginfo(&memory, at)));
+                }
+                let any = model.debug.iter().flatten().any(|&offset| offset != 0);
+                prop_assert_eq!(descriptor.debuginfo(&memory).is_some(), any);
+            }
+        }
+
+        /// The oracle is a look at every descriptor.
+        #[test]
+        fn the_hash_table_finds_what_a_search_finds(models in models()) {
+            let mut bytes = table(&models);
+            let units: Vec<_> = {
+                let memory = Image { base: BASE, bytes: &bytes };
+                UnitTable::read(&memory, BASE).into_iter().flatten().collect()
+            };
+            let capacity = (2 * models.len()).next_power_of_two().max(4);
+            let mut slots = vec![0u64; capacity];
+            for descriptor in &units {
+                let mut at = (descriptor.return_address >> 3) as usize % capacity;
+                while slots[at] != 0 {
+                    at = (at + 1) % capacity;
+                }
+                slots[at] = descriptor.at;
+            }
+            let descriptors = BASE + bytes.len() as u64;
+            bytes.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
+            let structure = BASE + bytes.len() as u64;
+            bytes.extend((models.len() as u32).to_le_bytes());
+            bytes.extend((capacity as u32 - 1).to_le_bytes());
+            bytes.extend(descriptors.to_le_bytes());
+            bytes.extend((capacity as u64 - 1).to_le_bytes());
+            let memory = Image { base: BASE, bytes: &bytes };
+            let multicore = FrameTable::multicore(&memory, structure);
+            prop_assert_eq!(multicore, FrameTable::single(&memory, structure + 8, structure + 16));
+            let found = multicore.expect("a table");
+            prop_assert_eq!(found.extent(), (descriptors, capacity as u64));
+            for return_address in 0xFF0..0x1100 {
+                let expected = units.iter().find(|d| d.return_address == return_address).copied();
+                prop_assert_eq!(found.find(&memory, return_address), expected);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0..420u64) {
+            let memory = Image { base: BASE, bytes: &bytes };
+            crate::fuzz::frames(&memory, BASE + at);
+        }
+    }
+
+    #[test]
+    fn a_full_table_of_garbage_ends() {
+        let bytes: Vec<u8> = std::iter::repeat_n(BASE.to_le_bytes(), 8).flatten().collect();
+        let memory = Image { base: BASE, bytes: &bytes };
+        let table = FrameTable { descriptors: BASE, mask: 7 };
+        assert_eq!(table.find(&memory, 1), None);
+    }
+
+    #[test]
+    fn tables_that_are_none_are_refused() {
+        assert_eq!(FrameTable::checked(0, 7), None);
+        assert_eq!(FrameTable::checked(8, 6), None);
+        // An empty table's mask is -1.
+        assert_eq!(FrameTable::checked(8, u64::MAX), None);
+    }
+}

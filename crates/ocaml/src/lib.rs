@@ -15,6 +15,8 @@ pub mod block;
 pub mod calibrate;
 pub mod debuginfo;
 pub mod frames;
+#[doc(hidden)]
+pub mod fuzz;
 #[cfg(feature = "inspect")]
 pub mod inspect;
 pub mod layout;

@@ -157,3 +157,107 @@ const fn hex(digit: u8) -> Option<u8> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(text: &str) -> String {
+        let mut out = [0; 256];
+        String::from_utf8_lossy(write_name(text.as_bytes(), &mut out)).into_owned()
+    }
+
+    fn symbol(text: &str) -> Option<String> {
+        let mut out = [0; 256];
+        demangle(text.as_bytes(), &mut out).map(|name| String::from_utf8_lossy(name).into_owned())
+    }
+
+    #[test]
+    fn units_are_paths() {
+        for (linked, known) in [
+            ("Stdlib__List.map", "Stdlib.List.map"),
+            ("Stdlib.@", "Stdlib.@"),
+            ("Stdlib__set.Make.bal", "Stdlib.set.Make.bal"),
+            ("Dune__exe__Main.f", "Main.f"),
+            ("Dune__exe", "Dune.exe"),
+            ("Dune__exe__", "Dune.exe__"),
+            ("Sample.big.(fun)", "Sample.big.(fun)"),
+            ("My_unit.a__b", "My_unit.a__b"),
+            ("A__b__C_d.f", "A.b.C_d.f"),
+            ("__A.f", "__A.f"),
+            ("A___B.f", "A_.B.f"),
+            ("", ""),
+            (".", "."),
+        ] {
+            assert_eq!(name(linked), known);
+        }
+    }
+
+    #[test]
+    fn symbols_of_either_mangling_are_undone() {
+        for (linked, known) in [
+            ("camlStdlib__List__map_123", "Stdlib.List.map"),
+            ("camlStdlib__List.map_123", "Stdlib.List.map"),
+            ("camlStdlib__Arg__add_help_585", "Stdlib.Arg.add_help"),
+            ("camlStdlib__$5e_136", "Stdlib.^"),
+            ("camlStdlib.$40_312", "Stdlib.@"),
+            ("camlDune__exe__Main__f_7", "Main.f"),
+            ("camlDune__exe__Main.f_7_code", "Main.f"),
+            ("camlSample__fun_1042", "Sample.fun"),
+            ("camlSample__a__b_12", "Sample.a__b"),
+            ("camlStdlib__Map__Make_1234", "Stdlib.Map.Make"),
+            ("camlStdlib__Map__entry", "Stdlib.Map.entry"),
+            ("camlStdlib__Map", "Stdlib.Map"),
+            ("camlFoo__code_begin", "Foo.code_begin"),
+            ("camlFoo__f_", "Foo.f_"),
+            ("camlFoo___5", "Foo._5"),
+            ("camlFoo$a\u{e9}", "Foo$a\u{e9}"),
+            ("camlFoo__a$zz$4", "Foo.a$zz$4"),
+        ] {
+            assert_eq!(symbol(linked).as_deref(), Some(known), "{linked}");
+        }
+    }
+
+    #[test]
+    fn other_symbols_are_left_alone() {
+        for linked in ["caml_alloc_small", "caml", "main", "", "camlfoo", "caml\u{e9}"] {
+            assert_eq!(symbol(linked), None, "{linked}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            crate::fuzz::names(&bytes);
+            crate::fuzz::names(&[b"camlA", bytes.as_slice()].concat());
+        }
+
+        #[test]
+        fn any_text_of_symbols_is_survived(text in "caml[A-Z][A-Za-z0-9_$.]{0,40}") {
+            crate::fuzz::names(text.as_bytes());
+        }
+
+        /// What does not fit is cut, not changed.
+        #[test]
+        fn less_room_gives_a_prefix(text in "[A-Z][A-Za-z0-9_$.]{0,40}", room in 0..40usize) {
+            let (mut large, mut small) = ([0; 64], vec![0; room]);
+            let whole = write_name(text.as_bytes(), &mut large);
+            let part = write_name(text.as_bytes(), &mut small);
+            prop_assert!(whole.starts_with(part));
+            prop_assert_eq!(part.len(), whole.len().min(room));
+        }
+
+        /// Mangling a path of plain names and undoing it gives the path.
+        #[test]
+        fn what_was_mangled_comes_back(
+            unit in "[A-Z][a-z]{1,5}(__[A-Z][a-z]{1,5}){0,2}", value in "[a-z][a-z0-9']{0,5}", stamp in 0..9999u32,
+        ) {
+            let mangled = value.replace('\'', "$27");
+            let path = format!("{}.{value}", unit.replace("__", "."));
+            prop_assert_eq!(symbol(&format!("caml{unit}__{mangled}_{stamp}")), Some(path.clone()));
+            prop_assert_eq!(symbol(&format!("caml{unit}.{mangled}_{stamp}")), Some(path));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Entry points for fuzzing: each takes any bytes and must come back.
+//!
+//! Not part of the interface; the fuzz targets and the tests call them.
+
+use crate::debuginfo::{Packing, RawLocation, locations, outermost_first};
+use crate::frames::{Descriptor, FrameTable, UnitTable};
+use crate::memory::{Address, Image, Memory};
+use crate::memprof::{Sample, Slot};
+use crate::version::Version;
+
+/// Most steps taken through a structure whose length the input says.
+const MOST: usize = 1000;
+
+/// Where the input is taken to stand.
+const BASE: Address = 0x40_0000;
+
+/// Everything that decodes memory, at the place that the first bytes give.
+pub fn memory(input: &[u8]) {
+    let Some((at, bytes)) = input.split_first_chunk::<2>() else { return };
+    let at = BASE + u64::from(u16::from_le_bytes(*at));
+    let image = Image { base: BASE, bytes };
+    frames(&image, at);
+    if let Some(sample) = Sample::read(&image, at) {
+        let _ = sample.slots(&image, 1 << 20);
+    }
+    let _ = Slot::read(at);
+    for version in Version::ALL {
+        for machine in [crate::layout::Machine::Amd64, crate::layout::Machine::Arm64] {
+            stack(&image, &crate::Layout::of(version, machine), at);
+        }
+    }
+}
+
+/// Frame tables and debug information.
+pub(crate) fn frames(memory: &impl Memory, at: Address) {
+    for packing in [Packing::OneLine, Packing::WithEnd] {
+        for descriptor in UnitTable::read(memory, at).into_iter().flatten().take(MOST) {
+            let _ = descriptor.allocation_wosize(memory, 0);
+            for debuginfo in descriptor.debuginfos(memory) {
+                locations(memory, packing, debuginfo).for_each(drop);
+            }
+        }
+        let mut found = [RawLocation::NOWHERE; 8];
+        outermost_first(memory, packing, at, &mut found);
+    }
+    for table in [FrameTable::multicore(memory, at), FrameTable::single(memory, at, at + 8)] {
+        let _ = table.and_then(|table| table.find(memory, at));
+    }
+}
+
+fn stack(memory: &impl Memory, layout: &crate::Layout, state: Address) {
+    use crate::stack::{Position, Step, cut_parent, first_frame};
+    let _ =
+        crate::calibrate::calibrate(memory, layout, state, None, crate::calibrate::Moment::Start);
+    let distance = first_frame(memory, layout, state, |_| true).unwrap_or(8);
+    let mut position = Position::innermost(memory, layout, distance, state);
+    for _ in 0..MOST {
+        let next = position.and_then(|position| {
+            let descriptor = Descriptor::read(memory, position.return_address)?;
+            let cut = || cut_parent(memory, layout, state);
+            position.step(memory, layout, distance, &descriptor, cut)
+        });
+        match next {
+            Some(Step::Frame(next) | Step::Chunk(next)) => position = Some(next),
+            Some(Step::End) | None => break,
+        }
+    }
+}
+
+/// Names of both kinds.
+pub fn names(input: &[u8]) {
+    for room in [0, 1, 64] {
+        let mut out = vec![0; room];
+        let _ = crate::names::write_name(input, &mut out);
+        let _ = crate::names::demangle(input, &mut out);
+    }
+}
+
+/// Executables.
+#[cfg(feature = "inspect")]
+pub fn executable(input: &[u8]) {
+    let _ = crate::inspect::inspect(input);
+}
