@@ -1,1 +1,47 @@
-//! The agent.
+//! The agent: a shared library that the dynamic loader puts into the target process.
+//!
+//! It gets control before the program's own code runs ([`entry`]), starts the runtime's sampler with
+//! callbacks of its own ([`sampling`], [`trampoline`]), captures callstacks ([`callstack`]), and
+//! writes events into the trace ([`stream`], [`output`]).
+//!
+//! Invariants, so that the target does what it would do alone:
+//! - no OCaml code is run, nothing is allocated on the OCaml heap after the start, and the target's
+//!   own `malloc` is never called: this library has a heap of its own;
+//! - no panic and no `errno` crosses the border ([`fence`]);
+//! - locks are held for the time of one event or of writing one packet, and never across calls into
+//!   the runtime ([`lock`]);
+//! - descriptors of ours lie high and are checked before each use ([`output`]);
+//! - it knows nothing of analysis: it writes what happened.
+#![expect(unsafe_code, reason = "lives in another program's process")]
+#![allow(unreachable_pub, reason = "what is pub here is exported to the dynamic loader")]
+
+mod arm;
+mod callstack;
+mod clock;
+mod describe;
+mod entry;
+mod environment;
+mod exec;
+mod fence;
+mod flusher;
+mod follow;
+mod forked;
+mod lock;
+mod output;
+mod patch;
+mod recorder;
+mod runtime;
+mod sampling;
+mod start;
+mod stream;
+mod symbolise;
+mod tail;
+mod thread;
+mod tls;
+mod trampoline;
+mod value;
+mod yielding;
+
+/// Memory of our own, taken from the kernel: the target's allocator is not ours to disturb.
+#[global_allocator]
+static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;

@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `options.json` | launcher | [`Options`], once, before the target starts |
 //! | `claim` | agent | pid of the process that is recorded, when only one is |
-//! | `status-<pid>-<n>.json` | agent | [`Status`] of that process image; replaced whole |
-//! | `tail-<pid>-<n>-<domain>` | agent | shared memory: the packet a domain is filling |
+//! | `status-<pid>-<image>.json` | agent | [`Status`] of that process image; replaced whole |
+//! | `tail-<pid>-<image>-<domain>` | agent | shared memory: the packet a domain is filling |
 //!
 //! A tail's first bytes are a complete packet at every instant, so that after any death of the
 //! target the launcher can append it to the trace and nothing is lost.
@@ -49,6 +49,8 @@ pub struct Options {
 pub struct Status {
     /// Process id.
     pub pid: u32,
+    /// Counts the programs that a process has been, by `exec`.
+    pub image: u32,
     /// Path of the executable.
     pub program: String,
     /// What became of it.
@@ -78,27 +80,26 @@ pub enum State {
 }
 
 impl Status {
-    /// Replaces this image's status file as a whole; `again` counts images of one process.
-    pub fn save(&self, session: &Path, again: u32) -> io::Result<()> {
-        let file = session.join(format!("status-{}-{again}.json", self.pid));
-        let fresh = session.join(format!(".status-{}-{again}.new", self.pid));
+    /// Replaces this image's status file as a whole.
+    pub fn save(&self, session: &Path) -> io::Result<()> {
+        let file = session.join(format!("status-{}-{}.json", self.pid, self.image));
+        let fresh = session.join(format!(".status-{}-{}.new", self.pid, self.image));
         fs::write(&fresh, serde_json::to_vec(self)?)?;
         fs::rename(fresh, file)
     }
 
     /// All that agents of this session have reported, by pid and image.
     pub fn load_all(session: &Path) -> io::Result<Vec<Self>> {
-        let mut found = Vec::new();
+        let mut found: Vec<Self> = Vec::new();
         for entry in fs::read_dir(session)? {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if let Some(key) = name.strip_prefix("status-").and_then(|n| n.strip_suffix(".json")) {
-                let order: Vec<u32> = key.split('-').filter_map(|n| n.parse().ok()).collect();
-                found.push((order, load(&path)?));
+            if name.starts_with("status-") {
+                found.push(load(&path)?);
             }
         }
-        found.sort_by(|a: &(Vec<u32>, Self), b| a.0.cmp(&b.0));
-        Ok(found.into_iter().map(|(_, status)| status).collect())
+        found.sort_by_key(|status| (status.pid, status.image));
+        Ok(found)
     }
 }
 
@@ -119,8 +120,14 @@ fn load<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
 }
 
 /// Name of the shared memory in which a domain's packet grows.
-pub fn tail_name(pid: u32, again: u32, domain: u16) -> String {
-    format!("tail-{pid}-{again}-{domain}")
+pub fn tail_name(pid: u32, image: u32, domain: u16) -> String {
+    format!("tail-{pid}-{image}-{domain}")
+}
+
+/// The process and image that a tail's name tells.
+pub fn owner_of_tail(name: &str) -> Option<(u32, u32)> {
+    let mut parts = name.strip_prefix("tail-")?.split('-');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -130,15 +137,22 @@ mod tests {
     #[test]
     fn statuses_come_back_in_the_order_of_processes_and_images() {
         let dir = tempfile::tempdir().unwrap();
-        let status = |pid, state| Status { pid, program: "/bin/x".into(), state };
+        let status = |pid, image, state| Status { pid, image, program: "/bin/x".into(), state };
         let folder = |n: &str| State::Recording { folder: PathBuf::from(n) };
-        status(900, State::Passed).save(dir.path(), 0).unwrap();
-        status(50, folder("b")).save(dir.path(), 1).unwrap();
-        status(50, folder("a")).save(dir.path(), 0).unwrap();
+        status(900, 0, State::Passed).save(dir.path()).unwrap();
+        status(50, 1, folder("b")).save(dir.path()).unwrap();
+        status(50, 0, folder("a")).save(dir.path()).unwrap();
         let all = Status::load_all(dir.path()).unwrap();
         assert_eq!(all.iter().map(|s| s.pid).collect::<Vec<_>>(), [50, 50, 900]);
         assert_eq!(all[0].state, folder("a"));
         assert_eq!(all[1].state, folder("b"));
+    }
+
+    #[test]
+    fn tails_tell_whose_they_are() {
+        assert_eq!(owner_of_tail(&tail_name(4711, 2, 127)), Some((4711, 2)));
+        assert_eq!(owner_of_tail("tail-x-2-0"), None);
+        assert_eq!(owner_of_tail("options.json"), None);
     }
 
     #[test]

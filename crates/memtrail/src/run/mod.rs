@@ -6,6 +6,7 @@ mod preflight;
 mod process;
 mod rate;
 mod session;
+mod tails;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,101 @@
+//! Steps from one OCaml frame to the next older one in this process's memory.
+//!
+//! A frame is named by its *slot*, where its return address stands, and that address. Sources:
+//! `caml_next_frame_descriptor` in `runtime/backtrace_nat.c`, `runtime/caml/stack.h`.
+
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::frames::{Descriptor, FrameTable};
+use memtrail_ocaml::layout::{Layout, Stack};
+use memtrail_ocaml::memory::ThisProcess;
+
+/// Reads frames while the runtime captures a callstack: its stacks and tables hold still.
+pub(super) struct Frames<'a> {
+    memory: ThisProcess,
+    table: FrameTable,
+    layout: &'a Layout,
+}
+
+/// Slot and return address.
+pub(super) type Frame = (u64, u64);
+
+/// What follows a frame.
+pub(super) enum Step {
+    /// An older frame.
+    Frame(Frame),
+    /// This was no frame but the end of a chunk of frames; the next chunk begins there.
+    Link(Frame),
+    /// This was the end of the stack.
+    Last,
+    /// Nothing is known of this return address: the runtime's own walk ends here, too.
+    Unknown,
+}
+
+impl<'a> Frames<'a> {
+    pub(super) fn new(memory: ThisProcess, table: FrameTable, layout: &'a Layout) -> Self {
+        Self { memory, table, layout }
+    }
+
+    /// Steps from the frame `(slot, pc)` of the stack that ends at `high`.
+    #[inline]
+    pub(super) fn step(&self, high: u64, slot: u64, pc: u64) -> Step {
+        let Some(descriptor) = self.table.find(&self.memory, pc) else { return Step::Unknown };
+        match descriptor.frame_size() {
+            Some(size) => match self.memory.field(slot, size) {
+                Some(next) => Step::Frame((slot + size, next)),
+                None => Step::Unknown,
+            },
+            None => self.link(high, slot),
+        }
+    }
+
+    fn link(&self, high: u64, slot: u64) -> Step {
+        match self.layout.stack {
+            Stack::Single(_) => match self.context(slot) {
+                Some((0, _)) => Step::Last,
+                Some((bottom, pc)) => Step::Link((bottom.wrapping_sub(8), pc)),
+                None => Step::Unknown,
+            },
+            Stack::Multicore(fiber) => {
+                let sp = slot + 8 + fiber.chunk_header;
+                if sp == high {
+                    return Step::Last;
+                }
+                let slot = sp + fiber.first_frame - 8;
+                self.memory.u64(slot).map_or(Step::Unknown, |pc| Step::Link((slot, pc)))
+            }
+        }
+    }
+
+    /// OCaml 4: where the OCaml code that called C stood, (stack pointer, return address).
+    fn context(&self, slot: u64) -> Option<(u64, u64)> {
+        let Stack::Single(context) = self.layout.stack else { return None };
+        let link = slot + 8 + context.link;
+        let bottom = self.memory.field(link, context.bottom_of_stack)?;
+        Some((bottom, self.memory.field(link, context.last_return_address)?))
+    }
+
+    /// Whether a slot of the stack being walked still holds a return address.
+    #[inline]
+    pub(super) fn holds(&self, slot: u64, pc: u64) -> bool {
+        self.memory.u64(slot) == Some(pc)
+    }
+
+    /// Whether a link still leads where it led: to the frame `older`, or to the stack's end.
+    pub(super) fn link_holds(&self, slot: u64, older: Option<Frame>) -> bool {
+        match (self.layout.stack, older) {
+            (Stack::Single(_), older) => match self.context(slot) {
+                Some((0, _)) => older.is_none(),
+                Some((bottom, pc)) => older == Some((bottom.wrapping_sub(8), pc)),
+                None => false,
+            },
+            // The next chunk's place follows from this one's.
+            (Stack::Multicore(_), Some((slot, pc))) => self.holds(slot, pc),
+            (Stack::Multicore(_), None) => true,
+        }
+    }
+
+    /// The descriptor of a return address.
+    pub(super) fn descriptor(&self, pc: u64) -> Option<Descriptor> {
+        self.table.find(&self.memory, pc)
+    }
+}

@@ -1,0 +1,63 @@
+//! Callstacks of allocations whose callback the runtime postpones (those made by C code).
+//!
+//! Between the allocation and its callback other samples may be taken, so the thread's cached stack
+//! has moved on; the callstack is kept here until then. One may serve many callbacks (unmarshalling
+//! captures once for all its blocks), so entries are never freed but overwritten by the newest, in
+//! a ring whose memory is bounded.
+
+use memtrail_trace::Code;
+
+/// Words in the ring: 4 MiB, touched only as far as used.
+const CAPACITY: usize = 1 << 19;
+/// Frames kept of one callstack, the outermost ones.
+const LONGEST: usize = CAPACITY / 8;
+
+pub(crate) struct PendingStacks {
+    ring: Vec<Code>,
+    /// Words ever written; a ticket is the value at which its callstack begins.
+    written: u64,
+    /// Thread and version of the newest entry, to share it.
+    newest: Option<(usize, u64, u64)>,
+}
+
+impl PendingStacks {
+    pub(crate) const fn new() -> Self {
+        Self { ring: Vec::new(), written: 0, newest: None }
+    }
+
+    /// Keeps a callstack and gives a ticket for it. `origin` and `version` tell whose it is.
+    pub(crate) fn keep(&mut self, stack: &[Code], origin: usize, version: u64) -> Option<u64> {
+        if let Some((_, _, ticket)) =
+            self.newest.filter(|&(o, v, _)| o == origin && v == version)
+        {
+            return Some(ticket);
+        }
+        if self.ring.is_empty() {
+            self.ring.try_reserve_exact(CAPACITY).ok()?;
+            self.ring.resize(CAPACITY, Code(0));
+        }
+        let stack = &stack[..stack.len().min(LONGEST)];
+        // An entry does not wrap: it starts over at the beginning of the ring instead.
+        let at = (self.written % CAPACITY as u64) as usize;
+        if at + 1 + stack.len() > CAPACITY {
+            self.written += (CAPACITY - at) as u64;
+        }
+        let ticket = self.written;
+        let at = (ticket % CAPACITY as u64) as usize;
+        self.ring[at] = Code(stack.len() as u64);
+        self.ring[at + 1..][..stack.len()].copy_from_slice(stack);
+        self.written += 1 + stack.len() as u64;
+        self.newest = Some((origin, version, ticket));
+        Some(ticket)
+    }
+
+    /// The callstack kept under `ticket`, unless it has been overwritten.
+    pub(crate) fn get(&self, ticket: u64) -> Option<&[Code]> {
+        if ticket >= self.written || ticket + (CAPACITY as u64) < self.written {
+            return None;
+        }
+        let at = (ticket % CAPACITY as u64) as usize;
+        let length = self.ring.get(at)?.0 as usize;
+        self.ring.get(at + 1..at + 1 + length)
+    }
+}

@@ -1,0 +1,37 @@
+//! The recording's clock: monotonic, tied once to the world's.
+
+use memtrail_trace::Timestamp;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    /// Wall time at the start, microseconds since the epoch.
+    pub(crate) start: Timestamp,
+    /// Monotonic time at the start, nanoseconds.
+    pub(crate) monotonic: u64,
+}
+
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a valid out-pointer. glibc answers from the vDSO without a system call.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub(crate) fn monotonic() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+impl Clock {
+    /// Ties the two clocks together, now.
+    pub(crate) fn start() -> Self {
+        let monotonic = monotonic();
+        Self { start: Timestamp(read(libc::CLOCK_REALTIME) / 1000), monotonic }
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Timestamp {
+        let passed = monotonic().saturating_sub(self.monotonic);
+        Timestamp(self.start.0 + passed / 1000)
+    }
+}

@@ -1,0 +1,278 @@
+//! The runtime's sampler, started with callbacks that are native code in this library.
+//!
+//! The tracker, its closures and the rate are static data to the runtime; starting runs no OCaml
+//! code, and no callback does. What a block is known by, its *key*, holds the block's id, the
+//! domain in whose part of the trace it is, and whether it lies outside the heap.
+
+use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
+
+use memtrail_ocaml::Family;
+use memtrail_ocaml::block::{self, UNIT, Value, as_integer};
+use memtrail_ocaml::memory::ThisProcess;
+use memtrail_ocaml::memprof::{Callback, Sample, Source as Cause, TRACKER_WOSIZE};
+use memtrail_trace::write::AllocEvent;
+use memtrail_trace::{BlockId, DomainId, Source, Words};
+
+use crate::callstack::{FRAMES_ASKED_FOR, Receipt};
+use crate::fence::fenced;
+use crate::patch;
+use crate::recorder::{Recorder, Target, active};
+use crate::runtime::{CollectMulticore, CollectSingle};
+use crate::thread::{self, Thread};
+use crate::trampoline;
+use crate::value::{Closure, Float, Record};
+
+/// Frames that the runtime is asked for when it captures callstacks itself.
+const ALL_FRAMES: i64 = 1 << 40;
+
+/// The value that stands for the whole program.
+static TARGET: OnceLock<&'static Target> = OnceLock::new();
+
+/// The `AllocMinor` closure, by which a profile is known to be ours.
+pub(crate) static OURS: OnceLock<u64> = OnceLock::new();
+
+/// Decides who captures callstacks.
+pub(crate) fn prepare(target: &'static Target) {
+    let _ = TARGET.set(target);
+    let incremental = !target.options.runtime_callstacks && redirect_capture(target);
+    target.incremental.store(incremental, Relaxed);
+}
+
+/// Starts sampling. Nothing may stand between this and the program's own first allocation.
+pub(crate) fn start(target: &'static Target) {
+    let runtime = &target.runtime;
+    let incremental = target.incremental.load(Relaxed);
+    let frames = if incremental { FRAMES_ASKED_FOR as i64 } else { ALL_FRAMES };
+
+    let closures: &[Closure; TRACKER_WOSIZE as usize] =
+        Box::leak(Box::new(Callback::ALL.map(|callback| {
+            Closure::new(trampoline::of(runtime.version.family(), callback), runtime.version)
+        })));
+    let tracker = Box::leak(Box::new(Record::new(closures.each_ref().map(Closure::value))));
+    let rate = Box::leak(Box::new(Float::new(target.options.rate)));
+    let _ = OURS.set(closures[0].value());
+    // SAFETY: the types are the runtime's; called where allocation is allowed (before the program's
+    // own code, after the runtime's set-up), with values that live for ever.
+    unsafe { (runtime.start)(rate.value(), block::integer(frames), tracker.value()) };
+}
+
+fn redirect_capture(target: &Target) -> bool {
+    let ours = match target.runtime.version.family() {
+        Family::Single => collect_single as CollectSingle as *const _,
+        Family::Multicore => collect_multicore as CollectMulticore as *const _,
+    };
+    !target.runtime.collect.is_null() && patch::redirect(target.runtime.collect, ours).is_ok()
+}
+
+/// Stands in for OCaml 4's `caml_collect_current_callstack`.
+unsafe extern "C" fn collect_single(
+    slots: *mut *mut u64,
+    capacity: *mut isize,
+    most: isize,
+    index: c_int,
+) -> isize {
+    // SAFETY: called by the runtime with its buffer, as it would call its own function.
+    unsafe {
+        let mut buffer = Buffer { slots: *slots, capacity: *capacity as usize, length: 0 };
+        fenced((), || buffer.fill(most.max(0) as usize, index as isize, 1));
+        *slots = buffer.slots;
+        *capacity = buffer.capacity as isize;
+        buffer.length as isize
+    }
+}
+
+/// Stands in for OCaml 5's `caml_get_callstack`.
+unsafe extern "C" fn collect_multicore(
+    most: usize,
+    slots: *mut *mut u64,
+    capacity: *mut usize,
+    index: isize,
+) -> usize {
+    // SAFETY: as above.
+    unsafe {
+        let mut buffer = Buffer { slots: *slots, capacity: *capacity, length: 0 };
+        fenced((), || buffer.fill(most, index, 0));
+        *slots = buffer.slots;
+        *capacity = buffer.capacity;
+        buffer.length
+    }
+}
+
+/// The runtime's buffer for slots.
+struct Buffer {
+    slots: *mut u64,
+    capacity: usize,
+    length: usize,
+}
+
+impl Buffer {
+    /// Fills the buffer with a receipt if we asked, with what the runtime would find if the program
+    /// did. Slots get `tag` set: OCaml 4's buffer holds values, OCaml 5's pointers.
+    fn fill(&mut self, most: usize, index: isize, tag: u64) {
+        let Some(&target) = TARGET.get() else { return };
+        if most as u64 == FRAMES_ASKED_FOR {
+            if active().is_some() {
+                let thread = thread::current();
+                let receipt = target.capturer.capture(&target.runtime, thread, index);
+                for slot in receipt.slots() {
+                    self.push(target, slot);
+                }
+            }
+            return;
+        }
+        let thread = thread::current();
+        target.capturer.all_slots(&target.runtime, thread, index, |slot| {
+            self.length < most && self.push(target, slot | tag)
+        });
+    }
+
+    fn push(&mut self, target: &Target, slot: u64) -> bool {
+        if self.length == self.capacity {
+            let capacity = (2 * self.capacity).max(32);
+            let slots = target.runtime.stat_resize(self.slots, self.length, capacity);
+            if slots.is_null() {
+                return false;
+            }
+            (self.slots, self.capacity) = (slots, capacity);
+        }
+        // SAFETY: within the buffer's capacity.
+        unsafe { self.slots.add(self.length).write(slot) };
+        self.length += 1;
+        true
+    }
+}
+
+/// What the runtime keeps for us with each sampled block.
+#[derive(Clone, Copy)]
+struct Key {
+    id: BlockId,
+    domain: DomainId,
+    epoch: u8,
+    external: bool,
+}
+
+impl Key {
+    fn value(self) -> Value {
+        let bits = self.id.0 << 18
+            | u64::from(self.domain.0 & 0x3ff) << 8
+            | u64::from(self.epoch & 0x7f) << 1
+            | u64::from(self.external);
+        block::integer(bits as i64)
+    }
+
+    fn read(value: Value) -> Option<Self> {
+        let bits = as_integer(value)? as u64 & (u64::MAX >> 1);
+        Some(Self {
+            id: BlockId(bits >> 18),
+            domain: DomainId((bits >> 8) as u16 & 0x3ff),
+            epoch: (bits >> 1) as u8 & 0x7f,
+            external: bits & 1 == 1,
+        })
+    }
+
+    /// The key, if its block belongs to this recording.
+    fn of(recorder: &Recorder, value: Value) -> Option<Self> {
+        Self::read(value).filter(|key| key.epoch == recorder.epoch & 0x7f)
+    }
+}
+
+/// A block was sampled. `state` is the runtime's state of the domain.
+pub(crate) extern "C" fn alloc_minor(sample: Value, state: u64) -> Value {
+    fenced(UNIT, || alloc(sample, state, Source::Minor).unwrap_or(UNIT))
+}
+
+/// The same in the major heap.
+pub(crate) extern "C" fn alloc_major(sample: Value, state: u64) -> Value {
+    fenced(UNIT, || alloc(sample, state, Source::Major).unwrap_or(UNIT))
+}
+
+fn alloc(sample: Value, state: u64, heap: Source) -> Option<Value> {
+    let recorder = active()?;
+    let target = recorder.target;
+    let memory = target.capturer.memory();
+    let sample = Sample::read(&memory, sample)?;
+    let domain = domain_of(target, memory, state);
+    let external = matches!(sample.source, Cause::Custom | Cause::Other);
+    let event = AllocEvent {
+        length: Words(sample.size),
+        samples: sample.n_samples,
+        source: if external { Source::External } else { heap },
+    };
+    let thread = thread::current();
+    let id = write_alloc(recorder, thread, domain, &event, sample.callstack)?;
+    let key = Key { id, domain, epoch: recorder.epoch, external };
+    Some(thread.some.of(key.value()))
+}
+
+fn write_alloc(
+    recorder: &Recorder,
+    thread: &mut Thread,
+    domain: DomainId,
+    event: &AllocEvent,
+    callstack: Value,
+) -> Option<BlockId> {
+    let target = recorder.target;
+    let stream = recorder.stream(domain)?;
+    let origin = std::ptr::from_ref(thread) as usize;
+    if !target.incremental.load(Relaxed) {
+        target.capturer.codes_of(callstack, &mut thread.captured);
+        return stream.lock().alloc(recorder, event, &thread.captured, 0, 0);
+    }
+    match Receipt::read(target.capturer.memory(), callstack) {
+        Receipt::Pending { ticket } => target.capturer.with_pending(ticket, |stack| {
+            stream.lock().alloc(recorder, event, stack, 0, 0)
+        }),
+        Receipt::Current { version, top } if version == thread.stack.version() => {
+            let unchanged = thread.stack.unchanged();
+            let codes = thread.stack.codes();
+            let frames = codes.len();
+            // An allocation of several blocks has one return address but many places.
+            let place = codes.last_mut().zip(top).map(|(last, top)| std::mem::replace(last, top));
+            let id = stream.lock().alloc(recorder, event, codes, origin, unchanged);
+            if let Some((place, last)) = place.zip(codes.last_mut()) {
+                *last = place;
+            }
+            thread.stack.mark_seen(frames - usize::from(place.is_some()));
+            id
+        }
+        Receipt::Current { .. } | Receipt::Nothing => {
+            stream.lock().alloc(recorder, event, &[], 0, 0)
+        }
+    }
+}
+
+fn domain_of(target: &Target, memory: ThisProcess, state: u64) -> DomainId {
+    use memtrail_ocaml::Memory as _;
+    let id = target.runtime.layout.multicore().and_then(|fields| memory.field(state, fields.id));
+    DomainId(id.unwrap_or(0) as u16)
+}
+
+/// A sampled block of the minor heap survived; it stays tracked.
+pub(crate) extern "C" fn promote(key: Value, _: u64) -> Value {
+    fenced(UNIT, || {
+        let Some(recorder) = active() else { return UNIT };
+        let Some(known) = Key::of(recorder, key) else { return UNIT };
+        // What lies outside the heap does not move when its handle does.
+        if !known.external
+            && let Some(stream) = recorder.stream(known.domain)
+        {
+            stream.lock().promote(recorder, known.id);
+        }
+        thread::current().some.of(key)
+    })
+}
+
+/// A sampled block is gone.
+pub(crate) extern "C" fn dealloc(key: Value, _: u64) -> Value {
+    fenced(UNIT, || {
+        if let Some(recorder) = active()
+            && let Some(known) = Key::of(recorder, key)
+            && let Some(stream) = recorder.stream(known.domain)
+        {
+            stream.lock().collect(recorder, known.id);
+        }
+        UNIT
+    })
+}

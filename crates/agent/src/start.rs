@@ -1,0 +1,78 @@
+//! Starts a recording, when the runtime is ready and nothing of the program has run.
+
+use std::fs::OpenOptions;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use memtrail_ocaml::calibrate::{Moment, calibrate};
+use memtrail_ocaml::memory::{Memory as _, Probed};
+use memtrail_ocaml::symbols;
+use memtrail_recording::session::{CLAIM_FILE, State};
+
+use crate::arm::{Armed, refuse};
+use crate::callstack::Capturer;
+use crate::recorder::{Recorder, Target, report};
+use crate::runtime::{Runtime, symbol};
+use crate::{sampling, thread, yielding};
+
+/// Starts recording this process, or tells the launcher why not.
+pub(crate) fn start(armed: Armed) {
+    let session = armed.session.clone();
+    if let Err(reason) = try_start(armed) {
+        refuse(&session, reason, None);
+    }
+}
+
+fn try_start(armed: Armed) -> Result<(), String> {
+    let missing = |name: &str| format!("its runtime does not export {name}");
+    let mut runtime = Runtime::find(armed.version).map_err(missing)?;
+    calibrate_layout(&mut runtime)?;
+    let capturer =
+        Capturer::new(&runtime).ok_or_else(|| missing(symbols::callstack::DESCRIPTORS))?;
+    let target: &'static Target = Box::leak(Box::new(Target {
+        runtime,
+        capturer,
+        options: armed.options,
+        session: armed.session,
+        incremental: AtomicBool::new(false),
+        arguments: armed.arguments,
+    }));
+    if !target.options.children && !claim(&target.session) {
+        report(target, std::process::id(), 0, State::Passed);
+        return Ok(());
+    }
+    thread::prepare();
+    sampling::prepare(target);
+    Recorder::begin(target, None, 0)?;
+    sampling::start(target);
+    yielding::watch(target);
+    Ok(())
+}
+
+/// Checks that the runtime is laid out as its version says.
+fn calibrate_layout(runtime: &mut Runtime) -> Result<(), String> {
+    let memory = Probed::open().map_err(|error| format!("cannot read its memory: {error}"))?;
+    let [from, to] = symbols::state::MINOR_HEAPS.map(|name| memory.u64(symbol(name) as u64));
+    let state = runtime.state();
+    let layout =
+        calibrate(&memory, &runtime.layout, state, from.zip(to), Moment::Start);
+    runtime.layout = layout.map_err(|mismatch| {
+        format!("its runtime is not laid out as that of OCaml {}: {mismatch}", runtime.version)
+    })?;
+    Ok(())
+}
+
+/// Whether this process is the one to be recorded: the first that comes, whatever it becomes.
+fn claim(session: &Path) -> bool {
+    let file = session.join(CLAIM_FILE);
+    let me = std::process::id().to_string();
+    match OpenOptions::new().write(true).create_new(true).open(&file) {
+        Ok(mut claim) => claim.write_all(me.as_bytes()).is_ok(),
+        Err(_) => {
+            let mut holder = String::new();
+            let read = std::fs::File::open(&file).and_then(|mut f| f.read_to_string(&mut holder));
+            read.is_ok() && holder == me
+        }
+    }
+}

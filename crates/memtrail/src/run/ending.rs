@@ -1,0 +1,183 @@
+//! After the program's end: recordings are made whole, described, and announced.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use memtrail_recording::session::{State, Status, owner_of_tail};
+use memtrail_recording::{Description, FileState, Outcome, Recording};
+
+use super::process::End;
+use super::session::Session;
+use super::tails;
+
+/// What the agents did, after all is settled.
+pub(super) struct Settled {
+    statuses: Vec<Status>,
+    recordings: Vec<Recorded>,
+}
+
+struct Recorded {
+    folder: PathBuf,
+    description: Description,
+    /// Its process runs on.
+    alive: bool,
+}
+
+/// Completes the recordings of processes that have ended; `root` is the one that we started.
+pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
+    let statuses = session.statuses();
+    let mut recordings = Vec::new();
+    for status in &statuses {
+        let State::Recording { folder } = &status.state else { continue };
+        let alive = status.pid != root && is_alive(status.pid);
+        let Ok(Recording { description: Some(mut description), trace, .. }) =
+            Recording::open(folder)
+        else {
+            continue;
+        };
+        if !alive {
+            let ended = (status.pid == root).then_some(end);
+            let own = session.tails().into_iter().filter(|(_, name)| {
+                owner_of_tail(name) == Some((status.pid, status.image))
+            });
+            for (tail, _) in own {
+                // A tail that cannot be saved is what a crash without a launcher loses, too.
+                description.trace.blocks += tails::append(&tail, &trace).unwrap_or(0);
+            }
+            complete(&mut description, &trace, ended);
+            // The trace itself is whole; only its description would lack the outcome.
+            let _ = description.save(folder);
+        }
+        recordings.push(Recorded { folder: folder.clone(), description, alive });
+    }
+    Settled { statuses, recordings }
+}
+
+fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
+    description.trace.bytes =
+        std::fs::metadata(trace).map_or(description.trace.bytes, |metadata| metadata.len());
+    if description.trace.state == FileState::Growing {
+        description.trace.state = if end.is_some() { FileState::Complete } else { FileState::Cut };
+    }
+    let by_itself =
+        matches!(description.outcome, None | Some(Outcome::Exited { .. } | Outcome::Killed { .. }));
+    if let Some(end) = end.filter(|_| by_itself) {
+        description.outcome = Some(match end {
+            End::Exited(code) => Outcome::Exited { code: Some(code) },
+            End::Killed(signal) => Outcome::Killed { signal },
+        });
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// Tells the user, in one line a recording, what there is and what to type next.
+pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, json: bool) {
+    if json {
+        eprintln!("{}", as_json(settled));
+        return;
+    }
+    for recorded in &settled.recordings {
+        eprintln!("{}", sentence(recorded));
+    }
+    if settled.recordings.len() > 4 {
+        eprintln!("memtrail: {} recordings", settled.recordings.len());
+    }
+    for status in &settled.statuses {
+        if let State::Refused { reason, hint } = &status.state {
+            eprintln!("memtrail: not recorded: {} {reason}", status.program);
+            if let Some(hint) = hint {
+                eprintln!("hint: {hint}");
+            }
+        }
+    }
+    let passed = settled.statuses.iter().filter(|s| s.state == State::Passed).count();
+    if passed > 0 && !children {
+        eprintln!(
+            "memtrail: {passed} more OCaml {} started and not recorded; --children records all",
+            if passed == 1 { "program was" } else { "programs were" }
+        );
+    }
+    let forked = settled.statuses.iter().filter(|s| s.state == State::Forked && is_alive(s.pid));
+    for status in forked {
+        eprintln!(
+            "memtrail: process {} was forked from the program and runs on; it is recorded from now \
+             on as *-{}.memtrail",
+            status.pid, status.pid
+        );
+    }
+    if settled.recordings.is_empty() && settled.statuses.is_empty() {
+        let name = command.first().map(|name| Path::new(name).display().to_string());
+        eprintln!(
+            "memtrail: nothing recorded: no native OCaml program was started by {}",
+            name.unwrap_or_default()
+        );
+    }
+}
+
+fn sentence(recorded: &Recorded) -> String {
+    let Recorded { folder, description, alive } = recorded;
+    let shown = display(folder);
+    let mut text = format!(
+        "memtrail: {shown}: {} sampled blocks, {}",
+        grouped(description.trace.blocks),
+        size(description.trace.bytes)
+    );
+    match description.outcome {
+        Some(Outcome::Killed { signal }) => {
+            let _ = write!(text, ", killed by signal {signal}");
+        }
+        Some(Outcome::GaveWay) => text += ", ended when the program started Gc.Memprof itself",
+        Some(Outcome::WriteFailed { errno }) => {
+            let error = std::io::Error::from_raw_os_error(errno);
+            let _ = write!(text, ", ended when writing failed: {error}");
+        }
+        Some(Outcome::Execed) => text += ", until it became another program",
+        _ if *alive => text += ", still growing",
+        _ => {}
+    }
+    let _ = write!(text, "; next: memtrail report {shown}");
+    text
+}
+
+/// As the user would type it: relative if it is below the current folder.
+fn display(folder: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.as_deref().and_then(|here| folder.strip_prefix(here).ok()).unwrap_or(folder);
+    let text = short.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+fn as_json(settled: &Settled) -> serde_json::Value {
+    let recordings: Vec<_> = settled
+        .recordings
+        .iter()
+        .map(|r| serde_json::json!({ "folder": r.folder, "description": r.description }))
+        .collect();
+    serde_json::json!({ "recordings": recordings, "processes": settled.statuses })
+}

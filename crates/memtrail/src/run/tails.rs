@@ -1,0 +1,31 @@
+//! Brings the packets that a process was filling when it ended into its trace.
+
+use std::fs;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+use memtrail_trace::header::Header;
+
+/// Appends the packet in `tail` to `trace`, unless it is empty or the trace ends with it already.
+/// Returns the number of blocks that it brought.
+pub(super) fn append(tail: &Path, trace: &Path) -> io::Result<u64> {
+    let bytes = fs::read(tail)?;
+    let Ok(header) = Header::parse(&bytes) else { return Ok(0) };
+    let Some(packet) = bytes.get(..header.size).filter(|_| header.size > header.header_len())
+    else {
+        return Ok(0);
+    };
+    let mut file = fs::OpenOptions::new().read(true).append(true).open(trace)?;
+    // The process may have ended between writing the packet and beginning the next one.
+    let length = file.metadata()?.len();
+    if let Some(start) = length.checked_sub(packet.len() as u64) {
+        let mut last = vec![0; packet.len()];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut last)?;
+        if last == packet {
+            return Ok(0);
+        }
+    }
+    file.write_all(packet)?;
+    Ok(header.end_id - header.first_id)
+}
