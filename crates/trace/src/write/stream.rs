@@ -45,9 +45,8 @@ pub enum NewStreamError {
 ///
 /// After every call, [`packet`](Self::packet), the first [`packet_len`](Self::packet_len) bytes of
 /// the buffer, is a whole packet. On [`Refused::Full`] the caller takes it away, calls
-/// [`next_packet`](Self::next_packet) and tries again. Packets must be read in the order in which
-/// they were begun; when a block of this domain is collected by another one, the packet with its
-/// allocation must come first in the file.
+/// [`next_packet`](Self::next_packet) and tries again. When two domains speak of one block, their
+/// packets must stand in the file in that order: see [`holds`](Self::holds).
 ///
 /// Events are as late as their `now` says, but never earlier than the one before.
 ///
@@ -64,6 +63,8 @@ pub struct StreamWriter<B> {
     next_id: u64,
     /// Ids end here.
     ids_end: u64,
+    /// The lowest and the highest block that moved or died in this packet.
+    marked: Option<(u64, u64)>,
     backtraces: Backtraces,
     defined: Defined,
     names: NameTables,
@@ -102,6 +103,7 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
             last: start,
             next_id: first_id.0,
             ids_end: if version == Version::V2 { u64::MAX } else { first_id.0 },
+            marked: None,
             backtraces: Backtraces::new().ok_or(NewStreamError::Memory)?,
             defined: Defined::new(),
             names: NameTables::default(),
@@ -140,9 +142,11 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
         self.header.domain
     }
 
-    /// Whether block `id` was allocated in the packet so far.
+    /// Whether the packet so far may say something of block `id`. Before the stream of another
+    /// domain says more, this packet must be in the file: readers follow a block in file order.
     pub fn holds(&self, id: BlockId) -> bool {
         (self.header.first_id..self.next_id).contains(&id.0)
+            || self.marked.is_some_and(|(low, high)| (low..=high).contains(&id.0))
     }
 
     /// The id of the next block, if [`ids_left`](Self::ids_left) is not 0.
@@ -320,6 +324,8 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
         out.u32(event_header(event, self.last));
         out.vint(back);
         let end = out.finish();
+        let (low, high) = self.marked.unwrap_or((id.0, id.0));
+        self.marked = Some((low.min(id.0), high.max(id.0)));
         self.commit(end);
         Ok(())
     }
@@ -367,6 +373,7 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
     /// Puts an empty packet into the buffer.
     fn open(&mut self) {
         self.header.size = self.header.header_len();
+        self.marked = None;
         (self.header.begin, self.header.end) = (self.last, self.last);
         (self.header.first_id, self.header.end_id) = (self.next_id, self.next_id);
         let encoded = self.header.encode();

@@ -66,13 +66,13 @@ impl<W: Write> TraceWriter<W> {
 
     /// Block `id` moved to the major heap, said by `domain`.
     pub fn promote(&mut self, domain: DomainId, now: Timestamp, id: BlockId) -> io::Result<()> {
-        let index = self.after_alloc(domain, id)?;
+        let index = self.after_others(domain, id)?;
         self.put(index, now, |stream| stream.promote(now, id))
     }
 
     /// Block `id` was found dead by `domain`.
     pub fn collect(&mut self, domain: DomainId, now: Timestamp, id: BlockId) -> io::Result<()> {
-        let index = self.after_alloc(domain, id)?;
+        let index = self.after_others(domain, id)?;
         self.put(index, now, |stream| stream.collect(now, id))
     }
 
@@ -85,9 +85,9 @@ impl<W: Write> TraceWriter<W> {
         Ok(self.out)
     }
 
-    /// The stream of a domain. All others are written out if they hold the allocation of `id`,
-    /// which readers must see first.
-    fn after_alloc(&mut self, domain: DomainId, id: BlockId) -> io::Result<usize> {
+    /// The stream of a domain. All others are written out if they speak of `id`: readers must see
+    /// that first.
+    fn after_others(&mut self, domain: DomainId, id: BlockId) -> io::Result<usize> {
         let index = self.stream(domain)?;
         for other in (0..self.streams.len()).filter(|&other| other != index) {
             if self.at(other)?.holds(id) {
