@@ -5,6 +5,7 @@ mod bench;
 mod command;
 mod compilers;
 mod packages;
+mod picture;
 mod setup;
 mod tally;
 mod test;
@@ -44,12 +45,15 @@ enum Chore {
     /// memtrace's tools are measured beside ours when `MEMTRAIL_PEER_MEMTRACE` names a folder
     /// that holds them.
     Bench(bench::Options),
+    /// Draw `docs/report.svg`, the README's picture, from a real run
+    Picture,
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().chore {
         Chore::Setup => setup::run(),
         Chore::Bench(options) => bench::bench(&options),
+        Chore::Picture => picture::draw(),
         Chore::Test { no_setup, filter } => {
             return test::run_and_report(!no_setup, filter.as_deref());
         }
