@@ -25,7 +25,7 @@ use crate::trampoline;
 use crate::value::{Closure, Float, Record};
 
 /// Frames that the runtime is asked for when it captures callstacks itself.
-const ALL_FRAMES: i64 = 1 << 40;
+const ALL_FRAMES: i64 = i32::MAX as i64;
 
 /// The value that stands for the whole program.
 static TARGET: OnceLock<&'static Target> = OnceLock::new();

@@ -21,22 +21,31 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trace = MappedTrace::open(Path::new(path))?;
     let reader = Reader::new(&trace)?;
     let mut best = f64::INFINITY;
-    let (mut allocs, mut marks, mut frames, mut new_frames) = (0_u64, 0_u64, 0_u64, 0_u64);
     for _ in 0..repeats.max(1) {
-        (allocs, marks, frames, new_frames) = (0, 0, 0, 0);
+        let mut sum = 0_u64;
         let start = Instant::now();
-        let decoded = reader.for_each(detail, |event, _| match black_box(event) {
-            Event::Alloc(alloc) => {
-                allocs += 1;
-                frames += alloc.backtrace.len() as u64;
-                new_frames += (alloc.backtrace.len() - alloc.common_prefix) as u64;
+        let decoded = reader.for_each(detail, |event, _| {
+            sum ^= match event {
+                Event::Alloc(alloc) => {
+                    let innermost = alloc.backtrace.last().map_or(0, |code| code.0);
+                    alloc.time.0 ^ alloc.id.0 ^ alloc.length.0 ^ alloc.samples ^ innermost
+                }
+                Event::Promote(mark) => mark.time.0 ^ mark.id.0,
+                Event::Collect(mark) => mark.time.0.wrapping_add(mark.id.0),
             }
-            Event::Promote(_) | Event::Collect(_) => marks += 1,
         });
         best = best.min(start.elapsed().as_secs_f64());
-        black_box(decoded);
+        black_box((sum, decoded));
     }
-    let decoded = reader.for_each(detail, |_, _| {});
+    let (mut allocs, mut marks, mut frames, mut new_frames) = (0_u64, 0_u64, 0_usize, 0_usize);
+    let decoded = reader.for_each(detail, |event, _| match event {
+        Event::Alloc(alloc) => {
+            allocs += 1;
+            frames += alloc.backtrace.len();
+            new_frames += alloc.backtrace.len() - alloc.common_prefix;
+        }
+        Event::Promote(_) | Event::Collect(_) => marks += 1,
+    });
     for anomaly in decoded.anomalies.list().iter().take(10) {
         println!("{anomaly}");
     }

@@ -108,6 +108,11 @@ impl<'a> Cursor<'a> {
         self.pos
     }
 
+    /// What has not been read.
+    pub fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.pos..).unwrap_or_default()
+    }
+
     /// Whether nothing is left.
     pub const fn is_empty(&self) -> bool {
         self.pos >= self.bytes.len()

@@ -28,8 +28,9 @@ use crate::lock::Lock;
 use crate::runtime::{Runtime, symbol};
 use crate::thread::Thread;
 
-/// As many frames as the sampler is told to capture: a number that no program asks for by chance.
-pub(crate) const FRAMES_ASKED_FOR: u64 = 0x3_6d74_7261;
+/// As many frames as the sampler is told to capture: a number that no program asks for by chance, and
+/// that fits the `int` which OCaml 5 makes of it.
+pub(crate) const FRAMES_ASKED_FOR: u64 = 0x6d74_7261;
 
 /// Call sites are named by their return address, or for one of several blocks allocated at once by
 /// the address of its debug information.

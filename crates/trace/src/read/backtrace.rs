@@ -13,13 +13,16 @@ use super::anomaly::Cause;
 use super::tables::Tables;
 use crate::header::Verify;
 use crate::units::{Code, FrameId, StackId};
-use crate::wire::{BUCKETS, code63, tag};
+use crate::wire::{code63, tag};
 
-/// Frames that one codeword can bring.
-const MOST_FRAMES: usize = 256;
+/// Frames that one codeword can bring, rounded up to a whole number of fours after the first.
+const MOST_FRAMES: usize = 257;
 /// Frames that a stack can have. An OCaml 5 stack of 1 GiB, the default limit, holds fewer calls
 /// than this unless they are of the smallest kind.
 const MAX_DEPTH: usize = 1 << 25;
+
+/// Indices that a `u16` can be.
+const INDEXABLE: usize = 1 << 16;
 
 /// Backtraces not decoded, decoded to codes, decoded to codes and nodes.
 pub(super) const MARKS: u8 = 0;
@@ -30,39 +33,34 @@ pub(super) const STACKS: u8 = 2;
 /// predictions is a chain of loads and `next` alone fits the first-level cache.
 #[derive(Debug)]
 pub(super) struct Backtraces {
-    next: Box<[u16; BUCKETS]>,
-    codes: Box<[Code; BUCKETS]>,
+    next: Box<[u16; INDEXABLE]>,
+    cache: Box<[Code; INDEXABLE]>,
     /// The frame of each code; only kept for [`STACKS`].
-    frames: Box<[FrameId; BUCKETS]>,
+    frame_of: Box<[FrameId; INDEXABLE]>,
     /// The last backtrace, outermost frame first: the first `depth` entries. The rest is room.
     stack: Vec<Code>,
-    /// The node of each of its frames; only kept for [`STACKS`].
+    /// The same as frames, and the node of each; only kept for [`STACKS`].
+    frames: Vec<FrameId>,
     nodes: Vec<StackId>,
     depth: usize,
 }
 
-/// How the frames of an allocation came about.
-pub(super) struct Decoded {
-    /// Where the codewords end.
-    pub(super) pos: usize,
-    /// Frames kept of the previous backtrace.
-    pub(super) common_prefix: usize,
-}
-
-/// Zeros from the system where possible, so that a domain costs only the pages it touches.
+/// As long as a `u16` can index, so that no index needs a check. Only the first [`BUCKETS`](crate::wire::BUCKETS) are
+/// ever used, and the zeros come from the system: a domain costs only the pages it touches.
 #[expect(clippy::unnecessary_box_returns, reason = "too large for the stack")]
-fn zeroed<T: Copy + Default>() -> Box<[T; BUCKETS]> {
-    let zeros = vec![T::default(); BUCKETS].into_boxed_slice();
-    zeros.try_into().unwrap_or_else(|_| Box::new([T::default(); BUCKETS]))
+fn zeroed<T: Copy + Default>() -> Box<[T; INDEXABLE]> {
+    let zeros = vec![T::default(); INDEXABLE].into_boxed_slice();
+    zeros.try_into().unwrap_or_else(|_| Box::new([T::default(); INDEXABLE]))
 }
 
 impl Backtraces {
     pub(super) fn new() -> Self {
         Self {
             next: zeroed(),
-            codes: zeroed(),
-            frames: zeroed(),
+            cache: zeroed(),
+            frame_of: zeroed(),
             stack: Vec::new(),
+            frames: Vec::new(),
             nodes: Vec::new(),
             depth: 0,
         }
@@ -85,110 +83,164 @@ impl Backtraces {
 
     pub(super) fn agrees(&self, verify: &Verify) -> bool {
         let bucket = usize::from(verify.bucket);
-        self.next.get(bucket) == Some(&verify.next) && self.codes.get(bucket) == Some(&verify.code)
+        self.next.get(bucket) == Some(&verify.next) && self.cache.get(bucket) == Some(&verify.code)
     }
 
-    /// Decodes `count` codewords from `pos` of `bytes` on.
+    /// Decodes `count` codewords at the beginning of `rest`; what follows them, or `None` if
+    /// [`failure`](Self::failure) says why not.
     #[inline]
-    pub(super) fn decode<const MODE: u8>(
+    pub(super) fn decode<'a, const MODE: u8>(
         &mut self,
-        bytes: &[u8],
-        mut pos: usize,
+        rest: &'a [u8],
         count: usize,
         prefix: usize,
         tables: &mut Tables,
-    ) -> Result<Decoded, Cause> {
+    ) -> Option<&'a [u8]> {
         if MODE == MARKS {
-            return skip(bytes, pos, count);
+            return skip(rest, count);
         }
-        let keep = prefix > self.depth;
-        let common_prefix = prefix.min(self.depth);
-        let mut depth = common_prefix;
-        let mut node = StackId::ROOT;
-        if MODE == STACKS && depth > 0 {
-            node = self.nodes.get(depth - 1).copied().unwrap_or_default();
-        }
-        let mut bucket = 0_usize;
-        for _ in 0..count {
-            let Some(head) = bytes.get(pos..).and_then(<[u8]>::first_chunk::<4>) else {
-                return Err(Cause::CutEvent);
-            };
-            let codeword = u16::from_le_bytes([head[0], head[1]]);
-            pos += 2;
-            let named = codeword >> 2;
-            self.next[bucket & (BUCKETS - 1)] = named;
-            bucket = usize::from(named);
-            let mut predicted = 0;
-            match codeword & 3 {
-                tag::MISS => {
-                    let Some(code) = bytes.get(pos..).and_then(<[u8]>::first_chunk::<8>) else {
-                        return Err(Cause::CutEvent);
-                    };
-                    pos += 8;
-                    let code = code63(u64::from_le_bytes(*code));
-                    self.codes[bucket] = code;
-                    if MODE == STACKS {
-                        self.frames[bucket] = tables.locations.meet(code);
-                    }
-                }
-                tag::HIT_N => {
-                    predicted = usize::from(head[2]);
-                    pos += 1;
-                }
-                tag => predicted = usize::from(tag),
-            }
-            if self.stack.len() < depth + MOST_FRAMES {
-                self.grow::<MODE>(depth)?;
-            }
-            let Some(codes) = self.stack.get_mut(depth..depth + MOST_FRAMES) else {
-                return Err(Cause::CutEvent);
-            };
-            let mut nodes: &mut [StackId] = &mut [];
-            if MODE == STACKS {
-                nodes = self.nodes.get_mut(depth..depth + MOST_FRAMES).unwrap_or_default();
-            }
-            depth += predicted + 1;
-            let mut room = 0;
-            loop {
-                codes[room & (MOST_FRAMES - 1)] = self.codes[bucket];
-                if MODE == STACKS && !keep {
-                    node = tables.stacks.intern(node, self.frames[bucket]);
-                    if let Some(slot) = nodes.get_mut(room) {
-                        *slot = node;
-                    }
-                }
-                if room == predicted {
-                    break;
-                }
-                room += 1;
-                bucket = usize::from(self.next[bucket]) & (BUCKETS - 1);
-            }
-        }
-        if !keep {
+        let kept = prefix.min(self.depth);
+        let (rest, depth) = self.frames::<MODE>(rest, count, kept, tables)?;
+        // A prefix beyond what we have: the codewords were only for the cache.
+        if prefix <= self.depth {
             self.depth = depth;
+            if MODE == STACKS {
+                self.intern(kept, tables);
+            }
         }
-        Ok(Decoded { pos, common_prefix })
+        Some(rest)
     }
 
+    /// Why the last [`decode`](Self::decode) did not.
     #[cold]
-    fn grow<const MODE: u8>(&mut self, depth: usize) -> Result<(), Cause> {
-        if depth > MAX_DEPTH {
-            return Err(Cause::Depth(MAX_DEPTH as u64));
-        }
-        let len = (depth + MOST_FRAMES) * 2;
-        self.stack.resize(len, Code::default());
+    pub(super) fn failure(&self) -> Cause {
+        if self.stack.len() > MAX_DEPTH { Cause::Depth(MAX_DEPTH as u64) } else { Cause::CutEvent }
+    }
+
+    /// Decodes codewords to frames from index `depth` on; what follows them, and the new depth.
+    #[inline]
+    fn frames<'a, const MODE: u8>(
+        &mut self,
+        mut rest: &'a [u8],
+        count: usize,
+        depth: usize,
+        tables: &mut Tables,
+    ) -> Option<(&'a [u8], usize)> {
+        // Borrowed one by one, so that a store to one is known not to move another.
+        let (next, cache, frame_of) = (&mut *self.next, &mut *self.cache, &mut *self.frame_of);
+        let mut len = self.stack.len();
+        let mut room = self.stack.get_mut(depth..)?;
+        let mut frame_room: &mut [FrameId] = &mut [];
         if MODE == STACKS {
-            self.nodes.resize(len, StackId::ROOT);
+            frame_room = self.frames.get_mut(depth..)?;
         }
-        Ok(())
+        let mut bucket = 0_u16;
+        for _ in 0..count {
+            let head = u32::from_le_bytes(*rest.first_chunk()?);
+            let (named, tag) = (head as u16 >> 2, head as u16 & 3);
+            next[usize::from(bucket)] = named;
+            bucket = named;
+            if room.len() < MOST_FRAMES {
+                let depth = len - room.len();
+                room = grow(&mut self.stack, depth)?;
+                len = depth + room.len();
+                if MODE == STACKS {
+                    frame_room = grow(&mut self.frames, depth)?;
+                }
+            }
+            let codes = room.first_chunk_mut::<MOST_FRAMES>()?;
+            let mut none = [];
+            let frames: &mut [FrameId] =
+                if MODE == STACKS { frame_room.get_mut(..MOST_FRAMES)? } else { &mut none };
+            let here = usize::from(bucket);
+            let mut predicted = usize::from(tag);
+            if tag < tag::HIT_N {
+                // Most codewords predict one frame or none: one is followed without asking,
+                // because a branch that guesses wrong costs more.
+                let first = next[here];
+                codes[0] = cache[here];
+                codes[1] = cache[usize::from(first)];
+                if MODE == STACKS {
+                    frames[0] = frame_of[here];
+                    frames[1] = frame_of[usize::from(first)];
+                }
+                bucket = if predicted == 0 { bucket } else { first };
+                rest = &rest[2..];
+            } else if tag == tag::HIT_N {
+                predicted = usize::from((head >> 16) as u8);
+                codes[0] = cache[here];
+                if MODE == STACKS {
+                    frames[0] = frame_of[here];
+                }
+                // In fours, for the same reason. What is too much will be overwritten.
+                let mut four = [bucket; 4];
+                for (nth, codes) in
+                    codes[1..].chunks_exact_mut(4).take(predicted.div_ceil(4)).enumerate()
+                {
+                    for (index, code) in codes.iter_mut().enumerate() {
+                        let before = if index == 0 { four[3] } else { four[index - 1] };
+                        four[index] = next[usize::from(before)];
+                        *code = cache[usize::from(four[index])];
+                        if MODE == STACKS {
+                            frames[1 + 4 * nth + index] = frame_of[usize::from(four[index])];
+                        }
+                    }
+                }
+                bucket = four[predicted.wrapping_sub(1) & 3];
+                rest = &rest[3..];
+            } else {
+                codes[0] = code63(u64::from_le_bytes(*rest.get(2..)?.first_chunk()?));
+                cache[here] = codes[0];
+                if MODE == STACKS {
+                    frames[0] = tables.locations.meet(codes[0]);
+                    frame_of[here] = frames[0];
+                }
+                predicted = 0;
+                rest = &rest[10..];
+            }
+            room = &mut room[predicted + 1..];
+            if MODE == STACKS {
+                frame_room = &mut frame_room[predicted + 1..];
+            }
+        }
+        Some((rest, len - room.len()))
+    }
+
+    /// Finds the nodes of the frames from index `kept` on.
+    #[inline]
+    fn intern(&mut self, kept: usize, tables: &mut Tables) {
+        let before = kept.checked_sub(1).and_then(|last| self.nodes.get(last));
+        let mut node = before.copied().unwrap_or(StackId::ROOT);
+        let frames = self.frames.get(kept..self.depth).unwrap_or_default();
+        self.nodes.truncate(kept);
+        self.nodes.extend(frames.iter().map(|&frame| {
+            node = tables.stacks.intern(node, frame);
+            node
+        }));
+    }
+
+    /// Frames of the last backtrace.
+    #[inline]
+    pub(super) fn depth(&self) -> usize {
+        self.depth
     }
 }
 
-fn skip(bytes: &[u8], mut pos: usize, count: usize) -> Result<Decoded, Cause> {
+/// Makes room for one codeword's frames behind the first `depth`.
+#[cold]
+fn grow<T: Copy + Default>(stack: &mut Vec<T>, depth: usize) -> Option<&mut [T]> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    stack.resize((depth + MOST_FRAMES) * 2, T::default());
+    stack.get_mut(depth..)
+}
+
+fn skip(mut rest: &[u8], count: usize) -> Option<&[u8]> {
     const SKIP: [usize; 4] = [2, 2, 3, 10];
     for _ in 0..count {
-        let Some(&low) = bytes.get(pos) else { return Err(Cause::CutEvent) };
-        pos += SKIP[usize::from(low & 3)];
+        let low = rest.first()?;
+        rest = rest.get(SKIP[usize::from(low & 3)]..)?;
     }
-    Ok(Decoded { pos, common_prefix: 0 })
+    Some(rest)
 }

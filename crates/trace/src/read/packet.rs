@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::anomaly::{Anomalies, Cause};
-use super::backtrace::{Decoded, MARKS, STACKS};
+use super::backtrace::{MARKS, STACKS};
 use super::domain::Domain;
 use super::event::{Alloc, Event, Mark};
 use super::locate;
@@ -13,7 +13,7 @@ use super::walk;
 use crate::header::Header;
 use crate::info::Source;
 use crate::units::{BlockId, StackId, Timestamp, Words};
-use crate::wire::{TIME_BITS, TIME_MASK, VINT_I32, VINT_I63, VINT_U16, event, int63};
+use crate::wire::{Cursor, TIME_BITS, TIME_MASK, VINT_U16, event};
 
 /// Bytes that should follow a packet in its buffer, so that short reads near its end stay quick.
 pub(super) const PAD: usize = 16;
@@ -51,29 +51,6 @@ pub(super) struct Context<'a> {
 /// An allocation's length, samples, source, common prefix and number of codewords.
 type Payload = (i64, i64, Source, i64, usize);
 
-/// A vint in `head` at `at`, and its length. The ten bytes that it can take must be there.
-#[inline]
-fn vint(head: &[u8; 16], at: usize) -> (i64, usize) {
-    let byte = head[at];
-    if byte < VINT_U16 {
-        return (i64::from(byte), 1);
-    }
-    long_vint(head, at)
-}
-
-#[inline]
-fn long_vint(head: &[u8; 16], at: usize) -> (i64, usize) {
-    let mut word = [0; 8];
-    word.copy_from_slice(&head[at + 1..at + 9]);
-    let word = u64::from_le_bytes(word);
-    match head[at] {
-        VINT_U16 => (i64::from(word as u16), 3),
-        VINT_I32 => (i64::from(word as i32), 5),
-        VINT_I63 => (int63(word), 9),
-        byte => (i64::from(byte), 1),
-    }
-}
-
 impl Packet<'_> {
     /// Hands out the packet's events. `first_id` is the id of its first allocation.
     pub(super) fn events<const MODE: u8, B>(
@@ -86,27 +63,31 @@ impl Packet<'_> {
         let begin = self.header.begin.0;
         let begin_low = begin & TIME_MASK;
         let base = (begin - begin_low).wrapping_add(domain.skew);
-        let latest = self.header.end.0.wrapping_add(domain.skew);
         let has_times = has_times(&self.header);
+        let latest = if has_times { self.header.end.0.wrapping_add(domain.skew) } else { 0 };
         let id_of_domain = self.header.domain;
         let mut last = domain.last.0;
         let mut next_id = first_id;
-        let mut pos = self.header.header_len();
+        // All that is left of the buffer; the packet ends where `beyond` bytes of it are left.
+        let mut rest = self.bytes.get(self.header.header_len()..).unwrap_or_default();
+        let beyond = self.bytes.len() - self.end.min(self.bytes.len());
+        let start = |rest: usize| self.bytes.len() - rest;
         let mut plan: Option<Plan> = None;
         let mut checked = false;
-        let end = 'events: loop {
-            if pos >= self.end {
+        let end = loop {
+            let before = rest.len();
+            if before <= beyond {
                 break End::Whole(next_id);
             }
-            let start = pos;
-            let Some(head) = self.bytes.get(pos..).and_then(<[u8]>::first_chunk::<16>) else {
-                break End::Damaged(start, Cause::CutEvent);
+            let Some(head) = rest.first_chunk::<8>() else {
+                break End::Damaged(start(before), Cause::CutEvent);
             };
-            let word = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+            let head = u64::from_le_bytes(*head);
+            let word = head as u32;
             let low = u64::from(word) & TIME_MASK;
             let carry = u64::from(low < begin_low) << TIME_BITS;
             let mut time = base.wrapping_add(low + carry);
-            if time > latest || time < last || !has_times {
+            if (time > latest) | (time < last) {
                 if has_times && !checked {
                     // The clock was set, or this is no event at all: the rest of the packet tells.
                     let cause = Cause::EventTime {
@@ -114,88 +95,105 @@ impl Packet<'_> {
                         end: self.header.end.0,
                     };
                     let packet = self.bytes.get(..self.end).unwrap_or_default();
-                    if self.cut || !walk::is_sound(&self.header, packet, pos, next_id) {
-                        break End::Damaged(start, cause);
+                    if self.cut || !walk::is_sound(&self.header, packet, start(before), next_id) {
+                        break End::Damaged(start(before), cause);
                     }
-                    anomalies.report(self.offset + start as u64, cause);
+                    anomalies.report(self.offset + start(before) as u64, cause);
                     checked = true;
                 }
                 time = nearest(last, low.wrapping_add(domain.skew) & TIME_MASK);
             }
             let id = word >> TIME_BITS;
-            let (length, samples, source, prefix, count) = match id {
-                101..=116 => {
-                    let (prefix, len) = vint(head, 4);
-                    pos += 5 + len;
-                    let count = usize::from(head[4 + len]);
-                    (i64::from(id - event::SHORT_ALLOC), 1, Source::Minor, prefix, count)
-                }
-                event::PROMOTE | event::COLLECT => {
-                    let (delta, len) = vint(head, 4);
-                    pos += 4 + len;
-                    if pos > self.end {
-                        break End::Damaged(start, Cause::CutEvent);
-                    }
-                    last = time;
-                    let mark = Mark {
-                        time: Timestamp(time),
-                        id: BlockId(next_id.wrapping_sub(1).wrapping_sub(delta as u64)),
-                        domain: id_of_domain,
+            let (length, samples, source, prefix, count);
+            if walk::is_short_alloc(id) {
+                (length, samples, source) = (i64::from(id - event::SHORT_ALLOC), 1, Source::Minor);
+                let byte = (head >> 32) as u8;
+                if byte < VINT_U16 {
+                    (prefix, count) = (i64::from(byte), usize::from((head >> 40) as u8));
+                    rest = &rest[6..];
+                } else {
+                    let mut at = Cursor::at(rest, 4);
+                    let (Some(long_prefix), Some(codewords)) = (at.vint(), at.u8()) else {
+                        break End::Damaged(start(before), Cause::CutEvent);
                     };
-                    let event = if id == event::PROMOTE {
-                        Event::Promote(mark)
-                    } else {
-                        Event::Collect(mark)
-                    };
-                    match f(event, tables) {
-                        ControlFlow::Continue(()) => continue,
-                        ControlFlow::Break(value) => break End::Stopped(value),
-                    }
+                    (prefix, count) = (long_prefix, usize::from(codewords));
+                    rest = at.rest();
                 }
-                event::ALLOC => match self.long_alloc(pos + 4) {
-                    Ok((alloc, after)) => {
-                        pos = after;
-                        alloc
+            } else if id == event::COLLECT || id == event::PROMOTE {
+                let byte = (head >> 32) as u8;
+                let delta;
+                if byte < VINT_U16 {
+                    delta = i64::from(byte);
+                    rest = &rest[5..];
+                } else if byte == VINT_U16 {
+                    delta = i64::from((head >> 40) as u16);
+                    rest = &rest[7..];
+                } else {
+                    let mut at = Cursor::at(rest, 4);
+                    let Some(long_delta) = at.vint() else {
+                        break End::Damaged(start(before), Cause::CutEvent);
+                    };
+                    delta = long_delta;
+                    rest = at.rest();
+                }
+                if rest.len() < beyond {
+                    break End::Damaged(start(before), Cause::CutEvent);
+                }
+                last = time;
+                let mark = Mark {
+                    time: Timestamp(time),
+                    id: BlockId(next_id.wrapping_sub(1).wrapping_sub(delta as u64)),
+                    domain: id_of_domain,
+                };
+                let event =
+                    if id == event::PROMOTE { Event::Promote(mark) } else { Event::Collect(mark) };
+                match f(event, tables) {
+                    ControlFlow::Continue(()) => continue,
+                    ControlFlow::Break(value) => break End::Stopped(value),
+                }
+            } else if id == event::ALLOC {
+                match long_alloc(rest) {
+                    Ok((payload, after)) => {
+                        (length, samples, source, prefix, count) = payload;
+                        rest = after;
                     }
-                    Err(cause) => break End::Damaged(start, cause),
-                },
-                event::LOCATION => {
-                    let packet = self.bytes.get(..self.end).unwrap_or_default();
-                    let plan = plan.get_or_insert_with(|| {
-                        locate::plan(self, packet, start, &domain.names, anomalies)
-                    });
-                    match locate::define(packet, pos + 4, plan, domain, tables) {
-                        Ok(located) => {
-                            pos = located.pos;
-                            last = time;
-                            if let Some(code) = located.redefined {
-                                let cause = Cause::Redefined(code.0);
-                                anomalies.report(self.offset + start as u64, cause);
-                            }
-                            continue;
+                    Err(cause) => break End::Damaged(start(before), cause),
+                }
+            } else if id == event::LOCATION {
+                let packet = self.bytes.get(..self.end).unwrap_or_default();
+                let plan = plan.get_or_insert_with(|| {
+                    locate::plan(self, packet, start(before), &domain.names, anomalies)
+                });
+                match locate::define(packet, start(before) + 4, plan, domain, tables) {
+                    Ok(located) => {
+                        rest = self.bytes.get(located.pos..).unwrap_or_default();
+                        last = time;
+                        if let Some(code) = located.redefined {
+                            let cause = Cause::Redefined(code.0);
+                            anomalies.report(self.offset + start(before) as u64, cause);
                         }
-                        Err(cause) => break End::Damaged(start, cause),
+                        continue;
                     }
+                    Err(cause) => break End::Damaged(start(before), cause),
                 }
-                event::INFO => break End::Damaged(start, Cause::RepeatedInfo),
-                unknown => break End::Damaged(start, Cause::UnknownEvent(unknown)),
-            };
+            } else {
+                let cause =
+                    if id == event::INFO { Cause::RepeatedInfo } else { Cause::UnknownEvent(id) };
+                break End::Damaged(start(before), cause);
+            }
             if (length | samples | prefix) < 0 {
-                break End::Damaged(start, Cause::Negative(length.min(samples).min(prefix)));
+                break End::Damaged(
+                    start(before),
+                    Cause::Negative(length.min(samples).min(prefix)),
+                );
             }
             let backtraces = &mut domain.backtraces;
-            let decoded =
-                backtraces.decode::<MODE>(self.bytes, pos, count, prefix as usize, tables);
-            let common_prefix = match decoded {
-                Ok(Decoded { pos: after, .. }) if after > self.end => {
-                    break 'events End::Damaged(start, Cause::CutEvent);
-                }
-                Ok(Decoded { pos: after, common_prefix }) => {
-                    pos = after;
-                    common_prefix
-                }
-                Err(cause) => break End::Damaged(start, cause),
-            };
+            let common_prefix = (prefix as usize).min(backtraces.depth());
+            match backtraces.decode::<MODE>(rest, count, prefix as usize, tables) {
+                Some(after) if after.len() >= beyond => rest = after,
+                Some(_) => break End::Damaged(start(before), Cause::CutEvent),
+                None => break End::Damaged(start(before), backtraces.failure()),
+            }
             last = time;
             let alloc = Alloc {
                 time: Timestamp(time),
@@ -217,23 +215,22 @@ impl Packet<'_> {
         domain.last = Timestamp(last);
         end
     }
+}
 
-    /// The payload of a long allocation up to its codewords, and where these begin.
-    fn long_alloc(&self, at: usize) -> Result<(Payload, usize), Cause> {
-        let packet = self.bytes.get(..self.end).unwrap_or_default();
-        let mut at = crate::wire::Cursor::at(packet, at);
-        let length = at.vint().ok_or(Cause::CutEvent)?;
-        let samples = at.vint().ok_or(Cause::CutEvent)?;
-        let source = match at.u8().ok_or(Cause::CutEvent)? {
-            0 => Source::Minor,
-            1 => Source::Major,
-            2 => Source::External,
-            unknown => return Err(Cause::Source(unknown)),
-        };
-        let prefix = at.vint().ok_or(Cause::CutEvent)?;
-        let count = at.u16().ok_or(Cause::CutEvent)?;
-        Ok(((length, samples, source, prefix, usize::from(count)), at.pos()))
-    }
+/// A long allocation's payload up to its codewords, and these and what follows.
+fn long_alloc(event: &[u8]) -> Result<(Payload, &[u8]), Cause> {
+    let mut at = Cursor::at(event, 4);
+    let length = at.vint().ok_or(Cause::CutEvent)?;
+    let samples = at.vint().ok_or(Cause::CutEvent)?;
+    let source = match at.u8().ok_or(Cause::CutEvent)? {
+        0 => Source::Minor,
+        1 => Source::Major,
+        2 => Source::External,
+        unknown => return Err(Cause::Source(unknown)),
+    };
+    let prefix = at.vint().ok_or(Cause::CutEvent)?;
+    let count = at.u16().ok_or(Cause::CutEvent)?;
+    Ok(((length, samples, source, prefix, usize::from(count)), at.rest()))
 }
 
 /// Whether a packet's times can be what they say.
