@@ -100,7 +100,10 @@ impl Backtraces {
             return skip(rest, count);
         }
         let kept = prefix.min(self.depth);
-        let (rest, depth) = self.frames::<MODE>(rest, count, kept, tables)?;
+        let Some((rest, depth)) = self.frames::<MODE>(rest, count, kept, tables) else {
+            self.depth = kept;
+            return None;
+        };
         // A prefix beyond what we have: the codewords were only for the cache.
         if prefix <= self.depth {
             self.depth = depth;
@@ -154,6 +157,7 @@ impl Backtraces {
                 if MODE == STACKS { frame_room.get_mut(..MOST_FRAMES)? } else { &mut none };
             let here = usize::from(bucket);
             let mut predicted = usize::from(tag);
+            #[expect(clippy::comparison_chain, reason = "the order is that of frequency")]
             if tag < tag::HIT_N {
                 // Most codewords predict one frame or none: one is followed without asking,
                 // because a branch that guesses wrong costs more.

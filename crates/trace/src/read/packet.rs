@@ -87,7 +87,7 @@ impl Packet<'_> {
             let low = u64::from(word) & TIME_MASK;
             let carry = u64::from(low < begin_low) << TIME_BITS;
             let mut time = base.wrapping_add(low + carry);
-            if (time > latest) | (time < last) {
+            if time > latest || time < last {
                 if has_times && !checked {
                     // The clock was set, or this is no event at all: the rest of the packet tells.
                     let cause = Cause::EventTime {
@@ -120,22 +120,24 @@ impl Packet<'_> {
                     rest = at.rest();
                 }
             } else if id == event::COLLECT || id == event::PROMOTE {
-                let byte = (head >> 32) as u8;
-                let delta;
-                if byte < VINT_U16 {
-                    delta = i64::from(byte);
-                    rest = &rest[5..];
-                } else if byte == VINT_U16 {
-                    delta = i64::from((head >> 40) as u16);
-                    rest = &rest[7..];
-                } else {
-                    let mut at = Cursor::at(rest, 4);
-                    let Some(long_delta) = at.vint() else {
-                        break End::Damaged(start(before), Cause::CutEvent);
-                    };
-                    delta = long_delta;
-                    rest = at.rest();
-                }
+                let delta = match (head >> 32) as u8 {
+                    byte @ ..VINT_U16 => {
+                        rest = &rest[5..];
+                        i64::from(byte)
+                    }
+                    VINT_U16 => {
+                        rest = &rest[7..];
+                        i64::from((head >> 40) as u16)
+                    }
+                    _ => {
+                        let mut at = Cursor::at(rest, 4);
+                        let Some(delta) = at.vint() else {
+                            break End::Damaged(start(before), Cause::CutEvent);
+                        };
+                        rest = at.rest();
+                        delta
+                    }
+                };
                 if rest.len() < beyond {
                     break End::Damaged(start(before), Cause::CutEvent);
                 }
