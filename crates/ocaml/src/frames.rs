@@ -256,7 +256,7 @@ mod tests {
             } else {
                 let flags =
                     u16::from(self.debug.is_some()) | u16::from(self.allocations.is_some()) << 1;
-                out.extend((self.size * 8 | flags).to_le_bytes());
+                out.extend(((self.size * 8) | flags).to_le_bytes());
                 out.extend((self.live.len() as u16).to_le_bytes());
                 out.extend(self.live.iter().flat_map(|live| live.to_le_bytes()));
                 if let Some(allocations) = &self.allocations {
@@ -300,7 +300,9 @@ mod tests {
 
     fn table(models: &[Model]) -> Vec<u8> {
         let mut bytes = (models.len() as u64).to_le_bytes().to_vec();
-        models.iter().for_each(|model| model.emit(&mut bytes));
+        for model in models {
+            model.emit(&mut bytes);
+        }
         bytes
     }
 

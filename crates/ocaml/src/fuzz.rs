@@ -49,7 +49,7 @@ pub(crate) fn frames(memory: &impl Memory, at: Address) {
 }
 
 fn stack(memory: &impl Memory, layout: &crate::Layout, state: Address) {
-    use crate::stack::{Position, Step, cut_parent, first_frame};
+    use crate::stack::{CutParents, Position, Step, first_frame};
     let _ =
         crate::calibrate::calibrate(memory, layout, state, None, crate::calibrate::Moment::Start);
     let distance = first_frame(memory, layout, state, |_| true).unwrap_or(8);
@@ -57,7 +57,7 @@ fn stack(memory: &impl Memory, layout: &crate::Layout, state: Address) {
     for _ in 0..MOST {
         let next = position.and_then(|position| {
             let descriptor = Descriptor::read(memory, position.return_address)?;
-            let cut = || cut_parent(memory, layout, state);
+            let cut = || CutParents::new(memory, layout, state)?.next();
             position.step(memory, layout, distance, &descriptor, cut)
         });
         match next {

@@ -106,9 +106,9 @@ impl Memory for [Image<'_>] {
     }
 }
 
-/// The memory of this process, read through the kernel: what is not mapped is `None` instead of a fault.
+/// The memory of a process, read through the kernel: what is not mapped is `None` instead of a fault.
 ///
-/// For calibration at the start only; a read is a system call.
+/// In the agent for calibration at the start only; a read is a system call.
 #[derive(Debug)]
 pub struct Probed(std::fs::File);
 
@@ -116,6 +116,11 @@ impl Probed {
     /// Opens this process's memory; a descriptor is held as long as the value lives.
     pub fn open() -> std::io::Result<Self> {
         std::fs::File::open("/proc/self/mem").map(Self)
+    }
+
+    /// Opens another process's memory, which the kernel allows to those who may trace it.
+    pub fn open_process(pid: u32) -> std::io::Result<Self> {
+        std::fs::File::open(format!("/proc/{pid}/mem")).map(Self)
     }
 }
 

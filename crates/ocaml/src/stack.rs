@@ -75,7 +75,8 @@ impl Position {
 
     /// One step outwards; `descriptor` is that of [`Position::return_address`]. `None` if the memory is no stack.
     ///
-    /// At the end of a fiber whose parent a callback has cut off, `cut` is asked for it: see [`cut_parent`].
+    /// At the end of a fiber whose parent a callback has cut off, `cut` is asked for it: see [`CutParents`]. With
+    /// `|| None` the walk ends there, as the runtime's does.
     #[inline]
     pub fn step(
         &self,
@@ -128,26 +129,64 @@ fn is_main(memory: &impl Memory, fiber: &Fiber, handler: Address) -> Option<bool
     Some(memory.field(handler, fiber.handler_effect)? == block::UNIT)
 }
 
-/// The parent of the running fiber, which the runtime cuts off while it calls OCaml from C.
+/// Parents of fibers that the runtime has cut off because C calls OCaml there, innermost first.
 ///
-/// It keeps the parent in a continuation, its innermost local root (`caml_callback_exn` in 5.x's
-/// `runtime/callback.c`). Without this a stack taken inside a callback ends at the innermost effect handler.
-pub fn cut_parent(memory: &impl Memory, layout: &Layout, state: Address) -> Option<Address> {
-    /// `struct caml__roots_block`: next, number of tables, items in each, tables.
-    const TABLES: u64 = 8;
-    const ITEMS: u64 = 16;
-    const FIRST_TABLE: u64 = 24;
-    let roots = memory.field(state, layout.state.local_roots)?;
-    if roots == 0 || memory.field(roots, TABLES)? != 1 || memory.field(roots, ITEMS)? != 1 {
-        return None;
+/// It keeps each in a continuation among the local roots (`caml_callback_exn` in 5.x's `runtime/callback.c`). Without
+/// them a stack taken inside a callback ends at the innermost effect handler; that is where the runtime's own ends, too.
+#[derive(Clone, Copy, Debug)]
+pub struct CutParents<'a, M> {
+    memory: &'a M,
+    roots: Address,
+    left: usize,
+}
+
+/// `struct caml__roots_block` (`runtime/caml/memory.h`): next, number of tables, items in each, up to five tables.
+const ROOTS_TABLES: u64 = 8;
+const ROOTS_ITEMS: u64 = 16;
+const ROOTS_FIRST_TABLE: u64 = 24;
+/// No program nests C's frames deeper than this; the list ends somewhere.
+const MOST_ROOTS: usize = 4096;
+
+impl<'a, M: Memory> CutParents<'a, M> {
+    /// Those of the thread that runs with this state.
+    pub fn new(memory: &'a M, layout: &Layout, state: Address) -> Option<Self> {
+        let roots = memory.field(state, layout.state.local_roots)?;
+        Some(Self { memory, roots, left: MOST_ROOTS })
     }
-    let value = memory.u64(memory.field(roots, FIRST_TABLE)?)?;
-    if value & 7 != 0 || block::tag_of(memory.u64(value.checked_sub(8)?)?) != tag::CONTINUATION {
-        return None;
+
+    /// The fiber kept by a block of roots, if it is a continuation's.
+    fn parent(&self, roots: Address) -> Option<Address> {
+        let memory = self.memory;
+        if memory.field(roots, ROOTS_TABLES)? != 1 || memory.field(roots, ROOTS_ITEMS)? != 1 {
+            return None;
+        }
+        let value = memory.u64(memory.field(roots, ROOTS_FIRST_TABLE)?)?;
+        if value == 0 || !value.is_multiple_of(8) {
+            return None;
+        }
+        if block::tag_of(memory.u64(value.checked_sub(8)?)?) != tag::CONTINUATION {
+            return None;
+        }
+        // A fiber's address, marked as an integer; alone the mark says that the continuation was used up.
+        let parent = memory.u64(value)? & !1;
+        (parent != 0).then_some(parent)
     }
-    // A fiber's address, marked as an integer; alone the mark says that the continuation was used up.
-    let parent = memory.u64(value)? & !1;
-    (parent != 0).then_some(parent)
+}
+
+impl<M: Memory> Iterator for CutParents<'_, M> {
+    type Item = Address;
+
+    fn next(&mut self) -> Option<Address> {
+        while self.roots != 0 {
+            self.left = self.left.checked_sub(1)?;
+            let roots = self.roots;
+            self.roots = self.memory.u64(roots)?;
+            if let Some(parent) = self.parent(roots) {
+                return Some(parent);
+            }
+        }
+        None
+    }
 }
 
 /// Which [`Fiber::first_frame`] this runtime was built with: one word more with `--enable-frame-pointers` on amd64.

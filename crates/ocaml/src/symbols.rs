@@ -15,8 +15,8 @@ pub mod fingerprint {
     /// Stack allocation, in `OxCaml` and its flambda-backend predecessors only.
     pub const OXCAML: [&str; 3] =
         ["caml_alloc_local", "caml_local_realloc", "caml_call_local_realloc"];
-    /// `runtime/memprof.c`; 4.10 has `caml_memprof_set` instead.
-    pub const SINCE_4_11: &str = "caml_memprof_start";
+    /// `runtime/memprof.c`; 4.10 has `caml_memprof_set` instead. Programs of 5.0 and 5.1 are mostly without.
+    pub const SAMPLER: &str = "caml_memprof_start";
     /// `runtime/signals.c`; gone in 4.12.
     pub const UNTIL_4_11: &str = "caml_try_leave_blocking_section_hook";
     /// `runtime/memprof.c`: contexts of threads.
@@ -33,8 +33,8 @@ pub mod fingerprint {
     pub const UNTIL_5_0: &str = "caml_register_dyn_global";
     /// `runtime/globroots.c`.
     pub const SINCE_5_1: &str = "caml_register_dyn_globals";
-    /// `runtime/memprof.c`: here the new sampler's interface appears, without the sampler.
-    pub const SINCE_5_2: &str = "caml_memprof_discard";
+    /// `runtime/domain.c`.
+    pub const SINCE_5_2: &str = "caml_interrupt_all_signal_safe";
     /// `runtime/memprof.c`: here the sampler works.
     pub const SINCE_5_3: &str = "caml_memprof_run_callbacks_res";
     /// `runtime/gc_ctrl.c`: `Gc.ramp_up`.

@@ -119,14 +119,14 @@ pub fn detect(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> {
     if single && multicore {
         return Err(Refusal::Unknown);
     }
-    if !has(f::SINCE_4_11) {
-        return Err(if single { Refusal::TooOld } else { Refusal::Unknown });
-    }
     if single { detect_single(has) } else { detect_multicore(has) }
 }
 
 fn detect_single(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> {
     use fingerprint as f;
+    if !has(f::SAMPLER) {
+        return Err(Refusal::TooOld);
+    }
     if !has(f::FRAME_TABLE_SINGLE) {
         return Err(Refusal::Unknown);
     }
@@ -148,6 +148,7 @@ fn detect_multicore(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusa
     if !has(f::FRAME_TABLE_MULTICORE) {
         return Err(Refusal::Unknown);
     }
+    // Not asked for the sampler: 5.0 and 5.1 programs are linked without it, as nothing there uses it.
     Ok(if has(f::SINCE_5_3) {
         if has(f::SINCE_5_4) { Version::V5_4 } else { Version::V5_3 }
     } else if has(f::SINCE_5_2) {
@@ -170,8 +171,12 @@ mod tests {
     fn exported(version: Version) -> Vec<&'static str> {
         let since = |first: Version, name: &'static str| (version >= first).then_some(name);
         let single = version.family() == Family::Single;
-        let common =
-            [Some(f::BEFORE_STATE), Some(f::SINCE_4_11), Some(f::NATIVE[0]), Some(f::NATIVE[1])];
+        let common = [
+            Some(f::BEFORE_STATE),
+            version.can_sample().then_some(f::SAMPLER),
+            Some(f::NATIVE[0]),
+            Some(f::NATIVE[1]),
+        ];
         let family = if single {
             [
                 Some(f::STATE_SINGLE),
