@@ -165,3 +165,129 @@ fn multicore(
     let memprof = known.chain((0..STATE_BYTES).step_by(8)).find(points_back);
     memprof.map(Some).ok_or(Mismatch::Missing("sampler"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Machine;
+    use crate::memory::Image;
+    use crate::version::{Family, Version};
+
+    const STATE: Address = 0x10_0000;
+    const BYTES: usize = 0x4000;
+    /// Inside the model's memory, behind the state.
+    const HEAP: Address = STATE + 0x2000;
+    const HEAP_WORDS: u64 = 256;
+
+    struct Model(Vec<u8>);
+
+    impl Model {
+        fn set(&mut self, at: Address, value: u64) {
+            let from = (at - STATE) as usize;
+            self.0[from..from + 8].copy_from_slice(&value.to_le_bytes());
+        }
+
+        fn calibrate(&self, layout: &Layout, moment: Moment) -> Result<Layout, Mismatch> {
+            let memory = Image { base: STATE, bytes: &self.0 };
+            calibrate(&memory, layout, STATE, Some((HEAP, HEAP + 8 * HEAP_WORDS)), moment)
+        }
+    }
+
+    /// A runtime of this layout, as it is at the start.
+    fn runtime(layout: &Layout) -> Model {
+        let mut model = Model(vec![0; BYTES]);
+        let (state, end) = (&layout.state, HEAP + 8 * HEAP_WORDS);
+        for (field, value) in [
+            (state.young_start, HEAP),
+            (state.young_end, end),
+            (state.young_ptr, end),
+            (state.young_limit, HEAP + 64),
+            (state.minor_heap_wsz, HEAP_WORDS),
+        ] {
+            model.set(STATE + field, value);
+        }
+        match &state.family {
+            FamilyState::Single(single) => {
+                model.set(STATE + single.young_alloc_start, HEAP);
+                model.set(STATE + single.young_alloc_end, end);
+            }
+            FamilyState::Multicore(multicore) => {
+                let (stack, handler, shared, sampler) =
+                    (STATE + 0x400, STATE + 0x800, STATE + 0x900, STATE + 0x1800);
+                model.set(STATE + multicore.current_stack, stack);
+                model.set(stack, handler - 32);
+                model.set(stack + 16, handler);
+                model.set(STATE + multicore.shared_heap, shared);
+                model.set(shared + SHARED_HEAP_OWNER, STATE);
+                if let Some(memprof) = multicore.memprof {
+                    model.set(STATE + memprof, sampler);
+                    model.set(sampler, STATE);
+                }
+            }
+        }
+        model
+    }
+
+    fn layouts() -> impl Iterator<Item = Layout> {
+        Version::ALL.into_iter().map(|version| Layout::of(version, Machine::Amd64))
+    }
+
+    #[test]
+    fn what_is_laid_out_so_passes() {
+        for layout in layouts() {
+            let model = runtime(&layout);
+            for moment in [Moment::Start, Moment::Running] {
+                assert_eq!(model.calibrate(&layout, moment), Ok(layout), "{}", layout.version);
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_pointer_and_limit_is_seen() {
+        let layout = |version| Layout::of(version, Machine::Amd64);
+        for (real, other) in [(Version::V4_12, Version::V4_13), (Version::V4_14, Version::V4_11)] {
+            let verdict = runtime(&layout(real)).calibrate(&layout(other), Moment::Start);
+            assert!(verdict.is_err(), "{real} passes for {other}");
+        }
+    }
+
+    #[test]
+    fn a_sampler_that_moved_is_found() {
+        let layout = Layout::of(Version::V5_4, Machine::Amd64);
+        let known = layout.multicore().and_then(|fields| fields.memprof).expect("an offset");
+        let mut model = runtime(&layout);
+        model.set(STATE + known, 7);
+        let missing = Err(Mismatch::Missing("sampler"));
+        assert_eq!(model.calibrate(&layout, Moment::Start), missing);
+        model.set(STATE + 520, STATE + 0x1800);
+        let found = model.calibrate(&layout, Moment::Start).expect("found");
+        assert_eq!(found.multicore().and_then(|fields| fields.memprof), Some(520));
+    }
+
+    #[test]
+    fn each_impossible_field_is_refused() {
+        for layout in layouts() {
+            let state = &layout.state;
+            let mut fields =
+                vec![state.young_start, state.young_end, state.young_ptr, state.minor_heap_wsz];
+            match &state.family {
+                FamilyState::Single(single) => fields.extend([
+                    state.young_limit,
+                    single.young_alloc_start,
+                    single.young_alloc_end,
+                    single.in_minor_collection,
+                ]),
+                FamilyState::Multicore(multicore) => {
+                    fields.extend([multicore.current_stack, multicore.shared_heap]);
+                }
+            }
+            for field in fields {
+                let mut model = runtime(&layout);
+                model.set(STATE + field, 0xDEAD_BEEF_0001);
+                let verdict = model.calibrate(&layout, Moment::Start);
+                assert!(verdict.is_err(), "{}: {field}", layout.version);
+            }
+            assert_eq!(layout.single().is_some(), layout.version.family() == Family::Single);
+        }
+    }
+}

@@ -177,6 +177,7 @@ pub struct FrameTable {
 /// Offsets inside 5.1's `struct caml_frame_descrs { int num_descr; int mask; frame_descr **descriptors; ...}`.
 const TABLE_MASK: u64 = 4;
 const TABLE_DESCRIPTORS: u64 = 8;
+const LARGEST_MASK: u64 = i32::MAX as u64;
 
 impl FrameTable {
     /// The table, from its variables' addresses.
@@ -193,8 +194,8 @@ impl FrameTable {
     }
 
     const fn checked(descriptors: Address, mask: u64) -> Option<Self> {
-        // A table is a power of two long; `-1` is the mask of the empty one.
-        if descriptors == 0 || !mask.wrapping_add(1).is_power_of_two() {
+        // A table is a power of two long, and counted by an `int`; `-1` is the mask of the empty one.
+        if descriptors == 0 || mask > LARGEST_MASK || !(mask + 1).is_power_of_two() {
             return None;
         }
         Some(Self { descriptors, mask })

@@ -11,6 +11,8 @@
 //!
 //! Word size is 64 bits, byte order little-endian: amd64 and arm64.
 
+#![deny(unsafe_code)]
+
 pub mod block;
 pub mod calibrate;
 pub mod debuginfo;

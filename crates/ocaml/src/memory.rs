@@ -1,5 +1,7 @@
 //! Reading memory that holds runtime data: this process, or an image of another.
 
+#![allow(unsafe_code, reason = "reads the process it is in")]
+
 /// A place in the memory that is read.
 pub type Address = u64;
 

@@ -145,3 +145,73 @@ pub fn is_profile_of(memory: &impl Memory, value: Value, closure: Address) -> bo
         && value != block::UNIT
         && memory.field(value, profile::CALLBACKS * 8) == Some(closure)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::block::{COLOUR_STATIC, header, integer};
+    use crate::memory::Image;
+
+    const BASE: Address = 0x40_0000;
+
+    fn words(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn samples_are_read() {
+        for (number, source) in
+            [(0, Source::Normal), (1, Source::Marshal), (2, Source::Custom), (3, Source::Other)]
+        {
+            let (sample, callstack) = (BASE + 8, BASE + 48);
+            let bytes = words(&[
+                header(4, 0, COLOUR_STATIC),
+                integer(3),
+                integer(1000),
+                integer(number),
+                callstack,
+                header(2, 0, COLOUR_STATIC),
+                0x1001,
+                0x1009,
+            ]);
+            let memory = Image { base: BASE, bytes: &bytes };
+            let read = Sample::read(&memory, sample).expect("a sample");
+            assert_eq!(read, Sample { n_samples: 3, size: 1000, source, callstack });
+            assert_eq!(read.slots(&memory, 2), Some((callstack, 2)));
+            assert_eq!(read.slots(&memory, 1), None, "more frames than were asked for");
+            assert_eq!(Sample::read(&memory, callstack), None, "of another size");
+            let stale = Sample { callstack: callstack + 8, ..read };
+            assert_eq!(stale.slots(&memory, 2), None, "no header of a block of slots");
+        }
+    }
+
+    #[test]
+    fn slots_are_told_by_their_lowest_bits() {
+        assert_eq!(Slot::read(0x1001), Some(Slot::Descriptor(0x1000)));
+        assert_eq!(Slot::read(0x1007), Some(Slot::Debuginfo(0x1004)));
+        assert_eq!(Slot::read(0x1003), Some(Slot::Debuginfo(0x1000)));
+        for no_slot in [0, 1, 0x1000, 0x1005] {
+            assert_eq!(Slot::read(no_slot), None, "{no_slot:#x}");
+        }
+    }
+
+    #[test]
+    fn our_profile_is_known_by_its_closure() {
+        let mut fields = vec![header(profile::WOSIZE, 0, 0); 10];
+        fields[1 + profile::CALLBACKS as usize] = 0x5000;
+        let bytes = words(&fields);
+        let memory = Image { base: BASE, bytes: &bytes };
+        assert!(is_profile_of(&memory, BASE + 8, 0x5000));
+        assert!(!is_profile_of(&memory, BASE + 8, 0x5008));
+        assert!(!is_profile_of(&memory, block::UNIT, 0x5000));
+    }
+
+    proptest! {
+        #[test]
+        fn any_memory_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+            crate::fuzz::memory(&bytes);
+        }
+    }
+}
