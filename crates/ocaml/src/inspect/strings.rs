@@ -1,5 +1,7 @@
 //! Recognising a runtime by its strings, where it has no symbols.
 
+use memchr::memmem;
+
 /// The variable that every runtime reads its parameters from (`runtime/startup_aux.c`).
 const PARAMETERS: &[u8] = b"OCAMLRUNPARAM";
 /// What every runtime says of an exception that nobody caught (`runtime/printexc.c`).
@@ -31,32 +33,11 @@ pub(super) fn tell(file: &[u8]) -> Told {
 
 /// Only C ends its strings with a zero: programs that just talk of such a variable rarely do.
 fn has_c_string(file: &[u8], text: &[u8]) -> bool {
-    let mut from = file;
-    while let Some(at) = find(from, text) {
-        let after = from.get(at + text.len()..).unwrap_or_default();
-        if after.first() == Some(&0) {
-            return true;
-        }
-        from = after;
-    }
-    false
+    memmem::find_iter(file, text).any(|at| file.get(at + text.len()) == Some(&0))
 }
 
 fn contains(file: &[u8], text: &[u8]) -> bool {
-    find(file, text).is_some()
-}
-
-fn find(file: &[u8], text: &[u8]) -> Option<usize> {
-    let first = *text.first()?;
-    let mut from = 0;
-    while let Some(skipped) = file.get(from..)?.iter().position(|&byte| byte == first) {
-        let at = from + skipped;
-        if file.get(at..)?.starts_with(text) {
-            return Some(at);
-        }
-        from = at + 1;
-    }
-    None
+    memmem::find(file, text).is_some()
 }
 
 #[cfg(test)]
