@@ -1,1 +1,40 @@
-//! See Cargo.toml.
+//! Allocation analysis over a trace: what was allocated where, when, and how much of it lives.
+//!
+//! A [`Profile`] holds one row a sampled block in columns ([`Blocks`]) and is made from a trace
+//! once. Everything else is a pass over its columns:
+//!
+//! | module | gives |
+//! |---|---|
+//! | [`estimate`] | unbiased totals from samples, with their standard errors |
+//! | [`timeline`] | live memory over time, and its peak |
+//! | [`select`] | which blocks: allocated when, live when |
+//! | [`sites`] | totals of a selection by call site, function, module or file |
+//! | [`callers`] | from where a place is called, cut down to what matters |
+//! | [`report`] | all of these put together, ready to be printed |
+//!
+//! Invariants: no module here knows processes, files or terminals; results depend on the trace
+//! alone; whatever a damaged trace says, nothing panics, and what cannot be made sense of is
+//! counted ([`Inconsistencies`]).
+#![forbid(unsafe_code)]
+
+pub mod blocks;
+pub mod build;
+pub mod callers;
+mod depth_first;
+pub mod estimate;
+pub mod folded;
+pub mod hotspots;
+mod ids;
+pub mod names;
+pub mod profile;
+pub mod report;
+pub mod samples;
+pub mod select;
+pub mod sites;
+pub mod stats;
+pub mod time;
+pub mod timeline;
+
+pub use blocks::Blocks;
+pub use build::{Inconsistencies, ProfileBuilder};
+pub use profile::Profile;

@@ -1,0 +1,243 @@
+//! Puts blocks together from their events.
+//!
+//! Events of one domain come in the order of time, but domains are not merged, and in version 3 of
+//! the format a collection may stand in the file before the allocation it ends. A damaged trace
+//! may tell anything: what makes no sense is left out and counted.
+
+use memtrail_trace::{Alloc, BlockId, Event, Mark, Timestamp};
+use rustc_hash::FxHashMap;
+
+use crate::blocks::{Block, Blocks, Row};
+use crate::ids::Ids;
+use crate::time::Elapsed;
+
+/// Events that contradict others, by kind. All are 0 in an undamaged trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inconsistencies {
+    /// Allocations of a block that had been allocated before; the second is left out.
+    pub allocated_twice: u64,
+    /// Promotions and collections of a block whose allocation is not in the trace; left out.
+    pub unknown_block: u64,
+    /// Promotions of a block that had been promoted or collected before; left out.
+    pub promoted_twice: u64,
+    /// Collections of a block that had been collected before; left out.
+    pub collected_twice: u64,
+    /// Promotions and collections earlier than the block's allocation; taken for as late.
+    pub before_allocation: u64,
+    /// Blocks beyond the number that row numbers can count; left out.
+    pub too_many: u64,
+}
+
+impl Inconsistencies {
+    /// How many there are.
+    pub fn total(&self) -> u64 {
+        let Self {
+            allocated_twice,
+            unknown_block,
+            promoted_twice,
+            collected_twice,
+            before_allocation,
+            too_many,
+        } = *self;
+        allocated_twice
+            + unknown_block
+            + promoted_twice
+            + collected_twice
+            + before_allocation
+            + too_many
+    }
+}
+
+/// Makes [`Blocks`] from events in the order of the trace.
+#[derive(Debug)]
+pub struct ProfileBuilder {
+    start: Timestamp,
+    blocks: Blocks,
+    ids: Ids,
+    /// Ends of blocks that are not there yet.
+    early: FxHashMap<BlockId, Early>,
+    end: Elapsed,
+    inconsistent: Inconsistencies,
+}
+
+#[derive(Debug, Default)]
+struct Early {
+    promoted: Option<Elapsed>,
+    collected: Option<Elapsed>,
+}
+
+impl ProfileBuilder {
+    /// Nothing yet. Times count from `start`.
+    pub fn new(start: Timestamp) -> Self {
+        Self {
+            start,
+            blocks: Blocks::default(),
+            ids: Ids::default(),
+            early: FxHashMap::default(),
+            end: Elapsed(0),
+            inconsistent: Inconsistencies::default(),
+        }
+    }
+
+    /// Takes an event of a trace.
+    pub fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Alloc(Alloc { time, id, length, samples, source, stack, .. }) => {
+                let time = self.elapsed(time);
+                self.alloc(id, &Block { time, length, samples, source, stack });
+            }
+            Event::Promote(Mark { time, id, .. }) => self.promote(id, self.elapsed(time)),
+            Event::Collect(Mark { time, id, .. }) => self.collect(id, self.elapsed(time)),
+        }
+    }
+
+    /// A block was allocated.
+    pub fn alloc(&mut self, id: BlockId, block: &Block) {
+        self.end = self.end.max(block.time);
+        if self.blocks.len() >= Blocks::MOST {
+            self.inconsistent.too_many += 1;
+        } else if self.ids.insert(id, Row(self.blocks.len() as u32)) {
+            self.blocks.push(block);
+        } else {
+            self.inconsistent.allocated_twice += 1;
+        }
+    }
+
+    /// A block moved to the major heap.
+    pub fn promote(&mut self, id: BlockId, time: Elapsed) {
+        self.end = self.end.max(time);
+        match self.ids.row(id) {
+            Some(row) => self.promote_row(row, time),
+            None => match &mut self.early.entry(id).or_default().promoted {
+                free @ None => *free = Some(time),
+                Some(_) => self.inconsistent.promoted_twice += 1,
+            },
+        }
+    }
+
+    /// A block was found dead.
+    pub fn collect(&mut self, id: BlockId, time: Elapsed) {
+        self.end = self.end.max(time);
+        match self.ids.row(id) {
+            Some(row) => self.collect_row(row, time),
+            None => match &mut self.early.entry(id).or_default().collected {
+                free @ None => *free = Some(time),
+                Some(_) => self.inconsistent.collected_twice += 1,
+            },
+        }
+    }
+
+    /// The blocks, the time of the last event, and what made no sense.
+    pub fn finish(mut self) -> (Blocks, Elapsed, Inconsistencies) {
+        let early = std::mem::take(&mut self.early);
+        for (id, Early { promoted, collected }) in early {
+            let Some(row) = self.ids.row(id) else {
+                self.inconsistent.unknown_block +=
+                    u64::from(promoted.is_some()) + u64::from(collected.is_some());
+                continue;
+            };
+            if let Some(time) = promoted {
+                // Whatever the file's order, a block is promoted before it is collected.
+                match self.blocks.collected(row) {
+                    Some(end) if end < time => self.inconsistent.promoted_twice += 1,
+                    _ => self.promote_row_at(row, time),
+                }
+            }
+            if let Some(time) = collected {
+                self.collect_row(row, time);
+            }
+        }
+        self.blocks.sort();
+        (self.blocks, self.end, self.inconsistent)
+    }
+
+    fn promote_row(&mut self, row: Row, time: Elapsed) {
+        if self.blocks.collected(row).is_some() {
+            self.inconsistent.promoted_twice += 1;
+        } else {
+            self.promote_row_at(row, time);
+        }
+    }
+
+    fn promote_row_at(&mut self, row: Row, time: Elapsed) {
+        if self.blocks.promoted(row).is_some() {
+            self.inconsistent.promoted_twice += 1;
+        } else {
+            let time = self.not_before_allocation(row, time);
+            self.blocks.set_promoted(row, time);
+        }
+    }
+
+    fn collect_row(&mut self, row: Row, time: Elapsed) {
+        if self.blocks.collected(row).is_some() {
+            self.inconsistent.collected_twice += 1;
+        } else {
+            let time = self.not_before_allocation(row, time);
+            self.blocks.set_collected(row, time);
+        }
+    }
+
+    fn not_before_allocation(&mut self, row: Row, time: Elapsed) -> Elapsed {
+        let allocated = self.blocks.allocated(row);
+        self.inconsistent.before_allocation += u64::from(time < allocated);
+        time.max(allocated)
+    }
+
+    fn elapsed(&self, time: Timestamp) -> Elapsed {
+        Elapsed(time.0.saturating_sub(self.start.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memtrail_trace::{Source, StackId, Words};
+
+    use super::*;
+
+    fn block(time: u64) -> Block {
+        Block {
+            time: Elapsed(time),
+            length: Words(2),
+            samples: 1,
+            source: Source::Minor,
+            stack: StackId::ROOT,
+        }
+    }
+
+    #[test]
+    fn an_end_may_stand_before_its_beginning() {
+        let mut builder = ProfileBuilder::new(Timestamp(0));
+        builder.alloc(BlockId(10_000), &block(5));
+        builder.promote(BlockId(3), Elapsed(7));
+        builder.collect(BlockId(3), Elapsed(8));
+        builder.alloc(BlockId(3), &block(6));
+        let (blocks, end, inconsistent) = builder.finish();
+        assert_eq!(blocks.promoted(Row(1)), Some(Elapsed(7)));
+        assert_eq!(blocks.collected(Row(1)), Some(Elapsed(8)));
+        assert_eq!((blocks.collected(Row(0)), end), (None, Elapsed(8)));
+        assert_eq!(inconsistent.total(), 0);
+    }
+
+    #[test]
+    fn nonsense_is_counted_and_left_out() {
+        let mut builder = ProfileBuilder::new(Timestamp(0));
+        builder.alloc(BlockId(0), &block(5));
+        builder.alloc(BlockId(0), &block(6));
+        builder.collect(BlockId(0), Elapsed(3));
+        builder.collect(BlockId(0), Elapsed(9));
+        builder.promote(BlockId(0), Elapsed(9));
+        builder.promote(BlockId(77), Elapsed(9));
+        builder.collect(BlockId(77), Elapsed(9));
+        let (blocks, _, inconsistent) = builder.finish();
+        assert_eq!((blocks.len(), blocks.collected(Row(0))), (1, Some(Elapsed(5))));
+        let expected = Inconsistencies {
+            allocated_twice: 1,
+            unknown_block: 2,
+            promoted_twice: 1,
+            collected_twice: 1,
+            before_allocation: 1,
+            too_many: 0,
+        };
+        assert_eq!(inconsistent, expected);
+    }
+}

@@ -1,0 +1,60 @@
+//! A whole trace, read and put in order.
+
+use memtrail_trace::{Detail, Error, Locations, Reader, StackTree, TraceInfo};
+
+use crate::blocks::Blocks;
+use crate::build::{Inconsistencies, ProfileBuilder};
+use crate::estimate::Estimator;
+use crate::time::Elapsed;
+
+/// The blocks of a trace, and what they refer to.
+#[derive(Debug)]
+pub struct Profile {
+    /// What the trace says of itself.
+    pub info: TraceInfo,
+    /// The sampled blocks.
+    pub blocks: Blocks,
+    /// Call sites.
+    pub locations: Locations,
+    /// Backtraces.
+    pub stacks: StackTree,
+    /// When the last event happened.
+    pub end: Elapsed,
+    /// Events that contradict others.
+    pub inconsistent: Inconsistencies,
+    /// Damage that the reader met and read past.
+    pub damage: u64,
+    /// Turns samples into totals.
+    pub estimator: Estimator,
+}
+
+impl Profile {
+    /// Reads a trace. `progress` is told the number of events so far, every million or so.
+    pub fn read(trace: &[u8], mut progress: impl FnMut(u64)) -> Result<Self, Error> {
+        let reader = Reader::new(trace)?;
+        let info = reader.info().clone();
+        let mut builder = ProfileBuilder::new(info.start);
+        let mut events = 0_u64;
+        let decoded = reader.for_each(Detail::Stacks, |event, _| {
+            builder.event(event);
+            events += 1;
+            if events.is_multiple_of(1 << 20) {
+                progress(events);
+            }
+        });
+        let tables = (decoded.tables.locations, decoded.tables.stacks);
+        Ok(Self::new(info, builder, tables, decoded.anomalies.serious()))
+    }
+
+    /// Puts together what has been read.
+    pub fn new(
+        info: TraceInfo,
+        builder: ProfileBuilder,
+        (locations, stacks): (Locations, StackTree),
+        damage: u64,
+    ) -> Self {
+        let (blocks, end, inconsistent) = builder.finish();
+        let estimator = Estimator::new(info.sample_rate, info.word_bits);
+        Self { info, blocks, locations, stacks, end, inconsistent, damage, estimator }
+    }
+}
