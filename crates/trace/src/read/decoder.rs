@@ -97,7 +97,7 @@ impl Decoder {
         let packets = self.anomalies.count(Cause::BeforeInfo.name()) > 0;
         match Header::parse(bytes) {
             _ if bytes.is_empty() => Error::Empty,
-            Err(HeaderError::Version(version)) if !packets => Error::Version(version),
+            Err(HeaderError::Version(version)) => Error::Version(version),
             Err(HeaderError::Magic(_)) if !packets => {
                 Error::NotATrace(bytes.iter().take(8).copied().collect())
             }

@@ -88,6 +88,9 @@ impl Packet<'_> {
             let carry = u64::from(low < begin_low) << TIME_BITS;
             let mut time = base.wrapping_add(low + carry);
             if time > latest || time < last {
+                if before < beyond + 4 {
+                    break End::Damaged(start(before), Cause::CutEvent);
+                }
                 if has_times && !checked {
                     // The clock was set, or this is no event at all: the rest of the packet tells.
                     let cause = Cause::EventTime {
@@ -179,8 +182,11 @@ impl Packet<'_> {
                     Err(cause) => break End::Damaged(start(before), cause),
                 }
             } else {
-                let cause =
-                    if id == event::INFO { Cause::RepeatedInfo } else { Cause::UnknownEvent(id) };
+                let cause = match id {
+                    _ if before < beyond + 4 => Cause::CutEvent,
+                    event::INFO => Cause::RepeatedInfo,
+                    unknown => Cause::UnknownEvent(unknown),
+                };
                 break End::Damaged(start(before), cause);
             }
             if (length | samples | prefix) < 0 {

@@ -8,7 +8,7 @@
 //! Only bits that are set can be wrong. So where the plain reading of a packet fails, the readings
 //! with low bits cleared are tried, the latest location first, until the packet reads to its end:
 //! first only where the end column is all ones (what the cut leaves of anything beyond 4095), then
-//! everywhere. The search is bounded.
+//! everywhere. The search is bounded. Several readings may be possible; then names may be wrong.
 
 use super::mtf::Shape;
 use super::walk;
@@ -46,7 +46,7 @@ struct State<'a> {
 /// A location whose index may be damaged.
 struct Choice<'a> {
     before: State<'a>,
-    /// Low bits to clear; counts up through the subsets of those set.
+    /// Low bits to clear, of those set.
     cleared: u8,
 }
 
@@ -164,16 +164,27 @@ fn name(state: &mut State<'_>, index: u8, function: u8) -> Option<()> {
     Some(())
 }
 
+/// The bits to clear after these have been tried. Most bits first: a low index is that of a file
+/// used lately, which is the likeliest.
+fn next_cleared(cleared: u8) -> Option<u8> {
+    match cleared {
+        0 => Some(3),
+        3 => Some(2),
+        2 => Some(1),
+        _ => None,
+    }
+}
+
 impl<'a> Choice<'a> {
     /// The state after the next reading of this location that is possible by itself.
     fn next(&mut self) -> Option<State<'a>> {
         let mut after_word = self.before;
         let word = location_word(&mut after_word.at)?;
-        while self.cleared < 3 {
-            self.cleared += 1;
-            if self.cleared & word.index == self.cleared {
+        while let Some(cleared) = next_cleared(self.cleared) {
+            self.cleared = cleared;
+            if cleared & word.index == cleared {
                 let mut state = after_word;
-                if name(&mut state, word.index & !self.cleared, word.function).is_some() {
+                if name(&mut state, word.index & !cleared, word.function).is_some() {
                     return Some(state);
                 }
             }

@@ -5,8 +5,9 @@ mod damage;
 mod fixtures;
 mod generated;
 mod growing;
-mod locations;
 mod oracle;
+mod packets;
+mod traps;
 
 use memtrail_trace::{Code, Detail, Event, Location, Mark, Reader, Source};
 
