@@ -1,4 +1,4 @@
-(* File descriptors: which are open at start (below 512), which numbers new files get, and what
+(* File descriptors: which are open at start (below 48), which numbers new files get, and what
    happens after the program closes every descriptor from 3 up and goes on allocating.
    Argument: `keep` leaves them open. *)
 (* libs: unix *)
@@ -8,7 +8,7 @@ let descriptor (n : int) : Unix.file_descr = Obj.magic n
 
 let listed () =
   Sys.readdir "/proc/self/fd" |> Array.to_list |> List.filter_map int_of_string_opt
-  |> List.filter (fun n -> n < 512 && match Unix.fstat (descriptor n) with _ -> true | exception Unix.Unix_error _ -> false)
+  |> List.filter (fun n -> n < 48 && match Unix.fstat (descriptor n) with _ -> true | exception Unix.Unix_error _ -> false)
   |> List.sort compare
 
 let show l = String.concat " " (List.map string_of_int l)
@@ -27,9 +27,9 @@ let () =
     let closed = ref 0 in
     let limit = 70_000 in
     for n = 3 to limit do
-      match Unix.close (descriptor n) with () -> if n < 512 then incr closed | exception Unix.Unix_error _ -> ()
+      match Unix.close (descriptor n) with () -> if n < 48 then incr closed | exception Unix.Unix_error _ -> ()
     done;
-    Printf.printf "closed below 512: %d\n" !closed
+    Printf.printf "closed below 48: %d\n" !closed
   end;
   allocate ();
   let files = List.init 20 (fun _ -> Unix.openfile "/dev/null" [ Unix.O_RDWR ] 0) in

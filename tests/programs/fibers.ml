@@ -30,19 +30,21 @@ let generator f =
 
 let rec tree depth = if depth = 0 then perform (Yield (Random.bits () land 15)) else (tree (depth - 1); tree (depth - 1))
 
+(* Not in tail position, so that the frame of each level stays on its stack. *)
 let rec nested n =
   if n = 0 then List.length (List.init 2_000 (fun i -> (i, perform Ask)))
   else
-    match_with nested (n - 1)
-      {
-        retc = (fun x -> x + 1);
-        exnc = raise;
-        effc =
-          (fun (type a) (e : a Effect.t) ->
-            match e with
-            | Ask when n = 1 -> Some (fun (k : (a, _) continuation) -> continue k n)
-            | _ -> None);
-      }
+    1
+    + match_with nested (n - 1)
+        {
+          retc = (fun x -> x);
+          exnc = raise;
+          effc =
+            (fun (type a) (e : a Effect.t) ->
+              match e with
+              | Ask when n = 1 -> Some (fun (k : (a, _) continuation) -> continue k n)
+              | _ -> None);
+        }
 
 let queue = Queue.create ()
 

@@ -20,7 +20,7 @@ module Applied = Make (struct let size = 4_000 end)
 let[@inline always] inlined n = Array.make n 1.5
 let[@inline never] calls_inlined n = inlined n
 
-let ( +++ ) a b = Array.append a b
+let[@inline never] ( +++ ) a b = Sys.opaque_identity (Array.append a b)
 
 let[@inline never] with_closure n = List.iter (fun i -> keep (Array.make (200 + i) 'c')) (List.init n Fun.id)
 

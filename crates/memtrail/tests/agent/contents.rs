@@ -15,8 +15,8 @@ pub(crate) struct Block {
     pub(crate) source: Source,
     /// Functions on the stack, inlined ones included, innermost first.
     pub(crate) stack: Vec<String>,
-    /// `file:line` of the innermost call site.
-    pub(crate) place: String,
+    /// `file:line` of each.
+    pub(crate) places: Vec<String>,
     pub(crate) allocated: u64,
     pub(crate) promoted: Option<u64>,
     pub(crate) collected: Option<u64>,
@@ -52,7 +52,6 @@ pub(crate) fn read(recording: &Path) -> Contents {
                 .map(|site| tables.locations.resolve(*site))
                 .collect();
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            let innermost = sites.last();
             let known = index.insert(alloc.id, blocks.len());
             assert_eq!(known, None, "block {:?} allocated twice", alloc.id);
             blocks.push(Block {
@@ -60,7 +59,11 @@ pub(crate) fn read(recording: &Path) -> Contents {
                 samples: alloc.samples,
                 source: alloc.source,
                 stack: sites.iter().rev().map(|site| text(site.function)).collect(),
-                place: innermost.map_or(String::new(), |s| format!("{}:{}", text(s.file), s.line)),
+                places: sites
+                    .iter()
+                    .rev()
+                    .map(|site| format!("{}:{}", text(site.file), site.line))
+                    .collect(),
                 allocated: alloc.time.0,
                 promoted: None,
                 collected: None,

@@ -1,5 +1,7 @@
 //! Recordings tell the truth: names, places, sizes, lifetimes.
 
+use std::collections::BTreeSet;
+
 use memtrail_recording::FileState;
 use memtrail_trace::Source;
 
@@ -16,19 +18,21 @@ fn names(program: &Program) {
         ("Named.Make.in_functor", "let[@inline never] in_functor"),
         ("Named.inlined", "let[@inline always] inlined"),
         ("Named.calls_inlined", "let[@inline always] inlined"),
-        ("Named.+++", "let ( +++ )"),
+        ("Named.+++", "( +++ ) a b ="),
         ("Named.with_closure.(fun)", "let[@inline never] with_closure"),
         ("Named.with_local.local", "let rec local"),
     ] {
         let source = include_str!("../../../../tests/programs/named.ml");
         let line = 1 + source.lines().position(|l| l.contains(line)).expect(line);
         let place = format!("named.ml:{line}");
-        let found: Vec<_> = contents.inside(function).map(|b| (&b.stack, &b.place)).collect();
-        assert!(
-            found.iter().any(|(_, p)| **p == place || p.starts_with("array.ml")),
-            "{function} at {place}: {found:#?}\nall: {:?}",
-            contents.blocks.iter().map(|b| &b.stack[0]).collect::<std::collections::BTreeSet<_>>()
-        );
+        let found: BTreeSet<_> = contents
+            .inside(function)
+            .flat_map(|block| block.stack.iter().zip(&block.places))
+            .filter(|(f, _)| *f == function)
+            .map(|(_, place)| place.as_str())
+            .collect();
+        let all: BTreeSet<_> = contents.blocks.iter().flat_map(|block| &block.stack).collect();
+        assert!(found.contains(place.as_str()), "{function} at {place}: {found:?}, {all:?}");
     }
     assert!(contents.inside("Stdlib.List.map").next().is_some(), "no Stdlib.List.map");
     let inlined = contents.inside("Named.inlined").next().expect("asserted above");

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,7 +60,7 @@ pub(crate) struct Case {
     options: Vec<OsString>,
     /// Working folder, the same with and without us.
     pub(crate) folder: TempDir,
-    recordings: TempDir,
+    recordings: Rc<TempDir>,
 }
 
 /// A run under `memtrail run`.
@@ -67,6 +68,8 @@ pub(crate) struct Recorded {
     pub(crate) seen: Seen,
     /// Given with `-o`.
     pub(crate) recording: PathBuf,
+    /// Where it lies until the last of those who look is gone.
+    _folder: Rc<TempDir>,
 }
 
 impl Case {
@@ -88,7 +91,7 @@ impl Case {
             prelude: None,
             options: vec!["--rate".into(), "1e-3".into()],
             folder: tempfile::tempdir().expect("a working folder"),
-            recordings: tempfile::tempdir().expect("a folder for recordings"),
+            recordings: Rc::new(tempfile::tempdir().expect("a folder for recordings")),
         }
     }
 
@@ -152,7 +155,7 @@ impl Case {
     pub(crate) fn recorded(&self) -> Recorded {
         let recording = self.new_recording();
         let seen = watch(self.prepared(&self.recorded_words(Some(&recording))), &self.stdin);
-        Recorded { seen, recording }
+        Recorded { seen, recording, _folder: Rc::clone(&self.recordings) }
     }
 
     /// Run it under `memtrail run` without `-o`: recordings get their own names, in the working
@@ -181,12 +184,25 @@ impl Case {
         let recorded = self.recorded();
         assert!(
             plain == recorded.seen,
-            "{:?} differs\n=== without memtrail: {plain:?}\n=== with memtrail: {:?}",
+            "{:?} differs: only without memtrail: {:#?}\nonly with memtrail: {:#?}\n{}",
             self.words,
-            recorded.seen
+            only_in(&plain, &recorded.seen),
+            only_in(&recorded.seen, &plain),
+            recorded.recording.display()
         );
         recorded
     }
+}
+
+/// What one run shows and another does not; all of it when only the order differs.
+fn only_in(one: &Seen, other: &Seen) -> Vec<String> {
+    let lines = |seen: &Seen| {
+        let text = format!("{seen:?}");
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (all, known) = (lines(one), lines(other));
+    let only: Vec<_> = all.iter().filter(|line| !known.contains(line)).cloned().collect();
+    if only.is_empty() { all } else { only }
 }
 
 /// Run to its end, with all output.

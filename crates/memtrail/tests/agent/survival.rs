@@ -129,7 +129,8 @@ on_each!(ends_without_at_exit, |compiler| {
 
 on_each!(exec_leaves_a_recording_for_each_image, |compiler| {
     let program = build(&named(compiler), "exec");
-    let (seen, found) = Case::new(&program, &["2"]).recorded_in_folder();
+    let case = Case::new(&program, &["2"]);
+    let (seen, found) = case.recorded_in_folder();
     assert_eq!(seen.status.code(), Some(4), "{seen:?}");
     assert_eq!(found.len(), 3, "{found:?}");
     for recording in found {
@@ -145,9 +146,10 @@ on_each!(exec_leaves_a_recording_for_each_image, |compiler| {
 
 on_each!(forked_children, |compiler| {
     let program = build(&named(compiler), "fork");
-    let alone = Case::new(&program, &[]).recorded_in_folder();
-    assert_eq!(alone.1.len(), 1, "one recording without --children: {:?}", alone.1);
-    read(&alone.1[0]);
+    let case = Case::new(&program, &[]);
+    let (_, alone) = case.recorded_in_folder();
+    assert_eq!(alone.len(), 1, "one recording without --children: {alone:?}");
+    read(&alone[0]);
     let case = Case::new(&program, &[]).options(&["--rate", "1e-3", "--children"]);
     let (_, all) = case.recorded_in_folder();
     // The parent, its child, the grandchild, and twenty more.
