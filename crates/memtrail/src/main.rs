@@ -6,6 +6,7 @@
 
 mod error;
 mod run;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -32,11 +33,13 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Trace(trace::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(args),
+        Command::Trace(args) => trace::run(&args),
     };
     result.unwrap_or_else(|failure| failure.report())
 }

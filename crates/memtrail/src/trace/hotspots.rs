@@ -1,0 +1,187 @@
+//! `memtrail trace hotspots`: which functions allocate most, and for whom.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memtrail_profile::hotspots::{Hotspot, hotspots};
+use memtrail_profile::samples::StackSamples;
+use memtrail_trace::{Decoded, Detail, Event, TraceInfo};
+use serde::Serialize;
+
+use crate::error::Failure;
+use crate::trace::figures::{bytes, count};
+use crate::trace::input::Input;
+use crate::trace::progress::Progress;
+
+/// Positions that are printed of each function.
+const POSITIONS: usize = 3;
+
+/// Lists the functions that allocate most, and the callers on whose behalf they do
+///
+/// A function is listed when it allocates more than 0.5% of all memory. A caller is listed below it
+/// when more than a tenth of what is allocated during calls to it is allocated here, and more than
+/// elsewhere in the program: it is then worth asking what the caller does. The percentage is of
+/// what is allocated during calls to it.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Everything ever allocated counts, live or not. For what is still live: memtrail report.
+  memtrail trace hotspots server-4711.memtrail | less")]
+pub(crate) struct Args {
+    /// A recording (NAME.memtrail) or a trace file
+    trace: PathBuf,
+    /// Print one JSON object; sizes in bytes
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let input = Input::open(&args.trace)?;
+    let reader = input.reader()?;
+    let mut samples = StackSamples::default();
+    let mut progress = Progress::new();
+    let decoded = reader.for_each(Detail::Stacks, |event, _| {
+        progress.tick();
+        if let Event::Alloc(alloc) = event {
+            samples.add(&alloc);
+        }
+    });
+    let found = hotspots(&samples, &decoded.tables);
+    drop(progress);
+    let report = Report::new(reader.info(), &samples, &found, &decoded);
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &report).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        report.print(&mut out)?;
+    }
+    out.flush()?;
+    input.verdict(&decoded.anomalies)
+}
+
+#[derive(Serialize)]
+struct Report {
+    program: String,
+    pid: u64,
+    samples: u64,
+    bytes: f64,
+    hotspots: Vec<Spot>,
+}
+
+#[derive(Serialize)]
+struct Spot {
+    function: String,
+    file: String,
+    samples: u64,
+    bytes: f64,
+    share: f64,
+    positions: Vec<Place>,
+    callers: Vec<Caller>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    line: u32,
+    start_col: u16,
+    end_col: u16,
+    samples: u64,
+}
+
+#[derive(Serialize)]
+struct Caller {
+    function: String,
+    file: String,
+    samples: u64,
+    bytes: f64,
+    /// Of what is allocated during calls to it.
+    share: f64,
+}
+
+impl Report {
+    fn new(info: &TraceInfo, samples: &StackSamples, found: &[Hotspot], decoded: &Decoded) -> Self {
+        let word_bytes = f64::from(info.word_bits / 8);
+        let size = |samples: u64| samples as f64 / info.sample_rate.0 * word_bytes;
+        let spot = |spot: &Hotspot| {
+            let (function, file) = spot.place.names(&decoded.tables);
+            Spot {
+                function,
+                file,
+                samples: spot.samples,
+                bytes: size(spot.samples),
+                share: spot.samples as f64 / samples.total as f64,
+                positions: spot
+                    .positions
+                    .iter()
+                    .map(|&(at, samples)| Place {
+                        line: at.line,
+                        start_col: at.start_col,
+                        end_col: at.end_col,
+                        samples,
+                    })
+                    .collect(),
+                callers: spot
+                    .callers
+                    .iter()
+                    .map(|caller| {
+                        let (function, file) = caller.place.names(&decoded.tables);
+                        Caller {
+                            function,
+                            file,
+                            samples: caller.samples,
+                            bytes: size(caller.samples),
+                            share: caller.samples as f64 / caller.total as f64,
+                        }
+                    })
+                    .collect(),
+            }
+        };
+        Self {
+            program: info.executable.clone(),
+            pid: info.pid,
+            samples: samples.total,
+            bytes: size(samples.total),
+            hotspots: found.iter().map(spot).collect(),
+        }
+    }
+
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        writeln!(
+            out,
+            "{} (pid {}): {} allocated, from {} samples",
+            self.program,
+            self.pid,
+            bytes(self.bytes),
+            count(self.samples)
+        )?;
+        for spot in &self.hotspots {
+            write!(
+                out,
+                "\n{:>9} {:>5.1}%  {} ({}",
+                bytes(spot.bytes),
+                100.0 * spot.share,
+                spot.function,
+                spot.file
+            )?;
+            for (index, at) in spot.positions.iter().take(POSITIONS).enumerate() {
+                let before = if index == 0 { ":" } else { ", " };
+                write!(out, "{before}{}:{}-{}", at.line, at.start_col, at.end_col)?;
+            }
+            let more = if spot.positions.len() > POSITIONS { ", …" } else { "" };
+            writeln!(out, "{more})")?;
+            for caller in &spot.callers {
+                writeln!(
+                    out,
+                    "{:>20} via {} ({:.0}% of what it allocates)",
+                    bytes(caller.bytes),
+                    caller.function,
+                    100.0 * caller.share
+                )?;
+            }
+        }
+        if self.hotspots.is_empty() {
+            writeln!(out, "\nNo function allocates more than 0.5% of this.")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! `memtrail trace info`: what a trace is of, and its most telling figures.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memtrail_profile::stats::{Stats, StatsBuilder};
+use memtrail_trace::{Decoded, Detail, Reader, TraceInfo};
+use serde::Serialize;
+
+use crate::error::Failure;
+use crate::trace::figures::{bytes, count, percent};
+use crate::trace::input::Input;
+use crate::trace::progress::Progress;
+
+/// Says what was traced, and how fast it allocated
+///
+/// The first thing to look at when someone hands you a trace: which program, when, for how long,
+/// sampled how densely; how much it allocated a second, how much of that outlived the minor heap,
+/// and whether what is freed keeps up.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A recording (NAME.memtrail) or a trace file
+    trace: PathBuf,
+    /// Print one JSON object; sizes in bytes, times in seconds
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let input = Input::open(&args.trace)?;
+    let reader = input.reader()?;
+    let mut stats = StatsBuilder::default();
+    let mut progress = Progress::new();
+    let decoded = reader.for_each(Detail::Marks, |event, _| {
+        progress.tick();
+        stats.add(&event);
+    });
+    drop(progress);
+    let summary = Summary::new(&reader, &decoded, &stats.finish());
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &summary).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        summary.print(&mut out, &input, reader.info())?;
+    }
+    out.flush()?;
+    input.verdict(&decoded.anomalies)
+}
+
+/// All figures in bytes and seconds, estimated from the samples.
+#[derive(Serialize)]
+struct Summary {
+    program: String,
+    pid: u64,
+    host: String,
+    word_bits: u8,
+    context: Option<String>,
+    runtime_parameters: String,
+    started: String,
+    duration: f64,
+    sample_rate: f64,
+    trace_bytes: u64,
+    packets: u64,
+    domains: u64,
+    call_sites: usize,
+    functions: usize,
+    blocks_sampled: u64,
+    blocks_promoted: u64,
+    blocks_collected: u64,
+    minor_allocated: f64,
+    minor_promoted: f64,
+    major_allocated: f64,
+    external_allocated: f64,
+    major_collected: f64,
+    live_at_end: f64,
+    share_up_to_4_words: Option<f64>,
+    share_up_to_16_words: Option<f64>,
+    share_up_to_256_words: Option<f64>,
+    largest_block: u64,
+    anomalies: u64,
+}
+
+impl Summary {
+    fn new(reader: &Reader<'_>, decoded: &Decoded, stats: &Stats) -> Self {
+        let info = reader.info();
+        let word_bytes = u64::from(info.word_bits / 8);
+        let size = |samples: u64| samples as f64 / info.sample_rate.0 * word_bytes as f64;
+        let allocated = stats.allocated();
+        let share = |samples| (allocated > 0).then(|| samples as f64 / allocated as f64);
+        Self {
+            program: info.executable.clone(),
+            pid: info.pid,
+            host: info.host.clone(),
+            word_bits: info.word_bits,
+            context: info.context.clone().filter(|context| !context.is_empty()),
+            runtime_parameters: info.runtime_params.clone(),
+            started: started(info),
+            duration: stats.last.0.saturating_sub(info.start.0) as f64 / 1e6,
+            sample_rate: info.sample_rate.0,
+            trace_bytes: reader.size().0,
+            packets: decoded.packets,
+            domains: stats.domains,
+            call_sites: decoded.tables.locations.frames(),
+            functions: decoded.tables.locations.functions().len(),
+            blocks_sampled: stats.blocks,
+            blocks_promoted: stats.promoted_blocks,
+            blocks_collected: stats.collected_blocks,
+            minor_allocated: size(stats.minor),
+            minor_promoted: size(stats.promoted),
+            major_allocated: size(stats.major),
+            external_allocated: size(stats.external),
+            major_collected: size(stats.major_collected),
+            live_at_end: size(stats.live()),
+            share_up_to_4_words: share(stats.small[0]),
+            share_up_to_16_words: share(stats.small[1]),
+            share_up_to_256_words: share(stats.small[2]),
+            largest_block: stats.largest.0.saturating_mul(word_bytes),
+            anomalies: decoded.anomalies.total(),
+        }
+    }
+
+    fn print(
+        &self,
+        out: &mut impl Write,
+        input: &Input,
+        info: &TraceInfo,
+    ) -> Result<(), std::io::Error> {
+        let rate = |size: f64| bytes(size / self.duration);
+        let file = input.path.display();
+        writeln!(out, "Trace      {file}, {}", bytes(self.trace_bytes as f64))?;
+        writeln!(out, "Program    {}", self.program)?;
+        writeln!(out, "           pid {} on {}, {}-bit", self.pid, self.host, self.word_bits)?;
+        if let Some(context) = &self.context {
+            writeln!(out, "Context    {context}")?;
+        }
+        writeln!(out, "Started    {}, traced for {:.3} s", self.started, self.duration)?;
+        writeln!(out, "GC         {}", self.runtime_parameters)?;
+        writeln!(
+            out,
+            "Sampling   {:e} a word, one sample per {}",
+            info.sample_rate.0,
+            bytes(f64::from(info.word_bits / 8) / info.sample_rate.0)
+        )?;
+        writeln!(
+            out,
+            "Sampled    {} blocks in {} domain{}, from {} call sites",
+            count(self.blocks_sampled),
+            self.domains,
+            if self.domains == 1 { "" } else { "s" },
+            count(self.call_sites as u64),
+        )?;
+        writeln!(
+            out,
+            "Minor      {}/s allocated, {} of it promoted",
+            rate(self.minor_allocated),
+            percent(self.minor_promoted, self.minor_allocated)
+        )?;
+        let direct = self.major_allocated + self.external_allocated;
+        writeln!(
+            out,
+            "Major      {}/s allocated, {}/s of it directly; {}/s collected",
+            rate(self.minor_promoted + direct),
+            rate(direct),
+            rate(self.major_collected)
+        )?;
+        if self.external_allocated > 0.0 {
+            writeln!(out, "External   {}/s of that", rate(self.external_allocated))?;
+        }
+        if let (Some(up_to_4), Some(up_to_16), Some(up_to_256)) =
+            (self.share_up_to_4_words, self.share_up_to_16_words, self.share_up_to_256_words)
+        {
+            writeln!(
+                out,
+                "Sizes      {:.0}% up to 4 words, {:.0}% up to 16, {:.0}% up to 256; largest {}",
+                100.0 * up_to_4,
+                100.0 * up_to_16,
+                100.0 * up_to_256,
+                bytes(self.largest_block as f64)
+            )?;
+        }
+        writeln!(out, "Live       {} at the end", bytes(self.live_at_end))
+    }
+}
+
+fn started(info: &TraceInfo) -> String {
+    i64::try_from(info.start.0)
+        .ok()
+        .and_then(|start| jiff::Timestamp::from_microsecond(start).ok())
+        .map_or_else(|| "n/a".into(), |start| format!("{start:.0}"))
+}

@@ -1,0 +1,123 @@
+//! `memtrail trace subsample`: a smaller trace, as if recorded at a lower rate.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memtrail_trace::write::AllocEvent;
+use memtrail_trace::{Alloc, SampleRate, Timestamp, TraceInfo};
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_distr::Binomial;
+
+use crate::error::{Failure, Kind};
+use crate::trace::copy::{Filter, copy};
+use crate::trace::input::Input;
+
+/// Thins a trace out, as if it had been recorded at a lower rate
+///
+/// Keeps each sample with a chance of one in FACTOR and divides the sampling rate by it, so that
+/// all estimates remain right, only less precise. Blocks that lose all their samples are dropped.
+#[derive(clap::Args)]
+#[command(after_help = "\
+  memtrail trace subsample big.ctf small.ctf 10
+  memtrail trace subsample big.ctf minute.ctf 1 --from 60 --to 120     only what was allocated then")]
+pub(crate) struct Args {
+    /// A recording (NAME.memtrail) or a trace file
+    trace: PathBuf,
+    /// The trace file to write; replaced if it exists
+    output: PathBuf,
+    /// How many times fewer samples, at least 1
+    factor: f64,
+    /// Only blocks allocated from this many seconds after the start
+    #[arg(long, value_name = "SECONDS")]
+    from: Option<f64>,
+    /// Only blocks allocated up to, not including, this many seconds after the start
+    #[arg(long, value_name = "SECONDS")]
+    to: Option<f64>,
+    /// Equal seeds keep equal samples
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print what was written as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if !(args.factor >= 1.0 && args.factor.is_finite()) {
+        return Err(Failure::new(
+            Kind::Usage,
+            format_args!("factor {} is not a number from 1 up", args.factor),
+        )
+        .hint("to keep a tenth of the samples, the factor is 10"));
+    }
+    let window = (args.from.unwrap_or(0.0), args.to.unwrap_or(f64::INFINITY));
+    if !(window.0 < window.1) {
+        return Err(Failure::new(
+            Kind::Usage,
+            format_args!("nothing is allocated from {} s up to {} s", window.0, window.1),
+        ));
+    }
+    let input = Input::open(&args.trace)?;
+    let reader = input.reader()?;
+    let mut thin = Thin {
+        factor: args.factor,
+        random: StdRng::seed_from_u64(args.seed),
+        start: reader.info().start,
+        window,
+        kept: 0,
+        dropped: 0,
+    };
+    let decoded = copy(&reader, &args.output, &mut thin)?;
+    if args.json {
+        println!(
+            "{}",
+            serde_json::json!({
+                "output": args.output,
+                "blocks": thin.kept,
+                "dropped": thin.dropped,
+                "sample_rate": reader.info().sample_rate.0 / args.factor,
+            })
+        );
+    }
+    input.verdict(&decoded.anomalies)
+}
+
+struct Thin {
+    factor: f64,
+    random: StdRng,
+    start: Timestamp,
+    /// Seconds since the start.
+    window: (f64, f64),
+    kept: u64,
+    dropped: u64,
+}
+
+impl Thin {
+    fn samples(&mut self, alloc: &Alloc<'_>) -> u64 {
+        let time = alloc.time.0.saturating_sub(self.start.0) as f64 / 1e6;
+        if !(self.window.0..self.window.1).contains(&time) {
+            return 0;
+        }
+        // Chances of 1 and below are the only ones there are.
+        Binomial::new(alloc.samples, 1.0 / self.factor)
+            .map_or(0, |binomial| self.random.sample(binomial))
+    }
+}
+
+impl Filter for Thin {
+    const STACKS: bool = true;
+
+    fn info(&self, old: &TraceInfo) -> TraceInfo {
+        TraceInfo { sample_rate: SampleRate(old.sample_rate.0 / self.factor), ..old.clone() }
+    }
+
+    fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent> {
+        let samples = self.samples(alloc);
+        if samples == 0 {
+            self.dropped += 1;
+            return None;
+        }
+        self.kept += 1;
+        Some(AllocEvent { length: alloc.length, samples, source: alloc.source })
+    }
+}
