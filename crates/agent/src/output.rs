@@ -50,6 +50,11 @@ impl Output {
             self.failed = Some(libc::EBADF);
             return;
         }
+        if file_size_limit() < self.length + packets.len() as u64 {
+            // The write would kill the target with SIGXFSZ.
+            self.failed = Some(libc::EFBIG);
+            return;
+        }
         let mut rest = packets;
         while !rest.is_empty() {
             // SAFETY: the buffer is valid for its length.
@@ -81,10 +86,8 @@ impl Output {
             if low < 0 {
                 return Err(io::Error::last_os_error());
             }
-            let mut limit: libc::rlimit = std::mem::zeroed();
-            libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
-            let highest = (limit.rlim_cur as libc::c_int).saturating_sub(8).max(3);
-            let from = RESERVED_FROM.min(highest);
+            let highest = limit(libc::RLIMIT_NOFILE).saturating_sub(8).max(3);
+            let from = RESERVED_FROM.min(highest.try_into().unwrap_or(RESERVED_FROM));
             let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, from);
             self.descriptor = if high >= 0 {
                 libc::close(low);
@@ -109,4 +112,17 @@ impl Output {
     fn is_ours(&self) -> bool {
         self.status().is_some_and(|s| s.st_dev == self.device && s.st_ino == self.inode)
     }
+}
+
+fn limit(resource: libc::__rlimit_resource_t) -> u64 {
+    // SAFETY: an all-zero rlimit is valid, and getrlimit fills it.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(resource, &raw mut limit);
+        limit.rlim_cur
+    }
+}
+
+fn file_size_limit() -> u64 {
+    limit(libc::RLIMIT_FSIZE)
 }

@@ -215,12 +215,18 @@ fn write_alloc(
 ) -> Option<BlockId> {
     let target = recorder.target;
     let stream = recorder.stream(domain)?;
-    let origin = std::ptr::from_ref(thread) as usize;
+    let origin = thread.id();
     if !target.incremental.load(Relaxed) {
         target.capturer.codes_of(callstack, &mut thread.captured);
         return stream.lock().alloc(recorder, event, &thread.captured, 0, 0);
     }
-    match Receipt::read(target.capturer.memory(), callstack) {
+    let receipt = match Receipt::read(target.capturer.memory(), callstack) {
+        Receipt::Pending { ticket } if target.capturer.is_current(ticket, thread) => {
+            Receipt::Current { version: thread.stack.version(), top: None }
+        }
+        receipt => receipt,
+    };
+    match receipt {
         Receipt::Pending { ticket } => target.capturer.with_pending(ticket, |stack| {
             stream.lock().alloc(recorder, event, stack, 0, 0)
         }),

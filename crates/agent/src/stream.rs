@@ -45,8 +45,8 @@ impl Stream {
     ) -> Option<BlockId> {
         let now = recorder.clock.now();
         let same = std::mem::replace(&mut self.last_thread, thread) == thread;
-        let unchanged = if same { unchanged } else { 0 };
-        for &code in stack.get(unchanged..).unwrap_or_default() {
+        let shared = self.writer.shared(stack, if same { unchanged } else { 0 });
+        for &code in stack.get(shared..).unwrap_or_default() {
             if !self.writer.knows(code) {
                 self.define(recorder, now, code);
             }
@@ -57,7 +57,7 @@ impl Stream {
             // Refused only by a packet that is not empty.
             let _ = self.writer.set_ids(first, end);
         }
-        let id = self.retried(recorder, now, |w| w.alloc(now, event, stack, unchanged))?;
+        let id = self.retried(recorder, now, |w| w.alloc(now, event, stack, shared))?;
         self.blocks += 1;
         Some(id)
     }

@@ -202,12 +202,10 @@ impl CachedStack {
             let link = links.checked_sub(1).map(|i| self.links[i]).filter(|&link| link >= low);
             // Down to the next link all entries are ordinary: a load and a compare each.
             let stop = link.unwrap_or(low);
-            while entry > stop {
-                if !frames.holds(self.slots[entry - 1], self.returns[entry - 1]) {
-                    return (entry, false);
-                }
-                entry -= 1;
+            if let Some(changed) = frames.last_changed(&self.slots[stop..entry], &self.returns[stop..entry]) {
+                return (stop + changed + 1, false);
             }
+            entry = stop;
             let Some(link) = link else { return (entry, true) };
             links -= 1;
             let older = (link > low).then(|| (self.slots[link - 1], self.returns[link - 1]));

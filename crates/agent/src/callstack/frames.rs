@@ -80,6 +80,28 @@ impl<'a> Frames<'a> {
         self.memory.u64(slot) == Some(pc)
     }
 
+    /// The innermost of some frames, given outermost first, whose slot holds something else now.
+    ///
+    /// Stacks are thousands of frames deep where this matters, so frames are compared in groups,
+    /// with one branch a group.
+    #[inline]
+    pub(super) fn last_changed(&self, slots: &[u64], returns: &[u64]) -> Option<usize> {
+        const GROUP: usize = 8;
+        let mut end = slots.len().min(returns.len());
+        while let Some(start) = end.checked_sub(GROUP) {
+            let pairs = slots[start..end].iter().zip(&returns[start..end]);
+            // SAFETY: slots lie in the stack that is being walked, above the frame just found.
+            let changed = pairs.fold(0, |changed, (&slot, &pc)| unsafe {
+                changed | (*(slot as *const u64) ^ pc)
+            });
+            if changed != 0 {
+                break;
+            }
+            end = start;
+        }
+        (0..end).rev().find(|&frame| !self.holds(slots[frame], returns[frame]))
+    }
+
     /// Whether a link still leads where it led: to the frame `older`, or to the stack's end.
     pub(super) fn link_holds(&self, slot: u64, older: Option<Frame>) -> bool {
         match (self.layout.stack, older) {

@@ -154,8 +154,8 @@ impl Capturer {
         thread.stack.end();
         let version = thread.stack.version();
         if index < 0 {
-            let origin = std::ptr::from_ref(thread) as usize;
-            let ticket = self.pending.lock().keep(thread.stack.codes(), origin, version);
+            let id = thread.id();
+            let ticket = self.pending.lock().keep(thread.stack.codes(), id, version);
             return ticket.map_or(Receipt::Nothing, |ticket| Receipt::Pending { ticket });
         }
         let innermost = thread.stack.codes().last().map(|code| code.0 >> 1);
@@ -210,6 +210,11 @@ impl Capturer {
             }
         }
         stack.give_chain_back(chain);
+    }
+
+    /// Whether a pending callstack is still the thread's own.
+    pub(crate) fn is_current(&self, ticket: u64, thread: &Thread) -> bool {
+        self.pending.lock().is(ticket, thread.id(), thread.stack.version())
     }
 
     /// Gives a pending callstack to `use_it`.

@@ -12,12 +12,20 @@ const CAPACITY: usize = 1 << 19;
 /// Frames kept of one callstack, the outermost ones.
 const LONGEST: usize = CAPACITY / 8;
 
+/// Whose callstack an entry is.
+#[derive(Clone, Copy)]
+struct Newest {
+    thread: usize,
+    version: u64,
+    ticket: u64,
+}
+
 pub(crate) struct PendingStacks {
     ring: Vec<Code>,
     /// Words ever written; a ticket is the value at which its callstack begins.
     written: u64,
-    /// Thread and version of the newest entry, to share it.
-    newest: Option<(usize, u64, u64)>,
+    /// The newest entry: mostly it is asked for before its thread's callstack changes.
+    newest: Option<Newest>,
 }
 
 impl PendingStacks {
@@ -25,12 +33,10 @@ impl PendingStacks {
         Self { ring: Vec::new(), written: 0, newest: None }
     }
 
-    /// Keeps a callstack and gives a ticket for it. `origin` and `version` tell whose it is.
-    pub(crate) fn keep(&mut self, stack: &[Code], origin: usize, version: u64) -> Option<u64> {
-        if let Some((_, _, ticket)) =
-            self.newest.filter(|&(o, v, _)| o == origin && v == version)
-        {
-            return Some(ticket);
+    /// Keeps the callstack that `thread` has in `version`, and gives a ticket for it.
+    pub(crate) fn keep(&mut self, stack: &[Code], thread: usize, version: u64) -> Option<u64> {
+        if let Some(newest) = self.newest.filter(|n| n.thread == thread && n.version == version) {
+            return Some(newest.ticket);
         }
         if self.ring.is_empty() {
             self.ring.try_reserve_exact(CAPACITY).ok()?;
@@ -47,8 +53,15 @@ impl PendingStacks {
         self.ring[at] = Code(stack.len() as u64);
         self.ring[at + 1..][..stack.len()].copy_from_slice(stack);
         self.written += 1 + stack.len() as u64;
-        self.newest = Some((origin, version, ticket));
+        self.newest = Some(Newest { thread, version, ticket });
         Some(ticket)
+    }
+
+    /// Whether `ticket` stands for the callstack that `thread` has in `version`.
+    pub(crate) fn is(&self, ticket: u64, thread: usize, version: u64) -> bool {
+        self.newest.is_some_and(|newest| {
+            newest.ticket == ticket && newest.thread == thread && newest.version == version
+        })
     }
 
     /// The callstack kept under `ticket`, unless it has been overwritten.

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use memtrail_ocaml::inspect::{Verdict, inspect, refuses_preload};
+
 /// What to do with a program.
 pub(super) enum Decision {
     /// Record it, or find out inside it.
@@ -12,11 +14,24 @@ pub(super) enum Decision {
     RunAsItIs { reason: String, hint: Option<String> },
 }
 
-/// Looks at the program that a command names.
+/// Looks at the program that a command names. What cannot be read is left to the kernel to refuse.
 pub(super) fn look(program: &OsStr) -> Decision {
     let Some(path) = find(program) else { return Decision::Record };
-    let _ = path;
-    Decision::Record
+    let Ok(metadata) = path.metadata() else { return Decision::Record };
+    if refuses_preload(&metadata) {
+        return Decision::RunAsItIs {
+            reason: "it is set-uid or set-gid, and the system lets nobody look into such programs"
+                .into(),
+            hint: None,
+        };
+    }
+    let Ok(file) = std::fs::read(&path) else { return Decision::Record };
+    match inspect(&file) {
+        Verdict::Refused(reason) => {
+            Decision::RunAsItIs { reason: format!("it {reason}"), hint: Some(reason.hint().into()) }
+        }
+        Verdict::Ocaml(_) | Verdict::NotOcaml(_) => Decision::Record,
+    }
 }
 
 /// The file that `execvp` would run.

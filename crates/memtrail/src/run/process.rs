@@ -1,14 +1,14 @@
 //! The target as a child process: started as a shell would, watched, and imitated at the end.
 //!
 //! The one file of this crate with `unsafe`: the standard library changes the signal mask and
-//! `SIGPIPE` of its children, and a recorder must not.
+//! `SIGPIPE` of its children and opens standard streams that were closed; a recorder must not.
 
 #![expect(unsafe_code, reason = "signal masks and dispositions, see above")]
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use signal_hook::consts::signal::{
     SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
@@ -20,12 +20,21 @@ use signal_hook::low_level::siginfo::Cause;
 /// `SIGPIPE`'s disposition when this process started, before Rust's runtime ignored it.
 static SIGPIPE_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 
+/// The standard streams that were closed when this process started, a bit each.
+static CLOSED: AtomicU32 = AtomicU32::new(0);
+
 #[used]
 #[unsafe(link_section = ".init_array")]
-static NOTE_SIGPIPE: extern "C" fn() = note_sigpipe;
+static NOTE: extern "C" fn() = note_what_was_inherited;
 
-extern "C" fn note_sigpipe() {
+extern "C" fn note_what_was_inherited() {
     SIGPIPE_BEFORE.store(disposition(libc::SIGPIPE), Relaxed);
+    for stream in 0..3 {
+        // SAFETY: only asks.
+        if unsafe { libc::fcntl(stream, libc::F_GETFD) } < 0 {
+            CLOSED.fetch_or(1 << stream, Relaxed);
+        }
+    }
 }
 
 fn disposition(signal: i32) -> usize {
@@ -50,9 +59,10 @@ pub(super) fn user_id() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Gives `command` this process's own signal mask and `SIGPIPE` disposition.
+/// Gives `command` what this process was given: signal mask, `SIGPIPE`, closed streams.
 fn as_inherited(command: &mut Command) {
     let sigpipe = SIGPIPE_BEFORE.load(Relaxed);
+    let closed = CLOSED.load(Relaxed);
     // SAFETY: an all-zero set is valid and is filled; the closure makes async-signal-safe calls.
     unsafe {
         let mut mask: libc::sigset_t = std::mem::zeroed();
@@ -60,6 +70,9 @@ fn as_inherited(command: &mut Command) {
         command.pre_exec(move || {
             libc::signal(libc::SIGPIPE, sigpipe);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
+            for stream in (0..3).filter(|stream| closed & 1 << stream != 0) {
+                libc::close(stream);
+            }
             Ok(())
         });
     }
@@ -105,11 +118,12 @@ fn wait(pid: i32) -> io::Result<End> {
     loop {
         let mut status = 0;
         // WNOWAIT leaves the child a zombie, so that its number stays its own until CHILD is 0.
-        // SAFETY: valid out-pointers; an all-zero siginfo is valid.
-        let waited = unsafe {
+        // SAFETY: a valid out-pointer; an all-zero siginfo is valid.
+        let (waited, what) = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             let what = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT;
-            libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, what)
+            let waited = libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, what);
+            (waited, info.si_code)
         };
         if waited < 0 {
             let error = io::Error::last_os_error();
@@ -117,6 +131,9 @@ fn wait(pid: i32) -> io::Result<End> {
                 continue;
             }
             return Err(error);
+        }
+        if what != libc::CLD_STOPPED {
+            CHILD.store(0, Relaxed);
         }
         // SAFETY: a valid out-pointer; the child has something to report.
         let reaped = unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED) };
@@ -132,7 +149,6 @@ fn wait(pid: i32) -> io::Result<End> {
             }
             continue;
         }
-        CHILD.store(0, Relaxed);
         return Ok(if libc::WIFSIGNALED(status) {
             End::Killed(libc::WTERMSIG(status))
         } else {

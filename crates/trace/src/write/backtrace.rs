@@ -61,6 +61,14 @@ impl Backtraces {
         kept + more.take_while(|&&code| rest.next_if(|&ours| real(ours) == code).is_some()).count()
     }
 
+    /// Frames that the previous backtrace and `backtrace` begin with, the first `kept` of which are
+    /// known to be equal.
+    pub(super) fn shared(&self, backtrace: &[Code], kept: usize) -> usize {
+        let kept = kept.min(self.last.len()).min(backtrace.len());
+        let pairs = self.last.iter().zip(backtrace).skip(kept);
+        kept + pairs.take_while(|&(&last, &ours)| real(ours) == last).count()
+    }
+
     /// Frames of the previous backtrace, as the reader has it.
     pub(super) fn depth(&self) -> usize {
         self.last.len()

@@ -223,6 +223,12 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
         Ok(())
     }
 
+    /// How many outer frames a backtrace has in common with the previous alloc's, of which `kept`
+    /// are known to be equal. The codes of the others must be known before [`alloc`](Self::alloc).
+    pub fn shared(&self, backtrace: &[Code], kept: usize) -> usize {
+        self.backtraces.shared(backtrace, kept)
+    }
+
     /// A block was allocated, with this backtrace, the outermost frame first. `kept` says how many
     /// frames at least are equal to those of the stream's previous alloc; 0 if that is not known.
     /// Returns the block's id.
