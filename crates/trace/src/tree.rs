@@ -4,8 +4,9 @@
 //! child's id is always greater than its parent's, so a pass from the last node to the first sees
 //! children before parents, and totals of subtrees need no recursion.
 //!
-//! Most nodes have one child, interned right after them: such a child is found at
-//! `parent + 1` without hashing, and only the others are entered in a hash table.
+//! Programs call again what they called last: each node remembers the child that was last asked
+//! for. Of the others, the first child stands right behind its parent, at `parent + 1`; the rest
+//! is found in a hash table.
 
 use std::collections::hash_map::Entry;
 
@@ -18,9 +19,17 @@ use crate::units::{FrameId, StackId};
 pub struct StackTree {
     parents: Vec<StackId>,
     frames: Vec<FrameId>,
+    /// The child of each node that was last asked for; the root if there is none.
+    latest: Vec<StackId>,
     /// Children that do not stand right behind their parent, by (parent, frame).
     others: FxHashMap<u64, StackId>,
+    /// Some of `others`, each at the one place where it can be: what was asked for lately will be
+    /// asked for again.
+    lately: Box<[(u64, StackId); LATELY]>,
 }
+
+/// Entries of the table of those asked for lately; they fit the first-level cache.
+const LATELY: usize = 1 << 11;
 
 impl StackId {
     /// The empty backtrace.
@@ -33,7 +42,10 @@ impl Default for StackTree {
         Self {
             parents: vec![StackId::ROOT],
             frames: vec![FrameId(u32::MAX)],
+            latest: vec![StackId::ROOT],
             others: FxHashMap::default(),
+            // No child has the root's parent and frame for its key.
+            lately: Box::new([(u64::MAX, StackId::ROOT); LATELY]),
         }
     }
 }
@@ -106,7 +118,15 @@ impl StackTree {
         if self.stands_behind(parent, frame) {
             return StackId(parent.0 + 1);
         }
-        self.intern_other(parent, frame)
+        let key = key(parent, frame);
+        let place = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53) as usize;
+        let lately = self.lately[place];
+        if lately.0 == key {
+            return lately.1;
+        }
+        let id = self.intern_other(parent, frame);
+        self.lately[place] = (key, id);
+        id
     }
 
     #[inline]
@@ -127,6 +147,7 @@ impl StackTree {
         }
         self.parents.push(parent);
         self.frames.push(frame);
+        self.latest.push(StackId::ROOT);
         new
     }
 }

@@ -176,21 +176,40 @@ impl Backtraces {
                 if MODE == STACKS {
                     frames[0] = frame_of[here];
                 }
-                // In fours, for the same reason. What is too much will be overwritten.
-                let mut four = [bucket; 4];
-                for (nth, codes) in
-                    codes[1..].chunks_exact_mut(4).take(predicted.div_ceil(4)).enumerate()
-                {
-                    for (index, code) in codes.iter_mut().enumerate() {
-                        let before = if index == 0 { four[3] } else { four[index - 1] };
-                        four[index] = next[usize::from(before)];
-                        *code = cache[usize::from(four[index])];
-                        if MODE == STACKS {
-                            frames[1 + 4 * nth + index] = frame_of[usize::from(four[index])];
+                // In fours, for the same reason: what is too much will be overwritten.
+                let mut at = here;
+                let mut groups = codes[1..].chunks_exact_mut(4);
+                let mut frame_groups = frames.get_mut(1..).unwrap_or_default().chunks_exact_mut(4);
+                let mut left = predicted;
+                while left >= 4 {
+                    let before = at;
+                    for code in groups.next()? {
+                        at = usize::from(next[at]);
+                        *code = cache[at];
+                    }
+                    if MODE == STACKS {
+                        at = before;
+                        for frame in frame_groups.next()? {
+                            at = usize::from(next[at]);
+                            *frame = frame_of[at];
                         }
                     }
+                    left -= 4;
                 }
-                bucket = four[predicted.wrapping_sub(1) & 3];
+                let first = usize::from(next[at]);
+                let second = usize::from(next[first]);
+                let third = usize::from(next[second]);
+                let group = groups.next()?;
+                group[0] = cache[first];
+                group[1] = cache[second];
+                group[2] = cache[third];
+                if MODE == STACKS {
+                    let group = frame_groups.next()?;
+                    group[0] = frame_of[first];
+                    group[1] = frame_of[second];
+                    group[2] = frame_of[third];
+                }
+                bucket = [at, first, second, third][left & 3] as u16;
                 rest = &rest[3..];
             } else {
                 codes[0] = code63(u64::from_le_bytes(*rest.get(2..)?.first_chunk()?));

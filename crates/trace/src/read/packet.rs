@@ -61,8 +61,7 @@ impl Packet<'_> {
     ) -> End<B> {
         let Context { domain, tables, anomalies } = context;
         let begin = self.header.begin.0;
-        let begin_low = begin & TIME_MASK;
-        let base = (begin - begin_low).wrapping_add(domain.skew);
+        let base = begin.wrapping_add(domain.skew);
         let has_times = has_times(&self.header);
         let latest = if has_times { self.header.end.0.wrapping_add(domain.skew) } else { 0 };
         let id_of_domain = self.header.domain;
@@ -84,9 +83,9 @@ impl Packet<'_> {
             };
             let head = u64::from_le_bytes(*head);
             let word = head as u32;
-            let low = u64::from(word) & TIME_MASK;
-            let carry = u64::from(low < begin_low) << TIME_BITS;
-            let mut time = base.wrapping_add(low + carry);
+            // The low bits less those of the beginning, modulo 2^25, is the time since then.
+            let since = u64::from(word.wrapping_sub(begin as u32)) & TIME_MASK;
+            let mut time = base.wrapping_add(since);
             if time > latest || time < last {
                 if before < beyond + 4 {
                     break End::Damaged(start(before), Cause::CutEvent);
@@ -104,7 +103,7 @@ impl Packet<'_> {
                     anomalies.report(self.offset + start(before) as u64, cause);
                     checked = true;
                 }
-                time = nearest(last, low.wrapping_add(domain.skew) & TIME_MASK);
+                time = nearest(last, u64::from(word).wrapping_add(domain.skew));
             }
             let id = word >> TIME_BITS;
             let (length, samples, source, prefix, count);
