@@ -25,7 +25,7 @@ pub struct StackTree {
     others: FxHashMap<u64, StackId>,
     /// Some of `others`, each at the one place where it can be: what was asked for lately will be
     /// asked for again.
-    lately: Box<[(u64, StackId); LATELY]>,
+    lately: Vec<(u64, StackId)>,
 }
 
 /// Entries of the table of those asked for lately; they fit the first-level cache.
@@ -45,7 +45,7 @@ impl Default for StackTree {
             latest: vec![StackId::ROOT],
             others: FxHashMap::default(),
             // No child has the root's parent and frame for its key.
-            lately: Box::new([(u64::MAX, StackId::ROOT); LATELY]),
+            lately: vec![(u64::MAX, StackId::ROOT); LATELY],
         }
     }
 }
