@@ -3,6 +3,8 @@
 #![deny(unsafe_code)]
 
 mod follow;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod header;
 mod info;
 mod locations;
