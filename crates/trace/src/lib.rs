@@ -1,4 +1,52 @@
-//! Allocation traces in memtrace's format (a dialect of CTF), versions 1 to 3.
+//! Reads and writes allocation traces in memtrace's format (a dialect of CTF), versions 1 to 3.
+//!
+//! A trace tells of the blocks that a statistical profiler sampled in an OCaml process: when each
+//! was allocated, with what backtrace, when it was promoted and when it was found dead.
+//!
+//! ```
+//! # #[cfg(feature = "mmap")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use memtrail_trace::{Detail, Event, MappedTrace, Reader};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/cache-v2.ctf");
+//! let trace = MappedTrace::open(path.as_ref())?;
+//! let reader = Reader::new(&trace)?;
+//! let mut words = 0.0;
+//! let decoded = reader.for_each(Detail::Codes, |event, _| {
+//!     if let Event::Alloc(alloc) = event {
+//!         words += alloc.samples as f64 / reader.info().sample_rate.0;
+//!     }
+//! });
+//! println!("about {words} words allocated, {} anomalies", decoded.anomalies.total());
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mmap"))]
+//! # fn main() {}
+//! ```
+//!
+//! - [`Reader`] reads a trace that is there as a whole, [`Follow`] one that still grows. Both hand
+//!   each [`Event`] to a closure, with the [`Tables`] of call sites and backtraces so far.
+//! - [`mod@write`] is the other direction.
+//! - `examples/lifetimes.rs` is a whole analysis of one's own.
+//!
+//! # Invariants
+//!
+//! - No input makes the reader panic, and nothing but a file without any trace information makes
+//!   it fail. Whatever is not as it should be is an [`Anomaly`] with its offset, and reading goes
+//!   on behind it.
+//! - Reading does no I/O and allocates nothing for an event: backtraces are slices of a buffer
+//!   that is used again.
+//! - Within a domain, times never decrease and the ids of allocations are as the file has them.
+//!   Nothing is merged, sorted or matched: that a collected block was ever allocated is for the
+//!   caller to see.
+//! - The only `unsafe` code maps files, behind the feature `mmap`.
+//!
+//! # The format
+//!
+//! A sequence of packets, each with a [header], the first of which holds the
+//! [`TraceInfo`]. The events in it are made of the [primitives](wire) of the format. Memory of
+//! what has been said before makes them short: a cache of codes with predictions for backtraces,
+//! move-to-front tables for names; each domain has its own.
 #![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
 
