@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod error;
+mod report;
 mod run;
 mod trace;
 
@@ -33,12 +34,14 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Report(report::Args),
     Trace(trace::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(args),
+        Command::Report(args) => report::run(&args),
         Command::Trace(args) => trace::run(&args),
     };
     result.unwrap_or_else(|failure| failure.report())

@@ -1,0 +1,88 @@
+//! What `memtrail report` takes.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use memtrail_profile::sites::By;
+
+use super::when::{self, LiveAt, Range};
+
+/// Show where memory was allocated, and what of it is still live
+///
+/// Without options: the places whose blocks made up the memory when most of it was in use (the
+/// peak). If a program leaks, its peak is near its end and consists of the leak; if it does not,
+/// the peak says what it needs its memory for. `--live-at end` asks what was never collected.
+///
+/// For each place the report says how much of its memory was never collected, how old it is on
+/// average, when in the run it was allocated (a leak that grows steadily has bars of equal
+/// height), and from where the place was called.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  memtrail report server-4711.memtrail
+  memtrail report server-4711.memtrail --live-at end --by function
+  memtrail report server-4711.memtrail --live-at end --allocated 10%..90%
+        what leaks: allocated neither at the start nor just now, and still there
+  memtrail report server-4711.memtrail --allocated ..
+        what was allocated at all, live or not: what keeps the collector busy
+
+All sizes are estimates from samples, with their standard error behind ±. Two times out of
+three the truth is within it, 19 times out of 20 within twice of it. Sizes count headers.
+
+A module is what stands before the function in its name: Stdlib.List for Stdlib.List.map,
+Cache for the anonymous function Cache.fetch.(fun).")]
+pub(crate) struct Args {
+    /// A recording (a folder NAME.memtrail) or a trace file, ours or memtrace's
+    #[arg(value_name = "REC|TRACE")]
+    pub(super) recording: PathBuf,
+
+    /// Blocks that were live at a moment: peak, end (never collected), or a time
+    ///
+    /// Times are seconds since the start (12.5), durations (1m30s), parts of the whole time (50%),
+    /// times of day (14:05:30) or dates (2026-11-21T14:05, where you live unless a zone is given).
+    /// The default is peak; with --allocated it is none, and all blocks count.
+    #[arg(long, value_name = "peak|end|TIME", value_parser = when::live_at)]
+    pub(super) live_at: Option<LiveAt>,
+
+    /// Blocks that were allocated between two times, written FROM..TO; either may be left out
+    #[arg(long, value_name = "A..B", value_parser = when::range)]
+    pub(super) allocated: Option<Range>,
+
+    /// What a place is
+    #[arg(long, value_enum, default_value_t = Grouping::Site)]
+    pub(super) by: Grouping,
+
+    /// How many places to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) top: usize,
+
+    /// Print everything as JSON, sizes in bytes, times in seconds
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Columns to use instead of the terminal's
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
+    pub(super) width: Option<u16>,
+}
+
+/// What `--by` takes.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum Grouping {
+    /// Line of a function
+    Site,
+    Function,
+    Module,
+    /// Source file
+    File,
+}
+
+impl From<Grouping> for By {
+    fn from(grouping: Grouping) -> Self {
+        match grouping {
+            Grouping::Site => Self::Site,
+            Grouping::Function => Self::Function,
+            Grouping::Module => Self::Module,
+            Grouping::File => Self::File,
+        }
+    }
+}

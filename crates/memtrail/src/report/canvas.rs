@@ -1,0 +1,178 @@
+//! Lines of text that never exceed their width, whatever stands in them.
+
+use std::borrow::Cow;
+
+use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthChar;
+
+pub(super) const PLAIN: Style = Style::new();
+pub(super) const STRONG: Style = Style::new().bold();
+pub(super) const FAINT: Style = Style::new().dimmed();
+pub(super) const CURVE: Style = AnsiColor::Cyan.on_default();
+pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// A text that grows line by line.
+pub(super) struct Canvas {
+    width: usize,
+    text: String,
+}
+
+impl Canvas {
+    /// Nothing yet; lines have at most `width` columns.
+    pub(super) fn new(width: usize) -> Self {
+        Self { width, text: String::new() }
+    }
+
+    /// Columns of a line.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Adds a line of several spans. What does not fit is cut off, with an ellipsis.
+    pub(super) fn line(&mut self, spans: &[(Style, &str)]) {
+        let mut left = self.width;
+        for (index, &(style, text)) in spans.iter().enumerate() {
+            let text = clean(text);
+            let rest: usize = spans[index + 1..].iter().map(|(_, text)| columns(text)).sum();
+            // The ellipsis needs a column even where this span would just fit.
+            let cut = columns(&text) + rest > left && columns(&text) + usize::from(rest > 0) > left;
+            let shown = if cut { elide_end(&text, left) } else { text.into_owned() };
+            left -= columns(&shown).min(left);
+            if style == PLAIN {
+                self.text += &shown;
+            } else {
+                self.text += &format!("{style}{shown}{style:#}");
+            }
+            if cut {
+                break;
+            }
+        }
+        // No blanks at the end of a line, as far as they are not inside a style.
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text.push('\n');
+    }
+
+    /// Adds an empty line.
+    pub(super) fn gap(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// Adds a paragraph, broken between words; lines after the first are indented.
+    pub(super) fn paragraph(&mut self, style: Style, indent: usize, text: &str) {
+        let mut line = String::new();
+        for word in clean(text).split(' ') {
+            if columns(&line) + 1 + columns(word) > self.width && !line.trim().is_empty() {
+                self.line(&[(style, &line)]);
+                line = " ".repeat(indent);
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        self.line(&[(style, &line)]);
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Columns that a text takes on a terminal.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(1)).sum()
+}
+
+/// A text without what moves the cursor, changes the direction of writing or joins characters:
+/// names come from a file, and a file may hold anything.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    let bad = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+                | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E0FFF}')
+    };
+    if text.contains(bad) { text.replace(bad, "\u{FFFD}").into() } else { text.into() }
+}
+
+/// A text without its end, if it is too long.
+pub(super) fn elide_end(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.into();
+    }
+    match width.checked_sub(1) {
+        Some(room) => head(text, room) + "…",
+        None => String::new(),
+    }
+}
+
+/// A text without its beginning, if it is too long: for paths.
+pub(super) fn elide_start(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.into();
+    }
+    match width.checked_sub(1) {
+        Some(room) => format!("…{}", tail(text, room)),
+        None => String::new(),
+    }
+}
+
+/// A text without its middle, if it is too long: for names, whose ends say most.
+pub(super) fn elide_middle(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.into();
+    }
+    match width.checked_sub(1) {
+        Some(room) => format!("{}…{}", head(text, room / 2), tail(text, room - room / 2)),
+        None => String::new(),
+    }
+}
+
+fn head(text: &str, width: usize) -> String {
+    let mut left = width;
+    let fits = |c: &char| {
+        let width = c.width().unwrap_or(1);
+        let fits = width <= left;
+        left = if fits { left - width } else { 0 };
+        fits
+    };
+    text.chars().take_while(fits).collect()
+}
+
+fn tail(text: &str, width: usize) -> String {
+    let reversed: String = text.chars().rev().collect();
+    head(&reversed, width).chars().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interesting_end_is_kept() {
+        assert_eq!(elide_middle("Camlinternal.Make.reduce", 12), "Camli…reduce");
+        assert_eq!(elide_start("/home/me/src/deep/file.ml", 10), "…p/file.ml");
+        assert_eq!(elide_end("abcdef", 4), "abc…");
+        assert_eq!(elide_end("abcd", 4), "abcd");
+        assert_eq!(elide_middle("abc", 0), "");
+        assert_eq!(elide_end("宽宽宽", 4), "宽…");
+    }
+
+    #[test]
+    fn lines_are_cut_where_the_width_ends() {
+        let text = |spans: &[(Style, &str)]| {
+            let mut canvas = Canvas::new(10);
+            canvas.line(spans);
+            canvas.finish()
+        };
+        assert_eq!(text(&[(PLAIN, "12345"), (PLAIN, "67890")]), "1234567890\n");
+        assert_eq!(text(&[(PLAIN, "12345"), (PLAIN, "678901")]), "123456789…\n");
+        assert_eq!(text(&[(PLAIN, "1234567890"), (PLAIN, "1")]), "123456789…\n");
+        assert_eq!(text(&[(PLAIN, "a\u{1b}[2J\nb")]), "a\u{FFFD}[2J\u{FFFD}b\n");
+    }
+
+    #[test]
+    fn paragraphs_break_between_words() {
+        let mut canvas = Canvas::new(10);
+        canvas.paragraph(PLAIN, 2, "one two three four");
+        assert_eq!(canvas.finish(), "one two\n  three\n  four\n");
+    }
+}

@@ -1,0 +1,42 @@
+//! The report for programs: one JSON object.
+//!
+//! `format` is raised when the meaning of a field changes or a field goes; new fields may come
+//! without that. `recording` says what was read, `report` is
+//! [`memtrail_profile::report::Report`], where every field is documented.
+
+use memtrail_profile::report::Report;
+use memtrail_recording::Description;
+use serde::Serialize;
+
+/// Version of the object.
+const FORMAT: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    memtrail: &'static str,
+    recording: Recording<'a>,
+    report: &'a Report,
+}
+
+#[derive(Serialize)]
+struct Recording<'a> {
+    path: String,
+    /// `recording.json`; a bare trace has none.
+    description: Option<&'a Description>,
+}
+
+/// The whole object, indented, with a line end.
+pub(super) fn render(recording: &memtrail_recording::Recording, report: &Report) -> String {
+    let document = Document {
+        format: FORMAT,
+        memtrail: env!("CARGO_PKG_VERSION"),
+        recording: Recording {
+            path: recording.path.display().to_string(),
+            description: recording.description.as_ref(),
+        },
+        report,
+    };
+    let text = serde_json::to_string_pretty(&document);
+    text.expect("numbers and strings can always be written") + "\n"
+}

@@ -1,0 +1,150 @@
+//! `memtrail report`: where memory was allocated, and what of it is still live.
+
+mod args;
+mod canvas;
+mod chain;
+mod json;
+mod sparkline;
+mod text;
+mod units;
+mod when;
+
+use std::io::Write as _;
+use std::ops::Deref;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
+use memtrail_profile::Profile;
+use memtrail_profile::report::{Asked, Moment, Question, Report};
+use memtrail_profile::time::Elapsed;
+use memtrail_recording::{FileState, Recording};
+use memtrail_trace::MappedTrace;
+
+pub(crate) use self::args::Args;
+use self::when::{LiveAt, Span, When};
+use crate::error::{Failure, Kind};
+
+/// Points of the timeline in JSON.
+const JSON_POINTS: usize = 200;
+/// Columns where no terminal says how many.
+const COLUMNS: usize = 80;
+/// More columns than that are not used: lines would be hard to follow.
+const MOST_COLUMNS: usize = 240;
+/// Reading that takes less is over before anyone wonders.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let recording = Recording::open(&args.recording)?;
+    let profile = read(&recording)?;
+    let zone = TimeZone::system();
+    let width = width(args);
+    let question = Question {
+        selection: select(args, &profile, &zone)?,
+        by: args.by.into(),
+        top: args.top,
+        points: if args.json { JSON_POINTS } else { text::points(width) },
+    };
+    let report = Report::new(&profile, &question);
+    let text = if args.json {
+        json::render(&recording, &report)
+    } else {
+        text::render(&recording, &report, width, &zone)
+    };
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the trace, and says so on a terminal if it takes long.
+fn read(recording: &Recording) -> Result<Profile, Failure> {
+    let path = &recording.trace;
+    let wrong = |error: &dyn std::fmt::Display| {
+        Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
+    };
+    let growing = recording
+        .description
+        .as_ref()
+        .is_some_and(|description| description.trace.state == FileState::Growing);
+    // A file that another process may cut short must not be mapped.
+    let bytes: Box<dyn Deref<Target = [u8]>> = if growing {
+        Box::new(std::fs::read(path).map_err(|error| wrong(&error))?)
+    } else {
+        Box::new(MappedTrace::open(path).map_err(|error| wrong(&error))?)
+    };
+    let started = Instant::now();
+    let mut bar: Option<indicatif::ProgressBar> = None;
+    let profile = Profile::read(&bytes, |events| {
+        if started.elapsed() > PATIENCE {
+            let bar = bar.get_or_insert_with(indicatif::ProgressBar::new_spinner);
+            bar.set_message(format!("{} million events", events >> 20));
+            bar.tick();
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    profile.map_err(|error| {
+        wrong(&error).hint("traces come from `memtrail run`, or from programs linked with memtrace")
+    })
+}
+
+/// Places what was typed in the recording's time.
+fn select(args: &Args, profile: &Profile, zone: &TimeZone) -> Result<Asked, Failure> {
+    let span = Span::new(profile.info.start.0, profile.end, zone.clone());
+    let place = |when: When| span.place(when).map_err(|error| Failure::new(Kind::Usage, error));
+    let live_at = match (args.live_at, args.allocated) {
+        (Some(LiveAt::Peak), _) | (None, None) => Some(Moment::Peak),
+        (Some(LiveAt::End), _) => Some(Moment::End),
+        (Some(LiveAt::Time(when)), _) => Some(Moment::At(inside(place(when)?, &span)?)),
+        (None, Some(_)) => None,
+    };
+    // A range may reach beyond the recording.
+    let bound = |when: Option<When>| -> Result<_, Failure> {
+        let at = when.map(place).transpose()?;
+        Ok(at.map(|at| Elapsed(u64::try_from(at).unwrap_or(0))))
+    };
+    let (from, to) = args.allocated.map_or((None, None), |range| (range.0, range.1));
+    let (from, to) = (bound(from)?, bound(to)?);
+    if let (Some(from), Some(to)) = (from, to)
+        && from > to
+    {
+        let message = format_args!(
+            "nothing can be allocated from {} to {}",
+            units::seconds(from.seconds()),
+            units::seconds(to.seconds())
+        );
+        return Err(Failure::new(Kind::Usage, message).hint("the earlier time comes first: A..B"));
+    }
+    Ok(Asked { live_at, from, to })
+}
+
+fn inside(at: i64, span: &Span) -> Result<Elapsed, Failure> {
+    match u64::try_from(at) {
+        Ok(at) if at <= span.end.0 => Ok(Elapsed(at)),
+        _ => {
+            let start = span.start.to_zoned(span.zone.clone());
+            let end = jiff::SignedDuration::from_micros(i64::try_from(span.end.0).unwrap_or(0));
+            let until = start.saturating_add(end);
+            let message = format_args!(
+                "the moment is outside the recording, which took {} ({} to {})",
+                units::seconds(span.end.seconds()),
+                start.strftime("%F %T"),
+                until.strftime("%F %T %Z"),
+            );
+            Err(Failure::new(Kind::Usage, message).hint("`--live-at end` is its last moment"))
+        }
+    }
+}
+
+/// The columns to use: as asked for, as `COLUMNS` says, as the terminal has.
+fn width(args: &Args) -> usize {
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&n: &u16| n >= 40);
+    let terminal = || {
+        let (terminal_size::Width(width), _) = terminal_size::terminal_size()?;
+        Some(width)
+    };
+    let width = args.width.or_else(variable).or_else(terminal);
+    width.map_or(COLUMNS, usize::from).clamp(40, MOST_COLUMNS)
+}
