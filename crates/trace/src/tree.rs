@@ -4,9 +4,8 @@
 //! child's id is always greater than its parent's, so a pass from the last node to the first sees
 //! children before parents, and totals of subtrees need no recursion.
 //!
-//! Programs call again what they called last: each node remembers the child that was last asked
-//! for. Of the others, the first child stands right behind its parent, at `parent + 1`; the rest
-//! is found in a hash table.
+//! Most nodes have one child, interned right after them: such a child is found at
+//! `parent + 1` without hashing, and only the others are entered in a hash table.
 
 use std::collections::hash_map::Entry;
 
@@ -19,8 +18,6 @@ use crate::units::{FrameId, StackId};
 pub struct StackTree {
     parents: Vec<StackId>,
     frames: Vec<FrameId>,
-    /// The child of each node that was last asked for; the root if there is none.
-    latest: Vec<StackId>,
     /// Children that do not stand right behind their parent, by (parent, frame).
     others: FxHashMap<u64, StackId>,
     /// Some of `others`, each at the one place where it can be: what was asked for lately will be
@@ -42,7 +39,6 @@ impl Default for StackTree {
         Self {
             parents: vec![StackId::ROOT],
             frames: vec![FrameId(u32::MAX)],
-            latest: vec![StackId::ROOT],
             others: FxHashMap::default(),
             // No child has the root's parent and frame for its key.
             lately: vec![(u64::MAX, StackId::ROOT); LATELY],
@@ -147,7 +143,6 @@ impl StackTree {
         }
         self.parents.push(parent);
         self.frames.push(frame);
-        self.latest.push(StackId::ROOT);
         new
     }
 }
