@@ -4,6 +4,7 @@
 //! asks the libraries, and prints; nothing is computed here.
 #![deny(unsafe_code)]
 
+mod demo;
 mod error;
 mod report;
 mod run;
@@ -36,6 +37,7 @@ enum Command {
     Run(run::Args),
     Report(report::Args),
     Trace(trace::Args),
+    Demo(demo::Args),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Report(args) => report::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Demo(args) => demo::run(&args),
     };
     result.unwrap_or_else(|failure| failure.report())
 }

@@ -6,7 +6,7 @@ mod chain;
 mod json;
 mod sparkline;
 mod text;
-mod units;
+pub(crate) mod units;
 mod when;
 
 use std::io::Write as _;

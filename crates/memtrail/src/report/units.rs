@@ -32,7 +32,7 @@ pub(super) fn bytes(bytes: f64) -> String {
 
 /// `13.2 ±0.6 MiB`: both with as many decimals. One more is shown if the error would read 0
 /// without it; an error that is smaller still is left out, as is one of 0.
-pub(super) fn bytes_with_error(value: f64, stderr: f64) -> String {
+pub(crate) fn bytes_with_error(value: f64, stderr: f64) -> String {
     let (factor, unit) = scale(value);
     let (scaled, stderr) = (value / factor, stderr / factor);
     let digits = if unit == "B" { 0 } else { three(scaled) };
@@ -77,7 +77,7 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// A share of 1, in percent: a digit after the point only where it tells something.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 || percent >= 9.95 {
         format!("{percent:.0} %")

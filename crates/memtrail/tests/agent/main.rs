@@ -6,6 +6,7 @@ mod contents;
 mod programs;
 mod running;
 
+mod demo;
 mod descriptors;
 mod distribution;
 mod endings;

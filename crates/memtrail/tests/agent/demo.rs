@@ -1,0 +1,75 @@
+//! `memtrail demo` finds its three leaks in what it recorded.
+
+use std::process::Command;
+
+use crate::contents::{read, recordings_in};
+
+#[test]
+fn demo_finds_its_three_leaks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let output = command.args(["demo", "--json"]).current_dir(folder.path()).output();
+    let output = output.expect("memtrail starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let findings: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found: Vec<_> = findings.as_array().expect("an array").iter().collect();
+    assert_eq!(found.len(), 3);
+    let number =
+        |finding: &serde_json::Value, field: &str| finding[field].as_f64().expect("a number");
+    for (finding, function, bytes, kept) in [
+        // 40,000 sessions of 101 words for the history, 4 for the record.
+        (found[0], "Leaks.Session_cache.load", 40_000.0 * 106.0 * 8.0, 1.0),
+        // 40,000 letters, a third unsent, of 188 words and a header, and 3 words for the record;
+        // those sent last may not have been collected yet.
+        (found[1], "Leaks.Outbox.compose", 13_333.0 * 192.0 * 8.0, 1.0 / 3.0),
+        // 10,000 buffers of 4 KiB.
+        (found[2], "Leaks.Connection.open_", 10_000.0 * 514.0 * 8.0, 1.0),
+    ] {
+        assert_eq!(finding["function"], function);
+        assert!(finding["place"].as_str().is_some_and(|p| p.starts_with("leaks.ml:")), "{finding}");
+        let (live, error) = (number(finding, "live_bytes"), number(finding, "live_bytes_stderr"));
+        assert!(live > bytes - 5.0 * error, "{finding}");
+        assert!(live < bytes * 1.4 + 5.0 * error, "{finding}");
+        let share = number(finding, "share_kept");
+        assert!(share >= kept - 0.1 && share <= kept + 0.15, "{finding}");
+    }
+    let recordings = recordings_in(folder.path());
+    assert_eq!(recordings.len(), 1, "{recordings:?}");
+    assert!(read(&recordings[0]).blocks.len() > 10_000);
+}
+
+#[test]
+fn demo_prints_a_sentence_a_leak_and_what_to_type_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let output = command.arg("demo").current_dir(folder.path()).output().expect("memtrail starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    for sentence in [
+        "  1. A cache that never evicts: Session_cache.load (leaks.ml:",
+        "  2. A queue that falls behind: Outbox.compose (leaks.ml:",
+        "  3. A closure kept by a callback list: Connection.open_ (leaks.ml:",
+    ] {
+        assert!(text.contains(sentence), "{sentence:?} is not in\n{text}");
+    }
+    let recording = &recordings_in(folder.path())[0];
+    let name = recording.file_name().and_then(|n| n.to_str()).expect("UTF-8");
+    assert!(text.contains(&format!("memtrail report {name} ")), "{text}");
+    assert!(!text.contains('\u{1b}'), "no colour in a pipe");
+    // The report's title may be longer where folders have long names.
+    let long: Vec<_> = text.lines().skip(1).filter(|line| line.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn demo_without_ocaml_says_how_to_get_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let output = command.arg("demo").current_dir(folder.path()).env("PATH", folder.path()).output();
+    let output = output.expect("memtrail starts");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("there is no ocamlopt on PATH"), "{said}");
+    assert!(said.contains("hint: ") && said.contains("opam"), "{said}");
+    assert!(recordings_in(folder.path()).is_empty());
+}
