@@ -70,7 +70,9 @@ pub(crate) struct Args {
 pub(super) enum Grouping {
     /// Line of a function
     Site,
+    /// Function, all its lines together
     Function,
+    /// Module, such as Stdlib.List
     Module,
     /// Source file
     File,

@@ -36,42 +36,34 @@ fn frame(frame: &Frame) -> String {
 /// The chain in `room` columns.
 fn fit(chain: &CallerChain, room: usize) -> String {
     let mut frames: Vec<String> = chain.chain.iter().map(frame).collect();
-    let arrow = columns(ARROW);
-    let widths = |frames: &[String]| frames.iter().map(|f| arrow + columns(f)).sum::<usize>();
-    let omitted = chain.omitted;
-    if let Some(last) = &chain.outermost {
-        frames.push(frame(last));
-    }
-    if omitted == 0 && widths(&frames) <= room {
-        return frames.iter().map(|f| format!("{ARROW}{f}")).collect();
-    }
-    // As many from the inside as leave room for the outermost, or else for the number left out.
-    let total = frames.len() + omitted;
-    let known = chain.chain.len();
-    let with_last = |kept: usize| {
-        let left_out = total - kept - 1;
-        let between =
-            if left_out == 0 { String::new() } else { format!("{ARROW}… {left_out} more") };
-        let last = &frames[frames.len() - 1];
-        (frames[..kept].iter().map(|f| format!("{ARROW}{f}")).collect::<String>())
-            + &between
-            + &format!("{ARROW}{last}")
-    };
-    let without_last = |kept: usize| {
-        let inner: String = frames[..kept].iter().map(|f| format!("{ARROW}{f}")).collect();
-        format!("{inner}{ARROW}… {} more", total - kept)
-    };
-    let most = known.min(frames.len() - 1);
+    // Frames that may be left out beyond those that are.
+    let inner = frames.len();
+    frames.extend(chain.outermost.as_ref().map(frame));
+    let total = frames.len() + chain.omitted;
     let fits = |text: &String| columns(text) <= room;
-    (2..=most)
-        .rev()
-        .map(with_last)
-        .find(fits)
-        .or_else(|| (1..=most).rev().map(without_last).find(fits))
-        .unwrap_or_else(|| {
-            let count =
-                if total > 1 { format!("{ARROW}… {} more", total - 1) } else { String::new() };
-            let name = room.saturating_sub(arrow + columns(&count));
-            format!("{ARROW}{}{count}", elide_middle(&frames[0], name))
-        })
+    if total == frames.len() {
+        let whole = arrows(&frames);
+        if fits(&whole) {
+            return whole;
+        }
+    }
+    let Some(last) = frames.last() else { return String::new() };
+    // As many from the inside as leave room for the outermost, or else for the number left out.
+    let with_last = |kept: usize| match total - kept - 1 {
+        0 => format!("{}{ARROW}{last}", arrows(&frames[..kept])),
+        more => format!("{}{ARROW}… {more} more{ARROW}{last}", arrows(&frames[..kept])),
+    };
+    let without_last =
+        |kept: usize| format!("{}{ARROW}… {} more", arrows(&frames[..kept]), total - kept);
+    let most = inner.min(frames.len() - 1);
+    let found = (2..=most).rev().map(with_last).find(fits);
+    found.or_else(|| (1..=most).rev().map(without_last).find(fits)).unwrap_or_else(|| {
+        let more = if total > 1 { format!("{ARROW}… {} more", total - 1) } else { String::new() };
+        let name = room.saturating_sub(columns(ARROW) + columns(&more));
+        format!("{ARROW}{}{more}", elide_middle(&frames[0], name))
+    })
+}
+
+fn arrows(frames: &[String]) -> String {
+    format!("{ARROW}{}", frames.join(ARROW))
 }

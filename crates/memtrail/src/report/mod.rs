@@ -9,6 +9,9 @@ mod text;
 pub(crate) mod units;
 mod when;
 
+#[cfg(test)]
+mod tests;
+
 use std::io::Write as _;
 use std::ops::Deref;
 use std::process::ExitCode;

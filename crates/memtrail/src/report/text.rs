@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 use memtrail_profile::report::{Amount, CallerChain, Place, Report};
+use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Outcome, Recording};
 
 use super::canvas::{
@@ -14,6 +15,8 @@ use super::{chain, sparkline, when};
 const ROWS: usize = 3;
 /// Columns before the name of a place.
 const NAME: usize = 37;
+/// Where a name would have fewer columns than that, it has a line of its own.
+const LEAST_NAME: usize = 24;
 
 /// The whole report; styled, as the caller may strip styles.
 pub(super) fn render(
@@ -52,7 +55,7 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
     let (command, context) = (clean(&command), context.unwrap_or_default());
     canvas.line(&[(STRONG, &command), (PLAIN, &context)]);
 
-    let start = when::Span::new(trace.start_unix_us, Default::default(), zone.clone()).start;
+    let start = when::Span::new(trace.start_unix_us, Elapsed::default(), zone.clone()).start;
     let start = start.to_zoned(zone.clone()).strftime("%F %T %Z");
     let runtime = description.map_or(String::new(), |description| {
         format!(", {} {}", description.runtime.language, description.runtime.version)
@@ -172,7 +175,8 @@ fn places(canvas: &mut Canvas, report: &Report) {
         title = format!("{title}, {range}");
     }
     let size = bytes_with_error(total.bytes, total.bytes_stderr);
-    canvas.line(&[(STRONG, &format!("{title}: {size} in {} blocks", count(total.blocks)))]);
+    let title = format!("{title}: {size} in {} blocks", count(total.blocks));
+    canvas.paragraph(STRONG, 2, &title);
     if total.samples == 0 {
         canvas.paragraph(PLAIN, 0, "No sampled block is among these.");
         return;
@@ -209,8 +213,14 @@ fn place(canvas: &mut Canvas, report: &Report, rank: usize, place: &Place) {
         count(amount.blocks),
     );
     let room = canvas.width().saturating_sub(NAME.max(columns(&numbers)));
-    let (name, at) = name_and_position(place, room);
-    canvas.line(&[(PLAIN, &numbers), (STRONG, &name), (FAINT, &at)]);
+    if room >= LEAST_NAME {
+        let (name, at) = name_and_position(place, room);
+        canvas.line(&[(PLAIN, &numbers), (STRONG, &name), (FAINT, &at)]);
+    } else {
+        let (name, at) = name_and_position(place, canvas.width().saturating_sub(4));
+        canvas.line(&[(PLAIN, numbers.trim_end())]);
+        canvas.line(&[(PLAIN, "    "), (STRONG, &name), (FAINT, &at)]);
+    }
 
     let mut facts = Vec::new();
     if report.selection.live_at != "end" {
@@ -220,13 +230,10 @@ fn place(canvas: &mut Canvas, report: &Report, rank: usize, place: &Place) {
     facts.push(format!("{age} {}", seconds(place.mean_age_seconds)));
     facts.push(format!("{} a block", bytes(ratio(amount.bytes, amount.blocks))));
     let bars = sparkline::line(&place.bytes_by_tenth_of_time);
-    let facts = format!("{:NAME_OF_FACTS$}{bars} {}", "", facts.join(", "));
+    let facts = format!("    {bars} {}", facts.join(", "));
     canvas.line(&[(FAINT, &facts)]);
     chain::draw(canvas, &place.callers, 0);
 }
-
-/// Columns before the facts of a place.
-const NAME_OF_FACTS: usize = 4;
 
 /// The name of a place and ` file:line`, in `room` columns.
 fn name_and_position(place: &Place, room: usize) -> (String, String) {
@@ -255,9 +262,9 @@ fn closing(canvas: &mut Canvas, report: &Report) {
     for place in &report.places {
         look_for_signs(&place.callers, &mut recursive, &mut lines_differ);
     }
-    let mut legend = vec!["▁▂▃ when it was allocated, by tenth of the time"];
-    if report.places.is_empty() {
-        legend.clear();
+    let mut legend = Vec::new();
+    if !report.places.is_empty() {
+        legend.push("▁▂▃ when it was allocated, by tenth of the time");
     }
     if report.places.iter().any(|place| !place.callers.is_empty()) {
         legend.push("← called by, function:line");
@@ -269,9 +276,12 @@ fn closing(canvas: &mut Canvas, report: &Report) {
         legend.push("↻ recursive");
     }
     canvas.gap();
-    // No line ends inside an entry.
-    let legend: Vec<String> = legend.iter().map(|entry| entry.replace(' ', "\u{A0}")).collect();
-    canvas.paragraph(FAINT, 0, &legend.join(" · "));
+    if !legend.is_empty() {
+        // No line ends inside an entry.
+        let entries: Vec<String> =
+            legend.iter().map(|entry| entry.replace(' ', "\u{A0}")).collect();
+        canvas.paragraph(FAINT, 0, &entries.join(" · "));
+    }
     let (peak, end) = (report.totals.peak.bytes, report.totals.live_at_end.bytes);
     if report.selection.live_at == "peak" && end > 0.02 * peak && end < 0.9 * peak {
         let text = "`--live-at end` shows what was never collected";
@@ -308,6 +318,9 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
                 warn(canvas, "the recording still grows: this is what it holds so far");
             }
             _ => {}
+        }
+        for note in &description.notes {
+            warn(canvas, note);
         }
         if trace.lost > 0 {
             let lost = grouped(trace.lost);
