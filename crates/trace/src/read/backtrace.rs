@@ -35,12 +35,12 @@ pub(super) const STACKS: u8 = 2;
 pub(super) struct Backtraces {
     next: Box<[u16; INDEXABLE]>,
     cache: Box<[Code; INDEXABLE]>,
-    /// The frame of each code; only kept for [`STACKS`].
-    frame_of: Box<[FrameId; INDEXABLE]>,
+    /// The frame of each code, counted from 1; only kept for [`STACKS`].
+    frame_of: Box<[u32; INDEXABLE]>,
     /// The last backtrace, outermost frame first: the first `depth` entries. The rest is room.
     stack: Vec<Code>,
     /// The same as frames, and the node of each; only kept for [`STACKS`].
-    frames: Vec<FrameId>,
+    frames: Vec<u32>,
     nodes: Vec<StackId>,
     depth: usize,
 }
@@ -133,7 +133,7 @@ impl Backtraces {
         let (next, cache, frame_of) = (&mut *self.next, &mut *self.cache, &mut *self.frame_of);
         let mut len = self.stack.len();
         let mut room = self.stack.get_mut(depth..)?;
-        let mut frame_room: &mut [FrameId] = &mut [];
+        let mut frame_room: &mut [u32] = &mut [];
         if MODE == STACKS {
             frame_room = self.frames.get_mut(depth..)?;
         }
@@ -153,7 +153,7 @@ impl Backtraces {
             }
             let codes = room.first_chunk_mut::<MOST_FRAMES>()?;
             let mut none = [];
-            let frames: &mut [FrameId] =
+            let frames: &mut [u32] =
                 if MODE == STACKS { frame_room.get_mut(..MOST_FRAMES)? } else { &mut none };
             let here = usize::from(bucket);
             let mut predicted = usize::from(tag);
@@ -215,7 +215,7 @@ impl Backtraces {
                 codes[0] = code63(u64::from_le_bytes(*rest.get(2..)?.first_chunk()?));
                 cache[here] = codes[0];
                 if MODE == STACKS {
-                    frames[0] = tables.locations.meet(codes[0]);
+                    frames[0] = tables.locations.meet(codes[0]).0 + 1;
                     frame_of[here] = frames[0];
                 }
                 predicted = 0;
@@ -236,7 +236,12 @@ impl Backtraces {
         let mut node = before.copied().unwrap_or(StackId::ROOT);
         let frames = self.frames.get(kept..self.depth).unwrap_or_default();
         self.nodes.truncate(kept);
-        self.nodes.extend(frames.iter().map(|&frame| {
+        self.nodes.extend(frames.iter().map(|&from_1| {
+            let frame = match from_1.checked_sub(1) {
+                Some(frame) => FrameId(frame),
+                // A bucket that nothing has filled: the trace is damaged.
+                None => tables.locations.meet(Code(0)),
+            };
             node = tables.stacks.intern(node, frame);
             node
         }));

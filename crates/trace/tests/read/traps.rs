@@ -37,6 +37,18 @@ fn a_prefix_beyond_the_backtrace_keeps_it_and_fills_the_cache() {
 }
 
 #[test]
+fn a_bucket_that_nothing_has_filled_is_a_frame_of_its_own() {
+    let codewords = [&miss(1, 11)[..], &(5_u16 << 2).to_le_bytes()].concat();
+    let trace = trace(2, &[Packet::new(0).alloc(0, 2, &codewords)]);
+    Reader::new(&trace).unwrap().for_each(Detail::Stacks, |event, tables| {
+        let Event::Alloc(alloc) = event else { panic!("only allocations") };
+        assert_eq!(alloc.backtrace, [Code(11), Code(0)]);
+        let path = tables.stacks.path(alloc.stack).map(|frame| tables.locations.code(frame));
+        assert_eq!(path.collect::<Vec<_>>(), [Code(0), Code(11)]);
+    });
+}
+
+#[test]
 fn codes_have_63_bits_and_vints_a_sign() {
     let mut packet = Packet::new(100).alloc(0, 1, &miss(9, !0));
     let deltas: [(&[u8], u64); 5] = [
