@@ -48,7 +48,8 @@ mod tests {
 
     impl Visit for Log {
         fn enter(&mut self, node: StackId) {
-            self.0 += &format!("({}", node.0);
+            self.0 += "(";
+            self.0 += &node.0.to_string();
         }
         fn leave(&mut self, _: StackId) {
             self.0 += ")";

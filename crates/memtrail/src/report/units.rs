@@ -23,7 +23,7 @@ fn scale(bytes: f64) -> (f64, &'static str) {
 }
 
 /// `13.2 MiB`.
-pub(super) fn bytes(bytes: f64) -> String {
+pub(crate) fn bytes(bytes: f64) -> String {
     let (factor, unit) = scale(bytes);
     let value = bytes / factor;
     let digits = if unit == "B" { 0 } else { three(value) };
@@ -64,7 +64,7 @@ pub(super) fn count(number: f64) -> String {
 }
 
 /// `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -22,6 +22,7 @@ use crate::trace::input::Input;
 /// block may be promoted to the major heap, and collected.
 #[derive(clap::Args)]
 #[command(after_help = "\
+Examples:
   memtrail trace dump coqc-4711.memtrail | head
   memtrail trace dump --json coqc-4711.memtrail | jq 'select(.words > 1000)'")]
 pub(crate) struct Args {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 struct Line<'a> {
     stack: Vec<std::borrow::Cow<'a, str>>,
     samples: u64,
-    bytes: f64,
+    bytes: u64,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         folded.for_each(|path, samples| {
             let name = |&id: &FunctionId| String::from_utf8_lossy(names.get(id));
             let stack = path.iter().map(name).collect();
-            let line = Line { stack, samples, bytes: samples as f64 * unit };
+            let line = Line { stack, samples, bytes: (samples as f64 * unit).round() as u64 };
             serde_json::to_writer(&mut out, &line)?;
             out.write_all(b"\n")
         })?;

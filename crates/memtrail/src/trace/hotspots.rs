@@ -10,7 +10,7 @@ use memtrail_trace::{Decoded, Detail, Event, TraceInfo};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::trace::figures::{bytes, count};
+use crate::report::units::{bytes, grouped, percent};
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 
@@ -19,7 +19,7 @@ const POSITIONS: usize = 3;
 
 /// Lists the functions that allocate most, and the callers on whose behalf they do
 ///
-/// A function is listed when it allocates more than 0.5% of all memory. A caller is listed below it
+/// A function is listed when it allocates more than 0.5 % of all memory. A caller is listed below it
 /// when more than a tenth of what is allocated during calls to it is allocated here, and more than
 /// elsewhere in the program: it is then worth asking what the caller does. The percentage is of
 /// what is allocated during calls to it.
@@ -65,7 +65,7 @@ struct Report {
     program: String,
     pid: u64,
     samples: u64,
-    bytes: f64,
+    bytes: u64,
     hotspots: Vec<Spot>,
 }
 
@@ -74,7 +74,7 @@ struct Spot {
     function: String,
     file: String,
     samples: u64,
-    bytes: f64,
+    bytes: u64,
     share: f64,
     positions: Vec<Place>,
     callers: Vec<Caller>,
@@ -93,7 +93,7 @@ struct Caller {
     function: String,
     file: String,
     samples: u64,
-    bytes: f64,
+    bytes: u64,
     /// Of what is allocated during calls to it.
     share: f64,
 }
@@ -101,7 +101,7 @@ struct Caller {
 impl Report {
     fn new(info: &TraceInfo, samples: &StackSamples, found: &[Hotspot], decoded: &Decoded) -> Self {
         let word_bytes = f64::from(info.word_bits / 8);
-        let size = |samples: u64| samples as f64 / info.sample_rate.0 * word_bytes;
+        let size = |samples: u64| (samples as f64 * word_bytes / info.sample_rate.0).round() as u64;
         let spot = |spot: &Hotspot| {
             let (function, file) = spot.place.names(&decoded.tables);
             Spot {
@@ -151,15 +151,15 @@ impl Report {
             "{} (pid {}): {} allocated, from {} samples",
             self.program,
             self.pid,
-            bytes(self.bytes),
-            count(self.samples)
+            bytes(self.bytes as f64),
+            grouped(self.samples)
         )?;
         for spot in &self.hotspots {
             write!(
                 out,
-                "\n{:>9} {:>5.1}%  {} ({}",
-                bytes(spot.bytes),
-                100.0 * spot.share,
+                "\n{:>9} {:>7}  {} ({}",
+                bytes(spot.bytes as f64),
+                percent(spot.share),
                 spot.function,
                 spot.file
             )?;
@@ -172,15 +172,15 @@ impl Report {
             for caller in &spot.callers {
                 writeln!(
                     out,
-                    "{:>20} via {} ({:.0}% of what it allocates)",
-                    bytes(caller.bytes),
+                    "{:>20} via {} ({} of what it allocates)",
+                    bytes(caller.bytes as f64),
                     caller.function,
-                    100.0 * caller.share
+                    percent(caller.share)
                 )?;
             }
         }
         if self.hotspots.is_empty() {
-            writeln!(out, "\nNo function allocates more than 0.5% of this.")?;
+            writeln!(out, "\nNo function allocates more than 0.5 % of this.")?;
         }
         Ok(())
     }

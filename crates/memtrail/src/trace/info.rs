@@ -9,7 +9,7 @@ use memtrail_trace::{Decoded, Detail, Reader, TraceInfo};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::trace::figures::{bytes, count, percent};
+use crate::report::units::{bytes, grouped, percent};
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 
@@ -69,12 +69,12 @@ struct Summary {
     blocks_sampled: u64,
     blocks_promoted: u64,
     blocks_collected: u64,
-    minor_allocated: f64,
-    minor_promoted: f64,
-    major_allocated: f64,
-    external_allocated: f64,
-    major_collected: f64,
-    live_at_end: f64,
+    minor_allocated: u64,
+    minor_promoted: u64,
+    major_allocated: u64,
+    external_allocated: u64,
+    major_collected: u64,
+    live_at_end: u64,
     share_up_to_4_words: Option<f64>,
     share_up_to_16_words: Option<f64>,
     share_up_to_256_words: Option<f64>,
@@ -86,7 +86,8 @@ impl Summary {
     fn new(reader: &Reader<'_>, decoded: &Decoded, stats: &Stats) -> Self {
         let info = reader.info();
         let word_bytes = u64::from(info.word_bits / 8);
-        let size = |samples: u64| samples as f64 / info.sample_rate.0 * word_bytes as f64;
+        let size =
+            |samples: u64| (samples as f64 * word_bytes as f64 / info.sample_rate.0).round() as u64;
         let allocated = stats.allocated();
         let share = |samples| (allocated > 0).then(|| samples as f64 / allocated as f64);
         Self {
@@ -96,7 +97,7 @@ impl Summary {
             word_bits: info.word_bits,
             context: info.context.clone().filter(|context| !context.is_empty()),
             runtime_parameters: info.runtime_params.clone(),
-            started: started(info),
+            started: started(info, "%FT%TZ"),
             duration: stats.last.0.saturating_sub(info.start.0) as f64 / 1e6,
             sample_rate: info.sample_rate.0,
             trace_bytes: reader.size().0,
@@ -127,7 +128,10 @@ impl Summary {
         input: &Input,
         info: &TraceInfo,
     ) -> Result<(), std::io::Error> {
-        let rate = |size: f64| bytes(size / self.duration);
+        let rate = |size: u64| match self.duration {
+            0.0 => "n/a".to_owned(),
+            seconds => format!("{}/s", bytes(size as f64 / seconds)),
+        };
         let file = input.path.display();
         writeln!(out, "Trace      {file}, {}", bytes(self.trace_bytes as f64))?;
         writeln!(out, "Program    {}", self.program)?;
@@ -135,7 +139,12 @@ impl Summary {
         if let Some(context) = &self.context {
             writeln!(out, "Context    {context}")?;
         }
-        writeln!(out, "Started    {}, traced for {:.3} s", self.started, self.duration)?;
+        writeln!(
+            out,
+            "Started    {}, traced for {:.3} s",
+            started(info, "%F %T UTC"),
+            self.duration
+        )?;
         writeln!(out, "GC         {}", self.runtime_parameters)?;
         writeln!(
             out,
@@ -146,47 +155,51 @@ impl Summary {
         writeln!(
             out,
             "Sampled    {} blocks in {} domain{}, from {} call sites",
-            count(self.blocks_sampled),
+            grouped(self.blocks_sampled),
             self.domains,
             if self.domains == 1 { "" } else { "s" },
-            count(self.call_sites as u64),
+            grouped(self.call_sites as u64),
         )?;
         writeln!(
             out,
-            "Minor      {}/s allocated, {} of it promoted",
+            "Minor      {} allocated, {} of it promoted",
             rate(self.minor_allocated),
-            percent(self.minor_promoted, self.minor_allocated)
+            percent(share(self.minor_promoted, self.minor_allocated))
         )?;
         let direct = self.major_allocated + self.external_allocated;
         writeln!(
             out,
-            "Major      {}/s allocated, {}/s of it directly; {}/s collected",
+            "Major      {} allocated, {} of it directly; {} collected",
             rate(self.minor_promoted + direct),
             rate(direct),
             rate(self.major_collected)
         )?;
-        if self.external_allocated > 0.0 {
-            writeln!(out, "External   {}/s of that", rate(self.external_allocated))?;
+        if self.external_allocated > 0 {
+            writeln!(out, "External   {} of that", rate(self.external_allocated))?;
         }
         if let (Some(up_to_4), Some(up_to_16), Some(up_to_256)) =
             (self.share_up_to_4_words, self.share_up_to_16_words, self.share_up_to_256_words)
         {
             writeln!(
                 out,
-                "Sizes      {:.0}% up to 4 words, {:.0}% up to 16, {:.0}% up to 256; largest {}",
-                100.0 * up_to_4,
-                100.0 * up_to_16,
-                100.0 * up_to_256,
+                "Sizes      {} up to 4 words, {} up to 16, {} up to 256; largest {}",
+                percent(up_to_4),
+                percent(up_to_16),
+                percent(up_to_256),
                 bytes(self.largest_block as f64)
             )?;
         }
-        writeln!(out, "Live       {} at the end", bytes(self.live_at_end))
+        writeln!(out, "Live       {} at the end", bytes(self.live_at_end as f64))
     }
 }
 
-fn started(info: &TraceInfo) -> String {
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+fn started(info: &TraceInfo, format: &str) -> String {
     i64::try_from(info.start.0)
         .ok()
         .and_then(|start| jiff::Timestamp::from_microsecond(start).ok())
-        .map_or_else(|| "n/a".into(), |start| format!("{start:.0}"))
+        .map_or_else(|| "n/a".into(), |start| start.strftime(format).to_string())
 }

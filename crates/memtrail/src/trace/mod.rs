@@ -2,7 +2,6 @@
 
 mod copy;
 mod dump;
-mod figures;
 mod folded;
 mod hotspots;
 mod info;

@@ -19,8 +19,9 @@ use crate::trace::input::Input;
 /// all estimates remain right, only less precise. Blocks that lose all their samples are dropped.
 #[derive(clap::Args)]
 #[command(after_help = "\
+Examples:
   memtrail trace subsample big.ctf small.ctf 10
-  memtrail trace subsample big.ctf minute.ctf 1 --from 60 --to 120     only what was allocated then")]
+  memtrail trace subsample big.ctf minute.ctf 1 --from 60 --to 120   only what was allocated then")]
 pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a trace file
     trace: PathBuf,
