@@ -1,5 +1,5 @@
-(* Allocates as fast as OCaml can (more than 5e7 words a second) with stacks under 30 frames:
-   what sampling costs shows here first. Argument: rounds (default 20). *)
+(* Allocates as fast as OCaml can (about 1e9 words a second) with stacks under 30 frames: the worst
+   case for a sampler. Argument: rounds (default 20). *)
 (* libs: *)
 
 module Ints = Set.Make (Int)

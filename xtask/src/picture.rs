@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anstyle_svg::Term;
 
@@ -27,11 +27,14 @@ pub(crate) fn draw() -> Outcome {
         command.env("CLICOLOR_FORCE", "1").env("COLUMNS", "80");
         command
     };
-    run(&mut memtrail(&["demo", "--yes"]))?;
+    run(memtrail(&["demo", "--yes"]).stdout(Stdio::null()))?;
     let recording = recording_in(&folder)?;
-    let report = output(&mut memtrail(&["report", &recording]))?;
-    let text = format!("$ memtrail report {recording}\n{report}\n");
+    let words = ["report", &recording, "--live-at", "end", "--top", "6"];
+    let report = output(&mut memtrail(&words))?;
+    let text = format!("$ memtrail {}\n{report}\n", words.join(" "));
     let picture = repository().join(PICTURE);
+    let docs = repository().join("docs");
+    fs::create_dir_all(&docs).map_err(|e| format!("cannot create {}: {e}", docs.display()))?;
     fs::write(&picture, Term::new().render_svg(&text))
         .map_err(|e| format!("cannot write {}: {e}", picture.display()))?;
     println!("{text}\nwritten: {}", picture.display());

@@ -1,4 +1,4 @@
-//! The programs that are recorded: one of ours, and two that Debian ships.
+//! The programs that are recorded: two of ours, and two that Debian ships.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,10 +30,13 @@ pub(super) fn all() -> Outcome<Vec<Subject>> {
         let path = folder.join(file);
         fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
     };
-    let source = repository().join("tests/programs/churn.ml");
-    let text = fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
-    write("churn.ml", &text)?;
-    run(Command::new("ocamlopt").current_dir(&folder).args(["-g", "-o", "churn", "churn.ml"]))?;
+    for name in ["steady", "churn"] {
+        let source = repository().join(format!("tests/programs/{name}.ml"));
+        let text = fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
+        let file = format!("{name}.ml");
+        write(&file, &text)?;
+        run(Command::new("ocamlopt").current_dir(&folder).args(["-g", "-o", name, &file]))?;
+    }
     write("functions.ml", &functions(1_500))?;
     write("theory.v", &theory(60))?;
     let subject = |name, program: &Path, arguments: &[&str]| Subject {
@@ -43,7 +46,9 @@ pub(super) fn all() -> Outcome<Vec<Subject>> {
         folder: folder.clone(),
     };
     Ok(vec![
-        // Shallow stacks, more than 5e7 words a second.
+        // Shallow stacks, some 7e7 words a second.
+        subject("steady", &folder.join("steady"), &["150"]),
+        // The worst case: shallow stacks, and 1e9 words a second.
         subject("churn", &folder.join("churn"), &["60"]),
         // Stacks of hundreds of frames.
         subject("ocamlopt.opt", Path::new("ocamlopt.opt"), &["-c", "functions.ml"]),
