@@ -11,6 +11,7 @@
 //! | [`sites`] | totals of a selection by call site, function, module or file |
 //! | [`callers`] | from where a place is called, cut down to what matters |
 //! | [`report`] | all of these put together, ready to be printed |
+//! | [`hotspots`], [`folded`], [`stats`] | what memtrace's tools show of a whole trace, without a [`Profile`] |
 //!
 //! Invariants: no module here knows processes, files or terminals; results depend on the trace
 //! alone; whatever a damaged trace says, nothing panics, and what cannot be made sense of is

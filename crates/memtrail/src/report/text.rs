@@ -15,6 +15,8 @@ use super::{chain, sparkline, when};
 const ROWS: usize = 3;
 /// Columns before the name of a place.
 const NAME: usize = 37;
+/// Columns before the note on a total.
+const NOTE: usize = 16 + 14 + 15 + 2;
 /// Where a name would have fewer columns than that, it has a line of its own.
 const LEAST_NAME: usize = 24;
 
@@ -91,14 +93,15 @@ fn nothing(canvas: &mut Canvas, report: &Report) {
 
 fn totals(canvas: &mut Canvas, report: &Report) {
     let totals = &report.totals;
+    let room = canvas.width().saturating_sub(NOTE);
     let mut row = |name: &str, amount: &Amount, note: String| {
         let size = bytes_with_error(amount.bytes, amount.bytes_stderr);
         let blocks = format!("{} blocks", count(amount.blocks));
         canvas.line(&[
             (PLAIN, &format!("{name:<16}")),
             (STRONG, &format!("{size:>14}")),
-            (PLAIN, &format!("{blocks:>16}")),
-            (FAINT, &if note.is_empty() { note } else { format!("   {note}") }),
+            (PLAIN, &format!("{blocks:>15}")),
+            (FAINT, &if note.is_empty() { note } else { format!("  {note}") }),
         ]);
     };
     let share = |part: &Amount, whole: &Amount| percent(ratio(part.bytes, whole.bytes));
@@ -107,12 +110,16 @@ fn totals(canvas: &mut Canvas, report: &Report) {
     row("allocated", &totals.allocated, speed);
     let promoted = share(&totals.promoted, &totals.allocated);
     row("promoted", &totals.promoted, format!("{promoted} of it"));
-    let mut kinds = vec![format!("after {}", seconds(totals.peak_seconds))];
+    let mut kinds = vec![format!("at {}", seconds(totals.peak_seconds))];
     let kind_bytes = [("minor", totals.peak_minor_bytes), ("external", totals.peak_external_bytes)];
     for (kind, size) in kind_bytes {
         if size >= totals.peak.bytes * 0.005 {
             kinds.push(format!("{} {kind}", percent(ratio(size, totals.peak.bytes))));
         }
+    }
+    // A note that would be cut off says less than none.
+    while kinds.len() > 1 && columns(&kinds.join(", ")) > room {
+        kinds.pop();
     }
     row("live at peak", &totals.peak, kinds.join(", "));
     let end = share(&totals.live_at_end, &totals.peak);
@@ -282,10 +289,17 @@ fn closing(canvas: &mut Canvas, report: &Report) {
             legend.iter().map(|entry| entry.replace(' ', "\u{A0}")).collect();
         canvas.paragraph(FAINT, 0, &entries.join(" · "));
     }
-    let (peak, end) = (report.totals.peak.bytes, report.totals.live_at_end.bytes);
-    if report.selection.live_at == "peak" && end > 0.02 * peak && end < 0.9 * peak {
-        let text = "`--live-at end` shows what was never collected";
-        canvas.paragraph(FAINT, 0, text);
+    let selected = &report.selection;
+    let ranged =
+        selected.allocated_from_seconds.is_some() || selected.allocated_to_seconds.is_some();
+    let live = matches!(selected.live_at, "peak" | "end");
+    if live && !ranged && selected.never_collected_share > 0.02 {
+        canvas.paragraph(
+            FAINT,
+            0,
+            "a leak? `--live-at end --allocated 10%..90%` shows what was allocated neither at the \
+             start nor just before the end, and was never collected",
+        );
     }
 }
 
@@ -304,7 +318,7 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
         let trace = &description.trace;
         match (&description.outcome, trace.state) {
             (_, FileState::Cut) => {
-                warn(canvas, "the program died without a word: its last second may be missing")
+                warn(canvas, "the program died without a word: its last second may be missing");
             }
             (Some(Outcome::GaveWay), _) => warn(
                 canvas,
