@@ -28,10 +28,8 @@ pub(crate) fn program_name() -> String {
 
 /// Path of the executable.
 pub(crate) fn executable() -> String {
-    std::fs::read_link("/proc/self/exe").map_or_else(
-        |_| program_name(),
-        |path| path.to_string_lossy().into_owned(),
-    )
+    std::fs::read_link("/proc/self/exe")
+        .map_or_else(|_| program_name(), |path| path.to_string_lossy().into_owned())
 }
 
 fn host() -> String {
@@ -68,6 +66,7 @@ pub(crate) fn description(
         },
         sampling: Sampling {
             rate: target.options.rate,
+            seed: target.seed,
             callstacks: if incremental { "incremental" } else { "runtime" }.into(),
         },
         clock: ClockPair { start_unix_us: clock.start.0, start_monotonic_ns: clock.monotonic },
@@ -79,6 +78,7 @@ pub(crate) fn description(
             blocks: 0,
             lost: 0,
         },
+        notes: crate::early_death::note().map(str::to_owned).into_iter().collect(),
         outcome: None,
     }
 }

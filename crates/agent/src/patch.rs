@@ -1,6 +1,6 @@
 //! Redirects a function of the runtime to one of ours by overwriting its first instructions.
 //!
-//! Used for two functions that the runtime calls directly, so that interposition cannot reach them.
+//! Used for a function that the runtime calls directly, so that interposition cannot reach it.
 //! Done once, before the program's own code runs, while the process has one thread.
 
 use std::ffi::{CStr, c_void};
@@ -12,37 +12,14 @@ const JUMP: usize = 14;
 #[cfg(target_arch = "aarch64")]
 const JUMP: usize = 16;
 
-/// What stood where the jump stands now.
-#[derive(Clone, Copy)]
-pub(crate) struct Patched {
-    target: *mut u8,
-    original: [u8; JUMP],
-}
-
-// SAFETY: the pointer is an address of code, valid for the life of the process.
-unsafe impl Send for Patched {}
-// SAFETY: as above.
-unsafe impl Sync for Patched {}
-
 /// Lets calls of `function` (of the symbol `name`) arrive at `ours`. Fails if the function is too
 /// small to hold the jump or its memory cannot be written.
-pub(crate) fn redirect(function: *mut c_void, ours: *const c_void) -> io::Result<Patched> {
+pub(crate) fn redirect(function: *mut c_void, ours: *const c_void) -> io::Result<()> {
     let target = function.cast::<u8>();
     if size_of_function(function) < JUMP {
         return Err(io::Error::from(io::ErrorKind::Unsupported));
     }
-    let mut original = [0; JUMP];
-    // SAFETY: the function has at least JUMP bytes of readable code.
-    unsafe { target.copy_to_nonoverlapping(original.as_mut_ptr(), JUMP) };
-    write_code(target, &jump(ours as u64))?;
-    Ok(Patched { target, original })
-}
-
-impl Patched {
-    /// Puts the function's own first instructions back.
-    pub(crate) fn restore(&self) -> io::Result<()> {
-        write_code(self.target, &self.original)
-    }
+    write_code(target, &jump(ours as u64))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -81,7 +58,8 @@ unsafe extern "C" {
 }
 const RTLD_DL_SYMENT: libc::c_int = 1;
 
-fn size_of_function(function: *mut c_void) -> usize {
+/// Size of an exported function; 0 if it is not known.
+pub(crate) fn size_of_function(function: *mut c_void) -> usize {
     let mut symbol: *mut c_void = std::ptr::null_mut();
     // SAFETY: an all-zero Dl_info is valid, and both out-pointers are.
     let found = unsafe {
@@ -95,7 +73,8 @@ fn size_of_function(function: *mut c_void) -> usize {
     unsafe { (*symbol.cast::<ElfSymbol>()).size as usize }
 }
 
-fn write_code(target: *mut u8, code: &[u8]) -> io::Result<()> {
+/// Overwrites code. Threads that execute it meanwhile may see half of it.
+pub(crate) fn write_code(target: *mut u8, code: &[u8]) -> io::Result<()> {
     // Through /proc the kernel writes pages that are not writable; mprotect is the second choice,
     // where /proc is not mounted.
     let path: &CStr = c"/proc/self/mem";
@@ -138,7 +117,7 @@ unsafe fn write_by_mprotect(target: *mut u8, code: &[u8]) -> bool {
 }
 
 #[cfg(target_arch = "aarch64")]
-fn flush_instructions(target: *mut u8, length: usize) {
+pub(crate) fn flush_instructions(target: *mut u8, length: usize) {
     unsafe extern "C" {
         fn __clear_cache(begin: *mut u8, end: *mut u8);
     }

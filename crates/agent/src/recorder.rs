@@ -16,7 +16,7 @@ use crate::lock::Lock;
 use crate::output::Output;
 use crate::runtime::Runtime;
 use crate::stream::Stream;
-use crate::{describe, fence, flusher, forked, tail};
+use crate::{describe, fence, flusher, forked, seeding, tail};
 
 /// As many domains as a runtime can be built for, with room to spare (`Max_domains`).
 const DOMAINS: usize = 1024;
@@ -33,6 +33,8 @@ pub(crate) struct Target {
     pub(crate) incremental: AtomicBool,
     /// The program's arguments, its own name first.
     pub(crate) arguments: Vec<String>,
+    /// What the sampler's random numbers come from.
+    pub(crate) seed: u64,
 }
 
 /// One recording.
@@ -116,14 +118,15 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// The part of the trace that a domain writes; made when the domain is first seen.
+    /// The part of the trace that a domain writes; made when the domain is first seen, then being
+    /// the one whose state stands at `state`.
     #[inline]
-    pub(crate) fn stream(&self, domain: DomainId) -> Option<&Lock<Stream>> {
+    pub(crate) fn stream(&self, domain: DomainId, state: u64) -> Option<&Lock<Stream>> {
         let place = self.streams.get(usize::from(domain.0))?;
         // SAFETY: null, or a stream that was leaked for the life of the process.
         match unsafe { place.load(Acquire).as_ref() } {
             Some(stream) => Some(stream),
-            None => self.make_stream(domain, place),
+            None => self.make_stream(domain, state, place),
         }
     }
 
@@ -131,6 +134,7 @@ impl Recorder {
     fn make_stream(
         &self,
         domain: DomainId,
+        state: u64,
         place: &AtomicPtr<Lock<Stream>>,
     ) -> Option<&Lock<Stream>> {
         let held = self.creating.lock();
@@ -138,15 +142,20 @@ impl Recorder {
         if let Some(stream) = unsafe { place.load(Acquire).as_ref() } {
             return Some(stream);
         }
-        let first = self.all_streams().next();
-        if let Some(first) = first
-            && !self.several.swap(true, AcqRel)
-        {
-            let mut first = first.lock();
-            self.next_ids.store(first.next_id().0.next_multiple_of(CHUNK), Release);
-            first.become_one_of_several(self);
+        // Version 2 knows only the main domain; another one's first block makes it version 3.
+        let alone = domain == DomainId(0) && !self.several.load(Acquire);
+        if !alone && !self.several.swap(true, AcqRel) {
+            // The main domain's part is the only one there can be by now.
+            if let Some(main) = self.all_streams().next() {
+                let mut main = main.lock();
+                self.next_ids.store(main.next_id().0.next_multiple_of(CHUNK), Release);
+                main.become_one_of_several(self);
+            }
         }
-        let version = if first.is_some() { Version::V3 } else { Version::V2 };
+        let version = if alone { Version::V2 } else { Version::V3 };
+        if domain != DomainId(0) {
+            seeding::seed_domain(self.target, state, domain.0);
+        }
         let file = self.target.session.join(tail_name(self.pid, self.image, domain.0));
         let memory = fence::keeping_errno(|| tail::map(Some(&file)))?;
         let stream = Stream::new(self, domain, version, memory)?;

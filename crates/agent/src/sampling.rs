@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use memtrail_ocaml::Family;
 use memtrail_ocaml::block::{self, UNIT, Value, as_integer};
-use memtrail_ocaml::memory::ThisProcess;
-use memtrail_ocaml::memprof::{Callback, Sample, Source as Cause, TRACKER_WOSIZE};
+use memtrail_ocaml::memory::{Memory as _, ThisProcess};
+use memtrail_ocaml::memprof::{self, Callback, Sample, Source as Cause, TRACKER_WOSIZE};
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{BlockId, DomainId, Source, Words};
 
@@ -20,6 +20,7 @@ use crate::fence::fenced;
 use crate::patch;
 use crate::recorder::{Recorder, Target, active};
 use crate::runtime::{CollectMulticore, CollectSingle};
+use crate::seeding;
 use crate::thread::{self, Thread};
 use crate::trampoline;
 use crate::value::{Closure, Float, Record};
@@ -53,9 +54,38 @@ pub(crate) fn start(target: &'static Target) {
     let tracker = Box::leak(Box::new(Record::new(closures.each_ref().map(Closure::value))));
     let rate = Box::leak(Box::new(Float::new(target.options.rate)));
     let _ = OURS.set(closures[0].value());
+    let (rate, frames, tracker) = (rate.value(), block::integer(frames), tracker.value());
     // SAFETY: the types are the runtime's; called where allocation is allowed (before the program's
     // own code, after the runtime's set-up), with values that live for ever.
-    unsafe { (runtime.start)(rate.value(), block::integer(frames), tracker.value()) };
+    let profile = unsafe {
+        seeding::seed_main(target, rate, frames, tracker);
+        (runtime.start)(rate, frames, tracker)
+    };
+    if runtime.version.family() == Family::Multicore {
+        keep_logarithm_still(target, profile, closures[0].value());
+    }
+}
+
+/// OCaml 5's profile holds a number that all domains read during minor collections, boxed in the
+/// minor heap until the first of them moves it (ocaml/ocaml#14300). It is put where nothing moves,
+/// while there is one domain.
+fn keep_logarithm_still(target: &Target, profile: Value, ours: u64) {
+    let memory = target.capturer.memory();
+    if !memprof::is_profile_of(&memory, profile, ours) {
+        return;
+    }
+    let field = profile + memprof::profile::LOGARITHM * 8;
+    let boxed = memory.u64(field).filter(|at| at.is_multiple_of(8));
+    let header = boxed.and_then(|at| memory.u64(at - 8));
+    let is_float =
+        header.is_some_and(|h| block::wosize(h) == 1 && block::tag_of(h) == block::tag::DOUBLE);
+    let bits = boxed.filter(|_| is_float).and_then(|at| memory.u64(at));
+    if let Some(bits) = bits {
+        let float = Box::leak(Box::new(Float::new(f64::from_bits(bits))));
+        // SAFETY: a field of the profile, which nobody else knows yet. It may stand in the remembered
+        // set, which the collector reads to no effect when the field does not lead to the minor heap.
+        unsafe { (field as *mut Value).write(float.value()) };
+    }
 }
 
 fn redirect_capture(target: &Target) -> bool {
@@ -201,7 +231,7 @@ fn alloc(sample: Value, state: u64, heap: Source) -> Option<Value> {
         source: if external { Source::External } else { heap },
     };
     let thread = thread::current();
-    let id = write_alloc(recorder, thread, domain, &event, sample.callstack)?;
+    let id = write_alloc(recorder, thread, domain, state, &event, sample.callstack)?;
     let key = Key { id, domain, epoch: recorder.epoch, external };
     Some(thread.some.of(key.value()))
 }
@@ -210,11 +240,12 @@ fn write_alloc(
     recorder: &Recorder,
     thread: &mut Thread,
     domain: DomainId,
+    state: u64,
     event: &AllocEvent,
     callstack: Value,
 ) -> Option<BlockId> {
     let target = recorder.target;
-    let stream = recorder.stream(domain)?;
+    let stream = recorder.stream(domain, state)?;
     let origin = thread.id();
     if !target.incremental.load(Relaxed) {
         target.capturer.codes_of(callstack, &mut thread.captured);
@@ -227,9 +258,9 @@ fn write_alloc(
         receipt => receipt,
     };
     match receipt {
-        Receipt::Pending { ticket } => target.capturer.with_pending(ticket, |stack| {
-            stream.lock().alloc(recorder, event, stack, 0, 0)
-        }),
+        Receipt::Pending { ticket } => target
+            .capturer
+            .with_pending(ticket, |stack| stream.lock().alloc(recorder, event, stack, 0, 0)),
         Receipt::Current { version, top } if version == thread.stack.version() => {
             let unchanged = thread.stack.unchanged();
             let codes = thread.stack.codes();
@@ -250,19 +281,18 @@ fn write_alloc(
 }
 
 fn domain_of(target: &Target, memory: ThisProcess, state: u64) -> DomainId {
-    use memtrail_ocaml::Memory as _;
     let id = target.runtime.layout.multicore().and_then(|fields| memory.field(state, fields.id));
     DomainId(id.unwrap_or(0) as u16)
 }
 
 /// A sampled block of the minor heap survived; it stays tracked.
-pub(crate) extern "C" fn promote(key: Value, _: u64) -> Value {
+pub(crate) extern "C" fn promote(key: Value, state: u64) -> Value {
     fenced(UNIT, || {
         let Some(recorder) = active() else { return UNIT };
         let Some(known) = Key::of(recorder, key) else { return UNIT };
         // What lies outside the heap does not move when its handle does.
         if !known.external
-            && let Some(stream) = recorder.stream(known.domain)
+            && let Some(stream) = recorder.stream(known.domain, state)
         {
             stream.lock().promote(recorder, known.id);
         }
@@ -271,11 +301,11 @@ pub(crate) extern "C" fn promote(key: Value, _: u64) -> Value {
 }
 
 /// A sampled block is gone.
-pub(crate) extern "C" fn dealloc(key: Value, _: u64) -> Value {
+pub(crate) extern "C" fn dealloc(key: Value, state: u64) -> Value {
     fenced(UNIT, || {
         if let Some(recorder) = active()
             && let Some(known) = Key::of(recorder, key)
-            && let Some(stream) = recorder.stream(known.domain)
+            && let Some(stream) = recorder.stream(known.domain, state)
         {
             stream.lock().collect(recorder, known.id);
         }

@@ -14,7 +14,7 @@ use crate::arm::{Armed, refuse};
 use crate::callstack::Capturer;
 use crate::recorder::{Recorder, Target, report};
 use crate::runtime::{Runtime, symbol};
-use crate::{sampling, thread, yielding};
+use crate::{early_death, sampling, seeding, thread, yielding};
 
 /// Starts recording this process, or tells the launcher why not.
 pub(crate) fn start(armed: Armed) {
@@ -33,6 +33,7 @@ fn try_start(armed: Armed) -> Result<(), String> {
     let target: &'static Target = Box::leak(Box::new(Target {
         runtime,
         capturer,
+        seed: armed.options.seed.unwrap_or_else(seeding::random),
         options: armed.options,
         session: armed.session,
         incremental: AtomicBool::new(false),
@@ -44,6 +45,7 @@ fn try_start(armed: Armed) -> Result<(), String> {
     }
     thread::prepare();
     sampling::prepare(target);
+    early_death::prevent(&target.runtime);
     Recorder::begin(target, None, 0)?;
     sampling::start(target);
     yielding::watch(target);
@@ -55,8 +57,7 @@ fn calibrate_layout(runtime: &mut Runtime) -> Result<(), String> {
     let memory = Probed::open().map_err(|error| format!("cannot read its memory: {error}"))?;
     let [from, to] = symbols::state::MINOR_HEAPS.map(|name| memory.u64(symbol(name) as u64));
     let state = runtime.state();
-    let layout =
-        calibrate(&memory, &runtime.layout, state, from.zip(to), Moment::Start);
+    let layout = calibrate(&memory, &runtime.layout, state, from.zip(to), Moment::Start);
     runtime.layout = layout.map_err(|mismatch| {
         format!("its runtime is not laid out as that of OCaml {}: {mismatch}", runtime.version)
     })?;

@@ -123,8 +123,12 @@ pub mod profile {
     pub const WOSIZE: u64 = 9;
     /// Integer: 0 sampling, 1 stopped, 2 discarded.
     pub const STATUS: u64 = 0;
+    /// The status of a profile that does not sample, but whose tracked blocks are still known.
+    pub const STOPPED: i64 = 1;
     /// Boxed float: samples a word.
     pub const RATE: u64 = 1;
+    /// Boxed float, `1 / log1p(-rate)`: allocated by `caml_memprof_start`, in the minor heap.
+    pub const LOGARITHM: u64 = 2;
     /// Integer: how many frames are captured; read anew for every sample.
     pub const FRAMES: u64 = 3;
     /// The first of the five callbacks, in the order of [`super::Callback::ALL`].
@@ -137,6 +141,10 @@ pub mod domain {
     pub const STATE: u64 = 0;
     /// The domain's profile, or [`crate::block::UNIT`]: `entries.config`.
     pub const PROFILE: u64 = 64;
+    /// The generator of random numbers, xoshiro128+ 64 times over: any state but all zeros will do.
+    pub const GENERATOR: u64 = 120;
+    /// Its length in words.
+    pub const GENERATOR_WORDS: u64 = 4 * 64 * 4 / 8;
 }
 
 /// Whether a 5.3 profile is the one whose `AllocMinor` closure stands at `closure`.

@@ -49,10 +49,22 @@ pub mod memprof {
     pub const STOP: &str = "caml_memprof_stop";
     /// 5.2 and later: `value f(value profile)`.
     pub const DISCARD: &str = "caml_memprof_discard";
+    /// 5.4 and later: `value f(value unit)`.
+    pub const IS_SAMPLING: &str = "caml_memprof_is_sampling";
     /// 4.11 only: `int`, set while a callback runs.
     pub const SUSPENDED: &str = "caml_memprof_suspended";
     /// 4.12 to 4.14: the main thread's context; its first word is the same flag.
     pub const MAIN_CONTEXT: &str = "caml_memprof_main_ctx";
+}
+
+/// The end of a minor collection in 5.3 (`runtime/minor_gc.c`), in the order of the calls.
+pub mod minor_gc {
+    /// `void f(caml_domain_state *, int participating_count, caml_domain_state **participating)`.
+    pub const PROMOTE: &str = "caml_empty_minor_heap_promote";
+    /// `void f(caml_domain_state *)`, in `runtime/memprof.c`.
+    pub const AFTER_MINOR: &str = "caml_memprof_after_minor_gc";
+    /// `void f(caml_domain_state *)`, in `runtime/finalise.c`.
+    pub const UPDATE_LAST: &str = "caml_final_update_last_minor";
 }
 
 /// The state of the runtime.
@@ -93,6 +105,8 @@ pub mod control {
     pub const INSTALL_SIGNAL_HANDLER: &str = "caml_install_signal_handler";
     /// All: `void *f(size_t)`, null when there is no memory.
     pub const STAT_ALLOC: &str = "caml_stat_alloc_noexc";
+    /// All: `void f(const char *message)`, raises `Failure`.
+    pub const FAILWITH: &str = "caml_failwith";
     /// All: `void f(void *)`.
     pub const STAT_FREE: &str = "caml_stat_free";
 }

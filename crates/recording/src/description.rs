@@ -34,6 +34,9 @@ pub struct Description {
     pub build_id: Option<String>,
     /// The allocation trace.
     pub trace: TraceFile,
+    /// What readers should know about the recording, in plain words. Mostly empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How the recording ended; absent while it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -57,6 +60,9 @@ pub struct Runtime {
 pub struct Sampling {
     /// Samples per word.
     pub rate: f64,
+    /// What the random numbers came from; `--seed` gives them again.
+    #[serde(default)]
+    pub seed: u64,
     /// Who walks the stack: `incremental` (the agent) or `runtime`. Both give the same callstacks.
     pub callstacks: String,
 }

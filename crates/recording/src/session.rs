@@ -39,6 +39,9 @@ pub struct Options {
     /// Let the runtime capture callstacks instead of the agent (slower; a check on the agent).
     #[serde(default)]
     pub runtime_callstacks: bool,
+    /// Where the sampler's random numbers come from; the agent chooses if it is not given.
+    #[serde(default)]
+    pub seed: Option<u64>,
     /// The user's name for the run, kept in the trace.
     #[serde(default)]
     pub context: Option<String>,
@@ -165,6 +168,7 @@ mod tests {
             base: "/tmp".into(),
             children: false,
             runtime_callstacks: false,
+            seed: Some(7),
             context: Some("été".into()),
         };
         options.save(dir.path()).unwrap();

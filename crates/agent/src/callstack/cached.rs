@@ -12,7 +12,8 @@
 
 use memtrail_trace::Code;
 
-use super::frames::{Frames, Step};
+use super::code_of_return_address;
+use super::frames::{Frame, Frames, Sizes, Step};
 
 /// A contiguous stack: the system stack before OCaml 5, one fiber after.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,8 +55,11 @@ pub(crate) struct CachedStack {
     /// Frames that are as they were when [`CachedStack::mark_seen`] was last called.
     unchanged: usize,
     version: u64,
-    /// Scratch: entries found by stepping, innermost first.
-    fresh: Vec<(u64, u64, bool)>,
+    /// Scratch: entries found by stepping, innermost first, and which of them are links.
+    fresh: Vec<Frame>,
+    fresh_links: Vec<usize>,
+    /// Frame sizes met before.
+    sizes: Sizes,
     /// Pieces walked so far in the walk under way.
     settled: usize,
     /// Scratch: the fibers of the walk under way, the running one first.
@@ -152,6 +156,7 @@ impl CachedStack {
         high: usize,
     ) -> Option<usize> {
         self.fresh.clear();
+        self.fresh_links.clear();
         let mut known = high;
         let (mut slot, mut pc) = (top.sp.wrapping_sub(8), top.pc);
         loop {
@@ -170,13 +175,13 @@ impl CachedStack {
                 }
                 (slot, pc) = (self.slots[first], self.returns[first]);
                 known = first;
-                match frames.step(piece.high, slot, pc) {
+                match frames.step(&mut self.sizes, piece.high, slot, pc) {
                     Step::Frame(next) | Step::Link(next) => (slot, pc) = next,
                     Step::Last | Step::Unknown => return Some(low),
                 }
                 continue;
             }
-            match frames.step(piece.high, slot, pc) {
+            match frames.step(&mut self.sizes, piece.high, slot, pc) {
                 Step::Frame(next) => {
                     self.note(slot, pc, false)?;
                     (slot, pc) = next;
@@ -202,7 +207,9 @@ impl CachedStack {
             let link = links.checked_sub(1).map(|i| self.links[i]).filter(|&link| link >= low);
             // Down to the next link all entries are ordinary: a load and a compare each.
             let stop = link.unwrap_or(low);
-            if let Some(changed) = frames.last_changed(&self.slots[stop..entry], &self.returns[stop..entry]) {
+            if let Some(changed) =
+                frames.last_changed(&self.slots[stop..entry], &self.returns[stop..entry])
+            {
                 return (stop + changed + 1, false);
             }
             entry = stop;
@@ -219,9 +226,16 @@ impl CachedStack {
         }
     }
 
+    #[inline]
     fn note(&mut self, slot: u64, pc: u64, link: bool) -> Option<()> {
-        self.fresh.try_reserve(1).ok()?;
-        self.fresh.push((slot, pc, link));
+        if link {
+            self.fresh_links.try_reserve(1).ok()?;
+            self.fresh_links.push(self.fresh.len());
+        }
+        if self.fresh.len() == self.fresh.capacity() {
+            self.fresh.try_reserve(64).ok()?;
+        }
+        self.fresh.push((slot, pc));
         Some(())
     }
 
@@ -230,20 +244,23 @@ impl CachedStack {
         let room = self.slots.try_reserve(count).is_ok()
             && self.returns.try_reserve(count).is_ok()
             && self.codes.try_reserve(count).is_ok()
-            && self.links.try_reserve(count).is_ok();
+            && self.links.try_reserve(self.fresh_links.len()).is_ok();
         self.version += 1;
         if !room {
             return false;
         }
-        for &(slot, pc, link) in self.fresh.iter().rev() {
-            if link {
-                self.links.push(self.slots.len());
-            } else {
-                self.codes.push(super::code_of_return_address(pc));
-            }
-            self.slots.push(slot);
-            self.returns.push(pc);
+        let end = self.slots.len() + count;
+        self.slots.extend(self.fresh.iter().rev().map(|&(slot, _)| slot));
+        self.returns.extend(self.fresh.iter().rev().map(|&(_, pc)| pc));
+        // Codes are those of the runs between the links.
+        let mut rest = self.fresh.as_slice();
+        for &link in self.fresh_links.iter().rev() {
+            let (older, run) = rest.split_at(link + 1);
+            self.codes.extend(run.iter().rev().map(|&(_, pc)| code_of_return_address(pc)));
+            rest = older.split_last().map_or(&[], |(_, older)| older);
+            self.links.push(end - 1 - link);
         }
+        self.codes.extend(rest.iter().rev().map(|&(_, pc)| code_of_return_address(pc)));
         true
     }
 

@@ -30,6 +30,18 @@ pub(super) enum Step {
     Unknown,
 }
 
+/// Frame sizes by return address, a small cache in front of the runtime's table: a walk asks for the
+/// same few hundred call sites over and over. Code is never unloaded from under its frames.
+pub(super) struct Sizes([(u64, u64); SIZES]);
+
+const SIZES: usize = 512;
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self([(0, 0); SIZES])
+    }
+}
+
 impl<'a> Frames<'a> {
     pub(super) fn new(memory: ThisProcess, table: FrameTable, layout: &'a Layout) -> Self {
         Self { memory, table, layout }
@@ -37,14 +49,17 @@ impl<'a> Frames<'a> {
 
     /// Steps from the frame `(slot, pc)` of the stack that ends at `high`.
     #[inline]
-    pub(super) fn step(&self, high: u64, slot: u64, pc: u64) -> Step {
-        let Some(descriptor) = self.table.find(&self.memory, pc) else { return Step::Unknown };
-        match descriptor.frame_size() {
-            Some(size) => match self.memory.field(slot, size) {
-                Some(next) => Step::Frame((slot + size, next)),
-                None => Step::Unknown,
-            },
-            None => self.link(high, slot),
+    pub(super) fn step(&self, sizes: &mut Sizes, high: u64, slot: u64, pc: u64) -> Step {
+        let known = &mut sizes.0[(pc ^ pc >> 9) as usize % SIZES];
+        if known.0 != pc {
+            let Some(descriptor) = self.table.find(&self.memory, pc) else { return Step::Unknown };
+            let Some(size) = descriptor.frame_size() else { return self.link(high, slot) };
+            *known = (pc, size);
+        }
+        let slot = slot.wrapping_add(known.1);
+        match self.memory.u64(slot) {
+            Some(next) => Step::Frame((slot, next)),
+            None => Step::Unknown,
         }
     }
 
@@ -91,9 +106,8 @@ impl<'a> Frames<'a> {
         while let Some(start) = end.checked_sub(GROUP) {
             let pairs = slots[start..end].iter().zip(&returns[start..end]);
             // SAFETY: slots lie in the stack that is being walked, above the frame just found.
-            let changed = pairs.fold(0, |changed, (&slot, &pc)| unsafe {
-                changed | (*(slot as *const u64) ^ pc)
-            });
+            let changed = pairs
+                .fold(0, |changed, (&slot, &pc)| unsafe { changed | (*(slot as *const u64) ^ pc) });
             if changed != 0 {
                 break;
             }

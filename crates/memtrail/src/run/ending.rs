@@ -38,9 +38,10 @@ pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
         };
         if !alive {
             let ended = (status.pid == root).then_some(end);
-            let own = session.tails().into_iter().filter(|(_, name)| {
-                owner_of_tail(name) == Some((status.pid, status.image))
-            });
+            let own = session
+                .tails()
+                .into_iter()
+                .filter(|(_, name)| owner_of_tail(name) == Some((status.pid, status.image)));
             for (tail, _) in own {
                 // A tail that cannot be saved is what a crash without a launcher loses, too.
                 description.trace.blocks += tails::append(&tail, &trace).unwrap_or(0);

@@ -47,6 +47,10 @@ pub(crate) struct Args {
     #[arg(long)]
     children: bool,
 
+    /// Choose the sampler's random numbers, to sample the same program in the same places again
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
     /// A note kept in the recording, such as the version or the scenario
     #[arg(long, value_name = "TEXT")]
     context: Option<String>,
@@ -145,6 +149,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         base,
         children: args.children,
         runtime_callstacks: args.runtime_callstacks,
+        seed: args.seed,
         context: args.context.clone(),
     })
 }

@@ -56,7 +56,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["0", "-1", "1.5", "nan", "inf", "", "potato", "1e-3x", "4b", "KiB", "512 pints"] {
+        for text in
+            ["0", "-1", "1.5", "nan", "inf", "", "potato", "1e-3x", "4b", "KiB", "512 pints"]
+        {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -27,6 +27,9 @@ struct Bucket {
     next: u16,
 }
 
+// A table of these is walked at random in somebody else's process: four to a cache line.
+const _: () = assert!(size_of::<Bucket>() == 16);
+
 /// What a reader of the stream knows of its backtraces.
 #[derive(Debug)]
 pub(super) struct Backtraces {
@@ -67,6 +70,12 @@ impl Backtraces {
         let kept = kept.min(self.last.len()).min(backtrace.len());
         let pairs = self.last.iter().zip(backtrace).skip(kept);
         kept + pairs.take_while(|&(&last, &ours)| real(ours) == last).count()
+    }
+
+    /// Whether a code stands in the cache: then this stream has used it before.
+    #[inline]
+    pub(super) fn has(&self, code: Code) -> bool {
+        self.place(code).1
     }
 
     /// Frames of the previous backtrace, as the reader has it.

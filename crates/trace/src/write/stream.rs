@@ -195,7 +195,9 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
     /// Whether this stream has defined a code.
     #[inline]
     pub fn knows(&self, code: Code) -> bool {
-        self.defined.contains(real(code))
+        // The cache is about to be looked at anyway; the set is memory that nothing else touches.
+        let code = real(code);
+        self.backtraces.has(code) || self.defined.contains(code)
     }
 
     /// Says what stands at a code, the outermost caller first when calls were inlined, nothing
