@@ -157,26 +157,16 @@ impl Backtraces {
                 if MODE == STACKS { frame_room.get_mut(..MOST_FRAMES)? } else { &mut none };
             let here = usize::from(bucket);
             let mut predicted = usize::from(tag);
-            #[expect(clippy::comparison_chain, reason = "the order is that of frequency")]
-            if tag < tag::HIT_N {
-                // Most codewords predict one frame or none: one is followed without asking,
-                // because a branch that guesses wrong costs more.
-                let first = next[here];
-                codes[0] = cache[here];
-                codes[1] = cache[usize::from(first)];
-                if MODE == STACKS {
-                    frames[0] = frame_of[here];
-                    frames[1] = frame_of[usize::from(first)];
-                }
-                bucket = if predicted == 0 { bucket } else { first };
-                rest = &rest[2..];
-            } else if tag == tag::HIT_N {
-                predicted = usize::from((head >> 16) as u8);
+            if tag != tag::MISS {
+                let is_counted = tag == tag::HIT_N;
+                predicted = if is_counted { usize::from((head >> 16) as u8) } else { predicted };
+                rest = &rest[2 + usize::from(is_counted)..];
                 codes[0] = cache[here];
                 if MODE == STACKS {
                     frames[0] = frame_of[here];
                 }
-                // In fours, for the same reason: what is too much will be overwritten.
+                // In fours, because a branch that guesses wrong costs more than a few frames that
+                // are followed in vain: what is too much will be overwritten.
                 let mut at = here;
                 let mut groups = codes[1..].chunks_exact_mut(4);
                 let mut frame_groups = frames.get_mut(1..).unwrap_or_default().chunks_exact_mut(4);
@@ -210,7 +200,6 @@ impl Backtraces {
                     group[2] = frame_of[third];
                 }
                 bucket = [at, first, second, third][left & 3] as u16;
-                rest = &rest[3..];
             } else {
                 codes[0] = code63(u64::from_le_bytes(*rest.get(2..)?.first_chunk()?));
                 cache[here] = codes[0];
