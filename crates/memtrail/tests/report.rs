@@ -1,0 +1,133 @@
+//! `memtrail report` from outside: exit codes, streams, widths.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures").join(name)
+}
+
+fn memtrail() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.arg("report").env("TZ", "UTC").env_remove("COLUMNS").stdin(Stdio::null());
+    command
+}
+
+fn report(arguments: &[&str]) -> Output {
+    memtrail().arg(fixture("cache-v2.ctf")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A failure says what is wrong in a line, then what to do about it, and prints nothing else.
+#[track_caller]
+fn fails(output: &Output, code: i32, words: &str) {
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{message}");
+    assert!(message.contains(words), "{message}");
+    assert!(code != 3 || message.contains("\nhint: "), "{message}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_recording_is_a_folder_or_its_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.ctf");
+    std::fs::copy(fixture("cache-v2.ctf"), &trace).unwrap();
+    let of = |path: &Path| memtrail().arg(path).output().unwrap();
+    let (whole, bare) = (of(folder.path()), of(&trace));
+    assert!(whole.status.success(), "{}", text(&whole.stderr));
+    assert_eq!(whole.stdout, bare.stdout);
+    assert!(text(&bare.stdout).contains("Stdlib.Queue.add"));
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_exit_code_3() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |path: &Path| memtrail().arg(path).output().unwrap();
+    let empty = folder.path().join("empty.ctf");
+    std::fs::write(&empty, "").unwrap();
+    fails(&of(&folder.path().join("missing")), 3, "missing: No such file");
+    fails(&of(&empty), 3, "empty");
+    fails(&of(Path::new(env!("CARGO_BIN_EXE_memtrail"))), 3, "not a memtrace trace");
+    fails(&of(folder.path().join("empty.ctf").parent().unwrap()), 3, "not a recording");
+}
+
+#[test]
+fn a_wrong_command_line_has_exit_code_2() {
+    for (arguments, words) in [
+        (&["--live-at", "potato"][..], "`potato` is no time"),
+        (&["--live-at", "1h"], "outside the recording"),
+        (&["--live-at", "1999-12-31T23:59"], "outside the recording"),
+        (&["--allocated", "5"], "FROM..TO"),
+        (&["--allocated", "80%..20%"], "nothing can be allocated"),
+        (&["--by", "colour"], "colour"),
+        (&["--width", "3"], "3"),
+        (&["--top", "-1"], "-1"),
+    ] {
+        fails(&report(arguments), 2, words);
+    }
+}
+
+#[test]
+fn cut_traces_are_reported_as_far_as_they_go() {
+    let whole = std::fs::read(fixture("cache-v2.ctf")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.ctf");
+    std::fs::write(&path, &whole[..whole.len() * 2 / 3]).unwrap();
+    let output = memtrail().arg(&path).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let text = text(&output.stdout);
+    assert!(text.ends_with("in the trace; `memtrail trace info` lists them\n"), "{text}");
+}
+
+#[test]
+fn json_is_one_object_whatever_the_width() {
+    let output = report(&["--json", "--top", "3", "--width", "40"]);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["format"], 1);
+    assert_eq!(value["report"]["places"].as_array().unwrap().len(), 3);
+    assert_eq!(value["report"]["places"][0]["name"], "Stdlib.String.concat");
+    assert_eq!(value["report"]["totals"]["allocated"]["samples"], 7_054);
+}
+
+#[test]
+fn the_width_is_80_columns_unless_said_otherwise() {
+    let widest = |output: &Output| {
+        text(&output.stdout).lines().map(|line| line.chars().count()).max().unwrap()
+    };
+    assert_eq!(widest(&report(&[])), 80);
+    assert_eq!(widest(&report(&["--width", "100"])), 100);
+    let by_variable =
+        memtrail().arg(fixture("cache-v2.ctf")).env("COLUMNS", "120").output().unwrap();
+    assert_eq!(widest(&by_variable), 120);
+}
+
+#[test]
+fn pipes_get_no_colours_and_may_break() {
+    assert!(!report(&[]).stdout.contains(&0x1b));
+    let mut child = memtrail()
+        .args([fixture("cache-v2.ctf").to_str().unwrap(), "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
+
+#[test]
+fn a_full_disk_is_a_failure() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = memtrail()
+        .arg(fixture("cache-v2.ctf"))
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot write output"), "{}", text(&output.stderr));
+}
