@@ -157,7 +157,16 @@ impl Backtraces {
                 if MODE == STACKS { frame_room.get_mut(..MOST_FRAMES)? } else { &mut none };
             let here = usize::from(bucket);
             let mut predicted = usize::from(tag);
-            if tag != tag::MISS {
+            if tag == tag::MISS {
+                codes[0] = code63(u64::from_le_bytes(*rest.get(2..)?.first_chunk()?));
+                cache[here] = codes[0];
+                if MODE == STACKS {
+                    frames[0] = tables.locations.meet(codes[0]).0 + 1;
+                    frame_of[here] = frames[0];
+                }
+                predicted = 0;
+                rest = &rest[10..];
+            } else {
                 let is_counted = tag == tag::HIT_N;
                 predicted = if is_counted { usize::from((head >> 16) as u8) } else { predicted };
                 rest = &rest[2 + usize::from(is_counted)..];
@@ -200,15 +209,6 @@ impl Backtraces {
                     group[2] = frame_of[third];
                 }
                 bucket = [at, first, second, third][left & 3] as u16;
-            } else {
-                codes[0] = code63(u64::from_le_bytes(*rest.get(2..)?.first_chunk()?));
-                cache[here] = codes[0];
-                if MODE == STACKS {
-                    frames[0] = tables.locations.meet(codes[0]).0 + 1;
-                    frame_of[here] = frames[0];
-                }
-                predicted = 0;
-                rest = &rest[10..];
             }
             room = &mut room[predicted + 1..];
             if MODE == STACKS {
