@@ -8,11 +8,13 @@
 //! In OCaml 4 all this happens under the runtime's lock. In OCaml 5 several domains may get here at
 //! once; one profile of ours is shared by all, and stopped by one write to its block, as
 //! `caml_memprof_stop` does. It is not discarded: 5.3 crashes when that befalls a domain that is taking
-//! a sample. So callbacks for blocks it knows may still come, and do nothing. Functions are given back
-//! by one write each (see [`near`]).
+//! a sample. So callbacks for blocks it knows may still come, and do nothing. Where domains are to take
+//! their next samples is reset by one minor collection, or a stale one would count for the program's
+//! profile. Only then are the functions given back, by one write each (see [`near`]).
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_void};
+use std::mem;
 use std::sync::OnceLock;
 
 use memtrail_ocaml::block::{self, UNIT, Value};
@@ -35,11 +37,21 @@ struct Guard {
     stop: u64,
     /// `caml_failwith`.
     raise: u64,
+    collection: Option<Collection>,
     detours: Vec<Detour>,
 }
 
+/// Whose the sampler is.
+#[derive(PartialEq)]
+enum Progress {
+    Ours,
+    /// Ours is stopped, the functions are still redirected.
+    Stopped,
+    Theirs,
+}
+
 static GUARD: OnceLock<Guard> = OnceLock::new();
-static GIVEN_WAY: Lock<bool> = Lock::new(false);
+static PROGRESS: Lock<Progress> = Lock::new(Progress::Ours);
 
 /// Watches for the program using the sampler. False if that is not possible.
 pub(crate) fn watch(target: &'static Target) -> bool {
@@ -60,7 +72,9 @@ pub(crate) fn watch(target: &'static Target) -> bool {
         .map(|((theirs, _), slot)| Detour::begin(*theirs, slot).ok())
         .collect();
     let Some(detours) = detours.filter(|_| !raise.is_null()) else { return false };
-    GUARD.set(Guard { target, stop: stop as u64, raise: raise as u64, detours }).is_ok()
+    let (stop, raise) = (stop as u64, raise as u64);
+    let collection = Collection::find(target);
+    GUARD.set(Guard { target, stop, raise, collection, detours }).is_ok()
 }
 
 /// Stands in for `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
@@ -72,6 +86,7 @@ unsafe extern "C" fn instead_of_start() {
         "push rdi",
         "push rsi",
         "push rdx",
+        "mov rdi, rsp",
         "call {give_way}",
         "pop rdx",
         "pop rsi",
@@ -81,12 +96,13 @@ unsafe extern "C" fn instead_of_start() {
     );
     #[cfg(target_arch = "aarch64")]
     naked_asm!(
-        "stp x0, x1, [sp, #-32]!",
-        "stp x2, x30, [sp, #16]",
+        "stp x2, x1, [sp, #-32]!",
+        "stp x0, x30, [sp, #16]",
+        "mov x0, sp",
         "bl {give_way}",
         "mov x16, x0",
-        "ldp x2, x30, [sp, #16]",
-        "ldp x0, x1, [sp], #32",
+        "ldp x0, x30, [sp, #16]",
+        "ldp x2, x1, [sp], #32",
         "br x16",
         give_way = sym give_way,
     );
@@ -137,7 +153,7 @@ extern "C" fn answer_to_stop() -> Jump {
     let Some(guard) = GUARD.get() else {
         return Jump { argument: UNIT, function: nothing as *const () as u64 };
     };
-    if *GIVEN_WAY.lock() {
+    if *PROGRESS.lock() == Progress::Theirs {
         // Another domain has started its own just now.
         return Jump { argument: UNIT, function: guard.stop };
     }
@@ -148,31 +164,102 @@ extern "C" fn answer_to_stop() -> Jump {
     Jump { argument: message.as_ptr() as u64, function: guard.raise }
 }
 
-/// Gives way, once. The address of the runtime's own function.
-extern "C" fn give_way() -> u64 {
+/// The program's arguments of `caml_memprof_start`, in memory.
+#[repr(C)]
+struct Arguments {
+    tracker: Value,
+    frames: Value,
+    rate: Value,
+}
+
+/// Gives way. The address of the runtime's own function.
+///
+/// # Safety
+/// Called in place of `caml_memprof_start`, with its arguments.
+unsafe extern "C" fn give_way(arguments: *mut Arguments) -> u64 {
     let nowhere = nothing as *const () as u64;
     let Some(guard) = GUARD.get() else { return nowhere };
-    let mut given_way = GIVEN_WAY.lock();
-    if !*given_way {
-        fenced((), recorder::give_way);
-        // Before the functions are given back: a domain that starts its own must not find ours.
-        fenced((), || stop(guard.target));
+    let target = guard.target;
+    let first = fenced(false, || {
+        let mut progress = PROGRESS.lock();
+        let first = *progress == Progress::Ours;
+        if first {
+            recorder::give_way();
+            stop_everywhere(target);
+            *progress = Progress::Stopped;
+        }
+        first
+    });
+    // No lock is held here: other domains that get to this place take part in the collection.
+    if let Some(collection) = &guard.collection {
+        // SAFETY: as the caller promises.
+        unsafe { collection.run(arguments) };
+    }
+    let mut progress = PROGRESS.lock();
+    if *progress != Progress::Theirs {
         if guard.detours.iter().any(|detour| detour.end().is_err()) {
             return nowhere;
         }
-        *given_way = true;
-        drop(given_way);
-        if guard.target.runtime.version.family() == Family::Single {
-            // SAFETY: our profile runs, so this neither fails nor raises; we are where the program's
-            // own call would be, so all that the runtime does is allowed.
-            unsafe { (guard.target.runtime.stop)(UNIT) };
+        *progress = Progress::Theirs;
+    }
+    drop(progress);
+    if first && target.runtime.version.family() == Family::Single {
+        // SAFETY: our profile runs, so this neither fails nor raises; we are where the program's
+        // own call would be, so all that the runtime does is allowed.
+        unsafe { (target.runtime.stop)(UNIT) };
+    }
+    target.runtime.start_address as u64
+}
+
+type OfRoot = unsafe extern "C" fn(*mut Value);
+
+/// What a collection of all minor heaps takes. Only in OCaml 5.
+struct Collection {
+    register: OfRoot,
+    remove: OfRoot,
+    collect: unsafe extern "C" fn(),
+}
+
+impl Collection {
+    fn find(target: &Target) -> Option<Self> {
+        if target.runtime.version.family() == Family::Single {
+            return None;
+        }
+        let find = |name: &str| Some(symbol(name)).filter(|address| !address.is_null());
+        let register = find(symbols::control::REGISTER_ROOT)?;
+        let remove = find(symbols::control::REMOVE_ROOT)?;
+        let collect = find(symbols::minor_gc::EMPTY_ALL)?;
+        // SAFETY: the runtime declares these functions with these types (see `symbols`).
+        unsafe {
+            Some(Self {
+                register: mem::transmute::<*mut c_void, OfRoot>(register),
+                remove: mem::transmute::<*mut c_void, OfRoot>(remove),
+                collect: mem::transmute::<*mut c_void, unsafe extern "C" fn()>(collect),
+            })
         }
     }
-    guard.target.runtime.start_address as u64
+
+    /// Collects; what the arguments point to may move.
+    ///
+    /// # Safety
+    /// Where the program may allocate, with values of its own.
+    unsafe fn run(&self, arguments: *mut Arguments) {
+        // SAFETY: both fields stay in place until they are removed again.
+        unsafe {
+            let roots = [&raw mut (*arguments).tracker, &raw mut (*arguments).rate];
+            for root in roots {
+                (self.register)(root);
+            }
+            (self.collect)();
+            for root in roots {
+                (self.remove)(root);
+            }
+        }
+    }
 }
 
 /// Stops our profile in all domains.
-fn stop(target: &Target) {
+fn stop_everywhere(target: &Target) {
     let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
     let memory = target.capturer.memory();
     let profile = fields

@@ -57,10 +57,12 @@ pub mod memprof {
     pub const MAIN_CONTEXT: &str = "caml_memprof_main_ctx";
 }
 
-/// The end of a minor collection in 5.3 (`runtime/minor_gc.c`), in the order of the calls.
+/// Minor collections of 5.3 (`runtime/minor_gc.c`).
 pub mod minor_gc {
     /// `void f(caml_domain_state *, int participating_count, caml_domain_state **participating)`.
     pub const PROMOTE: &str = "caml_empty_minor_heap_promote";
+    /// 5.x: `void f(void)`, collects the minor heaps of all domains.
+    pub const EMPTY_ALL: &str = "caml_empty_minor_heaps_once";
     /// `void f(caml_domain_state *)`, in `runtime/memprof.c`.
     pub const AFTER_MINOR: &str = "caml_memprof_after_minor_gc";
     /// `void f(caml_domain_state *)`, in `runtime/finalise.c`.
@@ -105,6 +107,10 @@ pub mod control {
     pub const INSTALL_SIGNAL_HANDLER: &str = "caml_install_signal_handler";
     /// All: `void *f(size_t)`, null when there is no memory.
     pub const STAT_ALLOC: &str = "caml_stat_alloc_noexc";
+    /// All: `void f(value *)`; what stands there is kept alive, and followed when it moves.
+    pub const REGISTER_ROOT: &str = "caml_register_generational_global_root";
+    /// All: `void f(value *)`.
+    pub const REMOVE_ROOT: &str = "caml_remove_generational_global_root";
     /// All: `void f(const char *message)`, raises `Failure`.
     pub const FAILWITH: &str = "caml_failwith";
     /// All: `void f(void *)`.

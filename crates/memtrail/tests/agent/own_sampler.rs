@@ -1,0 +1,39 @@
+//! Programs that use the runtime's sampler themselves.
+
+use memtrail_recording::Outcome;
+
+use crate::compilers::named;
+use crate::contents::{Contents, read};
+use crate::programs::build;
+use crate::running::Case;
+use crate::transparency::on_each;
+
+fn same(compiler: &str, program: &str) -> Contents {
+    let program = build(&named(compiler), program);
+    read(&Case::new(&program, &[]).options(&["--rate", "1e-2"]).same().recording)
+}
+
+on_each!(stopping_what_never_started, |compiler| {
+    let contents = same(compiler, "memprof_stray");
+    assert_eq!(contents.description.outcome, Some(Outcome::Exited { code: Some(0) }));
+    // 400,000 times a reference and a list cell: the recording goes on to the end.
+    contents.expect_words("Memprof_stray.keep", 400_000.0 * 5.0);
+});
+
+on_each!(every_order, |compiler| {
+    let contents = same(compiler, "memprof_order");
+    assert_eq!(contents.description.outcome, Some(Outcome::GaveWay));
+    // What came before is there: 50,000 references.
+    contents.expect_words("Memprof_order.work", 50_000.0 * 2.0);
+});
+
+/// Whatever the domains' timing is when ours ends: each counts its own allocations exactly.
+#[test]
+fn in_several_domains_at_once() {
+    for _ in 0..30 {
+        let contents = same("ocaml-5.3.0", "memprof_domains");
+        assert_eq!(contents.description.outcome, Some(Outcome::GaveWay));
+        // 100,000 references before the first domain is spawned, and as many in each of three.
+        contents.expect_words("Memprof_domains.work", 400_000.0 * 2.0);
+    }
+}
