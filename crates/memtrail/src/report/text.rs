@@ -15,8 +15,6 @@ use super::{chain, sparkline, when};
 const ROWS: usize = 3;
 /// Columns before the name of a place.
 const NAME: usize = 37;
-/// Columns before the note on a total.
-const NOTE: usize = 16 + 14 + 15 + 2;
 /// Where a name would have fewer columns than that, it has a line of its own.
 const LEAST_NAME: usize = 24;
 
@@ -93,7 +91,6 @@ fn nothing(canvas: &mut Canvas, report: &Report) {
 
 fn totals(canvas: &mut Canvas, report: &Report) {
     let totals = &report.totals;
-    let room = canvas.width().saturating_sub(NOTE);
     let mut row = |name: &str, amount: &Amount, note: String| {
         let size = bytes_with_error(amount.bytes, amount.bytes_stderr);
         let blocks = format!("{} blocks", count(amount.blocks));
@@ -110,18 +107,7 @@ fn totals(canvas: &mut Canvas, report: &Report) {
     row("allocated", &totals.allocated, speed);
     let promoted = share(&totals.promoted, &totals.allocated);
     row("promoted", &totals.promoted, format!("{promoted} of it"));
-    let mut kinds = vec![format!("at {}", seconds(totals.peak_seconds))];
-    let kind_bytes = [("minor", totals.peak_minor_bytes), ("external", totals.peak_external_bytes)];
-    for (kind, size) in kind_bytes {
-        if size >= totals.peak.bytes * 0.005 {
-            kinds.push(format!("{} {kind}", percent(ratio(size, totals.peak.bytes))));
-        }
-    }
-    // A note that would be cut off says less than none.
-    while kinds.len() > 1 && columns(&kinds.join(", ")) > room {
-        kinds.pop();
-    }
-    row("live at peak", &totals.peak, kinds.join(", "));
+    row("live at peak", &totals.peak, format!("at {}", seconds(totals.peak_seconds)));
     let end = share(&totals.live_at_end, &totals.peak);
     row("live at the end", &totals.live_at_end, format!("{end} of the peak"));
     canvas.gap();
@@ -131,10 +117,39 @@ fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
+/// ` (79 % external, 19 % major)`: where the peak's memory was, if not all of it in the major
+/// heap. What does not fit is left out, the smallest first.
+fn kinds_at_peak(report: &Report, room: usize) -> String {
+    let totals = &report.totals;
+    let mut kinds = vec![
+        ("minor", totals.peak_minor_bytes),
+        ("major", totals.peak_major_bytes),
+        ("external", totals.peak_external_bytes),
+    ];
+    kinds.retain(|&(_, size)| size >= totals.peak.bytes * 0.005);
+    kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+    loop {
+        let share = |size| percent(ratio(size, totals.peak.bytes));
+        let names: Vec<String> =
+            kinds.iter().map(|&(kind, size)| format!("{} {kind}", share(size))).collect();
+        let text = format!(" ({})", names.join(", "));
+        if kinds.is_empty() || matches!(kinds[..], [("major", _)]) {
+            return String::new();
+        }
+        if columns(&text) <= room {
+            return text;
+        }
+        kinds.pop();
+    }
+}
+
 fn curve(canvas: &mut Canvas, report: &Report) {
     let values: Vec<f64> = report.timeline.iter().map(|point| point.most_bytes).collect();
-    let peak = bytes(report.totals.peak.bytes);
-    canvas.line(&[(PLAIN, "live memory"), (FAINT, &format!(" over time, up to {peak}"))]);
+    let title = "live memory";
+    let caption = format!(" over time, up to {}", bytes(report.totals.peak.bytes));
+    let kinds =
+        kinds_at_peak(report, canvas.width().saturating_sub(columns(title) + columns(&caption)));
+    canvas.line(&[(PLAIN, title), (FAINT, &caption), (FAINT, &kinds)]);
     for line in sparkline::area(&values, ROWS) {
         canvas.line(&[(CURVE, &format!("▕{line}▏"))]);
     }
