@@ -18,7 +18,7 @@ fn names(program: &Program) {
         ("Named.Make.in_functor", "let[@inline never] in_functor"),
         ("Named.inlined", "let[@inline always] inlined"),
         ("Named.calls_inlined", "let[@inline never] calls_inlined"),
-        ("Named.+++", "( +++ ) a b ="),
+        ("Named.(+++)", "( +++ ) a b ="),
         ("Named.with_closure.(fun)", "let[@inline never] with_closure"),
         ("Named.with_local.local", "let rec local"),
     ] {
