@@ -68,6 +68,7 @@ pub(crate) fn description(
             rate: target.options.rate,
             seed: target.seed,
             callstacks: if incremental { "incremental" } else { "runtime" }.into(),
+            checked: target.capturer.checked(),
         },
         clock: ClockPair { start_unix_us: clock.start.0, start_monotonic_ns: clock.monotonic },
         build_id: build_id(),

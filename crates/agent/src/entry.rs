@@ -6,7 +6,10 @@
 //! there sampling begins.
 
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::{AcqRel, Relaxed}};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr,
+    Ordering::{AcqRel, Relaxed},
+};
 
 use crate::arm::{Armed, arm};
 use crate::environment::Injected;

@@ -128,9 +128,7 @@ pub unsafe extern "C" fn posix_spawn(
 ) -> c_int {
     let Some(own) = own!(c"posix_spawn", Spawn) else { return libc::ENOSYS };
     // SAFETY: the caller's arguments.
-    unsafe {
-        for_child(vars, |vars| own(pid, path, actions, attributes, arguments, vars))
-    }
+    unsafe { for_child(vars, |vars| own(pid, path, actions, attributes, arguments, vars)) }
 }
 
 /// # Safety
@@ -146,9 +144,7 @@ pub unsafe extern "C" fn posix_spawnp(
 ) -> c_int {
     let Some(own) = own!(c"posix_spawnp", Spawn) else { return libc::ENOSYS };
     // SAFETY: the caller's arguments.
-    unsafe {
-        for_child(vars, |vars| own(pid, file, actions, attributes, arguments, vars))
-    }
+    unsafe { for_child(vars, |vars| own(pid, file, actions, attributes, arguments, vars)) }
 }
 
 /// Starts a child by `call`: followed only if children are.

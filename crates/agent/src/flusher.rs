@@ -24,12 +24,7 @@ pub(crate) fn start() {
         libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
         libc::sigfillset(&raw mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        libc::pthread_create(
-            &raw mut thread,
-            &raw const attributes,
-            run,
-            std::ptr::null_mut(),
-        );
+        libc::pthread_create(&raw mut thread, &raw const attributes, run, std::ptr::null_mut());
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
         libc::pthread_attr_destroy(&raw mut attributes);
     }

@@ -24,7 +24,8 @@ impl Output {
     /// Creates the file; it must not exist.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let path = CString::new(path.as_os_str().as_bytes())?;
-        let mut output = Self { path, descriptor: -1, device: 0, inode: 0, length: 0, failed: None };
+        let mut output =
+            Self { path, descriptor: -1, device: 0, inode: 0, length: 0, failed: None };
         output.open(libc::O_CREAT | libc::O_EXCL)?;
         let status = output.status().ok_or_else(io::Error::last_os_error)?;
         (output.device, output.inode) = (status.st_dev, status.st_ino);
@@ -58,9 +59,7 @@ impl Output {
         let mut rest = packets;
         while !rest.is_empty() {
             // SAFETY: the buffer is valid for its length.
-            let written = unsafe {
-                libc::write(self.descriptor, rest.as_ptr().cast(), rest.len())
-            };
+            let written = unsafe { libc::write(self.descriptor, rest.as_ptr().cast(), rest.len()) };
             match written {
                 n if n > 0 => rest = rest.get(n as usize..).unwrap_or_default(),
                 _ => {

@@ -222,6 +222,7 @@ impl Recorder {
         description.trace.state = state;
         description.trace.blocks = blocks;
         description.trace.lost = lost;
+        description.sampling.checked = self.target.capturer.checked();
         // Nobody is there to be told if this fails; the trace itself is whole.
         let _ = description.save(&self.folder);
     }

@@ -12,7 +12,7 @@ use memtrail_ocaml::{Memory as _, memprof};
 use crate::recorder::Target;
 
 /// Starts of the sampler that draw a batch each; a batch takes well under a microsecond.
-const MOST_BATCHES: u64 = 8192;
+const MOST_BATCHES: u64 = 4096;
 
 /// SplitMix64, the generator that the runtime seeds its own with.
 struct SplitMix(u64);

@@ -28,8 +28,8 @@ fn try_start(armed: Armed) -> Result<(), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
     let mut runtime = Runtime::find(armed.version).map_err(missing)?;
     calibrate_layout(&mut runtime)?;
-    let capturer =
-        Capturer::new(&runtime).ok_or_else(|| missing(symbols::callstack::DESCRIPTORS))?;
+    let capturer = Capturer::new(&runtime, armed.options.check_callstacks)
+        .ok_or_else(|| missing(symbols::callstack::DESCRIPTORS))?;
     let target: &'static Target = Box::leak(Box::new(Target {
         runtime,
         capturer,

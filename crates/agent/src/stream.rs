@@ -25,8 +25,7 @@ impl Stream {
     ) -> Option<Self> {
         let now = recorder.clock.now();
         let pid = u64::from(recorder.pid);
-        let mut writer =
-            StreamWriter::new(memory, version, pid, domain, now, BlockId(0)).ok()?;
+        let mut writer = StreamWriter::new(memory, version, pid, domain, now, BlockId(0)).ok()?;
         if version == Version::V3 {
             let (first, end) = recorder.next_ids();
             writer.set_ids(first, end).ok()?;

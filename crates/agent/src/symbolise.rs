@@ -36,7 +36,8 @@ pub(crate) fn with_locations<T>(
         length += 1;
     }
     let mut text = [[0u8; 2 * LONGEST_NAME]; MOST];
-    let mut named = [Location { function: b"", file: b"", line: 0, start_col: 0, end_col: 0 }; MOST];
+    let mut named =
+        [Location { function: b"", file: b"", line: 0, start_col: 0, end_col: 0 }; MOST];
     // The runtime gives the innermost first, the trace wants it last.
     for ((location, raw), text) in
         named.iter_mut().zip(found.iter().take(length).rev()).zip(text.iter_mut())
@@ -73,11 +74,5 @@ fn with_symbol<T>(address: u64, use_it: impl FnOnce(&[Location<'_>]) -> T) -> T 
     let Some(function) = names::demangle(symbol.to_bytes(), &mut text) else {
         return use_it(&[]);
     };
-    use_it(&[Location {
-        function,
-        file: object.to_bytes(),
-        line: 0,
-        start_col: 0,
-        end_col: 0,
-    }])
+    use_it(&[Location { function, file: object.to_bytes(), line: 0, start_col: 0, end_col: 0 }])
 }

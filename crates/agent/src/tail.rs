@@ -29,7 +29,8 @@ pub(crate) fn map(file: Option<&Path>) -> Option<&'static mut [u8]> {
         }
     });
     // SAFETY: a fresh private mapping.
-    let memory = shared.or_else(|| unsafe { mapped(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1) })?;
+    let memory =
+        shared.or_else(|| unsafe { mapped(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1) })?;
     // SAFETY: mapped for as long as the process lives, and handed out once.
     Some(unsafe { std::slice::from_raw_parts_mut(memory, PACKET) })
 }
@@ -39,8 +40,7 @@ pub(crate) fn map(file: Option<&Path>) -> Option<&'static mut [u8]> {
 unsafe fn mapped(flags: i32, descriptor: i32) -> Option<*mut u8> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: the kernel chooses the place.
-    let memory =
-        unsafe { libc::mmap(std::ptr::null_mut(), PACKET, access, flags, descriptor, 0) };
+    let memory = unsafe { libc::mmap(std::ptr::null_mut(), PACKET, access, flags, descriptor, 0) };
     if memory == libc::MAP_FAILED {
         return None;
     }

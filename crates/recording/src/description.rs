@@ -65,6 +65,18 @@ pub struct Sampling {
     pub seed: u64,
     /// Who walks the stack: `incremental` (the agent) or `runtime`. Both give the same callstacks.
     pub callstacks: String,
+    /// Callstacks that were walked twice, and how many of them differed; absent unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<Checked>,
+}
+
+/// The result of walking stacks twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// Stacks walked incrementally and from scratch.
+    pub stacks: u64,
+    /// Those that differed. Anything but 0 is a bug.
+    pub different: u64,
 }
 
 /// One moment on two clocks. Times in the trace are `start_unix_us` plus monotonic time since.

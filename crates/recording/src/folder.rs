@@ -153,7 +153,12 @@ mod tests {
                 word_bits: 64,
                 parameters: "v=0x0".into(),
             },
-            sampling: Sampling { rate: 1e-4, seed: 1, callstacks: "incremental".into() },
+            sampling: Sampling {
+                rate: 1e-4,
+                seed: 1,
+                callstacks: "incremental".into(),
+                checked: None,
+            },
             clock: Clock { start_unix_us: 1, start_monotonic_ns: 2 },
             build_id: None,
             trace: TraceFile {

@@ -20,6 +20,6 @@ mod folder;
 pub mod session;
 
 pub use description::{
-    Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, TraceFile,
+    Checked, Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, TraceFile,
 };
 pub use folder::{DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name};

@@ -39,6 +39,9 @@ pub struct Options {
     /// Let the runtime capture callstacks instead of the agent (slower; a check on the agent).
     #[serde(default)]
     pub runtime_callstacks: bool,
+    /// Walk every stack a second time, from scratch, and count how often the two walks differ.
+    #[serde(default)]
+    pub check_callstacks: bool,
     /// Where the sampler's random numbers come from; the agent chooses if it is not given.
     #[serde(default)]
     pub seed: Option<u64>,
@@ -168,6 +171,7 @@ mod tests {
             base: "/tmp".into(),
             children: false,
             runtime_callstacks: false,
+            check_callstacks: false,
             seed: Some(7),
             context: Some("été".into()),
         };

@@ -72,6 +72,17 @@ impl CachedStack {
         &mut self.codes
     }
 
+    /// Forgets the callstack, so that the next walk starts from scratch.
+    pub(super) fn forget(&mut self) {
+        self.truncate(0);
+        self.parts.clear();
+    }
+
+    /// Whether two threads of thought come to the same callstack.
+    pub(super) fn same_as(&self, other: &Self) -> bool {
+        self.codes == other.codes && self.slots == other.slots && self.links == other.links
+    }
+
     /// A number that changes whenever the callstack does.
     pub(crate) fn version(&self) -> u64 {
         self.version

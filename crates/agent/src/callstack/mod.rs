@@ -17,6 +17,7 @@ use memtrail_ocaml::layout::FamilyState;
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::memprof::Slot;
 use memtrail_ocaml::{Memory as _, symbols};
+use memtrail_recording::Checked;
 use memtrail_trace::Code;
 
 pub(crate) use cached::CachedStack;
@@ -94,6 +95,14 @@ pub(crate) struct Capturer {
     memory: ThisProcess,
     table: Table,
     pending: Lock<PendingStacks>,
+    check: Option<Lock<Check>>,
+}
+
+/// The slow oracle: a stack walked from scratch beside the incremental one.
+#[derive(Default)]
+struct Check {
+    stack: CachedStack,
+    result: Checked,
 }
 
 enum Table {
@@ -105,7 +114,7 @@ enum Table {
 
 impl Capturer {
     /// For the runtime of this process; `None` where its frame table cannot be found.
-    pub(crate) fn new(runtime: &Runtime) -> Option<Self> {
+    pub(crate) fn new(runtime: &Runtime, check: bool) -> Option<Self> {
         // SAFETY: everything read through it stems from the runtime, which holds still meanwhile.
         let memory = unsafe { ThisProcess::new() };
         let address = |name| Some(symbol(name) as u64).filter(|&a| a != 0);
@@ -120,14 +129,19 @@ impl Capturer {
                     return None;
                 }
                 // SAFETY: from 5.3 on the function has this type; earlier ones cannot sample.
-                let table = unsafe {
-                    std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(get)()
-                };
+                let table =
+                    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(get)() };
                 Table::Multicore(table)
             }
         };
-        let capturer = Self { memory, table, pending: Lock::new(PendingStacks::new()) };
+        let check = check.then(|| Lock::new(Check::default()));
+        let capturer = Self { memory, table, pending: Lock::new(PendingStacks::new()), check };
         capturer.table().map(|_| capturer)
+    }
+
+    /// What checking found, if callstacks are checked.
+    pub(crate) fn checked(&self) -> Option<Checked> {
+        self.check.as_ref().and_then(Lock::lock_soon).map(|check| check.result)
     }
 
     pub(crate) fn memory(&self) -> ThisProcess {
@@ -152,6 +166,15 @@ impl Capturer {
         thread.stack.begin();
         self.walk(&frames, runtime, state, &mut thread.stack);
         thread.stack.end();
+        if let Some(check) = &self.check {
+            let mut check = check.lock();
+            check.stack.forget();
+            check.stack.begin();
+            self.walk(&frames, runtime, state, &mut check.stack);
+            check.stack.end();
+            check.result.stacks += 1;
+            check.result.different += u64::from(!check.stack.same_as(&thread.stack));
+        }
         let version = thread.stack.version();
         if index < 0 {
             let id = thread.id();
@@ -184,7 +207,13 @@ impl Capturer {
     }
 
     /// From the main fiber to the running one.
-    fn walk_fibers(&self, frames: &Frames, runtime: &Runtime, current: u64, stack: &mut CachedStack) {
+    fn walk_fibers(
+        &self,
+        frames: &Frames,
+        runtime: &Runtime,
+        current: u64,
+        stack: &mut CachedStack,
+    ) {
         let memtrail_ocaml::layout::Stack::Multicore(fiber) = runtime.layout.stack else { return };
         let mut chain = stack.take_chain();
         let mut next = current;

@@ -67,6 +67,10 @@ pub(crate) struct Args {
     #[arg(long, hide = true)]
     runtime_callstacks: bool,
 
+    /// Check every callstack by a second walk; the recording says how many differed
+    #[arg(long, hide = true)]
+    check_callstacks: bool,
+
     /// The program and its arguments
     #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -149,6 +153,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         base,
         children: args.children,
         runtime_callstacks: args.runtime_callstacks,
+        check_callstacks: args.check_callstacks,
         seed: args.seed,
         context: args.context.clone(),
     })
