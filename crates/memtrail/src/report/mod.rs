@@ -3,7 +3,9 @@
 mod args;
 mod canvas;
 mod chain;
+mod curve;
 mod json;
+mod places;
 mod sparkline;
 mod text;
 pub(crate) mod units;
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         selection: select(args, &profile, &zone)?,
         by: args.by.into(),
         top: args.top,
-        points: if args.json { JSON_POINTS } else { text::points(width) },
+        points: if args.json { JSON_POINTS } else { curve::points(width) },
     };
     let report = Report::new(&profile, &question);
     let text = if args.json {

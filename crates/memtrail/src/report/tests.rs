@@ -16,7 +16,7 @@ use memtrail_trace::{SampleRate, Timestamp, TraceInfo};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-use super::{json, text};
+use super::{curve, json, text};
 
 const CACHE: &[u8] = include_bytes!("../../../trace/tests/fixtures/cache-v2.ctf");
 const COMPILER: &[u8] = include_bytes!("../../../trace/tests/fixtures/ocamlopt-upstream.ctf");
@@ -60,7 +60,7 @@ fn plain(recording: &Recording, report: &Report, width: usize) -> String {
 }
 
 fn at_width(trace: &[u8], question: Question, width: usize) -> String {
-    let question = Question { points: text::points(width), ..question };
+    let question = Question { points: curve::points(width), ..question };
     plain(&bare(), &report(trace, &question), width)
 }
 
@@ -251,7 +251,7 @@ proptest! {
         width in 40..=super::MOST_COLUMNS,
         huge in any::<bool>(),
     ) {
-        let question = Question { points: text::points(width), ..ask(Some(Moment::Peak)) };
+        let question = Question { points: curve::points(width), ..ask(Some(Moment::Peak)) };
         let mut report = report(DOMAINS, &question);
         report.places = places;
         report.trace.executable = executable;

@@ -76,6 +76,11 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Part of a whole, 0 of nothing.
+pub(super) fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
 /// A share of 1, in percent: a digit after the point only where it tells something.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
