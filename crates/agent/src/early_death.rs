@@ -71,7 +71,7 @@ fn mend() -> Option<()> {
     let update_last = find(symbols::minor_gc::UPDATE_LAST)?;
     let promote = find(symbols::minor_gc::PROMOTE)?;
 
-    let code = code_around(after_minor as usize)?;
+    let code = code_around(promote as usize)?;
     let early = only_call(code, after_minor as usize)?;
     let late = only_call(code, update_last as usize)?;
     let promotion = promote as usize..promote as usize + size_of_function(promote);
@@ -113,7 +113,12 @@ fn only_call(code: &[u8], target: usize) -> Option<usize> {
 
 type Search = (usize, Option<&'static [u8]>);
 
-/// The executable segment that holds a function.
+/// More than the runtime's code takes.
+#[cfg(target_arch = "x86_64")]
+const VICINITY: usize = 1 << 19;
+
+/// The code around a function of the runtime: executable, and no farther away than all of the
+/// runtime is. A large program's own code need not be looked through.
 #[cfg(target_arch = "x86_64")]
 fn code_around(function: usize) -> Option<&'static [u8]> {
     let mut search: Search = (function, None);
@@ -137,7 +142,11 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c
             .filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0)
             .map(|header| ((info.dlpi_addr + header.p_vaddr) as usize, header.p_memsz as usize))
             .find(|&(at, length)| (at..at + length).contains(function));
-        *found = code.map(|(at, length)| slice::from_raw_parts(at as *const u8, length));
+        *found = code.map(|(at, length)| {
+            let from = at.max(function.saturating_sub(VICINITY));
+            let to = (at + length).min(function.saturating_add(VICINITY));
+            slice::from_raw_parts(from as *const u8, to - from)
+        });
         c_int::from(found.is_some())
     }
 }

@@ -101,7 +101,7 @@ fn with_jump(function: u64, slot: u64, original: u64) -> Option<u64> {
     const LENGTH: u64 = 5;
     let distance = (slot as i64).wrapping_sub(function as i64 + LENGTH as i64);
     let distance = i32::try_from(distance).ok()?;
-    if function % 8 != 0 {
+    if !function.is_multiple_of(8) {
         return None;
     }
     // jmp rel32
@@ -112,7 +112,10 @@ fn with_jump(function: u64, slot: u64, original: u64) -> Option<u64> {
 #[cfg(target_arch = "aarch64")]
 fn with_jump(function: u64, slot: u64, original: u64) -> Option<u64> {
     let distance = (slot as i64).wrapping_sub(function as i64);
-    if function % 8 != 0 || distance % 4 != 0 || !(-(1 << 27)..1 << 27).contains(&distance) {
+    if !function.is_multiple_of(8)
+        || distance % 4 != 0
+        || !(-(1 << 27)..1 << 27).contains(&distance)
+    {
         return None;
     }
     // b
