@@ -24,6 +24,9 @@ const MAX_DEPTH: usize = 1 << 25;
 /// Indices that a `u16` can be.
 const INDEXABLE: usize = 1 << 16;
 
+/// Pairs of backtraces whose nodes are remembered, a power of two: 1 MiB.
+const REMEMBERED: usize = 1 << 15;
+
 /// Backtraces not decoded, decoded to codes, decoded to codes and nodes.
 pub(super) const MARKS: u8 = 0;
 pub(super) const CODES: u8 = 1;
@@ -39,9 +42,17 @@ pub(super) struct Backtraces {
     frame_of: Box<[u32; INDEXABLE]>,
     /// The last backtrace, outermost frame first: the first `depth` entries. The rest is room.
     stack: Vec<Code>,
-    /// The same as frames, and the node of each; only kept for [`STACKS`].
+    /// The same as frames; only kept for [`STACKS`], as is all that follows.
     frames: Vec<u32>,
+    /// A hash of the backtrace up to each frame.
+    hashes: Vec<u64>,
+    /// The nodes of the first frames: not more of them than were needed.
     nodes: Vec<StackId>,
+    /// The node of the whole.
+    node: StackId,
+    /// Nodes of backtraces met lately, by their hashes: most backtraces come again and again, and
+    /// one look-up finds them, which need not wait for the one before.
+    remembered: Vec<[(u64, u32); 2]>,
     depth: usize,
 }
 
@@ -61,7 +72,11 @@ impl Backtraces {
             frame_of: zeroed(),
             stack: Vec::new(),
             frames: Vec::new(),
+            hashes: Vec::new(),
             nodes: Vec::new(),
+            node: StackId::ROOT,
+            // Zeros from the system, as above.
+            remembered: vec![[(0, 0); 2]; REMEMBERED],
             depth: 0,
         }
     }
@@ -75,10 +90,7 @@ impl Backtraces {
     /// Its node, for [`STACKS`].
     #[inline]
     pub(super) fn node(&self) -> StackId {
-        match self.depth {
-            0 => StackId::ROOT,
-            depth => self.nodes.get(depth - 1).copied().unwrap_or_default(),
-        }
+        self.node
     }
 
     pub(super) fn agrees(&self, verify: &Verify) -> bool {
@@ -102,6 +114,9 @@ impl Backtraces {
         let kept = prefix.min(self.depth);
         let Some((rest, depth)) = self.frames::<MODE>(rest, count, kept, tables) else {
             self.depth = kept;
+            if MODE == STACKS {
+                self.intern(kept, tables);
+            }
             return None;
         };
         // A prefix beyond what we have: the codewords were only for the cache.
@@ -218,13 +233,32 @@ impl Backtraces {
         Some((rest, len - room.len()))
     }
 
-    /// Finds the nodes of the frames from index `kept` on.
+    /// Finds the node of the backtrace, whose frames from index `kept` on are new.
     #[inline]
     fn intern(&mut self, kept: usize, tables: &mut Tables) {
-        let before = kept.checked_sub(1).and_then(|last| self.nodes.get(last));
-        let mut node = before.copied().unwrap_or(StackId::ROOT);
-        let frames = self.frames.get(kept..self.depth).unwrap_or_default();
+        if kept == self.depth && self.hashes.len() == kept {
+            return;
+        }
+        self.hashes.truncate(kept);
         self.nodes.truncate(kept);
+        let mut hash = self.hashes.last().copied().unwrap_or(0);
+        let frames = self.frames.get(kept..self.depth).unwrap_or_default();
+        self.hashes.extend(frames.iter().map(|&frame| {
+            hash = hash_with(hash, frame);
+            hash
+        }));
+        let index = hash as usize % REMEMBERED;
+        self.node = match self.remembered.get(index) {
+            Some([(known, node), _] | [_, (known, node)]) if *known == hash => StackId(*node),
+            _ => self.enter(index, hash, tables),
+        };
+    }
+
+    /// Finds the nodes of all frames that have none yet, and remembers the last one.
+    #[inline(never)]
+    fn enter(&mut self, index: usize, hash: u64, tables: &mut Tables) -> StackId {
+        let mut node = self.nodes.last().copied().unwrap_or(StackId::ROOT);
+        let frames = self.frames.get(self.nodes.len()..self.depth).unwrap_or_default();
         self.nodes.extend(frames.iter().map(|&from_1| {
             let frame = match from_1.checked_sub(1) {
                 Some(frame) => FrameId(frame),
@@ -234,6 +268,10 @@ impl Backtraces {
             node = tables.stacks.intern(node, frame);
             node
         }));
+        if let Some(pair) = self.remembered.get_mut(index) {
+            *pair = [(hash, node.0), pair[0]];
+        }
+        node
     }
 
     /// Frames of the last backtrace.
@@ -241,6 +279,15 @@ impl Backtraces {
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
+}
+
+/// The hash of a path with one more frame: 64 bits, of which a million different paths share one
+/// with a chance of one in thirty million.
+#[inline]
+fn hash_with(hash: u64, frame: u32) -> u64 {
+    let sum = hash.wrapping_add(u64::from(frame)).wrapping_add(0x632B_E59B_D9B4_E019);
+    let product = sum.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    product ^ product >> 32
 }
 
 /// Makes room for one codeword's frames behind the first `depth`.
