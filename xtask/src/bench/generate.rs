@@ -27,7 +27,7 @@ impl Random {
 /// Write a trace of `events` events, unless it is there already.
 ///
 /// The stack wanders: each allocation goes up some frames and down some others, as programs do;
-/// it is about 30 frames deep. Three blocks in four are collected, one in four is promoted.
+/// it is about 30 frames deep. Blocks are promoted and collected at random.
 pub(super) fn trace(path: &Path, events: u64) -> Outcome {
     if path.exists() {
         return Ok(());
@@ -57,6 +57,7 @@ fn write(path: &Path, events: u64) -> std::io::Result<()> {
     let mut random = Random(42);
     let mut stack: Vec<Code> = Vec::new();
     let mut live = Vec::new();
+    // In the major heap, by promotion or from the start: never promoted again.
     let mut promoted = HashSet::new();
     let mut now = info.start.0;
     let domain = DomainId(0);
@@ -87,6 +88,9 @@ fn write(path: &Path, events: u64) -> std::io::Result<()> {
                     end_col: 20,
                 });
             })?;
+            if event.source == Source::Major {
+                promoted.insert(id);
+            }
             live.push(id);
         } else {
             let at = random.below(live.len() as u64) as usize;
