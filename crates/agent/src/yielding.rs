@@ -6,16 +6,18 @@
 //! call goes on as if we had never been.
 //!
 //! In OCaml 4 all this happens under the runtime's lock. In OCaml 5 several domains may get here at
-//! once; one profile of ours is shared by all, and stopped by one write to its block, as
-//! `caml_memprof_stop` does. It is not discarded: 5.3 crashes when that befalls a domain that is taking
-//! a sample. So callbacks for blocks it knows may still come, and do nothing. Where domains are to take
-//! their next samples is reset by one minor collection, or a stale one would count for the program's
-//! profile. Only then are the functions given back, by one write each (see [`near`]).
+//! once, and one profile of ours is shared by all. It is stopped, by one write to its block, in the
+//! course of a minor collection: while no domain runs, and before each decides where its next sample
+//! is to be. Otherwise they would still take one, and the runtime count it for the program's profile.
+//! The profile is not discarded as well, for 5.3 crashes when that befalls a domain with samples
+//! pending; callbacks for blocks it knows may still come, and do nothing. Only then are the functions
+//! given back, by one write each (see [`near`]).
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_void};
 use std::mem;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 
 use memtrail_ocaml::block::{self, UNIT, Value};
 use memtrail_ocaml::layout::FamilyState;
@@ -45,8 +47,8 @@ struct Guard {
 #[derive(PartialEq)]
 enum Progress {
     Ours,
-    /// Ours is stopped, the functions are still redirected.
-    Stopped,
+    /// Ours is being stopped, the functions are still redirected.
+    Stopping,
     Theirs,
 }
 
@@ -180,16 +182,18 @@ unsafe extern "C" fn give_way(arguments: *mut Arguments) -> u64 {
     let nowhere = nothing as *const () as u64;
     let Some(guard) = GUARD.get() else { return nowhere };
     let target = guard.target;
-    let first = fenced(false, || {
-        let mut progress = PROGRESS.lock();
-        let first = *progress == Progress::Ours;
-        if first {
-            recorder::give_way();
-            stop_everywhere(target);
-            *progress = Progress::Stopped;
+    let mut progress = PROGRESS.lock();
+    let first = *progress == Progress::Ours;
+    if first {
+        fenced((), recorder::give_way);
+        match &guard.collection {
+            Some(collection) => collection.install_hook(),
+            // Second best; nothing to do in OCaml 4.
+            None => stop_ours(target),
         }
-        first
-    });
+        *progress = Progress::Stopping;
+    }
+    drop(progress);
     // No lock is held here: other domains that get to this place take part in the collection.
     if let Some(collection) = &guard.collection {
         // SAFETY: as the caller promises.
@@ -197,6 +201,9 @@ unsafe extern "C" fn give_way(arguments: *mut Arguments) -> u64 {
     }
     let mut progress = PROGRESS.lock();
     if *progress != Progress::Theirs {
+        if let Some(collection) = &guard.collection {
+            collection.remove_hook();
+        }
         if guard.detours.iter().any(|detour| detour.end().is_err()) {
             return nowhere;
         }
@@ -212,9 +219,12 @@ unsafe extern "C" fn give_way(arguments: *mut Arguments) -> u64 {
 }
 
 type OfRoot = unsafe extern "C" fn(*mut Value);
+type Hook = extern "C" fn();
 
-/// What a collection of all minor heaps takes. Only in OCaml 5.
+/// A collection of all minor heaps, in the course of which our profile is stopped. Only in OCaml 5.
 struct Collection {
+    hook: &'static AtomicPtr<c_void>,
+    previous: AtomicPtr<c_void>,
     register: OfRoot,
     remove: OfRoot,
     collect: unsafe extern "C" fn(),
@@ -229,14 +239,29 @@ impl Collection {
         let register = find(symbols::control::REGISTER_ROOT)?;
         let remove = find(symbols::control::REMOVE_ROOT)?;
         let collect = find(symbols::minor_gc::EMPTY_ALL)?;
-        // SAFETY: the runtime declares these functions with these types (see `symbols`).
+        let hook = find(symbols::minor_gc::BEGIN_HOOK)?;
+        // SAFETY: the runtime declares functions and variable with these types (see `symbols`).
         unsafe {
             Some(Self {
+                hook: AtomicPtr::from_ptr(hook.cast()),
+                previous: AtomicPtr::default(),
                 register: mem::transmute::<*mut c_void, OfRoot>(register),
                 remove: mem::transmute::<*mut c_void, OfRoot>(remove),
                 collect: mem::transmute::<*mut c_void, unsafe extern "C" fn()>(collect),
             })
         }
+    }
+
+    fn install_hook(&self) {
+        self.previous.store(self.hook.load(SeqCst), SeqCst);
+        self.hook.store(as_each_begins as Hook as *mut c_void, SeqCst);
+    }
+
+    fn remove_hook(&self) {
+        let ours = as_each_begins as Hook as *mut c_void;
+        let previous = self.previous.load(SeqCst);
+        // If it is another's by now, ours stays in its chain and does no harm.
+        let _ = self.hook.compare_exchange(ours, previous, SeqCst, SeqCst);
     }
 
     /// Collects; what the arguments point to may move.
@@ -258,8 +283,19 @@ impl Collection {
     }
 }
 
-/// Stops our profile in all domains.
-fn stop_everywhere(target: &Target) {
+/// Runs in each domain as it begins a minor collection, while all others are stopped too.
+extern "C" fn as_each_begins() {
+    let Some(guard) = GUARD.get() else { return };
+    fenced((), || stop_ours(guard.target));
+    let previous = guard.collection.as_ref().map(|collection| collection.previous.load(SeqCst));
+    if let Some(previous) = previous.filter(|previous| !previous.is_null()) {
+        // SAFETY: what the runtime would have called.
+        unsafe { mem::transmute::<*mut c_void, Hook>(previous)() };
+    }
+}
+
+/// Stops our profile, if it is this domain's.
+fn stop_ours(target: &Target) {
     let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
     let memory = target.capturer.memory();
     let profile = fields

@@ -61,6 +61,8 @@ pub mod memprof {
 pub mod minor_gc {
     /// `void f(caml_domain_state *, int participating_count, caml_domain_state **participating)`.
     pub const PROMOTE: &str = "caml_empty_minor_heap_promote";
+    /// 5.x: `_Atomic` variable, `void (*)(void)`; called by each domain as it begins, while all are stopped.
+    pub const BEGIN_HOOK: &str = "caml_minor_gc_begin_hook";
     /// 5.x: `void f(void)`, collects the minor heaps of all domains.
     pub const EMPTY_ALL: &str = "caml_empty_minor_heaps_once";
     /// `void f(caml_domain_state *)`, in `runtime/memprof.c`.
