@@ -122,6 +122,7 @@ fn limit(resource: libc::__rlimit_resource_t) -> u64 {
     }
 }
 
-fn file_size_limit() -> u64 {
+/// The most bytes a file may have; writing more raises a signal.
+pub(crate) fn file_size_limit() -> u64 {
     limit(libc::RLIMIT_FSIZE)
 }

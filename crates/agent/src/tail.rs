@@ -7,12 +7,16 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use crate::output::file_size_limit;
+
 /// As large as memtrace's readers accept.
 pub(crate) const PACKET: usize = 32 * 1024;
 
 /// Maps a packet's memory in the session, or private memory where that is not possible.
 pub(crate) fn map(file: Option<&Path>) -> Option<&'static mut [u8]> {
-    let shared = file.and_then(|file| {
+    // Setting room aside beyond the limit on file sizes would kill the target with SIGXFSZ.
+    let allowed = file_size_limit() >= PACKET as u64;
+    let shared = file.filter(|_| allowed).and_then(|file| {
         let file = CString::new(file.as_os_str().as_bytes()).ok()?;
         // SAFETY: a C string; the descriptor is closed again; a fresh mapping overlaps nothing.
         unsafe {

@@ -4,13 +4,16 @@ use memtrail_recording::Outcome;
 
 use crate::compilers::named;
 use crate::contents::{Contents, read};
-use crate::programs::build;
+use crate::programs::{Program, build, build_checked};
 use crate::running::Case;
 use crate::transparency::on_each;
 
+fn same_as_alone(program: &Program) -> Contents {
+    read(&Case::new(program, &[]).options(&["--rate", "1e-2"]).same().recording)
+}
+
 fn same(compiler: &str, program: &str) -> Contents {
-    let program = build(&named(compiler), program);
-    read(&Case::new(&program, &[]).options(&["--rate", "1e-2"]).same().recording)
+    same_as_alone(&build(&named(compiler), program))
 }
 
 on_each!(stopping_what_never_started, |compiler| {
@@ -28,12 +31,21 @@ on_each!(every_order, |compiler| {
 });
 
 /// Whatever the domains' timing is when ours ends: each counts its own allocations exactly.
-#[test]
-fn in_several_domains_at_once() {
-    for _ in 0..30 {
-        let contents = same("ocaml-5.3.0", "memprof_domains");
+fn several_at_once(program: &Program, times: u32) {
+    for _ in 0..times {
+        let contents = same_as_alone(program);
         assert_eq!(contents.description.outcome, Some(Outcome::GaveWay));
         // 100,000 references before the first domain is spawned, and as many in each of three.
         contents.expect_words("Memprof_domains.work", 400_000.0 * 2.0);
     }
+}
+
+#[test]
+fn in_several_domains_at_once() {
+    several_at_once(&build(&named("ocaml-5.3.0"), "memprof_domains"), 30);
+}
+
+#[test]
+fn in_several_domains_with_the_runtimes_assertions() {
+    several_at_once(&build_checked(&named("ocaml-5.3.0"), "memprof_domains"), 30);
 }

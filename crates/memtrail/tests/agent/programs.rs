@@ -60,6 +60,33 @@ pub(crate) fn build(compiler: &Compiler, name: &str) -> Program {
     Program { path: dir.join(name), variables: header.variables }
 }
 
+/// Compile `tests/programs/NAME.ml` with the runtime that checks its own assertions.
+pub(crate) fn build_checked(compiler: &Compiler, name: &str) -> Program {
+    let file = format!("{name}.ml");
+    let dir = cached(compiler, &[&file], "checked", |dir| {
+        let mut command = Command::new(&compiler.ocamlopt);
+        compile(command.args(["-g", "-runtime-variant", "d", "-o", name, &file]).current_dir(dir));
+    });
+    // It says on standard error that it is that runtime, unless told not to.
+    let quiet = ("OCAMLRUNPARAM".to_owned(), "v=0".to_owned());
+    Program { path: dir.join(name), variables: vec![quiet] }
+}
+
+/// Compile `tests/programs/NAME.ml` with the runtime in a shared library.
+pub(crate) fn build_shared(compiler: &Compiler, name: &str) -> Program {
+    let file = format!("{name}.ml");
+    let dir = cached(compiler, &[&file], "shared", |dir| {
+        let mut ocaml = Command::new(&compiler.ocamlopt);
+        ocaml.args(["-g", "-output-obj", "-o", "whole.o", &file]);
+        compile(ocaml.current_dir(dir));
+        let runtime = compiler.headers();
+        let mut c = Command::new("gcc");
+        c.args(["-o", name, "whole.o", "-Wl,-E", "-lasmrun_shared", "-lm", "-lpthread", "-L"]);
+        compile(c.arg(&runtime).arg("-Wl,-rpath").arg(&runtime).current_dir(dir));
+    });
+    Program { path: dir.join(name), variables: Vec::new() }
+}
+
 /// Compile `tests/programs/NAME.ml` to bytecode.
 pub(crate) fn build_bytecode(compiler: &Compiler, name: &str) -> Program {
     let file = format!("{name}.ml");

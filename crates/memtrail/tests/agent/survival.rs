@@ -150,7 +150,7 @@ on_each!(forked_children, |compiler| {
     let (_, alone) = case.recorded_in_folder();
     assert_eq!(alone.len(), 1, "one recording without --children: {alone:?}");
     read(&alone[0]);
-    let case = Case::new(&program, &[]).options(&["--rate", "1e-3", "--children"]);
+    let case = Case::new(&program, &[]).options(&["--rate", "1e-2", "--children"]);
     let (_, all) = case.recorded_in_folder();
     // The parent, its child, the grandchild, and twenty more.
     assert_eq!(all.len(), 23, "{all:?}");
