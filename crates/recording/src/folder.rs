@@ -168,6 +168,7 @@ mod tests {
                 blocks: 0,
                 lost: 0,
             },
+            notes: Vec::new(),
             outcome: Some(Outcome::Killed { signal: 9 }),
         }
     }
