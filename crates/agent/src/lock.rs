@@ -1,21 +1,25 @@
-//! A lock of three states on a futex: never allocates, never touches thread-locals.
+//! A lock that costs its usual holder one atomic instruction, and never allocates, calls the
+//! runtime's or libc's locks, or touches thread-locals.
 //!
-//! The scheme is the third mutex of Drepper's "Futexes are tricky". In the target it is contended
-//! only for the moment in which the flusher copies a packet out.
+//! It is contended only for the moment in which the flusher writes a packet out, and by domains that
+//! speak of each other's blocks; whoever has to wait spins, then sleeps a little.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{
-    AtomicU32,
+    AtomicBool,
     Ordering::{Acquire, Relaxed, Release},
 };
 
-const FREE: u32 = 0;
-const HELD: u32 = 1;
-const WAITED_FOR: u32 = 2;
+/// Tries before a waiter sleeps.
+const SPINS: u32 = 200;
+/// How long it sleeps between tries.
+static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+/// Sleeps after which [`Lock::lock_soon`] gives up: a fifth of a second.
+const PATIENCE: u32 = 4_000;
 
 pub(crate) struct Lock<T> {
-    state: AtomicU32,
+    held: AtomicBool,
     value: UnsafeCell<T>,
 }
 
@@ -24,56 +28,46 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
     pub(crate) const fn new(value: T) -> Self {
-        Self { state: AtomicU32::new(FREE), value: UnsafeCell::new(value) }
+        Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     #[inline]
     pub(crate) fn lock(&self) -> Held<'_, T> {
-        if self.state.compare_exchange(FREE, HELD, Acquire, Relaxed).is_err() {
-            self.wait();
+        if !self.take() {
+            self.wait(u32::MAX);
         }
         Held { lock: self }
     }
 
-    /// Like `lock`, but gives up after a fifth of a second: whoever holds the lock may be this very
-    /// thread, interrupted by a signal whose handler ends the process.
+    /// Like `lock`, but gives up in the end: whoever holds the lock may be this very thread,
+    /// interrupted by a signal whose handler ends the process.
     pub(crate) fn lock_soon(&self) -> Option<Held<'_, T>> {
-        const TRIES: u32 = 200;
-        let pause = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-        for _ in 0..TRIES {
-            if self.state.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok() {
-                return Some(Held { lock: self });
-            }
-            // SAFETY: a valid duration, no remainder wanted.
-            unsafe { libc::nanosleep(&raw const pause, std::ptr::null_mut()) };
-        }
-        None
+        (self.take() || self.wait(PATIENCE)).then_some(Held { lock: self })
     }
 
+    #[inline]
+    fn take(&self) -> bool {
+        !self.held.swap(true, Acquire)
+    }
+
+    /// Waits for at most so many sleeps; for ever if that is `u32::MAX`.
     #[cold]
-    fn wait(&self) {
-        for _ in 0..100 {
-            std::hint::spin_loop();
-            if self.state.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok() {
-                return;
+    fn wait(&self, sleeps: u32) -> bool {
+        let mut slept = 0;
+        loop {
+            for _ in 0..SPINS {
+                if !self.held.load(Relaxed) && self.take() {
+                    return true;
+                }
+                std::hint::spin_loop();
             }
+            if slept >= sleeps && sleeps != u32::MAX {
+                return false;
+            }
+            slept = slept.saturating_add(1);
+            // SAFETY: a valid duration, no remainder wanted.
+            unsafe { libc::nanosleep(&raw const PAUSE, std::ptr::null_mut()) };
         }
-        while self.state.swap(WAITED_FOR, Acquire) != FREE {
-            futex(&self.state, libc::FUTEX_WAIT, WAITED_FOR);
-        }
-    }
-}
-
-fn futex(word: &AtomicU32, operation: i32, value: u32) {
-    // SAFETY: the word outlives the call, and a null timeout is allowed.
-    unsafe {
-        libc::syscall(
-            libc::SYS_futex,
-            word.as_ptr(),
-            operation | libc::FUTEX_PRIVATE_FLAG,
-            value,
-            std::ptr::null::<libc::timespec>(),
-        );
     }
 }
 
@@ -101,8 +95,6 @@ impl<T> DerefMut for Held<'_, T> {
 impl<T> Drop for Held<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.lock.state.swap(FREE, Release) == WAITED_FOR {
-            futex(&self.lock.state, libc::FUTEX_WAKE, 1);
-        }
+        self.lock.held.store(false, Release);
     }
 }

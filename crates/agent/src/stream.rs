@@ -4,7 +4,7 @@ use memtrail_trace::write::{AllocEvent, Refused, StreamWriter, Version};
 use memtrail_trace::{BlockId, Code, DomainId, Timestamp};
 
 use crate::recorder::Recorder;
-use crate::symbolise::with_locations;
+use crate::symbolise::{NO_OCAML_CODE, with_locations};
 
 type Writer = StreamWriter<&'static mut [u8]>;
 
@@ -44,6 +44,7 @@ impl Stream {
     ) -> Option<BlockId> {
         let now = recorder.clock.now();
         let same = std::mem::replace(&mut self.last_thread, thread) == thread;
+        let stack = if stack.is_empty() { &[NO_OCAML_CODE] } else { stack };
         let shared = self.writer.shared(stack, if same { unchanged } else { 0 });
         for &code in stack.get(shared..).unwrap_or_default() {
             if !self.writer.knows(code) {

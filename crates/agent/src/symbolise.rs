@@ -10,6 +10,10 @@ use crate::recorder::Target;
 const MOST: usize = 32;
 const LONGEST_NAME: usize = 512;
 
+/// Stands for the callstack of what the runtime allocates while no OCaml code runs: memtrace's tools
+/// cannot take an empty one.
+pub(crate) const NO_OCAML_CODE: Code = Code(2);
+
 /// Calls `use_it` with the functions at a call site, the caller first; with none where the program
 /// was compiled without debug information and exports no symbol for the place.
 pub(crate) fn with_locations<T>(
@@ -17,6 +21,10 @@ pub(crate) fn with_locations<T>(
     code: Code,
     use_it: impl FnOnce(&[Location<'_>]) -> T,
 ) -> T {
+    if code == NO_OCAML_CODE {
+        let function = b"[no OCaml code]";
+        return use_it(&[Location { function, file: b"", line: 0, start_col: 0, end_col: 0 }]);
+    }
     let (runtime, capturer) = (&target.runtime, &target.capturer);
     let memory = capturer.memory();
     let address = code.0 >> 1;

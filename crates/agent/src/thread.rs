@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use memtrail_trace::Code;
 
-use crate::callstack::CachedStack;
+use crate::callstack::{CachedStack, Places};
 use crate::tls;
 use crate::value::SomeBlock;
 
@@ -13,6 +13,8 @@ use crate::value::SomeBlock;
 pub(crate) struct Thread {
     /// Its callstack at the last sample.
     pub(crate) stack: CachedStack,
+    /// Places of allocations that its samples fell into.
+    pub(crate) places: Places,
     /// Scratch: a callstack that the runtime captured itself.
     pub(crate) captured: Vec<Code>,
     /// The result that callbacks on this thread return.
@@ -52,6 +54,7 @@ pub(crate) fn current() -> &'static mut Thread {
 fn make() -> &'static mut Thread {
     let thread = Box::into_raw(Box::new(Thread {
         stack: CachedStack::default(),
+        places: Places::default(),
         captured: Vec::new(),
         some: SomeBlock::new(),
     }));

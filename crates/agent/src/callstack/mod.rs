@@ -8,6 +8,7 @@
 mod cached;
 mod frames;
 mod pending;
+mod places;
 
 use std::ffi::c_void;
 
@@ -24,6 +25,7 @@ pub(crate) use cached::CachedStack;
 use cached::{Piece, Top};
 use frames::Frames;
 use pending::PendingStacks;
+pub(crate) use places::Places;
 
 use crate::lock::Lock;
 use crate::runtime::{Runtime, symbol};
@@ -181,11 +183,11 @@ impl Capturer {
             let ticket = self.pending.lock().keep(thread.stack.codes(), id, version);
             return ticket.map_or(Receipt::Nothing, |ticket| Receipt::Pending { ticket });
         }
-        let innermost = thread.stack.codes().last().map(|code| code.0 >> 1);
-        let top = innermost
-            .and_then(|pc| frames.descriptor(pc))
-            .and_then(|d| d.debuginfo_of_allocation(&self.memory, index as u8))
-            .map(code_of_debuginfo);
+        let pc = thread.stack.codes().last().map_or(0, |code| code.0 >> 1);
+        let top = thread.places.get(pc, index as u8, || {
+            let descriptor = frames.descriptor(pc)?;
+            descriptor.debuginfo_of_allocation(&self.memory, index as u8).map(code_of_debuginfo)
+        });
         Receipt::Current { version, top }
     }
 
