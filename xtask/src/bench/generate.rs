@@ -67,10 +67,19 @@ fn write(path: &Path, events: u64) -> std::io::Result<()> {
         if random.below(100) < 45 || live.is_empty() {
             let keep = stack.len().saturating_sub(random.below(8) as usize);
             stack.truncate(keep);
-            while stack.len() < 20 || random.below(6) != 0 && stack.len() < 60 {
-                // A function calls some four others.
+            while stack.len() < 20 || !stack.last().is_some_and(|code| code.0 % 5 == 0) {
+                if stack.len() == 60 {
+                    break;
+                }
+                // A function calls four others, one of them most of the time.
                 let caller = stack.last().map_or(1, |code| code.0);
-                let callee = (caller * 31 + random.below(4) * 7) % FUNCTIONS;
+                let choice = match random.below(100) {
+                    0..90 => 0,
+                    90..97 => 1,
+                    98 => 2,
+                    _ => 3,
+                };
+                let callee = (caller * 31 + choice * 7 + 3) % FUNCTIONS;
                 stack.push(Code(1 + callee));
             }
             let event = AllocEvent {

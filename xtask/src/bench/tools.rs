@@ -31,7 +31,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
         let peer: Option<PathBuf> = if theirs.is_empty() { None } else { peer::program(theirs) };
         let theirs = match peer {
             None => None,
-            Some(tool) => Some(median(2, || {
+            Some(tool) => Some(median(1, || {
                 let mut command = Command::new(&tool);
                 command.arg(&trace);
                 command
