@@ -7,9 +7,8 @@
 //! Most nodes have one child, interned right after them: such a child is found at
 //! `parent + 1` without hashing, and only the others are entered in a hash table.
 
-use std::collections::hash_map::Entry;
-
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::units::{FrameId, StackId};
 
@@ -18,8 +17,9 @@ use crate::units::{FrameId, StackId};
 pub struct StackTree {
     parents: Vec<StackId>,
     frames: Vec<FrameId>,
-    /// Children that do not stand right behind their parent, by (parent, frame).
-    others: FxHashMap<u64, StackId>,
+    /// Children that do not stand right behind their parent, by (parent, frame). The table holds ids
+    /// alone, as their keys stand in the columns: a quarter of the memory.
+    others: HashTable<StackId>,
     /// Some of `others`, each at the one place where it can be: what was asked for lately will be
     /// asked for again.
     lately: Vec<(u64, StackId)>,
@@ -39,7 +39,7 @@ impl Default for StackTree {
         Self {
             parents: vec![StackId::ROOT],
             frames: vec![FrameId(u32::MAX)],
-            others: FxHashMap::default(),
+            others: HashTable::new(),
             // No child has the root's parent and frame for its key.
             lately: vec![(u64::MAX, StackId::ROOT); LATELY],
         }
@@ -105,7 +105,8 @@ impl StackTree {
         if self.stands_behind(parent, frame) {
             return Some(StackId(parent.0 + 1));
         }
-        self.others.get(&key(parent, frame)).copied()
+        let same = |&at: &StackId| self.is(at, parent, frame);
+        self.others.find(hash(key(parent, frame)), same).copied()
     }
 
     /// `parent` with one more frame.
@@ -115,7 +116,7 @@ impl StackTree {
             return StackId(parent.0 + 1);
         }
         let key = key(parent, frame);
-        let place = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53) as usize;
+        let place = (hash(key) >> 53) as usize;
         let lately = self.lately[place];
         if lately.0 == key {
             return lately.1;
@@ -123,6 +124,11 @@ impl StackTree {
         let id = self.intern_other(parent, frame);
         self.lately[place] = (key, id);
         id
+    }
+
+    fn is(&self, at: StackId, parent: StackId, frame: FrameId) -> bool {
+        let at = at.0 as usize;
+        self.frames.get(at) == Some(&frame) && self.parents.get(at) == Some(&parent)
     }
 
     #[inline]
@@ -136,7 +142,10 @@ impl StackTree {
         // 2^32 nodes would need 32 GiB of columns; the last id then stands for all that is beyond.
         let new = StackId(u32::try_from(self.parents.len()).unwrap_or(u32::MAX));
         if new.0 != parent.0 + 1 {
-            match self.others.entry(key(parent, frame)) {
+            let Self { parents, frames, others, .. } = self;
+            let key_of = |at: StackId| key(parents[at.0 as usize], frames[at.0 as usize]);
+            let wanted = key(parent, frame);
+            match others.entry(hash(wanted), |&at| key_of(at) == wanted, |&at| hash(key_of(at))) {
                 Entry::Occupied(found) => return *found.get(),
                 Entry::Vacant(free) => free.insert(new),
             };
@@ -145,6 +154,13 @@ impl StackTree {
         self.frames.push(frame);
         new
     }
+}
+
+/// Spreads a key over all bits; the table uses the highest and the lowest.
+#[inline]
+fn hash(key: u64) -> u64 {
+    let spread = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    spread ^ spread >> 32
 }
 
 fn key(parent: StackId, frame: FrameId) -> u64 {
