@@ -134,7 +134,8 @@ unsafe extern "C" fn first_object(
                 let Some(content) = rest.get(name..name + length) else { break };
                 let is_gnu = rest.get(..name) == Some(b"GNU\0");
                 if is_gnu && u32::from_le_bytes([k0, k1, k2, k3]) == GNU_BUILD_ID {
-                    let text = content.iter().map(|byte| format!("{byte:02x}")).collect();
+                    let digits = content.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+                    let text = digits.filter_map(|d| char::from_digit(d.into(), 16)).collect();
                     *data.cast::<Option<String>>() = Some(text);
                     return 1;
                 }

@@ -114,6 +114,10 @@ pub unsafe extern "C" fn __readlink_chk(
 /// As `_exit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _exit(code: c_int) -> ! {
+    leave(code)
+}
+
+fn leave(code: c_int) -> ! {
     end_of_process();
     // SAFETY: ends the process.
     unsafe { libc::syscall(libc::SYS_exit_group, code) };
@@ -126,6 +130,5 @@ pub unsafe extern "C" fn _exit(code: c_int) -> ! {
 /// As `_Exit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _Exit(code: c_int) -> ! {
-    // SAFETY: as the caller's.
-    unsafe { _exit(code) }
+    leave(code)
 }

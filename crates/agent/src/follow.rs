@@ -39,14 +39,11 @@ pub(crate) fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder>
         let epoch = parent.epoch.wrapping_add(1);
         let begun = Recorder::begin(parent.target, Some(parent.pid), epoch);
         TAKING_OVER.store(false, Relaxed);
-        match begun {
-            Ok(recorder) => Some(recorder),
-            Err(_) => {
-                // Nobody can be told; try again rarely.
-                NEXT_LOOK.store(now + 1000 * LOOK_EVERY_NS, Relaxed);
-                None
-            }
+        if begun.is_err() {
+            // Nobody can be told; try again rarely.
+            NEXT_LOOK.store(now + 1000 * LOOK_EVERY_NS, Relaxed);
         }
+        begun.ok()
     })
 }
 

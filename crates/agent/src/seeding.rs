@@ -14,7 +14,7 @@ use crate::recorder::Target;
 /// Starts of the sampler that draw a batch each; a batch takes well under a microsecond.
 const MOST_BATCHES: u64 = 4096;
 
-/// SplitMix64, the generator that the runtime seeds its own with.
+/// `SplitMix64`, the generator that the runtime seeds its own with.
 struct SplitMix(u64);
 
 impl SplitMix {

@@ -1,7 +1,7 @@
 //! Starts a recording, when the runtime is ready and nothing of the program has run.
 
 use std::fs::OpenOptions;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -68,12 +68,8 @@ fn calibrate_layout(runtime: &mut Runtime) -> Result<(), String> {
 fn claim(session: &Path) -> bool {
     let file = session.join(CLAIM_FILE);
     let me = std::process::id().to_string();
-    match OpenOptions::new().write(true).create_new(true).open(&file) {
-        Ok(mut claim) => claim.write_all(me.as_bytes()).is_ok(),
-        Err(_) => {
-            let mut holder = String::new();
-            let read = std::fs::File::open(&file).and_then(|mut f| f.read_to_string(&mut holder));
-            read.is_ok() && holder == me
-        }
+    if let Ok(mut claim) = OpenOptions::new().write(true).create_new(true).open(&file) {
+        return claim.write_all(me.as_bytes()).is_ok();
     }
+    std::fs::read_to_string(&file).is_ok_and(|holder| holder == me)
 }

@@ -7,8 +7,9 @@ use memtrail_trace::{Code, Location};
 use crate::recorder::Target;
 
 /// Inlined frames shown of one call site, the innermost ones.
-const MOST: usize = 32;
-const LONGEST_NAME: usize = 512;
+const MOST: usize = 24;
+/// This and the next are on the stack of a thread of the target, so they are no larger than need be.
+const LONGEST_NAME: usize = 256;
 
 /// Stands for the callstack of what the runtime allocates while no OCaml code runs: memtrace's tools
 /// cannot take an empty one.
