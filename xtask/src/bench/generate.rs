@@ -67,7 +67,7 @@ fn write(path: &Path, events: u64) -> std::io::Result<()> {
         if random.below(100) < 45 || live.is_empty() {
             let keep = stack.len().saturating_sub(random.below(8) as usize);
             stack.truncate(keep);
-            while stack.len() < 20 || !stack.last().is_some_and(|code| code.0 % 5 == 0) {
+            while stack.len() < 20 || stack.last().is_none_or(|code| code.0 % 5 != 0) {
                 if stack.len() == 60 {
                     break;
                 }
@@ -75,8 +75,8 @@ fn write(path: &Path, events: u64) -> std::io::Result<()> {
                 let caller = stack.last().map_or(1, |code| code.0);
                 let choice = match random.below(100) {
                     0..90 => 0,
-                    90..97 => 1,
-                    98 => 2,
+                    90..=96 => 1,
+                    97 | 98 => 2,
                     _ => 3,
                 };
                 let callee = (caller * 31 + choice * 7 + 3) % FUNCTIONS;

@@ -43,8 +43,9 @@ fn hold_against_the_truth(compiler: &str, runs: u32) {
     let program = build(&named(compiler), "exact");
     let mut all: BTreeMap<String, Deviations> = BTreeMap::new();
     for seed in 1..=runs {
-        let recorded =
-            Case::new(&program, &[&seed.to_string()]).options(&["--rate", "1e-3"]).recorded();
+        let seed = seed.to_string();
+        let options = ["--rate", "1e-3", "--seed", &seed];
+        let recorded = Case::new(&program, &[&seed]).options(&options).recorded();
         assert!(recorded.seen.status.success(), "{:?}", recorded.seen);
         let truth = truth(&recorded.seen.stdout());
         let samples = samples(&recorded.recording);
