@@ -28,12 +28,18 @@ pub(super) fn unpacked() -> io::Result<PathBuf> {
 fn cache_folders() -> Vec<PathBuf> {
     let home = |sub: &str| std::env::var_os("HOME").map(|h| Path::new(&h).join(sub));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    // SAFETY-free: the uid only names a folder whose owner is checked below.
     let temporary = std::env::temp_dir().join(format!("memtrail-{}", super::process::user_id()));
     [cache.or_else(|| home(".cache")).map(|c| c.join("memtrail")), Some(temporary)]
         .into_iter()
         .flatten()
+        .filter(|folder| can_be_preloaded(folder))
         .collect()
+}
+
+/// The loader takes spaces and colons to separate libraries.
+fn can_be_preloaded(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    !bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b':')
 }
 
 fn unpack_into(folder: &Path, name: &str) -> io::Result<PathBuf> {
@@ -42,7 +48,7 @@ fn unpack_into(folder: &Path, name: &str) -> io::Result<PathBuf> {
         return Err(io::Error::from(io::ErrorKind::PermissionDenied));
     }
     let path = folder.join(name);
-    if fs::metadata(&path).is_ok_and(|m| m.len() == AGENT.len() as u64) {
+    if fs::read(&path).is_ok_and(|found| found == AGENT) {
         return Ok(path);
     }
     let fresh = folder.join(format!(".{name}.{}", std::process::id()));
