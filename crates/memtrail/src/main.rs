@@ -42,7 +42,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Demo(args) => demo::run(&args),

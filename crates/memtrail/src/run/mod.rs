@@ -32,6 +32,7 @@ Examples:
   memtrail run --children -- make        every OCaml program that make starts
 
 What a program pays: well under 1 % of its time at the default rate.")]
+#[expect(clippy::struct_excessive_bools, reason = "one a switch of the command line")]
 pub(crate) struct Args {
     /// Samples per word allocated, or the distance between samples: 1e-4, 512KiB,
     /// "one sample per 512 KiB"
@@ -76,7 +77,7 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
-pub(crate) fn run(args: Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (program, arguments) = args.command.split_first().expect("clap requires one");
     let mut command = Command::new(program);
     command.args(arguments);
@@ -91,7 +92,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Failure> {
         return Err(cannot_start(program, &process::become_program(command)));
     }
 
-    let options = resolve(&args)?;
+    let options = resolve(args)?;
     let launch = |what: &str, error: &dyn std::fmt::Display| {
         Failure::new(Kind::Launch, format_args!("cannot {what}: {error}"))
     };

@@ -94,7 +94,6 @@ pub(super) fn run(mut command: Command, started: impl FnOnce(u32)) -> io::Result
         .into_iter()
         .filter(|&signal| disposition(signal) != libc::SIG_IGN);
     let mut signals = SignalsInfo::<WithOrigin>::new(passed_on)?;
-    #[expect(clippy::zombie_processes, reason = "waited for below, with the flags we need")]
     let child = command.spawn()?;
     let pid = child.id() as i32;
     CHILD.store(pid, Relaxed);

@@ -15,11 +15,11 @@ use crate::trace::input::Input;
 
 /// Prints every event of a trace, one a line
 ///
-/// Time in µs since the start, block, what happened. An allocation (alloc, alloc_major, alloc_ext)
-/// has its number of samples, its size in words, its domain unless that is 0, how many frames its
-/// call stack shares with that of the allocation before, and its call stack from the outermost
-/// frame to the innermost: function@file:line:columns, or $code without debug information. Then a
-/// block may be promoted to the major heap, and collected.
+/// Time in µs since the start, block, what happened. An allocation (`alloc`, `alloc_major`,
+/// `alloc_ext`) has its number of samples, its size in words, its domain unless that is 0, how many
+/// frames its call stack shares with that of the allocation before, and its call stack from the
+/// outermost frame to the innermost: function@file:line:columns, or $code without debug
+/// information. Then a block may be promoted to the major heap, and collected.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

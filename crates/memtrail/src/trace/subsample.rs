@@ -52,7 +52,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         .hint("to keep a tenth of the samples, the factor is 10"));
     }
     let window = (args.from.unwrap_or(0.0), args.to.unwrap_or(f64::INFINITY));
-    if !(window.0 < window.1) {
+    // NaN is before nothing.
+    if window.0.partial_cmp(&window.1) != Some(std::cmp::Ordering::Less) {
         return Err(Failure::new(
             Kind::Usage,
             format_args!("nothing is allocated from {} s up to {} s", window.0, window.1),

@@ -49,7 +49,7 @@ fn fibers_and_domains() {
 #[test]
 fn a_compiler_at_work() {
     let case = Case::command("ocamlopt.opt", &["-c", "-w", "-a", "big.ml"]);
-    let source: String = (0..200)
+    let functions: Vec<String> = (0..200)
         .map(|i| {
             format!(
                 "let rec f{i} a b = match a with [] -> b | x :: r -> \
@@ -57,6 +57,6 @@ fn a_compiler_at_work() {
             )
         })
         .collect();
-    std::fs::write(case.folder.path().join("big.ml"), source).expect("write a source");
+    std::fs::write(case.folder.path().join("big.ml"), functions.concat()).expect("write a source");
     checked(&case.options(&["--rate", "1e-3", "--check-callstacks"]), 10_000);
 }
