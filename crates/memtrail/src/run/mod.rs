@@ -31,7 +31,8 @@ Examples:
   memtrail run --rate 512KiB -- ./server one sample per 512 KiB allocated, for weeks
   memtrail run --children -- make        every OCaml program that make starts
 
-What a program pays: well under 1 % of its time at the default rate.")]
+What a program pays: about a microsecond a sample. That is some 1 % of its time at the default rate,
+more if it does little but allocate; --rate 1e-5 costs a tenth.")]
 #[expect(clippy::struct_excessive_bools, reason = "one a switch of the command line")]
 pub(crate) struct Args {
     /// Samples per word allocated, or the distance between samples: 1e-4, 512KiB,
