@@ -84,6 +84,9 @@ pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, 
     }
     for recorded in &settled.recordings {
         eprintln!("{}", sentence(recorded));
+        for note in &recorded.description.notes {
+            eprintln!("memtrail: note: {note}");
+        }
     }
     if settled.recordings.len() > 4 {
         eprintln!("memtrail: {} recordings", settled.recordings.len());
