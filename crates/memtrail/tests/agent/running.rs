@@ -168,7 +168,10 @@ impl Case {
     /// Start it under `memtrail run` and give the process, for tests that disturb it.
     pub(crate) fn start_recorded(&self) -> (std::process::Child, PathBuf) {
         let recording = self.new_recording();
-        let mut command = self.prepared(&self.recorded_words(Some(&recording)));
+        // A test run in the background ignores these signals, and what is ignored stays ignored.
+        let mut words = vec!["env".into(), "--default-signal=INT,QUIT".into()];
+        words.extend(self.recorded_words(Some(&recording)));
+        let mut command = self.prepared(&words);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         (command.process_group(0).spawn().expect("start memtrail run"), recording)
     }
