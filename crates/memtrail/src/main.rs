@@ -9,6 +9,7 @@ mod error;
 mod report;
 mod run;
 mod trace;
+mod units;
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use memtrail_profile::sites::{By, Key, Places, Total};
 use serde::Serialize;
 
 use crate::error::{Failure, Kind};
-use crate::report::units::{bytes_with_error, percent};
+use crate::units::{bytes_with_error, percent};
 
 /// What is known beforehand: which function allocates what stays, and why it stays. How much it
 /// is, and how much of it, the recording says.

@@ -4,7 +4,7 @@
 use memtrail_profile::report::{CallerChain, Frame};
 
 use super::canvas::{Canvas, FAINT, PLAIN, clean, columns, elide_middle};
-use super::units::percent;
+use crate::units::percent;
 
 const ARROW: &str = " ← ";
 /// Columns before the first share.

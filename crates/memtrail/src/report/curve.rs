@@ -4,7 +4,7 @@ use memtrail_profile::report::Report;
 
 use super::canvas::{CURVE, Canvas, FAINT, PLAIN, columns};
 use super::sparkline;
-use super::units::{bytes, percent, ratio, seconds};
+use crate::units::{bytes, percent, ratio, seconds};
 
 /// Lines of the picture of live memory.
 const ROWS: usize = 3;

@@ -8,7 +8,6 @@ mod json;
 mod places;
 mod sparkline;
 mod text;
-pub(crate) mod units;
 mod when;
 
 #[cfg(test)]
@@ -29,6 +28,7 @@ use memtrail_trace::MappedTrace;
 pub(crate) use self::args::Args;
 use self::when::{LiveAt, Span, When};
 use crate::error::{Failure, Kind};
+use crate::units;
 
 /// Points of the timeline in JSON.
 const JSON_POINTS: usize = 200;

@@ -3,8 +3,8 @@
 use memtrail_profile::report::{CallerChain, Place, Report};
 
 use super::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle, elide_start};
-use super::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 use super::{chain, sparkline};
+use crate::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 /// Columns before the name of a place.
 const NAME: usize = 37;

@@ -6,8 +6,8 @@ use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Outcome, Recording};
 
 use super::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
-use super::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 use super::{curve, places, when};
+use crate::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 /// The whole report; styled, as the caller may strip styles.
 pub(super) fn render(

@@ -10,6 +10,7 @@ use memtrail_recording::{Description, FileState, Outcome, Recording};
 use super::process::End;
 use super::session::Session;
 use super::tails;
+use crate::units::{bytes, grouped};
 
 /// What the agents did, after all is settled.
 pub(super) struct Settled {
@@ -129,7 +130,7 @@ fn sentence(recorded: &Recorded) -> String {
     let mut text = format!(
         "memtrail: {shown}: {} sampled blocks, {}",
         grouped(description.trace.blocks),
-        size(description.trace.bytes)
+        bytes(description.trace.bytes as f64)
     );
     match description.outcome {
         Some(Outcome::Killed { signal }) => {
@@ -155,26 +156,6 @@ fn display(folder: &Path) -> String {
     let text = short.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
     if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
 }
 
 fn as_json(settled: &Settled) -> serde_json::Value {

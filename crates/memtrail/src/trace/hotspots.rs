@@ -10,9 +10,9 @@ use memtrail_trace::{Decoded, Detail, Event, TraceInfo};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::report::units::{bytes, grouped, percent};
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
+use crate::units::{bytes, grouped, percent};
 
 /// Positions that are printed of each function.
 const POSITIONS: usize = 3;

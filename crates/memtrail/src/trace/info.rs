@@ -9,9 +9,9 @@ use memtrail_trace::{Decoded, Detail, Reader, TraceInfo};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::report::units::{bytes, grouped, percent};
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
+use crate::units::{bytes, grouped, percent};
 
 /// Says what was traced, and how fast it allocated
 ///

@@ -47,7 +47,7 @@ pub(crate) fn bytes_with_error(value: f64, stderr: f64) -> String {
 }
 
 /// A number of things: `1,234`, `99.1 k`, `4.61 M`.
-pub(super) fn count(number: f64) -> String {
+pub(crate) fn count(number: f64) -> String {
     if number < 9_999.5 {
         return grouped(number.round() as u64);
     }
@@ -77,7 +77,7 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// Part of a whole, 0 of nothing.
-pub(super) fn ratio(part: f64, whole: f64) -> f64 {
+pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// `0.31 s`, `42 s`, `3m05s`, `2h14m`, `9d03h`.
-pub(super) fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     if seconds == 0.0 {
         "0 s".into()
