@@ -4,8 +4,10 @@
 //! asks the libraries, and prints; nothing is computed here.
 #![deny(unsafe_code)]
 
+mod damage;
 mod demo;
 mod error;
+mod outcome;
 mod report;
 mod run;
 mod trace;

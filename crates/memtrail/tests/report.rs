@@ -78,9 +78,52 @@ fn cut_traces_are_reported_as_far_as_they_go() {
     let path = folder.path().join("cut.ctf");
     std::fs::write(&path, &whole[..whole.len() * 2 / 3]).unwrap();
     let output = memtrail().arg(&path).output().unwrap();
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(3), "as for the commands that read traces");
+    assert!(text(&output.stderr).contains("the file ends inside a packet"));
     let text = text(&output.stdout);
-    assert!(text.ends_with("in the trace; `memtrail trace info` lists them\n"), "{text}");
+    assert!(text.contains("in the trace; `memtrail trace info` names the first\n"), "{text}");
+}
+
+/// What a killed process leaves is no damage: all commands say how it ended, and succeed.
+#[test]
+fn killed_processes_may_leave_half_a_packet() {
+    let whole = std::fs::read(fixture("cache-v2.ctf")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.ctf");
+    let description = r#"{
+        "format": 1, "memtrail": "0.1.0", "program": "/bin/server", "arguments": ["server"],
+        "pid": 4711, "host": "box", "notes": ["a note to readers"],
+        "runtime": {"language": "OCaml", "version": "4.13", "word_bits": 64, "parameters": ""},
+        "sampling": {"rate": 1e-4, "callstacks": "incremental"},
+        "clock": {"start_unix_us": 1, "start_monotonic_ns": 2},
+        "trace": {"file": "trace.ctf", "bytes": 1, "blocks": 1, "state": "complete"},
+        "outcome": {"killed": {"signal": 9}}
+    }"#;
+    std::fs::write(folder.path().join("recording.json"), description).unwrap();
+    let commands =
+        [&["report", "--width", "200"][..], &["trace", "info"], &["trace", "info", "--json"]];
+    let run = |command: &[&str]| {
+        let mut memtrail = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        memtrail.args(command).arg(folder.path()).output().unwrap()
+    };
+    std::fs::write(&trace, &whole[..whole.len() - 1_000]).unwrap();
+    for command in commands {
+        let output = run(command);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let text = text(&output.stdout);
+        assert!(text.contains("a note to readers"), "{text}");
+        let killed = ["killed by signal 9", "\"signal\": 9"];
+        assert!(killed.iter().any(|words| text.contains(words)), "{text}");
+    }
+    // Damage elsewhere is damage, whatever became of the process.
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2..whole.len() / 2 + 64].fill(0xff);
+    std::fs::write(&trace, damaged).unwrap();
+    for command in commands {
+        let output = run(command);
+        assert_eq!(output.status.code(), Some(3));
+        assert!(!output.stdout.is_empty());
+    }
 }
 
 #[test]

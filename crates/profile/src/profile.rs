@@ -1,6 +1,6 @@
 //! A whole trace, read and put in order.
 
-use memtrail_trace::{Detail, Error, Locations, Reader, StackTree, TraceInfo};
+use memtrail_trace::{Anomalies, Detail, Error, Locations, Reader, StackTree, TraceInfo};
 
 use crate::blocks::Blocks;
 use crate::build::{Inconsistencies, ProfileBuilder};
@@ -23,7 +23,7 @@ pub struct Profile {
     /// Events that contradict others.
     pub inconsistent: Inconsistencies,
     /// Damage that the reader met and read past.
-    pub damage: u64,
+    pub damage: Anomalies,
     /// Turns samples into totals.
     pub estimator: Estimator,
 }
@@ -43,7 +43,7 @@ impl Profile {
             }
         });
         let tables = (decoded.tables.locations, decoded.tables.stacks);
-        Ok(Self::new(info, builder, tables, decoded.anomalies.serious()))
+        Ok(Self::new(info, builder, tables, decoded.anomalies))
     }
 
     /// Puts together what has been read.
@@ -51,7 +51,7 @@ impl Profile {
         info: TraceInfo,
         builder: ProfileBuilder,
         (locations, stacks): (Locations, StackTree),
-        damage: u64,
+        damage: Anomalies,
     ) -> Self {
         let (blocks, end, inconsistent) = builder.finish();
         let estimator = Estimator::new(info.sample_rate, info.word_bits);

@@ -27,6 +27,7 @@ use memtrail_trace::MappedTrace;
 
 pub(crate) use self::args::Args;
 use self::when::{LiveAt, Span, When};
+use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::units;
 
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    damage::verdict(&recording, &profile.damage)
 }
 
 /// Reads the trace, and says so on a terminal if it takes long.

@@ -1,12 +1,13 @@
 //! The report for people, in as many columns as they have.
 
 use jiff::tz::TimeZone;
-use memtrail_profile::report::{Amount, Report};
+use memtrail_profile::report::{Amount, Anomalies, Report};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Outcome, Recording};
 
 use super::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use super::{curve, places, when};
+use crate::outcome;
 use crate::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 /// The whole report; styled, as the caller may strip styles.
@@ -52,6 +53,8 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
         trace.pid,
         trace.host
     );
+    let outcome = outcome::words(description.and_then(|d| d.outcome.as_ref()));
+    let line = outcome.map_or(line.clone(), |words| format!("{line}; {words}"));
     canvas.paragraph(PLAIN, 0, &line);
     let rate = if trace.samples_per_word >= 1.0 {
         "every word sampled: figures are exact".to_owned()
@@ -120,18 +123,25 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
             _ => {}
         }
         for note in &description.notes {
-            warn(canvas, note);
+            warn(canvas, &format!("note: {note}"));
         }
         if trace.lost > 0 {
             let lost = grouped(trace.lost);
             warn(canvas, &format!("{lost} samples could not be written: figures are too low"));
         }
     }
-    let anomalies = report.anomalies.damage + report.anomalies.inconsistent_events;
-    if anomalies > 0 {
-        let plural = if anomalies == 1 { "anomaly" } else { "anomalies" };
-        let number = grouped(anomalies);
-        warn(canvas, &format!("{number} {plural} in the trace; `memtrail trace info` lists them"));
+    let Anomalies { damage, inconsistent_events } = report.anomalies;
+    if damage > 0 {
+        let plural = if damage == 1 { "anomaly" } else { "anomalies" };
+        let number = grouped(damage);
+        let text = format!("{number} {plural} in the trace; `memtrail trace info` names the first");
+        warn(canvas, &text);
+    }
+    if inconsistent_events > 0 {
+        let plural =
+            if inconsistent_events == 1 { "event contradicts" } else { "events contradict" };
+        let number = grouped(inconsistent_events);
+        warn(canvas, &format!("{number} {plural} others: unknown blocks, or the same one twice"));
     }
 }
 

@@ -10,6 +10,7 @@ use memtrail_recording::{Description, FileState, Outcome, Recording};
 use super::process::End;
 use super::session::Session;
 use super::tails;
+use crate::outcome;
 use crate::units::{bytes, grouped};
 
 /// What the agents did, after all is settled.
@@ -132,18 +133,10 @@ fn sentence(recorded: &Recorded) -> String {
         grouped(description.trace.blocks),
         bytes(description.trace.bytes as f64)
     );
-    match description.outcome {
-        Some(Outcome::Killed { signal }) => {
-            let _ = write!(text, ", killed by signal {signal}");
-        }
-        Some(Outcome::GaveWay) => text += ", ended when the program started Gc.Memprof itself",
-        Some(Outcome::WriteFailed { errno }) => {
-            let error = std::io::Error::from_raw_os_error(errno);
-            let _ = write!(text, ", ended when writing failed: {error}");
-        }
-        Some(Outcome::Execed) => text += ", until it became another program",
-        _ if *alive => text += ", still growing",
-        _ => {}
+    match outcome::words(description.outcome.as_ref()) {
+        Some(words) => text = format!("{text}, {words}"),
+        None if *alive => text += ", still growing",
+        None => {}
     }
     let _ = write!(text, "; next: memtrail report {shown}");
     text

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memtrail_profile::stats::{Stats, StatsBuilder};
+use memtrail_recording::Outcome;
 use memtrail_trace::{Decoded, Detail, Reader, TraceInfo};
 use serde::Serialize;
 
+use crate::damage;
 use crate::error::Failure;
+use crate::outcome;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 use crate::units::{bytes, grouped, percent};
@@ -37,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         stats.add(&event);
     });
     drop(progress);
-    let summary = Summary::new(&reader, &decoded, &stats.finish());
+    let summary = Summary::new(&input, &reader, &decoded, &stats.finish());
     let mut out = std::io::stdout().lock();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &summary).map_err(std::io::Error::from)?;
@@ -80,11 +83,15 @@ struct Summary {
     share_up_to_256_words: Option<f64>,
     largest_block: u64,
     anomalies: u64,
+    first_damage: Option<String>,
+    outcome: Option<Outcome>,
+    notes: Vec<String>,
 }
 
 impl Summary {
-    fn new(reader: &Reader<'_>, decoded: &Decoded, stats: &Stats) -> Self {
+    fn new(input: &Input, reader: &Reader<'_>, decoded: &Decoded, stats: &Stats) -> Self {
         let info = reader.info();
+        let description = input.recording.description.as_ref();
         let word_bytes = u64::from(info.word_bits / 8);
         let size =
             |samples: u64| (samples as f64 * word_bytes as f64 / info.sample_rate.0).round() as u64;
@@ -119,6 +126,9 @@ impl Summary {
             share_up_to_256_words: share(stats.small[2]),
             largest_block: stats.largest.0.saturating_mul(word_bytes),
             anomalies: decoded.anomalies.total(),
+            first_damage: damage::list(&decoded.anomalies).next(),
+            outcome: description.and_then(|d| d.outcome.clone()),
+            notes: description.map_or(Vec::new(), |d| d.notes.clone()),
         }
     }
 
@@ -132,7 +142,7 @@ impl Summary {
             0.0 => "n/a".to_owned(),
             seconds => format!("{}/s", bytes(size as f64 / seconds)),
         };
-        let file = input.path.display();
+        let file = input.recording.trace.display();
         writeln!(out, "Trace      {file}, {}", bytes(self.trace_bytes as f64))?;
         writeln!(out, "Program    {}", self.program)?;
         writeln!(out, "           pid {} on {}, {}-bit", self.pid, self.host, self.word_bits)?;
@@ -189,7 +199,17 @@ impl Summary {
                 bytes(self.largest_block as f64)
             )?;
         }
-        writeln!(out, "Live       {} at the end", bytes(self.live_at_end as f64))
+        writeln!(out, "Live       {} at the end", bytes(self.live_at_end as f64))?;
+        if let Some(words) = outcome::words(self.outcome.as_ref()) {
+            writeln!(out, "Ending     {words}")?;
+        }
+        if let Some(damage) = &self.first_damage {
+            writeln!(out, "Damage     {damage}")?;
+        }
+        for note in &self.notes {
+            writeln!(out, "Note       {note}")?;
+        }
+        Ok(())
     }
 }
 

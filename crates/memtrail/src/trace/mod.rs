@@ -20,7 +20,8 @@ use crate::error::Failure;
 ///
 /// Each command takes a recording (a folder NAME.memtrail) or a bare trace file, be it ours or
 /// memtrace's, of any version. What is damaged is left out and reported on standard error; the exit
-/// code is then 3, but what could be read is printed all the same.
+/// code is then 3, but what could be read is printed all the same. A recording whose
+/// process was killed or still runs may end anywhere; that is no damage.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -64,7 +64,7 @@ impl Report {
             other_places: totals.len() - named,
             other: amount(profile, &other),
             anomalies: Anomalies {
-                damage: profile.damage,
+                damage: profile.damage.serious(),
                 inconsistent_events: profile.inconsistent.total(),
             },
         }

@@ -199,6 +199,11 @@ impl Anomalies {
         self.serious
     }
 
+    /// How many there are because the file ends too early.
+    pub fn cut_tail(&self) -> u64 {
+        self.count("truncated-header") + self.count("truncated-packet")
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()

@@ -1,0 +1,39 @@
+//! What the user is told of a damaged trace, after all that could be read has been put out.
+
+use std::process::ExitCode;
+
+use memtrail_recording::{FileState, Outcome, Recording};
+use memtrail_trace::Anomalies;
+
+use crate::error::{Failure, Kind};
+
+/// Anomalies that are spelled out.
+const SHOWN: usize = 5;
+
+/// Success, or the failure that says where the trace is damaged.
+pub(crate) fn verdict(recording: &Recording, anomalies: &Anomalies) -> Result<ExitCode, Failure> {
+    let serious = anomalies.serious();
+    if serious == 0 || (may_be_cut(recording) && serious == anomalies.cut_tail()) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let list = list(anomalies).take(SHOWN).collect::<Vec<_>>();
+    let more = serious - list.len() as u64;
+    let more = if more == 0 { String::new() } else { format!("\n  … and {more} more") };
+    let path = recording.trace.display();
+    let message = format!("{path} is damaged\n  {}{more}", list.join("\n  "));
+    Err(Failure::new(Kind::Input, message).hint("all that could be read was used"))
+}
+
+/// What is wrong, and where, the first in the file first.
+pub(crate) fn list(anomalies: &Anomalies) -> impl Iterator<Item = String> + '_ {
+    anomalies.list().iter().filter(|anomaly| !anomaly.cause.is_harmless()).map(ToString::to_string)
+}
+
+/// Whether the end of the trace may be missing without anything being wrong with the file: its
+/// process still writes, or died while it did.
+fn may_be_cut(recording: &Recording) -> bool {
+    recording.description.as_ref().is_some_and(|description| {
+        matches!(description.trace.state, FileState::Growing | FileState::Cut)
+            || matches!(description.outcome, Some(Outcome::Killed { .. }))
+    })
+}
