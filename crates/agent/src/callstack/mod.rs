@@ -162,8 +162,19 @@ impl Capturer {
     /// blocks allocated at once; it is negative for allocations by C code, whose callback is
     /// postponed.
     pub(crate) fn capture(&self, runtime: &Runtime, thread: &mut Thread, index: isize) -> Receipt {
-        let Some(table) = self.table() else { return Receipt::Nothing };
-        let frames = Frames::new(self.memory, table, &runtime.layout);
+        let Some(frames) = self.refresh(runtime, thread) else { return Receipt::Nothing };
+        let version = thread.stack.version();
+        if index < 0 {
+            let id = thread.id();
+            let ticket = self.pending.lock().keep(thread.stack.codes(), id, version);
+            return ticket.map_or(Receipt::Nothing, |ticket| Receipt::Pending { ticket });
+        }
+        Receipt::Current { version, top: self.place(&frames, thread, index) }
+    }
+
+    /// Brings the thread's callstack up to date.
+    fn refresh<'a>(&self, runtime: &'a Runtime, thread: &mut Thread) -> Option<Frames<'a>> {
+        let frames = Frames::new(self.memory, self.table()?, &runtime.layout);
         let state = runtime.state();
         thread.stack.begin();
         self.walk(&frames, runtime, state, &mut thread.stack);
@@ -177,18 +188,17 @@ impl Capturer {
             check.result.stacks += 1;
             check.result.different += u64::from(!check.stack.same_as(&thread.stack));
         }
-        let version = thread.stack.version();
-        if index < 0 {
-            let id = thread.id();
-            let ticket = self.pending.lock().keep(thread.stack.codes(), id, version);
-            return ticket.map_or(Receipt::Nothing, |ticket| Receipt::Pending { ticket });
-        }
+        Some(frames)
+    }
+
+    /// The code of the place of a block that is one of several allocated at once.
+    fn place(&self, frames: &Frames, thread: &mut Thread, index: isize) -> Option<Code> {
         let pc = thread.stack.codes().last().map_or(0, |code| code.0 >> 1);
-        let top = thread.places.get(pc, index as u8, || {
+        let index = u8::try_from(index).ok()?;
+        thread.places.get(pc, index, || {
             let descriptor = frames.descriptor(pc)?;
-            descriptor.debuginfo_of_allocation(&self.memory, index as u8).map(code_of_debuginfo)
-        });
-        Receipt::Current { version, top }
+            descriptor.debuginfo_of_allocation(&self.memory, index).map(code_of_debuginfo)
+        })
     }
 
     fn walk(&self, frames: &Frames, runtime: &Runtime, state: u64, stack: &mut CachedStack) {
@@ -263,14 +273,11 @@ impl Capturer {
         index: isize,
         mut emit: impl FnMut(u64) -> bool,
     ) {
-        let receipt = self.capture(runtime, thread, index);
-        let Some(table) = self.table() else { return };
-        let mut top = match receipt {
-            Receipt::Current { top: Some(top), .. } => Some(top.0 >> 1 | 2),
-            _ => None,
-        };
+        // Nothing is kept for later: the program itself asks, and gets its answer now.
+        let Some(frames) = self.refresh(runtime, thread) else { return };
+        let mut top = self.place(&frames, thread, index).map(|code| code.0 >> 1 | 2);
         for code in thread.stack.codes().iter().rev() {
-            let slot = top.take().or_else(|| Some(table.find(&self.memory, code.0 >> 1)?.at));
+            let slot = top.take().or_else(|| Some(frames.descriptor(code.0 >> 1)?.at));
             if !slot.is_some_and(&mut emit) {
                 return;
             }
