@@ -1,0 +1,55 @@
+//! What is known of a recording beside its trace. All of it may be missing: a bare trace has none.
+//!
+//! The same object stands as JSON in an offline page, beside each trace.
+
+use serde::{Deserialize, Serialize};
+
+/// A recording, as its keeper describes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Description {
+    /// What to call it: the folder's or the file's name.
+    pub name: String,
+    /// Path of the executable; the trace's own word if absent.
+    pub program: Option<String>,
+    /// Arguments, the program's own name first.
+    pub args: Vec<String>,
+    /// Version of memtrail that recorded.
+    pub memtrail: Option<String>,
+    /// The language runtime, as `OCaml 4.14`.
+    pub runtime: Option<String>,
+    /// What the sampler's random numbers came from.
+    pub seed: Option<u64>,
+    /// Whether more will come.
+    pub state: State,
+    /// How the recording ended, in words; absent while it grows.
+    pub outcome: Option<String>,
+    /// What readers should know, in words.
+    pub notes: Vec<String>,
+    /// Set when the trace holds only a part of the recorded blocks.
+    pub thinned: Option<Thinned>,
+}
+
+/// State of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// The target runs and writes.
+    Growing,
+    /// Everything is there, as far as is known.
+    #[default]
+    Ended,
+    /// The target died without a word; what had been flushed is there.
+    Cut,
+    /// The recording cannot be read any more.
+    Lost,
+}
+
+/// How much thinning left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thinned {
+    /// Recorded blocks that are left.
+    pub kept: u64,
+    /// Recorded blocks there were.
+    pub of: u64,
+}

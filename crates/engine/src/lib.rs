@@ -1,0 +1,23 @@
+//! Answers what a page asks of recordings. The server and the page's own WebAssembly hold the same
+//! [`Engine`], so they cannot differ.
+//!
+//! An ask is JSON ([`ask::Ask`]), an answer a [slab](answer): a JSON header and columns of numbers.
+//! The engine computes nothing itself: it reads an ask, calls `memtrail_profile`, keeps what is
+//! dear for the next ask, and lays the result out.
+//!
+//! Invariants: no process, no file, no terminal and no clock in here; whatever is asked, nothing
+//! panics, and the size of an answer has a bound that does not depend on the trace.
+#![forbid(unsafe_code)]
+
+mod about;
+pub mod answer;
+pub mod ask;
+pub mod describe;
+mod engine;
+mod recording;
+mod refusal;
+
+pub use answer::Answer;
+pub use describe::Description;
+pub use engine::{Engine, Grown, RecordingId, Reply, Setting};
+pub use refusal::{Refusal, Status};

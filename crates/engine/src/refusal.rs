@@ -1,0 +1,73 @@
+//! Why an ask is not answered.
+
+use serde::Serialize;
+
+use crate::answer::Answer;
+
+/// An ask that is not answered: whose fault it is, what is wrong, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// Whose fault.
+    #[serde(skip)]
+    pub status: Status,
+    /// What is wrong, a lowercase fragment.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Which chip of the filter is wrong, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chip: Option<usize>,
+    /// Byte of the chip's text at which it is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<usize>,
+}
+
+/// How asking went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// There is an answer.
+    #[default]
+    Answered,
+    /// The ask makes no sense: HTTP 400.
+    Bad,
+    /// There is no such recording: HTTP 404.
+    Unknown,
+}
+
+impl Status {
+    /// The status of HTTP that says the same.
+    pub const fn http(self) -> u16 {
+        match self {
+            Self::Answered => 200,
+            Self::Bad => 400,
+            Self::Unknown => 404,
+        }
+    }
+}
+
+impl Refusal {
+    /// An ask that makes no sense.
+    pub fn bad(message: impl std::fmt::Display) -> Self {
+        let message = message.to_string();
+        Self { status: Status::Bad, message, hint: None, chip: None, at: None }
+    }
+
+    /// An ask of a recording that is not there.
+    pub fn unknown(message: impl std::fmt::Display) -> Self {
+        Self { status: Status::Unknown, ..Self::bad(message) }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl std::fmt::Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    /// As an answer: `{"error": {…}}`.
+    pub fn answer(&self) -> Answer {
+        Answer::new(serde_json::json!({ "error": self }))
+    }
+}
