@@ -1,0 +1,24 @@
+/** The engine as the page sees it: asks go in, answers come out. It may be a server or a worker. */
+import type { Answer } from "./slab.ts";
+
+/** What to ask; `ask` names the kind, the rest are its parameters. */
+export interface Ask {
+  ask: string;
+  [parameter: string]: unknown;
+}
+
+/** News about a recording that grows. */
+export type News =
+  | { kind: "grown"; rec: number; events: number; end: number }
+  | { kind: "ended"; rec: number; outcome: string | null }
+  | { kind: "lost"; rec: number; why: string }
+  | { kind: "connected" }
+  | { kind: "disconnected" };
+
+export interface Engine {
+  /** Served by `memtrail view`, or everything inside this file. */
+  readonly kind: "served" | "offline";
+  ask<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>>;
+  /** Calls back with news, until the returned function is called. */
+  listen(tell: (news: News) => void): () => void;
+}

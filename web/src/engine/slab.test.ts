@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decode, EngineError } from "./slab.ts";
+
+/** An answer as the engine writes it. */
+function encode(header: object, columns: number[]): ArrayBuffer {
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const base = Math.ceil((8 + json.length) / 8) * 8;
+  const buffer = new ArrayBuffer(base + columns.length * 8);
+  const bytes = new Uint8Array(buffer);
+  bytes.set(new TextEncoder().encode("MTA1"));
+  new DataView(buffer).setUint32(4, json.length, true);
+  bytes.set(json, 8);
+  new Float64Array(buffer, base).set(columns);
+  return buffer;
+}
+
+test("fields and columns of an answer, whatever the header's length", () => {
+  for (const name of ["", "a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg"]) {
+    const header = {
+      name,
+      columns: { time: { type: "f64", at: 0, len: 2 }, id: { type: "u32", at: 16, len: 2 } },
+    };
+    const answer = decode<{ name: string }>(encode(header, [1.5, -2, 0]));
+    assert.equal(answer.name, name);
+    assert.deepEqual([...answer.columns.f64("time")], [1.5, -2]);
+    assert.deepEqual([...answer.columns.u32("id")], [0, 0]);
+    assert.ok(!answer.columns.has("toString"));
+    assert.throws(() => answer.columns.f64("id"), /column id is u32/);
+    assert.throws(() => answer.columns.f64("toString"), /without a column toString/);
+  }
+});
+
+test("the engine's refusal keeps its hint and its place", () => {
+  const refusal = { error: { message: "no such heap: majr", hint: "minor, major, external", chip: 1, at: 5 } };
+  assert.throws(
+    () => decode(encode(refusal, [])),
+    (error) =>
+      error instanceof EngineError &&
+      error.message === "no such heap: majr" &&
+      error.hint === "minor, major, external" &&
+      error.chip === 1 &&
+      error.at === 5,
+  );
+});
+
+test("bytes that are no answer", () => {
+  assert.throws(() => decode(new ArrayBuffer(0)), /0 bytes does not begin with MTA1/);
+  assert.throws(() => decode(encode({}, []).slice(0, 9)), /has a header of 2/);
+});

@@ -1,0 +1,63 @@
+/**
+ * The name of a function in the room that its box has. What tells functions apart stands at the
+ * end, so modules go first: `Stdlib.Map.Make.add`, `…Make.add`, `…add`, `ad…`.
+ */
+
+export type Measure = (text: string) => number;
+
+const ELLIPSIS = "…";
+
+/** The ways to write a name that keep whole segments, longest first. */
+export function shortenings(name: string): string[] {
+  const ways = [name];
+  const dots = /\.(?=[^.])/g;
+  for (let dot = dots.exec(name); dot !== null; dot = dots.exec(name)) {
+    const rest = name.slice(dot.index + 1);
+    // An operator, or the line of a file, says nothing on its own.
+    if (/^[\p{L}_(]/u.test(rest)) {
+      ways.push(ELLIPSIS + rest);
+    }
+  }
+  return ways;
+}
+
+/** Writes names into rooms, and remembers how wide what it measured is. */
+export class Labels {
+  private readonly ways = new Map<string, { text: string; width: number }[]>();
+
+  constructor(private readonly measure: Measure) {}
+
+  /** The longest way to write `name` in `room` pixels; empty where nothing sensible fits. */
+  fit(name: string, room: number): string {
+    const ways = this.waysOf(name);
+    for (const way of ways) {
+      if (way.width <= room) {
+        return way.text;
+      }
+    }
+    const shortest = ways[ways.length - 1];
+    return shortest === undefined ? "" : beginning(shortest.text, shortest.width, room);
+  }
+
+  private waysOf(name: string): { text: string; width: number }[] {
+    let ways = this.ways.get(name);
+    if (ways === undefined) {
+      ways = shortenings(name).map((text) => ({ text, width: this.measure(text) }));
+      this.ways.set(name, ways);
+    }
+    return ways;
+  }
+}
+
+/** The first letters of the last segment. Widths are taken as even, on the safe side. */
+function beginning(text: string, width: number, room: number): string {
+  const letters = Array.from(text.startsWith(ELLIPSIS) ? text.slice(1) : text);
+  const each = width / Math.max(1, letters.length);
+  const fitting = Math.floor(room / (each * 1.15)) - 1;
+  return fitting < 2 ? "" : letters.slice(0, fitting).join("") + ELLIPSIS;
+}
+
+/** How an allocation site is written in its box: the file without its folders, and the line. */
+export function siteLabel(file: string, line: number): string {
+  return `${file.slice(file.lastIndexOf("/") + 1)}:${line}`;
+}

@@ -1,0 +1,7 @@
+declare module "*.css";
+
+/** The text of a bundled script; see build.mjs. */
+declare module "worker:*" {
+  const text: string;
+  export default text;
+}

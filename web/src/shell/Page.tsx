@@ -1,0 +1,36 @@
+/** The page: header, timeline, filter, then the views with the panel at their side. */
+import { useKeys } from "./keys.ts";
+import { toggleTheme } from "./theme.ts";
+import { Header } from "./Header.tsx";
+import { Help, helpOpen } from "./Help.tsx";
+import { Side, sideOpen } from "./Side.tsx";
+import { ViewTabs } from "./ViewTabs.tsx";
+import { notice } from "../widgets/notice.ts";
+
+export function Page() {
+  useKeys("Everywhere", [
+    { keys: "?", does: "show or hide this list", run: () => (helpOpen.value = !helpOpen.value) },
+    { keys: "t", does: "light or dark", run: toggleTheme },
+    { keys: "p", does: "show or hide points of interest", run: () => (sideOpen.value = !sideOpen.value) },
+  ]);
+  return (
+    <div class="page">
+      <Header />
+      <div />
+      <div />
+      <main class="main">
+        <ViewTabs />
+        <Side />
+      </main>
+      <Help />
+      <div class="unseen" aria-live="polite">
+        {notice.value}
+      </div>
+      {notice.value && (
+        <div class="notice" aria-hidden="true">
+          {notice.value}
+        </div>
+      )}
+    </div>
+  );
+}

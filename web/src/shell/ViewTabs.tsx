@@ -1,0 +1,67 @@
+/** The tabs, and the view behind the chosen one. */
+import { waiting } from "../engine/asking.ts";
+import { go, view } from "../state/page.ts";
+import { sidePanels, views } from "../views.ts";
+import { Icon } from "../widgets/Icon.tsx";
+import { useKeys } from "./keys.ts";
+import { sideOpen } from "./Side.tsx";
+
+export function ViewTabs() {
+  const shown = views.find(({ id }) => id === view.value) ?? views[0];
+  useKeys(
+    "Views",
+    views.map(({ id, title }, index) => ({
+      keys: String(index + 1),
+      does: title.toLowerCase(),
+      run: () => go({ view: id }),
+    })),
+  );
+  if (!shown) return null;
+  const move = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    const next = views[(views.indexOf(shown) + step + views.length) % views.length];
+    if (!next) return;
+    go({ view: next.id });
+    document.getElementById(`tab-${next.id}`)?.focus();
+  };
+  return (
+    <div class="views">
+      <div class="tabs">
+        <div role="tablist" aria-label="views" onKeyDown={move}>
+          {views.map(({ id, title, what }, index) => (
+            <button
+              key={id}
+              id={`tab-${id}`}
+              type="button"
+              role="tab"
+              aria-selected={id === shown.id}
+              aria-controls="view"
+              tabIndex={id === shown.id ? 0 : -1}
+              title={`${what} (${index + 1})`}
+              onClick={() => go({ view: id })}
+            >
+              {title}
+            </button>
+          ))}
+        </div>
+        <span class="grow" />
+        {sidePanels.length > 0 && !sideOpen.value && (
+          <button
+            type="button"
+            class="button plain small"
+            title="show points of interest (p)"
+            onClick={() => (sideOpen.value = true)}
+          >
+            <Icon name="side" /> Points of interest
+          </button>
+        )}
+      </div>
+      <section class="view" id="view" role="tabpanel" aria-labelledby={`tab-${shown.id}`}>
+        {waiting.value > 0 && <div class="busy" role="progressbar" aria-label="asking the engine" />}
+        <shown.Component key={shown.id} />
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+/** What stands in a view's place when there is nothing to draw. */
+import type { ComponentChildren } from "preact";
+import type { EngineError } from "../engine/slab.ts";
+
+/** The engine's refusal, with what to do about it. */
+export function Refusal({ error }: { error: EngineError }) {
+  return (
+    <div class="empty" role="alert">
+      <p class="empty-title">{error.message}</p>
+      {error.hint && <p>{error.hint}</p>}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
