@@ -14,6 +14,8 @@ pub mod tag {
     pub const CONTINUATION: u8 = 245;
     /// A closure.
     pub const CLOSURE: u8 = 247;
+    /// A closure inside a block of closures.
+    pub const INFIX: u8 = 249;
     /// The first tag of blocks that hold no values.
     pub const NO_SCAN: u8 = 251;
     /// A string.
@@ -24,6 +26,9 @@ pub mod tag {
 
 /// The colour of blocks outside the heap: black in 4.x, `NOT_MARKABLE` in 5.x.
 pub const COLOUR_STATIC: u64 = 3;
+
+/// 4.x: the colour of free blocks, blue.
+pub const FREE_SINGLE: u8 = 2;
 
 /// An integer as a value.
 pub const fn integer(number: i64) -> Value {

@@ -12,6 +12,15 @@ const FLAGS: u16 = 3;
 /// Return address, frame data and number of live values; the live values' offsets follow.
 const LIVE_OFS: u64 = 12;
 
+/// Where a value stands that is alive in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Live {
+    /// So many bytes above the stack pointer.
+    Stack(u64),
+    /// The register of this number, among those that the runtime saved (`gc_regs`).
+    Register(u64),
+}
+
 /// One frame descriptor; its variable parts are read when asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
@@ -51,6 +60,16 @@ impl Descriptor {
 
     const fn has(&self, flag: u16) -> bool {
         self.data != RETURN_TO_C && self.data & flag != 0
+    }
+
+    /// Where this frame keeps values that are alive across the call.
+    pub fn live<'a, M: Memory>(&self, memory: &'a M) -> impl Iterator<Item = Live> + use<'a, M> {
+        let (first, count) = (self.at.saturating_add(LIVE_OFS), u64::from(self.num_live));
+        (0..count).map_while(move |index| {
+            let offset = memory.u16(first.checked_add(2 * index)?)?;
+            let place = u64::from(offset);
+            Some(if offset & 1 == 1 { Live::Register(place >> 1) } else { Live::Stack(place) })
+        })
     }
 
     /// Just behind the live offsets.

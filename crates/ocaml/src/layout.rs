@@ -79,6 +79,10 @@ pub struct MulticoreState {
     pub shared_heap: Offset,
     pub id: Offset,
     pub unique_id: Offset,
+    pub ephe_info: Offset,
+    pub final_info: Offset,
+    pub dls_root: Offset,
+    pub requested_external_interrupt: Offset,
     /// From 5.2.
     pub memprof: Option<Offset>,
 }
@@ -225,6 +229,10 @@ const fn state(version: Version) -> State {
                 shared_heap: 272,
                 id: 280,
                 unique_id: 288,
+                ephe_info: 168,
+                final_info: 176,
+                dls_root: 320,
+                requested_external_interrupt: 248,
                 memprof: None,
             }),
         },
@@ -279,6 +287,10 @@ const fn multicore(shift: Offset, memprof: Option<Offset>) -> State {
             shared_heap: 272 + shift,
             id: 280 + shift,
             unique_id: 288 + shift,
+            ephe_info: 160 + shift,
+            final_info: 168 + shift,
+            dls_root: 296 + shift,
+            requested_external_interrupt: 248 + shift,
             memprof,
         }),
     }
@@ -336,6 +348,10 @@ mod tests {
                     ("shared_heap", multicore.shared_heap),
                     ("id", multicore.id),
                     ("unique_id", multicore.unique_id),
+                    ("ephe_info", multicore.ephe_info),
+                    ("final_info", multicore.final_info),
+                    ("dls_root", multicore.dls_root),
+                    ("requested_external_interrupt", multicore.requested_external_interrupt),
                 ]);
                 fields.extend(multicore.memprof.map(|offset| ("memprof", offset)));
             }

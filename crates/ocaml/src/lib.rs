@@ -19,6 +19,7 @@ pub mod debuginfo;
 pub mod frames;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod heap;
 #[cfg(feature = "inspect")]
 pub mod inspect;
 pub mod layout;

@@ -152,3 +152,75 @@ pub mod parameters {
     /// 5.x, `uintnat`.
     pub const CUSTOM_MINOR_MAX_BYTES: &str = "caml_custom_minor_max_bsz";
 }
+
+/// The heap and what keeps it alive; see [`crate::heap`].
+pub mod heap {
+    /// 4.x: data, pointer to the first chunk.
+    pub const CHUNKS: &str = "caml_heap_start";
+    /// 4.x: data, `int`, 0 marking, 1 cleaning, 2 sweeping, 3 idle.
+    pub const PHASE: &str = "caml_gc_phase";
+    /// 4.x: data, `asize_t`, words on the free list.
+    pub const FREE_WORDS: &str = "caml_fl_cur_wsz";
+    /// All: data, array of `{begin, end}` that ends with zero.
+    pub const DATA_SEGMENTS: &str = "caml_data_segments";
+    /// All: data, pointer to the zero-sized blocks.
+    pub const ATOMS: &str = "caml_atom_table";
+    /// All: data, zero-terminated array of zero-terminated arrays of blocks.
+    pub const GLOBALS: &str = "caml_globals";
+    /// All: data, a value: stands in ephemerons where nothing is.
+    pub const EPHE_NONE: &str = "caml_ephe_none";
+    /// 4.x: data, a value: the first ephemeron, or 0.
+    pub const EPHEMERONS: &str = "caml_ephe_list_head";
+    /// 4.x: `void f(void (*)(value, value *), int with_globals)`. 5.x:
+    /// `void f(void (*)(void *, value, volatile value *), int flags, void *, caml_domain_state *, int with_finalised)`.
+    pub const DO_ROOTS: &str = "caml_do_roots";
+    /// All: the roots that C code registered; 4.x `void f(action)`, 5.x `void f(action, void *)`, with the modules' fields.
+    pub const SCAN_GLOBAL_ROOTS: &str = "caml_scan_global_roots";
+    /// 4.x: `void f(action)`.
+    pub const FINALISERS: &str = "caml_final_do_roots";
+    /// All: `void f(value function, value)`, adds to what `Gc.finalise` keeps.
+    pub const FINALISE: &str = "caml_final_register";
+    /// All: the same for `Gc.finalise_last`.
+    pub const FINALISE_LAST: &str = "caml_final_register_called_without_value";
+    /// 4.x: `void f(action)`.
+    pub const TRACKED_SINGLE: &str = "caml_memprof_do_roots";
+    /// 5.3 and later: `void f(action, int flags, void *, caml_domain_state *, bool weak)`.
+    pub const TRACKED_MULTICORE: &str = "caml_memprof_scan_roots";
+    /// All: variable; 4.x `void (*)(action)`, 5.x `_Atomic`, `void (*)(action, int, void *, caml_domain_state *)`.
+    pub const SCAN_ROOTS_HOOK: &str = "caml_scan_roots_hook";
+    /// All: `void f(void (*)(const value *, char *))`.
+    pub const NAMED_VALUES: &str = "caml_iterate_named_values";
+    /// 4.x: variable, `void (*)(void)`, called between marking and sweeping.
+    pub const MAJOR_HOOK: &str = "caml_major_gc_hook";
+    /// 4.x: variable, `void (*)(void)`, called when the minor heap has been emptied.
+    pub const MINOR_END_HOOK: &str = "caml_minor_gc_end_hook";
+    /// 4.x: `void f(void)`: asks for a minor collection as soon as code allocates; any thread may call it.
+    pub const REQUEST_MINOR: &str = "caml_request_minor_gc";
+    /// All: variables, `void (*)(void)`.
+    pub const BLOCKING_HOOKS: [&str; 2] =
+        ["caml_enter_blocking_section_hook", "caml_leave_blocking_section_hook"];
+    /// All: `void f(void)`.
+    pub const BLOCKING_SECTION: [&str; 2] =
+        ["caml_enter_blocking_section", "caml_leave_blocking_section"];
+    /// 5.x: `void f(void)`; the first of the two, but leaves signals for later.
+    pub const ENTER_BLOCKING_QUIETLY: &str = "caml_enter_blocking_section_no_pending";
+    /// With systhreads: `int f(void)`.
+    pub const REGISTER_THREAD: [&str; 2] = ["caml_c_thread_register", "caml_c_thread_unregister"];
+    /// 5.x: `int f(void (*)(caml_domain_state *, void *, int, caml_domain_state **), void *, void (*)(caml_domain_state *))`.
+    pub const STOP_ALL: &str = "caml_try_run_on_all_domains";
+    /// 5.x: variable, `void (*)(void)`, called at the end of pending actions.
+    pub const INTERRUPT_HOOK: &str = "caml_domain_external_interrupt_hook";
+    /// 5.x: `void f(int domain)`: makes the calling thread one of this domain's.
+    pub const BECOME_DOMAIN: &str = "caml_init_domain_self";
+    /// 5.x: `void f(void)`, in this order around OCaml's work.
+    pub const DOMAIN_LOCK: [&str; 4] = [
+        "caml_bt_enter_ocaml",
+        "caml_acquire_domain_lock",
+        "caml_bt_exit_ocaml",
+        "caml_release_domain_lock",
+    ];
+    /// 5.x: function, the action with which roots are marked.
+    pub const DARKEN: &str = "caml_darken";
+    /// 5.x: data, `uintnat`.
+    pub const MAJOR_CYCLES: &str = "caml_major_cycles_completed";
+}

@@ -1,0 +1,116 @@
+//! Values with finalisers (`runtime/finalise.c`).
+
+use super::MOST;
+use crate::memory::{Address, Memory};
+
+/// `struct final`: function, value, offset (of an infix pointer, already part of the value).
+pub const ENTRY: u64 = 24;
+/// Where the value stands in an entry.
+pub const VALUE: u64 = 8;
+
+/// How a finaliser holds its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `Gc.finalise`: the function will be given the value, which is kept for it.
+    First,
+    /// `Gc.finalise_last`: it will not, and the value is not kept.
+    Last,
+    /// The value was found dead, the function is about to be called.
+    Due,
+}
+
+/// Fields of OCaml 5's `struct caml_final_info`: two tables, `{table, old, young, size}` and a
+/// counter each, and the list of those that are due.
+const TABLES: [(Kind, u64); 2] = [(Kind::First, 0), (Kind::Last, 40)];
+const YOUNG: u64 = 16;
+const DUE: u64 = 80;
+/// Fields of `struct final_todo`.
+const DUE_SIZE: u64 = 8;
+const DUE_ENTRIES: u64 = 16;
+
+/// Calls `each` with kind and address of each of a domain's entries, from its `final_info`.
+pub fn each(
+    memory: &impl Memory,
+    info: Address,
+    mut each: impl FnMut(Kind, Address),
+) -> Option<()> {
+    for (kind, at) in TABLES {
+        let table = memory.field(info, at)?;
+        let count = memory.field(info, at + YOUNG)?;
+        for index in 0..count {
+            each(kind, table.checked_add(ENTRY.checked_mul(index)?)?);
+        }
+    }
+    let mut due = memory.field(info, DUE)?;
+    for _ in 0..MOST {
+        if due == 0 {
+            return Some(());
+        }
+        for index in 0..u64::from(memory.u32(due.checked_add(DUE_SIZE)?)?) {
+            each(Kind::Due, due.checked_add(DUE_ENTRIES + ENTRY * index)?);
+        }
+        due = memory.u64(due)?;
+    }
+    None
+}
+
+/// OCaml 4: whether a function's code refers to a table that begins with the pointer `table`.
+///
+/// The tables are private; what tells them apart is which of two exported functions adds to them:
+/// `caml_final_register` to that of `Gc.finalise`. On amd64 it names the table relative to the
+/// instruction pointer.
+pub fn refers_to(memory: &impl Memory, code: &[u8], at: Address, table: Address) -> bool {
+    code.windows(4).zip(1u64..).any(|(bytes, offset)| {
+        let &[a, b, c, d] = bytes else { return false };
+        let distance = i64::from(i32::from_le_bytes([a, b, c, d]));
+        // The distance counts from the end of the instruction, which it ends.
+        let place = at.wrapping_add(offset + 3).wrapping_add_signed(distance);
+        place.is_multiple_of(8) && place.abs_diff(at) < 1 << 30 && memory.u64(place) == Some(table)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Image;
+
+    const BASE: Address = 0x10_0000;
+
+    #[test]
+    fn entries_of_both_tables_and_those_due_are_found() {
+        let mut bytes = vec![0; 0x400];
+        let mut set = |at: u64, word: u64| {
+            bytes[at as usize..at as usize + 8].copy_from_slice(&word.to_le_bytes());
+        };
+        set(0, 0x5000);
+        set(16, 2);
+        set(40, 0x6000);
+        set(56, 1);
+        set(80, BASE + 0x200);
+        set(0x208, 1);
+        let memory = Image { base: BASE, bytes: &bytes };
+        let mut found = Vec::new();
+        each(&memory, BASE, |kind, at| found.push((kind, at))).expect("readable");
+        let expected = [
+            (Kind::First, 0x5000),
+            (Kind::First, 0x5018),
+            (Kind::Last, 0x6000),
+            (Kind::Due, BASE + 0x210),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn code_that_names_the_table_is_told_from_code_that_does_not() {
+        // lea table(%rip), %rdi, at the first byte; the table's variable stands 0x100 behind it.
+        let mut code = vec![0x48, 0x8d, 0x3d];
+        code.extend((0x100i32 - 7).to_le_bytes());
+        code.extend([0xe9, 1, 2, 3, 4]);
+        let mut bytes = vec![0; 0x200];
+        bytes[0x100..0x108].copy_from_slice(&0x5000u64.to_le_bytes());
+        let memory = Image { base: BASE, bytes: &bytes };
+        assert!(refers_to(&memory, &code, BASE, 0x5000));
+        assert!(!refers_to(&memory, &code, BASE, 0x6000));
+        assert!(!refers_to(&memory, &code[4..], BASE + 4, 0x5000));
+    }
+}

@@ -1,0 +1,160 @@
+//! OCaml 5: pools of small blocks, large allocations and minor heaps (`runtime/shared_heap.c`,
+//! `runtime/caml/sizeclasses.h`).
+
+use super::{Extent, MOST};
+use crate::block::wosize;
+use crate::layout::{Layout, MulticoreState};
+use crate::memory::{Address, Memory};
+use crate::version::Version;
+
+/// Words of a pool, its header among them.
+pub const POOL_WORDS: u64 = 4096;
+const POOL_HEADER_WORDS: u64 = 4;
+const CLASSES: usize = 32;
+
+/// Fields of `struct caml_heap_state`: four times a list for each size class, then large blocks.
+const LISTS: u64 = 4 * CLASSES as u64;
+const LARGE: [u64; 2] = [LISTS * 8, LISTS * 8 + 8];
+
+/// Fields of `struct pool`.
+const NEXT: u64 = 0;
+const CLASS: u64 = 24;
+/// Fields of `struct large_alloc`.
+const LARGE_NEXT: u64 = 8;
+const LARGE_HEADER: u64 = 16;
+
+/// Words of a slot by size class, its block's header among them, from 5.2 on.
+const SLOTS: [u32; CLASSES] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 17, 19, 22, 25, 28, 32, 33, 37, 42, 47, 53, 59, 65, 73,
+    81, 89, 99, 108, 118, 128,
+];
+/// The same in 5.0 and 5.1.
+const SLOTS_BEFORE_5_2: [u32; CLASSES] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 23, 26, 29, 33, 37, 42, 47, 53, 59, 65, 73,
+    81, 89, 99, 108, 118, 128,
+];
+
+/// A pool: slots of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Where it stands; it has [`POOL_WORDS`] words.
+    pub start: Address,
+    /// Which word is the first slot's header.
+    pub first: u32,
+    /// Words of a slot.
+    pub slot: u32,
+}
+
+impl Pool {
+    /// The pool at `start`, if it can be one of this class.
+    fn read(memory: &impl Memory, version: Version, start: Address, class: usize) -> Option<Self> {
+        if memory.u32(start.checked_add(CLASS)?)? as usize != class {
+            return None;
+        }
+        let old = matches!(version, Version::V5_0 | Version::V5_1);
+        let slot = *if old { &SLOTS_BEFORE_5_2 } else { &SLOTS }.get(class)?;
+        let wasted = if old { 0 } else { (POOL_WORDS - POOL_HEADER_WORDS) % u64::from(slot) };
+        Some(Self { start, first: (POOL_HEADER_WORDS + wasted) as u32, slot })
+    }
+}
+
+/// Calls `each` with every pool of the domain whose `caml_heap_state` stands at `heap`.
+pub fn each_pool(
+    memory: &impl Memory,
+    version: Version,
+    heap: Address,
+    mut each: impl FnMut(Pool),
+) -> Option<()> {
+    for list in 0..LISTS {
+        let class = list as usize % CLASSES;
+        let mut next = memory.field(heap, list * 8)?;
+        for _ in 0..MOST {
+            if next == 0 {
+                break;
+            }
+            each(Pool::read(memory, version, next, class)?);
+            next = memory.field(next, NEXT)?;
+        }
+    }
+    Some(())
+}
+
+/// Calls `each` with every large block of the same domain: its extent from the header on.
+pub fn each_large(memory: &impl Memory, heap: Address, mut each: impl FnMut(Extent)) -> Option<()> {
+    for list in LARGE {
+        let mut next = memory.field(heap, list)?;
+        for _ in 0..MOST {
+            if next == 0 {
+                break;
+            }
+            let header = memory.field(next, LARGE_HEADER)?;
+            each(Extent { start: next + LARGE_HEADER, bytes: 8 * (wosize(header) + 1) });
+            next = memory.field(next, LARGE_NEXT)?;
+        }
+    }
+    Some(())
+}
+
+/// A domain's `caml_heap_state`.
+pub fn heap_of(memory: &impl Memory, fields: &MulticoreState, state: Address) -> Option<Address> {
+    memory.field(state, fields.shared_heap).filter(|&heap| heap != 0)
+}
+
+/// The part of a domain's minor heap that holds blocks. The domain must stand still.
+pub fn minor(memory: &impl Memory, layout: &Layout, state: Address) -> Option<Extent> {
+    let pointer = memory.field(state, layout.state.young_ptr)?;
+    Extent::between(pointer, memory.field(state, layout.state.young_end)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Image;
+
+    const BASE: Address = 0x10_0000;
+
+    fn set(bytes: &mut [u8], at: u64, value: u64) {
+        bytes[at as usize..at as usize + 8].copy_from_slice(&value.to_le_bytes());
+    }
+
+    #[test]
+    fn pools_of_every_list_are_found_with_their_slots() {
+        let mut bytes = vec![0; 0x4000];
+        // Class 2 (three words) in the first list, class 10 (14 words) in the last.
+        let pools = [(2u64, 0x1000u64), (3 * 32 + 10, 0x2000)];
+        for (list, at) in pools {
+            set(&mut bytes, list * 8, BASE + at);
+            set(&mut bytes, at + CLASS, list % 32);
+        }
+        let memory = Image { base: BASE, bytes: &bytes };
+        let mut found = Vec::new();
+        each_pool(&memory, Version::V5_3, BASE, |pool| found.push(pool)).expect("readable");
+        assert_eq!(
+            found,
+            [
+                Pool { start: BASE + 0x1000, first: 4, slot: 3 },
+                Pool { start: BASE + 0x2000, first: 4 + 4092 % 14, slot: 14 },
+            ]
+        );
+    }
+
+    #[test]
+    fn a_pool_of_another_class_is_refused() {
+        let mut bytes = vec![0; 0x2000];
+        set(&mut bytes, 0, BASE + 0x1000);
+        set(&mut bytes, 0x1000 + CLASS, 7);
+        let memory = Image { base: BASE, bytes: &bytes };
+        assert_eq!(each_pool(&memory, Version::V5_3, BASE, |_| ()), None);
+    }
+
+    #[test]
+    fn large_blocks_are_as_long_as_their_headers_say() {
+        let mut bytes = vec![0; 0x2000];
+        set(&mut bytes, LARGE[1], BASE + 0x1000);
+        set(&mut bytes, 0x1000 + LARGE_HEADER, crate::block::header(500, 0, 1));
+        let memory = Image { base: BASE, bytes: &bytes };
+        let mut found = Vec::new();
+        each_large(&memory, BASE, |extent| found.push(extent)).expect("readable");
+        assert_eq!(found, [Extent { start: BASE + 0x1010, bytes: 8 * 501 }]);
+    }
+}
