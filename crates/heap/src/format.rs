@@ -1,0 +1,96 @@
+//! The file, byte by byte.
+//!
+//! ```text
+//! file      = "MTHEAP" version:u16 pause:u64 section*
+//! section   = kind:u16 codec:u16 stored:u32 raw:u32 zero:u32 checksum:u64 payload[stored]
+//! ```
+//!
+//! Fixed numbers are little-endian; all others are written seven bits a byte ([`crate::wire`]), and
+//! called *n*. `pause` is the target's pause in nanoseconds; it is outside all checksums, as it is
+//! known when all else is written. `checksum` is XXH3 of the section's first 16 bytes and its
+//! payload. `codec` 0 is as it is, 1 an LZ4 block that gives `raw` bytes. Readers pass over kinds
+//! that they do not know. The last section is `END`; a file without is not whole, but what is there
+//! can be read.
+//!
+//! | kind | section | payload after decompression |
+//! |---|---|---|
+//! | 1 | `FACTS` | `taken_at`:n `clock`:n `number`:n `reason`:n `pid`:n `program`:text `runtime`:text, counters:n (text n)* |
+//! | 2 | `LABELS` | texts:n text*, labels:n (parent+1:n kind:u8 part:u8 name:n file:n number:n)* |
+//! | 3 | `ROOTS` | roots:n (label:n, strength + 4 if it stands in a block:n, block: difference to the last, if it stands in a block: holder:n field:n)* |
+//! | 4 | `EPHEMERONS` | ephemerons:n (block: difference to the last, data+1:n, keys:n, key:n*)* |
+//! | 5 | `SAMPLES` | samples:n (block: difference to the last, id:n, samples:n)* |
+//! | 6 | `BLOCKS` | see below; as many as it takes, in the order of blocks |
+//! | 7 | `CONTENTS` | (block:n, offset:n, bytes:text)*: strings' contents, long ones in pieces |
+//! | 8 | `CODES` | functions:n (code:n name:text file:text line:n)*: what closures' numbers mean |
+//! | 9 | `CUSTOMS` | identifiers:n text*: what custom blocks' numbers mean |
+//! | 10 | `TOTALS` | blocks:n edges:n outside:n |
+//! | 11 | `END` | nothing |
+//!
+//! `text` is a length and bytes; a *difference* is a signed number in zigzag. Blocks are numbered in
+//! the order of their addresses, through all regions.
+//!
+//! # `BLOCKS`
+//!
+//! Self-contained: it can be decoded without any other.
+//!
+//! ```text
+//! first:n count:n edges:n runs:n run* shapes:n shape* codes:n targets:n extras:n gaps:n
+//! codes[codes] targets[targets] extras[extras] gaps[gaps]
+//! run       = space:u8 slot:n address:n count:n     blocks that follow each other in memory
+//! shape     = tag:u8 wosize:n mask:n                wosize up to 32; bit i: field i points to a block
+//! ```
+//!
+//! - **codes**: one for each block. 0 is a block that is told in `extras`, others are shapes from 1
+//!   on: below 240 one byte, others two, `240 + (code - 240) / 256` and `(code - 240) % 256`.
+//! - **targets**: for each edge, in the order of fields, the difference between the number of the
+//!   block pointed to and the one that points.
+//! - **extras**: for blocks with code 0: tag:u8 wosize:n edges:n, then for each edge the difference
+//!   of its field to the one before, minus 1 (the first: the field itself). A field from wosize on
+//!   is a value that a continuation's stack holds. For closures: the number of their function; for
+//!   custom blocks: the number of their identifier, and bytes outside the heap. In this order.
+//! - **gaps**: where a block does not start where expected (where the one before ended; a slot
+//!   later, if `slot` is not 0): number of blocks in the section since the last such one, itself
+//!   counted, and words (slots) between. The first block of a run is where the run's address says.
+//!
+//! An address of a run is that of the first block's header.
+
+/// The first bytes of every snapshot.
+pub(crate) const MAGIC: &[u8; 6] = b"MTHEAP";
+/// The version that is written.
+pub(crate) const VERSION: u16 = 1;
+/// Where the pause is.
+pub(crate) const PAUSE_AT: usize = 8;
+/// Bytes before the first section.
+pub(crate) const FILE_HEADER: usize = 16;
+/// Bytes of a section before its payload.
+pub(crate) const SECTION_HEADER: usize = 24;
+
+/// Kinds of sections.
+pub(crate) mod kind {
+    pub(crate) const FACTS: u16 = 1;
+    pub(crate) const LABELS: u16 = 2;
+    pub(crate) const ROOTS: u16 = 3;
+    pub(crate) const EPHEMERONS: u16 = 4;
+    pub(crate) const SAMPLES: u16 = 5;
+    pub(crate) const BLOCKS: u16 = 6;
+    pub(crate) const CONTENTS: u16 = 7;
+    pub(crate) const CODES: u16 = 8;
+    pub(crate) const CUSTOMS: u16 = 9;
+    pub(crate) const TOTALS: u16 = 10;
+    pub(crate) const END: u16 = 11;
+}
+
+/// A payload as it is.
+pub(crate) const CODEC_NONE: u16 = 0;
+/// A payload as an LZ4 block.
+pub(crate) const CODEC_LZ4: u16 = 1;
+
+/// The most fields that a shape tells one by one.
+pub(crate) const SHAPE_FIELDS: u64 = 32;
+/// Codes of shapes that take one byte, and code 0.
+pub(crate) const SHORT_CODES: u32 = 240;
+/// One more than the highest code.
+pub(crate) const CODES: u32 = SHORT_CODES + 16 * 256;
+
+/// In a root's strength: it stands in a block.
+pub(crate) const STANDS_IN_BLOCK: u64 = 4;

@@ -1,0 +1,15 @@
+//! Heap snapshots of OCaml processes: the file, the pointer graph, and what keeps what alive.
+#![forbid(unsafe_code)]
+
+mod facts;
+mod format;
+mod label;
+pub mod read;
+pub mod tag;
+mod units;
+mod wire;
+pub mod write;
+
+pub use facts::{Facts, Reason};
+pub use label::{Label, Labels, Part, RootKind};
+pub use units::{Address, BlockIndex, Bytes, LabelId, Words};

@@ -1,0 +1,389 @@
+//! The second walk: every block in the order of addresses, its edges as numbers of blocks.
+
+use std::io::{self, Write};
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::blocks::Blocks;
+use super::find::{Found, is_pointer};
+use super::heads::Recent;
+use super::sections::Sections;
+use super::{Details, Function, Layout, Region, Source, Written};
+use crate::format::{STANDS_IN_BLOCK, kind};
+use crate::tag;
+use crate::wire::{put, put_bytes, zigzag};
+
+/// Tables are written in sections of about so many bytes.
+const TABLE_BYTES: usize = 1 << 20;
+
+/// Writes the file.
+pub(super) fn emit<W: Write, D: Details>(
+    out: W,
+    source: &Source<'_>,
+    found: &Found<'_>,
+    details: &mut D,
+) -> io::Result<Written> {
+    let mut emit = Emit {
+        source,
+        found,
+        details,
+        sections: Sections::start(out, source.facts.pause)?,
+        recent: Recent::new(),
+        functions: HashMap::default(),
+        customs: HashMap::default(),
+        written: Written { blocks: found.blocks, ..Written::default() },
+    };
+    emit.facts()?;
+    emit.labels()?;
+    emit.roots()?;
+    emit.ephemerons()?;
+    emit.samples()?;
+    emit.blocks()?;
+    emit.functions()?;
+    emit.customs()?;
+    let mut totals = Vec::new();
+    put(&mut totals, emit.written.blocks);
+    put(&mut totals, emit.written.edges);
+    put(&mut totals, emit.written.outside);
+    emit.sections.section(kind::TOTALS, &totals)?;
+    emit.sections.section(kind::END, &[])?;
+    emit.written.bytes = emit.sections.finish()?;
+    Ok(emit.written)
+}
+
+struct Emit<'e, 'a, W, D> {
+    source: &'e Source<'a>,
+    found: &'e Found<'a>,
+    details: &'e mut D,
+    sections: Sections<W>,
+    recent: Recent,
+    /// Code pointers and custom operations, and their numbers in the file.
+    functions: HashMap<u64, u32, FxBuildHasher>,
+    customs: HashMap<u64, u32, FxBuildHasher>,
+    written: Written,
+}
+
+impl<W: Write, D: Details> Emit<'_, '_, W, D> {
+    fn facts(&mut self) -> io::Result<()> {
+        let facts = &self.source.facts;
+        let mut raw = Vec::new();
+        for number in [facts.taken_at, facts.clock, facts.number, facts.reason as u64, facts.pid] {
+            put(&mut raw, number);
+        }
+        put_bytes(&mut raw, &facts.program);
+        put_bytes(&mut raw, &facts.runtime);
+        put(&mut raw, facts.counters.len() as u64);
+        for (name, value) in &facts.counters {
+            put_bytes(&mut raw, name);
+            put(&mut raw, *value);
+        }
+        self.sections.section(kind::FACTS, &raw)
+    }
+
+    fn labels(&mut self) -> io::Result<()> {
+        let labels = &self.source.labels;
+        let mut raw = Vec::new();
+        put(&mut raw, labels.texts.len() as u64);
+        for text in 0..labels.texts.len() as u32 {
+            put_bytes(&mut raw, labels.texts.get(text));
+        }
+        put(&mut raw, labels.labels.len() as u64);
+        for label in &labels.labels {
+            put(&mut raw, label.parent.map_or(0, |parent| u64::from(parent.0) + 1));
+            raw.push(label.kind.code());
+            raw.push(label.part.code());
+            put(&mut raw, u64::from(label.name));
+            put(&mut raw, u64::from(label.file));
+            put(&mut raw, label.number);
+        }
+        self.sections.section(kind::LABELS, &raw)
+    }
+
+    /// The number of the block that `value` points to; what points to none is counted.
+    #[inline]
+    fn index(&mut self, value: u64) -> Option<u32> {
+        if !is_pointer(value) {
+            return None;
+        }
+        let index = self.found.index(value, &self.source.runtime, &mut self.recent);
+        if index.is_none() {
+            self.written.outside += 1;
+        }
+        index
+    }
+
+    /// The static block that the slot of a root is a field of: where it is, and which field.
+    fn holder(&self, slot: u64) -> Option<(u64, u64)> {
+        let region = self.found.region(slot).filter(|region| region.layout == Layout::Reached)?;
+        let block = self.found.heads.last_before(slot, region.start)?;
+        let (_, fields) = region.block(block, &self.source.runtime)?;
+        let field = (slot - block) / 8;
+        (field < fields.len() as u64).then_some((block, field))
+    }
+
+    fn roots(&mut self) -> io::Result<()> {
+        let mut raw = Vec::new();
+        let (mut count, mut last) = (0, 0);
+        let mut body = Vec::new();
+        for root in &self.source.roots {
+            let Some(index) = self.index(root.value) else { continue };
+            let holder = self.holder(root.slot).and_then(|(block, field)| {
+                let index = self.found.heads.index(block, &mut self.recent)?;
+                Some((index, field))
+            });
+            put(&mut body, u64::from(root.label.0));
+            let stands = if holder.is_some() { STANDS_IN_BLOCK } else { 0 };
+            put(&mut body, root.strength as u64 + stands);
+            put(&mut body, zigzag(i64::from(index) - last));
+            if let Some((block, field)) = holder {
+                put(&mut body, u64::from(block));
+                put(&mut body, field);
+            }
+            last = i64::from(index);
+            count += 1;
+        }
+        self.written.roots = count;
+        put(&mut raw, count);
+        raw.extend_from_slice(&body);
+        self.sections.section(kind::ROOTS, &raw)
+    }
+
+    fn ephemerons(&mut self) -> io::Result<()> {
+        let (mut count, mut last) = (0, 0);
+        let mut body = Vec::new();
+        for ephemeron in &self.source.ephemerons {
+            let found = self.found;
+            let Some(index) = self.index(*ephemeron) else { continue };
+            let Some((_, [_, data, keys @ ..])) = found
+                .region(*ephemeron)
+                .and_then(|region| region.block(*ephemeron, &self.source.runtime))
+            else {
+                continue;
+            };
+            put(&mut body, zigzag(i64::from(index) - last));
+            last = i64::from(index);
+            let none = self.source.ephe_none;
+            let data = if *data == none { None } else { self.index(*data) };
+            put(&mut body, data.map_or(0, |data| u64::from(data) + 1));
+            let keys: Vec<u32> = keys
+                .iter()
+                .filter(|key| **key != none)
+                .filter_map(|key| self.index(*key))
+                .collect();
+            put(&mut body, keys.len() as u64);
+            for key in keys {
+                put(&mut body, u64::from(key));
+            }
+            count += 1;
+        }
+        let mut raw = Vec::new();
+        put(&mut raw, count);
+        raw.extend_from_slice(&body);
+        self.sections.section(kind::EPHEMERONS, &raw)
+    }
+
+    fn samples(&mut self) -> io::Result<()> {
+        let (mut count, mut last) = (0, 0);
+        let mut body = Vec::new();
+        for sample in &self.source.samples {
+            let Some(index) = self.index(sample.block) else { continue };
+            put(&mut body, zigzag(i64::from(index) - last));
+            last = i64::from(index);
+            put(&mut body, sample.id);
+            put(&mut body, sample.samples);
+            count += 1;
+        }
+        let mut raw = Vec::new();
+        put(&mut raw, count);
+        raw.extend_from_slice(&body);
+        self.sections.section(kind::SAMPLES, &raw)
+    }
+
+    fn blocks(&mut self) -> io::Result<()> {
+        // Fields of static blocks for which a root stands.
+        let mut rooted: Vec<u64> = self
+            .source
+            .roots
+            .iter()
+            .map(|root| root.slot)
+            .filter(|slot| {
+                self.found.region(*slot).is_some_and(|region| region.layout == Layout::Reached)
+            })
+            .collect();
+        rooted.sort_unstable();
+        let mut blocks = Blocks::new();
+        let mut contents = Vec::new();
+        let mut edges = Vec::new();
+        let mut index = 0u32;
+        let found = self.found;
+        for region in &found.regions {
+            let slot = match region.layout {
+                Layout::Slots { slot, .. } => slot.max(1),
+                _ => 0,
+            };
+            let mut in_run = false;
+            found.heads.each(region.start + 8, region.end(), |address| {
+                if blocks.is_full() {
+                    self.sections.section(kind::BLOCKS, blocks.finish(index))?;
+                    in_run = false;
+                }
+                if !in_run {
+                    blocks.run(region.space, slot, address - 8);
+                    in_run = true;
+                }
+                self.block(region, address, index, &rooted, &mut edges, &mut blocks);
+                if self.source.contents {
+                    self.contents(region, address, index, &mut contents)?;
+                }
+                index += 1;
+                Ok::<(), io::Error>(())
+            })?;
+        }
+        if !blocks.is_empty() {
+            self.sections.section(kind::BLOCKS, blocks.finish(index))?;
+        }
+        if !contents.is_empty() {
+            self.sections.section(kind::CONTENTS, &contents)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn block(
+        &mut self,
+        region: &Region<'_>,
+        address: u64,
+        index: u32,
+        rooted: &[u64],
+        edges: &mut Vec<(u64, u32)>,
+        blocks: &mut Blocks,
+    ) {
+        let runtime = &self.source.runtime;
+        let Some((header, fields)) = region.block(address, runtime) else { return };
+        edges.clear();
+        let first = runtime.first_value(header.tag, fields);
+        for (field, word) in (first as u64..).zip(&fields[first..]) {
+            if is_pointer(*word)
+                && (region.layout != Layout::Reached
+                    || rooted.binary_search(&(address + field * 8)).is_err())
+                && let Some(target) = self.index(*word)
+            {
+                edges.push((field, target));
+            }
+        }
+        if header.tag == tag::CONTINUATION && runtime.continuations {
+            let mut field = header.wosize;
+            let (found, recent) = (self.found, &mut self.recent);
+            self.details.continuation(address, fields, &mut |value| {
+                if is_pointer(value)
+                    && let Some(target) = found.index(value, runtime, recent)
+                {
+                    edges.push((field, target));
+                    field += 1;
+                }
+            });
+        }
+        self.written.edges += edges.len() as u64;
+        blocks.push(index, address - 8, header.tag, header.wosize, edges);
+        match header.tag {
+            tag::CLOSURE => {
+                let next = self.functions.len() as u32;
+                let number =
+                    *self.functions.entry(code_pointer(self.source, fields)).or_insert(next);
+                blocks.extra(u64::from(number));
+            }
+            tag::CUSTOM => {
+                let ops = fields.first().copied().unwrap_or(0);
+                let next = self.customs.len() as u32;
+                let number = *self.customs.entry(ops).or_insert(next);
+                blocks.extra(u64::from(number));
+                blocks.extra(self.details.custom(address, ops, fields).external);
+            }
+            _ => {}
+        }
+    }
+
+    fn contents(
+        &mut self,
+        region: &Region<'_>,
+        address: u64,
+        index: u32,
+        contents: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let Some((header, fields)) = region.block(address, &self.source.runtime) else {
+            return Ok(());
+        };
+        let (tag::STRING, Some(last)) = (header.tag, fields.last()) else { return Ok(()) };
+        // The last byte says how many before it are padding.
+        let length = (fields.len() * 8 - 1).saturating_sub((last >> 56) as usize);
+        let mut text = Vec::with_capacity(TABLE_BYTES.min(length + 8));
+        let mut offset = 0;
+        for words in fields.chunks(TABLE_BYTES / 8) {
+            text.clear();
+            for word in words {
+                text.extend_from_slice(&word.to_le_bytes());
+            }
+            text.truncate(length - offset.min(length));
+            if text.is_empty() && offset > 0 {
+                break;
+            }
+            put(contents, u64::from(index));
+            put(contents, offset as u64);
+            put_bytes(contents, &text);
+            offset += text.len();
+            if contents.len() >= TABLE_BYTES {
+                self.sections.section(kind::CONTENTS, contents)?;
+                contents.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn functions(&mut self) -> io::Result<()> {
+        let mut codes: Vec<(u32, u64)> =
+            self.functions.iter().map(|(code, number)| (*number, *code)).collect();
+        codes.sort_unstable();
+        let mut raw = Vec::new();
+        put(&mut raw, codes.len() as u64);
+        let mut function = Function::default();
+        for (_, code) in codes {
+            function.name.clear();
+            function.file.clear();
+            function.line = 0;
+            if code != 0 {
+                self.details.function(code, &mut function);
+            }
+            put(&mut raw, code);
+            put_bytes(&mut raw, &function.name);
+            put_bytes(&mut raw, &function.file);
+            put(&mut raw, u64::from(function.line));
+        }
+        self.sections.section(kind::CODES, &raw)
+    }
+
+    fn customs(&mut self) -> io::Result<()> {
+        let mut customs: Vec<(u32, u64)> =
+            self.customs.iter().map(|(ops, number)| (*number, *ops)).collect();
+        customs.sort_unstable();
+        let mut raw = Vec::new();
+        put(&mut raw, customs.len() as u64);
+        let mut identifier = Vec::new();
+        for (_, ops) in customs {
+            identifier.clear();
+            self.details.identifier(ops, &mut identifier);
+            put_bytes(&mut raw, &identifier);
+        }
+        self.sections.section(kind::CUSTOMS, &raw)
+    }
+}
+
+/// The code of a closure's function: behind a general entry where it takes several arguments.
+fn code_pointer(source: &Source<'_>, fields: &[u64]) -> u64 {
+    let arity = fields.get(1).map_or(1, |info| match source.runtime.closures {
+        super::ClosureFormat::Plain => (*info as i64) >> 1,
+        super::ClosureFormat::WithInfo => (*info as i64) >> 56,
+    });
+    let field = if matches!(arity, 0 | 1) { 0 } else { 2 };
+    fields.get(field).copied().unwrap_or(0)
+}
