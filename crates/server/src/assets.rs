@@ -1,0 +1,34 @@
+//! The page: built files that are part of this binary.
+//!
+//! `cargo xtask web` builds them from `web/` and from the analysis crates; `cargo xtask test`
+//! checks that they are what those sources give.
+
+/// A file of the page.
+pub struct Asset {
+    /// Its name beside the page.
+    pub name: &'static str,
+    /// Its media type.
+    pub media_type: &'static str,
+    /// Its content.
+    pub content: &'static [u8],
+}
+
+/// The page itself.
+pub const INDEX: &str = include_str!("../assets/index.html");
+/// Its script.
+pub const SCRIPT: &str = include_str!("../assets/viewer.js");
+/// Its style.
+pub const STYLE: &str = include_str!("../assets/viewer.css");
+/// The engine as WebAssembly, for pages that have no server.
+pub const ENGINE: &[u8] = include_bytes!("../assets/engine.wasm");
+
+/// What the server gives out. The page is its folder's index.
+pub(crate) const SERVED: [Asset; 3] = [
+    Asset { name: "", media_type: "text/html; charset=utf-8", content: INDEX.as_bytes() },
+    Asset {
+        name: "viewer.js",
+        media_type: "text/javascript; charset=utf-8",
+        content: SCRIPT.as_bytes(),
+    },
+    Asset { name: "viewer.css", media_type: "text/css; charset=utf-8", content: STYLE.as_bytes() },
+];

@@ -1,0 +1,20 @@
+//! The viewer's HTTP side: its page, the engine's answers, and news of recordings that grow.
+//!
+//! The page's address holds a random token; without it there is nothing but 404, whoever asks
+//! (`guard.rs` has the table of attacks and answers). All figures come from the engine, all
+//! layout from the page: here is only the way between them.
+//!
+//! Invariants: nothing is read from disk, nothing is logged, no answer depends on more than the
+//! ask and the engine.
+#![forbid(unsafe_code)]
+
+pub mod assets;
+mod bind;
+mod guard;
+mod news;
+mod routes;
+mod serve;
+mod token;
+
+pub use news::News;
+pub use serve::{Error, Options, Server};

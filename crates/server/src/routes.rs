@@ -1,0 +1,111 @@
+//! What stands under the page's address.
+//!
+//! | path | what |
+//! |---|---|
+//! | `/TOKEN/` and its files | the page |
+//! | `POST /TOKEN/api/ask` | an ask, answered by the engine |
+//! | `GET /TOKEN/api/events` | news, as server-sent events |
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{HttpBody as _, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use futures_util::stream::{self, Stream};
+use memtrail_engine::Engine;
+use tokio::sync::{Semaphore, watch};
+
+use crate::assets::SERVED;
+use crate::guard::{self, Guard};
+use crate::news::News;
+
+/// Bytes of an ask; the longest that a page sends are lists of some thousand ids.
+const LONGEST_ASK: usize = 1 << 18;
+/// Between two signs of life to a page that hears nothing.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// What the handlers share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) news: News,
+    /// Asks that are worked on at a time.
+    pub(crate) lanes: Arc<Semaphore>,
+    /// Turns true when the server ends.
+    pub(crate) ending: watch::Receiver<bool>,
+}
+
+pub(crate) fn router(shared: Shared, guard: Arc<Guard>) -> Router {
+    let mut routes = Router::new()
+        .route("/{token}", get(to_folder))
+        .route("/{token}/api/ask", post(ask))
+        .route("/{token}/api/events", get(events));
+    for asset in &SERVED {
+        let file = || async { ([(header::CONTENT_TYPE, asset.media_type)], asset.content) };
+        routes = routes.route(&format!("/{{token}}/{}", asset.name), get(file));
+    }
+    routes
+        .fallback(guard::not_found)
+        .with_state(shared)
+        .layer(middleware::from_fn_with_state(guard, guard::check))
+}
+
+/// The page's files are named relative to its folder.
+async fn to_folder(uri: axum::http::Uri) -> Redirect {
+    Redirect::permanent(&format!("{}/", uri.path()))
+}
+
+async fn ask(State(shared): State<Shared>, request: Request) -> Response {
+    // A length that is too great is refused before anything of it is read.
+    let body = request.into_body();
+    let fits = body.size_hint().lower() <= LONGEST_ASK as u64;
+    let ask = if fits { to_bytes(body, LONGEST_ASK).await.ok() } else { None };
+    let Some(ask) = ask else {
+        return (StatusCode::PAYLOAD_TOO_LARGE, "this ask is too long\n").into_response();
+    };
+    // A page that no longer waits drops this future, and its ask is never worked on.
+    let Ok(lane) = shared.lanes.acquire_owned().await else { return ended() };
+    let work = tokio::task::spawn_blocking(move || {
+        let reply = shared.engine.ask(&ask);
+        drop(lane);
+        reply
+    });
+    let Ok(reply) = work.await else {
+        return (StatusCode::INTERNAL_SERVER_ERROR, "this ask cannot be answered\n")
+            .into_response();
+    };
+    let status = StatusCode::from_u16(reply.status.http()).unwrap_or(StatusCode::BAD_REQUEST);
+    (status, [(header::CONTENT_TYPE, "application/octet-stream")], reply.bytes).into_response()
+}
+
+fn ended() -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, "the server ends\n").into_response()
+}
+
+async fn events(
+    State(shared): State<Shared>,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let start = (shared.news.listen(), shared.ending, Vec::new().into_iter());
+    let events = stream::unfold(start, |(mut listener, mut ending, mut left)| async move {
+        loop {
+            if let Some(event) = left.next() {
+                return Some((Ok(event), (listener, ending, left)));
+            }
+            let messages = tokio::select! {
+                messages = listener.next() => messages?,
+                _ = ending.wait_for(|ending| *ending) => return None,
+            };
+            let events = messages.into_iter().map(|message| {
+                Event::default().event(message.event).data(message.data.to_string())
+            });
+            left = events.collect::<Vec<_>>().into_iter();
+        }
+    });
+    Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT))
+}

@@ -1,0 +1,277 @@
+//! The server as browsers, and others, talk to it: over real connections, byte by byte.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use memtrail_engine::{Answer, Description, Engine, Grown, RecordingId, Setting};
+use memtrail_server::{Error, News, Options, Server};
+
+const TRACE: &[u8] = include_bytes!("../../trace/tests/fixtures/cache-v2.ctf");
+const ABOUT: &str = r#"{"ask":"about"}"#;
+
+struct Fixture {
+    server: Server,
+    news: News,
+}
+
+struct Response {
+    status: u16,
+    headers: String,
+    body: Vec<u8>,
+}
+
+impl Response {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.lines().find_map(|line| {
+            let (known, value) = line.split_once(": ")?;
+            known.eq_ignore_ascii_case(name).then_some(value)
+        })
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let engine = Engine::new(Setting { live: true, offline: false });
+        let description = Description { name: "cache".into(), ..Description::default() };
+        engine.add(TRACE, description, |_| {}).unwrap();
+        let news = News::default();
+        let options = Options { port: Some(0), ..Options::default() };
+        let server = Server::start(Arc::new(engine), news.clone(), &options).unwrap();
+        Self { server, news }
+    }
+
+    /// `/TOKEN/` of the page.
+    fn root(&self) -> String {
+        self.root_of(self.server.address())
+    }
+
+    fn root_of(&self, host: SocketAddr) -> String {
+        self.server.url().strip_prefix(&format!("http://{host}")).unwrap().to_owned()
+    }
+
+    fn send(&self, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.server.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Sends a request with these header lines, and reads to the end.
+    fn request(&self, line: &str, headers: &[&str], body: &str) -> Response {
+        let headers = headers.join("\r\n");
+        let length = body.len();
+        let head = format!(
+            "{line} HTTP/1.1\r\n{headers}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let mut stream = self.send(&format!("{head}{body}"));
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let split = bytes.windows(4).position(|w| w == b"\r\n\r\n").unwrap();
+        let headers = String::from_utf8(bytes[..split].to_vec()).unwrap();
+        let status = headers.split(' ').nth(1).unwrap().parse().unwrap();
+        Response { status, headers, body: bytes[split + 4..].to_vec() }
+    }
+
+    fn host(&self) -> String {
+        format!("Host: {}", self.server.address())
+    }
+
+    fn get(&self, path: &str) -> Response {
+        self.request(&format!("GET {path}"), &[&self.host()], "")
+    }
+
+    fn ask(&self, ask: &str) -> Response {
+        let origin = format!("Origin: http://{}", self.server.address());
+        let path = format!("POST {}api/ask", self.root());
+        self.request(&path, &[&self.host(), &origin, "Content-Type: application/json"], ask)
+    }
+}
+
+#[test]
+fn the_page_and_its_files_are_behind_the_token() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    assert_eq!(root.len(), 34);
+    for (file, media_type) in [
+        ("", "text/html; charset=utf-8"),
+        ("viewer.js", "text/javascript; charset=utf-8"),
+        ("viewer.css", "text/css; charset=utf-8"),
+    ] {
+        let response = fixture.get(&format!("{root}{file}"));
+        assert_eq!(response.status, 200, "{file}");
+        assert_eq!(response.header("content-type"), Some(media_type));
+        assert!(!response.body.is_empty());
+    }
+    let redirect = fixture.get(root.trim_end_matches('/'));
+    assert_eq!((redirect.status, redirect.header("location")), (308, Some(root.as_str())));
+}
+
+#[test]
+fn without_the_token_there_is_nothing() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let other = format!("/{}/", "0".repeat(32));
+    let short = format!("{}/", &root[..32]);
+    let unknown = fixture.get(&format!("{root}nothing"));
+    for path in ["/", "/viewer.js", "/api/ask", "/api/events", "//", &other, &short] {
+        let response = fixture.get(path);
+        assert_eq!(response.status, 404, "{path}");
+        assert_eq!(response.body, unknown.body, "{path}: one cannot tell what was wrong");
+    }
+    let response = fixture.request(&format!("POST {other}api/ask"), &[&fixture.host()], ABOUT);
+    assert_eq!(response.status, 404);
+}
+
+#[test]
+fn foreign_hosts_and_origins_are_refused() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let page = format!("GET {root}");
+    let host = fixture.host();
+    for headers in [
+        vec!["Host: evil.example"],
+        vec!["Host: 127.0.0.1.evil.example:8080"],
+        vec!["Host: 10.0.0.1:8080"],
+        vec![host.as_str(), "Origin: http://evil.example"],
+        vec![host.as_str(), "Origin: null"],
+        vec![host.as_str(), "Origin: http://127.0.0.1:1"],
+        vec![host.as_str(), "Sec-Fetch-Site: cross-site"],
+        vec![host.as_str(), "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors"],
+    ] {
+        let response = fixture.request(&page, &headers, "");
+        assert_eq!(response.status, 403, "{headers:?}");
+        assert!(!response.text().contains("<html"), "{headers:?}");
+    }
+    // A link to the page in someone's chat, and a forwarded port.
+    for headers in [
+        vec![host.as_str(), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"],
+        vec!["Host: localhost:9999", "Origin: http://localhost:9999"],
+    ] {
+        assert_eq!(fixture.request(&page, &headers, "").status, 200, "{headers:?}");
+    }
+}
+
+#[test]
+fn browsers_are_told_what_to_refuse_on_every_answer() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let foreign = fixture.request(&format!("GET {root}"), &["Host: evil.example"], "");
+    for response in [fixture.get(&root), fixture.get("/"), foreign, fixture.ask(ABOUT)] {
+        let policy = response.header("content-security-policy").unwrap();
+        for part in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"] {
+            assert!(policy.split("; ").any(|p| p == part), "{policy}");
+        }
+        assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("cache-control", "no-store"),
+        ] {
+            assert_eq!(response.header(name), Some(value), "{}", response.status);
+        }
+        assert_eq!(response.header("access-control-allow-origin"), None);
+    }
+}
+
+#[test]
+fn asks_are_answered() {
+    let fixture = Fixture::new();
+    let response = fixture.ask(ABOUT);
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("application/octet-stream"));
+    let answer = Answer::decode(&response.body).unwrap();
+    assert_eq!(answer.header()["recordings"][0]["name"], "cache");
+}
+
+#[test]
+fn wrong_asks_get_errors_in_the_form_of_answers() {
+    let fixture = Fixture::new();
+    for ask in ["", "{", r#"{"ask":"nothing"}"#, "[[[[", r#"{"ask":"about","x":1}"#] {
+        let response = fixture.ask(ask);
+        assert_eq!(response.status, 400, "{ask}");
+        let answer = Answer::decode(&response.body).unwrap();
+        assert!(answer.header()["error"]["message"].is_string(), "{ask}");
+    }
+    let get = fixture.get(&format!("{}api/ask", fixture.root()));
+    assert_eq!(get.status, 405);
+}
+
+#[test]
+fn long_asks_are_refused_unread() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let host = fixture.host();
+    // The length alone decides: nothing of the body is ever sent.
+    let mut stream = fixture
+        .send(&format!("POST {root}api/ask HTTP/1.1\r\n{host}\r\nContent-Length: 262145\r\n\r\n"));
+    let mut line = String::new();
+    BufReader::new(&mut stream).read_line(&mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 413 "), "{line}");
+}
+
+/// Reads events until one of that name; gives its data.
+fn wait_for(event: &str, lines: &mut impl Iterator<Item = String>) -> String {
+    let wanted = format!("event: {event}");
+    lines.find(|line| *line == wanted).expect("the event comes");
+    lines.next().unwrap().strip_prefix("data: ").unwrap().to_owned()
+}
+
+#[test]
+fn news_reach_the_page() {
+    let fixture = Fixture::new();
+    let rec = RecordingId(0);
+    fixture.news.grown(rec, Grown { events: 10, end: 1.5 });
+    let (root, host) = (fixture.root(), fixture.host());
+    let stream = fixture.send(&format!("GET {root}api/events HTTP/1.1\r\n{host}\r\n\r\n"));
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert_eq!(lines.next().unwrap(), "HTTP/1.1 200 OK");
+    assert!(lines.any(|line| line == "content-type: text/event-stream"));
+    assert_eq!(wait_for("grown", &mut lines), r#"{"end":1.5,"events":10,"rec":0}"#);
+    fixture.news.grown(rec, Grown { events: 11, end: 2.0 });
+    assert_eq!(wait_for("grown", &mut lines), r#"{"end":2.0,"events":11,"rec":0}"#);
+    fixture.news.ended(rec, Some("killed by signal 9".into()));
+    let data = wait_for("ended", &mut lines);
+    assert_eq!(data, r#"{"outcome":"killed by signal 9","rec":0}"#);
+    // The end of the server is the end of the stream: the page sees that it is gone.
+    drop(fixture);
+    assert!(lines.all(|line| !line.starts_with("event: ")));
+}
+
+#[test]
+fn a_port_that_is_taken_is_named() {
+    let fixture = Fixture::new();
+    let port = fixture.server.address().port();
+    let options = Options { port: Some(port), ..Options::default() };
+    let engine = Arc::new(Engine::new(Setting::default()));
+    let error = Server::start(engine, News::default(), &options).unwrap_err();
+    assert!(matches!(error, Error::Listen { .. }), "{error}");
+    assert!(error.to_string().contains(&port.to_string()), "{error}");
+}
+
+#[test]
+fn elsewhere_than_on_loopback_the_token_is_asked_for_all_the_same() {
+    let engine = Arc::new(Engine::new(Setting::default()));
+    let address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    let options = Options { address, port: Some(0), names: vec!["devbox".into()] };
+    let server = Server::start(engine, News::default(), &options).unwrap();
+    let port = server.address().port();
+    assert!(server.url().starts_with(&format!("http://127.0.0.1:{port}/")), "{}", server.url());
+    let fixture = Fixture { server, news: News::default() };
+    let root = fixture.root_of(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    for (path, host, status) in [
+        (root.as_str(), "10.1.2.3:80", 200),
+        (root.as_str(), "devbox:80", 200),
+        (root.as_str(), "evil.example", 403),
+        ("/", "10.1.2.3:80", 404),
+    ] {
+        let response = fixture.request(&format!("GET {path}"), &[&format!("Host: {host}")], "");
+        assert_eq!(response.status, status, "{path} {host}");
+    }
+}
