@@ -26,7 +26,7 @@
 //!
 //! - [`Reader`] reads a trace that is there as a whole, [`Follow`] one that still grows. Both hand
 //!   each [`Event`] to a closure, with the [`Tables`] of call sites and backtraces so far.
-//! - [`mod@write`] is the other direction.
+//! - [`mod@write`] is the other direction, [`mod@rewrite`] both at once.
 //! - `examples/lifetimes.rs` is a whole analysis of one's own.
 //!
 //! # Invariants
@@ -59,7 +59,10 @@ mod locations;
 #[cfg(feature = "mmap")]
 mod map;
 mod read;
+pub mod rewrite;
 mod strings;
+#[cfg(feature = "thin")]
+pub mod thin;
 mod tree;
 mod units;
 pub mod wire;

@@ -1,100 +1,29 @@
 //! Writes the events of one trace into another, which appears under its name only when whole.
 
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::ops::ControlFlow;
+use std::io::{self, BufWriter};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use memtrail_trace::write::{AllocEvent, TraceWriter};
-use memtrail_trace::{
-    Alloc, BlockId, Code, Decoded, Detail, Event, Reader, Tables, Timestamp, TraceInfo,
-};
+use memtrail_trace::rewrite::{Rewrite, rewrite};
+use memtrail_trace::{Decoded, Reader};
 
 use crate::error::{Failure, Kind};
 use crate::trace::progress::Progress;
 
-/// What becomes of a trace on its way.
-pub(super) trait Filter {
-    /// The first packet of the new trace.
-    fn info(&self, old: &TraceInfo) -> TraceInfo;
-    /// A block as it is to be written; `None` drops it, and all that happens to it.
-    fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent>;
-    /// The time of an event.
-    fn time(&self, time: Timestamp) -> Timestamp {
-        time
-    }
-    /// Whether call stacks are kept.
-    const STACKS: bool;
-}
-
-/// Copies what `filter` lets through to the file `to`.
-pub(super) fn copy<F: Filter>(
+/// Copies what `how` lets through to the file `to`.
+pub(super) fn copy<R: Rewrite>(
     reader: &Reader<'_>,
     to: &Path,
-    filter: &mut F,
+    how: &mut R,
 ) -> Result<Decoded, Failure> {
     let output = Output::create(to)?;
-    let failed = |error: io::Error| output.failure(&error);
     let out = BufWriter::with_capacity(1 << 18, &output.file);
-    let writer = TraceWriter::new(out, &filter.info(reader.info())).map_err(failed)?;
-    let mut copying = Copying { filter, writer, ids: HashMap::new() };
     let mut progress = Progress::new();
-    let detail = if F::STACKS { Detail::Codes } else { Detail::Marks };
-    let read = reader.try_for_each(detail, |event, tables| {
-        progress.tick();
-        match copying.event(&event, tables) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(error),
-        }
-    });
-    let decoded = match read {
-        ControlFlow::Continue(decoded) => decoded,
-        ControlFlow::Break(error) => return Err(output.failure(&error)),
-    };
-    copying.finish().map_err(failed)?;
+    let written = rewrite(reader, out, how, || progress.tick());
+    let (_, decoded) = written.map_err(|error| output.failure(&error))?;
     output.keep()?;
     Ok(decoded)
-}
-
-struct Copying<'a, F, W> {
-    filter: &'a mut F,
-    writer: TraceWriter<W>,
-    /// New ids of the blocks that are still live.
-    ids: HashMap<BlockId, BlockId>,
-}
-
-impl<F: Filter, W: Write> Copying<'_, F, W> {
-    fn finish(self) -> io::Result<()> {
-        self.writer.finish().map(drop)
-    }
-
-    fn event(&mut self, event: &Event<'_>, tables: &Tables) -> io::Result<()> {
-        match event {
-            Event::Alloc(a) => {
-                let Some(event) = self.filter.alloc(a) else { return Ok(()) };
-                let backtrace: &[Code] = if F::STACKS { a.backtrace } else { &[] };
-                let locations = &tables.locations;
-                let time = self.filter.time(a.time);
-                let id = self.writer.alloc(a.domain, time, &event, backtrace, |code, to| {
-                    to.extend(locations.of(code).iter().map(|&site| locations.resolve(site)));
-                })?;
-                self.ids.insert(a.id, id);
-            }
-            Event::Promote(m) => {
-                if let Some(&id) = self.ids.get(&m.id) {
-                    self.writer.promote(m.domain, self.filter.time(m.time), id)?;
-                }
-            }
-            Event::Collect(m) => {
-                if let Some(id) = self.ids.remove(&m.id) {
-                    self.writer.collect(m.domain, self.filter.time(m.time), id)?;
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 /// A file in the making, beside the one that it will be. Devices and pipes are written directly.

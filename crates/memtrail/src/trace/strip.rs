@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use memtrail_trace::rewrite::Rewrite;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Alloc, Timestamp, TraceInfo};
 
 use crate::error::Failure;
-use crate::trace::copy::{Filter, copy};
+use crate::trace::copy::copy;
 use crate::trace::input::Input;
 
 /// Removes all names from a trace, so that it can be given away
@@ -42,7 +43,7 @@ struct Strip {
     blocks: u64,
 }
 
-impl Filter for Strip {
+impl Rewrite for Strip {
     const STACKS: bool = false;
 
     fn info(&self, old: &TraceInfo) -> TraceInfo {

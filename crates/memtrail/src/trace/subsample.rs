@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use memtrail_trace::rewrite::Rewrite;
+use memtrail_trace::thin::Thin;
 use memtrail_trace::write::AllocEvent;
-use memtrail_trace::{Alloc, SampleRate, Timestamp, TraceInfo};
-use rand::rngs::StdRng;
-use rand::{RngExt as _, SeedableRng as _};
-use rand_distr::Binomial;
+use memtrail_trace::{Alloc, Timestamp, TraceInfo};
 
 use crate::error::{Failure, Kind};
-use crate::trace::copy::{Filter, copy};
+use crate::trace::copy::copy;
 use crate::trace::input::Input;
 
 /// Thins a trace out, as if it had been recorded at a lower rate
@@ -61,22 +60,16 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let input = Input::open(&args.trace)?;
     let reader = input.reader()?;
-    let mut thin = Thin {
-        factor: args.factor,
-        random: StdRng::seed_from_u64(args.seed),
-        start: reader.info().start,
-        window,
-        kept: 0,
-        dropped: 0,
-    };
-    let decoded = copy(&reader, &args.output, &mut thin)?;
+    let start = reader.info().start;
+    let mut part = Part { thin: Thin::new(args.factor, args.seed), start, window };
+    let decoded = copy(&reader, &args.output, &mut part)?;
     if args.json {
         println!(
             "{}",
             serde_json::json!({
                 "output": args.output,
-                "blocks": thin.kept,
-                "dropped": thin.dropped,
+                "blocks": part.thin.kept,
+                "dropped": part.thin.dropped,
                 "sample_rate": reader.info().sample_rate.0 / args.factor,
             })
         );
@@ -84,42 +77,28 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     input.verdict(&decoded.anomalies)
 }
 
-struct Thin {
-    factor: f64,
-    random: StdRng,
+/// What was allocated in a window, thinned out.
+struct Part {
+    thin: Thin,
     start: Timestamp,
     /// Seconds since the start.
     window: (f64, f64),
-    kept: u64,
-    dropped: u64,
 }
 
-impl Thin {
-    fn samples(&mut self, alloc: &Alloc<'_>) -> u64 {
-        let time = alloc.time.0.saturating_sub(self.start.0) as f64 / 1e6;
-        if !(self.window.0..self.window.1).contains(&time) {
-            return 0;
-        }
-        // Chances of 1 and below are the only ones there are.
-        Binomial::new(alloc.samples, 1.0 / self.factor)
-            .map_or(0, |binomial| self.random.sample(binomial))
-    }
-}
-
-impl Filter for Thin {
-    const STACKS: bool = true;
+impl Rewrite for Part {
+    const STACKS: bool = Thin::STACKS;
 
     fn info(&self, old: &TraceInfo) -> TraceInfo {
-        TraceInfo { sample_rate: SampleRate(old.sample_rate.0 / self.factor), ..old.clone() }
+        self.thin.info(old)
     }
 
     fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent> {
-        let samples = self.samples(alloc);
-        if samples == 0 {
-            self.dropped += 1;
-            return None;
+        let time = alloc.time.0.saturating_sub(self.start.0) as f64 / 1e6;
+        if (self.window.0..self.window.1).contains(&time) {
+            self.thin.alloc(alloc)
+        } else {
+            self.thin.drop_block();
+            None
         }
-        self.kept += 1;
-        Some(AllocEvent { length: alloc.length, samples, source: alloc.source })
     }
 }

@@ -1,0 +1,178 @@
+//! Writes the events of one trace into another, and lets some of them go on the way.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+use rustc_hash::FxHashMap;
+
+use crate::info::TraceInfo;
+use crate::read::{Alloc, Decoded, Detail, Event, Mark, Reader, Tables};
+use crate::units::{BlockId, Code, Timestamp};
+use crate::write::{AllocEvent, TraceWriter};
+
+/// What becomes of a trace on its way.
+pub trait Rewrite {
+    /// The first packet of the new trace.
+    fn info(&self, old: &TraceInfo) -> TraceInfo;
+    /// A block as it is to be written; `None` drops it, and all that happens to it.
+    fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent>;
+    /// The time of an event.
+    fn time(&self, time: Timestamp) -> Timestamp {
+        time
+    }
+    /// Whether call stacks are kept.
+    const STACKS: bool;
+}
+
+/// Copies what `rewrite` lets through to `out`, which is given back. `progress` is told of each
+/// event read.
+///
+/// # Errors
+/// Those of `out`.
+pub fn rewrite<R: Rewrite, W: Write>(
+    reader: &Reader<'_>,
+    out: W,
+    rewrite: &mut R,
+    mut progress: impl FnMut(),
+) -> io::Result<(W, Decoded)> {
+    let writer = TraceWriter::new(out, &rewrite.info(reader.info()))?;
+    let (ids, early) = (FxHashMap::default(), FxHashMap::default());
+    let mut copying = Copying { rewrite, writer, ids, early };
+    let detail = if R::STACKS { Detail::Codes } else { Detail::Marks };
+    let read = reader.try_for_each(detail, |event, tables| {
+        progress();
+        match copying.event(&event, tables) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    });
+    match read {
+        ControlFlow::Continue(decoded) => Ok((copying.writer.finish()?, decoded)),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+struct Copying<'a, R, W> {
+    rewrite: &'a mut R,
+    writer: TraceWriter<W>,
+    /// New ids of the blocks that are still live; `None` for those that were dropped.
+    ids: FxHashMap<BlockId, Option<BlockId>>,
+    /// What happened to blocks that are yet to come: domains are not merged.
+    early: FxHashMap<BlockId, Early>,
+}
+
+#[derive(Default)]
+struct Early {
+    promoted: Option<Mark>,
+    collected: Option<Mark>,
+}
+
+impl<R: Rewrite, W: Write> Copying<'_, R, W> {
+    fn event(&mut self, event: &Event<'_>, tables: &Tables) -> io::Result<()> {
+        match event {
+            Event::Alloc(alloc) => self.alloc(alloc, tables),
+            Event::Promote(mark) => match self.ids.get(&mark.id) {
+                Some(&Some(id)) => {
+                    self.writer.promote(mark.domain, self.rewrite.time(mark.time), id)
+                }
+                Some(None) => Ok(()),
+                None => {
+                    self.early.entry(mark.id).or_default().promoted.get_or_insert(*mark);
+                    Ok(())
+                }
+            },
+            Event::Collect(mark) => match self.ids.remove(&mark.id) {
+                Some(Some(id)) => {
+                    self.writer.collect(mark.domain, self.rewrite.time(mark.time), id)
+                }
+                Some(None) => Ok(()),
+                None => {
+                    self.early.entry(mark.id).or_default().collected.get_or_insert(*mark);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    fn alloc(&mut self, a: &Alloc<'_>, tables: &Tables) -> io::Result<()> {
+        let early = self.early.remove(&a.id).unwrap_or_default();
+        let Some(event) = self.rewrite.alloc(a) else {
+            self.ids.insert(a.id, None);
+            return Ok(());
+        };
+        let backtrace: &[Code] = if R::STACKS { a.backtrace } else { &[] };
+        let locations = &tables.locations;
+        let time = self.rewrite.time(a.time);
+        let id = self.writer.alloc(a.domain, time, &event, backtrace, |code, to| {
+            to.extend(locations.of(code).iter().map(|&site| locations.resolve(site)));
+        })?;
+        self.ids.insert(a.id, Some(id));
+        let Early { promoted, collected } = early;
+        for event in promoted.map(Event::Promote).into_iter().chain(collected.map(Event::Collect)) {
+            self.event(&event, tables)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::Source;
+    use crate::units::{DomainId, SampleRate, Words};
+    use crate::write::{StreamWriter, Version, info_packet};
+
+    struct Everything;
+
+    impl Rewrite for Everything {
+        const STACKS: bool = true;
+
+        fn info(&self, old: &TraceInfo) -> TraceInfo {
+            old.clone()
+        }
+
+        fn alloc(&mut self, a: &Alloc<'_>) -> Option<AllocEvent> {
+            Some(AllocEvent { length: a.length, samples: a.samples, source: a.source })
+        }
+    }
+
+    #[test]
+    fn a_block_that_another_domain_collected_before_it_came_stays_collected() {
+        let info = TraceInfo {
+            sample_rate: SampleRate(1e-3),
+            word_bits: 64,
+            executable: "early".into(),
+            host: String::new(),
+            runtime_params: String::new(),
+            pid: 1,
+            start: Timestamp(1_000_000),
+            context: None,
+        };
+        let stream = |domain, first| {
+            let buf = vec![0; 1 << 15];
+            StreamWriter::new(buf, Version::V3, 1, DomainId(domain), info.start, BlockId(first))
+        };
+        let mut buf = vec![0; 1 << 15];
+        let size = info_packet(&mut buf, &info, Version::V3).unwrap();
+        let mut trace = buf[..size].to_vec();
+        let (mut first, mut second) = (stream(0, 0).unwrap(), stream(1, 10_000).unwrap());
+        let event = AllocEvent { length: Words(2), samples: 1, source: Source::Major };
+        first.set_ids(BlockId(0), BlockId(10_000)).unwrap();
+        second.set_ids(BlockId(10_000), BlockId(20_000)).unwrap();
+        let block = second.alloc(Timestamp(1_000_001), &event, &[], 0).unwrap();
+        first.alloc(Timestamp(1_000_002), &event, &[], 0).unwrap();
+        first.collect(Timestamp(1_000_003), block).unwrap();
+        trace.extend_from_slice(first.packet());
+        trace.extend_from_slice(second.packet());
+
+        let reader = Reader::new(&trace).unwrap();
+        let (copy, _) = rewrite(&reader, Vec::new(), &mut Everything, || ()).unwrap();
+        let mut ends = Vec::new();
+        Reader::new(&copy).unwrap().for_each(Detail::Codes, |event, _| {
+            if let Event::Collect(mark) = event {
+                ends.push(mark.time);
+            }
+        });
+        assert_eq!(ends, [Timestamp(1_000_003)]);
+    }
+}

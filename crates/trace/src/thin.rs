@@ -1,0 +1,146 @@
+//! Thins a trace out, as if it had been recorded at a lower rate.
+//!
+//! Each sample is kept with the same chance, independently of all others, and the sampling rate is
+//! multiplied by that chance: a binomial number of a binomial number is binomial again, so all
+//! estimates stay unbiased, and their standard errors, computed from the new rate, stay right.
+
+use std::io;
+
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_distr::Binomial;
+
+use crate::info::TraceInfo;
+use crate::read::{Alloc, Reader};
+use crate::rewrite::{Rewrite, rewrite};
+use crate::units::{Bytes, SampleRate};
+use crate::write::AllocEvent;
+
+/// Passes over the trace that [`to_fit`] makes at most.
+const PASSES: u32 = 8;
+
+/// Keeps one sample in `factor`, drawn at random. Blocks that lose all their samples are dropped.
+#[derive(Debug)]
+pub struct Thin {
+    factor: f64,
+    random: StdRng,
+    /// Blocks kept so far.
+    pub kept: u64,
+    /// Blocks dropped so far.
+    pub dropped: u64,
+}
+
+impl Thin {
+    /// Keeps one sample in `factor`; a factor below 1, or that is no number, keeps all. Equal seeds
+    /// keep equal samples.
+    pub fn new(factor: f64, seed: u64) -> Self {
+        let factor = if factor > 1.0 { factor } else { 1.0 };
+        Self { factor, random: StdRng::seed_from_u64(seed), kept: 0, dropped: 0 }
+    }
+
+    /// Drops a block whatever its samples.
+    pub fn drop_block(&mut self) {
+        self.dropped += 1;
+    }
+}
+
+impl Rewrite for Thin {
+    const STACKS: bool = true;
+
+    fn info(&self, old: &TraceInfo) -> TraceInfo {
+        TraceInfo { sample_rate: SampleRate(old.sample_rate.0 / self.factor), ..old.clone() }
+    }
+
+    fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent> {
+        // Chances of 1 and below are the only ones there are.
+        let samples = Binomial::new(alloc.samples, 1.0 / self.factor)
+            .map_or(0, |binomial| self.random.sample(binomial));
+        if samples == 0 {
+            self.dropped += 1;
+            return None;
+        }
+        self.kept += 1;
+        Some(AllocEvent { length: alloc.length, samples, source: alloc.source })
+    }
+}
+
+/// A trace that was made to fit.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// Its bytes.
+    pub trace: Vec<u8>,
+    /// Blocks that are left.
+    pub kept: u64,
+    /// Blocks there were.
+    pub of: u64,
+    /// One sample in so many was kept.
+    pub factor: f64,
+}
+
+/// Thins a trace until it has at most `bytes` bytes and `blocks` blocks, and hardly fewer. A trace
+/// that fits is copied.
+///
+/// Names do not get fewer: where they alone need more than `bytes`, the result is larger.
+///
+/// # Errors
+/// If the events of a damaged trace cannot be written.
+pub fn to_fit(reader: &Reader<'_>, bytes: Bytes, blocks: u64) -> io::Result<Fitted> {
+    let mut factor = 1.0;
+    let mut passes = 1;
+    loop {
+        let mut thin = Thin::new(factor, 0);
+        let (trace, _) = rewrite(reader, Vec::new(), &mut thin, || ())?;
+        let fitted = Fitted { trace, kept: thin.kept, of: thin.kept + thin.dropped, factor };
+        let excess = excess(&fitted, bytes, blocks);
+        if excess <= 1.0 || passes == PASSES {
+            return Ok(fitted);
+        }
+        // A little more than needed: chance may leave a little more than it should.
+        factor *= excess * 1.05;
+        passes += 1;
+    }
+}
+
+/// How many times larger than allowed.
+fn excess(fitted: &Fitted, bytes: Bytes, blocks: u64) -> f64 {
+    let of = |have: u64, most: u64| have as f64 / most.max(1) as f64;
+    of(fitted.trace.len() as u64, bytes.0).max(of(fitted.kept, blocks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{Detail, Event};
+
+    const TRACE: &[u8] = include_bytes!("../tests/fixtures/cache-v2.ctf");
+
+    #[test]
+    fn a_trace_that_fits_keeps_all_its_blocks() {
+        let reader = Reader::new(TRACE).unwrap();
+        let fitted = to_fit(&reader, Bytes(1 << 30), 1 << 30).unwrap();
+        assert_eq!((fitted.kept, fitted.factor), (fitted.of, 1.0));
+    }
+
+    #[test]
+    fn thinned_traces_fit_and_stand_for_as_much() {
+        let reader = Reader::new(TRACE).unwrap();
+        let words = |trace: &[u8]| {
+            let reader = Reader::new(trace).unwrap();
+            let mut samples = 0;
+            reader.for_each(Detail::Marks, |event, _| {
+                if let Event::Alloc(alloc) = event {
+                    samples += alloc.samples;
+                }
+            });
+            samples as f64 / reader.info().sample_rate.0
+        };
+        for (bytes, blocks) in [(60_000, u64::MAX), (u64::MAX, 3_000), (30_000, 3_000)] {
+            let fitted = to_fit(&reader, Bytes(bytes), blocks).unwrap();
+            assert!(fitted.trace.len() as u64 <= bytes && fitted.kept <= blocks, "{fitted:?}");
+            assert!(fitted.kept > 500, "{} of {}", fitted.kept, fitted.of);
+            // 500 blocks and more: five times the standard error is below a quarter.
+            let ratio = words(&fitted.trace) / words(TRACE);
+            assert!((ratio - 1.0).abs() < 0.25, "{ratio}");
+        }
+    }
+}
