@@ -1,0 +1,87 @@
+//! The functions that the page calls; `lib.rs` lists them.
+#![expect(unsafe_code, reason = "exported functions take addresses from the page")]
+
+use std::cell::RefCell;
+
+use crate::page::Page;
+
+/// Where a slab stands in memory.
+#[repr(C)]
+struct Place {
+    start: u32,
+    len: u32,
+}
+
+struct Held {
+    page: Page,
+    place: Place,
+}
+
+thread_local! {
+    static HELD: RefCell<Held> = RefCell::new(Held {
+        page: Page::default(),
+        place: Place { start: 0, len: 0 },
+    });
+}
+
+impl Held {
+    fn place_of_result(&mut self) -> *const Place {
+        let result = self.page.result();
+        self.place = Place { start: result.as_ptr() as u32, len: result.len() as u32 };
+        &raw const self.place
+    }
+}
+
+/// The bytes that the page has written.
+///
+/// # Safety
+/// `ptr` came from [`alloc`] with this length or a greater one, and is not freed while it is used.
+unsafe fn written<'a>(ptr: *const u8, len: usize) -> &'a [u8] {
+    // SAFETY: the caller's promise; `alloc` initialises what it gives.
+    unsafe { std::slice::from_raw_parts(ptr, len) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn alloc(len: usize) -> *mut u8 {
+    Box::into_raw(vec![0; len].into_boxed_slice()).cast()
+}
+
+/// # Safety
+/// `ptr` came from [`alloc`] with this very length, and is freed once.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn free(ptr: *mut u8, len: usize) {
+    // SAFETY: the page's promise, as above.
+    drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(ptr, len)) });
+}
+
+/// # Safety
+/// Both places came from [`alloc`] with these lengths.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn add_recording(
+    ptr: *const u8,
+    len: usize,
+    description: *const u8,
+    description_len: usize,
+) -> i32 {
+    // SAFETY: the page's promise, as above.
+    let (trace, description) =
+        unsafe { (written(ptr, len), written(description, description_len)) };
+    HELD.with_borrow_mut(|held| if held.page.add(trace, description) { 0 } else { -1 })
+}
+
+/// # Safety
+/// The place came from [`alloc`] with this length.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ask(ptr: *const u8, len: usize) -> *const Place {
+    // SAFETY: the page's promise, as above.
+    let ask = unsafe { written(ptr, len) };
+    HELD.with_borrow_mut(|held| {
+        held.page.ask(ask);
+        held.place_of_result()
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn last_error() -> *const Place {
+    HELD.with_borrow_mut(Held::place_of_result)
+}

@@ -1,0 +1,24 @@
+//! The engine as WebAssembly: what `memtrail view` answers over HTTP, a page that was opened from
+//! disk asks of this.
+//!
+//! The module has no imports. The page writes bytes into its memory and calls:
+//!
+//! | export | what |
+//! |---|---|
+//! | `alloc(len) -> ptr` | room for bytes of the page |
+//! | `free(ptr, len)` | gives that room back |
+//! | `add_recording(ptr, len, description, description_len) -> i32` | reads a trace and its description in JSON; 0, or -1 when it cannot be read |
+//! | `ask(ptr, len) -> result` | answers an ask in JSON |
+//! | `last_error() -> result` | why `add_recording` gave -1 |
+//!
+//! A `result` is the place of two `u32`: where a [slab](memtrail_engine::answer) begins and how
+//! long it is. Both stay as they are until the next call. Nothing of it is to be freed.
+//!
+//! Invariants: no input traps, short of memory that runs out; recordings stay for good.
+#![deny(unsafe_code)]
+
+#[cfg(target_arch = "wasm32")]
+mod exports;
+mod page;
+
+pub use page::Page;

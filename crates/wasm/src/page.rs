@@ -1,0 +1,80 @@
+//! What a page holds: recordings and the latest answer.
+
+use memtrail_engine::{Description, Engine, Refusal, Setting};
+
+/// The engine of one page.
+#[derive(Debug)]
+pub struct Page {
+    engine: Engine,
+    /// The latest answer or error.
+    result: Vec<u8>,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self { engine: Engine::new(Setting { live: false, offline: true }), result: Vec::new() }
+    }
+}
+
+impl Page {
+    /// Reads a trace with its description, which is JSON. Whether that worked; if not, the
+    /// [`result`](Self::result) says why.
+    pub fn add(&mut self, trace: &[u8], description: &[u8]) -> bool {
+        let refusal = match serde_json::from_slice::<Description>(description) {
+            Err(error) => Refusal::bad(format_args!("malformed description: {error}")),
+            Ok(description) => match self.engine.add(trace, description, |_| {}) {
+                Ok(_) => return true,
+                Err(error) => Refusal::bad(error),
+            },
+        };
+        self.result = refusal.answer().encode();
+        false
+    }
+
+    /// Answers an ask.
+    pub fn ask(&mut self, ask: &[u8]) -> &[u8] {
+        self.result = self.engine.ask(ask).bytes;
+        &self.result
+    }
+
+    /// What the last call had to say.
+    pub fn result(&self) -> &[u8] {
+        &self.result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memtrail_engine::Answer;
+
+    use super::*;
+
+    const TRACE: &[u8] = include_bytes!("../../trace/tests/fixtures/cache-v2.ctf");
+
+    #[test]
+    fn a_page_answers_as_a_server_does() {
+        let mut page = Page::default();
+        assert!(page.add(TRACE, br#"{"name":"cache"}"#));
+        let answer = Answer::decode(page.ask(br#"{"ask":"about"}"#)).unwrap();
+        assert_eq!(answer.header()["recordings"][0]["name"], "cache");
+        assert_eq!(answer.header()["offline"], true);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let mut page = Page::default();
+        for (trace, description, message) in [
+            (&b"no trace"[..], &b"{}"[..], ""),
+            (b"", b"{}", ""),
+            (TRACE, b"{", "malformed description: "),
+            (TRACE, b"\xff", "malformed description: "),
+        ] {
+            assert!(!page.add(trace, description));
+            let error = Answer::decode(page.result()).unwrap();
+            let said = error.header()["error"]["message"].as_str().unwrap();
+            assert!(said.starts_with(message) && !said.is_empty(), "{said}");
+        }
+        let error = Answer::decode(page.ask(b"nonsense")).unwrap();
+        assert!(error.header()["error"]["message"].is_string());
+    }
+}
