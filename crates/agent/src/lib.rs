@@ -40,6 +40,7 @@ mod stream;
 mod symbolise;
 mod tail;
 mod thread;
+mod threads;
 mod tls;
 mod trampoline;
 mod value;

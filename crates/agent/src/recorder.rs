@@ -16,6 +16,7 @@ use crate::lock::Lock;
 use crate::output::Output;
 use crate::runtime::Runtime;
 use crate::stream::Stream;
+use crate::threads::{Author, Identity, ThreadLog};
 use crate::{describe, fence, flusher, forked, seeding, tail};
 
 /// As many domains as a runtime can be built for, with room to spare (`Max_domains`).
@@ -49,6 +50,7 @@ pub(crate) struct Recorder {
     streams: Box<[AtomicPtr<Lock<Stream>>]>,
     creating: Lock<()>,
     output: Lock<Output>,
+    threads: Lock<ThreadLog>,
     next_ids: AtomicU64,
     several: AtomicBool,
     stopped: AtomicBool,
@@ -106,6 +108,7 @@ impl Recorder {
             streams: (0..DOMAINS).map(|_| AtomicPtr::default()).collect(),
             creating: Lock::new(()),
             output: Lock::new(output),
+            threads: Lock::new(ThreadLog::default()),
             next_ids: AtomicU64::new(0),
             several: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
@@ -185,6 +188,18 @@ impl Recorder {
                 self.stopped.store(true, Release);
             }
         });
+    }
+
+    /// From block `id` of `domain` on, blocks are of `author`. `at_work` runs this.
+    #[cold]
+    pub(crate) fn author_changes(
+        &self,
+        domain: DomainId,
+        id: BlockId,
+        author: Author,
+        at_work: &mut Identity,
+    ) {
+        self.threads.lock().switched(&self.folder, domain, id, author, at_work);
     }
 
     /// Sends everything sampled so far to the file. A stream that is in use for long (this may be

@@ -21,6 +21,7 @@ use crate::patch;
 use crate::recorder::{Recorder, Target, active};
 use crate::runtime::{CollectMulticore, CollectSingle};
 use crate::seeding;
+use crate::stream::Origin;
 use crate::thread::{self, Thread};
 use crate::trampoline;
 use crate::value::{Closure, Float, Record};
@@ -245,37 +246,42 @@ fn write_alloc(
     callstack: Value,
 ) -> Option<BlockId> {
     let target = recorder.target;
-    let stream = recorder.stream(domain, state)?;
-    let origin = thread.id();
+    let part = recorder.stream(domain, state)?;
+    let Thread { stack, captured, identity, .. } = thread;
+    let author = identity.author;
+    let elsewhere = |author| Origin { author, unchanged: None };
     if !target.incremental.load(Relaxed) {
-        target.capturer.codes_of(callstack, &mut thread.captured);
-        return stream.lock().alloc(recorder, event, &thread.captured, 0, 0);
+        target.capturer.codes_of(callstack, captured);
+        return part.lock().alloc(recorder, event, captured, elsewhere(author), identity);
     }
     let receipt = match Receipt::read(target.capturer.memory(), callstack) {
-        Receipt::Pending { ticket } if target.capturer.is_current(ticket, thread) => {
-            Receipt::Current { version: thread.stack.version(), top: None }
+        Receipt::Pending { ticket }
+            if target.capturer.is_current(ticket, author, stack.version()) =>
+        {
+            Receipt::Current { version: stack.version(), top: None }
         }
         receipt => receipt,
     };
     match receipt {
-        Receipt::Pending { ticket } => target
-            .capturer
-            .with_pending(ticket, |stack| stream.lock().alloc(recorder, event, stack, 0, 0)),
-        Receipt::Current { version, top } if version == thread.stack.version() => {
-            let unchanged = thread.stack.unchanged();
-            let codes = thread.stack.codes();
+        Receipt::Pending { ticket } => target.capturer.with_pending(ticket, |whose, codes| {
+            let origin = elsewhere(whose.unwrap_or(author));
+            part.lock().alloc(recorder, event, codes, origin, identity)
+        }),
+        Receipt::Current { version, top } if version == stack.version() => {
+            let origin = Origin { author, unchanged: Some(stack.unchanged()) };
+            let codes = stack.codes();
             let frames = codes.len();
             // An allocation of several blocks has one return address but many places.
             let place = codes.last_mut().zip(top).map(|(last, top)| std::mem::replace(last, top));
-            let id = stream.lock().alloc(recorder, event, codes, origin, unchanged);
+            let id = part.lock().alloc(recorder, event, codes, origin, identity);
             if let Some((place, last)) = place.zip(codes.last_mut()) {
                 *last = place;
             }
-            thread.stack.mark_seen(frames - usize::from(place.is_some()));
+            stack.mark_seen(frames - usize::from(place.is_some()));
             id
         }
         Receipt::Current { .. } | Receipt::Nothing => {
-            stream.lock().alloc(recorder, event, &[], 0, 0)
+            part.lock().alloc(recorder, event, &[], elsewhere(author), identity)
         }
     }
 }

@@ -5,13 +5,27 @@ use memtrail_trace::{BlockId, Code, DomainId, Timestamp};
 
 use crate::recorder::Recorder;
 use crate::symbolise::{NO_OCAML_CODE, with_locations};
+use crate::threads::{Author, Identity};
 
 type Writer = StreamWriter<&'static mut [u8]>;
 
+/// Where an allocation comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    /// The thread that allocated.
+    pub(crate) author: Author,
+    /// Frames that are as at the thread's last event; `None` if the callstack is not the one that
+    /// the thread has now.
+    pub(crate) unchanged: Option<usize>,
+}
+
 pub(crate) struct Stream {
     writer: Writer,
-    /// Who made the last allocation event, as far as callstacks can be compared.
-    last_thread: usize,
+    domain: DomainId,
+    /// Whose the last block is.
+    author: Option<Author>,
+    /// Whose callstack the last event has, if it was the thread's own at that time.
+    last_stack: Option<Author>,
     pub(crate) blocks: u64,
     pub(crate) lost: u64,
 }
@@ -30,22 +44,24 @@ impl Stream {
             let (first, end) = recorder.next_ids();
             writer.set_ids(first, end).ok()?;
         }
-        Some(Self { writer, last_thread: 0, blocks: 0, lost: 0 })
+        Some(Self { writer, domain, author: None, last_stack: None, blocks: 0, lost: 0 })
     }
 
-    /// Writes an allocation. `unchanged` frames of `stack` are as at the last event of `thread`.
+    /// Writes an allocation.
     pub(crate) fn alloc(
         &mut self,
         recorder: &Recorder,
         event: &AllocEvent,
         stack: &[Code],
-        thread: usize,
-        unchanged: usize,
+        origin: Origin,
+        at_work: &mut Identity,
     ) -> Option<BlockId> {
         let now = recorder.clock.now();
-        let same = std::mem::replace(&mut self.last_thread, thread) == thread;
+        let stack_of = origin.unchanged.map(|_| origin.author);
+        let same = std::mem::replace(&mut self.last_stack, stack_of) == stack_of;
+        let unchanged = origin.unchanged.filter(|_| same).unwrap_or(0);
         let stack = if stack.is_empty() { &[NO_OCAML_CODE] } else { stack };
-        let shared = self.writer.shared(stack, if same { unchanged } else { 0 });
+        let shared = self.writer.shared(stack, unchanged);
         for &code in stack.get(shared..).unwrap_or_default() {
             if !self.writer.knows(code) {
                 self.define(recorder, now, code);
@@ -58,6 +74,9 @@ impl Stream {
             let _ = self.writer.set_ids(first, end);
         }
         let id = self.retried(recorder, now, |w| w.alloc(now, event, stack, shared))?;
+        if self.author.replace(origin.author) != Some(origin.author) {
+            recorder.author_changes(self.domain, id, origin.author, at_work);
+        }
         self.blocks += 1;
         Some(id)
     }

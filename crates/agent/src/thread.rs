@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use memtrail_trace::Code;
 
 use crate::callstack::{CachedStack, Places};
+use crate::threads::{Author, Identity};
 use crate::tls;
 use crate::value::SomeBlock;
 
@@ -19,12 +20,14 @@ pub(crate) struct Thread {
     pub(crate) captured: Vec<Code>,
     /// The result that callbacks on this thread return.
     pub(crate) some: SomeBlock,
+    /// Who it is.
+    pub(crate) identity: Identity,
 }
 
 impl Thread {
-    /// Tells it from other threads that live.
-    pub(crate) fn id(&self) -> usize {
-        std::ptr::from_ref(self) as usize
+    /// Whose its blocks are.
+    pub(crate) fn author(&self) -> Author {
+        self.identity.author
     }
 }
 
@@ -57,6 +60,7 @@ fn make() -> &'static mut Thread {
         places: Places::default(),
         captured: Vec::new(),
         some: SomeBlock::new(),
+        identity: Identity::new(),
     }));
     let key = KEY.load(Relaxed);
     // SAFETY: the slot is this thread's; the key exists; the pointer is fresh from a box.

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `recording.json` | [`Description`]: program, runtime, rate, clock, how it ended |
 //! | `trace.ctf` | the allocation trace, in memtrace's format |
+//! | `threads` | which thread allocated which blocks, if there were several ([`threads`]) |
 //!
 //! While a program runs under `memtrail run`, launcher and agents share a private *session* folder
 //! ([`session`]) that holds the options, one [`Status`](session::Status) a process, and the packets
@@ -18,6 +19,7 @@
 mod description;
 mod folder;
 pub mod session;
+pub mod threads;
 
 pub use description::{
     Checked, Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, TraceFile,

@@ -30,6 +30,7 @@ pub(crate) use places::Places;
 use crate::lock::Lock;
 use crate::runtime::{Runtime, symbol};
 use crate::thread::Thread;
+use crate::threads::Author;
 
 /// As many frames as the sampler is told to capture: a number that no program asks for by chance, and
 /// that fits the `int` which OCaml 5 makes of it.
@@ -165,8 +166,8 @@ impl Capturer {
         let Some(frames) = self.refresh(runtime, thread) else { return Receipt::Nothing };
         let version = thread.stack.version();
         if index < 0 {
-            let id = thread.id();
-            let ticket = self.pending.lock().keep(thread.stack.codes(), id, version);
+            let author = thread.author();
+            let ticket = self.pending.lock().keep(thread.stack.codes(), author, version);
             return ticket.map_or(Receipt::Nothing, |ticket| Receipt::Pending { ticket });
         }
         Receipt::Current { version, top: self.place(&frames, thread, index) }
@@ -253,15 +254,22 @@ impl Capturer {
         stack.give_chain_back(chain);
     }
 
-    /// Whether a pending callstack is still the thread's own.
-    pub(crate) fn is_current(&self, ticket: u64, thread: &Thread) -> bool {
-        self.pending.lock().is(ticket, thread.id(), thread.stack.version())
+    /// Whether a pending callstack is still the one that a thread has.
+    pub(crate) fn is_current(&self, ticket: u64, author: Author, version: u64) -> bool {
+        self.pending.lock().is(ticket, author, version)
     }
 
-    /// Gives a pending callstack to `use_it`.
-    pub(crate) fn with_pending<T>(&self, ticket: u64, use_it: impl FnOnce(&[Code]) -> T) -> T {
+    /// Gives a pending callstack, and whose it is, to `use_it`.
+    pub(crate) fn with_pending<T>(
+        &self,
+        ticket: u64,
+        use_it: impl FnOnce(Option<Author>, &[Code]) -> T,
+    ) -> T {
         let pending = self.pending.lock();
-        use_it(pending.get(ticket).unwrap_or_default())
+        match pending.get(ticket) {
+            Some((thread, stack)) => use_it(Some(thread), stack),
+            None => use_it(None, &[]),
+        }
     }
 
     /// What the runtime's own function would have captured: the innermost frame first, as slots.

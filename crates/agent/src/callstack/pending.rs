@@ -7,6 +7,8 @@
 
 use memtrail_trace::Code;
 
+use crate::threads::Author;
+
 /// Words in the ring: 4 MiB, touched only as far as used.
 const CAPACITY: usize = 1 << 19;
 /// Frames kept of one callstack, the outermost ones.
@@ -15,7 +17,7 @@ const LONGEST: usize = CAPACITY / 8;
 /// Whose callstack an entry is.
 #[derive(Clone, Copy)]
 struct Newest {
-    thread: usize,
+    thread: Author,
     version: u64,
     ticket: u64,
 }
@@ -34,7 +36,7 @@ impl PendingStacks {
     }
 
     /// Keeps the callstack that `thread` has in `version`, and gives a ticket for it.
-    pub(crate) fn keep(&mut self, stack: &[Code], thread: usize, version: u64) -> Option<u64> {
+    pub(crate) fn keep(&mut self, stack: &[Code], thread: Author, version: u64) -> Option<u64> {
         if let Some(newest) = self.newest.filter(|n| n.thread == thread && n.version == version) {
             return Some(newest.ticket);
         }
@@ -50,7 +52,7 @@ impl PendingStacks {
         }
         let ticket = self.written;
         let at = (ticket % CAPACITY as u64) as usize;
-        self.ring[at] = Code(stack.len() as u64);
+        self.ring[at] = Code(u64::from(thread.0) << 32 | stack.len() as u64);
         self.ring[at + 1..][..stack.len()].copy_from_slice(stack);
         self.written += 1 + stack.len() as u64;
         self.newest = Some(Newest { thread, version, ticket });
@@ -58,19 +60,20 @@ impl PendingStacks {
     }
 
     /// Whether `ticket` stands for the callstack that `thread` has in `version`.
-    pub(crate) fn is(&self, ticket: u64, thread: usize, version: u64) -> bool {
+    pub(crate) fn is(&self, ticket: u64, thread: Author, version: u64) -> bool {
         self.newest.is_some_and(|newest| {
             newest.ticket == ticket && newest.thread == thread && newest.version == version
         })
     }
 
-    /// The callstack kept under `ticket`, unless it has been overwritten.
-    pub(crate) fn get(&self, ticket: u64) -> Option<&[Code]> {
+    /// The callstack kept under `ticket`, and whose it is, unless it has been overwritten.
+    pub(crate) fn get(&self, ticket: u64) -> Option<(Author, &[Code])> {
         if ticket >= self.written || ticket + (CAPACITY as u64) < self.written {
             return None;
         }
         let at = (ticket % CAPACITY as u64) as usize;
-        let length = self.ring.get(at)?.0 as usize;
-        self.ring.get(at + 1..at + 1 + length)
+        let head = self.ring.get(at)?.0;
+        let stack = self.ring.get(at + 1..at + 1 + (head as u32) as usize)?;
+        Some((Author((head >> 32) as u32), stack))
     }
 }

@@ -10,6 +10,8 @@ use memtrail_trace::{Detail, Event, Reader, Source};
 /// A sampled block from its allocation to its end. Times in microseconds since the epoch.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
+    pub(crate) id: u64,
+    pub(crate) domain: u16,
     pub(crate) words: u64,
     pub(crate) samples: u64,
     pub(crate) source: Source,
@@ -55,6 +57,8 @@ pub(crate) fn read(recording: &Path) -> Contents {
             let known = index.insert(alloc.id, blocks.len());
             assert_eq!(known, None, "block {:?} allocated twice", alloc.id);
             blocks.push(Block {
+                id: alloc.id.0,
+                domain: alloc.domain.0,
                 words: alloc.length.0,
                 samples: alloc.samples,
                 source: alloc.source,

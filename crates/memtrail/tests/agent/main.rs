@@ -6,6 +6,7 @@ mod contents;
 mod programs;
 mod running;
 
+mod authors;
 mod callstacks;
 mod demo;
 mod descriptors;

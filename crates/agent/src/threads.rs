@@ -1,0 +1,98 @@
+//! Which thread allocated each block: a line each time that another thread's sample comes.
+//!
+//! The trace's format knows domains, not threads. The file beside it
+//! ([`memtrail_recording::threads`]) is made when a second thread is met, so that programs of one
+//! thread have none.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use memtrail_recording::threads::{HEADING, THREADS_FILE};
+use memtrail_trace::{BlockId, DomainId};
+
+use crate::fence;
+use crate::output::Output;
+
+/// Who allocated a block: a thread's number, from 1. No other thread of the process, or of those it
+/// was forked from, ever has it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Author(pub(crate) u32);
+
+/// A thread, as the file knows it.
+pub(crate) struct Identity {
+    pub(crate) author: Author,
+    /// The process in which its name was last put down.
+    introduced_in: u32,
+}
+
+static THREADS: AtomicU32 = AtomicU32::new(0);
+
+impl Identity {
+    /// For a thread that is new to us.
+    pub(crate) fn new() -> Self {
+        let author = Author(THREADS.fetch_add(1, Relaxed).wrapping_add(1));
+        Self { author, introduced_in: 0 }
+    }
+}
+
+/// The file under way.
+#[derive(Default)]
+pub(crate) struct ThreadLog {
+    /// Whose the first block was; all are until there is a file.
+    first: Option<Author>,
+    output: Option<Output>,
+    failed: bool,
+}
+
+impl ThreadLog {
+    /// From block `id` of `domain` on, blocks are of `author`. `at_work` runs this.
+    pub(crate) fn switched(
+        &mut self,
+        folder: &Path,
+        domain: DomainId,
+        id: BlockId,
+        author: Author,
+        at_work: &mut Identity,
+    ) {
+        let first = *self.first.get_or_insert(author);
+        if self.failed || self.output.is_none() && first == author && domain == DomainId(0) {
+            return;
+        }
+        fence::keeping_errno(|| {
+            let mut lines = String::new();
+            if self.output.is_none() {
+                let Ok(output) = Output::create(&folder.join(THREADS_FILE)) else {
+                    self.failed = true;
+                    return;
+                };
+                self.output = Some(output);
+                // Writing to a string does not fail.
+                let _ = write!(lines, "{HEADING}\nb 0 0 {}\n", first.0);
+            }
+            let pid = std::process::id();
+            if author == at_work.author && at_work.introduced_in != pid {
+                at_work.introduced_in = pid;
+                let _ = writeln!(lines, "t {} {} {}", author.0, gettid(), name());
+            }
+            let _ = writeln!(lines, "b {} {} {}", domain.0, id.0, author.0);
+            if let Some(output) = &mut self.output {
+                output.append(lines.as_bytes());
+            }
+        });
+    }
+}
+
+fn gettid() -> libc::pid_t {
+    // SAFETY: plain system call.
+    unsafe { libc::gettid() }
+}
+
+/// The name of this thread, as `ps -T` shows it.
+fn name() -> String {
+    let mut bytes = [0_u8; 16];
+    // SAFETY: the kernel writes 16 bytes at most, the last of them 0.
+    unsafe { libc::prctl(libc::PR_GET_NAME, bytes.as_mut_ptr()) };
+    let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(name).replace('\n', " ")
+}
