@@ -27,7 +27,7 @@ export const PAINTS = FIRST_MODULE + HUES * SHADES;
 
 /** The colour of a module. */
 export function moduleColour(module: string): number {
-  return FIRST_MODULE + (hash(family(module)) % HUES) * SHADES + (hash(module) % SHADES);
+  return FIRST_MODULE + (hash(family(module)) % HUES) * SHADES + ((hash(module) >>> 16) % SHADES);
 }
 
 /** What belongs together has one hue: `Stdlib.Map` and `Stdlib__List` are both `Stdlib`. */

@@ -5,7 +5,7 @@
  */
 import { PAINTS, SITE, type Paint } from "./colour.ts";
 import type { Labels } from "./label.ts";
-import { contentOf, rowCount, type Part } from "./rows.ts";
+import { contentOf, rowCount, rowShowing, type Part } from "./rows.ts";
 import { coloursOf, treeOf, type Scene } from "./scene.ts";
 import { firstBoxAfter, type Tree } from "./tree.ts";
 import type { Viewport } from "./viewport.ts";
@@ -14,6 +14,8 @@ export const ROW_HEIGHT = 19;
 export const FONT = '12px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 const TEXT_LEFT = 5;
 const TEXT_BASE = 13;
+/** Kept free in the focus for its sum and share. */
+const SUM_ROOM = 150;
 /** A box narrower than this, in CSS pixels, has no room for a name. */
 const NARROWEST_LABEL = 26;
 
@@ -23,6 +25,8 @@ export interface Look {
   readonly hatch: CanvasPattern | string;
   /** The edge that marks an allocation site. */
   readonly siteEdge: string;
+  /** Lines around boxes that are selected or under the mouse. */
+  readonly outline: string;
 }
 
 /** Boxes to be filled, chained by colour; kept from frame to frame. */
@@ -106,6 +110,7 @@ export function draw(
   context.fillRect(0, 0, Math.ceil(width * ratio), Math.ceil(height * ratio));
   fillBoxes(context, ratio, look);
   writeTexts(context, ratio, look);
+  writeSum(context, frame, scene, view, look);
   return boxes.count;
 }
 
@@ -201,7 +206,8 @@ function collectFocus(
   const box = scene.focus[position];
   if (!box) return;
   boxes.add(box.colour, from, top, to - from);
-  write(box.label, from, to, top, box.colour, frame.ratio, labels);
+  const sum = position === scene.rows.focus - 1 ? SUM_ROOM * frame.ratio : 0;
+  write(box.label, from, Math.min(screen, to) - sum, top, box.colour, frame.ratio, labels);
 }
 
 function fillBoxes(context: CanvasRenderingContext2D, ratio: number, look: Look): void {
@@ -236,6 +242,34 @@ function writeTexts(context: CanvasRenderingContext2D, ratio: number, look: Look
       style = wanted;
     }
     context.fillText(text, x / ratio, y / ratio + TEXT_BASE);
+  }
+  context.setTransform(1, 0, 0, 1, 0, 0);
+}
+
+/** How much the focus is, at the right end of its last function, with a bracket over all of it. */
+function writeSum(
+  context: CanvasRenderingContext2D,
+  frame: Frame,
+  scene: Scene,
+  view: Viewport,
+  look: Look,
+): void {
+  const { rows, focus, sum } = scene;
+  const paint = look.paints[focus[focus.length - 1]?.colour ?? 0]!;
+  const place = (depth: number): number =>
+    (rowShowing(rows, { part: "focus", depth }) - view.top) * ROW_HEIGHT;
+  const last = place(rows.focus - 1);
+  const first = place(0);
+  context.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
+  context.fillStyle = paint.text;
+  context.textAlign = "right";
+  context.fillText(sum, frame.width - (rows.focus > 1 ? 16 : 8), last + TEXT_BASE);
+  context.textAlign = "left";
+  if (rows.focus > 1) {
+    const [top, bottom] = [Math.min(first, last) + 3, Math.max(first, last) + ROW_HEIGHT - 4];
+    context.fillRect(frame.width - 7, top, 2, bottom - top);
+    context.fillRect(frame.width - 11, top, 4, 2);
+    context.fillRect(frame.width - 11, bottom - 2, 4, 2);
   }
   context.setTransform(1, 0, 0, 1, 0, 0);
 }

@@ -10,13 +10,13 @@ const ELLIPSIS = "…";
 /** The ways to write a name that keep whole segments, longest first. */
 export function shortenings(name: string): string[] {
   const ways = [name];
+  const line = /.(:\d+)$/.exec(name);
+  if (line) return [name, ELLIPSIS + line[1]];
   const dots = /\.(?=[^.])/g;
   for (let dot = dots.exec(name); dot !== null; dot = dots.exec(name)) {
     const rest = name.slice(dot.index + 1);
-    // An operator, or the line of a file, says nothing on its own.
-    if (/^[\p{L}_(]/u.test(rest)) {
-      ways.push(ELLIPSIS + rest);
-    }
+    // An operator's dots do not separate modules.
+    if (/^[\p{L}_(]/u.test(rest)) ways.push(ELLIPSIS + rest);
   }
   return ways;
 }
@@ -31,9 +31,7 @@ export class Labels {
   fit(name: string, room: number): string {
     const ways = this.waysOf(name);
     for (const way of ways) {
-      if (way.width <= room) {
-        return way.text;
-      }
+      if (way.width <= room) return way.text;
     }
     const shortest = ways[ways.length - 1];
     return shortest === undefined ? "" : beginning(shortest.text, shortest.width, room);

@@ -14,6 +14,8 @@ export interface Scene {
   readonly callees: Tree | null;
   /** Outermost first. */
   readonly focus: readonly FocusBox[];
+  /** How much the focus is, written at its right end. */
+  readonly sum: string;
   /** What the whole width stands for. */
   readonly width: number;
   /** Index of a paint for every box of the trees. */

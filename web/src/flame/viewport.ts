@@ -16,11 +16,20 @@ const NARROWEST = 1e-9;
 
 export const WHOLE_WIDTH = { from: 0, to: 1 } as const;
 
-/** `view` moved and shrunk so that it stands within the width and within `rows` rows. */
-export function clamp(view: Viewport, rows: number, visibleRows: number): Viewport {
+/** How much of what there is fits the screen, in rows. */
+export interface Window {
+  readonly rows: number;
+  readonly visible: number;
+  /** Where fewer rows than fit stand: flames on the floor, icicles under the ceiling. */
+  readonly floor: boolean;
+}
+
+/** `view` moved and shrunk so that it stands within the width and within the rows. */
+export function clamp(view: Viewport, { rows, visible, floor }: Window): Viewport {
   const width = Math.min(1, Math.max(NARROWEST, view.to - view.from));
   const from = Math.min(1 - width, Math.max(0, view.from));
-  const top = Math.min(Math.max(0, rows - visibleRows), Math.max(0, view.top));
+  const spare = rows - visible;
+  const top = spare > 0 ? Math.min(spare, Math.max(0, view.top)) : floor ? spare : 0;
   return { from, to: from + width, top };
 }
 

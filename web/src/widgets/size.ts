@@ -9,7 +9,7 @@ export interface Size {
 }
 
 /** 0 × 0 until the element has been laid out. */
-export function useSize(element: RefObject<HTMLElement>): Size {
+export function useSize(element: RefObject<HTMLElement | null>): Size {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {
     const node = element.current;

@@ -1,0 +1,46 @@
+/** What is under the mouse, or selected, in figures. */
+import type { Facts } from "./facts.ts";
+
+export function FactsCard({ facts }: { facts: Facts }) {
+  return (
+    <>
+      <div class="flame-card-name">
+        {facts.kind === "site" && <span class="flame-site-mark">allocation site</span>}
+        {facts.name}
+      </div>
+      {(facts.module ?? facts.place) && (
+        <div class="quiet">
+          {facts.module}
+          {facts.module && facts.place && " · "}
+          {facts.place}
+        </div>
+      )}
+      <dl>
+        <div>
+          <dt>allocated</dt>
+          <dd>{facts.size}</dd>
+        </div>
+        <div>
+          <dt>of the selection</dt>
+          <dd>{facts.ofTotal}</dd>
+        </div>
+        <div>
+          <dt>of the focus</dt>
+          <dd>{facts.ofFocus}</dd>
+        </div>
+        {facts.blocks !== null && (
+          <div>
+            <dt>blocks</dt>
+            <dd>{facts.blocks}</dd>
+          </div>
+        )}
+        {facts.lifetime !== null && (
+          <div>
+            <dt>mean lifetime</dt>
+            <dd>{facts.lifetime}</dd>
+          </div>
+        )}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,183 @@
+/** The flame graph: the focus in the middle, who was called on one side, who called on the other. */
+import "./flame.css";
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { Asked } from "../engine/asking.ts";
+import { useKeys } from "../shell/keys.ts";
+import type { View } from "../shell/registry.ts";
+import { theme } from "../shell/theme.ts";
+import { focus as focusInUrl, go, param, rec } from "../state/page.ts";
+import { bytes, percent, ratio } from "../text/units.ts";
+import { Icon } from "../widgets/Icon.tsx";
+import { Segmented } from "../widgets/Segmented.tsx";
+import { Empty, Refusal } from "../widgets/State.tsx";
+import type { FlameAnswer } from "./answers.ts";
+import { FactsCard } from "./Card.tsx";
+import type { Chart } from "./chart.ts";
+import { ChartHost } from "./ChartHost.tsx";
+import { palette } from "./colour.ts";
+import { factsOf, spoken } from "./facts.ts";
+import { alone, extended, extending } from "./focusing.ts";
+import { FocusPath } from "./FocusPath.tsx";
+import { focusForUrl, focusOrToplevel, TOPLEVEL } from "./keys.ts";
+import { coloured, sceneOf, wantNames } from "./looks.ts";
+import { named, namesOf } from "./names.ts";
+import type { Box, Direction, Orientation } from "./rows.ts";
+import { SearchBox, useSearch } from "./SearchBox.tsx";
+import { Selection } from "./Selection.tsx";
+import { useFlame } from "./trees.ts";
+
+const direction = param("dir", "both");
+const orientation = param("up", "flame");
+
+const DIRECTIONS = [
+  { id: "both", title: "Both", what: "callees on one side of the focus, callers on the other" },
+  { id: "callees", title: "Callees", what: "what the focus called, down to the allocations" },
+  { id: "callers", title: "Callers", what: "who called the focus" },
+];
+const ORIENTATIONS = [
+  { id: "flame", title: "Flame", what: "callees upwards" },
+  { id: "icicle", title: "Icicle", what: "callees downwards" },
+];
+/** Boxes at least this wide on the screen, in shares of it, get their names and colours. */
+const NAMED_SHARE = 1 / 1500;
+
+function Flame() {
+  const focus = focusOrToplevel(focusInUrl.value);
+  const names = namesOf(rec.value);
+  const [selected, setSelected] = useState<Box | null>(null);
+  const chart = useRef<Chart | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const way = DIRECTIONS.some(({ id }) => id === direction.value) ? (direction.value as Direction) : "both";
+  const upwards: Orientation = orientation.value === "icicle" ? "icicle" : "flame";
+
+  const { asked, trees, refine } = useFlame(focus, way, names);
+  const found = useSearch(focus);
+  // The focus that the trees are about; a new one is shown when its answer is there.
+  const shown = useRef(focus);
+  if (asked.fresh) shown.current = focus;
+  const shownFocus = shown.current;
+
+  const placed = useMemo(() => {
+    if (!trees || trees.answer.focus_bytes <= 0) return null;
+    const { total, focus_bytes: sum } = trees.answer;
+    const text = `${bytes(sum)}, ${percent(ratio(sum, total))}`;
+    const scene = sceneOf(trees, shownFocus, upwards, text, names);
+    wantNames(scene, chart.current?.viewport ?? { from: 0, to: 1, top: 0 }, NAMED_SHARE, names);
+    return scene;
+  }, [trees, upwards, shownFocus.join("\n")]);
+  const count = named.value;
+  const scene = useMemo(
+    () => placed && coloured(placed, names, found.entities),
+    [placed, count, found.entities],
+  );
+  const paints = useMemo(() => palette(theme.value), [theme.value]);
+
+  const focusOn = (next: typeof extended, box: Box): void => {
+    if (!scene) return;
+    void next(scene, shownFocus, names, box).then((wanted) => {
+      if (wanted) go({ focus: focusForUrl(wanted) });
+    });
+  };
+  const extend = (box: Box): void => focusOn(extended, box);
+  useKeys("Flame graph", [
+    { keys: "ArrowUp ArrowDown k j", does: "along calls: heaviest callee, caller" },
+    { keys: "ArrowLeft ArrowRight h l", does: "next box in the row" },
+    { keys: "Enter", does: "take the selected box into the focus" },
+    { keys: "Shift+Enter", does: "zoom to the selected box" },
+    { keys: "+ -", does: "zoom in, out" },
+    { keys: "0", does: "whole width", run: () => chart.current?.zoomOut() },
+    { keys: "PageUp PageDown Home End", does: "scroll deep stacks" },
+    {
+      keys: "Backspace",
+      does: "shorten the focus",
+      run: () => go({ focus: focusForUrl(focus.slice(0, -1)) }),
+    },
+    { keys: "/", does: "search", run: () => field.current?.select() },
+    { keys: "Ctrl+wheel", does: "zoom" },
+  ]);
+
+  const total = asked.answer?.total ?? 0;
+  const facts = scene && selected ? factsOf(scene, total, shownFocus, names, selected) : null;
+  const label = selected && extending(selected, shownFocus);
+
+  return (
+    <div class="flame">
+      <div class="flame-tools">
+        <FocusPath focus={focus} />
+        <SearchBox found={found} field={field} />
+        <Segmented
+          label="sides of the focus"
+          choices={DIRECTIONS}
+          value={way}
+          onChoose={(id) => direction.set(id)}
+        />
+        <Segmented
+          label="direction of callees"
+          choices={ORIENTATIONS}
+          value={upwards}
+          onChoose={(id) => orientation.set(id)}
+        />
+        <button
+          type="button"
+          class="icon-button"
+          title="Whole width (0)"
+          aria-label="Zoom out to the whole width"
+          onClick={() => chart.current?.zoomOut()}
+        >
+          <Icon name="zoom" />
+        </button>
+      </div>
+      {scene ? (
+        <ChartHost
+          scene={scene}
+          paints={paints}
+          subject={`${rec.value} ${way} ${upwards} ${shownFocus.join("\n")}`}
+          label={`Flame graph of ${bytes(scene.width)}; the tables have the same figures`}
+          dimmed={asked.late || (asked.error !== null && !asked.fresh)}
+          onChart={(made) => (chart.current = made)}
+          onSelect={setSelected}
+          onExtend={extend}
+          onSettle={(settled) => {
+            if (settled.shown) wantNames(settled.shown, settled.viewport, NAMED_SHARE, names);
+            refine(settled);
+          }}
+          card={(box) => <FactsCard facts={factsOf(scene, total, shownFocus, names, box)} />}
+        />
+      ) : (
+        <Nothing asked={asked} focused={focus[0] !== TOPLEVEL || focus.length > 1} />
+      )}
+      <Selection
+        facts={facts}
+        extend={selected && label ? { label, run: () => extend(selected) } : null}
+        alone={selected && (() => focusOn(alone, selected))}
+        zoom={() => selected && chart.current?.zoomTo(selected)}
+      />
+      <div class="unseen" aria-live="polite">
+        {facts && spoken(facts)}
+      </div>
+    </div>
+  );
+}
+
+/** In place of the graph: why there is none. */
+function Nothing({ asked, focused }: { asked: Asked<FlameAnswer>; focused: boolean }) {
+  if (asked.error) return <Refusal error={asked.error} />;
+  if (!asked.answer) return <div class="flame-place" />;
+  if (focused && asked.answer.total > 0) {
+    return (
+      <Empty title="Nothing of the selection passes through the focus">
+        <button type="button" class="button" onClick={() => go({ focus: [] })}>
+          Whole program
+        </button>
+      </Empty>
+    );
+  }
+  return <Empty title="No block fits these filters" />;
+}
+
+export const flameView: View = {
+  id: "flame",
+  title: "Flame graph",
+  what: "Who allocated, and for whom",
+  Component: Flame,
+};

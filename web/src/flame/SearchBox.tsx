@@ -1,0 +1,94 @@
+/** Finds functions in the flame graph: marks them, and says how much they are in sum. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useAsk, type Asked } from "../engine/asking.ts";
+import { filter, param, rec } from "../state/page.ts";
+import { bytes, percent } from "../text/units.ts";
+import { Icon } from "../widgets/Icon.tsx";
+import type { SearchAnswer } from "./answers.ts";
+
+const searched = param("q", "");
+const REST_MS = 200;
+
+export interface Found {
+  asked: Asked<SearchAnswer>;
+  /** Functions and sites that match, or null where nothing is searched for. */
+  entities: ReadonlySet<number> | null;
+}
+
+/** The answer to what is in the search box. `/text/` is a regular expression, as in filters. */
+export function useSearch(focus: readonly string[]): Found {
+  const text = searched.value;
+  const regex = text.length > 2 && text.startsWith("/") && text.endsWith("/");
+  const asked = useAsk<SearchAnswer>(
+    text
+      ? {
+          ask: "search",
+          rec: rec.value,
+          filter: filter.value,
+          text: regex ? text.slice(1, -1) : text,
+          regex,
+          focus,
+        }
+      : null,
+  );
+  const answer = text ? asked.answer : null;
+  const entities = useMemo(() => (answer ? new Set(answer.columns.u32("entities")) : null), [answer]);
+  return { asked, entities };
+}
+
+/** `field` lets a key bring the cursor here. */
+export function SearchBox({ found, field }: { found: Found; field: { current: HTMLInputElement | null } }) {
+  const [typed, setTyped] = useState(searched.value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => setTyped(searched.value), [searched.value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const search = (text: string, now: boolean): void => {
+    setTyped(text);
+    clearTimeout(timer.current);
+    if (now) searched.set(text, "replace");
+    else timer.current = setTimeout(() => searched.set(text, "replace"), REST_MS);
+  };
+  const { asked } = found;
+  return (
+    <div class="flame-search">
+      <span class="flame-search-field">
+        <Icon name="search" />
+        <input
+          ref={field}
+          class="field small"
+          type="search"
+          placeholder="Search"
+          aria-label="Search functions; /…/ is a regular expression"
+          title="Part of a name, or /a regular expression/ (key: /)"
+          spellcheck={false}
+          value={typed}
+          aria-invalid={asked.error ? true : undefined}
+          onInput={(event) => search(event.currentTarget.value, false)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") search(event.currentTarget.value, true);
+            if (event.key === "Escape") {
+              event.preventDefault();
+              event.stopPropagation();
+              search("", true);
+              event.currentTarget.blur();
+            }
+          }}
+        />
+      </span>
+      {searched.value && (
+        <span class="flame-found clip" role="status">
+          {result(asked)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function result({ answer, error }: Asked<SearchAnswer>): string {
+  if (error) return error.message;
+  if (!answer) return "";
+  const matching = answer.columns.u32("entities").length;
+  if (matching === 0) return "no match";
+  return `${bytes(answer.bytes)}, ${percent(answer.share)}`;
+}

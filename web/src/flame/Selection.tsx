@@ -1,0 +1,113 @@
+/** The line below the flame graph: what is selected, and what can be done with it. */
+import type { ComponentChildren } from "preact";
+import { quoteName } from "../filter/print.ts";
+import { addChip } from "../state/filter.ts";
+import { copyText } from "../widgets/notice.ts";
+import { Popover } from "../widgets/Popover.tsx";
+import type { Facts } from "./facts.ts";
+
+interface Props {
+  facts: Facts | null;
+  /** Names the callees, the callers or the focus: what "extend" means. */
+  extend: { label: string; run(): void } | null;
+  alone: (() => void) | null;
+  zoom(): void;
+}
+
+export function Selection({ facts, extend, alone, zoom }: Props) {
+  if (!facts) {
+    return (
+      <div class="flame-selection quiet">
+        <span class="clip">
+          Click selects, double click takes into the focus, Shift+click zooms, Ctrl+wheel zooms too.
+        </span>
+      </div>
+    );
+  }
+  const known = facts.kind === "function" || facts.kind === "site";
+  return (
+    <div class="flame-selection">
+      <b class="clip" title={facts.name}>
+        {facts.name}
+      </b>
+      <span class="clip quiet flame-selection-place">{facts.place}</span>
+      <span class="flame-selection-sums">
+        {facts.size} <span class="quiet">· {facts.ofTotal}</span>
+      </span>
+      <span class="grow" />
+      {extend && (
+        <button type="button" class="button small" onClick={extend.run} title="Enter, or a double click">
+          {extend.label}
+        </button>
+      )}
+      <button type="button" class="button small plain" onClick={zoom} title="Shift+Enter, or Shift+click">
+        Zoom
+      </button>
+      <Popover label="More" title="More for the selected function" class="button small plain" align="end">
+        {(close) => (
+          <>
+            {alone && (
+              <Item
+                run={() => {
+                  close();
+                  alone();
+                }}
+              >
+                Focus on it alone
+              </Item>
+            )}
+            {known && (
+              <>
+                <Chip chip={`in:${quoteName(facts.name)}`} close={close}>
+                  Only blocks allocated inside it
+                </Chip>
+                <Chip chip={`-in:${quoteName(facts.name)}`} close={close}>
+                  Without blocks allocated inside it
+                </Chip>
+                {facts.module && (
+                  <Chip chip={`module:${quoteName(facts.module)}`} close={close}>
+                    Only blocks allocated inside its module
+                  </Chip>
+                )}
+                {facts.kind === "function" && (
+                  <Chip chip={`hide:${quoteName(facts.name)}`} close={close}>
+                    Hide it from call paths
+                  </Chip>
+                )}
+              </>
+            )}
+            <Item
+              run={() => {
+                close();
+                void copyText([facts.name, facts.place].filter(Boolean).join(" "), "name");
+              }}
+            >
+              Copy its name
+            </Item>
+          </>
+        )}
+      </Popover>
+    </div>
+  );
+}
+
+function Item({ run, children }: { run(): void; children: ComponentChildren }) {
+  return (
+    <button type="button" class="menu-item" onClick={run}>
+      {children}
+    </button>
+  );
+}
+
+function Chip({ chip, close, children }: { chip: string; close(): void; children: ComponentChildren }) {
+  return (
+    <Item
+      run={() => {
+        close();
+        addChip(chip);
+      }}
+    >
+      {children}
+    </Item>
+  );
+}

@@ -1,0 +1,33 @@
+/** The colours of a flame graph in the theme in use. */
+import { themeColor, type Theme } from "../shell/theme.ts";
+import type { Paint } from "./colour.ts";
+import type { Look } from "./draw.ts";
+
+export function lookOf(theme: Theme, paints: readonly Paint[]): Look {
+  return {
+    paints,
+    background: themeColor("--panel"),
+    hatch: hatching(themeColor("--sunken"), themeColor("--line-2")),
+    siteEdge: themeColor("--good"),
+    outline: theme === "light" ? "#101318" : "#ffffff",
+  };
+}
+
+/** Slanted lines, for what is too light to be told apart. */
+function hatching(ground: string, line: string): CanvasPattern | string {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = 6;
+  const context = tile.getContext("2d");
+  if (!context) return ground;
+  context.fillStyle = ground;
+  context.fillRect(0, 0, 6, 6);
+  context.strokeStyle = line;
+  context.lineWidth = 1.4;
+  context.beginPath();
+  for (const shift of [-6, 0, 6]) {
+    context.moveTo(shift - 1, 7);
+    context.lineTo(shift + 7, -1);
+  }
+  context.stroke();
+  return context.createPattern(tile, "repeat") ?? ground;
+}

@@ -1,0 +1,79 @@
+/** Names of functions and call sites, asked for as they are needed and kept while the page lives. */
+import { signal } from "@preact/signals";
+import type { Name, Names } from "../engine/answers.ts";
+import { askOnce } from "../engine/asking.ts";
+
+/** Most asked for at once. */
+const ASKED_AT_ONCE = 2000;
+
+/** The names of one recording. */
+class NameBook {
+  private readonly names = new Map<number, Name>();
+  private readonly wanted = new Set<number>();
+  private readonly asked = new Set<number>();
+  private asking = false;
+
+  constructor(private readonly rec: number) {}
+
+  get(entity: number): Name | undefined {
+    return this.names.get(entity);
+  }
+
+  /** Asks for a name soon, together with others that are wanted now. */
+  want(entity: number): void {
+    if (this.asked.has(entity)) return;
+    this.asked.add(entity);
+    this.wanted.add(entity);
+    if (!this.asking) {
+      this.asking = true;
+      queueMicrotask(() => void this.ask());
+    }
+  }
+
+  /** The names of `entities`, waiting for those that are not known yet. */
+  async all(entities: readonly number[]): Promise<Name[]> {
+    const missing = entities.filter((entity) => !this.names.has(entity));
+    if (missing.length > 0) await this.fetch(missing);
+    return entities.flatMap((entity) => this.names.get(entity) ?? []);
+  }
+
+  private async ask(): Promise<void> {
+    while (this.wanted.size > 0) {
+      const batch = [...this.wanted].slice(0, ASKED_AT_ONCE);
+      for (const entity of batch) this.wanted.delete(entity);
+      try {
+        await this.fetch(batch);
+      } catch {
+        // Boxes stay nameless until something else asks again; the view says what is wrong.
+        for (const entity of batch) this.asked.delete(entity);
+        break;
+      }
+      named.value += 1;
+    }
+    this.asking = false;
+  }
+
+  private async fetch(entities: readonly number[]): Promise<void> {
+    const { names } = await askOnce<Names>({ ask: "names", rec: this.rec, entities });
+    entities.forEach((entity, index) => {
+      const name = names[index];
+      if (name) this.names.set(entity, name);
+    });
+  }
+}
+
+const books = new Map<number, NameBook>();
+
+/** Counts how often names have come. */
+export const named = signal(0);
+
+export function namesOf(rec: number): NameBook {
+  let book = books.get(rec);
+  if (!book) {
+    book = new NameBook(rec);
+    books.set(rec, book);
+  }
+  return book;
+}
+
+export type { NameBook };

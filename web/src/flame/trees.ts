@@ -1,0 +1,96 @@
+/** The trees that a flame graph shows: what the engine answered, and detail where the view is near. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { askOnce, useAsk, type Asked } from "../engine/asking.ts";
+import { filter, rec } from "../state/page.ts";
+import { side, type FlameAnswer } from "./answers.ts";
+import type { Chart } from "./chart.ts";
+import { FINEST, wish, type Known } from "./detail.ts";
+import { graft } from "./graft.ts";
+import type { NameBook } from "./names.ts";
+import type { Direction } from "./rows.ts";
+import { treeOf } from "./scene.ts";
+import { layOut, pathTo, type Tree } from "./tree.ts";
+
+/** Most boxes in an answer: 25 bytes each. */
+const MOST_BOXES = 10_000;
+const MOST_DETAIL = 6_000;
+
+export interface Trees {
+  readonly callees: Tree | null;
+  readonly callers: Tree | null;
+  readonly answer: FlameAnswer;
+}
+
+interface Grafted {
+  readonly trees: Trees;
+  readonly known: readonly Known[];
+}
+
+export interface Flame {
+  asked: Asked<FlameAnswer>;
+  trees: Trees | null;
+  /** Asks for what the view has come too near for. */
+  refine(chart: Chart): void;
+}
+
+export function useFlame(focus: readonly string[], direction: Direction, names: NameBook): Flame {
+  const parameters = { ask: "flame", rec: rec.value, filter: filter.value };
+  const asked = useAsk<FlameAnswer>({
+    ...parameters,
+    focus,
+    direction,
+    cutoff: FINEST,
+    limit: MOST_BOXES,
+  });
+  const { answer } = asked;
+  const base = useMemo(() => answer && { ...layOutBoth(answer), answer }, [answer]);
+  const [grafted, setGrafted] = useState<Grafted | null>(null);
+  const current = grafted && grafted.trees.answer === answer ? grafted : null;
+  const trees = current?.trees ?? base;
+
+  const asking = useRef<AbortController | null>(null);
+  useEffect(() => () => asking.current?.abort(), [answer]);
+
+  const refine = (chart: Chart): void => {
+    const scene = chart.shown;
+    if (!scene || !trees || scene.callees !== trees.callees || scene.callers !== trees.callers) return;
+    const known = current?.known ?? [];
+    const wanted = wish(scene, chart.viewport, known);
+    if (!wanted || !asked.fresh) return;
+    asking.current?.abort();
+    const stop = new AbortController();
+    asking.current = stop;
+    const tree = treeOf(scene, wanted.part)!;
+    void (async () => {
+      const path = pathTo(tree, wanted.at).slice(1);
+      const keys = (await names.all(path.map((box) => tree.entity[box]!))).map((name) => name.key);
+      if (stop.signal.aborted || keys.length !== path.length) return;
+      const callees = wanted.part === "callees";
+      const detail = await askOnce<FlameAnswer>(
+        {
+          ...parameters,
+          focus: callees ? [...focus, ...keys] : [...keys.toReversed(), ...focus],
+          direction: wanted.part,
+          cutoff: wanted.cutoff,
+          limit: MOST_DETAIL,
+        },
+        stop.signal,
+      );
+      const columns = side(detail.columns, callees ? "down" : "up");
+      if (stop.signal.aborted || !columns) return;
+      setGrafted({
+        trees: { ...trees, [wanted.part]: graft(tree, wanted.at, columns) },
+        known: [...known, wanted.known],
+      });
+    })().catch(() => {
+      // What is shown stays; the next move of the view asks again.
+    });
+  };
+  return { asked, trees, refine };
+}
+
+function layOutBoth(answer: NonNullable<Asked<FlameAnswer>["answer"]>) {
+  const down = side(answer.columns, "down");
+  const up = side(answer.columns, "up");
+  return { callees: down && layOut(down), callers: up && layOut(up) };
+}
