@@ -8,12 +8,15 @@
 //! | samples | 2, higher numbers in a table |
 //! | source | 1 |
 //! | order of collection | 4, if it was collected |
-//! | order of allocation | 4, only if the trace has several domains |
+//! | domain | 2, only if the trace has several |
+//! | order of allocation | 4, likewise |
 //!
-//! 37 bytes at most; the table of backtraces comes on top, at 8 bytes and more a *distinct* call
+//! 39 bytes at most; the table of backtraces comes on top, at 8 bytes and more a *distinct* call
 //! path, and 2 to 8 while a report is made.
 
-use memtrail_trace::{Source, StackId, Words};
+use std::ops::Range;
+
+use memtrail_trace::{DomainId, Source, StackId, Words};
 use rustc_hash::FxHashMap;
 
 use crate::time::{Elapsed, Packed};
@@ -33,14 +36,49 @@ pub struct Blocks {
     lengths: Vec<u32>,
     samples: Vec<u16>,
     sources: Vec<Source>,
+    /// Of the first block, and of all if `domains` is empty.
+    domain: DomainId,
+    domains: Vec<DomainId>,
     /// Lengths that do not fit, by row. Their cell holds the highest number.
     long: FxHashMap<u32, u64>,
     /// Numbers of samples that do not fit, likewise.
     many: FxHashMap<u32, u64>,
     /// Collected blocks, the first collected first.
     by_collection: Vec<Row>,
+    collections: Disorder,
     /// All blocks, the first allocated first; `None` if the rows stand so.
     by_allocation: Option<Vec<Row>>,
+    allocations: Disorder,
+}
+
+/// How far a column of rows is in the order of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Disorder {
+    /// Rows that have been put in order.
+    sorted: usize,
+    /// The latest time among all rows.
+    latest: Elapsed,
+    /// The earliest time that stands behind a later one.
+    from: Option<Elapsed>,
+}
+
+impl Disorder {
+    fn add(&mut self, time: Elapsed) {
+        if time < self.latest {
+            self.from = Some(self.from.map_or(time, |from| from.min(time)));
+        } else {
+            self.latest = time;
+        }
+    }
+
+    /// Puts new rows among the old ones. Only those after the earliest one out of order move.
+    fn mend(&mut self, rows: &mut [Row], time: impl Fn(Row) -> Elapsed) {
+        if let Some(from) = self.from.take() {
+            let keep = rows[..self.sorted].partition_point(|&row| time(row) <= from);
+            rows[keep..].sort_by_key(|&row| time(row));
+        }
+        self.sorted = rows.len();
+    }
 }
 
 /// A block to be added.
@@ -56,6 +94,8 @@ pub struct Block {
     pub source: Source,
     /// By which calls.
     pub stack: StackId,
+    /// By which domain.
+    pub domain: DomainId,
 }
 
 impl Blocks {
@@ -124,6 +164,23 @@ impl Blocks {
         self.sources[row.0 as usize]
     }
 
+    /// Which domain allocated a block.
+    pub fn domain(&self, row: Row) -> DomainId {
+        self.domains.get(row.0 as usize).copied().unwrap_or(self.domain)
+    }
+
+    /// The domains that allocated blocks, in the order of their numbers.
+    pub fn domains(&self) -> Vec<DomainId> {
+        let mut seen = vec![false; 1 << 16];
+        if !self.is_empty() {
+            seen[usize::from(self.domain.0)] = true;
+        }
+        for domain in &self.domains {
+            seen[usize::from(domain.0)] = true;
+        }
+        (0..=u16::MAX).filter(|&domain| seen[usize::from(domain)]).map(DomainId).collect()
+    }
+
     /// All blocks, the first allocated first.
     pub fn by_allocation(&self) -> impl Iterator<Item = Row> + '_ {
         let sorted = self.by_allocation.as_deref();
@@ -139,9 +196,10 @@ impl Blocks {
     pub fn memory(&self) -> usize {
         let each = 3 * size_of::<Packed>() + size_of::<StackId>() + 4 + 2 + size_of::<Source>();
         let orders = self.by_collection.len() + self.by_allocation.as_ref().map_or(0, Vec::len);
+        let domains = self.domains.len() * size_of::<DomainId>();
         // A hash table keeps room for more than it holds, and a byte a slot.
         let tables = 2 * (self.long.len() + self.many.len()) * (size_of::<(u32, u64)>() + 1);
-        self.len() * each + orders * size_of::<Row>() + tables
+        self.len() * each + orders * size_of::<Row>() + domains + tables
     }
 
     pub(crate) fn push(&mut self, block: &Block) -> Row {
@@ -153,6 +211,15 @@ impl Blocks {
         self.lengths.push(narrow(block.length.0, u32::MAX, &mut self.long, row));
         self.samples.push(narrow(block.samples, u16::MAX, &mut self.many, row));
         self.sources.push(block.source);
+        if row == 0 {
+            self.domain = block.domain;
+        } else if self.domains.is_empty() && block.domain != self.domain {
+            self.domains.resize(row as usize, self.domain);
+        }
+        if !self.domains.is_empty() || (row > 0 && block.domain != self.domain) {
+            self.domains.push(block.domain);
+        }
+        self.allocations.add(block.time.min(Elapsed::LAST));
         Row(row)
     }
 
@@ -163,21 +230,106 @@ impl Blocks {
     pub(crate) fn set_collected(&mut self, row: Row, time: Elapsed) {
         self.collected[row.0 as usize] = Packed::new(time);
         self.by_collection.push(row);
+        self.collections.add(time.min(Elapsed::LAST));
     }
 
-    /// Puts the rows into the orders of time. Stable sorts are fast on what is nearly sorted.
+    /// Puts the rows that have come since the last time into the orders of time.
     pub(crate) fn sort(&mut self) {
-        let (allocated, collected) = (&self.allocated, &self.collected);
-        let end = |row: &Row| collected[row.0 as usize].time();
-        if !self.by_collection.is_sorted_by_key(end) {
-            self.by_collection.sort_by_key(end);
+        let collected = &self.collected;
+        self.collections.mend(&mut self.by_collection, |row| collected[row.0 as usize].time());
+        if self.by_allocation.is_none() && self.allocations.from.is_some() {
+            self.by_allocation = Some(Vec::new());
         }
-        if !allocated.is_sorted_by_key(|time| time.time()) {
-            let mut rows: Vec<Row> = (0..allocated.len() as u32).map(Row).collect();
-            rows.sort_by_key(|row| allocated[row.0 as usize].time());
-            self.by_allocation = Some(rows);
+        let allocated = &self.allocated;
+        if let Some(rows) = &mut self.by_allocation {
+            rows.extend((rows.len() as u32..allocated.len() as u32).map(Row));
+            self.allocations.mend(rows, |row| allocated[row.0 as usize].time());
         }
+    }
+
+    /// Gives back spare room, when no more blocks will come.
+    pub(crate) fn shrink(&mut self) {
+        let Self { allocated, promoted, collected, stacks, lengths, samples, .. } = self;
+        for times in [allocated, promoted, collected] {
+            times.shrink_to_fit();
+        }
+        stacks.shrink_to_fit();
+        lengths.shrink_to_fit();
+        samples.shrink_to_fit();
+        self.sources.shrink_to_fit();
+        self.domains.shrink_to_fit();
         self.by_collection.shrink_to_fit();
+    }
+
+    /// The rows allocated at `time` or later, in the order of allocation.
+    pub(crate) fn allocated_from(&self, time: Elapsed) -> impl Iterator<Item = Row> + '_ {
+        let sorted = self.by_allocation.as_deref();
+        let from = match sorted {
+            Some(rows) => rows.partition_point(|&row| self.allocated(row) < time),
+            None => self.allocated.partition_point(|allocated| allocated.time() < time),
+        };
+        (from..self.len()).map(move |at| sorted.map_or(Row(at as u32), |rows| rows[at]))
+    }
+
+    /// The rows collected at `time` or later, in the order of collection.
+    pub(crate) fn collected_from(&self, time: Elapsed) -> &[Row] {
+        let at = |row: &Row| self.collected[row.0 as usize].time();
+        let from = self.by_collection.partition_point(|row| at(row) < time);
+        &self.by_collection[from..]
+    }
+
+    /// The columns of some rows, for passes over all of them.
+    pub(crate) fn columns(&self, rows: Range<usize>) -> Columns<'_> {
+        let domains = if self.domains.is_empty() { 0..0 } else { rows.clone() };
+        Columns {
+            first: rows.start as u32,
+            allocated: &self.allocated[rows.clone()],
+            promoted: &self.promoted[rows.clone()],
+            collected: &self.collected[rows.clone()],
+            stacks: &self.stacks[rows.clone()],
+            lengths: &self.lengths[rows.clone()],
+            samples: &self.samples[rows.clone()],
+            sources: &self.sources[rows],
+            domains: &self.domains[domains],
+            blocks: self,
+        }
+    }
+}
+
+/// Some rows of the columns.
+pub(crate) struct Columns<'a> {
+    pub(crate) first: u32,
+    pub(crate) allocated: &'a [Packed],
+    pub(crate) promoted: &'a [Packed],
+    pub(crate) collected: &'a [Packed],
+    pub(crate) stacks: &'a [StackId],
+    lengths: &'a [u32],
+    samples: &'a [u16],
+    pub(crate) sources: &'a [Source],
+    /// Empty if all blocks are of one domain.
+    pub(crate) domains: &'a [DomainId],
+    blocks: &'a Blocks,
+}
+
+impl Columns<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
+    #[inline]
+    pub(crate) fn length(&self, at: usize) -> Words {
+        match self.lengths[at] {
+            u32::MAX => self.blocks.length(Row(self.first + at as u32)),
+            length => Words(length.into()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn samples(&self, at: usize) -> u64 {
+        match self.samples[at] {
+            u16::MAX => self.blocks.samples(Row(self.first + at as u32)),
+            samples => samples.into(),
+        }
     }
 }
 
@@ -211,6 +363,7 @@ mod tests {
                 samples: size,
                 source: Source::Major,
                 stack: StackId(7),
+                domain: DomainId(0),
             });
             assert_eq!((blocks.length(row), blocks.samples(row)), (Words(size), size));
         }

@@ -4,11 +4,13 @@
 //! the format a collection may stand in the file before the allocation it ends. A damaged trace
 //! may tell anything: what makes no sense is left out and counted.
 
-use memtrail_trace::{Alloc, BlockId, Event, Mark, Timestamp};
+use memtrail_trace::{Alloc, BlockId, Event, Mark, Source, Timestamp};
 use rustc_hash::FxHashMap;
 
 use crate::blocks::{Block, Blocks, Row};
+use crate::course::Course;
 use crate::ids::Ids;
+use crate::profile::Profile;
 use crate::time::Elapsed;
 
 /// Events that contradict others, by kind. All are 0 in an undamaged trace.
@@ -53,7 +55,10 @@ impl Inconsistencies {
 pub struct ProfileBuilder {
     start: Timestamp,
     blocks: Blocks,
+    course: Course,
     ids: Ids,
+    /// Samples so far: all of them together can be counted, so any of them can.
+    samples: u64,
     /// Ends of blocks that are not there yet.
     early: FxHashMap<BlockId, Early>,
     end: Elapsed,
@@ -72,6 +77,8 @@ impl ProfileBuilder {
         Self {
             start,
             blocks: Blocks::default(),
+            course: Course::default(),
+            samples: 0,
             ids: Ids::default(),
             early: FxHashMap::default(),
             end: Elapsed(0),
@@ -82,9 +89,9 @@ impl ProfileBuilder {
     /// Takes an event of a trace.
     pub fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Alloc(Alloc { time, id, length, samples, source, stack, .. }) => {
+            Event::Alloc(Alloc { time, id, length, samples, source, stack, domain, .. }) => {
                 let time = self.elapsed(time);
-                self.alloc(id, &Block { time, length, samples, source, stack });
+                self.alloc(id, &Block { time, length, samples, source, stack, domain });
             }
             Event::Promote(Mark { time, id, .. }) => self.promote(id, self.elapsed(time)),
             Event::Collect(Mark { time, id, .. }) => self.collect(id, self.elapsed(time)),
@@ -97,7 +104,10 @@ impl ProfileBuilder {
         if self.blocks.len() >= Blocks::MOST {
             self.inconsistent.too_many += 1;
         } else if self.ids.insert(id, Row(self.blocks.len() as u32)) {
-            self.blocks.push(block);
+            let samples = block.samples.min(i64::MAX as u64 - self.samples);
+            self.samples += samples;
+            self.course.allocated(block.time, samples, block.source);
+            self.blocks.push(&Block { samples, ..*block });
         } else {
             self.inconsistent.allocated_twice += 1;
         }
@@ -127,8 +137,22 @@ impl ProfileBuilder {
         }
     }
 
-    /// The blocks, the time of the last event, and what made no sense.
-    pub fn finish(mut self) -> (Blocks, Elapsed, Inconsistencies) {
+    /// Puts in order what has come, when more will.
+    pub(crate) fn settle(&mut self) {
+        self.blocks.sort();
+        self.course.settle(&self.blocks);
+    }
+
+    /// Exchanges what is built for what `profile` has.
+    pub(crate) fn exchange(&mut self, profile: &mut Profile) {
+        std::mem::swap(&mut self.blocks, &mut profile.blocks);
+        std::mem::swap(&mut self.course, &mut profile.course);
+        profile.end = self.end;
+        profile.inconsistent = self.inconsistent;
+    }
+
+    /// Puts in order all that has come; there is no more.
+    pub(crate) fn end(&mut self) {
         let early = std::mem::take(&mut self.early);
         for (id, Early { promoted, collected }) in early {
             let Some(row) = self.ids.row(id) else {
@@ -147,8 +171,14 @@ impl ProfileBuilder {
                 self.collect_row(row, time);
             }
         }
-        self.blocks.sort();
-        (self.blocks, self.end, self.inconsistent)
+        self.settle();
+        self.blocks.shrink();
+    }
+
+    /// The blocks, live memory over time, the time of the last event, and what made no sense.
+    pub fn finish(mut self) -> (Blocks, Course, Elapsed, Inconsistencies) {
+        self.end();
+        (self.blocks, self.course, self.end, self.inconsistent)
     }
 
     fn promote_row(&mut self, row: Row, time: Elapsed) {
@@ -164,6 +194,7 @@ impl ProfileBuilder {
             self.inconsistent.promoted_twice += 1;
         } else {
             let time = self.not_before_allocation(row, time);
+            self.course.promoted(time, self.blocks.samples(row), self.blocks.source(row));
             self.blocks.set_promoted(row, time);
         }
     }
@@ -173,6 +204,11 @@ impl ProfileBuilder {
             self.inconsistent.collected_twice += 1;
         } else {
             let time = self.not_before_allocation(row, time);
+            let source = match self.blocks.source(row) {
+                Source::Minor if self.blocks.promoted(row).is_some() => Source::Major,
+                source => source,
+            };
+            self.course.collected(time, self.blocks.samples(row), source);
             self.blocks.set_collected(row, time);
         }
     }
@@ -184,13 +220,13 @@ impl ProfileBuilder {
     }
 
     fn elapsed(&self, time: Timestamp) -> Elapsed {
-        Elapsed(time.0.saturating_sub(self.start.0))
+        Elapsed(time.0.saturating_sub(self.start.0)).min(Elapsed::LAST)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use memtrail_trace::{Source, StackId, Words};
+    use memtrail_trace::{DomainId, StackId, Words};
 
     use super::*;
 
@@ -201,6 +237,7 @@ mod tests {
             samples: 1,
             source: Source::Minor,
             stack: StackId::ROOT,
+            domain: DomainId(0),
         }
     }
 
@@ -211,7 +248,7 @@ mod tests {
         builder.promote(BlockId(3), Elapsed(7));
         builder.collect(BlockId(3), Elapsed(8));
         builder.alloc(BlockId(3), &block(6));
-        let (blocks, end, inconsistent) = builder.finish();
+        let (blocks, _, end, inconsistent) = builder.finish();
         assert_eq!(blocks.promoted(Row(1)), Some(Elapsed(7)));
         assert_eq!(blocks.collected(Row(1)), Some(Elapsed(8)));
         assert_eq!((blocks.collected(Row(0)), end), (None, Elapsed(8)));
@@ -228,7 +265,7 @@ mod tests {
         builder.promote(BlockId(0), Elapsed(9));
         builder.promote(BlockId(77), Elapsed(9));
         builder.collect(BlockId(77), Elapsed(9));
-        let (blocks, _, inconsistent) = builder.finish();
+        let (blocks, _, _, inconsistent) = builder.finish();
         assert_eq!((blocks.len(), blocks.collected(Row(0))), (1, Some(Elapsed(5))));
         let expected = Inconsistencies {
             allocated_twice: 1,

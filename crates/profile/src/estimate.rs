@@ -106,14 +106,16 @@ impl Estimator {
         self.word_bytes / self.rate
     }
 
-    /// Adds a recorded block to a sum.
-    pub fn add(&self, sum: &mut Sum, length: Words, source: Source, samples: u64) {
+    /// Adds a recorded block to a sum, and says how many blocks it stands for.
+    #[inline]
+    pub fn add(&self, sum: &mut Sum, length: Words, source: Source, samples: u64) -> f64 {
         let weight = self.weight(length, source);
         sum.recorded += 1;
         sum.samples = sum.samples.saturating_add(samples);
         sum.blocks += weight;
         // (1−p)/p² = (1/p − 1)/p
         sum.blocks_variance += (weight - 1.0) * weight;
+        weight
     }
 
     /// Adds a row of the columns to a sum.
@@ -122,6 +124,7 @@ impl Estimator {
     }
 
     /// How many blocks a recorded block stands for: 1/p.
+    #[inline]
     pub fn weight(&self, length: Words, source: Source) -> f64 {
         let header = u64::from(source != Source::External);
         let words = length.0.saturating_add(header);

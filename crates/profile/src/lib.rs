@@ -6,8 +6,12 @@
 //! | module | gives |
 //! |---|---|
 //! | [`estimate`] | unbiased totals from samples, with their standard errors |
-//! | [`timeline`] | live memory over time, and its peak |
+//! | [`course`], [`timeline`] | live memory over time, and its peak |
 //! | [`select`] | which blocks: allocated when, live when |
+//! | [`filter`] | which blocks, by all that can be asked of them |
+//! | [`chosen`] | all that a view shows of the blocks that a filter keeps, in one pass |
+//! | [`presets`] | filters that answer common questions |
+//! | [`growing`] | a [`Profile`] of a trace that still grows |
 //! | [`sites`] | totals of a selection by call site, function, module or file |
 //! | [`callers`] | from where a place is called, cut down to what matters |
 //! | [`report`] | all of these put together, ready to be printed |
@@ -21,18 +25,25 @@
 pub mod blocks;
 pub mod build;
 pub mod callers;
+pub mod chosen;
+pub mod course;
+pub mod density;
 mod depth_first;
 pub mod estimate;
+pub mod filter;
 pub mod folded;
+pub mod growing;
 pub mod hotspots;
 mod ids;
 pub mod names;
+pub mod presets;
 pub mod profile;
 pub mod report;
 pub mod samples;
 pub mod select;
 pub mod sites;
 pub mod stats;
+pub mod threads;
 pub mod time;
 pub mod timeline;
 

@@ -4,7 +4,9 @@ use memtrail_trace::{Anomalies, Detail, Error, Locations, Reader, StackTree, Tra
 
 use crate::blocks::Blocks;
 use crate::build::{Inconsistencies, ProfileBuilder};
+use crate::course::Course;
 use crate::estimate::Estimator;
+use crate::threads::Threads;
 use crate::time::Elapsed;
 
 /// The blocks of a trace, and what they refer to.
@@ -26,6 +28,10 @@ pub struct Profile {
     pub damage: Anomalies,
     /// Turns samples into totals.
     pub estimator: Estimator,
+    /// Live memory over time.
+    pub course: Course,
+    /// Which thread allocated each block, if the recording says so.
+    pub threads: Option<Threads>,
 }
 
 impl Profile {
@@ -53,8 +59,20 @@ impl Profile {
         (locations, stacks): (Locations, StackTree),
         damage: Anomalies,
     ) -> Self {
-        let (blocks, end, inconsistent) = builder.finish();
+        let (blocks, course, end, inconsistent) = builder.finish();
         let estimator = Estimator::new(info.sample_rate, info.word_bits);
-        Self { info, blocks, locations, stacks, end, inconsistent, damage, estimator }
+        let threads = None;
+        Self {
+            info,
+            blocks,
+            locations,
+            stacks,
+            end,
+            inconsistent,
+            damage,
+            estimator,
+            course,
+            threads,
+        }
     }
 }

@@ -7,6 +7,9 @@ use std::ops::{Add, Sub};
 pub struct Elapsed(pub u64);
 
 impl Elapsed {
+    /// The latest time there is, almost nine years; later ones are taken for it.
+    pub const LAST: Self = Self((1 << 48) - 2);
+
     /// Seconds.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e6
@@ -40,17 +43,17 @@ pub(crate) struct Packed([u16; 3]);
 impl Packed {
     /// No time: the block was never promoted, or never collected.
     pub(crate) const NEVER: Self = Self([u16::MAX; 3]);
-    const LAST: u64 = (1 << 48) - 2;
 
     /// Later times than nine years are taken for nine years.
     pub(crate) fn new(time: Elapsed) -> Self {
-        let t = time.0.min(Self::LAST);
+        let t = time.0.min(Elapsed::LAST.0);
         Self([t as u16, (t >> 16) as u16, (t >> 32) as u16])
     }
 
-    pub(crate) fn time(self) -> Elapsed {
+    /// [`Packed::NEVER`] is later than any time.
+    pub(crate) const fn time(self) -> Elapsed {
         let [low, middle, high] = self.0;
-        Elapsed(u64::from(low) | u64::from(middle) << 16 | u64::from(high) << 32)
+        Elapsed(low as u64 | (middle as u64) << 16 | (high as u64) << 32)
     }
 
     pub(crate) fn get(self) -> Option<Elapsed> {

@@ -135,25 +135,26 @@ fn fill_kinds(blocks: &Blocks, stretches: Stretches, points: &mut [Point]) {
 
 #[cfg(test)]
 mod tests {
-    use memtrail_trace::{BlockId, StackId, Timestamp, Words};
+    use memtrail_trace::{BlockId, DomainId, StackId, Timestamp, Words};
     use proptest::prelude::*;
 
     use super::*;
     use crate::blocks::Block;
     use crate::build::ProfileBuilder;
+    use crate::course::Course;
     use crate::select::Selection;
 
     /// (allocated, until promoted, until collected, samples, source)
     type Spec = (u64, Option<u64>, Option<u64>, u64, u8);
 
-    fn build(specs: &[Spec]) -> (Blocks, Elapsed) {
+    fn build(specs: &[Spec]) -> (Blocks, Course, Elapsed) {
         let mut builder = ProfileBuilder::new(Timestamp(0));
         for (id, &(time, promoted, collected, samples, source)) in specs.iter().enumerate() {
             let id = BlockId(id as u64);
             let source = [Source::Minor, Source::Major, Source::External][usize::from(source)];
             let time = Elapsed(time);
-            let (length, stack) = (Words(3), StackId::ROOT);
-            builder.alloc(id, &Block { time, length, samples, source, stack });
+            let (length, stack, domain) = (Words(3), StackId::ROOT, DomainId(0));
+            builder.alloc(id, &Block { time, length, samples, source, stack, domain });
             let promoted = promoted.map(|after| time + Elapsed(after));
             if let Some(time) = promoted {
                 builder.promote(id, time);
@@ -162,9 +163,9 @@ mod tests {
                 builder.collect(id, promoted.unwrap_or(time) + Elapsed(after));
             }
         }
-        let (blocks, end, inconsistent) = builder.finish();
+        let (blocks, course, end, inconsistent) = builder.finish();
         assert_eq!(inconsistent.total(), 0);
-        (blocks, end)
+        (blocks, course, end)
     }
 
     fn live(blocks: &Blocks, time: Elapsed) -> u64 {
@@ -180,7 +181,7 @@ mod tests {
             ),
             count in 1..30_usize,
         ) {
-            let (blocks, end) = build(&specs);
+            let (blocks, course, end) = build(&specs);
             let timeline = Timeline::new(&blocks, end, count);
 
             let every: Vec<u64> = (0..=end.0).map(|t| live(&blocks, Elapsed(t))).collect();
@@ -199,12 +200,26 @@ mod tests {
                 from = point.time.0 as usize;
             }
             prop_assert_eq!(timeline.points.last().map(|point| point.time), Some(end));
+
+            prop_assert_eq!(course.peak(), timeline.peak);
+            let points = course.points(count);
+            prop_assert!(points.len() <= count);
+            let mut before = 0;
+            for point in &points {
+                let kinds = point.minor + point.major + point.external;
+                prop_assert_eq!(kinds, every[point.time.0 as usize]);
+                let stretch = &every[before..=point.time.0 as usize];
+                prop_assert_eq!(point.most, stretch.iter().copied().max().unwrap_or(0));
+                before = point.time.0 as usize;
+            }
+            let last = (!specs.is_empty()).then_some(end);
+            prop_assert_eq!(points.last().map(|point| point.time), last);
         }
     }
 
     #[test]
     fn promotion_moves_between_the_heaps() {
-        let (blocks, end) = build(&[(0, Some(10), Some(10), 5, 0), (0, None, None, 1, 2)]);
+        let (blocks, _, end) = build(&[(0, Some(10), Some(10), 5, 0), (0, None, None, 1, 2)]);
         let timeline = Timeline::new(&blocks, end, 3);
         let kinds: Vec<_> =
             timeline.points.iter().map(|p| (p.minor, p.major, p.external)).collect();

@@ -83,6 +83,12 @@ impl Follow {
         &self.decoder.tables
     }
 
+    /// The same, for a caller who keeps them elsewhere between two calls. They must be back, and
+    /// unchanged, before the next one.
+    pub fn tables_mut(&mut self) -> &mut Tables {
+        &mut self.decoder.tables
+    }
+
     /// What was wrong so far.
     pub fn anomalies(&self) -> &Anomalies {
         &self.decoder.anomalies

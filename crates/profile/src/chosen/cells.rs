@@ -1,0 +1,152 @@
+//! How much belongs to each node of a call tree, as sums up to it: what a subtree has is a
+//! difference of two.
+//!
+//! Sums are whole numbers, so that differences are exact and nothing depends on the order of
+//! summing. Numbers of blocks and ages are scaled to have as many bits as the largest possible
+//! sum leaves room for.
+
+use std::ops::{Add, AddAssign};
+
+use crate::profile::Profile;
+
+/// What belongs to a node or a subtree.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// Samples.
+    pub samples: u64,
+    /// Samples in blocks that were never collected.
+    pub live: u64,
+    /// Blocks, estimated.
+    pub blocks: f64,
+    /// Σ samples · lifetime, in sample-microseconds.
+    pub age: f64,
+}
+
+impl Add for Cell {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            samples: self.samples + other.samples,
+            live: self.live + other.live,
+            blocks: self.blocks + other.blocks,
+            age: self.age + other.age,
+        }
+    }
+}
+
+impl AddAssign for Cell {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+/// Sums over nodes in preorder.
+#[derive(Clone, Debug)]
+pub struct Cells {
+    scale: Scale,
+    /// Before each node, and after the last.
+    sums: Vec<Whole>,
+}
+
+/// A cell in whole numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Whole {
+    pub(super) samples: u64,
+    pub(super) live: u64,
+    pub(super) blocks: u64,
+    pub(super) age: u64,
+}
+
+impl Whole {
+    #[inline]
+    pub(super) fn add(&mut self, other: &Self) {
+        self.samples = self.samples.wrapping_add(other.samples);
+        self.live = self.live.wrapping_add(other.live);
+        self.blocks = self.blocks.wrapping_add(other.blocks);
+        self.age = self.age.wrapping_add(other.age);
+    }
+}
+
+/// How blocks and ages become whole numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// Whole numbers a block.
+    blocks: f64,
+    /// Bits of an age that are left out.
+    age: u32,
+}
+
+impl Scale {
+    pub(super) fn new(profile: &Profile) -> Self {
+        // A block stands for 1 / rate blocks at most.
+        let blocks = profile.blocks.len() as f64 / profile.estimator.rate().0;
+        let spare = (61.0 - blocks.max(1.0).log2().ceil()).clamp(-62.0, 30.0);
+        let bits = |number: u64| 64 - number.leading_zeros();
+        let longest = bits(profile.course.samples()) + bits(profile.end.0);
+        Self { blocks: spare.exp2(), age: longest.saturating_sub(63) }
+    }
+
+    #[inline]
+    pub(super) fn blocks(self, weight: f64) -> u64 {
+        (weight * self.blocks) as u64
+    }
+
+    #[inline]
+    pub(super) fn age(self, samples: u64, lifetime: u64) -> u64 {
+        if self.age == 0 {
+            return samples.wrapping_mul(lifetime);
+        }
+        ((u128::from(samples) * u128::from(lifetime)) >> self.age) as u64
+    }
+
+    pub(super) fn cell(self, whole: &Whole) -> Cell {
+        Cell {
+            samples: whole.samples,
+            live: whole.live,
+            blocks: whole.blocks as f64 / self.blocks,
+            age: whole.age as f64 * f64::from(self.age).exp2(),
+        }
+    }
+}
+
+impl Cells {
+    /// From what each node has by itself; there is room for one more.
+    pub(super) fn new(scale: Scale, mut own: Vec<Whole>) -> Self {
+        let mut sum = Whole::default();
+        for cell in &mut own {
+            let mut next = sum;
+            next.add(cell);
+            *cell = std::mem::replace(&mut sum, next);
+        }
+        own.push(sum);
+        Self { scale, sums: own }
+    }
+
+    /// What belongs to the nodes `from..end`; those beyond the last have nothing.
+    #[inline]
+    pub fn subtree(&self, from: u32, end: u32) -> Cell {
+        let at = |node: u32| self.sums[(node as usize).min(self.sums.len() - 1)];
+        let (from, end) = (at(from), at(end.max(from)));
+        self.scale.cell(&Whole {
+            samples: end.samples.wrapping_sub(from.samples),
+            live: end.live.wrapping_sub(from.live),
+            blocks: end.blocks.wrapping_sub(from.blocks),
+            age: end.age.wrapping_sub(from.age),
+        })
+    }
+
+    /// What belongs to a node itself.
+    #[inline]
+    pub fn own(&self, node: u32) -> Cell {
+        self.subtree(node, node.saturating_add(1))
+    }
+
+    /// What belongs to all nodes.
+    pub fn all(&self) -> Cell {
+        self.subtree(0, u32::MAX)
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.sums.len() * size_of::<Whole>()
+    }
+}

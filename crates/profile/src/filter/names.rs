@@ -1,0 +1,157 @@
+//! Which functions, modules and files a chip's names mean.
+
+use std::fmt::Write;
+
+use memtrail_trace::{FileId, FunctionId, Locations};
+use regex::{Regex, RegexBuilder};
+use rustc_hash::FxHashMap;
+
+use super::chip::{Name, What};
+use crate::names::{module, readable};
+
+/// Functions that are left out of paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HiddenFunctions(Vec<bool>);
+
+impl HiddenFunctions {
+    /// Whether a function is left out.
+    pub fn contains(&self, function: FunctionId) -> bool {
+        self.0.get(function.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        !self.0.contains(&true)
+    }
+}
+
+/// The names of functions as people see them, each different: from the second on, functions whose
+/// names look the same have a number, `List.map [2]`.
+pub fn displayed(locations: &Locations) -> Vec<String> {
+    let mut met: FxHashMap<String, u32> = FxHashMap::default();
+    let names = locations.functions().iter().map(|(_, name)| {
+        let mut name = readable(&String::from_utf8_lossy(name));
+        let count = met.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            let _ = write!(name, " [{count}]");
+        }
+        name
+    });
+    names.collect()
+}
+
+/// Compiles a regular expression that a stranger may have written: it can take neither much memory
+/// nor, by the engine's nature, more than linear time.
+///
+/// # Errors
+/// What is wrong with it, on one line.
+pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
+    RegexBuilder::new(pattern).size_limit(1 << 20).dfa_size_limit(1 << 20).build().map_err(|e| {
+        let message = e.to_string();
+        let last = message.lines().last().unwrap_or_default();
+        last.trim_start_matches("error: ").to_owned()
+    })
+}
+
+/// A chip's names, ready to be compared.
+pub(super) struct Wanted<'a>(Vec<Test<'a>>);
+
+enum Test<'a> {
+    Equals(&'a str),
+    Contains(&'a str),
+    Matches(Regex),
+}
+
+impl<'a> Wanted<'a> {
+    pub(super) fn new(names: &'a [Name]) -> Result<Self, String> {
+        let test = |name: &'a Name| {
+            Ok(match name {
+                Name::Equals(name) => Test::Equals(name),
+                Name::Contains(part) => Test::Contains(part),
+                Name::Matches(pattern) => Test::Matches(compile(pattern)?),
+            })
+        };
+        names.iter().map(test).collect::<Result<_, String>>().map(Self)
+    }
+
+    /// Whether any of a thing's names is meant.
+    pub(super) fn any(&self, names: &[&str]) -> bool {
+        self.0.iter().any(|test| {
+            names.iter().any(|name| match test {
+                Test::Equals(wanted) => name == wanted,
+                Test::Contains(part) => name.contains(part),
+                Test::Matches(regex) => regex.is_match(name),
+            })
+        })
+    }
+}
+
+/// What of a trace is meant: a function by its name or that of its module, or a file.
+pub(super) enum Meant {
+    Functions(Vec<bool>),
+    Files(Vec<bool>),
+}
+
+impl Meant {
+    pub(super) fn new(
+        locations: &Locations,
+        displayed: &[String],
+        what: What,
+        names: &[Name],
+    ) -> Result<Self, String> {
+        let wanted = Wanted::new(names)?;
+        let lossy = String::from_utf8_lossy;
+        Ok(match what {
+            What::Function => Self::Functions(functions(locations, displayed, &wanted)),
+            What::Module => {
+                let mut known: FxHashMap<String, bool> = FxHashMap::default();
+                let functions = locations.functions().iter().map(|(_, name)| {
+                    let name = lossy(name);
+                    let module = module(&name);
+                    known.get(module).copied().unwrap_or_else(|| {
+                        let meant = !module.is_empty() && wanted.any(&[module, &readable(module)]);
+                        known.insert(module.to_owned(), meant);
+                        meant
+                    })
+                });
+                Self::Functions(functions.collect())
+            }
+            What::File => {
+                let files = locations.files().iter();
+                Self::Files(files.map(|(_, name)| wanted.any(&[&lossy(name)])).collect())
+            }
+        })
+    }
+
+    pub(super) fn holds(&self, function: FunctionId, file: FileId) -> bool {
+        let (list, index) = match self {
+            Self::Functions(list) => (list, function.0),
+            Self::Files(list) => (list, file.0),
+        };
+        list.get(index as usize).copied().unwrap_or(false)
+    }
+}
+
+fn functions(locations: &Locations, displayed: &[String], wanted: &Wanted<'_>) -> Vec<bool> {
+    let names = locations.functions().iter().zip(displayed);
+    names
+        .map(|((_, name), displayed)| wanted.any(&[&String::from_utf8_lossy(name), displayed]))
+        .collect()
+}
+
+impl HiddenFunctions {
+    pub(super) fn new(
+        locations: &Locations,
+        displayed: &[String],
+        names: &[Name],
+    ) -> Result<Self, String> {
+        Ok(Self(functions(locations, displayed, &Wanted::new(names)?)))
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        for (hidden, also) in self.0.iter_mut().zip(&other.0) {
+            *hidden |= also;
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Reads the text form of chips.
+//!
+//! ```text
+//! chip   := ["-"] key ":" value {"," value}
+//! range  := value | value ".." value | value ".." | ".." value
+//! time   := "start" | "peak" | "end" | decimal "%" | decimal | decimal unit {decimal unit}
+//! unit   := "d" | "h" | "m" | "s" | "ms" | "us"
+//! size   := decimal ["B" | "K" | "M" | "G" | "T"]
+//! name   := ["~"] word | "/" regular expression "/"
+//! word   := characters other than commas | '"' characters, \" and \\ '"'
+//! ```
+//!
+//! A slash in a regular expression is written `\/`. Numbers are exact: what is finer than a
+//! microsecond, a millionth or a byte is cut off.
+
+use memtrail_trace::{Bytes, DomainId};
+
+use super::chip::{
+    Between, Chip, Clause, Collected, Died, Heap, Millionths, Moment, Name, What, Which,
+};
+use super::names::compile;
+use crate::time::Elapsed;
+
+/// What is wrong with the text of a chip.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ChipError {
+    /// At which byte of the text.
+    pub at: usize,
+    /// What.
+    pub message: String,
+    /// What could be done about it.
+    pub hint: Option<String>,
+}
+
+/// The keys that chips can have, for the hint.
+const KEYS: &str = "allocated, live, collected, lifetime, size, heap, died, domain, thread, \
+                    in, module, file, by, byModule, byFile, hide";
+
+impl std::str::FromStr for Chip {
+    type Err = ChipError;
+
+    fn from_str(text: &str) -> Result<Self, ChipError> {
+        let not = text.starts_with('-');
+        let start = usize::from(not);
+        let hint = || Some(format!("a condition is written key:value; keys are {KEYS}"));
+        let Some(colon) = text.find(':') else {
+            let message = format!("no colon in {text:?}");
+            return Err(ChipError { at: text.len(), message, hint: hint() });
+        };
+        let mut values = Cursor { text, at: colon + 1 };
+        let frame = |which, what, names| Clause::Frame(which, what, names);
+        let clause = match &text[start..colon] {
+            "allocated" => Clause::Allocated(values.all(Cursor::moments)?),
+            "live" => Clause::Live(values.all(Cursor::moments)?),
+            "collected" => Clause::Collected(values.all(Cursor::collected)?),
+            "lifetime" => Clause::Lifetime(values.all(Cursor::times)?),
+            "size" => Clause::Size(values.all(Cursor::sizes)?),
+            "heap" => Clause::Heap(values.all(Cursor::heap)?),
+            "died" => Clause::Died(values.all(Cursor::died)?),
+            "domain" => Clause::Domain(values.all(Cursor::domain)?),
+            "thread" => Clause::Thread(values.all(Cursor::name)?),
+            "in" => frame(Which::Any, What::Function, values.all(Cursor::name)?),
+            "module" => frame(Which::Any, What::Module, values.all(Cursor::name)?),
+            "file" => frame(Which::Any, What::File, values.all(Cursor::name)?),
+            "by" => frame(Which::Innermost, What::Function, values.all(Cursor::name)?),
+            "byModule" => frame(Which::Innermost, What::Module, values.all(Cursor::name)?),
+            "byFile" => frame(Which::Innermost, What::File, values.all(Cursor::name)?),
+            "hide" if not => {
+                let message = "hiding cannot be negated".to_owned();
+                return Err(ChipError { at: 0, message, hint: Some("use hide:…".to_owned()) });
+            }
+            "hide" => Clause::Hide(values.all(Cursor::name)?),
+            key => {
+                let message = format!("unknown condition {key:?}");
+                return Err(ChipError { at: start, message, hint: hint() });
+            }
+        };
+        Ok(Self { not, clause })
+    }
+}
+
+/// The rest of a chip's text.
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn all<T>(
+        &mut self,
+        one: impl Fn(&mut Self) -> Result<T, ChipError>,
+    ) -> Result<Vec<T>, ChipError> {
+        let mut values = Vec::new();
+        loop {
+            values.push(one(self)?);
+            if self.rest().is_empty() {
+                return Ok(values);
+            }
+            if !self.skip(",") {
+                return Err(self.error(format!("unexpected {:?}", self.rest())));
+            }
+        }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn skip(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token);
+        self.at += if found { token.len() } else { 0 };
+        found
+    }
+
+    fn error(&self, message: impl Into<String>) -> ChipError {
+        ChipError { at: self.at, message: message.into(), hint: None }
+    }
+
+    fn hinted(&self, message: impl Into<String>, hint: &str) -> ChipError {
+        ChipError { hint: Some(hint.to_owned()), ..self.error(message) }
+    }
+
+    /// All up to the next comma.
+    fn until_comma(&self) -> &'a str {
+        self.rest().split(',').next().unwrap_or_default()
+    }
+
+    fn ends_here(&self) -> bool {
+        matches!(self.rest().as_bytes().first(), None | Some(b','))
+    }
+
+    fn range<T: Copy>(
+        &mut self,
+        one: impl Fn(&mut Self) -> Result<T, ChipError>,
+        backwards: impl Fn(T, T) -> bool,
+    ) -> Result<Between<T>, ChipError> {
+        let start = self.at;
+        if self.skip("..") {
+            return Ok(Between { from: None, to: Some(one(self)?) });
+        }
+        let from = one(self)?;
+        if !self.skip("..") {
+            return Ok(Between::only(from));
+        }
+        if self.ends_here() {
+            return Ok(Between { from: Some(from), to: None });
+        }
+        let to = one(self)?;
+        if backwards(from, to) {
+            let text = &self.text[start..self.at];
+            self.at = start;
+            return Err(self.error(format!("the range {text:?} ends before it begins")));
+        }
+        Ok(Between::both(from, to))
+    }
+
+    fn moments(&mut self) -> Result<Between<Moment>, ChipError> {
+        // Others cannot be compared without the recording.
+        self.range(Self::moment, |from, to| match (from, to) {
+            (Moment::At(from), Moment::At(to)) => from > to,
+            (Moment::Part(from), Moment::Part(to)) => from > to,
+            _ => false,
+        })
+    }
+
+    fn times(&mut self) -> Result<Between<Elapsed>, ChipError> {
+        self.range(Self::time, |from, to| from > to)
+    }
+
+    fn sizes(&mut self) -> Result<Between<Bytes>, ChipError> {
+        self.range(Self::size, |from, to| from > to)
+    }
+
+    fn collected(&mut self) -> Result<Collected, ChipError> {
+        if self.until_comma() == "never" {
+            self.skip("never");
+            return Ok(Collected::Never);
+        }
+        Ok(Collected::Within(self.moments()?))
+    }
+
+    fn moment(&mut self) -> Result<Moment, ChipError> {
+        for (word, moment) in
+            [("start", Moment::Start), ("peak", Moment::Peak), ("end", Moment::End)]
+        {
+            if self.skip(word) {
+                return Ok(moment);
+            }
+        }
+        let start = self.at;
+        let number = self.decimal("a time")?;
+        if self.skip("%") {
+            if let Some(part @ 0..=1_000_000) = number.times(10_000) {
+                return Ok(Moment::Part(Millionths(part as u32)));
+            }
+            self.at = start;
+            return Err(self.error("more than 100% of the recording"));
+        }
+        self.at = start;
+        Ok(Moment::At(self.time()?))
+    }
+
+    fn time(&mut self) -> Result<Elapsed, ChipError> {
+        let start = self.at;
+        let mut total = Some(0_u64);
+        loop {
+            let number = self.decimal("a time")?;
+            let unit = self.time_unit();
+            if unit.is_none() && total != Some(0) {
+                return Err(self.hinted("a unit is missing", "units are d, h, m, s, ms, us"));
+            }
+            let part = number.times(unit.unwrap_or(1_000_000));
+            total = total.zip(part).and_then(|(total, part)| total.checked_add(part));
+            if unit.is_none() || !self.rest().starts_with(|c: char| c.is_ascii_digit()) {
+                break;
+            }
+        }
+        match total.map(Elapsed) {
+            Some(time) if time <= Elapsed::LAST => Ok(time),
+            _ => {
+                self.at = start;
+                Err(self.error("longer than the nine years that a recording can take"))
+            }
+        }
+    }
+
+    fn time_unit(&mut self) -> Option<u64> {
+        // `ms` before `m` and `s`.
+        [
+            ("us", 1),
+            ("ms", 1_000),
+            ("s", 1_000_000),
+            ("m", 60_000_000),
+            ("h", 3_600_000_000),
+            ("d", 86_400_000_000),
+        ]
+        .into_iter()
+        .find_map(|(unit, length)| self.skip(unit).then_some(length))
+    }
+
+    fn size(&mut self) -> Result<Bytes, ChipError> {
+        let start = self.at;
+        let number = self.decimal("a size")?;
+        let shift = [("B", 0), ("K", 10), ("M", 20), ("G", 30), ("T", 40)]
+            .into_iter()
+            .find_map(|(unit, shift)| self.skip(unit).then_some(shift));
+        match number.times(1 << shift.unwrap_or(0)) {
+            // Numbers that every reader of JSON can hold.
+            Some(size) if size <= 1 << 53 => Ok(Bytes(size)),
+            _ => {
+                self.at = start;
+                Err(self.error("a size beyond 8192T"))
+            }
+        }
+    }
+
+    fn decimal(&mut self, what: &str) -> Result<Decimal, ChipError> {
+        let digits = |text: &'a str| {
+            let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+            &text[..end]
+        };
+        let whole = digits(self.rest());
+        if whole.is_empty() {
+            let found = self.until_comma();
+            let message = if found.is_empty() {
+                format!("{what} is missing")
+            } else {
+                format!("{found:?} is not {what}")
+            };
+            return Err(match what {
+                "a time" => self.hinted(message, "times are like 12.5s, 1m30s, 40%, peak, end"),
+                "a size" => self.hinted(message, "sizes are like 512, 4K, 1.5M"),
+                _ => self.error(message),
+            });
+        }
+        let Ok(number) = whole.parse() else { return Err(self.error("too large a number")) };
+        self.at += whole.len();
+        let mut billionths = 0;
+        // Two dots belong to a range.
+        if let Some(rest) = self.rest().strip_prefix('.')
+            && rest.starts_with(|c: char| c.is_ascii_digit())
+        {
+            let fraction = digits(rest);
+            for place in 0..9 {
+                let digit = fraction.as_bytes().get(place).map_or(0, |digit| digit - b'0');
+                billionths = billionths * 10 + u64::from(digit);
+            }
+            self.at += 1 + fraction.len();
+        }
+        Ok(Decimal { whole: number, billionths })
+    }
+
+    fn one_of<T: Copy>(&mut self, words: &[(&str, T)]) -> Result<T, ChipError> {
+        let found = self.until_comma();
+        let Some(&(word, value)) = words.iter().find(|(word, _)| *word == found) else {
+            let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
+            let hint = format!("one of {}", known.join(", "));
+            return Err(self.hinted(format!("unknown value {found:?}"), &hint));
+        };
+        self.at += word.len();
+        Ok(value)
+    }
+
+    fn heap(&mut self) -> Result<Heap, ChipError> {
+        self.one_of(&[Heap::Minor, Heap::Major, Heap::External].map(|heap| (heap.name(), heap)))
+    }
+
+    fn died(&mut self) -> Result<Died, ChipError> {
+        let heaps = [Heap::Minor, Heap::Major, Heap::External].map(Died::In);
+        let [minor, major, external] = heaps;
+        self.one_of(&[minor, major, external, Died::Never].map(|died| (died.name(), died)))
+    }
+
+    fn domain(&mut self) -> Result<DomainId, ChipError> {
+        let found = self.until_comma();
+        match found.parse() {
+            Ok(domain) if found.starts_with(|c: char| c.is_ascii_digit()) => {
+                self.at += found.len();
+                Ok(DomainId(domain))
+            }
+            _ => Err(self.hinted(format!("{found:?} is not a domain"), "domains are numbers")),
+        }
+    }
+
+    fn name(&mut self) -> Result<Name, ChipError> {
+        if self.skip("~") {
+            return Ok(Name::Contains(self.word()?));
+        }
+        if !self.rest().starts_with('/') {
+            return Ok(Name::Equals(self.word()?));
+        }
+        let start = self.at;
+        self.at += 1;
+        let mut pattern = String::new();
+        let mut chars = self.rest().char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '/' => {
+                    if let Err(why) = compile(&pattern) {
+                        self.at = start;
+                        return Err(self.error(format!("regular expression: {why}")));
+                    }
+                    self.at += at + 1;
+                    return Ok(Name::Matches(pattern));
+                }
+                '\\' => match chars.next() {
+                    Some((_, '/')) => pattern.push('/'),
+                    Some((_, escaped)) => pattern.extend(['\\', escaped]),
+                    None => break,
+                },
+                _ => pattern.push(c),
+            }
+        }
+        self.at = start;
+        Err(self.hinted("the regular expression does not end", "it is written /…/"))
+    }
+
+    fn word(&mut self) -> Result<String, ChipError> {
+        if !self.rest().starts_with('"') {
+            let word = self.until_comma();
+            if word.is_empty() {
+                return Err(self.hinted("a name is missing", "the empty name is written \"\""));
+            }
+            self.at += word.len();
+            return Ok(word.to_owned());
+        }
+        let start = self.at;
+        self.at += 1;
+        let mut word = String::new();
+        let mut chars = self.rest().char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.at += at + 1;
+                    return Ok(word);
+                }
+                '\\' => {
+                    let Some((_, escaped @ ('"' | '\\'))) = chars.next() else {
+                        self.at += at;
+                        return Err(self.error("a backslash must precede \\ or \""));
+                    };
+                    word.push(escaped);
+                }
+                _ => word.push(c),
+            }
+        }
+        self.at = start;
+        Err(self.error("the quoted name does not end"))
+    }
+}
+
+/// A number with nine places after the point.
+#[derive(Clone, Copy)]
+struct Decimal {
+    whole: u64,
+    billionths: u64,
+}
+
+impl Decimal {
+    /// As a number of units, the remainder cut off.
+    fn times(self, unit: u64) -> Option<u64> {
+        let unit = u128::from(unit);
+        let fraction = u128::from(self.billionths) * unit / 1_000_000_000;
+        u64::try_from(u128::from(self.whole) * unit + fraction).ok()
+    }
+}

@@ -1,0 +1,115 @@
+//! A profile of a trace that still grows: what comes is added to what is there.
+
+use memtrail_trace::{Detail, Error, Event, Follow, StackTree, Tables};
+
+use crate::build::ProfileBuilder;
+use crate::profile::Profile;
+
+/// A profile, and where it goes on.
+#[derive(Debug)]
+pub struct GrowingProfile {
+    follow: Follow,
+    known: Option<Known>,
+}
+
+/// From when the trace has said what it is.
+#[derive(Debug)]
+struct Known {
+    builder: ProfileBuilder,
+    profile: Profile,
+}
+
+impl Default for GrowingProfile {
+    fn default() -> Self {
+        Self { follow: Follow::new(Detail::Stacks), known: None }
+    }
+}
+
+impl GrowingProfile {
+    /// At the beginning of a trace.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Byte of the file from which on the next call must be given its bytes.
+    pub fn offset(&self) -> u64 {
+        self.follow.offset()
+    }
+
+    /// What has been read so far; nothing until the trace has said what it is.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.known.as_ref().map(|known| &known.profile)
+    }
+
+    /// The same, to be kept.
+    pub fn into_profile(self) -> Option<Profile> {
+        self.known.map(|known| known.profile)
+    }
+
+    /// Reads the packets that are whole in `tail`, the bytes of the file from
+    /// [`offset`](Self::offset) to its present end. Whether there are any.
+    pub fn advance(&mut self, tail: &[u8]) -> bool {
+        let before = self.offset();
+        self.start(tail);
+        let Some(known) = &mut self.known else { return false };
+        known.lend(&mut self.follow);
+        self.follow.advance(tail, |event: Event<'_>, _: &Tables| known.builder.event(event));
+        known.builder.settle();
+        known.take_back(&mut self.follow);
+        self.offset() > before
+    }
+
+    /// As [`advance`](Self::advance), when no more will come.
+    ///
+    /// # Errors
+    /// If nothing has said what the trace is.
+    pub fn finish(&mut self, tail: &[u8]) -> Result<(), Error> {
+        self.start(tail);
+        let Some(known) = &mut self.known else { return self.follow.finish(tail, |_, _| {}) };
+        known.lend(&mut self.follow);
+        let finished =
+            self.follow.finish(tail, |event: Event<'_>, _: &Tables| known.builder.event(event));
+        known.builder.end();
+        known.take_back(&mut self.follow);
+        finished
+    }
+
+    /// Sees whether the trace says what it is.
+    fn start(&mut self, tail: &[u8]) {
+        if self.known.is_some() {
+            return;
+        }
+        // The beginning is read once more; as a rule it is all there is.
+        let mut ahead = Follow::new(Detail::Marks);
+        ahead.advance(tail, |_, _| {});
+        self.known = ahead.info().map(|info| Known {
+            builder: ProfileBuilder::new(info.start),
+            profile: Profile::new(
+                info.clone(),
+                ProfileBuilder::new(info.start),
+                (Tables::default().locations, StackTree::new()),
+                ahead.anomalies().clone(),
+            ),
+        });
+    }
+}
+
+impl Known {
+    /// Gives builder and reader what the profile has.
+    fn lend(&mut self, follow: &mut Follow) {
+        self.builder.exchange(&mut self.profile);
+        self.exchange_tables(follow);
+    }
+
+    fn take_back(&mut self, follow: &mut Follow) {
+        self.builder.exchange(&mut self.profile);
+        self.exchange_tables(follow);
+        self.profile.damage = follow.anomalies().clone();
+    }
+
+    fn exchange_tables(&mut self, follow: &mut Follow) {
+        let tables = follow.tables_mut();
+        std::mem::swap(&mut tables.locations, &mut self.profile.locations);
+        std::mem::swap(&mut tables.stacks, &mut self.profile.stacks);
+    }
+}
