@@ -1,10 +1,12 @@
 /** The page: header, timeline, filter, then the views with the panel at their side. */
+import { ChipBar } from "../filter/ChipBar.tsx";
 import { useKeys } from "./keys.ts";
 import { toggleTheme } from "./theme.ts";
 import { Header } from "./Header.tsx";
 import { Help, helpOpen } from "./Help.tsx";
 import { Side, sideOpen } from "./Side.tsx";
 import { ViewTabs } from "./ViewTabs.tsx";
+import { Timeline } from "../timeline/Timeline.tsx";
 import { notice } from "../widgets/notice.ts";
 
 export function Page() {
@@ -16,8 +18,8 @@ export function Page() {
   return (
     <div class="page">
       <Header />
-      <div />
-      <div />
+      <Timeline />
+      <ChipBar />
       <main class="main">
         <ViewTabs />
         <Side />

@@ -5,6 +5,7 @@ import { sidePanels, views } from "../views.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { useKeys } from "./keys.ts";
 import { sideOpen } from "./Side.tsx";
+import { Totals } from "./Totals.tsx";
 
 export function ViewTabs() {
   const shown = views.find(({ id }) => id === view.value) ?? views[0];
@@ -47,14 +48,16 @@ export function ViewTabs() {
           ))}
         </div>
         <span class="grow" />
+        <Totals />
         {sidePanels.length > 0 && !sideOpen.value && (
           <button
             type="button"
             class="button plain small"
             title="show points of interest (p)"
+            aria-label="show points of interest"
             onClick={() => (sideOpen.value = true)}
           >
-            <Icon name="side" /> Points of interest
+            <Icon name="side" /> <span class="wide">Points of interest</span>
           </button>
         )}
       </div>

@@ -39,24 +39,32 @@ export function Popover({ label, title, children, align = "start", open: outside
     };
     document.addEventListener("pointerdown", elsewhere, true);
     document.addEventListener("focusin", elsewhere);
-    const first = panel.current?.querySelector<HTMLElement>("[autofocus], input, select, button, a[href]");
-    first?.focus();
+    if (!panel.current?.contains(document.activeElement)) {
+      panel.current?.querySelector<HTMLElement>("input, select, button, a[href]")?.focus();
+    }
     return () => {
       document.removeEventListener("pointerdown", elsewhere, true);
       document.removeEventListener("focusin", elsewhere);
     };
   }, [open]);
 
-  // The panel is kept inside the window, whatever its width.
+  // The panel is kept inside the window, whatever it comes to hold.
   useLayoutEffect(() => {
     const [box, anchor] = [panel.current, button.current];
-    if (!open || !box || !anchor) return;
-    const { left, right, bottom } = anchor.getBoundingClientRect();
-    const wanted = align === "end" ? right - box.offsetWidth : left;
-    box.style.left = `${Math.max(8, Math.min(wanted, innerWidth - box.offsetWidth - 8))}px`;
-    box.style.top = `${bottom + 4}px`;
-    box.style.maxHeight = `${innerHeight - bottom - 12}px`;
-  });
+    if (!open || !box || !anchor) return undefined;
+    const place = () => {
+      const { left, right, bottom } = anchor.getBoundingClientRect();
+      const wanted = align === "end" ? right - box.offsetWidth : left;
+      box.style.left = `${Math.max(8, Math.min(wanted, innerWidth - box.offsetWidth - 8))}px`;
+      box.style.top = `${bottom + 4}px`;
+      box.style.maxHeight = `${innerHeight - bottom - 12}px`;
+    };
+    place();
+    const observer = new ResizeObserver(place);
+    observer.observe(box);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, [open, align]);
 
   return (
     <span

@@ -1,0 +1,35 @@
+/** Filters that answer the usual questions, a click each. */
+import type { Presets as Answer } from "../engine/answers.ts";
+import { useAsk } from "../engine/asking.ts";
+import { recording } from "../state/about.ts";
+import { filter, go, rec } from "../state/page.ts";
+import { shown } from "../timeline/choice.ts";
+
+export function Presets() {
+  const run = recording.value;
+  const span = run && shown(filter.value, ["allocated"], run.duration, run.totals.peak.time)?.spans[0];
+  // "Growth" is between the two moments that are chosen, if there are any.
+  const between = span && span.from !== null && span.to !== null ? { from: span.from, to: span.to } : {};
+  const { answer } = useAsk<Answer>(run ? { ask: "presets", rec: rec.value, ...between } : null);
+  if (!answer) return null;
+  const present = JSON.stringify(filter.value);
+  return (
+    <div class="presets" role="group" aria-label="ready-made filters">
+      {answer.presets.map(({ id, name, why, chips }) => {
+        const on = JSON.stringify(chips) === present;
+        return (
+          <button
+            key={id}
+            type="button"
+            class="preset"
+            aria-pressed={on}
+            title={why}
+            onClick={() => go({ filter: on ? [] : chips })}
+          >
+            {name}
+          </button>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+/** Chips in plain words, as parts of a sentence about blocks: "allocated at or after 10 s". */
+import { sameMoment, type Chip, type Moment, type Name, type NameKey, type Range } from "./chip.ts";
+
+const FRAMES: Readonly<Record<NameKey, string>> = {
+  in: "inside a call to",
+  module: "inside a call into module",
+  file: "inside a call into file",
+  by: "allocated by",
+  byModule: "allocated by module",
+  byFile: "allocated in file",
+  thread: "allocated by thread",
+  hide: "hiding",
+};
+
+export function sentence(chip: Chip): string {
+  const not = chip.not ? "not " : "";
+  switch (chip.key) {
+    case "allocated":
+    case "live":
+      return `${not}${chip.key} ${or(chip.values.map(when))}`;
+    case "collected": {
+      if (chip.not && chip.values.length === 1 && chip.values[0] === "never") return "collected";
+      const words = chip.values.map((value) => (value === "never" ? "never collected" : `collected ${when(value)}`));
+      return not + or(words);
+    }
+    case "lifetime":
+      return `${not}living ${or(chip.values.map((range) => amount(range, time)))}`;
+    case "size":
+      return `${not}of ${or(chip.values.map((range) => amount(range, size)))}`;
+    case "heap":
+      return `${not}on the ${or(chip.values)} heap`;
+    case "died": {
+      if (chip.not && chip.values.length === 1 && chip.values[0] === "never") return "collected";
+      const words = chip.values.map((value) =>
+        value === "never" ? "never collected" : `collected in the ${value} heap`,
+      );
+      return not + or(words);
+    }
+    case "domain":
+      return `${not}allocated by domain ${or(chip.values.map(String))}`;
+    default:
+      return `${not}${FRAMES[chip.key]} ${or(chip.values.map(named))}`;
+  }
+}
+
+function or(words: readonly string[]): string {
+  const last = words.at(-1) ?? "";
+  return words.length > 1 ? `${words.slice(0, -1).join(", ")} or ${last}` : last;
+}
+
+function when({ from, to }: Range<Moment>): string {
+  if (from !== null && to !== null) {
+    return sameMoment(from, to) ? `at ${moment(from)}` : `between ${moment(from)} and ${moment(to)}`;
+  }
+  if (from !== null) return `at or after ${moment(from)}`;
+  return to === null ? "at any time" : `at or before ${moment(to)}`;
+}
+
+export function moment(moment: Moment): string {
+  if (typeof moment === "string") return `the ${moment}`;
+  return "us" in moment ? time(moment.us) : `${moment.ppm / 1e4} % of the time`;
+}
+
+function amount({ from, to }: Range<number>, words: (value: number) => string): string {
+  if (from !== null && to !== null) {
+    return from === to ? `exactly ${words(from)}` : `${words(from)} to ${words(to)}`;
+  }
+  if (from !== null) return `at least ${words(from)}`;
+  return to === null ? "any" : `at most ${words(to)}`;
+}
+
+/** Microseconds with a unit: seconds from one second on. */
+export function time(us: number): string {
+  if (us === 0) return "0 s";
+  if (us < 1_000) return `${us} µs`;
+  return us < 1_000_000 ? `${us / 1e3} ms` : `${us / 1e6} s`;
+}
+
+export function size(bytes: number): string {
+  for (const [unit, bits] of [["TiB", 40], ["GiB", 30], ["MiB", 20], ["KiB", 10]] as const) {
+    if (bytes >= 2 ** bits) return `${bytes / 2 ** bits} ${unit}`;
+  }
+  return `${bytes} B`;
+}
+
+function named(name: Name): string {
+  if ("equals" in name) return name.equals;
+  return "contains" in name ? `…${name.contains}…` : `/${name.regex}/`;
+}

@@ -1,0 +1,113 @@
+/** Above the plot: what the colours mean, what is chosen, typed, and how time is told. */
+import { recording } from "../state/about.ts";
+import { setChips } from "../state/filter.ts";
+import { filter, go, page, withParam } from "../state/page.ts";
+import { Icon } from "../widgets/Icon.tsx";
+import { Segmented } from "../widgets/Segmented.tsx";
+import type { LaneKey, Shown } from "./choice.ts";
+import { Ends } from "./Ends.tsx";
+import { axis, chooseTyped, SECOND_LANE } from "./Timeline.tsx";
+import { shownWindow, toggleZoom } from "./zoom.ts";
+
+interface Props {
+  allocated: Shown | null;
+  second: Shown | null;
+  secondKey: "live" | "collected";
+}
+
+export function Controls({ allocated, second, secondKey }: Props) {
+  const startUnix = recording.value?.start_unix ?? 0;
+  const filtered = filter.value.length > 0;
+  const whole = shownWindow().whole;
+  return (
+    <div class="controls">
+      <h2>Live memory</h2>
+      <span class="legend">
+        <Key color="--minor" name="minor" />
+        <Key color="--external" name="external" />
+        <Key color="--major" name="major" />
+        {filtered && <Key color="--chosen" name="chosen" />}
+      </span>
+      <span class="grow" />
+      <span class="choice first">
+        <label>Allocated in</label>
+        <Ends
+          name="allocated"
+          range={allocated?.range ?? null}
+          startUnix={startUnix}
+          onChange={(range) => chooseTyped("allocated", range)}
+        />
+        <Clear shown={allocated} name="allocated" keys={["allocated"]} />
+      </span>
+      <span class="choice second-choice">
+        <Segmented
+          label="what the second lane chooses"
+          choices={[
+            { id: "live", title: "Live in", what: "blocks that were live at a moment or in a stretch" },
+            { id: "collected", title: "Collected in", what: "blocks that were collected in a stretch" },
+          ]}
+          value={secondKey}
+          onChoose={(key) => chooseLane(key as "live" | "collected", second)}
+        />
+        <Ends
+          name={secondKey}
+          range={second?.range ?? null}
+          startUnix={startUnix}
+          onChange={(range) => chooseTyped(secondKey, range)}
+        />
+        <Clear shown={second} name={secondKey} keys={SECOND_LANE} />
+      </span>
+      <Segmented
+        label="time axis"
+        choices={[
+          { id: "elapsed", title: "Elapsed", what: "time since the start" },
+          { id: "wall", title: "Clock", what: "time of day where you are" },
+        ]}
+        value={axis.value}
+        onChoose={(id) => axis.set(id)}
+      />
+      <button
+        type="button"
+        class="icon-button small"
+        aria-pressed={!whole}
+        title={whole ? "zoom to the chosen time (z)" : "show the whole recording (z)"}
+        aria-label={whole ? "zoom to the chosen time" : "show the whole recording"}
+        onClick={toggleZoom}
+      >
+        <Icon name="zoom" />
+      </button>
+    </div>
+  );
+}
+
+function Key({ color, name }: { color: string; name: string }) {
+  return (
+    <span class="key">
+      <i class="swatch" style={{ background: `var(${color})` }} />
+      {name}
+    </span>
+  );
+}
+
+/** Keeps its place when there is nothing to clear. */
+function Clear({ shown, name, keys }: { shown: Shown | null; name: string; keys: readonly LaneKey[] }) {
+  return (
+    <button
+      type="button"
+      class="icon-button small"
+      aria-label={`remove the choice of ${name}`}
+      title="remove"
+      disabled={!shown}
+      onClick={() => setChips(keys, [])}
+    >
+      <Icon name="close" />
+    </button>
+  );
+}
+
+/** A range that is there is kept, with its other meaning. */
+function chooseLane(key: "live" | "collected", second: Shown | null): void {
+  const more = withParam(page.value.more, "lane", key === "live" ? "" : key);
+  go({ more }, "replace");
+  if (second?.range) chooseTyped(key, second.range);
+}

@@ -1,0 +1,84 @@
+/** What stands at the pointer: the time, and each kind's share of it. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Overview } from "../engine/answers.ts";
+import type { Answer } from "../engine/slab.ts";
+import { recording } from "../state/about.ts";
+import { bytes, seconds } from "../text/units.ts";
+import { wallMark } from "./axis.ts";
+import { timeAt, xOf, type Scale } from "./scale.ts";
+
+interface Props {
+  answer: Answer<Overview>;
+  scale: Scale;
+  filtered: boolean;
+}
+
+export function Readout({ answer, scale, filtered }: Props) {
+  const probe = useRef<HTMLDivElement>(null);
+  const [x, setX] = useState<number | null>(null);
+  useEffect(() => {
+    const over = probe.current?.parentElement;
+    if (!over) return undefined;
+    const move = (event: PointerEvent) => setX(event.clientX - over.getBoundingClientRect().left);
+    const leave = () => setX(null);
+    over.addEventListener("pointermove", move);
+    over.addEventListener("pointerleave", leave);
+    return () => {
+      over.removeEventListener("pointermove", move);
+      over.removeEventListener("pointerleave", leave);
+    };
+  }, []);
+  return (
+    <div ref={probe} class="readout-probe" aria-hidden="true">
+      {x !== null && <Card answer={answer} scale={scale} filtered={filtered} x={x} />}
+    </div>
+  );
+}
+
+function Card({ answer, scale, filtered, x }: Props & { x: number }) {
+  const { columns } = answer;
+  const times = columns.numbers("time");
+  const index = firstNotBefore(times, timeAt(scale, x));
+  if (index >= times.length) return null;
+  const time = times[index] ?? 0;
+  const value = (name: string) => bytes(columns.numbers(name)[index] ?? 0);
+  const start = recording.value?.start_unix;
+  const left = xOf(scale, time);
+  const flip = left > scale.width - 190;
+  return (
+    <>
+      <div class="hair" style={{ left: `${left}px` }} />
+      <div class="readout" style={flip ? { right: `${scale.width - left + 10}px` } : { left: `${left + 10}px` }}>
+        <b>{seconds(time)}</b>
+        <span class="faint">{start !== undefined && wallMark(start + time, 1)}</span>
+        {filtered && <Row color="--chosen" name="chosen" value={value("chosen")} />}
+        <Row color="--minor" name="minor" value={value("minor")} />
+        <Row color="--external" name="external" value={value("external")} />
+        <Row color="--major" name="major" value={value("major")} />
+      </div>
+    </>
+  );
+}
+
+function Row({ color, name, value }: { color: string; name: string; value: string }) {
+  return (
+    <>
+      <span>
+        <i class="swatch" style={{ background: `var(${color})` }} />
+        {name}
+      </span>
+      <span class="value">{value}</span>
+    </>
+  );
+}
+
+/** Index of the first of the ascending times that is not before `time`. */
+function firstNotBefore(times: ArrayLike<number>, time: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
