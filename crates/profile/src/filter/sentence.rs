@@ -55,12 +55,16 @@ fn or<T>(values: &[T], words: impl Fn(&T) -> String) -> String {
 }
 
 fn when(range: &Between<Moment>, at: &str) -> String {
-    match (range.from, range.to) {
+    let words = match (range.from, range.to) {
         (Some(from), Some(to)) if from == to => format!("{at} {}", moment(from)),
         (Some(from), Some(to)) => format!("between {} and {}", moment(from), moment(to)),
         (Some(from), None) => format!("{at} or after {}", moment(from)),
         (None, Some(to)) => format!("{at} or before {}", moment(to)),
         (None, None) => "at any time".to_owned(),
+    };
+    match range.to.or(range.from) {
+        Some(Moment::Part(_)) => format!("{words} of the time"),
+        _ => words,
     }
 }
 
@@ -70,7 +74,7 @@ fn moment(moment: Moment) -> String {
         Moment::Peak => "the peak".to_owned(),
         Moment::End => "the end".to_owned(),
         Moment::At(at) => time(at),
-        Moment::Part(part) => format!("{} % of the time", f64::from(part.0) / 1e4),
+        Moment::Part(part) => format!("{} %", f64::from(part.0) / 1e4),
     }
 }
 
@@ -98,20 +102,28 @@ fn amount<T: Copy + PartialEq>(range: &Between<T>, words: impl Fn(T) -> String) 
     }
 }
 
-/// A time with its unit: seconds from one second on.
+/// A time with its units.
 pub(crate) fn time(time: Elapsed) -> String {
-    match time.0 {
-        0 => "0 s".to_owned(),
-        us @ 1..1_000 => format!("{us} µs"),
-        us @ 1_000..1_000_000 => format!("{} ms", us as f64 / 1e3),
-        us => format!("{} s", us as f64 / 1e6),
+    let us = time.0;
+    match us {
+        0 => return "0 s".to_owned(),
+        1..1_000 => return format!("{us} µs"),
+        1_000..1_000_000 => return format!("{} ms", us as f64 / 1e3),
+        1_000_000..60_000_000 => return format!("{} s", us as f64 / 1e6),
+        _ => {}
     }
+    let (hours, minutes) = (us / 3_600_000_000, us / 60_000_000 % 60);
+    let seconds = (us % 60_000_000) as f64 / 1e6;
+    let parts = [(hours as f64, "h"), (minutes as f64, "min"), (seconds, "s")];
+    let parts = parts.iter().filter(|(number, _)| *number > 0.0);
+    parts.map(|(number, unit)| format!("{number} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
 fn size(size: Bytes) -> String {
     for (unit, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)] {
-        if size.0 >= 1 << shift {
-            return format!("{} {unit}", size.0 as f64 / (1_u64 << shift) as f64);
+        let number = size.0 as f64 / (1_u64 << shift) as f64;
+        if number >= 1.0 {
+            return format!("{} {unit}", (number * 100.0).round() / 100.0);
         }
     }
     format!("{} B", size.0)
@@ -119,6 +131,7 @@ fn size(size: Bytes) -> String {
 
 fn named(name: &Name) -> String {
     match name {
+        Name::Equals(name) if name.is_empty() => "\"\"".to_owned(),
         Name::Equals(name) => name.clone(),
         Name::Contains(part) => format!("…{part}…"),
         Name::Matches(pattern) => format!("/{pattern}/"),

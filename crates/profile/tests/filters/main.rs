@@ -1,0 +1,3 @@
+//! Filters: how they are written, and what they keep.
+
+mod chips;
