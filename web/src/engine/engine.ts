@@ -9,6 +9,7 @@ export interface Ask {
 
 /** News about a recording that grows. */
 export type News =
+  | { kind: "added"; rec: number }
   | { kind: "grown"; rec: number; events: number; end: number }
   | { kind: "ended"; rec: number; outcome: string | null }
   | { kind: "lost"; rec: number; why: string }

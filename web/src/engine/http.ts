@@ -27,8 +27,9 @@ export class HttpEngine implements Engine {
 
   listen(tell: (news: News) => void): () => void {
     const source = new EventSource("api/events");
-    const on = (kind: "grown" | "ended" | "lost") =>
+    const on = (kind: "added" | "grown" | "ended" | "lost") =>
       source.addEventListener(kind, (event) => tell({ kind, ...JSON.parse((event as MessageEvent<string>).data) }));
+    on("added");
     on("grown");
     on("ended");
     on("lost");

@@ -1,34 +1,41 @@
 /** What is looked at, its totals, and the page's tools. */
-import { recording } from "../state/about.ts";
-import { bytes, seconds } from "../text/units.ts";
+import { useKeys } from "./keys.ts";
+import { lost } from "../live/live.ts";
+import { about, recording } from "../state/about.ts";
+import { go, rec } from "../state/page.ts";
+import { bytes, percent, ratio, seconds } from "../text/units.ts";
+import type { Recording } from "../engine/answers.ts";
+import { copyText } from "../widgets/notice.ts";
 import { Icon } from "../widgets/Icon.tsx";
+import { ExportMenu, exportOpen } from "./ExportMenu.tsx";
 import { helpOpen } from "./Help.tsx";
 import { theme, toggleTheme } from "./theme.ts";
 
 export function Header() {
   const run = recording.value;
+  const other = theme.value === "dark" ? "light" : "dark";
+  useKeys("Page", [
+    { keys: "l", does: "copy the link to what is shown", run: copyLink },
+    { keys: "e", does: "export what is shown", run: () => (exportOpen.value = true) },
+  ]);
   return (
     <header class="header">
-      <h1 class="clip" title={run?.args.join(" ")}>
-        {run ? run.program : "memtrail"}
-      </h1>
-      {run && (
-        <div class="facts">
-          <span title="how long the recording is">{seconds(run.duration)}</span>
-          <span title="everything that was allocated, estimated from the samples">
-            <b>{bytes(run.totals.allocated.value)}</b> allocated
-          </span>
-        </div>
-      )}
+      <Title run={run} />
+      {run && <State run={run} />}
+      {run && <Facts run={run} />}
       <div class="tools">
+        <ExportMenu />
+        <button type="button" class="button plain" title="copy the link to what is shown (l)" onClick={copyLink}>
+          <Icon name="share" /> <span class="wide">Copy link</span>
+        </button>
         <button
           type="button"
           class="icon-button"
-          title={`${theme.value === "dark" ? "light" : "dark"} theme (t)`}
-          aria-label={`${theme.value === "dark" ? "light" : "dark"} theme`}
+          title={`${other} theme (t)`}
+          aria-label={`${other} theme`}
           onClick={toggleTheme}
         >
-          <Icon name={theme.value === "dark" ? "sun" : "moon"} />
+          <Icon name={other === "light" ? "sun" : "moon"} />
         </button>
         <button
           type="button"
@@ -37,9 +44,92 @@ export function Header() {
           aria-label="keys"
           onClick={() => (helpOpen.value = true)}
         >
-          ?
+          <Icon name="keys" />
         </button>
       </div>
     </header>
+  );
+}
+
+function copyLink(): void {
+  void copyText(location.href, "link");
+}
+
+/** The last part of a path. */
+function lastPart(path: string): string {
+  return path.split("/").findLast((part) => part !== "") ?? path;
+}
+
+function Title({ run }: { run: Recording | null }) {
+  const all = about.value?.recordings ?? [];
+  const command = run?.args.join(" ") || run?.program;
+  return (
+    <>
+      <h1 class="clip" title={command}>
+        {run ? lastPart(run.program) : "memtrail"}
+      </h1>
+      {all.length > 1 && (
+        <select
+          class="field small"
+          aria-label="recording"
+          value={String(rec.value)}
+          onChange={(event) => go({ rec: Number(event.currentTarget.value), focus: [] })}
+        >
+          {all.map(({ name }, index) => (
+            <option key={index} value={String(index)}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </>
+  );
+}
+
+/** Whether it still grows, and what is wrong with it. */
+function State({ run }: { run: Recording }) {
+  const why = lost.value.get(rec.value);
+  const warnings = [
+    ...(run.damage.length > 0 ? ["damaged"] : []),
+    ...(run.thinned ? [`thinned to ${percent(ratio(run.thinned.kept, run.thinned.of))}`] : []),
+  ];
+  return (
+    <>
+      {run.state === "growing" && !why && (
+        <span class="recording" title="the program runs, and what is shown follows">
+          recording
+        </span>
+      )}
+      {why && (
+        <span class="recording still" title={why}>
+          lost
+        </span>
+      )}
+      {warnings.map((warning) => (
+        <button key={warning} type="button" class="warning" title="see the details" onClick={() => go({ view: "info" })}>
+          <Icon name="warn" /> {warning}
+        </button>
+      ))}
+    </>
+  );
+}
+
+function Facts({ run }: { run: Recording }) {
+  const { allocated, peak, live_end } = run.totals;
+  return (
+    <div class="facts" aria-label="totals of the recording">
+      <span title="how long the recording is">
+        <b>{seconds(run.duration)}</b>
+      </span>
+      <span title="everything that was allocated, estimated from the samples">
+        <b>{bytes(allocated.value)}</b> allocated
+      </span>
+      <span title={`at ${seconds(peak.time)}`}>
+        <b>{bytes(peak.bytes)}</b> at the peak
+      </span>
+      <span title="never collected">
+        <b>{bytes(live_end)}</b> at the end
+      </span>
+    </div>
   );
 }

@@ -7,6 +7,9 @@ import { Help, helpOpen } from "./Help.tsx";
 import { Side, sideOpen } from "./Side.tsx";
 import { ViewTabs } from "./ViewTabs.tsx";
 import { Timeline } from "../timeline/Timeline.tsx";
+import { failure, serverLost } from "../live/live.ts";
+import { Icon } from "../widgets/Icon.tsx";
+import { Refusal } from "../widgets/State.tsx";
 import { notice } from "../widgets/notice.ts";
 
 export function Page() {
@@ -18,10 +21,17 @@ export function Page() {
   return (
     <div class="page">
       <Header />
+      {serverLost.value ? (
+        <div class="lost" role="alert">
+          <Icon name="warn" /> memtrail view does not answer. What is shown stays; it is tried again.
+        </div>
+      ) : (
+        <div />
+      )}
       <Timeline />
       <ChipBar />
       <main class="main">
-        <ViewTabs />
+        {failure.value ? <Refusal error={failure.value} /> : <ViewTabs />}
         <Side />
       </main>
       <Help />

@@ -1,0 +1,70 @@
+/** The engine as WebAssembly: how to call it. Runs in a worker, or in the page where there is none. */
+import { decode } from "./slab.ts";
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  alloc(len: number): number;
+  free(ptr: number, len: number): void;
+  add_recording(ptr: number, len: number, description: number, descriptionLen: number): number;
+  ask(ptr: number, len: number): number;
+  last_error(): number;
+}
+
+export class Core {
+  private constructor(private readonly exports: Exports) {}
+
+  static async of(wasm: ArrayBuffer): Promise<Core> {
+    const { instance } = await WebAssembly.instantiate(wasm, {});
+    return new Core(instance.exports as unknown as Exports);
+  }
+
+  /** Takes a trace in. Throws `EngineError` when it cannot be read. */
+  add(trace: ArrayBuffer, description: string): void {
+    const status = this.lend(new Uint8Array(trace), (trace, traceLen) =>
+      this.lend(new TextEncoder().encode(description), (text, textLen) =>
+        this.exports.add_recording(trace, traceLen, text, textLen),
+      ),
+    );
+    if (status !== 0) decode(this.result(this.exports.last_error()));
+  }
+
+  /** The answer's bytes: a copy, since the engine's memory goes on being used. */
+  ask(ask: string): ArrayBuffer {
+    return this.result(this.lend(new TextEncoder().encode(ask), (ptr, len) => this.exports.ask(ptr, len)));
+  }
+
+  /** Bytes in the engine's memory, for as long as a call takes. */
+  private lend<T>(bytes: Uint8Array, use: (ptr: number, len: number) => T): T {
+    const ptr = this.exports.alloc(bytes.length);
+    try {
+      new Uint8Array(this.exports.memory.buffer, ptr, bytes.length).set(bytes);
+      return use(ptr, bytes.length);
+    } finally {
+      this.exports.free(ptr, bytes.length);
+    }
+  }
+
+  private result(place: number): ArrayBuffer {
+    const { buffer } = this.exports.memory;
+    const [start = 0, len = 0] = new Uint32Array(buffer, place >>> 0, 2);
+    return buffer.slice(start, start + len) as ArrayBuffer;
+  }
+}
+
+/** What an offline page holds, as it stands there: compressed with gzip. */
+export interface Parcel {
+  wasm: ArrayBuffer;
+  recordings: { trace: ArrayBuffer; description: string }[];
+}
+
+/** Unpacks the engine and its recordings. */
+export async function unpack({ wasm, recordings }: Parcel): Promise<Core> {
+  const core = await Core.of(await gunzip(wasm));
+  for (const { trace, description } of recordings) core.add(await gunzip(trace), description);
+  return core;
+}
+
+function gunzip(bytes: ArrayBuffer): Promise<ArrayBuffer> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}

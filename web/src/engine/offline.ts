@@ -1,0 +1,112 @@
+/** The engine of a page that was opened from disk: everything stands in the file itself. */
+import workerText from "worker:./worker.ts";
+import { unpack, type Parcel } from "./core.ts";
+import type { Ask, Engine } from "./engine.ts";
+import { decode, EngineError, type Answer } from "./slab.ts";
+import type { Order, Report } from "./worker.ts";
+
+const WASM = 'script[type="application/x-memtrail-wasm"]';
+const TRACE = 'script[type="application/x-memtrail-trace"]';
+
+export function isOffline(): boolean {
+  return document.querySelector(WASM) !== null;
+}
+
+/** Gives the bytes of an answer to the text of an ask. */
+type Server = (ask: string) => Promise<ArrayBuffer>;
+
+export class OfflineEngine implements Engine {
+  readonly kind = "offline";
+  private readonly server: Promise<Server>;
+  /** Asks are answered one after the other: those that nobody waits for any more are skipped. */
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor() {
+    this.server = boot();
+    // Told by each ask; unheard it would also be an error of the page.
+    this.server.catch(() => undefined);
+  }
+
+  ask<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
+    const answer = this.turn.then(async () => {
+      const server = await this.server;
+      if (signal?.aborted) throw new EngineError("not asked any more");
+      return decode<Fields>(await server(JSON.stringify(ask)));
+    });
+    this.turn = answer.catch(() => undefined);
+    return answer;
+  }
+
+  listen(): () => void {
+    return () => undefined;
+  }
+}
+
+async function boot(): Promise<Server> {
+  const parcel = takeParcel();
+  try {
+    return await inWorker(parcel);
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
+    // No worker here: the page itself then does the work, and stands still meanwhile.
+    const core = await unpack(takeParcel());
+    return async (ask) => core.ask(ask);
+  }
+}
+
+function takeParcel(): Parcel {
+  const wasm = document.querySelector(WASM);
+  if (!wasm) throw new EngineError("this page holds no engine");
+  return {
+    wasm: fromBase64(wasm.textContent ?? ""),
+    recordings: [...document.querySelectorAll<HTMLScriptElement>(TRACE)].map((script) => ({
+      trace: fromBase64(script.textContent ?? ""),
+      description: script.dataset["description"] ?? "{}",
+    })),
+  };
+}
+
+function inWorker(parcel: Parcel): Promise<Server> {
+  const url = URL.createObjectURL(new Blob([workerText], { type: "text/javascript" }));
+  const worker = new Worker(url);
+  const order = (order: Order, transfer: Transferable[] = []) => worker.postMessage(order, transfer);
+  return new Promise((resolve, reject) => {
+    const waiting: { resolve(answer: ArrayBuffer): void; reject(error: Error): void }[] = [];
+    const server: Server = (ask) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject });
+        order({ ask });
+      });
+    worker.onmessage = ({ data }: MessageEvent<Report>) => {
+      if ("ready" in data) {
+        URL.revokeObjectURL(url);
+        resolve(server);
+        return;
+      }
+      const next = waiting.shift();
+      if ("answer" in data) next?.resolve(data.answer);
+      else if (next) next.reject(new EngineError(data.failure));
+      else reject(new EngineError(data.failure, "the file may be damaged"));
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      const error = new Error(event.message);
+      reject(error);
+      for (const next of waiting.splice(0)) next.reject(error);
+    };
+    order({ parcel }, [parcel.wasm, ...parcel.recordings.map(({ trace }) => trace)]);
+  });
+}
+
+interface FromBase64 {
+  fromBase64?(text: string): Uint8Array;
+}
+
+function fromBase64(text: string): ArrayBuffer {
+  const fast = (Uint8Array as unknown as FromBase64).fromBase64;
+  if (fast) return fast.call(Uint8Array, text).buffer as ArrayBuffer;
+  const binary = atob(text.trim());
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return bytes.buffer;
+}

@@ -1,0 +1,23 @@
+/** The offline engine's thread: a parcel first, then asks, one at a time. */
+import { unpack, type Core, type Parcel } from "./core.ts";
+
+export type Order = { parcel: Parcel } | { ask: string };
+export type Report = { ready: true } | { answer: ArrayBuffer } | { failure: string };
+
+let core: Core | undefined;
+
+const report = (report: Report, transfer: Transferable[] = []) => self.postMessage(report, { transfer });
+
+self.onmessage = async ({ data }: MessageEvent<Order>) => {
+  try {
+    if ("parcel" in data) {
+      core = await unpack(data.parcel);
+      report({ ready: true });
+    } else if (core) {
+      const answer = core.ask(data.ask);
+      report({ answer }, [answer]);
+    }
+  } catch (error) {
+    report({ failure: error instanceof Error ? error.message : String(error) });
+  }
+};

@@ -1,0 +1,91 @@
+/** What is known of a recording, in groups of rows; what is not known is left out. */
+import type { Recording } from "../engine/answers.ts";
+import { bytes, bytesWithError, count, grouped, percent, ratio, seconds } from "../text/units.ts";
+
+export interface Row {
+  name: string;
+  value: string;
+  /** Text of the program's own, not ours. */
+  mono: boolean;
+}
+
+export interface Group {
+  title: string;
+  rows: Row[];
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  growing: "growing: the program runs",
+  ended: "complete",
+  cut: "cut short",
+  lost: "the program was lost",
+};
+
+export function facts(run: Recording, version: string): Group[] {
+  const { totals } = run;
+  const group = (title: string, rows: (Row | null)[]): Group => ({ title, rows: rows.filter((row) => row !== null) });
+  const groups = [
+    group("Program", [
+      row("Executable", run.program, true),
+      row("Arguments", run.args.slice(1).join(" "), true),
+      row("Context", run.context, true),
+      row("Process", run.pid === null ? null : String(run.pid)),
+      row("Host", run.host, true),
+      row("Started", date(run.start_unix)),
+      row("Recorded for", seconds(run.duration)),
+      row("How it ended", run.outcome),
+    ]),
+    group("Memory", [
+      row("Allocated", bytesWithError(totals.allocated.value, totals.allocated.stderr)),
+      row("Blocks allocated", count(totals.blocks)),
+      row("Most live at once", `${bytes(totals.peak.bytes)}, at ${seconds(totals.peak.time)}`),
+      row("Live at the end", bytes(totals.live_end)),
+    ]),
+    group("Recording", [
+      row("Name", run.name, true),
+      row("State", STATES[run.state] ?? run.state),
+      row("Sampling rate", `${run.rate.toPrecision(3).replace(/\.?0+(e|$)/, "$1")} a word: a sample each ${bytes(run.bytes_per_sample)}`),
+      row("Blocks sampled", grouped(run.blocks_recorded)),
+      row("Events", grouped(run.events)),
+      row("Trace", bytes(run.trace_bytes)),
+      row("Thinned", thinned(run)),
+      row("Seed", run.seed === null ? null : String(run.seed)),
+      row("Recorded by", run.memtrail && `memtrail ${run.memtrail}`),
+      row("Shown by", version && `memtrail ${version}`),
+    ]),
+    group("Runtime", [
+      row("OCaml", run.runtime),
+      row("Parameters", run.ocaml_params, true),
+      row("Word", `${run.word_bytes * 8} bits`),
+      row("Domains", run.domains.length > 1 ? run.domains.join(", ") : null),
+      row("Threads", run.threads.length > 0 ? run.threads.join(", ") : null, true),
+    ]),
+  ];
+  return groups.filter(({ rows }) => rows.length > 0);
+}
+
+export function asText(run: Recording, version: string): string {
+  const lines = facts(run, version).flatMap(({ title, rows }) => [
+    title,
+    ...rows.map(({ name, value }) => `  ${name}: ${value}`),
+  ]);
+  if (run.damage.length > 0) lines.push("Damage", ...run.damage.map((line) => `  ${line}`));
+  if (run.notes.length > 0) lines.push("Notes of the recorder", ...run.notes.map((line) => `  ${line}`));
+  return `${lines.join("\n")}\n`;
+}
+
+function row(name: string, value: string | null | undefined, mono = false): Row | null {
+  return value ? { name, value, mono } : null;
+}
+
+function thinned({ thinned }: Recording): string | null {
+  if (!thinned) return null;
+  const share = percent(ratio(thinned.kept, thinned.of));
+  return `${grouped(thinned.kept)} of ${grouped(thinned.of)} samples kept (${share}); estimates take it into account`;
+}
+
+/** `2026-11-21 16:04:31 UTC`. */
+function date(unix: number): string | null {
+  if (!(unix > 0)) return null;
+  return `${new Date(unix * 1000).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}

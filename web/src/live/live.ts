@@ -1,0 +1,57 @@
+/** Recordings that grow: what is shown is asked again, at most once a second. Filters stay. */
+import { signal } from "@preact/signals";
+import type { About } from "../engine/answers.ts";
+import { askOnce, engine, revision } from "../engine/asking.ts";
+import { EngineError } from "../engine/slab.ts";
+import { about } from "../state/about.ts";
+
+const AT_MOST_EVERY_MS = 1000;
+
+/** Why there is nothing to show, if `about` was not answered. */
+export const failure = signal<EngineError | null>(null);
+
+/** `memtrail view` does not answer any more. */
+export const serverLost = signal(false);
+
+/** Why recordings cannot be followed any more, by their index. */
+export const lost = signal<ReadonlyMap<number, string>>(new Map());
+
+/** Asks what there is, then listens. */
+export function begin(): void {
+  let last = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const refresh = async () => {
+    timer = undefined;
+    last = performance.now();
+    try {
+      const answer = await askOnce<About>({ ask: "about" });
+      const first = about.value === null;
+      about.value = answer;
+      failure.value = null;
+      if (!first) revision.value += 1;
+    } catch (error) {
+      if (about.value === null) failure.value = error instanceof EngineError ? error : new EngineError(String(error));
+    }
+  };
+  const soon = () => {
+    timer ??= setTimeout(refresh, Math.max(0, last + AT_MOST_EVERY_MS - performance.now()));
+  };
+  void refresh();
+  engine().listen((news) => {
+    switch (news.kind) {
+      case "connected":
+        if (serverLost.value || about.value === null) soon();
+        serverLost.value = false;
+        break;
+      case "disconnected":
+        serverLost.value = true;
+        break;
+      case "lost":
+        lost.value = new Map(lost.value).set(news.rec, news.why);
+        soon();
+        break;
+      default:
+        soon();
+    }
+  });
+}
