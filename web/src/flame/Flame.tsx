@@ -19,7 +19,7 @@ import { factsOf, spoken } from "./facts.ts";
 import { alone, extended, extending } from "./focusing.ts";
 import { FocusPath } from "./FocusPath.tsx";
 import { focusForUrl, focusOrToplevel, TOPLEVEL } from "./keys.ts";
-import { coloured, sceneOf, wantNames } from "./looks.ts";
+import { coloured, sceneOf, wantNames } from "./colouring.ts";
 import { named, namesOf } from "./names.ts";
 import type { Box, Direction, Orientation } from "./rows.ts";
 import { SearchBox, useSearch } from "./SearchBox.tsx";

@@ -73,7 +73,7 @@ function paint(
   width: number,
   height: number,
 ): void {
-  context.fillStyle = look.background;
+  context.fillStyle = look.backgroundStyle;
   context.fillRect(0, 0, width, height);
   const rows = rowCount(scene.rows);
   const step = Math.max(1, Math.floor(rows / height));

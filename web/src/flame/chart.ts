@@ -234,7 +234,8 @@ export class Chart {
     if (!scene || !look || this.size.width === 0) return;
     if (this.flight) this.advance(now, this.flight);
     if (this.stale.lower) {
-      draw(this.lower.getContext("2d", { alpha: false })!, this.size, scene, this.view, look, this.labels);
+      const context = this.lower.getContext("2d", { alpha: false })!;
+      draw(context, { frame: this.size, scene, view: this.view, look, labels: this.labels });
     }
     if (this.stale.upper) {
       const marks = { selection: this.selection, hover: this.hover };

@@ -1,12 +1,12 @@
 /**
  * Draws a scene on a canvas. Only what is on the screen is looked at; boxes narrower than half a
- * pixel are drawn together, hatched; and boxes are filled colour by colour, because changing the
- * colour is what costs.
+ * pixel are drawn together, hatched.
  */
-import { PAINTS, SITE, type Paint } from "./colour.ts";
+import { SITE, type Paint } from "./colour.ts";
 import type { Labels } from "./label.ts";
 import { contentOf, rowCount, rowShowing, type Part } from "./rows.ts";
 import { coloursOf, treeOf, type Scene } from "./scene.ts";
+import { Strip } from "./strip.ts";
 import { firstBoxAfter, type Tree } from "./tree.ts";
 import type { Viewport } from "./viewport.ts";
 
@@ -21,49 +21,16 @@ const NARROWEST_LABEL = 26;
 
 export interface Look {
   readonly paints: readonly Paint[];
-  readonly background: string;
-  readonly hatch: CanvasPattern | string;
+  /** The fills of `paints`, and other colours, as pixels. */
+  readonly fills: Uint32Array;
+  readonly background: number;
+  readonly hatchLine: number;
   /** The edge that marks an allocation site. */
-  readonly siteEdge: string;
+  readonly siteEdge: number;
+  readonly backgroundStyle: string;
+  readonly hatch: CanvasPattern | string;
   /** Lines around boxes that are selected or under the mouse. */
   readonly outline: string;
-}
-
-/** Boxes to be filled, chained by colour; kept from frame to frame. */
-class Boxes {
-  left = new Int32Array(4096);
-  top = new Int32Array(4096);
-  width = new Int32Array(4096);
-  next = new Int32Array(4096);
-  readonly first = new Int32Array(PAINTS + 1);
-  count = 0;
-
-  clear(): void {
-    this.count = 0;
-    this.first.fill(-1);
-  }
-
-  add(colour: number, left: number, top: number, width: number): void {
-    const at = this.count++;
-    if (at === this.left.length) this.grow();
-    this.left[at] = left;
-    this.top[at] = top;
-    this.width[at] = width;
-    this.next[at] = this.first[colour]!;
-    this.first[colour] = at;
-  }
-
-  private grow(): void {
-    const twice = (old: Int32Array): Int32Array<ArrayBuffer> => {
-      const grown = new Int32Array(old.length * 2);
-      grown.set(old);
-      return grown;
-    };
-    this.left = twice(this.left);
-    this.top = twice(this.top);
-    this.width = twice(this.width);
-    this.next = twice(this.next);
-  }
 }
 
 interface Written {
@@ -73,9 +40,15 @@ interface Written {
   colour: number;
 }
 
-const HATCHED = PAINTS;
-const boxes = new Boxes();
+/** Wider than this a run of boxes that are too narrow is hatched; else it is a line. */
+const HATCHED_FROM = 3;
+
+// Kept from frame to frame.
+const strip = new Strip();
+const tops: number[] = [];
 const texts: Written[] = [];
+const runs: { left: number; top: number; width: number }[] = [];
+let drawn = 0;
 
 export interface Frame {
   /** Size in CSS pixels, and device pixels to one of them. */
@@ -84,47 +57,63 @@ export interface Frame {
   readonly ratio: number;
 }
 
+/** All that a frame depends on. */
+export interface Picture {
+  readonly frame: Frame;
+  readonly scene: Scene;
+  readonly view: Viewport;
+  readonly look: Look;
+  readonly labels: Labels;
+}
+
 /** Draws one frame; the number of boxes drawn. */
-export function draw(
-  context: CanvasRenderingContext2D,
-  frame: Frame,
-  scene: Scene,
-  view: Viewport,
-  look: Look,
-  labels: Labels,
-): number {
-  const { width, height, ratio } = frame;
-  boxes.clear();
-  texts.length = 0;
+export function draw(context: CanvasRenderingContext2D, picture: Picture): number {
+  const { frame, scene, view, look } = picture;
+  const { height, ratio } = frame;
+  const screen = Math.round(frame.width * ratio);
   const first = Math.max(0, Math.floor(view.top));
   const last = Math.min(rowCount(scene.rows) - 1, Math.ceil(view.top + height / ROW_HEIGHT));
+  texts.length = runs.length = tops.length = drawn = 0;
+  strip.begin(screen, Math.max(0, last - first + 1), look.background);
   for (let row = first; row <= last; row++) {
     const top = Math.round((row - view.top) * ROW_HEIGHT * ratio);
+    const line = tops.push(top) - 1;
     const { part, depth } = contentOf(scene.rows, row);
     const tree = treeOf(scene, part);
-    if (tree) collectRow(tree, part, depth, top, frame, scene, view, labels);
-    else collectFocus(depth, top, frame, scene, view, labels);
+    if (tree) collectRow(tree, part, depth, line, picture);
+    else collectFocus(depth, line, picture);
   }
   context.setTransform(1, 0, 0, 1, 0, 0);
-  context.fillStyle = look.background;
-  context.fillRect(0, 0, Math.ceil(width * ratio), Math.ceil(height * ratio));
-  fillBoxes(context, ratio, look);
+  context.fillStyle = look.backgroundStyle;
+  context.fillRect(0, 0, screen, Math.ceil(height * ratio));
+  const high = Math.round(ROW_HEIGHT * ratio) - gapOf(ratio);
+  strip.stretch(context, tops, high);
+  context.fillStyle = look.hatch;
+  for (const run of runs) context.fillRect(run.left, run.top, run.width, high);
   writeTexts(context, ratio, look);
-  writeSum(context, frame, scene, view, look);
-  return boxes.count;
+  writeSum(context, picture);
+  return drawn;
+}
+
+/** Between boxes, in device pixels. */
+function gapOf(ratio: number): number {
+  return Math.max(1, Math.round(ratio / 2));
+}
+
+function fillBox(picture: Picture, line: number, from: number, to: number, colour: number): void {
+  const { look, frame } = picture;
+  const { ratio } = frame;
+  const gap = gapOf(ratio);
+  const end = to - from >= 3 * gap ? to - gap : Math.max(from + 1, to);
+  drawn++;
+  strip.fill(line, from, end, look.fills[colour]!);
+  const edge = Math.round(3 * ratio);
+  if (colour === SITE && to - from >= 3 * edge) strip.fill(line, from, from + edge, look.siteEdge);
 }
 
 /** The boxes of one row that are on the screen, parent by parent. */
-function collectRow(
-  tree: Tree,
-  part: Part,
-  depth: number,
-  top: number,
-  frame: Frame,
-  scene: Scene,
-  view: Viewport,
-  labels: Labels,
-): void {
+function collectRow(tree: Tree, part: Part, depth: number, line: number, picture: Picture): void {
+  const { frame, scene, view, look } = picture;
   const colours = coloursOf(scene, part);
   const screen = frame.width * frame.ratio;
   const scale = screen / (view.to - view.from) / scene.width;
@@ -136,7 +125,10 @@ function collectRow(
   const closeRun = (): void => {
     const left = Math.round(runLeft);
     if (runRight - runLeft >= half) {
-      boxes.add(HATCHED, left, top, Math.max(1, Math.round(runRight) - left));
+      const width = Math.max(1, Math.round(runRight) - left);
+      drawn++;
+      strip.fill(line, left, left + width, look.hatchLine);
+      if (width >= HATCHED_FROM) runs.push({ left, top: tops[line]!, width });
     }
     runRight = -1;
   };
@@ -152,9 +144,9 @@ function collectRow(
     const from = Math.max(-1, Math.round(left));
     const to = Math.min(screen + 1, Math.round(right));
     const colour = colours[box]!;
-    boxes.add(colour, from, top, Math.max(1, to - from));
+    fillBox(picture, line, from, to, colour);
     if (to - Math.max(0, from) >= wanted) {
-      write(scene.label(part, box), from, to, top, colour, frame.ratio, labels);
+      write(picture, scene.label(part, box), line, from, to, colour);
     }
   };
   const visible = firstBoxAfter(tree, depth, origin);
@@ -178,56 +170,29 @@ function collectRow(
 }
 
 function write(
+  { frame, labels }: Picture,
   name: string,
+  line: number,
   from: number,
   to: number,
-  top: number,
   colour: number,
-  ratio: number,
-  labels: Labels,
 ): void {
-  const start = Math.max(0, from) + TEXT_LEFT * ratio;
-  const text = labels.fit(name, (to - start) / ratio - 4);
-  if (text) texts.push({ text, x: start, y: top, colour });
+  const start = Math.max(0, from) + TEXT_LEFT * frame.ratio;
+  const text = labels.fit(name, (to - start) / frame.ratio - 4);
+  if (text) texts.push({ text, x: start, y: tops[line]!, colour });
 }
 
-function collectFocus(
-  position: number,
-  top: number,
-  frame: Frame,
-  scene: Scene,
-  view: Viewport,
-  labels: Labels,
-): void {
+function collectFocus(position: number, line: number, picture: Picture): void {
+  const { frame, scene, view } = picture;
   const scale = (frame.width * frame.ratio) / (view.to - view.from);
   const screen = frame.width * frame.ratio;
   const from = Math.max(-1, Math.round(-view.from * scale));
   const to = Math.min(screen + 1, Math.round((1 - view.from) * scale));
   const box = scene.focus[position];
   if (!box) return;
-  boxes.add(box.colour, from, top, to - from);
+  fillBox(picture, line, from, to, box.colour);
   const sum = position === scene.rows.focus - 1 ? SUM_ROOM * frame.ratio : 0;
-  write(box.label, from, Math.min(screen, to) - sum, top, box.colour, frame.ratio, labels);
-}
-
-function fillBoxes(context: CanvasRenderingContext2D, ratio: number, look: Look): void {
-  const { left, top, width, next, first } = boxes;
-  const gap = Math.max(1, Math.round(ratio / 2));
-  const height = Math.round(ROW_HEIGHT * ratio) - gap;
-  for (let colour = 0; colour <= PAINTS; colour++) {
-    let at = first[colour]!;
-    if (at < 0) continue;
-    context.fillStyle = colour === HATCHED ? look.hatch : look.paints[colour]!.fill;
-    for (; at >= 0; at = next[at]!) {
-      const wide = width[at]!;
-      context.fillRect(left[at]!, top[at]!, wide >= 3 * gap ? wide - gap : wide, height);
-    }
-  }
-  context.fillStyle = look.siteEdge;
-  const edge = Math.round(3 * ratio);
-  for (let at = first[SITE]!; at >= 0; at = next[at]!) {
-    if (width[at]! >= 3 * edge) context.fillRect(left[at]!, top[at]!, edge, height);
-  }
+  write(picture, box.label, line, from, Math.min(screen, to) - sum, box.colour);
 }
 
 function writeTexts(context: CanvasRenderingContext2D, ratio: number, look: Look): void {
@@ -247,13 +212,7 @@ function writeTexts(context: CanvasRenderingContext2D, ratio: number, look: Look
 }
 
 /** How much the focus is, at the right end of its last function, with a bracket over all of it. */
-function writeSum(
-  context: CanvasRenderingContext2D,
-  frame: Frame,
-  scene: Scene,
-  view: Viewport,
-  look: Look,
-): void {
+function writeSum(context: CanvasRenderingContext2D, { frame, scene, view, look }: Picture): void {
   const { rows, focus, sum } = scene;
   const paint = look.paints[focus[focus.length - 1]?.colour ?? 0]!;
   const place = (depth: number): number =>

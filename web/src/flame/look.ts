@@ -2,13 +2,17 @@
 import { themeColor, type Theme } from "../shell/theme.ts";
 import type { Paint } from "./colour.ts";
 import type { Look } from "./draw.ts";
+import { pixelOf } from "./strip.ts";
 
 export function lookOf(theme: Theme, paints: readonly Paint[]): Look {
   return {
     paints,
-    background: themeColor("--panel"),
+    fills: Uint32Array.from(paints, ({ fill }) => pixelOf(fill)),
+    background: pixelOf(themeColor("--panel")),
+    hatchLine: pixelOf(themeColor("--line-2")),
+    siteEdge: pixelOf(themeColor("--good")),
+    backgroundStyle: themeColor("--panel"),
     hatch: hatching(themeColor("--sunken"), themeColor("--line-2")),
-    siteEdge: themeColor("--good"),
     outline: theme === "light" ? "#101318" : "#ffffff",
   };
 }
