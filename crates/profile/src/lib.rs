@@ -13,6 +13,7 @@
 //! | [`presets`] | filters that answer common questions |
 //! | [`growing`] | a [`Profile`] of a trace that still grows |
 //! | [`sites`] | totals of a selection by call site, function, module or file |
+//! | [`calls`] | call trees, flame graphs, tables, points of interest, comparisons of what a filter keeps |
 //! | [`callers`] | from where a place is called, cut down to what matters |
 //! | [`report`] | all of these put together, ready to be printed |
 //! | [`hotspots`], [`folded`], [`stats`] | what memtrace's tools show of a whole trace, without a [`Profile`] |
@@ -25,6 +26,7 @@
 pub mod blocks;
 pub mod build;
 pub mod callers;
+pub mod calls;
 pub mod chosen;
 pub mod course;
 pub mod density;

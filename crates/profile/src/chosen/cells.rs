@@ -22,6 +22,13 @@ pub struct Cell {
     pub age: f64,
 }
 
+impl Cell {
+    /// Mean lifetime of a byte in microseconds; 0 if there are none.
+    pub fn mean_lifetime(&self) -> f64 {
+        if self.samples == 0 { 0.0 } else { self.age / self.samples as f64 }
+    }
+}
+
 impl Add for Cell {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -133,6 +140,13 @@ impl Cells {
             blocks: end.blocks.wrapping_sub(from.blocks),
             age: end.age.wrapping_sub(from.age),
         })
+    }
+
+    /// Samples of the nodes `from..end`, without the rest.
+    #[inline]
+    pub fn samples(&self, from: u32, end: u32) -> u64 {
+        let at = |node: u32| self.sums[(node as usize).min(self.sums.len() - 1)].samples;
+        at(end.max(from)).wrapping_sub(at(from))
     }
 
     /// What belongs to a node itself.

@@ -1,0 +1,48 @@
+//! Who calls whom, and how much is allocated on whose behalf.
+//!
+//! | module | gives |
+//! |---|---|
+//! | [`entities`] | numbers, keys and names of functions and allocation sites |
+//! | [`tree`] | all call paths of a recording, as a tree in preorder |
+//! | [`flame`] | the calls from a focus inwards, and to it from outside |
+//! | [`table`] | totals by function, site, module or file |
+//! | [`branches`] | the callers or callees of a line of such a table |
+//! | [`suspects`] | the functions and paths that carry the weight |
+//! | [`search`] | how much has a name on its path |
+//! | [`compare`] | two recordings, or two choices from one, side by side |
+//!
+//! The tree is made once a recording, its [`Cells`] once a filter; everything else is computed from
+//! these two when it is asked for, without looking at blocks again.
+
+pub mod branches;
+pub mod compare;
+pub mod entities;
+pub mod flame;
+mod level;
+pub mod search;
+mod suffixes;
+pub mod suspects;
+pub mod table;
+pub mod tree;
+
+pub use branches::{Branch, branches};
+pub use compare::{Change, Side, Status, compare_flame, compare_table};
+pub use entities::{Entities, Entity, Kind, Label, Position};
+pub use flame::{Boxes, Flame, Limits, Ways, flame};
+pub use search::{Found, Pattern, PatternError, search};
+pub use suspects::{SIGNIFICANCE, Suspect, Suspects, suspects};
+pub use table::{Column, Line, sort, table};
+pub use tree::CallTree;
+
+use crate::chosen::Cells;
+
+/// What all questions are asked of.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The call paths.
+    pub tree: &'a CallTree,
+    /// What they are made of.
+    pub entities: &'a Entities,
+    /// What was chosen.
+    pub cells: &'a Cells,
+}
