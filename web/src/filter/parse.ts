@@ -8,6 +8,11 @@ const HEAPS: readonly Heap[] = ["minor", "major", "external"];
 const DIED: readonly Died[] = [...HEAPS, "never"];
 const KEY_HINT = `a condition is written key:value; keys are ${KEYS.join(", ")}`;
 
+const EXAMPLES = {
+  "a time": "times are like 12.5s, 1m30s, 40%, peak, end",
+  "a size": "sizes are like 512, 4K, 1.5M",
+} as const;
+
 /** Longest units first where one begins another. */
 const TIME_UNITS: readonly [string, bigint][] = [
   ["us", 1n],
@@ -212,13 +217,15 @@ class Cursor {
   }
 
   /** A number with nine places after the point, as a function of the unit it counts. */
-  private decimal(what: string): { times: (unit: bigint) => bigint } {
+  private decimal(what: keyof typeof EXAMPLES): { times: (unit: bigint) => bigint } {
     // Two dots belong to a range.
     const found = /^([0-9]+)(?:\.([0-9]+))?/.exec(this.rest());
     const whole = found?.[1];
     if (!found || whole === undefined) {
-      throw this.error(`${JSON.stringify(this.untilComma())} is not ${what}`);
+      const text = this.untilComma();
+      throw this.error(text === "" ? `${what} is missing` : `${JSON.stringify(text)} is not ${what}`, EXAMPLES[what]);
     }
+    if (BigInt(whole) >= 1n << 64n) throw this.error("too large a number");
     this.at += found[0].length;
     const billionths = BigInt((found[2] ?? "").slice(0, 9).padEnd(9, "0"));
     return { times: (unit) => BigInt(whole) * unit + (billionths * unit) / 1_000_000_000n };

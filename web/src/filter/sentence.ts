@@ -48,7 +48,13 @@ function or(words: readonly string[]): string {
   return words.length > 1 ? `${words.slice(0, -1).join(", ")} or ${last}` : last;
 }
 
-function when({ from, to }: Range<Moment>): string {
+function when(range: Range<Moment>): string {
+  const last = range.to ?? range.from;
+  const share = last !== null && typeof last !== "string" && "ppm" in last;
+  return whenWords(range) + (share ? " of the time" : "");
+}
+
+function whenWords({ from, to }: Range<Moment>): string {
   if (from !== null && to !== null) {
     return sameMoment(from, to) ? `at ${moment(from)}` : `between ${moment(from)} and ${moment(to)}`;
   }
@@ -56,9 +62,9 @@ function when({ from, to }: Range<Moment>): string {
   return to === null ? "at any time" : `at or before ${moment(to)}`;
 }
 
-export function moment(moment: Moment): string {
+function moment(moment: Moment): string {
   if (typeof moment === "string") return `the ${moment}`;
-  return "us" in moment ? time(moment.us) : `${moment.ppm / 1e4} % of the time`;
+  return "us" in moment ? time(moment.us) : `${moment.ppm / 1e4} %`;
 }
 
 function amount({ from, to }: Range<number>, words: (value: number) => string): string {
@@ -69,21 +75,32 @@ function amount({ from, to }: Range<number>, words: (value: number) => string): 
   return to === null ? "any" : `at most ${words(to)}`;
 }
 
-/** Microseconds with a unit: seconds from one second on. */
-export function time(us: number): string {
+/** Microseconds with units: `1 min 30 s`. */
+function time(us: number): string {
   if (us === 0) return "0 s";
   if (us < 1_000) return `${us} µs`;
-  return us < 1_000_000 ? `${us / 1e3} ms` : `${us / 1e6} s`;
+  if (us < 1_000_000) return `${us / 1e3} ms`;
+  const parts: [number, string][] = [
+    [Math.floor(us / 3.6e9), "h"],
+    [Math.floor(us / 6e7) % 60, "min"],
+    [(us % 6e7) / 1e6, "s"],
+  ];
+  if (us < 60_000_000) return `${us / 1e6} s`;
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, unit]) => `${number} ${unit}`)
+    .join(" ");
 }
 
-export function size(bytes: number): string {
+function size(bytes: number): string {
   for (const [unit, bits] of [["TiB", 40], ["GiB", 30], ["MiB", 20], ["KiB", 10]] as const) {
-    if (bytes >= 2 ** bits) return `${bytes / 2 ** bits} ${unit}`;
+    const number = bytes / 2 ** bits;
+    if (number >= 1) return `${Math.round(number * 100) / 100} ${unit}`;
   }
   return `${bytes} B`;
 }
 
 function named(name: Name): string {
-  if ("equals" in name) return name.equals;
+  if ("equals" in name) return name.equals || '""';
   return "contains" in name ? `…${name.contains}…` : `/${name.regex}/`;
 }

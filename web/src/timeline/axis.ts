@@ -67,7 +67,7 @@ export function wallMark(unix: number, every: number): string {
 
 /** Seconds by which local wall clocks are ahead of UTC at that time. */
 export function zoneOffset(unix: number): number {
-  return -new Date(unix * 1000).getTimezoneOffset() * 60;
+  return 0 - new Date(unix * 1000).getTimezoneOffset() * 60;
 }
 
 /** A typed time of day (`14:05`, `14:05:30.5`) as seconds after a start on that day, or null. */

@@ -6,7 +6,7 @@ import { elapsedMark, marks, sizeSteps, timeSteps, wallMark, zoneOffset } from "
 
 /** CSS pixels at the left of the plot, for the axis, and at its right. */
 export const LEFT = 64;
-export const RIGHT = 16;
+export const RIGHT = 24;
 const TOP = 14;
 const AXIS = 24;
 

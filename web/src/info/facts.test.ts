@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Recording } from "../engine/answers.ts";
+import { asText, facts } from "./facts.ts";
+
+const run: Recording = {
+  name: "server-4711",
+  program: "/usr/bin/server",
+  args: ["server", "--port", "80"],
+  pid: 4711,
+  host: null,
+  runtime: "OCaml 4.14",
+  ocaml_params: null,
+  context: null,
+  start_unix: 1_700_000_000,
+  duration: 125,
+  rate: 1e-4,
+  bytes_per_sample: 80_000,
+  word_bytes: 8,
+  seed: null,
+  domains: [0],
+  threads: [],
+  memtrail: "0.4.0",
+  state: "cut",
+  outcome: "killed by signal 9",
+  notes: ["a note"],
+  damage: ["offset 12: cut short"],
+  thinned: { kept: 1000, of: 4000 },
+  trace_bytes: 2 ** 20,
+  events: 12_345,
+  blocks_recorded: 6000,
+  totals: { allocated: { value: 2 ** 30, stderr: 2 ** 24 }, blocks: 5e6, live_end: 2 ** 20, peak: { time: 60, bytes: 2 ** 21 } },
+};
+
+test("what is known is told, what is not is left out", () => {
+  const rows = facts(run, "0.4.0").flatMap(({ rows }) => rows);
+  const value = (name: string) => rows.find((row) => row.name === name)?.value;
+  assert.equal(value("Arguments"), "--port 80");
+  assert.equal(value("Started"), "2023-11-14 22:13:20 UTC");
+  assert.equal(value("Sampling rate"), "0.0001 a word: a sample each 78.1 KiB");
+  assert.equal(value("Thinned"), "1,000 of 4,000 samples kept (25 %); estimates take it into account");
+  assert.equal(value("Allocated"), "1.00 ±0.02 GiB");
+  for (const unknown of ["Host", "Context", "Seed", "Domains", "Threads"]) assert.equal(value(unknown), undefined);
+});
+
+test("as text it holds damage and notes too", () => {
+  const text = asText(run, "");
+  assert.match(text, /Damage\n  offset 12: cut short\nNotes of the recorder\n  a note\n$/);
+});
