@@ -7,8 +7,10 @@ mod compilers;
 mod packages;
 mod picture;
 mod setup;
+mod stamp;
 mod tally;
 mod test;
+mod web;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,15 @@ enum Chore {
     /// memtrace's tools are measured beside ours when `MEMTRAIL_PEER_MEMTRACE` names a folder
     /// that holds them.
     Bench(bench::Options),
+    /// Build the viewer's page and its WebAssembly engine into `crates/server/assets`
+    ///
+    /// Run it after a change in `web/` or in a crate that the engine is made of, and commit what
+    /// it leaves. `cargo xtask test` fails when that was forgotten.
+    Web {
+        /// Build aside, and say what differs from the assets
+        #[arg(long)]
+        check: bool,
+    },
     /// Draw `docs/report.svg`, the README's picture, from a real run
     Picture,
 }
@@ -53,6 +64,8 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().chore {
         Chore::Setup => setup::run(),
         Chore::Bench(options) => bench::bench(&options),
+        Chore::Web { check: true } => web::check(),
+        Chore::Web { check: false } => web::install().and_then(|()| web::build()),
         Chore::Picture => picture::draw(),
         Chore::Test { no_setup, filter } => {
             return test::run_and_report(!no_setup, filter.as_deref());

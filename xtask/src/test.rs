@@ -3,9 +3,10 @@
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Command, ExitCode, Stdio};
 
-use crate::command::{repository, run};
+use crate::command::{Outcome, repository, run};
 use crate::setup;
 use crate::tally::Tally;
+use crate::web;
 
 /// Run everything, go on after a failure, print `N passed, N failed` last.
 pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
@@ -16,10 +17,12 @@ pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
         tally.check(false);
     }
     if filter.is_none() {
-        check(&mut tally, "format", &["fmt", "--all", "--check"]);
+        cargo_check(&mut tally, "format", &["fmt", "--all", "--check"]);
         let lints =
             ["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
-        check(&mut tally, "lints", &lints);
+        cargo_check(&mut tally, "lints", &lints);
+        check(&mut tally, "tests of the page", web::test_page);
+        check(&mut tally, "what is built of the page", web::check);
     }
     cargo_test(&mut tally, filter);
     tally
@@ -38,9 +41,13 @@ fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-fn check(tally: &mut Tally, what: &str, arguments: &[&str]) {
+fn cargo_check(tally: &mut Tally, what: &str, arguments: &[&str]) {
+    check(tally, what, || run(&mut cargo(arguments)));
+}
+
+fn check(tally: &mut Tally, what: &str, step: impl FnOnce() -> Outcome) {
     println!("--- {what}");
-    let outcome = run(&mut cargo(arguments));
+    let outcome = step();
     if let Err(message) = &outcome {
         println!("{what} failed: {message}");
     }

@@ -1,0 +1,152 @@
+//! Build the viewer's page and its WebAssembly engine into `crates/server/assets`.
+//!
+//! What is built is committed, so that users need neither Node nor the wasm target. The same
+//! sources and the same compiler give the same bytes, wherever the repository lies.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::command::{Outcome, output, repository, run};
+use crate::stamp::{self, Stamp};
+
+const TARGET: &str = "wasm32-unknown-unknown";
+const PACKAGE: &str = "memtrail-wasm";
+/// What the engine's build leaves.
+const ENGINE: &str = "engine.wasm";
+/// What the page's build leaves.
+const PAGE: [&str; 3] = ["index.html", "viewer.css", "viewer.js"];
+
+/// Where built files are kept.
+pub(crate) fn assets() -> PathBuf {
+    repository().join("crates/server/assets")
+}
+
+/// Build everything into the assets.
+pub(crate) fn build() -> Outcome {
+    let assets = assets();
+    engine(&assets.join(ENGINE))?;
+    Stamp::of_now()?.save(&assets)?;
+    page(&assets)
+}
+
+/// Build everything aside, and compare it with the assets.
+pub(crate) fn check() -> Outcome {
+    let assets = assets();
+    let aside = scratch()?.join("check");
+    fs::create_dir_all(&aside).map_err(|e| format!("cannot create {}: {e}", aside.display()))?;
+    page(&aside)?;
+    let mut different = Vec::new();
+    let mut compare = |name: &'static str| -> Outcome {
+        if read(&aside.join(name))? != read(&assets.join(name))? {
+            different.push(name);
+        }
+        Ok(())
+    };
+    for name in PAGE {
+        compare(name)?;
+    }
+    let (then, now) = (Stamp::load(&assets)?, Stamp::of_now()?);
+    if then.rustc == now.rustc {
+        engine(&aside.join(ENGINE))?;
+        compare(ENGINE)?;
+    } else {
+        println!("{ENGINE} was built by {}, not compared with {}", then.rustc, now.rustc);
+    }
+    if then.sources != now.sources {
+        different.push(stamp::FILE);
+    }
+    if different.is_empty() {
+        Ok(())
+    } else {
+        let list = different.join(", ");
+        Err(format!("not what its sources give: {list}; `cargo xtask web` builds it"))
+    }
+}
+
+/// Types and unit tests of the page.
+pub(crate) fn test_page() -> Outcome {
+    dependencies()?;
+    npm(&["run", "--silent", "check"])?;
+    npm(&["test", "--silent"])
+}
+
+/// What the builds need besides Node: the compiler's library for WebAssembly.
+pub(crate) fn install() -> Outcome {
+    let library =
+        output(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]))?;
+    if Path::new(&library).is_dir() {
+        return Ok(());
+    }
+    run(Command::new("rustup").args(["target", "add", TARGET]).stdin(Stdio::null()))
+}
+
+fn engine(to: &Path) -> Outcome {
+    let scratch = scratch()?;
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(repository());
+    cargo.args(["build", "--quiet", "--locked", "--package", PACKAGE, "--target", TARGET]);
+    cargo.args(["--profile", "wasm", "--target-dir"]).arg(&scratch);
+    // Bytes must not depend on the settings of whoever builds, nor on where things lie.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let ours = ["CARGO_PROFILE_", "CARGO_BUILD_", "CARGO_TARGET_", "RUSTFLAGS", "RUSTC"];
+        if ours.iter().any(|prefix| text.starts_with(prefix)) {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", remaps()?.join("\x1f"));
+    run(&mut cargo)?;
+    let built = scratch.join(TARGET).join("wasm").join("memtrail_wasm.wasm");
+    // Not a copy, which would take on that it may be executed.
+    fs::write(to, read(&built)?).map_err(|e| format!("cannot write {}: {e}", to.display()))
+}
+
+/// Paths that get into panic messages, without what is particular to this machine.
+fn remaps() -> Outcome<Vec<String>> {
+    let root = fs::canonicalize(repository()).map_err(|e| format!("the repository: {e}"))?;
+    let mut remaps = vec![remap(&root, "/memtrail")];
+    let home = match std::env::var_os("CARGO_HOME") {
+        Some(home) => PathBuf::from(home),
+        None => std::env::home_dir().ok_or("no HOME, and no CARGO_HOME")?.join(".cargo"),
+    };
+    let sources = home.join("registry/src");
+    let registries = fs::read_dir(&sources).map_err(|e| format!("{}: {e}", sources.display()))?;
+    for registry in registries.filter_map(Result::ok) {
+        remaps.push(remap(&registry.path(), "/registry"));
+    }
+    Ok(remaps)
+}
+
+fn remap(from: &Path, to: &str) -> String {
+    format!("--remap-path-prefix={}={to}", from.display())
+}
+
+fn page(to: &Path) -> Outcome {
+    dependencies()?;
+    npm(&["run", "--silent", "build", "--", &to.to_string_lossy()])
+}
+
+/// Node's modules, as the lock file names them, unless they are there.
+fn dependencies() -> Outcome {
+    let web = repository().join("web");
+    let time = |path: PathBuf| fs::metadata(path).and_then(|m| m.modified()).ok();
+    let installed = time(web.join("node_modules/.package-lock.json"));
+    if installed.is_some() && installed >= time(web.join("package-lock.json")) {
+        return Ok(());
+    }
+    npm(&["ci", "--silent", "--no-audit", "--no-fund"])
+}
+
+fn npm(arguments: &[&str]) -> Outcome {
+    let web = repository().join("web");
+    run(Command::new("npm").args(arguments).current_dir(web).stdin(Stdio::null()))
+}
+
+fn scratch() -> Outcome<PathBuf> {
+    Ok(crate::command::cache()?.join("web"))
+}
+
+fn read(path: &Path) -> Outcome<Vec<u8>> {
+    fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))
+}
