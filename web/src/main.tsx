@@ -1,18 +1,20 @@
 /** Where the page begins. */
 import "./style.css";
+import { effect } from "@preact/signals";
 import { render } from "preact";
-import { setEngine } from "./engine/asking.ts";
+import { asking, setEngine } from "./engine/asking.ts";
 import { HttpEngine } from "./engine/http.ts";
-import { isOffline, OfflineEngine } from "./engine/offline.ts";
-import { begin } from "./live/live.ts";
+import { firstView, isOffline, OfflineEngine } from "./engine/offline.ts";
+import { begin, failure } from "./live/live.ts";
 import { listenToKeys } from "./shell/keys.ts";
 import { Page } from "./shell/Page.tsx";
 import { followTheme } from "./shell/theme.ts";
+import { about } from "./state/about.ts";
 import { followUrl } from "./state/page.ts";
 
 setEngine(isOffline() ? new OfflineEngine() : new HttpEngine());
 followTheme();
-followUrl();
+followUrl(firstView());
 listenToKeys();
 const place = document.getElementById("page");
 if (place) {
@@ -20,3 +22,8 @@ if (place) {
   render(<Page />, place);
 }
 begin();
+// For tests and tools that drive the page: it has what it needs, and nothing is being asked.
+effect(() => {
+  document.documentElement.toggleAttribute("data-ready", about.value !== null || failure.value !== null);
+  document.documentElement.toggleAttribute("data-busy", asking.value > 0);
+});

@@ -19,6 +19,9 @@ export function engine(): Engine {
 /** Counts how often the recordings have grown: what is shown is then asked again. */
 export const revision = signal(0);
 
+/** Asks under way. */
+export const asking = signal(0);
+
 /** Asks under way that the user has been waiting for, for the page's busy mark. */
 export const waiting = signal(0);
 
@@ -51,7 +54,12 @@ function keep(ask: string, answer: Answer<unknown>) {
 
 /** Asks once, outside of drawing. */
 export async function askOnce<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
-  return engine().ask<Fields>(ask, signal);
+  asking.value += 1;
+  try {
+    return await engine().ask<Fields>(ask, signal);
+  } finally {
+    asking.value -= 1;
+  }
 }
 
 /**
@@ -87,24 +95,22 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
       if (told) waiting.value -= 1;
       told = false;
     };
-    engine()
-      .ask<Fields>(JSON.parse(text) as Ask, stop.signal)
-      .then(
-        (answer) => {
-          if (stop.signal.aborted) return;
-          settle();
-          keep(key, answer);
-          setState({ key, asked: { answer, error: null, late: false, fresh: true } });
-        },
-        (error: unknown) => {
-          if (stop.signal.aborted) return;
-          settle();
-          setState((old) => ({
-            key,
-            asked: { answer: old.asked.answer, error: asEngineError(error), late: false, fresh: false },
-          }));
-        },
-      );
+    askOnce<Fields>(JSON.parse(text) as Ask, stop.signal).then(
+      (answer) => {
+        if (stop.signal.aborted) return;
+        settle();
+        keep(key, answer);
+        setState({ key, asked: { answer, error: null, late: false, fresh: true } });
+      },
+      (error: unknown) => {
+        if (stop.signal.aborted) return;
+        settle();
+        setState((old) => ({
+          key,
+          asked: { answer: old.asked.answer, error: asEngineError(error), late: false, fresh: false },
+        }));
+      },
+    );
     return () => {
       settle();
       stop.abort();

@@ -8,8 +8,15 @@ import type { Order, Report } from "./worker.ts";
 const WASM = 'script[type="application/x-memtrail-wasm"]';
 const TRACE = 'script[type="application/x-memtrail-trace"]';
 
+const VIEW = 'script[type="application/x-memtrail-view"]';
+
 export function isOffline(): boolean {
   return document.querySelector(WASM) !== null;
+}
+
+/** The hash that the file was made with; shown unless a link says otherwise. */
+export function firstView(): string {
+  return document.querySelector(VIEW)?.textContent?.trim() ?? "";
 }
 
 /** Gives the bytes of an answer to the text of an ask. */

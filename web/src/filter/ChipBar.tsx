@@ -26,15 +26,18 @@ export function ChipBar() {
     <section class="chips" aria-label="filter">
       <div class="sentence">
         <span class="quiet">{chips.length === 0 ? "Showing all memory" : "Showing memory"}</span>
-        {chips.map((chip, index) => (
-          <Chip
-            key={`${index} ${chip}`}
-            text={chip}
-            index={index}
-            conjunction={index > 0}
-            objection={objection?.chip === index ? objection : null}
-          />
-        ))}
+        {chips.length > 0 && (
+          <ul role="list" aria-label="Filters">
+            {chips.map((chip, index) => (
+              <Chip
+                key={`${index} ${chip}`}
+                text={chip}
+                index={index}
+                objection={objection?.chip === index ? objection : null}
+              />
+            ))}
+          </ul>
+        )}
         <AddFilter />
         {chips.length > 0 && (
           <button
@@ -62,17 +65,15 @@ export function ChipBar() {
 interface ChipProps {
   text: string;
   index: number;
-  conjunction: boolean;
   objection: EngineError | null;
 }
 
-function Chip({ text, index, conjunction, objection }: ChipProps) {
+function Chip({ text, index, objection }: ChipProps) {
   const chip = tryChip(text);
   const wrong = chip instanceof ChipError ? chip.message : objection?.message;
   const words = chip instanceof ChipError ? text : sentence(chip);
   return (
-    <>
-      {conjunction && <span class="faint">and</span>}
+    <li>
       <span class={`chip ${wrong ? "wrong" : ""}`}>
         {chip instanceof ChipError ? (
           <span class="chip-text mono" title={wrong}>
@@ -104,6 +105,6 @@ function Chip({ text, index, conjunction, objection }: ChipProps) {
           <Icon name="close" />
         </button>
       </span>
-    </>
+    </li>
   );
 }

@@ -15,7 +15,7 @@ export function Header() {
   const run = recording.value;
   const other = theme.value === "dark" ? "light" : "dark";
   useKeys("Page", [
-    { keys: "l", does: "copy the link to what is shown", run: copyLink },
+    { keys: "y", does: "copy the link to what is shown", run: copyLink },
     { keys: "e", does: "export what is shown", run: () => (exportOpen.value = true) },
   ]);
   return (
@@ -25,7 +25,7 @@ export function Header() {
       {run && <Facts run={run} />}
       <div class="tools">
         <ExportMenu />
-        <button type="button" class="button plain" title="copy the link to what is shown (l)" onClick={copyLink}>
+        <button type="button" class="button plain" title="copy the link to what is shown (y)" onClick={copyLink}>
           <Icon name="share" /> <span class="wide">Copy link</span>
         </button>
         <button

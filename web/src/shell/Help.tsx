@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../widgets/Icon.tsx";
-import { groups } from "./keys.ts";
+import { groups, type Key } from "./keys.ts";
 
 export const helpOpen = signal(false);
 
@@ -21,6 +21,16 @@ function caption(key: string): string {
     .split("+")
     .map((part) => signs[part] ?? part)
     .join(" ");
+}
+
+/** Groups that come first, in this order. */
+const FIRST = ["Page", "Timeline", "Filter", "Views"];
+
+/** Keys by group; a part of the page may add to another's. */
+function sections(): [name: string, keys: Key[]][] {
+  const found = new Map<string, Key[]>(FIRST.map((name) => [name, []]));
+  for (const { name, keys } of groups.value) found.set(name, [...(found.get(name) ?? []), ...keys]);
+  return [...found].filter(([, keys]) => keys.length > 0);
 }
 
 export function Help() {
@@ -59,7 +69,7 @@ export function Help() {
             </button>
           </header>
           <div class="keys">
-            {groups.value.map(({ name, keys }) => (
+            {sections().map(([name, keys]) => (
               <section key={name}>
                 <h3>{name}</h3>
                 <dl>

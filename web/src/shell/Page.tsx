@@ -13,7 +13,7 @@ import { Refusal } from "../widgets/State.tsx";
 import { notice } from "../widgets/notice.ts";
 
 export function Page() {
-  useKeys("Everywhere", [
+  useKeys("Page", [
     { keys: "?", does: "show or hide this list", run: () => (helpOpen.value = !helpOpen.value) },
     { keys: "t", does: "light or dark", run: toggleTheme },
     { keys: "p", does: "show or hide points of interest", run: () => (sideOpen.value = !sideOpen.value) },

@@ -19,8 +19,9 @@ export function go(change: Partial<PageState>, how: How = "push"): void {
   else history.replaceState(null, "", url);
 }
 
-/** Follows the URL: reload, back, forward, a link typed over. */
-export function followUrl(): void {
+/** Follows the URL: reload, back, forward, a link typed over. Without a hash, `first` is shown. */
+export function followUrl(first: string): void {
+  if (location.hash.length <= 1 && first !== "") history.replaceState(null, "", `#${first.replace(/^#/, "")}`);
   const read = () => {
     const state = parseHash(location.hash);
     if (printHash(state) !== printHash(page.value)) page.value = state;
