@@ -1,0 +1,220 @@
+/** Rows of one height, of which only those in sight exist, with a cursor that the keyboard moves. */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { percent } from "../text/units.ts";
+import { useSize } from "../widgets/size.ts";
+import type { Row } from "./answers.ts";
+import { placeOf, type Column } from "./columns.ts";
+import type { Line } from "./outline.ts";
+import type { Rows } from "./rows.ts";
+
+/** CSS pixels, as `--row` in style.css. */
+const ROW = 24;
+/** Rows beyond the edges that are drawn too, so that scrolling does not show gaps. */
+const MARGIN = 8;
+/** Browsers do not scroll further than this many pixels. */
+const HIGHEST = 12_000_000;
+
+interface Props {
+  rows: Rows;
+  columns: readonly Column[];
+  sort: string;
+  descending: boolean;
+  nameTitle: string;
+  cursor: number;
+  range: { from: number; to: number };
+  onSort(column: string): void;
+  onMove(index: number, extend: boolean): void;
+  onFocus(line: Line<Row>): void;
+  /** What Ctrl+C puts on the clipboard. */
+  copied(): string;
+}
+
+export function Grid(props: Props) {
+  const { rows, columns, cursor, range, onMove } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const size = useSize(scroller);
+  const [scroll, setScroll] = useState(0);
+  // Reading the signal draws again as rows come.
+  void rows.changes.value;
+  const total = rows.size;
+  const inner = Math.max(ROW * 2, size.height - ROW);
+  const first = Math.max(0, Math.floor(scroll / ROW) - MARGIN);
+  const last = Math.min(total, Math.ceil((scroll + inner) / ROW) + MARGIN);
+  useLayoutEffect(() => rows.need(first, last));
+
+  const reveal = (index: number): void => {
+    const node = scroller.current;
+    if (!node) return;
+    if (index * ROW < node.scrollTop) node.scrollTop = index * ROW;
+    else if ((index + 1) * ROW > node.scrollTop + inner) node.scrollTop = (index + 1) * ROW - inner;
+  };
+  const move = (index: number, extend: boolean): void => {
+    const to = Math.max(0, Math.min(total - 1, index));
+    onMove(to, extend);
+    reveal(to);
+  };
+  const parentLine = (index: number): number => {
+    const depth = rows.line(index)?.place.length ?? 1;
+    let above = index - 1;
+    while (above >= 0 && (rows.line(above)?.place.length ?? 1) >= depth) above--;
+    return depth > 1 ? above : index;
+  };
+
+  const key = (event: KeyboardEvent): void => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    const line = rows.line(cursor);
+    const visible = Math.max(1, Math.floor(inner / ROW) - 1);
+    const steps: Record<string, number> = {
+      ArrowDown: 1, j: 1, J: 1, ArrowUp: -1, k: -1, K: -1, PageDown: visible, PageUp: -visible, Home: -total, End: total,
+    };
+    const step = steps[event.key];
+    if (step !== undefined) move(cursor + step, event.shiftKey);
+    else if (!line) return;
+    else if (event.key === "ArrowRight") {
+      if (rows.isOpen(line)) move(cursor + 1, false);
+      else rows.toggle(line, true);
+    } else if (event.key === "ArrowLeft") {
+      if (rows.isOpen(line)) rows.toggle(line, false);
+      else move(parentLine(cursor), false);
+    } else if (event.key === "Enter" || event.key === " ") props.onFocus(line);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const shown: { index: number; line: Line<Row> }[] = [];
+  for (let index = first; index < last; index++) {
+    const line = rows.line(index);
+    if (line) shown.push({ index, line });
+  }
+  return (
+    <div
+      class="grid"
+      ref={scroller}
+      role="treegrid"
+      aria-label={`${props.nameTitle} and what they allocated`}
+      aria-rowcount={total + 1}
+      aria-multiselectable="true"
+      aria-activedescendant={shown.some(({ index }) => index === cursor) ? `row-${cursor}` : undefined}
+      tabIndex={0}
+      onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
+      onKeyDown={key}
+      onCopy={(event) => {
+        if (String(getSelection()) !== "") return;
+        event.clipboardData?.setData("text/plain", props.copied());
+        event.preventDefault();
+      }}
+    >
+      <Head {...props} />
+      <div class="grid-rows" role="rowgroup" style={{ height: `${Math.min(HIGHEST, total * ROW)}px` }}>
+        {shown.map(({ index, line }) => (
+          <GridRow
+            key={index}
+            index={index}
+            line={line}
+            rows={rows}
+            columns={columns}
+            selected={index >= range.from && index <= range.to}
+            onClick={(event) => move(index, event.shiftKey)}
+            onFocus={() => props.onFocus(line)}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Head({ columns, sort, descending, nameTitle, onSort }: Props) {
+  const order = (column: string) => (column !== sort ? "none" : descending ? "descending" : "ascending");
+  const title = (column: string, text: string, what: string, kind: string) => (
+    <div class={kind} role="columnheader" aria-sort={order(column)} key={column}>
+      <button type="button" title={what} onClick={() => onSort(column)} tabIndex={-1}>
+        {text}
+        <span class="grid-order" aria-hidden="true">
+          {column === sort && (descending ? "▾" : "▴")}
+        </span>
+      </button>
+    </div>
+  );
+  return (
+    <div class="grid-row grid-head" role="row" aria-rowindex={1}>
+      <div class="grid-share" role="columnheader">
+        Share
+      </div>
+      {columns.map((column) => title(column.sort, column.title, column.what, `grid-number spare-${column.spare}`))}
+      {title("name", nameTitle, "name", "grid-name")}
+      <div class="grid-place" role="columnheader">
+        Where
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  index: number;
+  line: Line<Row>;
+  rows: Rows;
+  columns: readonly Column[];
+  selected: boolean;
+  onClick(event: MouseEvent): void;
+  onFocus(): void;
+}
+
+function GridRow({ index, line, rows, columns, selected, onClick, onFocus }: RowProps) {
+  const { row, place } = line;
+  const depth = place.length - 1;
+  const opens = rows.canOpen(line);
+  const open = rows.isOpen(line);
+  return (
+    <div
+      id={`row-${index}`}
+      class={selected ? "grid-row selected" : "grid-row"}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-level={depth + 1}
+      aria-expanded={opens ? open : undefined}
+      aria-selected={selected}
+      style={{ transform: `translateY(${index * ROW}px)` }}
+      onClick={onClick}
+      onDblClick={onFocus}
+    >
+      {row ? (
+        <>
+          <div class="grid-share" role="gridcell">
+            <span class="grid-bar" style={{ width: `${Math.min(1, row.share) * 100}%` }} />
+            <span class="grid-percent">{percent(row.share)}</span>
+          </div>
+          {columns.map((column) => (
+            <div key={column.sort} class={`grid-number spare-${column.spare}`} role="gridcell">
+              {column.text(row)}
+            </div>
+          ))}
+          <div class="grid-name" role="gridcell" title={row.label} style={{ paddingLeft: `${depth * 16}px` }}>
+            <button
+              type="button"
+              class="grid-opener"
+              tabIndex={-1}
+              aria-hidden="true"
+              disabled={!opens}
+              onClick={(event) => {
+                event.stopPropagation();
+                rows.toggle(line, !open);
+              }}
+              onDblClick={(event) => event.stopPropagation()}
+            >
+              {rows.isWaiting(line) ? "…" : opens ? (open ? "▾" : "▸") : ""}
+            </button>
+            <span class="clip">{row.label}</span>
+          </div>
+          <div class="grid-place clip quiet" role="gridcell" title={placeOf(row)}>
+            {placeOf(row)}
+          </div>
+        </>
+      ) : (
+        <div class="grid-name faint" role="gridcell">
+          …
+        </div>
+      )}
+    </div>
+  );
+}

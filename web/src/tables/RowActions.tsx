@@ -1,0 +1,52 @@
+/** The line below a table: what can be done with the row under the cursor. */
+import { quoteName } from "../filter/print.ts";
+import { addChip } from "../state/filter.ts";
+import type { Row } from "./answers.ts";
+import { placeOf } from "./columns.ts";
+import type { Line } from "./outline.ts";
+import type { By } from "./rows.ts";
+
+interface Props {
+  line: Line<Row> | null;
+  by: By;
+  path: readonly string[] | null;
+  focusOn(line: Line<Row>): void;
+}
+
+export function RowActions({ line, by, path, focusOn }: Props) {
+  const row = line?.row;
+  if (!line || !row) return <div class="tables-actions" />;
+  // Below a module or a file stand functions.
+  const key = path === null && (by === "module" || by === "file") ? by : "in";
+  const value = quoteName(row.label);
+  return (
+    <div class="tables-actions">
+      <b class="clip" title={row.label}>
+        {row.label}
+      </b>
+      <span class="clip quiet">{placeOf(row)}</span>
+      <span class="grow" />
+      {path && (
+        <button type="button" class="button small" title="Enter, or a double click" onClick={() => focusOn(line)}>
+          Show in the flame graph
+        </button>
+      )}
+      <button
+        type="button"
+        class="button small plain"
+        title="Only blocks allocated inside it"
+        onClick={() => addChip(`${key}:${value}`)}
+      >
+        Only inside
+      </button>
+      <button
+        type="button"
+        class="button small plain"
+        title="Without blocks allocated inside it"
+        onClick={() => addChip(`-${key}:${value}`)}
+      >
+        Not inside
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,193 @@
+/** Who allocated, as a table: by function, call site, module or file; rows open into who called whom. */
+import "./tables.css";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { revision } from "../engine/asking.ts";
+import { focusForUrl } from "../flame/keys.ts";
+import { useKeys } from "../shell/keys.ts";
+import type { View } from "../shell/registry.ts";
+import { filter, go, param, rec, page, withParam } from "../state/page.ts";
+import { grouped } from "../text/units.ts";
+import { Icon } from "../widgets/Icon.tsx";
+import { copyText } from "../widgets/notice.ts";
+import { Segmented } from "../widgets/Segmented.tsx";
+import { Empty, Refusal } from "../widgets/State.tsx";
+import type { Row } from "./answers.ts";
+import { COLUMNS, tabSeparated } from "./columns.ts";
+import { Grid } from "./Grid.tsx";
+import type { Line } from "./outline.ts";
+import { RowActions } from "./RowActions.tsx";
+import { Rows, type Below, type By, type Opened, type Subject } from "./rows.ts";
+
+const by = param("by", "function");
+const sort = param("sort", "total");
+const direction = param("desc", "1");
+const find = param("find", "");
+const below = param("below", "callers");
+
+const BY = [
+  { id: "function", title: "Functions" },
+  { id: "site", title: "Call sites", what: "the places in the source that allocate" },
+  { id: "module", title: "Modules" },
+  { id: "file", title: "Files" },
+];
+const BELOW = [
+  { id: "callers", title: "Callers", what: "rows open into who called" },
+  { id: "callees", title: "Callees", what: "rows open into what was called" },
+];
+/** Rows that "copy" takes at most. */
+const MOST_COPIED = 10_000;
+const REST_MS = 200;
+
+function Tables() {
+  const rows = useRows();
+  const [cursor, setCursor] = useState(0);
+  const [range, setRange] = useState<{ from: number; to: number }>({ from: 0, to: 0 });
+  const field = useRef<HTMLInputElement>(null);
+  const change = rows.changes.value;
+
+  useKeys("Tables", [
+    { keys: "j k ArrowDown ArrowUp", does: "next, previous row; with Shift, several" },
+    { keys: "ArrowRight ArrowLeft", does: "open, close the row" },
+    { keys: "Enter Space", does: "focus on the row in the flame graph" },
+    { keys: "Ctrl+c", does: "copy the chosen rows" },
+    { keys: "/", does: "find", run: () => field.current?.select() },
+  ]);
+
+  const focusOn = (line: Line<Row>): void => {
+    const path = rows.path(line);
+    if (path) go({ focus: focusForUrl(path), view: "flame" });
+    else rows.toggle(line, !rows.isOpen(line));
+  };
+  const sortBy = (column: string): void => {
+    const descending = sort.value === column ? direction.value !== "1" : column !== "name";
+    const more = withParam(page.value.more, "sort", column === "total" ? "" : column);
+    go({ more: withParam(more, "desc", descending ? "" : "0") });
+  };
+  const chosen = (): Row[] => {
+    const found: Row[] = [];
+    for (let index = range.from; index <= range.to; index++) {
+      const row = rows.line(index)?.row;
+      if (row) found.push(row);
+    }
+    return found;
+  };
+  const line = useMemo(() => rows.line(cursor), [rows, cursor, change]);
+
+  return (
+    <div class="tables">
+      <div class="tables-tools">
+        <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
+        <FindBox field={field} />
+        <span class="quiet" role="status">
+          {rows.ready && `${grouped(rows.count)} ${rows.count === 1 ? "row" : "rows"}`}
+        </span>
+        <span class="grow" />
+        {by.value !== "site" && (
+          <span class="tables-below">
+            <span class="quiet">open into</span>
+            <Segmented label="rows open into" choices={BELOW} value={below.value} onChoose={(id) => below.set(id)} />
+          </span>
+        )}
+        <button
+          type="button"
+          class="icon-button"
+          title="Copy the table as text, tabs between columns"
+          aria-label="Copy the table as text"
+          onClick={() => void rows.all(MOST_COPIED).then((all) => copyText(tabSeparated(all), grouped(all.length) + " rows"))}
+        >
+          <Icon name="copy" />
+        </button>
+      </div>
+      {rows.error && !rows.ready ? (
+        <Refusal error={rows.error} />
+      ) : rows.ready && rows.count === 0 ? (
+        <Empty title={find.value ? `Nothing contains “${find.value}”` : "No block fits these filters"} />
+      ) : (
+        <Grid
+          rows={rows}
+          columns={COLUMNS}
+          sort={sort.value}
+          descending={direction.value === "1"}
+          nameTitle={BY.find(({ id }) => id === by.value)?.title ?? ""}
+          cursor={cursor}
+          range={range}
+          onSort={sortBy}
+          onMove={(index, extend) => {
+            setCursor(index);
+            setRange((old) => (extend ? widened(old, cursor, index) : { from: index, to: index }));
+          }}
+          onFocus={focusOn}
+          copied={() => tabSeparated(chosen())}
+        />
+      )}
+      <RowActions line={line} by={by.value as By} path={line && rows.path(line)} focusOn={focusOn} />
+    </div>
+  );
+}
+
+/** A range whose one end moves from `cursor` to `index`. */
+function widened(range: { from: number; to: number }, cursor: number, index: number) {
+  const fixed = cursor === range.from ? range.to : range.from;
+  return { from: Math.min(fixed, index), to: Math.max(fixed, index) };
+}
+
+/** The rows asked for; the ones before stay until the first new ones have come. */
+function useRows(): Rows {
+  const subject: Subject = {
+    rec: rec.value,
+    filter: filter.value,
+    by: BY.some(({ id }) => id === by.value) ? (by.value as By) : "function",
+    below: below.value === "callees" ? "callees" : ("callers" satisfies Below),
+    sort: sort.value,
+    descending: direction.value === "1",
+    find: find.value,
+  };
+  const key = `${revision.value} ${JSON.stringify(subject)}`;
+  const opened = useMemo<Opened>(() => new Set(), [subject.rec, subject.by, subject.below]);
+  const wanted = useMemo(() => new Rows(subject, opened), [key, opened]);
+  const shown = useRef(wanted);
+  // Reading the signal draws again when the first rows are there.
+  const ready = wanted.changes.value > 0;
+  if (ready || !shown.current.ready) shown.current = wanted;
+  useEffect(() => () => wanted.dispose(), [wanted]);
+  return shown.current;
+}
+
+function FindBox({ field }: { field: { current: HTMLInputElement | null } }) {
+  const [typed, setTyped] = useState(find.value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => setTyped(find.value), [find.value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <input
+      ref={field}
+      class="field small"
+      type="search"
+      placeholder="Find"
+      aria-label="Find rows by a part of their name"
+      title="Part of a name (key: /)"
+      spellcheck={false}
+      value={typed}
+      onInput={(event) => {
+        const text = event.currentTarget.value;
+        setTyped(text);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => find.set(text, "replace"), REST_MS);
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        event.stopPropagation();
+        find.set("", "replace");
+        event.currentTarget.blur();
+      }}
+    />
+  );
+}
+
+export const tablesView: View = {
+  id: "tables",
+  title: "Tables",
+  what: "Functions, call sites, modules and files, with their callers and callees",
+  Component: Tables,
+};

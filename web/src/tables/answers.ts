@@ -1,0 +1,46 @@
+/** What the engine answers to `table` and `branches`, as rows. */
+import type { Answer } from "../engine/slab.ts";
+
+export interface RowName {
+  key: string;
+  label: string;
+  module: string | null;
+  file: string | null;
+  line: number | null;
+  entity: number | null;
+}
+
+/** Columns: total, self, blocks, live, lifetime, share. */
+export interface TableAnswer {
+  rows: RowName[];
+  /** Rows there are, of which the answer may have only some. */
+  count: number;
+}
+
+/** Bytes, blocks, seconds, and a share of 1. */
+export interface Row extends RowName {
+  readonly total: number;
+  readonly self: number;
+  readonly live: number;
+  readonly blocks: number;
+  readonly lifetime: number;
+  readonly share: number;
+}
+
+export function rowsOf({ rows, columns }: Answer<TableAnswer>): Row[] {
+  const total = columns.numbers("total");
+  const self = columns.numbers("self");
+  const live = columns.numbers("live");
+  const blocks = columns.numbers("blocks");
+  const lifetime = columns.numbers("lifetime");
+  const share = columns.numbers("share");
+  return rows.map((name, at) => ({
+    ...name,
+    total: total[at]!,
+    self: self[at]!,
+    live: live[at]!,
+    blocks: blocks[at]!,
+    lifetime: lifetime[at]!,
+    share: share[at]!,
+  }));
+}

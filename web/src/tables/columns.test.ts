@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Row } from "./answers.ts";
+import { COLUMNS, tabSeparated } from "./columns.ts";
+
+const row: Row = {
+  key: "A.f",
+  label: "A.\tf<script>",
+  module: "A",
+  file: "a.ml",
+  line: 3,
+  entity: 1,
+  total: 1536.4,
+  self: 0,
+  live: 12,
+  blocks: 20.2,
+  lifetime: Number.NaN,
+  share: 0.25,
+};
+
+test("copied rows have one line each and one cell a title", () => {
+  const lines = tabSeparated([row, { ...row, line: null }]).split("\n");
+  assert.equal(lines.length, 4);
+  assert.equal(lines[1], "A. f<script>\tA\ta.ml:3\t25 %\t1536\t0\t12\t20\t");
+  assert.equal(lines[2]!.split("\t")[2], "a.ml");
+  for (const line of lines.slice(0, 3)) assert.equal(line.split("\t").length, 4 + COLUMNS.length);
+});
+
+test("figures read as everywhere on the page", () => {
+  assert.deepEqual(COLUMNS.map((column) => column.text(row)), ["1.50 KiB", "–", "12 B", "20", "–"]);
+});

@@ -1,0 +1,232 @@
+/**
+ * The rows of a table as far as they have been asked for: pages of the top level, and what opened
+ * rows have below them.
+ */
+import { signal } from "@preact/signals";
+import { askOnce } from "../engine/asking.ts";
+import type { EngineError } from "../engine/slab.ts";
+import { ALLOCATIONS, TOPLEVEL } from "../flame/keys.ts";
+import { rowsOf, type Row, type TableAnswer } from "./answers.ts";
+import { lineAt, lines, type Branch, type Line } from "./outline.ts";
+
+export type By = "function" | "site" | "module" | "file";
+export type Below = "callees" | "callers";
+
+/** What a table is about. */
+export interface Subject {
+  readonly rec: number;
+  readonly filter: readonly string[];
+  readonly by: By;
+  readonly below: Below;
+  readonly sort: string;
+  readonly descending: boolean;
+  readonly find: string;
+}
+
+const PAGE = 200;
+/** Callees or callers of one function: more are not shown. */
+const MOST_BELOW = 500;
+
+/** A level of rows, with the path that led there. */
+class Level implements Branch<Row> {
+  count = 0;
+  readonly rows = new Map<number, Row>();
+  open: ReadonlyMap<number, Level> = new Map();
+  /** On its way: takes a line that says so. */
+  waiting = false;
+
+  constructor(
+    /** Keys of the rows that were opened to get here, from the top level on. */
+    readonly trail: readonly string[],
+    /** How rows of this level are told apart. */
+    readonly by: By,
+  ) {}
+
+  row(at: number): Row | undefined {
+    return this.rows.get(at);
+  }
+
+  setOpen(at: number, below: Level | null): void {
+    const entries = [...this.open].filter(([other]) => other !== at);
+    if (below) entries.push([at, below]);
+    this.open = new Map(entries.sort(([a], [b]) => a - b));
+  }
+}
+
+/** Trails of opened rows, kept while the filter or the order changes. */
+export type Opened = Set<string>;
+
+const trailText = (trail: readonly string[]): string => JSON.stringify(trail);
+
+export class Rows {
+  /** Counts changes, for components that show rows. */
+  readonly changes = signal(0);
+  error: EngineError | null = null;
+  /** The first page has come. */
+  ready = false;
+  private readonly top: Level;
+  private readonly pages = new Set<number>();
+  private readonly stop = new AbortController();
+
+  constructor(
+    readonly subject: Subject,
+    private readonly opened: Opened,
+  ) {
+    this.top = new Level([], subject.by);
+    void this.page(0);
+  }
+
+  dispose(): void {
+    this.stop.abort();
+  }
+
+  get size(): number {
+    return lines(this.top);
+  }
+
+  /** Rows of the top level. */
+  get count(): number {
+    return this.top.count;
+  }
+
+  line(index: number): Line<Row> | null {
+    return lineAt(this.top, index);
+  }
+
+  /** Asks for the pages of which rows are looked at. */
+  need(from: number, to: number): void {
+    for (let index = from; index < to; index++) {
+      const line = this.line(index);
+      if (line && !line.row && line.place.length === 1) void this.page(Math.floor(line.place[0]! / PAGE));
+    }
+  }
+
+  /** Sites have nothing below but who called, and modules the functions in them. */
+  canOpen({ branch, row, place }: Line<Row>): boolean {
+    if (!row) return false;
+    const level = branch as Level;
+    const below = level.open.get(place.at(-1)!);
+    if (below && !below.waiting && below.count === 0) return false;
+    if (row.key === TOPLEVEL || row.key === ALLOCATIONS) return false;
+    return !(this.below(level) === "callees" && (level.by === "site" || isSite(row)));
+  }
+
+  isOpen({ branch, place }: Line<Row>): boolean {
+    const below = branch.open.get(place.at(-1)!);
+    return below !== undefined && below.count > 0;
+  }
+
+  isWaiting({ branch, place }: Line<Row>): boolean {
+    return (branch as Level).open.get(place.at(-1)!)?.waiting ?? false;
+  }
+
+  toggle(line: Line<Row>, open: boolean): void {
+    const { row, place } = line;
+    const level = line.branch as Level;
+    const at = place.at(-1)!;
+    if (!row) return;
+    const trail = trailText([...level.trail, row.key]);
+    if (open && this.canOpen(line)) {
+      this.opened.add(trail);
+      void this.branch(level, at, row);
+    } else if (!open) {
+      this.opened.delete(trail);
+      level.setOpen(at, null);
+      this.changed();
+    }
+  }
+
+  /** The path of functions that a line stands for, outermost first; null for modules and files. */
+  path({ branch, row }: Line<Row>): string[] | null {
+    const level = branch as Level;
+    if (!row || level.by === "module" || level.by === "file") return null;
+    const trail = this.functionsOf([...level.trail, row.key]);
+    return this.below(level) === "callers" ? trail.toReversed() : trail;
+  }
+
+  /** The first lines of the table, for copying: asked for if need be. */
+  async all(most: number): Promise<Row[]> {
+    return rowsOf(await this.ask(0, most));
+  }
+
+  private ask(offset: number, limit: number) {
+    const { rec, filter, by, sort, descending, find } = this.subject;
+    const ask = { ask: "table", rec, filter, by, sort, descending, find, offset, limit };
+    return askOnce<TableAnswer>(ask, this.stop.signal);
+  }
+
+  private async page(page: number): Promise<void> {
+    if (this.pages.has(page)) return;
+    this.pages.add(page);
+    try {
+      const answer = await this.ask(page * PAGE, PAGE);
+      this.top.count = answer.count;
+      this.fill(this.top, page * PAGE, rowsOf(answer));
+      this.ready = true;
+      this.error = null;
+    } catch (error) {
+      if (this.stop.signal.aborted) return;
+      this.error = error as EngineError;
+    }
+    this.changed();
+  }
+
+  private async branch(level: Level, at: number, row: Row): Promise<void> {
+    if (level.open.has(at)) return;
+    const functions = level.by === "module" || level.by === "file";
+    const below = new Level([...level.trail, row.key], functions ? "function" : level.by);
+    below.waiting = true;
+    level.setOpen(at, below);
+    this.changed();
+    const trail = this.functionsOf(below.trail);
+    const direction = functions ? "functions" : this.below(level);
+    try {
+      const answer = await askOnce<TableAnswer>(
+        {
+          ask: "branches",
+          rec: this.subject.rec,
+          filter: this.subject.filter,
+          by: functions ? level.by : "function",
+          path: functions ? [row.key] : direction === "callers" ? trail.toReversed() : trail,
+          direction,
+        },
+        this.stop.signal,
+      );
+      const rows = rowsOf(answer).slice(0, MOST_BELOW);
+      below.count = rows.length;
+      below.waiting = false;
+      this.fill(below, 0, rows);
+    } catch (error) {
+      if (this.stop.signal.aborted) return;
+      level.setOpen(at, null);
+      this.error = error as EngineError;
+    }
+    this.changed();
+  }
+
+  private fill(level: Level, from: number, rows: readonly Row[]): void {
+    rows.forEach((row, index) => {
+      level.rows.set(from + index, row);
+      if (this.opened.has(trailText([...level.trail, row.key]))) void this.branch(level, from + index, row);
+    });
+  }
+
+  /** Where rows of this level lead: who allocates at a site is seen by its callers alone. */
+  private below(level: Level): Below {
+    return level.by === "site" ? "callers" : this.subject.below;
+  }
+
+  /** A trail without the module or file that it began with. */
+  private functionsOf(trail: readonly string[]): string[] {
+    const { by } = this.subject;
+    return by === "module" || by === "file" ? trail.slice(1) : trail.slice();
+  }
+
+  private changed(): void {
+    this.changes.value += 1;
+  }
+}
+
+function isSite(row: Row): boolean {
+  return row.key !== row.label && /:\d+:\d+-\d+$/.test(row.key);
+}
