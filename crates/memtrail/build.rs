@@ -9,7 +9,7 @@ fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let root = manifest.join("../..");
-    for source in ["agent", "ocaml", "trace", "recording"] {
+    for source in ["agent", "heap", "ocaml", "trace", "recording"] {
         println!(
             "cargo::rerun-if-changed={}",
             root.join("crates").join(source).join("src").display()

@@ -79,6 +79,7 @@ pub(crate) fn description(
             blocks: 0,
             lost: 0,
         },
+        snapshots: target.options.snapshots.is_some().then(Vec::new),
         notes: crate::early_death::note().map(str::to_owned).into_iter().collect(),
         outcome: None,
     }

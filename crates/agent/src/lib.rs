@@ -2,7 +2,8 @@
 //!
 //! It gets control before the program's own code runs ([`entry`]), starts the runtime's sampler with
 //! callbacks of its own ([`sampling`], [`trampoline`]), captures callstacks ([`callstack`]), and
-//! writes events into the trace ([`stream`], [`output`]).
+//! writes events into the trace ([`stream`], [`output`]). When asked, it writes the heap down
+//! ([`snapshot`]).
 //!
 //! Invariants, so that the target does what it would do alone:
 //! - no OCaml code is run, nothing is allocated on the OCaml heap after the start, and the target's
@@ -27,6 +28,7 @@ mod fence;
 mod flusher;
 mod follow;
 mod forked;
+mod heap;
 mod lock;
 mod near;
 mod output;
@@ -35,6 +37,7 @@ mod recorder;
 mod runtime;
 mod sampling;
 mod seeding;
+mod snapshot;
 mod start;
 mod stream;
 mod symbolise;
@@ -46,6 +49,5 @@ mod trampoline;
 mod value;
 mod yielding;
 
-/// Memory of our own, taken from the kernel: the target's allocator is not ours to disturb.
 #[global_allocator]
-static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static HEAP: heap::Heap = heap::Heap::new();

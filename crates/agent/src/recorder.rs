@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
 use memtrail_recording::session::{Options, State, Status, tail_name};
-use memtrail_recording::{Description, FileState, Outcome, TRACE_FILE, folder_name};
+use memtrail_recording::{Description, FileState, Outcome, Snapshot, TRACE_FILE, folder_name};
 use memtrail_trace::write::Version;
 use memtrail_trace::{BlockId, DomainId};
 
@@ -17,7 +17,7 @@ use crate::output::Output;
 use crate::runtime::Runtime;
 use crate::stream::Stream;
 use crate::threads::{Author, Identity, ThreadLog};
-use crate::{describe, fence, flusher, forked, seeding, tail};
+use crate::{describe, fence, flusher, forked, seeding, snapshot, tail};
 
 /// As many domains as a runtime can be built for, with room to spare (`Max_domains`).
 const DOMAINS: usize = 1024;
@@ -253,6 +253,46 @@ pub(crate) fn follows_children() -> bool {
     installed().is_some_and(|recorder| recorder.target.options.children)
 }
 
+/// Where this process is recorded, and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) folder: &'static Path,
+    pub(crate) clock: Clock,
+    pub(crate) pid: u32,
+    pub(crate) epoch: u8,
+}
+
+/// The place of this process's own recording, which may have ended.
+pub(crate) fn place() -> Option<Place> {
+    own().map(|recorder| Place {
+        folder: &recorder.folder,
+        clock: recorder.clock,
+        pid: recorder.pid,
+        epoch: recorder.epoch,
+    })
+}
+
+/// Notes in plain words what readers of the recording should know.
+pub(crate) fn note(words: String) {
+    let Some(recorder) = own() else { return };
+    let Some(mut description) = recorder.description.lock_soon() else { return };
+    description.notes.push(words);
+    let _ = description.save(&recorder.folder);
+}
+
+/// Notes a snapshot in the recording.
+pub(crate) fn note_snapshot(snapshot: Snapshot) {
+    let Some(recorder) = own() else { return };
+    fence::keeping_errno(|| {
+        let Some(mut description) = recorder.description.lock_soon() else { return };
+        let all = description.snapshots.get_or_insert_default();
+        all.push(snapshot);
+        all.sort_by_key(|snapshot| snapshot.number);
+        // The snapshot itself is there, whether it is listed or not.
+        let _ = description.save(&recorder.folder);
+    });
+}
+
 /// Called by the flusher; false when there is nothing more to do.
 pub(crate) fn flush_periodically() -> bool {
     let Some(recorder) = own() else { return false };
@@ -265,6 +305,7 @@ pub(crate) fn flush_periodically() -> bool {
 
 /// The process comes to its end.
 pub(crate) fn end_of_process() {
+    fence::keeping_errno(snapshot::end_of_process);
     if let Some(recorder) = own()
         && !recorder.stopped.load(Relaxed)
     {
@@ -276,6 +317,7 @@ pub(crate) fn end_of_process() {
 pub(crate) fn before_exec() {
     if let Some(recorder) = own() {
         fence::keeping_errno(|| {
+            snapshot::before_exec();
             recorder.flush();
             recorder.note(Some(Outcome::Execed), FileState::Complete);
         });

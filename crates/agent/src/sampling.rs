@@ -209,6 +209,12 @@ impl Key {
     }
 }
 
+/// The id in the trace of the block whose key the sampler keeps, if it belongs to the recording of
+/// this epoch.
+pub(crate) fn id_of(key: Value, epoch: u8) -> Option<BlockId> {
+    Key::read(key).filter(|key| key.epoch == epoch & 0x7f).map(|key| key.id)
+}
+
 /// A block was sampled. `state` is the runtime's state of the domain.
 pub(crate) extern "C" fn alloc_minor(sample: Value, state: u64) -> Value {
     fenced(UNIT, || alloc(sample, state, Source::Minor).unwrap_or(UNIT))

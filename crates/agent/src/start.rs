@@ -12,9 +12,9 @@ use memtrail_recording::session::{CLAIM_FILE, State};
 
 use crate::arm::{Armed, refuse};
 use crate::callstack::Capturer;
-use crate::recorder::{Recorder, Target, report};
+use crate::recorder::{Recorder, Target, note, report};
 use crate::runtime::{Runtime, symbol};
-use crate::{early_death, sampling, seeding, thread, yielding};
+use crate::{early_death, sampling, seeding, snapshot, thread, yielding};
 
 /// Starts recording this process, or tells the launcher why not.
 pub(crate) fn start(armed: Armed) {
@@ -47,8 +47,12 @@ fn try_start(armed: Armed) -> Result<(), String> {
     sampling::prepare(target);
     early_death::prevent(&target.runtime);
     Recorder::begin(target, None, 0)?;
+    let snapshots = snapshot::prepare(target);
     sampling::start(target);
     yielding::watch(target);
+    if let Err(reason) = snapshots {
+        note(format!("there will be no heap snapshots: {reason}"));
+    }
     Ok(())
 }
 

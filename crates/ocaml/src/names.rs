@@ -23,24 +23,32 @@ pub fn write_name<'a>(name: &[u8], out: &'a mut [u8]) -> &'a [u8] {
 ///
 /// `camlStdlib__List__map_123` and `camlStdlib__List.map_123` become `Stdlib.List.map`.
 pub fn demangle<'a>(symbol: &[u8], out: &'a mut [u8]) -> Option<&'a [u8]> {
+    let (unit, name) = split_symbol(symbol)?;
+    let mut out = Output::new(out);
+    out.unit(unit);
+    if !name.is_empty() {
+        out.byte(b'.');
+        out.unescaped(name);
+    }
+    Some(out.written())
+}
+
+/// Splits the linker symbol of a unit's data: the unit as the linker knows it, and the value's name, empty for the
+/// module's block itself. `None` if OCaml's compiler did not make it.
+///
+/// `camlStdlib__Hashtbl` is `(Stdlib__Hashtbl, )`, `camlStdlib__Hashtbl__randomized_12` has `randomized`.
+pub fn split_symbol(symbol: &[u8]) -> Option<(&[u8], &[u8])> {
     let path = symbol.strip_prefix(b"caml")?;
     if !path.first()?.is_ascii_uppercase() {
         return None;
     }
-    let mut out = Output::new(out);
     let (unit, name) = match path.iter().position(|&byte| byte == b'.') {
         Some(dot) => path.split_at_checked(dot)?,
         None => split_unit(path)?,
     };
     // Both separators are dropped: the dot, and two underscores.
     let name = name.strip_prefix(b".").or_else(|| name.strip_prefix(b"__")).unwrap_or(name);
-    out.unit(unit);
-    let name = without_stamp(name);
-    if !name.is_empty() {
-        out.byte(b'.');
-        out.unescaped(name);
-    }
-    Some(out.written())
+    Some((unit, without_stamp(name)))
 }
 
 /// Splits a path of the older mangling behind its last component that begins with a capital: the unit, and the modules
@@ -218,6 +226,22 @@ mod tests {
         ] {
             assert_eq!(symbol(linked).as_deref(), Some(known), "{linked}");
         }
+    }
+
+    #[test]
+    fn data_symbols_are_split_into_unit_and_value() {
+        for (linked, unit, value) in [
+            ("camlStdlib__Hashtbl", "Stdlib__Hashtbl", ""),
+            ("camlStdlib__Hashtbl__randomized_12", "Stdlib__Hashtbl", "randomized"),
+            ("camlStdlib__Hashtbl.randomized_12", "Stdlib__Hashtbl", "randomized"),
+            ("camlMain", "Main", ""),
+            ("camlMain__7", "Main", "7"),
+        ] {
+            let split = split_symbol(linked.as_bytes());
+            assert_eq!(split, Some((unit.as_bytes(), value.as_bytes())), "{linked}");
+        }
+        assert_eq!(split_symbol(b"caml_globals"), None);
+        assert_eq!(split_symbol(b""), None);
     }
 
     #[test]

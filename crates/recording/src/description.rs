@@ -34,6 +34,9 @@ pub struct Description {
     pub build_id: Option<String>,
     /// The allocation trace.
     pub trace: TraceFile,
+    /// Heap snapshots, if the program was started so that they can be taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshots: Option<Vec<Snapshot>>,
     /// What readers should know about the recording, in plain words. Mostly empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -114,6 +117,62 @@ pub enum FileState {
     Complete,
     /// The target died without a word; what had been flushed is there.
     Cut,
+}
+
+/// A heap snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Counts from 1.
+    pub number: u64,
+    /// File name inside the folder.
+    pub file: String,
+    /// What asked for it.
+    pub reason: SnapshotReason,
+    /// Microseconds since the Unix epoch.
+    pub taken_unix_us: u64,
+    /// What became of it.
+    #[serde(flatten)]
+    pub outcome: SnapshotOutcome,
+}
+
+/// What asked for a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SnapshotReason {
+    /// The end of a major collection.
+    EveryMajor,
+    /// The end of the program.
+    Exit,
+    /// A signal.
+    Signal,
+    /// `memtrail snapshot`.
+    Request,
+    /// The heap's size.
+    Above,
+}
+
+/// What became of a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum SnapshotOutcome {
+    /// It is there.
+    Complete {
+        /// How long the program stood still, in nanoseconds.
+        pause_ns: u64,
+        /// How long writing took, beside the running program, in nanoseconds.
+        write_ns: u64,
+        /// Size of the file.
+        bytes: u64,
+        /// Blocks in it.
+        blocks: u64,
+        /// Words that look like pointers and lead to no known block.
+        outside: u64,
+    },
+    /// It could not be written; there is no file.
+    Failed {
+        /// Why, as a fragment.
+        reason: String,
+    },
 }
 
 /// Why the recording ended.

@@ -10,6 +10,18 @@ use crate::description::{Description, FORMAT};
 pub const DESCRIPTION_FILE: &str = "recording.json";
 /// Name of the allocation trace inside a recording.
 pub const TRACE_FILE: &str = "trace.ctf";
+/// Who makes a file of this name in a recording asks its process for a snapshot.
+pub const ASK_FILE: &str = "ask";
+
+/// Name of a snapshot inside a recording.
+pub fn snapshot_name(number: u64) -> String {
+    format!("{number:04}.heap")
+}
+
+/// Its name while it is being written.
+pub fn unfinished_snapshot_name(number: u64) -> String {
+    format!(".{number:04}.heap.part")
+}
 
 /// Why a recording cannot be opened or updated.
 #[derive(Debug, thiserror::Error)]
@@ -168,6 +180,7 @@ mod tests {
                 blocks: 0,
                 lost: 0,
             },
+            snapshots: None,
             notes: Vec::new(),
             outcome: Some(Outcome::Killed { signal: 9 }),
         }

@@ -7,6 +7,7 @@
 //! | `recording.json` | [`Description`]: program, runtime, rate, clock, how it ended |
 //! | `trace.ctf` | the allocation trace, in memtrace's format |
 //! | `threads` | which thread allocated which blocks, if there were several ([`threads`]) |
+//! | `0001.heap` … | heap snapshots, if there are any; each appears when it is whole |
 //!
 //! While a program runs under `memtrail run`, launcher and agents share a private *session* folder
 //! ([`session`]) that holds the options, one [`Status`](session::Status) a process, and the packets
@@ -22,6 +23,10 @@ pub mod session;
 pub mod threads;
 
 pub use description::{
-    Checked, Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, TraceFile,
+    Checked, Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, Snapshot,
+    SnapshotOutcome, SnapshotReason, TraceFile,
 };
-pub use folder::{DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name};
+pub use folder::{
+    ASK_FILE, DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name, snapshot_name,
+    unfinished_snapshot_name,
+};

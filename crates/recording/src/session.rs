@@ -48,6 +48,35 @@ pub struct Options {
     /// The user's name for the run, kept in the trace.
     #[serde(default)]
     pub context: Option<String>,
+    /// When the heap is written down; absent: never.
+    #[serde(default)]
+    pub snapshots: Option<SnapshotOptions>,
+}
+
+/// When and how the heap is written down.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotOptions {
+    /// At the end of every major collection.
+    #[serde(default)]
+    pub every_major: bool,
+    /// When the program comes to its end.
+    #[serde(default)]
+    pub exit: bool,
+    /// When this signal arrives, unless the program uses it.
+    #[serde(default)]
+    pub signal: Option<i32>,
+    /// When the heap grows beyond so many bytes, and each time that it has doubled since.
+    #[serde(default)]
+    pub above: Option<u64>,
+    /// At most so many that nobody asked for, one by one.
+    #[serde(default)]
+    pub at_most: Option<u64>,
+    /// At least so many milliseconds from one to the next that nobody asked for.
+    #[serde(default)]
+    pub every_ms: u64,
+    /// With the contents of strings.
+    #[serde(default)]
+    pub contents: bool,
 }
 
 /// What an agent reports of its process.
@@ -174,6 +203,7 @@ mod tests {
             check_callstacks: false,
             seed: Some(7),
             context: Some("été".into()),
+            snapshots: Some(SnapshotOptions { signal: Some(10), ..SnapshotOptions::default() }),
         };
         options.save(dir.path()).unwrap();
         assert_eq!(Options::load(dir.path()).unwrap(), options);

@@ -6,6 +6,7 @@ mod preflight;
 mod process;
 mod rate;
 mod session;
+mod snapshots;
 mod tails;
 
 use std::ffi::OsString;
@@ -30,6 +31,8 @@ Examples:
   memtrail run --rate 1e-3 -- ./server   ten times the detail, for short runs
   memtrail run --rate 512KiB -- ./server one sample per 512 KiB allocated, for weeks
   memtrail run --children -- make        every OCaml program that make starts
+  memtrail run --snapshot signal -- ./server
+                                         and what keeps memory alive, at each kill -USR1
 
 What a program pays: about a microsecond a sample. That is some 1 % of its time at the default rate,
 more if it does little but allocate; --rate 1e-5 costs a tenth.")]
@@ -56,6 +59,9 @@ pub(crate) struct Args {
     /// A note kept in the recording, such as the version or the scenario
     #[arg(long, value_name = "TEXT")]
     context: Option<String>,
+
+    #[command(flatten)]
+    snapshots: snapshots::Args,
 
     /// Say nothing about the recording
     #[arg(short, long)]
@@ -158,6 +164,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         check_callstacks: args.check_callstacks,
         seed: args.seed,
         context: args.context.clone(),
+        snapshots: args.snapshots.resolve(),
     })
 }
 

@@ -18,7 +18,8 @@ pub(super) fn parse(text: &str) -> Result<f64, String> {
     }
 }
 
-fn bytes(text: &str) -> Result<f64, String> {
+/// Understands `512KiB`.
+pub(super) fn bytes(text: &str) -> Result<f64, String> {
     let unknown = || {
         format!("`{text}` is neither a number of samples per word (1e-4) nor a distance (512KiB)")
     };

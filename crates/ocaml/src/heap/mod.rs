@@ -5,6 +5,7 @@
 //! nothing of it runs.
 
 pub mod chunks;
+pub mod counters;
 pub mod custom;
 pub mod ephemerons;
 pub mod finalisers;

@@ -1,0 +1,97 @@
+//! The thread that sees to it that a snapshot which is wanted is taken, and that those being written
+//! are accounted for.
+//!
+//! Users ask through a file in the recording, a folder that is theirs alone: so nothing listens in the
+//! target, and no descriptor of ours is open there that the program could close or meet.
+
+use std::ffi::{CString, c_void};
+use std::os::unix::ffi::OsStrExt as _;
+
+use memtrail_recording::{ASK_FILE, SnapshotReason};
+
+use super::{Safe, Setting, request, setting, writers};
+use crate::fence::fenced;
+use crate::recorder;
+
+/// How often the file is looked for, in milliseconds.
+const LOOK: u64 = 150;
+/// How long a program that runs is given to come to a safe point before we see whether it is idle.
+const PATIENCE: u64 = 60;
+const STACK: usize = 256 * 1024;
+
+/// Starts the thread. It takes no signals and runs none of the target's code.
+pub(super) fn start() {
+    // SAFETY: every call gets valid arguments; the signal mask is put back.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        let mut thread: libc::pthread_t = 0;
+        if libc::pthread_attr_init(&raw mut attributes) != 0 {
+            return;
+        }
+        libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
+        libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        libc::pthread_create(&raw mut thread, &raw const attributes, run, std::ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        libc::pthread_attr_destroy(&raw mut attributes);
+    }
+}
+
+extern "C" fn run(_: *mut c_void) -> *mut c_void {
+    // SAFETY: a C string; names only this thread.
+    unsafe { libc::prctl(libc::PR_SET_NAME, c"memtrail".as_ptr()) };
+    fenced((), || {
+        let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
+        let ask = place.folder.join(ASK_FILE);
+        let Ok(ask) = CString::new(ask.as_os_str().as_bytes()) else { return };
+        let mut threshold = setting.options.above;
+        while recorder::place().is_some() {
+            request::sleep(LOOK);
+            // SAFETY: a C string. Whoever made the file asked; taking it away answers.
+            if unsafe { libc::unlink(ask.as_ptr()) } == 0 {
+                request::ask(SnapshotReason::Request);
+            }
+            look_at_size(setting, &mut threshold);
+            if request::wanted() {
+                see_to_it(setting);
+            }
+            writers::collect();
+        }
+    });
+    std::ptr::null_mut()
+}
+
+/// Asks for a snapshot when the heap has passed the threshold, and sets the next one.
+fn look_at_size(setting: &Setting, threshold: &mut Option<u64>) {
+    let Some(bytes) = *threshold else { return };
+    let used = match &setting.safe {
+        Safe::Single(runtime) => runtime.used(),
+        Safe::Multicore(runtime) => runtime.used(),
+    };
+    if used > bytes && request::one_more(setting.options) {
+        *threshold = Some(used.saturating_mul(2));
+        request::ask(SnapshotReason::Above);
+    }
+}
+
+fn see_to_it(setting: &Setting) {
+    match &setting.safe {
+        Safe::Single(runtime) => runtime.nudge(),
+        Safe::Multicore(runtime) => runtime.nudge(),
+    }
+    let mut waited = 0;
+    while request::wanted() && waited < PATIENCE {
+        // SAFETY: a valid duration, no remainder wanted.
+        unsafe { libc::usleep(2_000) };
+        waited += 2;
+    }
+    if request::wanted() {
+        match &setting.safe {
+            Safe::Single(runtime) => runtime.try_idle(),
+            Safe::Multicore(runtime) => runtime.try_idle(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A frozen copy of the process, which the process goes on beside.
+//!
+//! The copy is a child by the raw system call: libc's `fork` would run the program's handlers, and
+//! systhreads' forgets the other threads' stacks. Its end sends no signal, and no `wait` of the
+//! program's sees it. It has none of the program's descriptors, takes no signals, dumps no core, and
+//! is the first to go if memory runs out.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The copy's exit code should it panic.
+const PANICKED: i32 = 101;
+
+/// Runs `work` in a copy of this process, and gives the copy's pid. The copy ends with `work`'s
+/// result as exit code.
+///
+/// The program must stand still as far as `work` looks at it.
+pub(super) fn freeze(work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
+    // SAFETY: plain system calls. The copy runs on its copy of this stack.
+    unsafe {
+        let (all, mut before) = (!0u64, 0u64);
+        let size = size_of::<u64>();
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK,
+            &raw const all,
+            &raw mut before,
+            size,
+        );
+        let pid = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
+        if pid == 0 {
+            crate::HEAP.freeze();
+            leave_the_program();
+            let code = catch_unwind(AssertUnwindSafe(work)).unwrap_or(PANICKED);
+            libc::syscall(libc::SYS_exit_group, code);
+        }
+        let error = io::Error::last_os_error();
+        let none = std::ptr::null_mut::<u64>();
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const before, none, size);
+        if pid < 0 { Err(error) } else { Ok(pid as libc::pid_t) }
+    }
+}
+
+/// Lets go of what the copy shares with the program.
+fn leave_the_program() {
+    close_everything();
+    // SAFETY: plain system calls with valid arguments; they concern only this process.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"memtrail".as_ptr());
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
+        if file >= 0 {
+            libc::write(file, b"1000".as_ptr().cast(), 4);
+            libc::close(file);
+        }
+    }
+}
+
+/// Closes all descriptors: whoever reads from the program must see its end when it comes.
+fn close_everything() {
+    // SAFETY: the descriptors are this copy's; nothing here uses one.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) == 0 {
+            return;
+        }
+        // Before Linux 5.9.
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
+        for descriptor in 0..limit.rlim_cur.min(1 << 16) as i32 {
+            libc::close(descriptor);
+        }
+    }
+}
+
+/// How a copy ended: its exit code, or the signal that killed it.
+pub(super) enum End {
+    Code(i32),
+    Signal(i32),
+}
+
+/// Whether a copy has ended; waits for it if `wait`.
+pub(super) fn ended(pid: libc::pid_t, wait: bool) -> Option<End> {
+    let mut status = 0;
+    let flags = libc::__WALL | if wait { 0 } else { libc::WNOHANG };
+    loop {
+        // SAFETY: a valid out-pointer.
+        let waited = unsafe { libc::waitpid(pid, &raw mut status, flags) };
+        if waited == pid {
+            break;
+        }
+        if waited == 0 {
+            return None;
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            // Somebody else waited for it.
+            return Some(End::Code(0));
+        }
+    }
+    Some(if libc::WIFSIGNALED(status) {
+        End::Signal(libc::WTERMSIG(status))
+    } else {
+        End::Code(libc::WEXITSTATUS(status))
+    })
+}

@@ -1,0 +1,92 @@
+//! Finalisers: their functions are kept, their values by their kind.
+
+use memtrail_heap::write::{Part, RootKind, Strength};
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::heap::finalisers::{self, ENTRY, Kind, VALUE};
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml::{block, names as function_names};
+
+use super::Frozen;
+use super::roots::{RootList, is_pointer};
+
+const LONGEST_NAME: usize = 512;
+
+/// OCaml 5: a domain's.
+pub(super) fn of_domain(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
+    let Some(fields) = frozen.target.runtime.layout.multicore() else { return };
+    let Some(info) = frozen.memory.field(state, fields.final_info) else { return };
+    let mut entries = Vec::new();
+    finalisers::each(&frozen.memory, info, |kind, at| entries.push((kind, at)));
+    for (kind, at) in entries {
+        add(frozen, list, kind, at);
+    }
+}
+
+/// OCaml 4: all.
+pub(super) fn of_program(frozen: &Frozen<'_>, list: &mut RootList) {
+    let slots: Vec<u64> =
+        frozen.scan_single(names::FINALISERS).into_iter().map(|(slot, _)| slot).collect();
+    let mut table = None;
+    let mut at = 0;
+    while let Some(&slot) = slots.get(at) {
+        // Of entries that are due function and value are scanned, of others the function.
+        if slots.get(at + 1) == Some(&(slot + VALUE)) {
+            add(frozen, list, Kind::Due, slot);
+            at += 2;
+            continue;
+        }
+        let kind = match table {
+            Some((kind, last)) if slot == last + ENTRY => kind,
+            _ => kind_of_table(frozen, slot, table.is_some()),
+        };
+        table = Some((kind, slot));
+        add(frozen, list, kind, slot);
+        at += 1;
+    }
+}
+
+/// Which of the two tables begins at `table`: that of `Gc.finalise` is scanned first, unless it is
+/// empty.
+fn kind_of_table(frozen: &Frozen<'_>, table: u64, is_second: bool) -> Kind {
+    let refers = |name| {
+        let Some(function) = frozen.symbols.named(name) else { return false };
+        // SAFETY: the code of a function of the runtime's, as long as its symbol says.
+        let code = unsafe {
+            std::slice::from_raw_parts(function.address as *const u8, function.size as usize)
+        };
+        finalisers::refers_to(&frozen.memory, code, function.address, table)
+    };
+    if is_second || (refers(names::FINALISE_LAST) && !refers(names::FINALISE)) {
+        Kind::Last
+    } else {
+        Kind::First
+    }
+}
+
+fn add(frozen: &Frozen<'_>, list: &mut RootList, kind: Kind, at: u64) {
+    let memory = &frozen.memory;
+    let function = memory.u64(at).unwrap_or(0);
+    let value = memory.field(at, VALUE).unwrap_or(0);
+    let (mut linked, mut text) = ([0; LONGEST_NAME], [0; LONGEST_NAME]);
+    let code = code_of(frozen, function).unwrap_or(0);
+    let linked = frozen.symbols.name_at(code, &mut linked).unwrap_or_default();
+    let name = function_names::demangle(linked, &mut text).unwrap_or(linked);
+    let label = list.labels.add(None, RootKind::Finaliser, Part::Function, name, b"", 0);
+    list.add(at, function, label);
+    let strength = match kind {
+        Kind::First => Strength::Finaliser,
+        Kind::Last => Strength::Last,
+        Kind::Due => Strength::Strong,
+    };
+    list.held(at + VALUE, value, label, strength);
+}
+
+/// The code of a closure.
+fn code_of(frozen: &Frozen<'_>, closure: u64) -> Option<u64> {
+    if !is_pointer(closure) {
+        return None;
+    }
+    let header = frozen.memory.u64(closure.checked_sub(8)?)?;
+    let is_closure = matches!(block::tag_of(header), block::tag::CLOSURE | block::tag::INFIX);
+    is_closure.then(|| frozen.memory.u64(closure)).flatten()
+}

@@ -1,0 +1,178 @@
+//! What happens in the frozen copy: the heap is walked and written down.
+//!
+//! Everything holds still here and this is the only thread. What other threads held when the copy was
+//! made stays held: no lock of the program's, of its libraries' or of ours is touched.
+
+mod details;
+mod file;
+mod finalisers;
+mod modules;
+mod multicore;
+mod regions;
+mod registered;
+mod roots;
+mod scan;
+mod single;
+mod stacks;
+mod symbols;
+mod tracked;
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use memtrail_heap::write::{
+    ClosureFormat, Facts, PAUSE_AT, Reason, Runtime as HeapRuntime, Source, write as write_heap,
+};
+use memtrail_ocaml::memory::{Memory as _, ThisProcess};
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml::{Family, Version};
+use memtrail_recording::{SnapshotReason, snapshot_name, unfinished_snapshot_name};
+
+use super::Setting;
+use super::moment::Moment;
+use super::writers::Page;
+use crate::clock::monotonic;
+use crate::recorder::{Place, Target};
+use details::RuntimeDetails;
+use file::File;
+use roots::RootList;
+use symbols::Symbols;
+
+/// What to write, and where.
+pub(super) struct Order<'a> {
+    pub(super) setting: &'static Setting,
+    pub(super) place: Place,
+    pub(super) page: &'static Page,
+    pub(super) number: u64,
+    pub(super) moment: &'a Moment<'a>,
+    /// Microseconds since the Unix epoch.
+    pub(super) taken: u64,
+}
+
+/// The heap as it is looked at.
+pub(super) struct Frozen<'a> {
+    pub(super) target: &'static Target,
+    pub(super) memory: ThisProcess,
+    pub(super) domains: &'a [u64],
+    symbols: Symbols,
+    /// Tells the blocks of this recording.
+    pub(super) epoch: u8,
+}
+
+/// Writes the snapshot and gives the copy's exit code.
+pub(super) fn write(order: &Order<'_>) -> i32 {
+    match try_write(order) {
+        Ok(()) => 0,
+        Err(error) => {
+            let errno = error.raw_os_error().unwrap_or(libc::EIO);
+            order.page.errno.store(errno, Release);
+            1
+        }
+    }
+}
+
+fn try_write(order: &Order<'_>) -> std::io::Result<()> {
+    let begun = monotonic();
+    let target = order.setting.target;
+    let memory = target.capturer.memory();
+    let domains = order.moment.domains;
+    let symbols = Symbols::of_this_process(&memory);
+    let frozen = Frozen { target, memory, domains, symbols, epoch: order.place.epoch };
+    let mut list = RootList::new();
+    let regions = match target.runtime.version.family() {
+        Family::Single => {
+            single::roots(&frozen, &mut list);
+            regions::single(&frozen)
+        }
+        Family::Multicore => {
+            multicore::roots(&frozen, &mut list);
+            regions::multicore(&frozen)
+        }
+    };
+    let none = symbol_value(&frozen, names::EPHE_NONE);
+    let source = Source {
+        regions,
+        labels: list.labels,
+        roots: list.roots,
+        ephemerons: list.ephemerons,
+        ephe_none: none,
+        samples: list.samples,
+        facts: facts(order, &frozen),
+        runtime: HeapRuntime {
+            reserved_header_bits: 0,
+            closures: match target.runtime.version {
+                Version::V4_11 => ClosureFormat::Plain,
+                _ => ClosureFormat::WithInfo,
+            },
+            continuations: target.runtime.version.family() == Family::Multicore,
+        },
+        contents: order.setting.options.contents,
+    };
+    let part = order.place.folder.join(unfinished_snapshot_name(order.number));
+    let mut file = File::create(&part)?;
+    let written = write_heap(&mut file, &source, &mut RuntimeDetails::new(&frozen));
+    let written = written.and_then(|written| {
+        let page = order.page;
+        page.blocks.store(written.blocks, Relaxed);
+        page.bytes.store(written.bytes, Relaxed);
+        page.outside.store(written.outside, Relaxed);
+        page.write_ns.store(monotonic().saturating_sub(begun), Relaxed);
+        file.overwrite(PAUSE_AT, &pause(page).to_le_bytes())?;
+        std::fs::rename(&part, order.place.folder.join(snapshot_name(order.number)))
+    });
+    if written.is_err() {
+        // Half a snapshot is none.
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}
+
+/// How long the original stood still; it tells at once.
+fn pause(page: &Page) -> u64 {
+    for _ in 0..1000 {
+        match page.pause.load(Acquire) {
+            // SAFETY: plain system call.
+            0 => unsafe { libc::usleep(1000) },
+            pause => return pause,
+        };
+    }
+    0
+}
+
+/// The word at an exported variable; 0 without one. `dlsym` may not be called here.
+pub(super) fn symbol_value(frozen: &Frozen<'_>, name: &str) -> u64 {
+    let at = frozen.symbols.address(name);
+    at.and_then(|at| frozen.memory.u64(at)).unwrap_or(0)
+}
+
+fn facts(order: &Order<'_>, frozen: &Frozen<'_>) -> Facts {
+    let runtime = &order.setting.target.runtime;
+    let mut counters: Vec<(Vec<u8>, u64)> = Vec::new();
+    for &state in frozen.domains {
+        memtrail_ocaml::heap::counters::each(
+            &frozen.memory,
+            &runtime.layout,
+            state,
+            |name, value| match counters.iter_mut().find(|(known, _)| known == name.as_bytes()) {
+                Some((_, sum)) => *sum += value,
+                None => counters.push((name.into(), value)),
+            },
+        );
+    }
+    Facts {
+        taken_at: order.taken * 1000,
+        clock: order.moment.stopped_at,
+        pause: 0,
+        number: order.number,
+        reason: match order.moment.reason {
+            SnapshotReason::EveryMajor => Reason::Major,
+            SnapshotReason::Exit => Reason::Exit,
+            SnapshotReason::Signal => Reason::Signal,
+            SnapshotReason::Request => Reason::Request,
+            SnapshotReason::Above => Reason::Threshold,
+        },
+        program: order.setting.target.arguments.first().cloned().unwrap_or_default().into_bytes(),
+        runtime: runtime.version.name().into(),
+        pid: u64::from(order.place.pid),
+        counters,
+    }
+}

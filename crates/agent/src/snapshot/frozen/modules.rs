@@ -1,0 +1,100 @@
+//! Modules: a label for each unit, and below it one for each of its fields.
+
+use memtrail_heap::write::{LabelId, Part, RootKind};
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::heap::globals::{Global, globals};
+use memtrail_ocaml::names;
+use memtrail_ocaml::symbols::heap as symbols;
+
+use super::Frozen;
+use super::roots::{RootList, is_pointer};
+
+const LONGEST_NAME: usize = 512;
+
+/// The units that the program was linked with.
+pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList) {
+    let Some(tables) = frozen.symbols.address(symbols::GLOBALS) else { return };
+    let mut unit: Option<(Vec<u8>, LabelId)> = None;
+    for global in globals(&frozen.memory, tables) {
+        add_global(frozen, list, &mut unit, global);
+    }
+}
+
+/// A block of a unit. `unit` is the last one's.
+fn add_global(
+    frozen: &Frozen<'_>,
+    list: &mut RootList,
+    unit: &mut Option<(Vec<u8>, LabelId)>,
+    global: Global,
+) {
+    let mut text = [0; LONGEST_NAME];
+    let symbol = frozen.symbols.name_at(global.block, &mut text).unwrap_or_default();
+    let Some((unit_name, value)) = names::split_symbol(symbol) else {
+        // Without a name of its own: a block of the unit before.
+        return;
+    };
+    let known = unit.as_ref().filter(|(name, _)| name == unit_name).map(|&(_, label)| label);
+    let unit_label = known.unwrap_or_else(|| {
+        let mut text = [0; LONGEST_NAME];
+        let shown = names::write_name(unit_name, &mut text);
+        let label = list.named(None, RootKind::Global, Part::Unit, shown);
+        *unit = Some((unit_name.to_vec(), label));
+        label
+    });
+    let parent = if value.is_empty() {
+        unit_label
+    } else {
+        list.named(Some(unit_label), RootKind::Global, Part::Symbol, value)
+    };
+    for field in 0..global.fields {
+        let slot = global.block + 8 * field;
+        let value = frozen.memory.u64(slot).unwrap_or(0);
+        if is_pointer(value) {
+            let label = list.numbered(Some(parent), RootKind::Global, Part::Field, field);
+            list.add(slot, value, label);
+        }
+    }
+}
+
+/// Whether a slot is a field of a module's block, as symbols tell.
+pub(super) fn is_of_module(frozen: &Frozen<'_>, slot: u64) -> bool {
+    let mut text = [0; LONGEST_NAME];
+    let symbol = frozen.symbols.of_block(slot);
+    let name = symbol.and_then(|symbol| frozen.memory.c_string(symbol.name, &mut text));
+    name.and_then(names::split_symbol).is_some()
+}
+
+/// Roots that are left over: fields of modules of plugins, and others.
+pub(super) fn add_rest(frozen: &Frozen<'_>, list: &mut RootList, rest: Vec<(u64, u64)>) {
+    let mut unit: Option<(Vec<u8>, LabelId)> = None;
+    let mut other = None;
+    for (slot, value) in rest {
+        let mut text = [0; LONGEST_NAME];
+        let symbol = frozen.symbols.of_block(slot);
+        let name = symbol.and_then(|s| frozen.memory.c_string(s.name, &mut text));
+        let split = name.and_then(names::split_symbol);
+        let (Some(symbol), Some((unit_name, value_name))) = (symbol, split) else {
+            let label = *other.get_or_insert_with(|| {
+                list.named(None, RootKind::Other, Part::Other, b"not told by the runtime")
+            });
+            list.add(slot, value, label);
+            continue;
+        };
+        let known = unit.as_ref().filter(|(name, _)| name == unit_name).map(|&(_, label)| label);
+        let unit_label = known.unwrap_or_else(|| {
+            let mut text = [0; LONGEST_NAME];
+            let shown = names::write_name(unit_name, &mut text);
+            let label = list.named(None, RootKind::Global, Part::Unit, shown);
+            unit = Some((unit_name.to_vec(), label));
+            label
+        });
+        let parent = if value_name.is_empty() {
+            unit_label
+        } else {
+            list.named(Some(unit_label), RootKind::Global, Part::Symbol, value_name)
+        };
+        let field = (slot - symbol.address) / 8;
+        let label = list.numbered(Some(parent), RootKind::Global, Part::Field, field);
+        list.add(slot, value, label);
+    }
+}

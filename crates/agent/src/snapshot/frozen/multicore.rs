@@ -1,0 +1,76 @@
+//! OCaml 5: all roots, kind by kind, of every domain.
+
+use memtrail_heap::write::{Part, RootKind};
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::heap::frames::Top;
+use memtrail_ocaml::heap::{ephemerons, threads};
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml::version::Family;
+
+use super::roots::RootList;
+use super::stacks::Stacks;
+use super::{Frozen, finalisers, modules, registered, tracked};
+
+pub(super) fn roots(frozen: &Frozen<'_>, list: &mut RootList) {
+    modules::add(frozen, list);
+    let stacks = Stacks::new(frozen);
+    for &state in frozen.domains {
+        domain(frozen, list, stacks.as_ref(), state);
+    }
+    // C code's roots, with the modules' fields once more, and those of plugins.
+    let scanned = frozen.scan_globals(names::SCAN_GLOBAL_ROOTS);
+    let rest = list.unlabelled(scanned);
+    let (plugins, registered) =
+        rest.into_iter().partition(|&(slot, _)| modules::is_of_module(frozen, slot));
+    modules::add_rest(frozen, list, plugins);
+    registered::add(frozen, list, registered, frozen.domains);
+    for &state in frozen.domains {
+        let rest = list.unlabelled(frozen.scan_domain(names::DO_ROOTS, state, 1));
+        modules::add_rest(frozen, list, rest);
+    }
+}
+
+fn domain(frozen: &Frozen<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>>, state: u64) {
+    let memory = &frozen.memory;
+    let layout = &frozen.target.runtime.layout;
+    let Some(fields) = layout.multicore() else { return };
+    let id = memory.field(state, fields.id).unwrap_or(0);
+    let domain = list.numbered(None, RootKind::Stack, Part::Domain, id);
+    let top = Top::of_state(memory, layout, state);
+    let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
+
+    let hooked = frozen.scan_hook_domain(names::SCAN_ROOTS_HOOK, state);
+    let mut found = Vec::new();
+    // Systhreads' hook begins with the running thread's own structure.
+    let running = hooked.first().map_or(0, |&(slot, _)| slot);
+    let ring = threads::each_thread(memory, Family::Multicore, running, |t| found.push(t));
+    if ring {
+        for (index, thread) in found.iter().enumerate() {
+            let label = list.numbered(Some(domain), RootKind::Stack, Part::Thread, thread.id);
+            for slot in [thread.at, thread.last_exception] {
+                list.add(slot, memory.u64(slot).unwrap_or(0), label);
+            }
+            // The running one's stack is in the state.
+            let (top, roots) =
+                if index == 0 { (top, local_roots) } else { (thread.top, thread.local_roots) };
+            if let (Some(stacks), Some(top)) = (stacks, top) {
+                stacks.add(list, label, top);
+            }
+            registered::add_local(frozen, list, thread.id, roots);
+        }
+    } else {
+        if let (Some(stacks), Some(top)) = (stacks, top) {
+            stacks.add(list, domain, top);
+        }
+        registered::add_local(frozen, list, id, local_roots);
+    }
+
+    let own = list.numbered(None, RootKind::Domain, Part::Domain, id);
+    let slot = state + fields.dls_root;
+    list.add(slot, memory.u64(slot).unwrap_or(0), own);
+    finalisers::of_domain(frozen, list, state);
+    tracked::add(frozen, list, frozen.scan_domain(names::TRACKED_MULTICORE, state, 0));
+    for head in ephemerons::heads_of(memory, fields, state).into_iter().flatten() {
+        ephemerons::each(memory, head, |at| list.ephemerons.push(at));
+    }
+}

@@ -1,0 +1,83 @@
+//! All memory that blocks stand in.
+
+use memtrail_heap::write::{Layout, Region, Space};
+use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
+use memtrail_ocaml::symbols::heap as names;
+
+use super::{Frozen, symbol_value};
+
+/// The memory itself.
+fn words(extent: Extent) -> &'static [u64] {
+    // SAFETY: the runtime's own tables name this memory; in a frozen copy it stays as it is, and the
+    // copy ends before anything is unmapped.
+    unsafe { std::slice::from_raw_parts(extent.start as *const u64, (extent.bytes / 8) as usize) }
+}
+
+fn region(extent: Extent, space: Space, layout: Layout) -> Region<'static> {
+    Region { start: extent.start, words: words(extent), space, layout }
+}
+
+/// OCaml 4: chunks, the minor heap, static data.
+pub(super) fn single(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
+    let (memory, layout) = (&frozen.memory, &frozen.target.runtime.layout);
+    let mut regions = statics(frozen);
+    let variable = frozen.symbols.address(names::CHUNKS).unwrap_or(0);
+    let free = Layout::Linear { free_colour: Some(chunks::FREE) };
+    regions.extend(
+        chunks::Chunks::new(memory, layout.version, variable)
+            .into_iter()
+            .flatten()
+            .map(|chunk| region(chunk, Space::Major, free)),
+    );
+    for &state in frozen.domains {
+        let fields = layout.single();
+        let minor = fields.and_then(|fields| chunks::minor(memory, layout, fields, state));
+        regions.extend(minor.map(minor_heap));
+    }
+    regions
+}
+
+/// OCaml 5: pools, large blocks, minor heaps, static data.
+pub(super) fn multicore(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
+    let (memory, layout) = (&frozen.memory, &frozen.target.runtime.layout);
+    let mut regions = statics(frozen);
+    let Some(fields) = layout.multicore() else { return regions };
+    for &state in frozen.domains {
+        if let Some(heap) = pools::heap_of(memory, fields, state) {
+            let bytes = 8 * pools::POOL_WORDS;
+            pools::each_pool(memory, layout.version, heap, |pool| {
+                let layout = Layout::Slots { first: pool.first, slot: pool.slot };
+                regions.push(region(Extent { start: pool.start, bytes }, Space::Major, layout));
+            });
+            pools::each_large(memory, heap, |extent| {
+                let linear = Layout::Linear { free_colour: None };
+                regions.push(region(extent, Space::Large, linear));
+            });
+        }
+        regions.extend(pools::minor(memory, layout, state).map(minor_heap));
+    }
+    regions
+}
+
+fn minor_heap(extent: Extent) -> Region<'static> {
+    region(extent, Space::Minor, Layout::Linear { free_colour: None })
+}
+
+/// Static data of the program and its plugins, without overlap.
+fn statics(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
+    let memory = &frozen.memory;
+    let table = frozen.symbols.address(names::DATA_SEGMENTS).unwrap_or(0);
+    let mut extents: Vec<Extent> = statics::segments(memory, table).collect();
+    extents.extend(frozen.symbols.data());
+    let atoms = frozen.symbols.address(names::ATOMS).and_then(|at| statics::atoms(memory, at));
+    extents.extend(atoms.filter(|_| symbol_value(frozen, names::ATOMS) != 0));
+    extents.sort_unstable_by_key(|extent| extent.start);
+    let mut end = 0;
+    let apart = extents.into_iter().filter_map(|extent| {
+        let start = extent.start.max(end);
+        let stop = extent.start.saturating_add(extent.bytes);
+        end = end.max(stop);
+        Extent::between(start, stop).filter(|extent| extent.bytes != 0)
+    });
+    apart.map(|extent| region(extent, Space::Static, Layout::Reached)).collect()
+}

@@ -1,0 +1,52 @@
+//! Variables that C code registered as roots, by the symbol they stand in or the name they have.
+
+use memtrail_heap::write::{LabelId, Part, RootKind};
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::heap::threads;
+use memtrail_ocaml::symbols::heap as names;
+
+use super::Frozen;
+use super::roots::RootList;
+use super::scan::Scanned;
+
+const LONGEST_NAME: usize = 512;
+/// The state of OCaml 4 and of a domain is not larger than this.
+const STATE_BYTES: u64 = 1024;
+
+/// Adds the slots of `scanned` that have no label yet.
+pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned, states: &[u64]) {
+    let mut by_name = frozen.named_values(names::NAMED_VALUES);
+    by_name.sort_unstable();
+    // The last label is mostly the next one, too.
+    let mut last: Option<(Vec<u8>, LabelId)> = None;
+    for (slot, value) in scanned {
+        let mut text = [0; LONGEST_NAME];
+        let found = by_name.binary_search_by_key(&slot, |&(slot, _)| slot);
+        let name: &[u8] = match found {
+            Ok(at) => frozen.memory.c_string(by_name[at].1, &mut text).unwrap_or_default(),
+            Err(_) if states.iter().any(|state| slot.wrapping_sub(*state) < STATE_BYTES) => {
+                b"Caml_state"
+            }
+            Err(_) => frozen.symbols.name_at(slot, &mut text).unwrap_or_default(),
+        };
+        let known = last.as_ref().filter(|(known, _)| known == name).map(|&(_, label)| label);
+        let label = known.unwrap_or_else(|| {
+            let label = list.named(None, RootKind::GlobalC, Part::Symbol, name);
+            last = Some((name.to_vec(), label));
+            label
+        });
+        list.add(slot, value, label);
+    }
+}
+
+/// Adds the variables that C code registered for the time of a call: a list with this head.
+pub(super) fn add_local(frozen: &Frozen<'_>, list: &mut RootList, thread: u64, head: u64) {
+    if head == 0 {
+        return;
+    }
+    let label = list.numbered(None, RootKind::LocalC, Part::Thread, thread);
+    let memory = &frozen.memory;
+    threads::each_local_root(memory, head, |slot| {
+        list.add(slot, memory.u64(slot).unwrap_or(0), label);
+    });
+}

@@ -1,0 +1,124 @@
+//! The runtime's own iterators over roots: they hand out addresses of private tables.
+//!
+//! They take a function and, in OCaml 4, nothing that could be handed to it: what it sees is gathered
+//! in one place. This is a frozen copy with one thread.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use super::Frozen;
+
+/// Slot and value of everything that was scanned.
+pub(super) type Scanned = Vec<(u64, u64)>;
+
+static GATHERED: AtomicPtr<Scanned> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Runs `scan` and gives what it handed out.
+fn gather(scan: impl FnOnce()) -> Scanned {
+    let mut gathered = Scanned::new();
+    GATHERED.store(&raw mut gathered, Relaxed);
+    scan();
+    GATHERED.store(std::ptr::null_mut(), Relaxed);
+    gathered
+}
+
+fn keep(slot: u64, value: u64) {
+    // SAFETY: null, or the list that `gather` waits for; one thread.
+    if let Some(gathered) = unsafe { GATHERED.load(Relaxed).as_mut() } {
+        gathered.push((slot, value));
+    }
+}
+
+extern "C" fn single(value: u64, slot: u64) {
+    keep(slot, value);
+}
+
+extern "C" fn multicore(_: *mut c_void, value: u64, slot: u64) {
+    keep(slot, value);
+}
+
+extern "C" fn named(slot: u64, name: *const c_char) {
+    keep(slot, name as u64);
+}
+
+type Single = extern "C" fn(u64, u64);
+type Multicore = extern "C" fn(*mut c_void, u64, u64);
+
+/// A function of the runtime's at an address, as the type it is declared with.
+macro_rules! function {
+    ($address:expr, $type:ty) => {
+        // SAFETY: the runtime's symbol of that name is a function of this type (see `symbols`).
+        unsafe { std::mem::transmute::<*mut c_void, $type>($address as *mut c_void) }
+    };
+}
+
+impl Frozen<'_> {
+    fn address(&self, name: &str) -> Option<u64> {
+        self.symbols.address(name).filter(|&address| address != 0)
+    }
+
+    /// OCaml 4: what the iterator `name` hands out.
+    pub(super) fn scan_single(&self, name: &str) -> Scanned {
+        let Some(address) = self.address(name) else { return Scanned::new() };
+        let scan = function!(address, unsafe extern "C" fn(Single));
+        // SAFETY: reads tables that hold still.
+        gather(|| unsafe { scan(single) })
+    }
+
+    /// OCaml 4: what `caml_do_roots` hands out, without the modules' fields.
+    pub(super) fn scan_all_single(&self, name: &str) -> Scanned {
+        let Some(address) = self.address(name) else { return Scanned::new() };
+        let scan = function!(address, unsafe extern "C" fn(Single, c_int));
+        // SAFETY: as above.
+        gather(|| unsafe { scan(single, 0) })
+    }
+
+    /// OCaml 4: what the hook in the variable `name` hands out.
+    pub(super) fn scan_hook_single(&self, name: &str) -> Scanned {
+        let hook = super::symbol_value(self, name);
+        if hook == 0 {
+            return Scanned::new();
+        }
+        let scan = function!(hook, unsafe extern "C" fn(Single));
+        // SAFETY: as above.
+        gather(|| unsafe { scan(single) })
+    }
+
+    /// OCaml 5: what `caml_scan_global_roots` hands out.
+    pub(super) fn scan_globals(&self, name: &str) -> Scanned {
+        let Some(address) = self.address(name) else { return Scanned::new() };
+        let scan = function!(address, unsafe extern "C" fn(Multicore, *mut c_void));
+        // SAFETY: as above; its lock is free while no domain runs.
+        gather(|| unsafe { scan(multicore, std::ptr::null_mut()) })
+    }
+
+    /// OCaml 5: what an iterator of a domain's roots hands out; `last` is its last argument.
+    pub(super) fn scan_domain(&self, name: &str, state: u64, last: c_int) -> Scanned {
+        let Some(address) = self.address(name) else { return Scanned::new() };
+        type Scan = unsafe extern "C" fn(Multicore, c_int, *mut c_void, u64, c_int);
+        let scan = function!(address, Scan);
+        // SAFETY: as above.
+        gather(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state, last) })
+    }
+
+    /// OCaml 5: what the hook in the variable `name` hands out for a domain.
+    pub(super) fn scan_hook_domain(&self, name: &str, state: u64) -> Scanned {
+        let hook = super::symbol_value(self, name);
+        if hook == 0 {
+            return Scanned::new();
+        }
+        type Scan = unsafe extern "C" fn(Multicore, c_int, *mut c_void, u64);
+        let scan = function!(hook, Scan);
+        // SAFETY: as above.
+        gather(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state) })
+    }
+
+    /// Values that C code registered by name: slot, and address of the name.
+    pub(super) fn named_values(&self, name: &str) -> Scanned {
+        let Some(address) = self.address(name) else { return Scanned::new() };
+        type Each = extern "C" fn(u64, *const c_char);
+        let scan = function!(address, unsafe extern "C" fn(Each));
+        // SAFETY: as above.
+        gather(|| unsafe { scan(named) })
+    }
+}

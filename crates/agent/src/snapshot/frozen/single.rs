@@ -1,0 +1,64 @@
+//! OCaml 4: all roots, kind by kind.
+
+use memtrail_heap::write::{LabelId, Part, RootKind};
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::heap::frames::Top;
+use memtrail_ocaml::heap::{ephemerons, threads};
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml::version::Family;
+
+use super::roots::RootList;
+use super::stacks::Stacks;
+use super::{Frozen, finalisers, modules, registered, tracked};
+
+pub(super) fn roots(frozen: &Frozen<'_>, list: &mut RootList) {
+    let Some(&state) = frozen.domains.first() else { return };
+    modules::add(frozen, list);
+    threads_and_stacks(frozen, list, state);
+    registered::add(frozen, list, frozen.scan_single(names::SCAN_GLOBAL_ROOTS), frozen.domains);
+    finalisers::of_program(frozen, list);
+    tracked::add(frozen, list, frozen.scan_single(names::TRACKED_SINGLE));
+    if let Some(head) = frozen.symbols.address(names::EPHEMERONS) {
+        ephemerons::each(&frozen.memory, head, |at| list.ephemerons.push(at));
+    }
+    // What the runtime scans and we did not find.
+    let rest = list.unlabelled(frozen.scan_all_single(names::DO_ROOTS));
+    modules::add_rest(frozen, list, rest);
+}
+
+fn threads_and_stacks(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
+    let memory = &frozen.memory;
+    let layout = &frozen.target.runtime.layout;
+    let stacks = Stacks::new(frozen);
+    let hooked = frozen.scan_hook_single(names::SCAN_ROOTS_HOOK);
+    let mut found = Vec::new();
+    // Systhreads' hook begins with the running thread's own structure.
+    let running = hooked.first().map_or(0, |&(slot, _)| slot);
+    let ring = threads::each_thread(memory, Family::Single, running, |thread| found.push(thread));
+    let top = Top::of_state(memory, layout, state);
+    let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
+    if !ring {
+        found.clear();
+        let thread = list.numbered(None, RootKind::Stack, Part::Thread, 0);
+        add_stack(list, stacks.as_ref(), thread, top);
+        registered::add_local(frozen, list, 0, local_roots);
+        return;
+    }
+    for (index, thread) in found.iter().enumerate() {
+        let label = list.numbered(None, RootKind::Stack, Part::Thread, thread.id);
+        for slot in [thread.at, thread.last_exception] {
+            list.add(slot, memory.u64(slot).unwrap_or(0), label);
+        }
+        // The running one's stack is in the state.
+        let (top, roots) =
+            if index == 0 { (top, local_roots) } else { (thread.top, thread.local_roots) };
+        add_stack(list, stacks.as_ref(), label, top);
+        registered::add_local(frozen, list, thread.id, roots);
+    }
+}
+
+fn add_stack(list: &mut RootList, stacks: Option<&Stacks<'_>>, label: LabelId, top: Option<Top>) {
+    if let (Some(stacks), Some(top)) = (stacks, top) {
+        stacks.add(list, label, top);
+    }
+}

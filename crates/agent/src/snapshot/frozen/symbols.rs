@@ -1,0 +1,104 @@
+//! Names of addresses, and addresses of names, without the dynamic linker's help.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::block::wosize;
+use memtrail_ocaml::heap::Extent;
+use memtrail_ocaml::heap::loaded::{Symbol, each_object};
+use memtrail_ocaml::memory::ThisProcess;
+
+unsafe extern "C" {
+    static _r_debug: u8;
+}
+
+/// The exported symbols of everything that is loaded.
+pub(super) struct Symbols {
+    memory: ThisProcess,
+    by_address: Vec<Symbol>,
+    /// What the runtime exports.
+    by_name: HashMap<Vec<u8>, u64, BuildHasherDefault<DefaultHasher>>,
+    /// Where the data of each unit begin and end, plugins' too.
+    data: [Vec<u64>; 2],
+}
+
+const LONGEST_NAME: usize = 512;
+/// How the symbols at both ends of a unit's data end.
+const DATA_EDGES: [&[u8]; 2] = [b"data_begin", b"data_end"];
+
+impl Symbols {
+    pub(super) fn of_this_process(memory: &ThisProcess) -> Self {
+        let mut by_address = Vec::new();
+        let mut by_name = HashMap::default();
+        let mut data = [Vec::new(), Vec::new()];
+        let mut text = [0; LONGEST_NAME];
+        // SAFETY: the linker's own variable, of which only the address is taken.
+        let list = (&raw const _r_debug) as u64;
+        each_object(memory, list, |object| {
+            // An object whose table cannot be read has no names.
+            let _ = object.each_symbol(memory, |symbol| {
+                by_address.push(symbol);
+                let name = memory.c_string(symbol.name, &mut text).unwrap_or_default();
+                if !name.starts_with(b"caml") {
+                    return;
+                }
+                if name.starts_with(b"caml_") {
+                    by_name.entry(name.to_vec()).or_insert(symbol.address);
+                }
+                for (edge, ends) in DATA_EDGES.iter().zip(&mut data) {
+                    if name.ends_with(edge) {
+                        ends.push(symbol.address);
+                    }
+                }
+            });
+        });
+        by_address.sort_unstable_by_key(|symbol| symbol.address);
+        data.iter_mut().for_each(|edge| edge.sort_unstable());
+        Self { memory: *memory, by_address, by_name, data }
+    }
+
+    /// Every unit's data, of plugins too.
+    pub(super) fn data(&self) -> impl Iterator<Item = Extent> + '_ {
+        let [begins, ends] = &self.data;
+        begins.iter().filter_map(|&begin| {
+            let end = *ends.get(ends.partition_point(|&end| end < begin))?;
+            Extent::between(begin.checked_next_multiple_of(8)?, (end & !7).checked_add(8)?)
+        })
+    }
+
+    /// The symbol of the static block that a slot stands in.
+    pub(super) fn of_block(&self, slot: u64) -> Option<&Symbol> {
+        let after = self.by_address.partition_point(|symbol| symbol.address <= slot);
+        self.by_address[..after].iter().rev().take(2).find(|symbol| {
+            let header = symbol.address.checked_sub(8).and_then(|at| self.memory.u64(at));
+            header.is_some_and(|header| (slot - symbol.address) / 8 < wosize(header))
+        })
+    }
+
+    /// The symbol that covers an address.
+    pub(super) fn at(&self, address: u64) -> Option<&Symbol> {
+        let after = self.by_address.partition_point(|symbol| symbol.address <= address);
+        // Several may begin at one place; one that covers the address is meant.
+        self.by_address[..after]
+            .iter()
+            .rev()
+            .take(4)
+            .find(|symbol| address == symbol.address || address - symbol.address < symbol.size)
+    }
+
+    /// Its name.
+    pub(super) fn name_at<'a>(&self, address: u64, into: &'a mut [u8]) -> Option<&'a [u8]> {
+        self.memory.c_string(self.at(address)?.name, into)
+    }
+
+    /// Where a symbol of the runtime's stands.
+    pub(super) fn address(&self, name: &str) -> Option<u64> {
+        self.by_name.get(name.as_bytes()).copied()
+    }
+
+    /// The symbol of a function of the runtime's.
+    pub(super) fn named(&self, name: &str) -> Option<&Symbol> {
+        self.at(self.address(name)?)
+    }
+}

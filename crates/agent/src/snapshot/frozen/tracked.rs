@@ -1,0 +1,28 @@
+//! Blocks that the sampler tracks: what joins a snapshot with the trace.
+
+use memtrail_heap::write::{Part, RootKind, Sample};
+use memtrail_ocaml::heap::tracked::Tracked;
+
+use super::Frozen;
+use super::roots::{RootList, is_pointer};
+use super::scan::Scanned;
+use crate::sampling;
+
+/// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
+pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned) {
+    let family = frozen.target.runtime.version.family();
+    let mut label = None;
+    for (slot, value) in scanned {
+        if is_pointer(value) {
+            let label =
+                *label.get_or_insert_with(|| list.named(None, RootKind::Memprof, Part::Other, b""));
+            list.add(slot, value, label);
+            continue;
+        }
+        let Some(tracked) = Tracked::read(&frozen.memory, family, slot) else { continue };
+        if let Some(id) = sampling::id_of(tracked.user_data, frozen.epoch) {
+            let Tracked { block, samples, .. } = tracked;
+            list.samples.push(Sample { block, id: id.0, samples });
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Heap snapshots: what keeps memory alive, written down beside the running program.
+//!
+//! Something asks ([`request`]): the user by a signal ([`signal`]) or by a file in the recording
+//! ([`control`]), the end of a major collection, the size of the heap, the end of the program. The
+//! answer waits for a moment when the whole heap holds still ([`single`] for OCaml 4, [`multicore`]
+//! for OCaml 5). At that moment the process is copied ([`freeze`]), and goes on; the frozen copy walks
+//! the heap and writes the file ([`frozen`]), which appears under its name when it is whole.
+//!
+//! Nothing of this is set up unless the user asked for snapshots.
+
+mod control;
+mod freeze;
+mod frozen;
+mod moment;
+mod multicore;
+mod request;
+mod signal;
+mod single;
+mod writers;
+
+use std::sync::OnceLock;
+
+use memtrail_ocaml::Family;
+use memtrail_recording::session::SnapshotOptions;
+
+use crate::forked;
+use crate::recorder::Target;
+
+/// What snapshots need to know of the process; there if the user asked for snapshots.
+struct Setting {
+    target: &'static Target,
+    options: &'static SnapshotOptions,
+    safe: Safe,
+}
+
+/// How the program is brought to hold still.
+enum Safe {
+    Single(single::Runtime),
+    Multicore(multicore::Runtime),
+}
+
+static SETTING: OnceLock<Setting> = OnceLock::new();
+
+/// The setting, in the process that was set up, not in forks of it.
+fn setting() -> Option<&'static Setting> {
+    SETTING.get().filter(|_| forked::is_owner_itself())
+}
+
+/// Gets ready, before the program's own code runs. The error says why there can be no snapshots.
+pub(crate) fn prepare(target: &'static Target) -> Result<(), String> {
+    let Some(options) = &target.options.snapshots else { return Ok(()) };
+    let missing = |name: &str| format!("its runtime does not export {name}");
+    let safe = match target.runtime.version.family() {
+        Family::Single => Safe::Single(single::Runtime::find(target).map_err(missing)?),
+        Family::Multicore => Safe::Multicore(multicore::Runtime::find(target).map_err(missing)?),
+    };
+    let Ok(()) = SETTING.set(Setting { target, options, safe }) else { return Ok(()) };
+    let Some(setting) = SETTING.get() else { return Ok(()) };
+    match &setting.safe {
+        Safe::Single(runtime) => runtime.prepare(options),
+        Safe::Multicore(runtime) => runtime.prepare(options),
+    }
+    if let Some(number) = options.signal {
+        signal::install(number);
+    }
+    control::start();
+    Ok(())
+}
+
+/// The process comes to its end: the last snapshot, and all that are being written are finished.
+pub(crate) fn end_of_process() {
+    let Some(setting) = setting() else { return };
+    if setting.options.exit {
+        match &setting.safe {
+            Safe::Single(runtime) => runtime.at_exit(),
+            Safe::Multicore(runtime) => runtime.at_exit(),
+        }
+    }
+    writers::finish();
+}
+
+/// The process is about to become another program, which must not find our copies among its children.
+pub(crate) fn before_exec() {
+    if setting().is_some() {
+        writers::finish();
+    }
+}

@@ -1,0 +1,56 @@
+//! The moment of a snapshot: everything holds still, the process is copied and goes on.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason, snapshot_name};
+
+use super::freeze::freeze;
+use super::writers::{self, Page, Writer};
+use super::{frozen, setting};
+use crate::clock::monotonic;
+use crate::{fence, recorder};
+
+/// Snapshots begun.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// What a snapshot is of.
+#[derive(Clone, Copy)]
+pub(super) struct Moment<'a> {
+    pub(super) reason: SnapshotReason,
+    /// When the program stopped, on the monotonic clock.
+    pub(super) stopped_at: u64,
+    /// States of all domains that run.
+    pub(super) domains: &'a [u64],
+}
+
+/// Takes a snapshot now. Nothing of the program may run until this returns.
+pub(super) fn take(moment: &Moment<'_>) {
+    fence::keeping_errno(|| {
+        let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
+        if !writers::has_room() {
+            return;
+        }
+        let number = NUMBER.fetch_add(1, Relaxed) + 1;
+        let taken = place.clock.now().0;
+        let mut snapshot = Snapshot {
+            number,
+            file: snapshot_name(number),
+            reason: moment.reason,
+            taken_unix_us: taken,
+            outcome: SnapshotOutcome::Failed { reason: String::new() },
+        };
+        let Some(page) = Page::map() else { return };
+        let order = frozen::Order { setting, place, page, number, moment, taken };
+        match freeze(|| frozen::write(&order)) {
+            Ok(pid) => {
+                writers::tell_pause(page, monotonic().saturating_sub(moment.stopped_at));
+                writers::add(Writer { pid, page, snapshot });
+            }
+            Err(error) => {
+                let reason = format!("the process cannot be copied: {error}");
+                snapshot.outcome = SnapshotOutcome::Failed { reason };
+                recorder::note_snapshot(snapshot);
+            }
+        }
+    });
+}

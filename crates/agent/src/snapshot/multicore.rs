@@ -1,0 +1,286 @@
+//! OCaml 5: when everything holds still.
+//!
+//! The runtime can stop all domains. The main domain is made to ask for that: while it runs, by the
+//! hook in which systhreads switches threads; while it waits in a system call, by the control thread,
+//! which takes the domain's lock and is one of its threads for as long as the copy takes.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+use memtrail_ocaml::heap::{counters, pools};
+use memtrail_ocaml::layout::MulticoreState;
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_recording::SnapshotReason;
+use memtrail_recording::session::SnapshotOptions;
+
+use super::moment::{self, Moment};
+use super::{Safe, request, setting, writers};
+use crate::clock::monotonic;
+use crate::fence::fenced;
+use crate::recorder::Target;
+use crate::runtime::symbol;
+
+type Hook = unsafe extern "C" fn();
+type ScanHook = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void, u64);
+type Stopped = unsafe extern "C" fn(u64, *mut c_void, c_int, *const u64);
+type StopAll = unsafe extern "C" fn(Stopped, *mut c_void, unsafe extern "C" fn(u64)) -> c_int;
+type Number = unsafe extern "C" fn() -> c_int;
+
+/// The runtime's variables and functions that are needed.
+pub(super) struct Runtime {
+    target: &'static Target,
+    fields: MulticoreState,
+    /// State of the main domain.
+    main: u64,
+    interrupt: *const AtomicPtr<c_void>,
+    scan_roots: *const AtomicPtr<c_void>,
+    enter: *const AtomicPtr<c_void>,
+    /// What stands in `enter` without systhreads.
+    enter_alone: *mut c_void,
+    darken: *mut c_void,
+    stop_all: StopAll,
+    become_domain: unsafe extern "C" fn(c_int),
+    /// Enter OCaml's work, take the lock, leave, release.
+    lock: [Hook; 4],
+    enter_section: Hook,
+    leave_section: Hook,
+}
+
+// SAFETY: holds addresses of code and of variables that live as long as the process.
+unsafe impl Send for Runtime {}
+// SAFETY: as above.
+unsafe impl Sync for Runtime {}
+
+static INTERRUPT_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+static SCAN_ROOTS_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Domains that have come to the stop, and whether they may go on.
+static ARRIVED: AtomicU32 = AtomicU32::new(0);
+static DONE: AtomicU32 = AtomicU32::new(0);
+/// When the first stopped, and why.
+static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
+static AT_EXIT: AtomicU32 = AtomicU32::new(0);
+static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
+
+fn runtime() -> Option<&'static Runtime> {
+    match &setting()?.safe {
+        Safe::Multicore(runtime) => Some(runtime),
+        Safe::Single(_) => None,
+    }
+}
+
+impl Runtime {
+    pub(super) fn find(target: &'static Target) -> Result<Self, &'static str> {
+        let need = |name: &'static str| {
+            let address = symbol(name);
+            if address.is_null() { Err(name) } else { Ok(address) }
+        };
+        let variable = |name| need(name).map(|at| at.cast_const().cast::<AtomicPtr<c_void>>());
+        // SAFETY: the runtime declares these functions as `void f(void)`.
+        let function =
+            |name| need(name).map(|at| unsafe { std::mem::transmute::<*mut c_void, Hook>(at) });
+        let enter = variable(names::BLOCKING_HOOKS[0])?;
+        let [bt_enter, acquire, bt_exit, release] = names::DOMAIN_LOCK;
+        // SAFETY: the runtime declares these with these types (see `symbols`), and the variable.
+        unsafe {
+            Ok(Self {
+                target,
+                fields: *target.runtime.layout.multicore().ok_or("caml_state")?,
+                main: target.runtime.state(),
+                interrupt: variable(names::INTERRUPT_HOOK)?,
+                scan_roots: variable(names::SCAN_ROOTS_HOOK)?,
+                enter,
+                enter_alone: (*enter).load(Acquire),
+                darken: need(names::DARKEN)?,
+                stop_all: std::mem::transmute::<*mut c_void, StopAll>(need(names::STOP_ALL)?),
+                become_domain: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(
+                    need(names::BECOME_DOMAIN)?,
+                ),
+                lock: [
+                    function(bt_enter)?,
+                    function(acquire)?,
+                    function(bt_exit)?,
+                    function(release)?,
+                ],
+                enter_section: function(names::ENTER_BLOCKING_QUIETLY)?,
+                leave_section: function(names::BLOCKING_SECTION[1])?,
+            })
+        }
+    }
+
+    /// Puts our hook in place, before the program's own code runs.
+    pub(super) fn prepare(&self, options: &SnapshotOptions) {
+        if options.every_major {
+            // SAFETY: the variable is the runtime's; systhreads keeps what stands there.
+            let before = unsafe {
+                (*self.scan_roots).swap(scanning_roots as ScanHook as *mut c_void, AcqRel)
+            };
+            SCAN_ROOTS_BEFORE.store(before, Release);
+        }
+    }
+
+    /// Makes the main domain come to our hook, if it runs.
+    pub(super) fn nudge(&self) {
+        let ours = interrupted as Hook as *mut c_void;
+        // SAFETY: the variables are the runtime's, which sets them likewise from other threads.
+        unsafe {
+            let now = (*self.interrupt).load(Acquire);
+            if now != ours {
+                INTERRUPT_BEFORE.store(now, Release);
+                (*self.interrupt).store(ours, Release);
+            }
+            let limit = self.target.runtime.layout.state.young_limit;
+            AtomicU64::from_ptr((self.main + self.fields.requested_external_interrupt) as *mut u64)
+                .store(1, Release);
+            AtomicU64::from_ptr((self.main + limit) as *mut u64).store(u64::MAX, Release);
+        }
+    }
+
+    /// Takes a snapshot when the main domain waits in a system call.
+    pub(super) fn try_idle(&self) {
+        // SAFETY: the variable is the runtime's.
+        let alone = unsafe { (*self.enter).load(Acquire) } == self.enter_alone;
+        // SAFETY: in this order the runtime's own threads do the same; this thread is one of the
+        // main domain's in between.
+        unsafe {
+            if alone {
+                let [bt_enter, acquire, bt_exit, release] = self.lock;
+                (self.become_domain)(0);
+                bt_enter();
+                acquire();
+                self.stop_and_take();
+                bt_exit();
+                release();
+                return;
+            }
+            let [register, unregister] = names::REGISTER_THREAD.map(symbol);
+            if register.is_null() || unregister.is_null() {
+                return;
+            }
+            let register = std::mem::transmute::<*mut c_void, Number>(register);
+            let unregister = std::mem::transmute::<*mut c_void, Number>(unregister);
+            if register() == 0 {
+                return;
+            }
+            (self.leave_section)();
+            self.stop_and_take();
+            (self.enter_section)();
+            unregister();
+        }
+    }
+
+    /// Stops all domains and takes the snapshot that is wanted, if one still is. The caller holds a
+    /// domain's lock.
+    fn stop_and_take(&self) {
+        while request::wanted() || AT_EXIT.load(Acquire) != 0 {
+            // SAFETY: the caller is a domain's thread, and not inside such a stop.
+            if unsafe { (self.stop_all)(stopped, std::ptr::null_mut(), before_stop) } != 0 {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn at_exit(&self) {
+        // A thread that holds no domain's lock has no state.
+        if self.target.runtime.state() != 0 {
+            AT_EXIT.store(1, Release);
+            self.stop_and_take();
+        }
+    }
+
+    /// Bytes of the main domain's part of the major heap.
+    pub(super) fn used(&self) -> u64 {
+        let memory = self.target.capturer.memory();
+        let heap = pools::heap_of(&memory, &self.fields, self.main);
+        let words = heap.and_then(|heap| counters::heap_words_of_domain(&memory, heap));
+        8 * words.unwrap_or(0)
+    }
+}
+
+/// The leader is about to stop the others.
+unsafe extern "C" fn before_stop(_: u64) {
+    ARRIVED.store(0, Relaxed);
+    DONE.store(0, Relaxed);
+    STOPPED_AT.store(monotonic(), Release);
+}
+
+/// All domains come here; the last one makes the copy while the others wait.
+unsafe extern "C" fn stopped(_: u64, _: *mut c_void, count: c_int, domains: *const u64) {
+    let count = count.max(1) as u32;
+    if ARRIVED.fetch_add(1, AcqRel) + 1 < count {
+        while DONE.load(Acquire) == 0 {
+            // SAFETY: a valid duration, no remainder wanted.
+            unsafe { libc::nanosleep(&raw const PAUSE, std::ptr::null_mut()) };
+        }
+        return;
+    }
+    fenced((), || {
+        let at_exit = AT_EXIT.swap(0, AcqRel) != 0;
+        let reason = request::accept();
+        let reason = if at_exit { Some(SnapshotReason::Exit) } else { reason };
+        if let Some(reason) = reason {
+            // SAFETY: the runtime's list of the states of all domains.
+            let domains = unsafe { std::slice::from_raw_parts(domains, count as usize) };
+            moment::take(&Moment { reason, stopped_at: STOPPED_AT.load(Acquire), domains });
+        }
+    });
+    DONE.store(1, Release);
+}
+
+/// Pending actions are done, all is saved, anything may be done here.
+unsafe extern "C" fn interrupted() {
+    let runtime = fenced(None, runtime);
+    if let Some(runtime) = runtime
+        && request::wanted()
+    {
+        fenced((), || runtime.stop_and_take());
+    }
+    let before = INTERRUPT_BEFORE.load(Acquire);
+    if let Some(runtime) = runtime {
+        let ours = interrupted as Hook as *mut c_void;
+        // SAFETY: the variable is the runtime's.
+        let _ = unsafe { (*runtime.interrupt).compare_exchange(ours, before, AcqRel, Relaxed) };
+    }
+    if !before.is_null() {
+        // SAFETY: what stood in the hook's variable is a function of this type.
+        unsafe { std::mem::transmute::<*mut c_void, Hook>(before)() };
+    }
+    if let Some(runtime) = runtime {
+        // Without systhreads nobody else takes the request back.
+        let state = runtime.target.runtime.state();
+        // SAFETY: this domain's state.
+        unsafe {
+            AtomicU64::from_ptr((state + runtime.fields.requested_external_interrupt) as *mut u64)
+                .store(0, Release);
+        }
+    }
+}
+
+/// Roots are scanned: for the beginning of a major cycle, if they are marked.
+unsafe extern "C" fn scanning_roots(
+    action: *mut c_void,
+    flags: c_int,
+    data: *mut c_void,
+    domain: u64,
+) {
+    let before = SCAN_ROOTS_BEFORE.load(Acquire);
+    if !before.is_null() {
+        // SAFETY: what stood in the hook's variable is a function of this type.
+        unsafe {
+            std::mem::transmute::<*mut c_void, ScanHook>(before)(action, flags, data, domain)
+        };
+    }
+    fenced((), || {
+        let (Some(setting), Some(runtime)) = (setting(), runtime()) else { return };
+        if action == runtime.darken
+            && domain == runtime.main
+            && writers::is_idle()
+            && request::one_more(setting.options)
+        {
+            request::ask(SnapshotReason::EveryMajor);
+        }
+    });
+}

@@ -1,0 +1,76 @@
+//! Who wants a snapshot, and whether it is to be had: explicit wishes always are, those that come by
+//! themselves are thinned.
+
+use std::sync::atomic::{
+    AtomicU32, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
+};
+
+use memtrail_recording::SnapshotReason;
+use memtrail_recording::session::SnapshotOptions;
+
+use crate::clock::monotonic;
+
+/// What is wanted and not yet taken, a bit a reason; a futex that the control thread sleeps on.
+static WANTED: AtomicU32 = AtomicU32::new(0);
+/// Snapshots taken that nobody asked for one by one, and when the last was.
+static UNASKED: AtomicU64 = AtomicU64::new(0);
+static LAST_UNASKED: AtomicU64 = AtomicU64::new(0);
+
+const REASONS: [SnapshotReason; 5] = [
+    SnapshotReason::Request,
+    SnapshotReason::Signal,
+    SnapshotReason::Above,
+    SnapshotReason::EveryMajor,
+    SnapshotReason::Exit,
+];
+
+fn bit(reason: SnapshotReason) -> u32 {
+    REASONS.iter().position(|&known| known == reason).map_or(0, |index| 1 << index)
+}
+
+/// Asks for a snapshot at the next moment that is safe. May be called in a signal handler.
+pub(super) fn ask(reason: SnapshotReason) {
+    WANTED.fetch_or(bit(reason), AcqRel);
+    // SAFETY: wakes who sleeps on this word of ours.
+    unsafe {
+        libc::syscall(libc::SYS_futex, WANTED.as_ptr(), libc::FUTEX_WAKE, 1);
+    }
+}
+
+/// Whether something is wanted.
+#[inline]
+pub(super) fn wanted() -> bool {
+    WANTED.load(Acquire) != 0
+}
+
+/// Takes on what is wanted, as one snapshot: its most explicit reason.
+pub(super) fn accept() -> Option<SnapshotReason> {
+    let wanted = WANTED.swap(0, AcqRel);
+    REASONS.into_iter().find(|&reason| wanted & bit(reason) != 0)
+}
+
+/// Sleeps until something is wanted, or so many milliseconds.
+pub(super) fn sleep(milliseconds: u64) {
+    let time = libc::timespec {
+        tv_sec: (milliseconds / 1000) as i64,
+        tv_nsec: (milliseconds % 1000 * 1_000_000) as i64,
+    };
+    // SAFETY: a word of ours and a valid duration.
+    unsafe {
+        libc::syscall(libc::SYS_futex, WANTED.as_ptr(), libc::FUTEX_WAIT, 0, &raw const time);
+    }
+}
+
+/// Whether one more snapshot that nobody asked for is to be taken now; counts it if so.
+pub(super) fn one_more(options: &SnapshotOptions) -> bool {
+    if options.at_most.is_some_and(|most| UNASKED.load(Relaxed) >= most) {
+        return false;
+    }
+    let (now, last) = (monotonic(), LAST_UNASKED.load(Relaxed));
+    if last != 0 && now.saturating_sub(last) < options.every_ms.saturating_mul(1_000_000) {
+        return false;
+    }
+    LAST_UNASKED.store(now, Relaxed);
+    UNASKED.fetch_add(1, Relaxed);
+    true
+}

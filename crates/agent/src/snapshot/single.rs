@@ -1,0 +1,239 @@
+//! OCaml 4: when everything holds still.
+//!
+//! At the end of a minor collection the minor heap is empty and all registers are saved: a snapshot
+//! that somebody asks for waits for the next one, and asks the runtime for it. A program that waits
+//! in a system call makes none. It is held there: our hooks at the border of blocking sections are a
+//! gate that the control thread can close while the program is outside. With systhreads, which put
+//! hooks of their own there, the control thread takes the runtime's lock as one more thread.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+use memtrail_ocaml::layout::Offset;
+use memtrail_ocaml::memory::{Memory as _, ThisProcess};
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_recording::SnapshotReason;
+use memtrail_recording::session::SnapshotOptions;
+
+use super::moment::{self, Moment};
+use super::{Safe, request, setting, writers};
+use crate::clock::monotonic;
+use crate::fence::fenced;
+use crate::recorder::Target;
+use crate::runtime::symbol;
+
+type Hook = unsafe extern "C" fn();
+type Number = unsafe extern "C" fn() -> c_int;
+
+/// The runtime's variables and functions that are needed.
+pub(super) struct Runtime {
+    target: &'static Target,
+    minor_end: *const AtomicPtr<c_void>,
+    major: *const AtomicPtr<c_void>,
+    enter: *const AtomicPtr<c_void>,
+    leave: *const AtomicPtr<c_void>,
+    request_minor: Hook,
+    enter_section: Hook,
+    leave_section: Hook,
+    in_minor_collection: Offset,
+    free_words: *const c_void,
+}
+
+// SAFETY: holds addresses of code and of variables that live as long as the process.
+unsafe impl Send for Runtime {}
+// SAFETY: as above.
+unsafe impl Sync for Runtime {}
+
+/// What stood in the hooks' variables before.
+static MINOR_END_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+static MAJOR_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Where the program is, when it has one thread.
+static GATE: AtomicU32 = AtomicU32::new(INSIDE);
+const INSIDE: u32 = 0;
+const OUTSIDE: u32 = 1;
+const CLOSED: u32 = 2;
+/// How long a program that comes back from a system call sleeps between looks at a closed gate.
+static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
+
+fn runtime() -> Option<&'static Runtime> {
+    match &setting()?.safe {
+        Safe::Single(runtime) => Some(runtime),
+        Safe::Multicore(_) => None,
+    }
+}
+
+impl Runtime {
+    pub(super) fn find(target: &'static Target) -> Result<Self, &'static str> {
+        let need = |name: &'static str| {
+            let address = symbol(name);
+            if address.is_null() { Err(name) } else { Ok(address) }
+        };
+        let variable = |name| need(name).map(|at| at.cast_const().cast::<AtomicPtr<c_void>>());
+        // SAFETY: the runtime declares these functions as `void f(void)`.
+        let function =
+            |name| need(name).map(|at| unsafe { std::mem::transmute::<*mut c_void, Hook>(at) });
+        let fields = target.runtime.layout.single().ok_or("Caml_state")?;
+        Ok(Self {
+            target,
+            minor_end: variable(names::MINOR_END_HOOK)?,
+            major: variable(names::MAJOR_HOOK)?,
+            enter: variable(names::BLOCKING_HOOKS[0])?,
+            leave: variable(names::BLOCKING_HOOKS[1])?,
+            request_minor: function(names::REQUEST_MINOR)?,
+            enter_section: function(names::BLOCKING_SECTION[0])?,
+            leave_section: function(names::BLOCKING_SECTION[1])?,
+            in_minor_collection: fields.in_minor_collection,
+            free_words: symbol(names::FREE_WORDS).cast_const(),
+        })
+    }
+
+    /// Puts our hooks in place, before the program's own code runs.
+    pub(super) fn prepare(&self, options: &SnapshotOptions) {
+        put(self.minor_end, at_minor_end as Hook, &MINOR_END_BEFORE);
+        if options.every_major {
+            put(self.major, at_major as Hook, &MAJOR_BEFORE);
+        }
+        // The runtime's own hooks do nothing.
+        put(self.enter, enter as Hook, &AtomicPtr::default());
+        put(self.leave, leave as Hook, &AtomicPtr::default());
+    }
+
+    /// Makes the program come to a minor collection, if it runs.
+    pub(super) fn nudge(&self) {
+        // SAFETY: sets flags, as signal handlers of the runtime do.
+        unsafe { (self.request_minor)() };
+    }
+
+    /// Takes a snapshot if the program waits in a system call.
+    pub(super) fn try_idle(&self) {
+        // SAFETY: the variable is the runtime's.
+        let alone = unsafe { (*self.enter).load(Acquire) } == enter as Hook as *mut c_void;
+        if alone {
+            if GATE.compare_exchange(OUTSIDE, CLOSED, AcqRel, Relaxed).is_ok() {
+                self.serve();
+                GATE.store(OUTSIDE, Release);
+            }
+        } else {
+            self.as_a_thread();
+        }
+    }
+
+    /// With systhreads: waits for their lock, as a thread of theirs.
+    fn as_a_thread(&self) {
+        let [register, unregister] = names::REGISTER_THREAD.map(symbol);
+        if register.is_null() || unregister.is_null() {
+            return;
+        }
+        // SAFETY: systhreads declares them so; between the two this thread is one of OCaml's, and
+        // takes and releases the lock as C code of the program does.
+        unsafe {
+            let register = std::mem::transmute::<*mut c_void, Number>(register);
+            let unregister = std::mem::transmute::<*mut c_void, Number>(unregister);
+            if register() == 0 {
+                return;
+            }
+            (self.leave_section)();
+            self.serve();
+            (self.enter_section)();
+            unregister();
+        }
+    }
+
+    /// Takes the snapshot that is wanted, if one still is.
+    fn serve(&self) {
+        let stopped_at = monotonic();
+        if self.is_collecting() {
+            return;
+        }
+        if let Some(reason) = request::accept() {
+            self.take(reason, stopped_at);
+        }
+    }
+
+    fn take(&self, reason: SnapshotReason, stopped_at: u64) {
+        let domains = [self.target.runtime.state()];
+        moment::take(&Moment { reason, stopped_at, domains: &domains });
+    }
+
+    fn is_collecting(&self) -> bool {
+        let memory = self.memory();
+        memory.field(self.target.runtime.state(), self.in_minor_collection) != Some(0)
+    }
+
+    fn memory(&self) -> ThisProcess {
+        self.target.capturer.memory()
+    }
+
+    pub(super) fn at_exit(&self) {
+        if !self.is_collecting() {
+            self.take(SnapshotReason::Exit, monotonic());
+        }
+    }
+
+    /// Bytes of the major heap that are not on the free list.
+    pub(super) fn used(&self) -> u64 {
+        let memory = self.memory();
+        let state = self.target.runtime.state();
+        let words =
+            memtrail_ocaml::heap::counters::heap_words(&memory, &self.target.runtime.layout, state);
+        let free = memory.u64(self.free_words as u64).unwrap_or(0);
+        8 * words.unwrap_or(0).saturating_sub(free)
+    }
+}
+
+/// Puts a hook of ours into a variable, and keeps what was there.
+fn put(variable: *const AtomicPtr<c_void>, ours: Hook, before: &AtomicPtr<c_void>) {
+    // SAFETY: the variable is the runtime's, and holds a function of this type or null.
+    let was = unsafe { (*variable).swap(ours as *mut c_void, AcqRel) };
+    before.store(was, Release);
+}
+
+fn go_on(before: &AtomicPtr<c_void>) {
+    let before = before.load(Acquire);
+    if !before.is_null() {
+        // SAFETY: what stood in a hook's variable is a function of this type.
+        unsafe { std::mem::transmute::<*mut c_void, Hook>(before)() };
+    }
+}
+
+/// The minor heap has been emptied.
+unsafe extern "C" fn at_minor_end() {
+    go_on(&MINOR_END_BEFORE);
+    if request::wanted() {
+        fenced((), || {
+            if let Some(runtime) = runtime() {
+                runtime.serve();
+            }
+        });
+    }
+}
+
+/// Marking is done, sweeping has not begun.
+unsafe extern "C" fn at_major() {
+    go_on(&MAJOR_BEFORE);
+    fenced((), || {
+        let (Some(setting), Some(runtime)) = (setting(), runtime()) else { return };
+        let stopped_at = monotonic();
+        // A collection that comes while one is being written is let pass.
+        if writers::is_idle() && request::one_more(setting.options) {
+            runtime.take(SnapshotReason::EveryMajor, stopped_at);
+        }
+    });
+}
+
+/// The program leaves OCaml for a system call.
+unsafe extern "C" fn enter() {
+    GATE.store(OUTSIDE, Release);
+}
+
+/// It comes back.
+unsafe extern "C" fn leave() {
+    while GATE.compare_exchange(OUTSIDE, INSIDE, AcqRel, Relaxed) == Err(CLOSED) {
+        // SAFETY: a valid duration, no remainder wanted. The runtime keeps errno.
+        unsafe { libc::nanosleep(&raw const PAUSE, std::ptr::null_mut()) };
+    }
+}

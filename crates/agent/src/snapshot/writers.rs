@@ -1,0 +1,122 @@
+//! The copies of the process that are writing, and what became of them.
+
+use std::sync::atomic::{
+    AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+
+use memtrail_recording::{Snapshot, SnapshotOutcome};
+
+use super::freeze::{End, ended};
+use crate::lock::Lock;
+use crate::recorder;
+
+/// No more copies than this at once: each holds the memory that the program has changed since.
+const MOST: usize = 4;
+
+/// How long a program that becomes another one waits for its copies.
+static WRITERS: Lock<Vec<Writer>> = Lock::new(Vec::new());
+
+/// A copy that writes.
+pub(super) struct Writer {
+    pub(super) pid: libc::pid_t,
+    pub(super) page: &'static Page,
+    pub(super) snapshot: Snapshot,
+}
+
+/// What a copy and its original tell each other: memory that both share.
+#[derive(Default)]
+pub(super) struct Page {
+    /// From the original: how long it stood still, in nanoseconds, 0 until it is known.
+    pub(super) pause: AtomicU64,
+    pub(super) write_ns: AtomicU64,
+    pub(super) bytes: AtomicU64,
+    pub(super) blocks: AtomicU64,
+    pub(super) outside: AtomicU64,
+    /// The system's error number, if writing failed.
+    pub(super) errno: AtomicI32,
+}
+
+impl Page {
+    pub(super) fn map() -> Option<&'static Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        // SAFETY: a fresh mapping; zeros are a valid page, and only atomics are in it.
+        unsafe {
+            let at = libc::mmap(std::ptr::null_mut(), size_of::<Self>(), access, flags, -1, 0);
+            if at == libc::MAP_FAILED { None } else { Some(&*at.cast()) }
+        }
+    }
+
+    /// # Safety
+    /// The page is not used any more.
+    unsafe fn unmap(&'static self) {
+        // SAFETY: mapped by `map`.
+        unsafe { libc::munmap(std::ptr::from_ref(self).cast_mut().cast(), size_of::<Self>()) };
+    }
+}
+
+/// Whether one more copy may be made.
+pub(super) fn has_room() -> bool {
+    WRITERS.lock().len() < MOST
+}
+
+/// Whether none is at work.
+pub(super) fn is_idle() -> bool {
+    WRITERS.lock().is_empty()
+}
+
+/// Watches a copy.
+pub(super) fn add(writer: Writer) {
+    WRITERS.lock().push(writer);
+}
+
+/// Notes in the recording what became of copies that have ended.
+pub(super) fn collect() {
+    while let Some(writer) = take(|writer| ended(writer.pid, false)) {
+        note(writer);
+    }
+}
+
+/// Waits for all of them.
+pub(super) fn finish() {
+    while let Some(writer) = take(|writer| ended(writer.pid, true)) {
+        note(writer);
+    }
+}
+
+fn take(mut end: impl FnMut(&Writer) -> Option<End>) -> Option<(Writer, End)> {
+    let mut writers = WRITERS.lock_soon()?;
+    let found = writers.iter().enumerate().find_map(|(at, writer)| Some((at, end(writer)?)));
+    found.map(|(at, end)| (writers.remove(at), end))
+}
+
+fn note((writer, end): (Writer, End)) {
+    let page = writer.page;
+    let read = |number: &AtomicU64| number.load(Relaxed);
+    let outcome = match (end, page.errno.load(Acquire)) {
+        (End::Code(0), 0) => SnapshotOutcome::Complete {
+            pause_ns: read(&page.pause),
+            write_ns: read(&page.write_ns),
+            bytes: read(&page.bytes),
+            blocks: read(&page.blocks),
+            outside: read(&page.outside),
+        },
+        (End::Signal(signal), _) => {
+            SnapshotOutcome::Failed { reason: format!("its writer was killed by signal {signal}") }
+        }
+        (End::Code(code), 0) => {
+            SnapshotOutcome::Failed { reason: format!("its writer gave up with code {code}") }
+        }
+        (End::Code(_), errno) => {
+            SnapshotOutcome::Failed { reason: std::io::Error::from_raw_os_error(errno).to_string() }
+        }
+    };
+    // SAFETY: the copy is gone, and so is the writer.
+    unsafe { page.unmap() };
+    recorder::note_snapshot(Snapshot { outcome, ..writer.snapshot });
+}
+
+/// Lets the copy know how long the original stood still.
+pub(super) fn tell_pause(page: &Page, nanoseconds: u64) {
+    page.pause.store(nanoseconds.max(1), Release);
+}

@@ -1,0 +1,147 @@
+//! When the heap is to be written down, as people say it.
+
+use memtrail_recording::session::SnapshotOptions;
+
+use super::rate;
+
+/// Options about heap snapshots.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Heap snapshots")]
+pub(super) struct Args {
+    /// Write the heap down: every-major (as each major collection ends), exit, signal (see
+    /// --signal), request (only when `memtrail snapshot PID` asks), off. Several may be given; with
+    /// any of them `memtrail snapshot PID` works, too
+    #[arg(long = "snapshot", value_name = "WHEN", value_enum, value_delimiter = ',')]
+    moments: Vec<When>,
+
+    /// The signal that asks for a snapshot; one that the program itself uses is left to it
+    #[arg(long, value_name = "SIG", default_value = "USR1", value_parser = signal)]
+    signal: i32,
+
+    /// Take a snapshot when the heap has grown beyond this, e.g. 2GiB, and again each time that it
+    /// has doubled
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    above: Option<u64>,
+
+    /// Take at most so many snapshots that nobody asked for one by one
+    #[arg(long, value_name = "N")]
+    at_most: Option<u64>,
+
+    /// Let so much time pass between snapshots that nobody asked for one by one: 10s, 5m
+    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
+    every: Option<u64>,
+
+    /// Keep what strings say, too: a snapshot then holds whatever secrets the program does
+    #[arg(long)]
+    contents: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum When {
+    EveryMajor,
+    Exit,
+    Signal,
+    Request,
+    Off,
+}
+
+impl Args {
+    /// What the agent is told; nothing if no snapshots are wanted.
+    pub(super) fn resolve(&self) -> Option<SnapshotOptions> {
+        let wants = |when| self.moments.contains(&when);
+        if wants(When::Off) || (self.moments.is_empty() && self.above.is_none()) {
+            return None;
+        }
+        Some(SnapshotOptions {
+            every_major: wants(When::EveryMajor),
+            exit: wants(When::Exit),
+            signal: wants(When::Signal).then_some(self.signal),
+            above: self.above,
+            at_most: self.at_most,
+            every_ms: self.every.unwrap_or(0),
+            contents: self.contents,
+        })
+    }
+}
+
+/// Signals that can ask: those that no kernel sends by itself.
+const SIGNALS: [(&str, i32); 8] = [
+    ("USR1", libc::SIGUSR1),
+    ("USR2", libc::SIGUSR2),
+    ("HUP", libc::SIGHUP),
+    ("URG", libc::SIGURG),
+    ("WINCH", libc::SIGWINCH),
+    ("IO", libc::SIGIO),
+    ("PWR", libc::SIGPWR),
+    ("QUIT", libc::SIGQUIT),
+];
+
+fn signal(text: &str) -> Result<i32, String> {
+    let upper = text.to_ascii_uppercase();
+    let name = upper.strip_prefix("SIG").unwrap_or(&upper);
+    let found = SIGNALS
+        .iter()
+        .find(|(known, number)| *known == name || number.to_string() == name)
+        .map(|&(_, number)| number);
+    found.ok_or_else(|| {
+        let names: Vec<_> = SIGNALS.iter().map(|(name, _)| *name).collect();
+        format!("a signal to ask with is one of {}", names.join(", "))
+    })
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let bytes = match text.trim().parse::<u64>() {
+        Ok(bytes) => bytes as f64,
+        Err(_) => rate::bytes(text).map_err(|_| format!("`{text}` is no size such as 2GiB"))?,
+    };
+    if bytes >= 1.0 { Ok(bytes as u64) } else { Err("a size is at least one byte".into()) }
+}
+
+fn milliseconds(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    let factor = match unit {
+        "ms" => 1.0,
+        "s" | "" => 1e3,
+        "m" | "min" => 6e4,
+        "h" => 3.6e6,
+        _ => f64::NAN,
+    };
+    let time = number.trim().parse::<f64>().unwrap_or(f64::NAN) * factor;
+    if time.is_finite() && time >= 0.0 {
+        Ok(time as u64)
+    } else {
+        Err(format!("`{text}` is no time such as 10s, 500ms or 5m"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{milliseconds, signal, size};
+
+    #[test]
+    fn signals_have_names_and_numbers() {
+        for text in ["USR1", "sigusr1", "10"] {
+            assert_eq!(signal(text), Ok(10), "{text}");
+        }
+        for text in ["KILL", "9", "TERM", "", "USR3"] {
+            assert!(signal(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(milliseconds("10s"), Ok(10_000));
+        assert_eq!(milliseconds("1.5m"), Ok(90_000));
+        assert_eq!(milliseconds("250ms"), Ok(250));
+        assert_eq!(size("2GiB"), Ok(2 << 30));
+        assert_eq!(size("4096"), Ok(4096));
+        for text in ["", "x", "10 parsecs", "-1s", "inf"] {
+            assert!(milliseconds(text).is_err(), "{text}");
+        }
+        for text in ["", "0", "-1", "many"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+}
