@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! file      = "MTHEAP" version:u16 pause:u64 section*
-//! section   = kind:u16 codec:u16 stored:u32 raw:u32 zero:u32 checksum:u64 payload[stored]
+//! section   = kind:u16 codec:u16 stored:u32 raw:u32 count:u32 checksum:u64 payload[stored]
 //! ```
 //!
 //! Fixed numbers are little-endian; all others are written seven bits a byte ([`crate::wire`]), and
 //! called *n*. `pause` is the target's pause in nanoseconds; it is outside all checksums, as it is
 //! known when all else is written. `checksum` is XXH3 of the section's first 16 bytes and its
-//! payload. `codec` 0 is as it is, 1 an LZ4 block that gives `raw` bytes. Readers pass over kinds
-//! that they do not know. The last section is `END`; a file without is not whole, but what is there
+//! payload. `codec` 0 is as it is, 1 an LZ4 block that gives `raw` bytes. `count` is the number of
+//! blocks of a `BLOCKS` section and 0 elsewhere. Readers pass over kinds that they do not know. The last section is `END`; a file without is not whole, but what is there
 //! can be read.
 //!
 //! | kind | section | payload after decompression |
@@ -31,10 +31,10 @@
 //!
 //! # `BLOCKS`
 //!
-//! Self-contained: it can be decoded without any other.
+//! Self-contained: it can be decoded without any other, knowing the number of its first block.
 //!
 //! ```text
-//! first:n count:n edges:n runs:n run* shapes:n shape* codes:n targets:n extras:n gaps:n
+//! edges:n runs:n run* shapes:n shape* codes:n targets:n extras:n gaps:n
 //! codes[codes] targets[targets] extras[extras] gaps[gaps]
 //! run       = space:u8 slot:n address:n count:n     blocks that follow each other in memory
 //! shape     = tag:u8 wosize:n mask:n                wosize up to 32; bit i: field i points to a block

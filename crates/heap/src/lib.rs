@@ -3,7 +3,10 @@
 
 mod facts;
 mod format;
+pub mod graph;
 mod label;
+#[doc(hidden)]
+pub mod model;
 pub mod read;
 pub mod tag;
 mod units;

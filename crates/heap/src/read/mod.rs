@@ -1,4 +1,21 @@
-//! The reader.
+//! The reader: takes a file's bytes, gives its tables and, section by section, its blocks.
+//!
+//! It does no I/O and never panics: a snapshot is whatever was on the disk.
+
+mod columns;
+mod error;
+mod sections;
+mod tables;
+
+pub use columns::{Block, Columns, Fields};
+pub use error::{Cause, Error};
+
+use crate::facts::Facts;
+use crate::format::{FILE_HEADER, kind};
+use crate::label::Labels;
+use crate::units::{Address, BlockIndex, LabelId};
+use crate::wire::Cursor;
+use sections::Section;
 
 /// How a root holds its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,4 +30,279 @@ pub enum Strength {
     Last = 2,
     /// Not kept alive.
     Weak = 3,
+}
+
+/// A root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The block it holds.
+    pub block: BlockIndex,
+    /// What it is.
+    pub label: LabelId,
+    /// How it holds.
+    pub strength: Strength,
+    /// The static block that it is a field of, and which one. The root stands for that field: the
+    /// block's own edges are without it.
+    pub holder: Option<(BlockIndex, u64)>,
+}
+
+/// An ephemeron or weak array: nothing is kept alive by its keys; its data lives while it and all
+/// keys do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ephemeron {
+    /// The block itself.
+    pub block: BlockIndex,
+    /// Its data, if that is set and a block.
+    pub data: Option<BlockIndex>,
+    /// Keys that are set and blocks.
+    pub keys: Vec<BlockIndex>,
+}
+
+/// A block that the allocation trace knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The block.
+    pub block: BlockIndex,
+    /// The id of its allocation in the trace.
+    pub id: u64,
+    /// How many samples it counts.
+    pub samples: u64,
+}
+
+/// A function that closures have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its code.
+    pub code: Address,
+    /// Its name; empty if unknown.
+    pub name: Vec<u8>,
+    /// Its source file; empty if unknown.
+    pub file: Vec<u8>,
+    /// Its line; 0 if unknown.
+    pub line: u32,
+}
+
+/// Sums over a whole file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Blocks.
+    pub blocks: u64,
+    /// Pointers between blocks.
+    pub edges: u64,
+    /// Words that look like pointers and point to no block.
+    pub outside: u64,
+}
+
+/// A snapshot.
+#[derive(Debug)]
+pub struct Snapshot<'a> {
+    /// The process and the moment.
+    pub facts: Facts,
+    /// The roots' labels.
+    pub labels: Labels,
+    /// The roots.
+    pub roots: Vec<Root>,
+    /// Ephemerons and weak arrays.
+    pub ephemerons: Vec<Ephemeron>,
+    /// Blocks that the allocation trace knows.
+    pub samples: Vec<Sample>,
+    /// Functions of closures.
+    pub functions: Vec<Function>,
+    /// Identifiers of custom blocks.
+    pub customs: Vec<Vec<u8>>,
+    /// Sums, as the writer counted.
+    pub totals: Totals,
+    /// What is wrong with the file, if it is not whole. All that is said is of the part before.
+    pub damage: Option<Error>,
+    blocks: Vec<(u32, Section<'a>)>,
+    contents: Vec<Section<'a>>,
+    count: u32,
+    checksum: u64,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Reads the tables of a snapshot and checks all of it.
+    ///
+    /// # Errors
+    /// If it is no snapshot, of a later version, or damaged before the first blocks. Of one that is
+    /// damaged behind that, the part before is read, and [`Snapshot::damage`] says where it ends.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
+        let pause = sections::header(bytes)?;
+        let mut snapshot = Self {
+            facts: Facts { pause, ..Facts::default() },
+            labels: Labels::new(),
+            roots: Vec::new(),
+            ephemerons: Vec::new(),
+            samples: Vec::new(),
+            functions: Vec::new(),
+            customs: Vec::new(),
+            totals: Totals::default(),
+            damage: None,
+            blocks: Vec::new(),
+            contents: Vec::new(),
+            count: 0,
+            checksum: 0,
+        };
+        let mut seen = [false; kind::END as usize + 1];
+        let mut at = FILE_HEADER;
+        loop {
+            let step = sections::section(bytes, at).and_then(|(section, next)| {
+                snapshot.take(&section, pause)?;
+                Ok((section, next))
+            });
+            match step {
+                Ok((section, next)) => {
+                    at = next;
+                    if let Some(seen) = seen.get_mut(usize::from(section.kind)) {
+                        *seen = true;
+                    }
+                    snapshot.checksum =
+                        snapshot.checksum.rotate_left(7).wrapping_add(section.checksum);
+                    if section.kind == kind::END {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    snapshot.damage = Some(error);
+                    break;
+                }
+            }
+        }
+        for (kind, name) in
+            [(kind::FACTS, "facts"), (kind::LABELS, "labels"), (kind::ROOTS, "roots")]
+        {
+            if !seen[usize::from(kind)] {
+                return Err(snapshot.damage.unwrap_or(Cause::Missing(name).at(at as u64)));
+            }
+        }
+        snapshot.within();
+        Ok(snapshot)
+    }
+
+    fn take(&mut self, section: &Section<'a>, pause: u64) -> Result<(), Error> {
+        let damaged = |name| Cause::Table(name).at(section.offset);
+        let mut buffer = Vec::new();
+        let content = match section.kind {
+            kind::BLOCKS | kind::CONTENTS | kind::END.. => &[],
+            _ => section.content(&mut buffer)?,
+        };
+        let table = &mut Cursor::new(content);
+        match section.kind {
+            kind::FACTS => {
+                self.facts = tables::facts(table, pause).ok_or(damaged("facts"))?;
+            }
+            kind::LABELS => {
+                self.labels = tables::labels(table).ok_or(damaged("labels"))?;
+            }
+            kind::ROOTS => {
+                self.roots = tables::roots(table, self.labels.len()).ok_or(damaged("roots"))?;
+            }
+            kind::EPHEMERONS => {
+                self.ephemerons = tables::ephemerons(table).ok_or(damaged("ephemerons"))?;
+            }
+            kind::SAMPLES => {
+                self.samples = tables::samples(table).ok_or(damaged("samples"))?;
+            }
+            kind::BLOCKS => {
+                let first = self.count;
+                self.count = first
+                    .checked_add(section.count)
+                    .filter(|count| *count < u32::MAX - (1 << 20))
+                    .ok_or(damaged("blocks"))?;
+                self.blocks.push((first, *section));
+            }
+            kind::CONTENTS => self.contents.push(*section),
+            kind::CODES => {
+                self.functions = tables::functions(table).ok_or(damaged("functions"))?;
+            }
+            kind::CUSTOMS => {
+                self.customs = tables::customs(table).ok_or(damaged("custom operations"))?;
+            }
+            kind::TOTALS => {
+                self.totals = tables::totals(table).ok_or(damaged("totals"))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Leaves out what speaks of blocks that are not there.
+    fn within(&mut self) {
+        let count = self.count;
+        let there = |block: &BlockIndex| block.0 < count;
+        self.roots.retain(|root| there(&root.block));
+        for root in &mut self.roots {
+            root.holder = root.holder.filter(|(block, _)| there(block));
+        }
+        self.samples.retain(|sample| there(&sample.block));
+        self.ephemerons.retain(|ephemeron| there(&ephemeron.block));
+        for ephemeron in &mut self.ephemerons {
+            ephemeron.keys.retain(there);
+            ephemeron.data = ephemeron.data.filter(there);
+        }
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> u32 {
+        self.count
+    }
+
+    /// How many sections hold blocks.
+    pub fn sections(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The section that holds a block.
+    pub fn section_of(&self, block: BlockIndex) -> Option<usize> {
+        let after = self.blocks.partition_point(|(first, _)| *first <= block.0);
+        (block.0 < self.count).then(|| after.checked_sub(1))?
+    }
+
+    /// The first block of a section.
+    pub fn first_of(&self, section: usize) -> BlockIndex {
+        BlockIndex(self.blocks.get(section).map_or(self.count, |(first, _)| *first))
+    }
+
+    /// Decodes a section's blocks.
+    ///
+    /// # Errors
+    /// If its numbers do not fit together.
+    pub fn decode(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
+        match self.blocks.get(section) {
+            Some((first, section)) => {
+                into.decode(section, *first, self.count, self.damage.is_some())
+            }
+            None => Err(Cause::Missing("blocks").at(0)),
+        }
+    }
+
+    /// Hands out the contents of strings, where the snapshot has them: block, offset, piece.
+    ///
+    /// # Errors
+    /// If a section of them is damaged.
+    pub fn contents(&self, mut each: impl FnMut(BlockIndex, u64, &[u8])) -> Result<(), Error> {
+        let mut buffer = Vec::new();
+        for section in &self.contents {
+            let mut cursor = Cursor::new(section.content(&mut buffer)?);
+            let mut piece = || {
+                let block = u32::try_from(cursor.number()?).ok()?;
+                let offset = cursor.number()?;
+                let text = cursor.bytes()?;
+                each(BlockIndex(block), offset, text);
+                Some(cursor.left() > 0)
+            };
+            while piece().ok_or(Cause::Table("contents").at(section.offset))? {}
+        }
+        Ok(())
+    }
+
+    /// Whether strings' contents were written.
+    pub fn has_contents(&self) -> bool {
+        !self.contents.is_empty()
+    }
+
+    /// A number that another file is very unlikely to have.
+    pub fn checksum(&self) -> u64 {
+        self.checksum
+    }
 }

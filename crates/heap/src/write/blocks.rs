@@ -32,7 +32,6 @@ struct Run {
 /// A section of blocks that is being filled. Its memory is used again for the next one.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    first: u32,
     edges: u64,
     runs: Vec<Run>,
     shapes: Vec<(Shape, u32)>,
@@ -51,7 +50,6 @@ pub(super) struct Blocks {
 impl Blocks {
     pub(super) fn new() -> Self {
         Self {
-            first: 0,
             edges: 0,
             runs: Vec::new(),
             shapes: Vec::new(),
@@ -73,11 +71,6 @@ impl Blocks {
             || self.targets.len() >= MOST_BYTES
             || self.extras.len() >= MOST_BYTES
             || self.shapes.len() as u32 >= CODES - 1
-    }
-
-    /// Whether nothing is in it.
-    pub(super) fn is_empty(&self) -> bool {
-        self.codes.is_empty()
     }
 
     /// A run starts with the next block, whose header is at `address`.
@@ -156,8 +149,13 @@ impl Blocks {
         put(&mut self.extras, number);
     }
 
-    /// The section's bytes; the next one starts with block `next`.
-    pub(super) fn finish(&mut self, next: u32) -> &[u8] {
+    /// How many blocks are in it.
+    pub(super) fn count(&self) -> u32 {
+        self.codes.len() as u32
+    }
+
+    /// The section's bytes; it is empty afterwards.
+    pub(super) fn finish(&mut self) -> &[u8] {
         // The most frequent shapes get the short codes.
         let mut order: Vec<u32> = (0..self.shapes.len() as u32).collect();
         order.sort_by_key(|number| std::cmp::Reverse(self.shapes[*number as usize].1));
@@ -170,8 +168,6 @@ impl Blocks {
 
         let out = &mut self.out;
         out.clear();
-        put(out, u64::from(self.first));
-        put(out, self.codes.len() as u64);
         put(out, self.edges);
         put(out, self.runs.len() as u64);
         for run in &self.runs {
@@ -204,7 +200,6 @@ impl Blocks {
         out.extend_from_slice(&self.extras);
         out.extend_from_slice(&self.gaps);
 
-        self.first = next;
         self.edges = 0;
         self.met = 0;
         self.runs.clear();

@@ -46,8 +46,8 @@ pub(super) fn emit<W: Write, D: Details>(
     put(&mut totals, emit.written.blocks);
     put(&mut totals, emit.written.edges);
     put(&mut totals, emit.written.outside);
-    emit.sections.section(kind::TOTALS, &totals)?;
-    emit.sections.section(kind::END, &[])?;
+    emit.sections.section(kind::TOTALS, 0, &totals)?;
+    emit.sections.section(kind::END, 0, &[])?;
     emit.written.bytes = emit.sections.finish()?;
     Ok(emit.written)
 }
@@ -78,7 +78,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             put_bytes(&mut raw, name);
             put(&mut raw, *value);
         }
-        self.sections.section(kind::FACTS, &raw)
+        self.sections.section(kind::FACTS, 0, &raw)
     }
 
     fn labels(&mut self) -> io::Result<()> {
@@ -97,7 +97,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             put(&mut raw, u64::from(label.file));
             put(&mut raw, label.number);
         }
-        self.sections.section(kind::LABELS, &raw)
+        self.sections.section(kind::LABELS, 0, &raw)
     }
 
     /// The number of the block that `value` points to; what points to none is counted.
@@ -146,7 +146,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         self.written.roots = count;
         put(&mut raw, count);
         raw.extend_from_slice(&body);
-        self.sections.section(kind::ROOTS, &raw)
+        self.sections.section(kind::ROOTS, 0, &raw)
     }
 
     fn ephemerons(&mut self) -> io::Result<()> {
@@ -180,7 +180,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         let mut raw = Vec::new();
         put(&mut raw, count);
         raw.extend_from_slice(&body);
-        self.sections.section(kind::EPHEMERONS, &raw)
+        self.sections.section(kind::EPHEMERONS, 0, &raw)
     }
 
     fn samples(&mut self) -> io::Result<()> {
@@ -197,7 +197,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         let mut raw = Vec::new();
         put(&mut raw, count);
         raw.extend_from_slice(&body);
-        self.sections.section(kind::SAMPLES, &raw)
+        self.sections.section(kind::SAMPLES, 0, &raw)
     }
 
     fn blocks(&mut self) -> io::Result<()> {
@@ -225,7 +225,8 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             let mut in_run = false;
             found.heads.each(region.start + 8, region.end(), |address| {
                 if blocks.is_full() {
-                    self.sections.section(kind::BLOCKS, blocks.finish(index))?;
+                    let count = blocks.count();
+                    self.sections.section(kind::BLOCKS, count, blocks.finish())?;
                     in_run = false;
                 }
                 if !in_run {
@@ -240,11 +241,12 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
                 Ok::<(), io::Error>(())
             })?;
         }
-        if !blocks.is_empty() {
-            self.sections.section(kind::BLOCKS, blocks.finish(index))?;
+        if blocks.count() > 0 {
+            let count = blocks.count();
+            self.sections.section(kind::BLOCKS, count, blocks.finish())?;
         }
         if !contents.is_empty() {
-            self.sections.section(kind::CONTENTS, &contents)?;
+            self.sections.section(kind::CONTENTS, 0, &contents)?;
         }
         Ok(())
     }
@@ -333,7 +335,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             put_bytes(contents, &text);
             offset += text.len();
             if contents.len() >= TABLE_BYTES {
-                self.sections.section(kind::CONTENTS, contents)?;
+                self.sections.section(kind::CONTENTS, 0, contents)?;
                 contents.clear();
             }
         }
@@ -359,7 +361,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             put_bytes(&mut raw, &function.file);
             put(&mut raw, u64::from(function.line));
         }
-        self.sections.section(kind::CODES, &raw)
+        self.sections.section(kind::CODES, 0, &raw)
     }
 
     fn customs(&mut self) -> io::Result<()> {
@@ -374,7 +376,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             self.details.identifier(ops, &mut identifier);
             put_bytes(&mut raw, &identifier);
         }
-        self.sections.section(kind::CUSTOMS, &raw)
+        self.sections.section(kind::CUSTOMS, 0, &raw)
     }
 }
 

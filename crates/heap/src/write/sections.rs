@@ -28,8 +28,8 @@ impl<W: Write> Sections<W> {
         Ok(Self { out, buffer: Vec::new(), written: header.len() as u64 })
     }
 
-    /// Writes a section; `raw` is its payload before compression.
-    pub(super) fn section(&mut self, kind: u16, raw: &[u8]) -> io::Result<()> {
+    /// Writes a section with `count` blocks; `raw` is its payload before compression.
+    pub(super) fn section(&mut self, kind: u16, count: u32, raw: &[u8]) -> io::Result<()> {
         let length = u32::try_from(raw.len()).map_err(|_| {
             io::Error::new(io::ErrorKind::Unsupported, "a section of more than 4 GiB")
         })?;
@@ -48,7 +48,7 @@ impl<W: Write> Sections<W> {
         header[2..4].copy_from_slice(&codec.to_le_bytes());
         header[4..8].copy_from_slice(&stored.to_le_bytes());
         header[8..12].copy_from_slice(&length.to_le_bytes());
-        header[12..16].fill(0);
+        header[12..16].copy_from_slice(&count.to_le_bytes());
         let mut checksum = Xxh3Default::new();
         checksum.update(&header[..16]);
         checksum.update(payload);

@@ -1,0 +1,159 @@
+//! Retained sizes: what each block and each holder keeps alive by itself, itself counted.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::NONE;
+use super::bits::{Bits, Ranked};
+use crate::read::{Columns, Error, Snapshot};
+use crate::units::Words;
+
+/// Retained sizes of all blocks.
+///
+/// About half the blocks dominate nothing: what they retain is their own size, which the snapshot
+/// has, so that only those that are larger than a few words are kept here too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sizes {
+    /// Blocks whose size is kept.
+    pub(crate) kept: Ranked,
+    /// Their sizes in words; [`NONE`] for those that do not fit.
+    pub(crate) words: Vec<u32>,
+    /// Sizes that do not fit, by block.
+    pub(crate) large: HashMap<u32, u64, FxBuildHasher>,
+}
+
+impl Sizes {
+    /// The retained size of a block, if it is kept here: otherwise it is the block's own.
+    #[inline]
+    pub(crate) fn get(&self, block: u32) -> Option<Words> {
+        if !self.kept.contains(block) {
+            return None;
+        }
+        Some(Words(match self.words[self.kept.rank(block) as usize] {
+            NONE => self.large.get(&block).copied().unwrap_or(0),
+            words => u64::from(words),
+        }))
+    }
+
+    fn add(&mut self, block: u32, rank: usize, words: u64) {
+        match self.words[rank] {
+            NONE => *self.large.entry(block).or_insert(0) += words,
+            before => {
+                let sum = u64::from(before) + words;
+                self.words[rank] = sum.min(u64::from(NONE)) as u32;
+                if sum >= u64::from(NONE) {
+                    self.large.insert(block, sum);
+                }
+            }
+        }
+    }
+}
+
+/// Sizes from which on a block is kept that dominates nothing.
+const LARGE: u64 = 256;
+
+/// Sums up what every block and every holder retains. Holders follow the blocks in `dominators`;
+/// each must come after the one above it.
+pub(crate) fn retained(
+    snapshot: &Snapshot<'_>,
+    dominators: &[u32],
+    holders: &[u32],
+) -> Result<(Sizes, Vec<u64>), Error> {
+    let blocks = dominators.len() as u32;
+    let mut inner = Bits::new(dominators.len());
+    for above in dominators {
+        if *above < blocks {
+            inner.insert(*above);
+        }
+    }
+    let mut columns = Columns::new();
+    for section in 0..snapshot.sections() {
+        snapshot.decode(section, &mut columns)?;
+        if columns.has_larger_than(LARGE) {
+            for block in columns.iter().filter(|block| block.wosize.0 >= LARGE) {
+                inner.insert(block.index.0);
+            }
+        }
+    }
+    let kept = Ranked::new(inner);
+    // What each waits for: its children and itself. Few have so many that a byte does not do.
+    let mut waits = Waits { few: vec![1; kept.len()], many: HashMap::default() };
+    for above in dominators {
+        if *above < blocks {
+            waits.more(kept.rank(*above));
+        }
+    }
+    let mut sizes = Sizes { words: vec![0; kept.len()], kept, large: HashMap::default() };
+    let mut held = vec![0u64; holders.len()];
+    for section in 0..snapshot.sections() {
+        snapshot.decode(section, &mut columns)?;
+        for block in columns.iter() {
+            let mut at = block.index.0;
+            let mut words = block.size().0;
+            // A block that is complete is handed to the one above, which may complete that.
+            loop {
+                if sizes.kept.contains(at) {
+                    let rank = sizes.kept.rank(at);
+                    sizes.add(at, rank as usize, words);
+                    if !waits.less(rank) {
+                        break;
+                    }
+                    words = sizes.get(at).unwrap_or_default().0;
+                }
+                match dominators[at as usize] {
+                    NONE => break,
+                    above if above >= blocks => {
+                        held[(above - blocks) as usize] += words;
+                        break;
+                    }
+                    above => {
+                        at = above;
+                        // What comes from below is one of the things waited for.
+                    }
+                }
+            }
+        }
+    }
+    for holder in (1..holders.len()).rev() {
+        let above = holders[holder] as usize;
+        if above < holder {
+            held[above] += held[holder];
+        }
+    }
+    Ok((sizes, held))
+}
+
+/// How many parts of its sum each block still waits for.
+struct Waits {
+    few: Vec<u8>,
+    many: HashMap<u32, u64, FxBuildHasher>,
+}
+
+impl Waits {
+    #[inline]
+    fn more(&mut self, rank: u32) {
+        let few = &mut self.few[rank as usize];
+        if *few < u8::MAX {
+            *few += 1;
+        } else {
+            *self.many.entry(rank).or_insert(0) += 1;
+        }
+    }
+
+    /// One part less; says whether that was the last.
+    #[inline]
+    fn less(&mut self, rank: u32) -> bool {
+        let few = &mut self.few[rank as usize];
+        if *few == u8::MAX
+            && let Some(many) = self.many.get_mut(&rank)
+        {
+            *many -= 1;
+            if *many == 0 {
+                self.many.remove(&rank);
+            }
+            return false;
+        }
+        *few -= 1;
+        *few == 0
+    }
+}

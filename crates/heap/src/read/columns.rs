@@ -1,0 +1,357 @@
+//! The blocks of one section, as columns.
+
+use super::error::{Cause, Error};
+use super::sections::Section;
+use crate::format::{SHAPE_FIELDS, SHORT_CODES};
+use crate::tag;
+use crate::units::{Address, BlockIndex, Words};
+use crate::wire::{Cursor, unzigzag};
+use crate::write::Space;
+
+/// Tag and size that many blocks have.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    tag: u8,
+    wosize: u64,
+    mask: u32,
+    edges: u32,
+}
+
+/// Blocks that follow each other in memory.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    space: Space,
+    slot: u64,
+    address: u64,
+    /// One more than the last block, counted from the section's first.
+    end: u32,
+}
+
+/// The blocks of one section. Its memory is used again for the next.
+#[derive(Debug, Default)]
+pub struct Columns {
+    /// The number of the first block.
+    pub first: BlockIndex,
+    shapes: Vec<Shape>,
+    /// For each block its shape.
+    shape_of: Vec<u16>,
+    /// For each block where its edges end in `targets`.
+    ends: Vec<u32>,
+    targets: Vec<u32>,
+    /// For blocks told apart: shape's number, where its fields start in `fields`.
+    apart: Vec<(u32, u32)>,
+    fields: Vec<u64>,
+    /// Closures and their functions, by place in the section.
+    functions: Vec<(u32, u32)>,
+    /// Custom blocks, their identifiers, and bytes outside the heap.
+    customs: Vec<(u32, u32, u64)>,
+    runs: Vec<Run>,
+    /// Blocks that do not stand where expected, and words between.
+    gaps: Vec<(u32, u64)>,
+    buffer: Vec<u8>,
+}
+
+/// One block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block<'c> {
+    /// Its number.
+    pub index: BlockIndex,
+    /// Its tag.
+    pub tag: u8,
+    /// Its size without header.
+    pub wosize: Words,
+    /// What its fields point to, in order.
+    pub targets: &'c [u32],
+}
+
+impl Block<'_> {
+    /// Its size with header.
+    pub const fn size(&self) -> Words {
+        Words(self.wosize.0 + 1)
+    }
+}
+
+impl Columns {
+    /// Room for a section's blocks.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Decodes a section; blocks are numbered from `first`, and there are `blocks` in the file. If
+    /// that is `cut` off, an edge to what is missing becomes one to the block itself, which changes
+    /// nothing for what keeps what alive.
+    pub(crate) fn decode(
+        &mut self,
+        section: &Section<'_>,
+        first: u32,
+        blocks: u32,
+        cut: bool,
+    ) -> Result<(), Error> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let decoded = section.content(&mut buffer).and_then(|content| {
+            self.first = BlockIndex(first);
+            self.parse(content, section.count, blocks, cut)
+                .ok_or(Cause::Table("blocks").at(section.offset))
+        });
+        self.buffer = buffer;
+        decoded
+    }
+
+    fn parse(&mut self, content: &[u8], count: u32, blocks: u32, cut: bool) -> Option<()> {
+        self.clear();
+        let mut cursor = Cursor::new(content);
+        let edges = cursor.count()?;
+        let mut end = 0u32;
+        for _ in 0..cursor.count()? {
+            let space = *Space::ALL.get(usize::from(cursor.byte()?))?;
+            let (slot, address) = (cursor.number()?, cursor.number()?);
+            end = end.checked_add(u32::try_from(cursor.number()?).ok()?)?;
+            self.runs.push(Run { space, slot, address, end });
+        }
+        if end != count {
+            return None;
+        }
+        // Shape 0 stands for blocks told apart.
+        self.shapes.push(Shape { tag: 0, wosize: 0, mask: 0, edges: 0 });
+        for _ in 0..cursor.count()? {
+            let tag = cursor.byte()?;
+            let wosize = cursor.number()?;
+            let mask = u32::try_from(cursor.number()?).ok()?;
+            if wosize > SHAPE_FIELDS || u64::from(mask) >> wosize != 0 {
+                return None;
+            }
+            self.shapes.push(Shape { tag, wosize, mask, edges: mask.count_ones() });
+        }
+        let lengths = [cursor.count()?, cursor.count()?, cursor.count()?, cursor.count()?];
+        let mut part = |which: usize| cursor.take(lengths[which]);
+        let (codes, targets, extras, gaps) = (part(0)?, part(1)?, part(2)?, part(3)?);
+        self.codes(codes, extras, count)?;
+        if self.ends.last().copied().unwrap_or(0) as usize != edges {
+            return None;
+        }
+        self.targets(targets, blocks, cut)?;
+        self.gaps(gaps, count)
+    }
+
+    fn clear(&mut self) {
+        self.shapes.clear();
+        self.shape_of.clear();
+        self.ends.clear();
+        self.targets.clear();
+        self.apart.clear();
+        self.fields.clear();
+        self.functions.clear();
+        self.customs.clear();
+        self.runs.clear();
+        self.gaps.clear();
+    }
+
+    fn codes(&mut self, codes: &[u8], extras: &[u8], count: u32) -> Option<()> {
+        let mut codes = Cursor::new(codes);
+        let mut extras = Cursor::new(extras);
+        if count as usize > codes.left() {
+            return None;
+        }
+        let told = self.shapes.len() as u32;
+        let mut end = 0u32;
+        for block in 0..count {
+            let mut code = u32::from(codes.byte()?);
+            if code >= SHORT_CODES {
+                code = SHORT_CODES + (code - SHORT_CODES) * 256 + u32::from(codes.byte()?);
+            }
+            if code == 0 {
+                code = self.apart(&mut extras)?;
+            } else if code >= told {
+                return None;
+            }
+            let shape = self.shapes.get(code as usize)?;
+            end = end.checked_add(shape.edges)?;
+            match shape.tag {
+                tag::CLOSURE => {
+                    let function = u32::try_from(extras.number()?).ok()?;
+                    self.functions.push((block, function));
+                }
+                tag::CUSTOM => {
+                    let identifier = u32::try_from(extras.number()?).ok()?;
+                    self.customs.push((block, identifier, extras.number()?));
+                }
+                _ => {}
+            }
+            self.shape_of.push(u16::try_from(code).ok()?);
+            self.ends.push(end);
+        }
+        (codes.left() == 0 && extras.left() == 0).then_some(())
+    }
+
+    /// A block that is told apart gets a shape of its own.
+    fn apart(&mut self, extras: &mut Cursor<'_>) -> Option<u32> {
+        let tag = extras.byte()?;
+        let wosize = extras.number()?;
+        let edges = extras.count()?;
+        let number = self.shapes.len() as u32;
+        self.apart.push((number, self.fields.len() as u32));
+        let mut expected = 0u64;
+        for _ in 0..edges {
+            let field = expected.checked_add(extras.number()?)?;
+            expected = field.checked_add(1)?;
+            self.fields.push(field);
+        }
+        self.shapes.push(Shape { tag, wosize, mask: 0, edges: edges as u32 });
+        // A size that no address space holds would make sums of sizes run over.
+        (wosize < 1 << 54).then_some(number)
+    }
+
+    fn targets(&mut self, targets: &[u8], blocks: u32, cut: bool) -> Option<()> {
+        let mut cursor = Cursor::new(targets);
+        self.targets.reserve(self.ends.last().copied().unwrap_or(0) as usize);
+        let mut start = 0;
+        for (index, end) in (i64::from(self.first.0)..).zip(&self.ends) {
+            for _ in start..*end {
+                let target = index.checked_add(unzigzag(cursor.number()?))?;
+                match u32::try_from(target) {
+                    Ok(target) if target < blocks => self.targets.push(target),
+                    Ok(_) if cut => self.targets.push(index as u32),
+                    _ => return None,
+                }
+            }
+            start = *end;
+        }
+        (cursor.left() == 0).then_some(())
+    }
+
+    fn gaps(&mut self, gaps: &[u8], count: u32) -> Option<()> {
+        let mut cursor = Cursor::new(gaps);
+        let mut at = 0u32;
+        while cursor.left() > 0 {
+            at = at.checked_add(u32::try_from(cursor.number()?).ok()?)?;
+            self.gaps.push((at, cursor.number()?));
+        }
+        (at < count.max(1)).then_some(())
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The block at a place of the section.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<Block<'_>> {
+        let shape = self.shapes.get(usize::from(*self.shape_of.get(place)?))?;
+        let end = *self.ends.get(place)? as usize;
+        let targets = self.targets.get(end - shape.edges as usize..end)?;
+        let index = BlockIndex(self.first.0 + place as u32);
+        Some(Block { index, tag: shape.tag, wosize: Words(shape.wosize), targets })
+    }
+
+    /// All blocks.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Block<'_>> {
+        (0..self.len()).filter_map(|place| self.get(place))
+    }
+
+    /// Whether any block has so many fields or more.
+    pub(crate) fn has_larger_than(&self, wosize: u64) -> bool {
+        self.shapes.iter().any(|shape| shape.wosize >= wosize)
+    }
+
+    /// All edges: from the first block on, what each points to.
+    pub fn edges(&self) -> &[u32] {
+        &self.targets
+    }
+
+    /// The numbers of the fields that [`Block::targets`] stand in. From the size on, they are values
+    /// on the stack of a continuation.
+    pub fn fields(&self, place: usize) -> Fields<'_> {
+        let code = self.shape_of.get(place).copied().unwrap_or(0);
+        let shape = self.shapes.get(usize::from(code));
+        let apart = self.apart.binary_search_by_key(&u32::from(code), |(number, _)| *number);
+        match (apart, shape) {
+            (Ok(at), Some(shape)) => {
+                let start = self.apart[at].1 as usize;
+                let fields = self.fields.get(start..start + shape.edges as usize).unwrap_or(&[]);
+                Fields { mask: 0, fields }
+            }
+            (_, shape) => Fields { mask: shape.map_or(0, |shape| shape.mask), fields: &[] },
+        }
+    }
+
+    /// The closures and their functions, as numbers in the file's table.
+    pub fn closures(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.functions.iter().map(|(place, function)| (*place as usize, *function))
+    }
+
+    /// The custom blocks, their identifiers as numbers in the file's table, and bytes outside the
+    /// heap that go with them.
+    pub fn customs(&self) -> impl Iterator<Item = (usize, u32, u64)> {
+        self.customs.iter().map(|(place, identifier, bytes)| (*place as usize, *identifier, *bytes))
+    }
+
+    /// Which space each block is in: spaces, and one more than the last place of each.
+    pub fn spaces(&self) -> impl Iterator<Item = (Space, usize)> {
+        self.runs.iter().map(|run| (run.space, run.end as usize))
+    }
+
+    /// Words between the first and the last block of each run that are no block, by space.
+    pub fn between(&self) -> impl Iterator<Item = (Space, Words)> {
+        self.gaps.iter().map(|(place, words)| {
+            let run = self.runs.iter().find(|run| *place < run.end);
+            let slot = run.map_or(1, |run| run.slot.max(1));
+            (run.map_or(Space::Major, |run| run.space), Words(words.saturating_mul(slot)))
+        })
+    }
+
+    /// The addresses of all blocks (of their first fields), in order.
+    pub fn addresses(&self) -> impl Iterator<Item = Address> {
+        let mut runs = self.runs.iter();
+        let mut run = runs.next();
+        let mut gaps = self.gaps.iter().peekable();
+        let mut next = run.map_or(0, |run| run.address);
+        (0..self.len()).map(move |place| {
+            while let Some(current) = run
+                && place >= current.end as usize
+            {
+                run = runs.next();
+                next = run.map_or(0, |run| run.address);
+            }
+            let slot = run.map_or(0, |run| run.slot);
+            if let Some((_, words)) = gaps.next_if(|(at, _)| *at as usize == place) {
+                next = next.wrapping_add(words.wrapping_mul(slot.max(1)).wrapping_mul(8));
+            }
+            let at = next;
+            let words = match slot {
+                0 => self.get(place).map_or(0, |block| block.size().0),
+                slot => slot,
+            };
+            next = next.wrapping_add(words.wrapping_mul(8));
+            Address(at.wrapping_add(8))
+        })
+    }
+}
+
+/// Numbers of fields.
+#[derive(Clone, Debug)]
+pub struct Fields<'c> {
+    mask: u32,
+    fields: &'c [u64],
+}
+
+impl Iterator for Fields<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if self.mask != 0 {
+            let field = self.mask.trailing_zeros();
+            self.mask &= self.mask - 1;
+            return Some(u64::from(field));
+        }
+        let (first, rest) = self.fields.split_first()?;
+        self.fields = rest;
+        Some(*first)
+    }
+}

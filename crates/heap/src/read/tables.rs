@@ -1,0 +1,139 @@
+//! The small tables of a file: facts, labels, roots and their kin.
+
+use super::{Ephemeron, Function, Root, Sample, Strength, Totals};
+use crate::facts::{Facts, Reason};
+use crate::format::STANDS_IN_BLOCK;
+use crate::label::{Label, Labels, Part, RootKind, Texts};
+use crate::units::{Address, BlockIndex, LabelId};
+use crate::wire::{Cursor, unzigzag};
+
+pub(super) fn facts(cursor: &mut Cursor<'_>, pause: u64) -> Option<Facts> {
+    let mut facts = Facts {
+        taken_at: cursor.number()?,
+        clock: cursor.number()?,
+        number: cursor.number()?,
+        reason: Reason::from_code(cursor.number()?),
+        pid: cursor.number()?,
+        program: cursor.bytes()?.to_vec(),
+        runtime: cursor.bytes()?.to_vec(),
+        pause,
+        counters: Vec::new(),
+    };
+    for _ in 0..cursor.count()? {
+        facts.counters.push((cursor.bytes()?.to_vec(), cursor.number()?));
+    }
+    Some(facts)
+}
+
+pub(super) fn labels(cursor: &mut Cursor<'_>) -> Option<Labels> {
+    let mut texts = Texts::new();
+    let count = cursor.count()?;
+    for text in 0..count {
+        let bytes = cursor.bytes()?;
+        // Number 0, the empty one, is there already.
+        if text > 0 {
+            texts.push(bytes);
+        }
+    }
+    let mut labels = Labels { labels: Vec::new(), texts };
+    for id in 0..cursor.count()? as u64 {
+        let parent = match cursor.number()? {
+            0 => None,
+            above if above <= id => Some(LabelId(above as u32 - 1)),
+            _ => return None,
+        };
+        let kind = RootKind::from_code(cursor.byte()?);
+        let part = Part::from_code(cursor.byte()?);
+        let mut text = || u32::try_from(cursor.number()?).ok();
+        let (name, file) = (text()?, text()?);
+        labels.labels.push(Label { parent, kind, part, name, file, number: cursor.number()? });
+    }
+    Some(labels)
+}
+
+/// A number of a block, as the difference to the one before.
+fn block(cursor: &mut Cursor<'_>, last: &mut u32) -> Option<BlockIndex> {
+    let block = i64::from(*last).checked_add(unzigzag(cursor.number()?))?;
+    *last = u32::try_from(block).ok()?;
+    Some(BlockIndex(*last))
+}
+
+pub(super) fn roots(cursor: &mut Cursor<'_>, labels: usize) -> Option<Vec<Root>> {
+    let count = cursor.count()?;
+    let mut roots = Vec::with_capacity(count);
+    let mut last = 0;
+    for _ in 0..count {
+        let label = LabelId(u32::try_from(cursor.number()?).ok()?);
+        if label.0 as usize >= labels {
+            return None;
+        }
+        let how = cursor.number()?;
+        let strength = match how & (STANDS_IN_BLOCK - 1) {
+            0 => Strength::Strong,
+            1 => Strength::Finaliser,
+            2 => Strength::Last,
+            _ => Strength::Weak,
+        };
+        let block = block(cursor, &mut last)?;
+        let holder = if how & STANDS_IN_BLOCK == 0 {
+            None
+        } else {
+            Some((BlockIndex(u32::try_from(cursor.number()?).ok()?), cursor.number()?))
+        };
+        roots.push(Root { block, label, strength, holder });
+    }
+    Some(roots)
+}
+
+pub(super) fn ephemerons(cursor: &mut Cursor<'_>) -> Option<Vec<Ephemeron>> {
+    let count = cursor.count()?;
+    let mut ephemerons = Vec::with_capacity(count);
+    let mut last = 0;
+    for _ in 0..count {
+        let block = block(cursor, &mut last)?;
+        let data = match cursor.number()? {
+            0 => None,
+            number => Some(BlockIndex(u32::try_from(number - 1).ok()?)),
+        };
+        let mut keys = Vec::with_capacity(cursor.count()?);
+        for _ in 0..keys.capacity() {
+            keys.push(BlockIndex(u32::try_from(cursor.number()?).ok()?));
+        }
+        ephemerons.push(Ephemeron { block, data, keys });
+    }
+    Some(ephemerons)
+}
+
+pub(super) fn samples(cursor: &mut Cursor<'_>) -> Option<Vec<Sample>> {
+    let count = cursor.count()?;
+    let mut samples = Vec::with_capacity(count);
+    let mut last = 0;
+    for _ in 0..count {
+        let block = block(cursor, &mut last)?;
+        samples.push(Sample { block, id: cursor.number()?, samples: cursor.number()? });
+    }
+    Some(samples)
+}
+
+pub(super) fn functions(cursor: &mut Cursor<'_>) -> Option<Vec<Function>> {
+    let count = cursor.count()?;
+    let mut functions = Vec::with_capacity(count);
+    for _ in 0..count {
+        functions.push(Function {
+            code: Address(cursor.number()?),
+            name: cursor.bytes()?.to_vec(),
+            file: cursor.bytes()?.to_vec(),
+            line: u32::try_from(cursor.number()?).ok()?,
+        });
+    }
+    Some(functions)
+}
+
+pub(super) fn customs(cursor: &mut Cursor<'_>) -> Option<Vec<Vec<u8>>> {
+    let count = cursor.count()?;
+    (0..count).map(|_| Some(cursor.bytes()?.to_vec())).collect()
+}
+
+pub(super) fn totals(cursor: &mut Cursor<'_>) -> Option<Totals> {
+    Some(Totals { blocks: cursor.number()?, edges: cursor.number()?, outside: cursor.number()? })
+}
