@@ -22,7 +22,7 @@ const by = param("by", "function");
 const sort = param("sort", "total");
 const direction = param("desc", "1");
 const find = param("find", "");
-const below = param("below", "callers");
+const below = param("below", "");
 
 const BY = [
   { id: "function", title: "Functions" },
@@ -30,6 +30,7 @@ const BY = [
   { id: "module", title: "Modules" },
   { id: "file", title: "Files" },
 ];
+const FUNCTIONS = { id: "functions", title: "Functions", what: "rows open into the functions in them" };
 const BELOW = [
   { id: "callers", title: "Callers", what: "rows open into who called" },
   { id: "callees", title: "Callees", what: "rows open into what was called" },
@@ -85,7 +86,12 @@ function Tables() {
         {by.value !== "site" && (
           <span class="tables-below">
             <span class="quiet">open into</span>
-            <Segmented label="rows open into" choices={BELOW} value={below.value} onChoose={(id) => below.set(id)} />
+            <Segmented
+              label="rows open into"
+              choices={choicesBelow()}
+              value={chosenBelow()}
+              onChoose={(id) => below.set(id)}
+            />
           </span>
         )}
         <button
@@ -125,6 +131,16 @@ function Tables() {
   );
 }
 
+/** The first is what rows open into where nothing was chosen. */
+function choicesBelow() {
+  return by.value === "module" || by.value === "file" ? [FUNCTIONS, ...BELOW] : BELOW;
+}
+
+function chosenBelow(): Below {
+  const choices = choicesBelow();
+  return (choices.find(({ id }) => id === below.value) ?? choices[0]!).id as Below;
+}
+
 /** A range whose one end moves from `cursor` to `index`. */
 function widened(range: { from: number; to: number }, cursor: number, index: number) {
   const fixed = cursor === range.from ? range.to : range.from;
@@ -137,7 +153,7 @@ function useRows(): Rows {
     rec: rec.value,
     filter: filter.value,
     by: BY.some(({ id }) => id === by.value) ? (by.value as By) : "function",
-    below: below.value === "callees" ? "callees" : ("callers" satisfies Below),
+    below: chosenBelow(),
     sort: sort.value,
     descending: direction.value === "1",
     find: find.value,

@@ -10,7 +10,8 @@ import { rowsOf, type Row, type TableAnswer } from "./answers.ts";
 import { lineAt, lines, type Branch, type Line } from "./outline.ts";
 
 export type By = "function" | "site" | "module" | "file";
-export type Below = "callees" | "callers";
+/** What rows open into; modules and files have functions in them, too. */
+export type Below = "functions" | "callees" | "callers";
 
 /** What a table is about. */
 export interface Subject {
@@ -139,9 +140,8 @@ export class Rows {
   /** The path of functions that a line stands for, outermost first; null for modules and files. */
   path({ branch, row }: Line<Row>): string[] | null {
     const level = branch as Level;
-    if (!row || level.by === "module" || level.by === "file") return null;
-    const trail = this.functionsOf([...level.trail, row.key]);
-    return this.below(level) === "callers" ? trail.toReversed() : trail;
+    if (!row || isGroup(level.by)) return null;
+    return this.fragment(level, [...level.trail, row.key]);
   }
 
   /** The first lines of the table, for copying: asked for if need be. */
@@ -173,21 +173,20 @@ export class Rows {
 
   private async branch(level: Level, at: number, row: Row): Promise<void> {
     if (level.open.has(at)) return;
-    const functions = level.by === "module" || level.by === "file";
-    const below = new Level([...level.trail, row.key], functions ? "function" : level.by);
+    const direction = this.below(level);
+    const trail = [...level.trail, row.key];
+    const below = new Level(trail, direction === "functions" ? "function" : level.by);
     below.waiting = true;
     level.setOpen(at, below);
     this.changed();
-    const trail = this.functionsOf(below.trail);
-    const direction = functions ? "functions" : this.below(level);
     try {
       const answer = await askOnce<TableAnswer>(
         {
           ask: "branches",
           rec: this.subject.rec,
           filter: this.subject.filter,
-          by: functions ? level.by : "function",
-          path: functions ? [row.key] : direction === "callers" ? trail.toReversed() : trail,
+          by: isGroup(level.by) ? level.by : "function",
+          path: direction === "functions" ? [row.key] : this.fragment(level, trail),
           direction,
         },
         this.stop.signal,
@@ -212,19 +211,26 @@ export class Rows {
   }
 
   /** Where rows of this level lead: who allocates at a site is seen by its callers alone. */
-  private below(level: Level): Below {
-    return level.by === "site" ? "callers" : this.subject.below;
+  private below({ by }: Level): Below {
+    const { below } = this.subject;
+    if (by === "site") return "callers";
+    return below === "functions" && !isGroup(by) ? "callers" : below;
   }
 
-  /** A trail without the module or file that it began with. */
-  private functionsOf(trail: readonly string[]): string[] {
-    const { by } = this.subject;
-    return by === "module" || by === "file" ? trail.slice(1) : trail.slice();
+  /** A trail as a piece of a call path, outermost first: without the module or file that has it. */
+  private fragment(level: Level, trail: readonly string[]): string[] {
+    const inside = isGroup(this.subject.by) && !isGroup(level.by);
+    const calls = inside ? trail.slice(1) : trail.slice();
+    return this.below(level) === "callers" ? calls.toReversed() : calls;
   }
 
   private changed(): void {
     this.changes.value += 1;
   }
+}
+
+function isGroup(by: By): boolean {
+  return by === "module" || by === "file";
 }
 
 function isSite(row: Row): boolean {
