@@ -43,7 +43,7 @@ unsafe fn written<'a>(ptr: *const u8, len: usize) -> &'a [u8] {
 
 #[unsafe(no_mangle)]
 extern "C" fn alloc(len: usize) -> *mut u8 {
-    Box::into_raw(vec![0; len].into_boxed_slice()).cast()
+    Box::into_raw(vec![0_u8; len].into_boxed_slice()).cast()
 }
 
 /// # Safety
