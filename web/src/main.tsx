@@ -9,7 +9,7 @@ import { begin, failure } from "./live/live.ts";
 import { listenToKeys } from "./shell/keys.ts";
 import { Page } from "./shell/Page.tsx";
 import { followTheme } from "./shell/theme.ts";
-import { about } from "./state/about.ts";
+import { about, recording } from "./state/about.ts";
 import { followUrl } from "./state/page.ts";
 
 setEngine(isOffline() ? new OfflineEngine() : new HttpEngine());
@@ -26,4 +26,8 @@ begin();
 effect(() => {
   document.documentElement.toggleAttribute("data-ready", about.value !== null || failure.value !== null);
   document.documentElement.toggleAttribute("data-busy", asking.value > 0);
+});
+effect(() => {
+  const run = recording.value;
+  document.title = run ? `${run.name} – memtrail` : "memtrail";
 });

@@ -17,7 +17,7 @@ export const KINDS: readonly Kind[] = [
   { key: "lifetime", title: "Lifetime", what: "how long blocks lived", group: "When" },
   { key: "size", title: "Size", what: "of the single block", group: "Which blocks" },
   { key: "heap", title: "Heap", what: "minor, major, external", group: "Which blocks" },
-  { key: "died", title: "Generation", what: "the heap in which a block was collected", group: "Which blocks" },
+  { key: "died", title: "Generation", what: "in which blocks were collected", group: "Which blocks" },
   { key: "domain", title: "Domain", what: "of OCaml 5 that allocated", group: "Which blocks" },
   { key: "thread", title: "Thread", what: "that allocated", group: "Which blocks", complete: "thread" },
   { key: "in", title: "Inside a call", what: "to a function, anywhere on the stack", group: "Where in the code", complete: "function" },

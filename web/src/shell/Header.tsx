@@ -1,6 +1,6 @@
 /** What is looked at, its totals, and the page's tools. */
 import { useKeys } from "./keys.ts";
-import { lost } from "../live/live.ts";
+import { lost, serverLost } from "../live/live.ts";
 import { about, recording } from "../state/about.ts";
 import { go, rec } from "../state/page.ts";
 import { bytes, percent, ratio, seconds } from "../text/units.ts";
@@ -95,7 +95,7 @@ function State({ run }: { run: Recording }) {
   ];
   return (
     <>
-      {run.state === "growing" && !why && (
+      {run.state === "growing" && !why && !serverLost.value && (
         <span class="recording" title="the program runs, and what is shown follows">
           recording
         </span>

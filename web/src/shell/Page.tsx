@@ -21,13 +21,6 @@ export function Page() {
   return (
     <div class="page">
       <Header />
-      {serverLost.value ? (
-        <div class="lost" role="alert">
-          <Icon name="warn" /> memtrail view does not answer. What is shown stays; it is tried again.
-        </div>
-      ) : (
-        <div />
-      )}
       <Timeline />
       <ChipBar />
       <main class="main">
@@ -35,6 +28,11 @@ export function Page() {
         <Side />
       </main>
       <Help />
+      {serverLost.value && (
+        <div class="lost" role="alert">
+          <Icon name="warn" /> memtrail view does not answer. What is shown stays; it is tried again.
+        </div>
+      )}
       <div class="unseen" aria-live="polite">
         {notice.value}
       </div>

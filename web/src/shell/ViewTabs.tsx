@@ -2,6 +2,7 @@
 import { waiting } from "../engine/asking.ts";
 import { go, view } from "../state/page.ts";
 import { sidePanels, views } from "../views.ts";
+import { Fence } from "../widgets/Fence.tsx";
 import { Icon } from "../widgets/Icon.tsx";
 import { useKeys } from "./keys.ts";
 import { sideOpen } from "./Side.tsx";
@@ -63,7 +64,9 @@ export function ViewTabs() {
       </div>
       <section class="view" id="view" role="tabpanel" aria-labelledby={`tab-${shown.id}`}>
         {waiting.value > 0 && <div class="busy" role="progressbar" aria-label="asking the engine" />}
-        <shown.Component key={shown.id} />
+        <Fence key={shown.id}>
+          <shown.Component />
+        </Fence>
       </section>
     </div>
   );

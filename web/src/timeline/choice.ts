@@ -30,11 +30,11 @@ export function shown(chips: readonly string[], keys: readonly LaneKey[], durati
     const values: (Range<Moment> | "never")[] = chip.values;
     const ranges = values.filter((value) => value !== "never");
     const seconds = (moment: Moment | null) => (moment === null ? null : secondsOf(moment, duration, peak));
-    const [first, ...others] = ranges;
+    const [first] = ranges;
     return {
       key: chip.key,
       spans: ranges.map(({ from, to }) => ({ from: seconds(from), to: seconds(to) })),
-      range: first && others.length === 0 ? first : null,
+      range: first && values.length === 1 ? first : null,
       never: ranges.length < chip.values.length,
     };
   }
