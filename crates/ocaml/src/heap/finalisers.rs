@@ -1,6 +1,7 @@
 //! Values with finalisers (`runtime/finalise.c`).
 
 use super::MOST;
+use super::code::referred;
 use crate::memory::{Address, Memory};
 
 /// `struct final`: function, value, offset (of an infix pointer, already part of the value).
@@ -57,16 +58,9 @@ pub fn each(
 /// OCaml 4: whether a function's code refers to a table that begins with the pointer `table`.
 ///
 /// The tables are private; what tells them apart is which of two exported functions adds to them:
-/// `caml_final_register` to that of `Gc.finalise`. On amd64 it names the table relative to the
-/// instruction pointer.
+/// `caml_final_register` to that of `Gc.finalise`.
 pub fn refers_to(memory: &impl Memory, code: &[u8], at: Address, table: Address) -> bool {
-    code.windows(4).zip(1u64..).any(|(bytes, offset)| {
-        let &[a, b, c, d] = bytes else { return false };
-        let distance = i64::from(i32::from_le_bytes([a, b, c, d]));
-        // The distance counts from the end of the instruction, which it ends.
-        let place = at.wrapping_add(offset + 3).wrapping_add_signed(distance);
-        place.is_multiple_of(8) && place.abs_diff(at) < 1 << 30 && memory.u64(place) == Some(table)
-    })
+    referred(code, at).any(|place| memory.u64(place) == Some(table))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! nothing of it runs.
 
 pub mod chunks;
+pub mod code;
 pub mod counters;
 pub mod custom;
 pub mod ephemerons;

@@ -82,15 +82,92 @@ pub fn each_pool(
 /// Calls `each` with every large block of the same domain: its extent from the header on.
 pub fn each_large(memory: &impl Memory, heap: Address, mut each: impl FnMut(Extent)) -> Option<()> {
     for list in LARGE {
-        let mut next = memory.field(heap, list)?;
+        large_list(memory, heap.checked_add(list)?, &mut each)?;
+    }
+    Some(())
+}
+
+/// The private `pool_freelist`: a lock, free pools, counters, then the pools and large blocks of
+/// domains that have ended. They wait there for another domain to take them over.
+mod orphans {
+    /// Bytes of a lock, `pthread_mutex_t`.
+    #[cfg(target_arch = "aarch64")]
+    pub(super) const LOCK: u64 = 48;
+    #[cfg(not(target_arch = "aarch64"))]
+    pub(super) const LOCK: u64 = 40;
+    pub(super) const FREE: u64 = LOCK;
+    pub(super) const COUNTERS: u64 = FREE + 8;
+    pub(super) const POOLS: u64 = COUNTERS + 8 * 8;
+    pub(super) const LARGE: u64 = POOLS + 2 * super::CLASSES as u64 * 8;
+    /// In the counters.
+    pub(super) const POOL_WORDS: u64 = 0;
+}
+
+/// Where the orphans are kept: the one among `candidates` whose pools add up to what it counts.
+/// `None` if there are no orphans.
+///
+/// Candidates are addresses that the code of [`crate::symbols::heap::ORPHANS`] refers to: the lock,
+/// and the counters.
+pub fn find_orphans(
+    memory: &impl Memory,
+    version: Version,
+    candidates: impl Iterator<Item = Address>,
+    is_mapped: impl Fn(Address) -> bool,
+) -> Option<Address> {
+    candidates.flat_map(|at| [Some(at), at.checked_sub(orphans::COUNTERS)]).flatten().find(|&at| {
+        if !is_mapped(at) || !is_mapped(at.saturating_add(orphans::LARGE)) {
+            return false;
+        }
+        let mut pools = 0;
+        let whole = each_orphaned_pool(memory, version, at, &is_mapped, |_| pools += 1);
+        let words = memory.field(at, orphans::COUNTERS + orphans::POOL_WORDS);
+        whole.is_some() && pools > 0 && words == Some(pools * POOL_WORDS)
+    })
+}
+
+/// Calls `each` with every pool among the orphans at `at`.
+pub fn each_orphaned_pool(
+    memory: &impl Memory,
+    version: Version,
+    at: Address,
+    is_mapped: impl Fn(Address) -> bool,
+    mut each: impl FnMut(Pool),
+) -> Option<()> {
+    for list in 0..2 * CLASSES as u64 {
+        let class = list as usize % CLASSES;
+        let mut next = memory.field(at, orphans::POOLS + list * 8)?;
         for _ in 0..MOST {
             if next == 0 {
                 break;
             }
-            let header = memory.field(next, LARGE_HEADER)?;
-            each(Extent { start: next + LARGE_HEADER, bytes: 8 * (wosize(header) + 1) });
-            next = memory.field(next, LARGE_NEXT)?;
+            if !next.is_multiple_of(4096) || !is_mapped(next) {
+                return None;
+            }
+            each(Pool::read(memory, version, next, class)?);
+            next = memory.field(next, NEXT)?;
         }
+    }
+    Some(())
+}
+
+/// Calls `each` with every large block among the orphans at `at`.
+pub fn each_orphaned_large(
+    memory: &impl Memory,
+    at: Address,
+    each: impl FnMut(Extent),
+) -> Option<()> {
+    large_list(memory, at.checked_add(orphans::LARGE)?, each)
+}
+
+fn large_list(memory: &impl Memory, head: Address, mut each: impl FnMut(Extent)) -> Option<()> {
+    let mut next = memory.u64(head)?;
+    for _ in 0..MOST {
+        if next == 0 {
+            break;
+        }
+        let header = memory.field(next, LARGE_HEADER)?;
+        each(Extent { start: next + LARGE_HEADER, bytes: 8 * (wosize(header) + 1) });
+        next = memory.field(next, LARGE_NEXT)?;
     }
     Some(())
 }
@@ -145,6 +222,28 @@ mod tests {
         set(&mut bytes, 0x1000 + CLASS, 7);
         let memory = Image { base: BASE, bytes: &bytes };
         assert_eq!(each_pool(&memory, Version::V5_3, BASE, |_| ()), None);
+    }
+
+    #[test]
+    fn orphans_are_known_by_pools_that_add_up() {
+        let mut bytes = vec![0; 0x4000];
+        let at = 0x300u64;
+        set(&mut bytes, at + orphans::COUNTERS, POOL_WORDS);
+        set(&mut bytes, at + orphans::POOLS + 5 * 8, BASE + 0x1000);
+        set(&mut bytes, 0x1000 + CLASS, 5);
+        set(&mut bytes, at + orphans::LARGE, BASE + 0x2000);
+        set(&mut bytes, 0x2000 + LARGE_HEADER, crate::block::header(300, 0, 1));
+        let memory = Image { base: BASE, bytes: &bytes };
+        let is_mapped = |address: u64| (BASE..BASE + 0x4000).contains(&address);
+        let candidates = [0, BASE + 8, BASE + 0x3000, BASE + at + orphans::COUNTERS];
+        let found = find_orphans(&memory, Version::V5_3, candidates.into_iter(), is_mapped);
+        assert_eq!(found, Some(BASE + at));
+        let mut pools = Vec::new();
+        each_orphaned_pool(&memory, Version::V5_3, BASE + at, is_mapped, |pool| pools.push(pool));
+        assert_eq!(pools, [Pool { start: BASE + 0x1000, first: 4, slot: 6 }]);
+        let mut large = Vec::new();
+        each_orphaned_large(&memory, BASE + at, |extent| large.push(extent));
+        assert_eq!(large, [Extent { start: BASE + 0x2010, bytes: 8 * 301 }]);
     }
 
     #[test]

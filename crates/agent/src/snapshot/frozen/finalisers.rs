@@ -50,10 +50,7 @@ pub(super) fn of_program(frozen: &Frozen<'_>, list: &mut RootList) {
 fn kind_of_table(frozen: &Frozen<'_>, table: u64, is_second: bool) -> Kind {
     let refers = |name| {
         let Some(function) = frozen.symbols.named(name) else { return false };
-        // SAFETY: the code of a function of the runtime's, as long as its symbol says.
-        let code = unsafe {
-            std::slice::from_raw_parts(function.address as *const u8, function.size as usize)
-        };
+        let code = frozen.code(function);
         finalisers::refers_to(&frozen.memory, code, function.address, table)
     };
     if is_second || (refers(names::FINALISE_LAST) && !refers(names::FINALISE)) {

@@ -22,6 +22,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use memtrail_heap::write::{
     ClosureFormat, Facts, PAUSE_AT, Reason, Runtime as HeapRuntime, Source, write as write_heap,
 };
+use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::{Family, Version};
@@ -56,6 +57,14 @@ pub(super) struct Frozen<'a> {
     symbols: Symbols,
     /// Tells the blocks of this recording.
     pub(super) epoch: u8,
+}
+
+impl Frozen<'_> {
+    /// The code of a function of the runtime's.
+    fn code(&self, function: &Symbol) -> &'static [u8] {
+        // SAFETY: the symbol says how long the function is; code is never unmapped here.
+        unsafe { std::slice::from_raw_parts(function.address as *const u8, function.size as usize) }
+    }
 }
 
 /// Writes the snapshot and gives the copy's exit code.

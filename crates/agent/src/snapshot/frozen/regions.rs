@@ -1,6 +1,7 @@
 //! All memory that blocks stand in.
 
 use memtrail_heap::write::{Layout, Region, Space};
+use memtrail_ocaml::heap::code::referred;
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
 use memtrail_ocaml::symbols::heap as names;
 
@@ -56,7 +57,48 @@ pub(super) fn multicore(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
         }
         regions.extend(pools::minor(memory, layout, state).map(minor_heap));
     }
+    orphans(frozen, &mut regions);
     regions
+}
+
+/// Pools and large blocks of domains that have ended and that no other has taken over yet.
+fn orphans(frozen: &Frozen<'_>, regions: &mut Vec<Region<'static>>) {
+    let (memory, version) = (&frozen.memory, frozen.target.runtime.version);
+    let Some(function) = frozen.symbols.named(names::ORPHANS) else { return };
+    let mapped = Mapped::read();
+    let is_mapped = |address| mapped.contains(address);
+    let candidates = referred(frozen.code(function), function.address);
+    let Some(at) = pools::find_orphans(memory, version, candidates, is_mapped) else { return };
+    let bytes = 8 * pools::POOL_WORDS;
+    pools::each_orphaned_pool(memory, version, at, is_mapped, |pool| {
+        let layout = Layout::Slots { first: pool.first, slot: pool.slot };
+        regions.push(region(Extent { start: pool.start, bytes }, Space::Major, layout));
+    });
+    pools::each_orphaned_large(memory, at, |extent| {
+        regions.push(region(extent, Space::Large, Layout::Linear { free_colour: None }));
+    });
+}
+
+/// What is mapped and can be read.
+struct Mapped(Vec<Extent>);
+
+impl Mapped {
+    fn read() -> Self {
+        let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let extents = text.lines().filter_map(|line| {
+            let (range, rest) = line.split_once(' ')?;
+            let (start, end) = range.split_once('-')?;
+            let number = |text| u64::from_str_radix(text, 16).ok();
+            let extent = Extent::between(number(start)?, number(end)?)?;
+            rest.starts_with("rw").then_some(extent)
+        });
+        Self(extents.collect())
+    }
+
+    fn contains(&self, address: u64) -> bool {
+        let after = self.0.partition_point(|extent| extent.start <= address);
+        after > 0 && self.0[after - 1].contains(address)
+    }
 }
 
 fn minor_heap(extent: Extent) -> Region<'static> {
