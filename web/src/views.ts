@@ -1,4 +1,5 @@
 /** What there is to look at, in the order of the tabs. A new view is an import and a line here. */
+import { compareView } from "./compare/Compare.tsx";
 import { lifetimesView } from "./density/Density.tsx";
 import { flameView } from "./flame/Flame.tsx";
 import { infoView } from "./info/Info.tsx";
@@ -6,6 +7,6 @@ import { tablesView } from "./tables/Tables.tsx";
 import { suspectsPanel } from "./suspects/Suspects.tsx";
 import type { SidePanel, View } from "./shell/registry.ts";
 
-export const views: readonly View[] = [flameView, tablesView, lifetimesView, infoView];
+export const views: readonly View[] = [flameView, tablesView, lifetimesView, compareView, infoView];
 
 export const sidePanels: readonly SidePanel[] = [suspectsPanel];

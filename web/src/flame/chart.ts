@@ -106,7 +106,7 @@ export class Chart {
   }
 
   resize(width: number, height: number, ratio: number): void {
-    const grown = height - this.size.height;
+    const before = this.size.height;
     this.size = { width, height, ratio };
     for (const canvas of [this.lower, this.upper]) {
       canvas.width = Math.max(1, Math.round(width * ratio));
@@ -114,8 +114,11 @@ export class Chart {
       canvas.style.width = `${width}px`;
       canvas.style.height = `${height}px`;
     }
-    const floor = this.window.floor ? grown / ROW_HEIGHT : 0;
-    this.view = clamp({ ...this.view, top: this.view.top - floor }, this.window);
+    // What stands at the lower edge of flames, or at the upper one of icicles, stays there.
+    const shift = this.window.floor ? (height - before) / ROW_HEIGHT : 0;
+    const first = before === 0 && this.scene;
+    const top = first ? firstTop(first.rows, this.window.visible) : this.view.top - shift;
+    this.view = clamp({ ...this.view, top }, this.window);
     this.redraw();
   }
 

@@ -1,19 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FADED, PAINTS, hex, moduleColour, oklch, palette } from "./colour.ts";
-
-function luminance(colour: string): number {
-  const part = (at: number) => {
-    const value = parseInt(colour.slice(at, at + 2), 16) / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  };
-  return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
-}
-
-function contrast(a: string, b: string): number {
-  const [x, y] = [luminance(a), luminance(b)];
-  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
-}
+import { contrast } from "./contrast.testing.ts";
 
 test("names can be read on every colour, light and dark", () => {
   for (const theme of ["light", "dark"] as const) {

@@ -10,6 +10,8 @@ export type Theme = "light" | "dark";
 export interface Paint {
   readonly fill: string;
   readonly text: string;
+  /** A mark at the left edge of boxes that are wide enough. */
+  readonly edge?: string;
 }
 
 const HUES = 14;
@@ -53,7 +55,7 @@ export function palette(theme: Theme): Paint[] {
   const paints: Paint[] = [
     { fill: light ? "#dfe1e5" : "#3b3e45", text },
     { fill: light ? "#cdd1d8" : "#4a4e57", text },
-    { fill: light ? "#f3efe4" : "#2b2d2f", text },
+    { fill: light ? "#f3efe4" : "#2b2d2f", text, edge: light ? "#1d7a43" : "#6fd395" },
     { fill: light ? "#ffd24a" : "#e0b020", text: "#1b1d22" },
     { fill: light ? "#d61f8c" : "#ff6fc0", text: light ? "#ffffff" : "#1b1d22" },
     { fill: light ? "#ededf0" : "#26282d", text: light ? "#63666e" : "#9a9da6" },

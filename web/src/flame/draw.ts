@@ -2,7 +2,7 @@
  * Draws a scene on a canvas. Only what is on the screen is looked at; boxes narrower than half a
  * pixel are drawn together, hatched.
  */
-import { SITE, type Paint } from "./colour.ts";
+import type { Paint } from "./colour.ts";
 import type { Labels } from "./label.ts";
 import { contentOf, rowCount, rowShowing, type Part } from "./rows.ts";
 import { coloursOf, treeOf, type Scene } from "./scene.ts";
@@ -21,12 +21,11 @@ const NARROWEST_LABEL = 26;
 
 export interface Look {
   readonly paints: readonly Paint[];
-  /** The fills of `paints`, and other colours, as pixels. */
+  /** The fills and edges of `paints`, and other colours, as pixels; 0 for no edge. */
   readonly fills: Uint32Array;
+  readonly edges: Uint32Array;
   readonly background: number;
   readonly hatchLine: number;
-  /** The edge that marks an allocation site. */
-  readonly siteEdge: number;
   readonly backgroundStyle: string;
   readonly hatch: CanvasPattern | string;
   /** Lines around boxes that are selected or under the mouse. */
@@ -108,7 +107,8 @@ function fillBox(picture: Picture, line: number, from: number, to: number, colou
   drawn++;
   strip.fill(line, from, end, look.fills[colour]!);
   const edge = Math.round(3 * ratio);
-  if (colour === SITE && to - from >= 3 * edge) strip.fill(line, from, from + edge, look.siteEdge);
+  const edged = look.edges[colour]!;
+  if (edged !== 0 && to - from >= 3 * edge) strip.fill(line, from, from + edge, edged);
 }
 
 /** The boxes of one row that are on the screen, parent by parent. */

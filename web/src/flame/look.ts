@@ -10,7 +10,7 @@ export function lookOf(theme: Theme, paints: readonly Paint[]): Look {
     fills: Uint32Array.from(paints, ({ fill }) => pixelOf(fill)),
     background: pixelOf(themeColor("--panel")),
     hatchLine: pixelOf(themeColor("--line-2")),
-    siteEdge: pixelOf(themeColor("--good")),
+    edges: Uint32Array.from(paints, ({ edge }) => (edge ? pixelOf(edge) : 0)),
     backgroundStyle: themeColor("--panel"),
     hatch: hatching(themeColor("--sunken"), themeColor("--line-2")),
     outline: theme === "light" ? "#101318" : "#ffffff",

@@ -27,6 +27,8 @@ export interface Tree extends TreeColumns {
   /** Boxes of row `d`: `rowStart[d]` up to `rowStart[d + 1]`. */
   readonly rowStart: Uint32Array;
   readonly rows: number;
+  /** Where in the columns that came each box was. */
+  readonly origin: Uint32Array;
 }
 
 /** Gives every box its place. Throws where a child stands before its parent. */
@@ -75,6 +77,7 @@ export function layOut(columns: TreeColumns): Tree {
     firstChild,
     rowStart: Uint32Array.from(rowStart),
     rows: size === 0 ? 0 : rowStart.length - 1,
+    origin: order,
   };
 }
 

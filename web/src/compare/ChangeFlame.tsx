@@ -1,0 +1,162 @@
+/** The difference as a flame graph: orange has grown, blue has shrunk. */
+import { useMemo, useRef, useState } from "preact/hooks";
+import { useAsk } from "../engine/asking.ts";
+import type { Chart } from "../flame/chart.ts";
+import { ChartHost } from "../flame/ChartHost.tsx";
+import { FocusPath } from "../flame/FocusPath.tsx";
+import { focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
+import type { Box } from "../flame/rows.ts";
+import type { Scene } from "../flame/scene.ts";
+import { pathTo } from "../flame/tree.ts";
+import { useKeys } from "../shell/keys.ts";
+import { theme } from "../shell/theme.ts";
+import { focus as focusInUrl, go } from "../state/page.ts";
+import { bytes } from "../text/units.ts";
+import { Empty, Refusal } from "../widgets/State.tsx";
+import { changePaints, FOCUS_PAINT, paintOf, signed, told, type Status } from "./change.ts";
+import type { Side } from "./sides.ts";
+import { unionOf, type CompareFlame, type Union, type Width } from "./union.ts";
+
+export interface Asked {
+  a: Side;
+  b: Side;
+  normalise: string;
+}
+
+const NONE = new Uint8Array(0);
+const LIMITS = { cutoff: 1 / 2000, limit: 10_000 };
+
+export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
+  const focus = focusOrToplevel(focusInUrl.value);
+  const { answer, error, late } = useAsk<CompareFlame>({ ask: "compare", ...sides, view: "flame", focus, ...LIMITS });
+  const union = useMemo(() => answer && unionOf(answer, width), [answer, width]);
+  const names = useMemo(() => answer?.names.map(labelOfKey) ?? [], [answer]);
+  const scene = useMemo(() => union && sceneOf(union, focus, names), [union, names]);
+  const paints = useMemo(() => changePaints(theme.value), [theme.value]);
+  const [selected, setSelected] = useState<Box | null>(null);
+  const chart = useRef<Chart | null>(null);
+  useKeys("Difference", [{ keys: "0", does: "whole width", run: () => chart.current?.zoomOut() }]);
+
+  if (error && !answer) return <Refusal error={error} />;
+  if (!answer || !union || !scene) return <div class="flame-place" />;
+  if (union.tree.size === 0 || scene.width <= 0) return <Empty title="Nothing passes through the focus on either side" />;
+
+  const extend = (box: Box): void => {
+    if (box.part !== "callees" || box.at === 0) return;
+    const keys = pathTo(union.tree, box.at).slice(1).map((at) => answer.names[union.tree.entity[at]!]!);
+    go({ focus: focusForUrl([...focus, ...keys]) });
+  };
+  const at = selected && boxOf(selected);
+  return (
+    <>
+      <div class="flame compare-flame">
+        <div class="flame-tools">
+          <FocusPath focus={focus} />
+          <Legend />
+        </div>
+        <ChartHost
+          scene={scene}
+          paints={paints}
+          subject={`${JSON.stringify(sides)} ${focus.join("\n")}`}
+          label="Flame graph of the difference; the table has the same figures"
+          dimmed={late || error !== null}
+          onChart={(made) => (chart.current = made)}
+          onSelect={setSelected}
+          onExtend={extend}
+          card={(box) => <ChangeCard name={names[union.tree.entity[boxOf(box)]!] ?? ""} union={union} at={boxOf(box)} />}
+        />
+        <div class="flame-selection">
+          {at !== null && at < union.tree.size ? (
+            <>
+              <b class="clip">{names[union.tree.entity[at]!]}</b>
+              <span class="flame-selection-sums">{sentenceOf(union, at)}</span>
+              <span class="grow" />
+              <button type="button" class="button small" onClick={() => selected && extend(selected)} title="Enter, or a double click">
+                Extend focus
+              </button>
+            </>
+          ) : (
+            <span class="quiet clip">Click selects, double click takes into the focus, Shift+click zooms.</span>
+          )}
+        </div>
+      </div>
+      <div class="unseen" aria-live="polite">
+        {at !== null && at < union.tree.size && `${names[union.tree.entity[at]!]}, ${sentenceOf(union, at)}`}
+      </div>
+    </>
+  );
+}
+
+/** The focus is the root of the tree. */
+function boxOf(box: Box): number {
+  return box.part === "callees" ? box.at : 0;
+}
+
+function sentenceOf({ before, after, status }: Union, at: number): string {
+  const [old, now] = [before[at]!, after[at]!];
+  return `${bytes(old)} → ${bytes(now)} (${signed(now - old)}, ${told(status[at]!, old, now)})`;
+}
+
+const SIGNS: Readonly<Record<Status, string>> = { new: "+ ", gone: "− ", same: "", grown: "", shrunk: "" };
+
+function sceneOf(union: Union, focus: readonly string[], names: readonly string[]): Scene {
+  const { tree, before, after, status } = union;
+  return {
+    rows: { orientation: "flame", callers: 0, focus: focus.length, callees: Math.max(0, tree.rows - 1) },
+    callees: tree,
+    callers: null,
+    focus: focus.map((key) => ({ label: labelOfKey(key), colour: FOCUS_PAINT })),
+    sum: tree.size > 0 ? `${bytes(before[0]!)} → ${bytes(after[0]!)}` : "",
+    width: tree.bytes[0] ?? 0,
+    calleeColours: Uint8Array.from(status, (kind, at) => paintOf(kind, before[at]!, after[at]!)),
+    callerColours: NONE,
+    label: (_, at) => SIGNS[status[at]!] + (names[tree.entity[at]!] ?? ""),
+  };
+}
+
+function ChangeCard({ name, union, at }: { name: string; union: Union; at: number }) {
+  const [before, after, status] = [union.before[at]!, union.after[at]!, union.status[at]!];
+  return (
+    <>
+      <div class="flame-card-name">{name}</div>
+      <dl>
+        <div>
+          <dt>before</dt>
+          <dd>{bytes(before)}</dd>
+        </div>
+        <div>
+          <dt>after</dt>
+          <dd>{bytes(after)}</dd>
+        </div>
+        <div>
+          <dt>difference</dt>
+          <dd>
+            {signed(after - before)}, {told(status, before, after)}
+          </dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+function Legend() {
+  const paints = changePaints(theme.value);
+  const sample = (status: Status, before: number, after: number) => {
+    const { fill, text } = paints[paintOf(status, before, after)]!;
+    return (
+      <>
+        <i style={{ background: fill, color: text }}>{SIGNS[status].trim()}</i>
+        {status}
+      </>
+    );
+  };
+  return (
+    <span class="compare-legend" title="“Same” is a difference that sampling alone explains">
+      {sample("gone", 1, 0)}
+      {sample("shrunk", 4, 2)}
+      {sample("same", 1, 1)}
+      {sample("grown", 2, 4)}
+      {sample("new", 0, 1)}
+    </span>
+  );
+}

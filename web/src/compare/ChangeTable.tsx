@@ -1,0 +1,224 @@
+/** The difference as a table. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { askOnce, useAsk } from "../engine/asking.ts";
+import type { Answer } from "../engine/slab.ts";
+import { focusForUrl, labelOfKey } from "../flame/keys.ts";
+import { useKeys } from "../shell/keys.ts";
+import { go, page, param, withParam } from "../state/page.ts";
+import { bytes, count, grouped } from "../text/units.ts";
+import { Icon } from "../widgets/Icon.tsx";
+import { copyText } from "../widgets/notice.ts";
+import { Segmented } from "../widgets/Segmented.tsx";
+import { Empty, Refusal } from "../widgets/State.tsx";
+import { signed, told, type Status } from "./change.ts";
+import type { Asked } from "./ChangeFlame.tsx";
+
+interface CompareTable {
+  rows: { key: string; label: string; status: Status }[];
+  count: number;
+}
+
+interface Change {
+  key: string;
+  label: string;
+  status: Status;
+  before: number;
+  after: number;
+  blocksBefore: number;
+  blocksAfter: number;
+}
+
+const by = param("by", "function");
+const sort = param("csort", "delta");
+const descending = param("cdesc", "1");
+const find = param("find", "");
+
+const BY = [
+  { id: "function", title: "Functions" },
+  { id: "site", title: "Call sites" },
+  { id: "module", title: "Modules" },
+  { id: "file", title: "Files" },
+];
+/** Enough to see what matters; "copy" takes all of it. */
+const SHOWN = 500;
+const MOST_COPIED = 10_000;
+
+export function ChangeTable({ sides }: { sides: Asked }) {
+  const ask = {
+    ask: "compare",
+    ...sides,
+    view: "table",
+    by: BY.some(({ id }) => id === by.value) ? by.value : "function",
+    sort: sort.value,
+    descending: descending.value === "1",
+    find: find.value,
+    offset: 0,
+  };
+  const { answer, error, late } = useAsk<CompareTable>({ ...ask, limit: SHOWN });
+  const changes = useMemo(() => (answer ? changesOf(answer) : []), [answer]);
+  const field = useRef<HTMLInputElement>(null);
+  useKeys("Difference", [{ keys: "/", does: "find", run: () => field.current?.select() }]);
+  const sortBy = (column: string): void => {
+    const down = sort.value === column ? descending.value !== "1" : column !== "name";
+    const more = withParam(page.value.more, "csort", column === "delta" ? "" : column);
+    go({ more: withParam(more, "cdesc", down ? "" : "0") });
+  };
+  const copy = async (): Promise<void> => {
+    const all = changesOf(await askOnce<CompareTable>({ ...ask, limit: MOST_COPIED }));
+    await copyText(tabSeparated(all), `${grouped(all.length)} rows`);
+  };
+  return (
+    <div class={late ? "compare-table late" : "compare-table"}>
+      <div class="tables-tools">
+        <Segmented label="rows" choices={BY} value={ask.by} onChoose={(id) => by.set(id)} />
+        <Find field={field} />
+        <span class="quiet" role="status">
+          {answer && told500(answer.count)}
+        </span>
+        <span class="grow" />
+        <button
+          type="button"
+          class="icon-button"
+          title="Copy the table as text, tabs between columns"
+          aria-label="Copy the table as text"
+          onClick={() => void copy()}
+        >
+          <Icon name="copy" />
+        </button>
+      </div>
+      {error && !answer ? (
+        <Refusal error={error} />
+      ) : answer && changes.length === 0 ? (
+        <Empty title={find.value ? `Nothing contains “${find.value}”` : "Nothing was allocated on either side"} />
+      ) : (
+        <Body changes={changes} sortBy={sortBy} focusable={ask.by === "function" || ask.by === "site"} />
+      )}
+    </div>
+  );
+}
+
+function told500(rows: number): string {
+  return rows > SHOWN ? `the first ${SHOWN} of ${grouped(rows)} rows` : `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
+}
+
+function changesOf({ rows, columns }: Answer<CompareTable>): Change[] {
+  const column = (name: string) => (columns.has(name) ? columns.numbers(name) : null);
+  const [before, after] = [columns.numbers("before"), columns.numbers("after")];
+  const [blocksBefore, blocksAfter] = [column("blocks_before"), column("blocks_after")];
+  return rows.map((row, at) => ({
+    ...row,
+    before: before[at]!,
+    after: after[at]!,
+    blocksBefore: blocksBefore?.[at] ?? Number.NaN,
+    blocksAfter: blocksAfter?.[at] ?? Number.NaN,
+  }));
+}
+
+interface BodyProps {
+  changes: readonly Change[];
+  sortBy(column: string): void;
+  focusable: boolean;
+}
+
+function Body({ changes, sortBy, focusable }: BodyProps) {
+  const largest = changes.reduce((most, { before, after }) => Math.max(most, Math.abs(after - before)), 0);
+  const head = (column: string, title: string, what: string) => (
+    <th aria-sort={sort.value !== column ? "none" : descending.value === "1" ? "descending" : "ascending"}>
+      <button type="button" title={what} onClick={() => sortBy(column)}>
+        {title}
+        {sort.value === column && <span aria-hidden="true">{descending.value === "1" ? " ▾" : " ▴"}</span>}
+      </button>
+    </th>
+  );
+  return (
+    <div class="compare-rows">
+      <table>
+        <thead>
+          <tr>
+            {head("delta", "Difference", "how much more or less, largest first")}
+            <th />
+            <th />
+            {head("before", "Before", "bytes before")}
+            {head("after", "After", "bytes after")}
+            <th class="spare">Blocks</th>
+            {head("name", "Name", "name")}
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map((change) => (
+            <Row key={change.key} change={change} largest={largest} focusable={focusable} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ change, largest, focusable }: { change: Change; largest: number; focusable: boolean }) {
+  const { before, after, status } = change;
+  const share = largest > 0 ? Math.abs(after - before) / largest : 0;
+  const more = after > before;
+  return (
+    <tr class={`change-${status}`}>
+      <td class="number">{signed(after - before)}</td>
+      <td class="change-bar" aria-hidden="true">
+        <i
+          class={more ? "grown" : "shrunk"}
+          style={more ? { left: "50%", width: `${share * 50}%` } : { right: "50%", width: `${share * 50}%` }}
+        />
+      </td>
+      <td class="change-told">{told(status, before, after)}</td>
+      <td class="number">{before > 0 ? bytes(before) : "–"}</td>
+      <td class="number">{after > 0 ? bytes(after) : "–"}</td>
+      <td class="number spare quiet">
+        {Number.isFinite(change.blocksBefore) && `${count(change.blocksBefore)} → ${count(change.blocksAfter)}`}
+      </td>
+      <td class="change-name" title={change.label}>
+        {focusable ? (
+          <button
+            type="button"
+            class="clip"
+            title="Focus on it in the difference's flame graph"
+            onClick={() => go({ focus: focusForUrl([change.key]), more: withParam(page.value.more, "cmp", "") })}
+          >
+            {change.label || labelOfKey(change.key)}
+          </button>
+        ) : (
+          <span class="clip">{change.label}</span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Find({ field }: { field: { current: HTMLInputElement | null } }) {
+  const [typed, setTyped] = useState(find.value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => setTyped(find.value), [find.value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <input
+      ref={field}
+      class="field small"
+      type="search"
+      placeholder="Find"
+      aria-label="Find rows by a part of their name"
+      spellcheck={false}
+      value={typed}
+      onInput={(event) => {
+        const text = event.currentTarget.value;
+        setTyped(text);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => find.set(text, "replace"), 200);
+      }}
+    />
+  );
+}
+
+function tabSeparated(changes: readonly Change[]): string {
+  const cell = (text: string): string => text.replace(/[\t\r\n]+/g, " ");
+  const lines = changes.map(({ label, status, before, after }) =>
+    [cell(label), status, Math.round(before), Math.round(after), Math.round(after - before)].join("\t"),
+  );
+  return ["name\tstatus\tbefore bytes\tafter bytes\tdifference bytes", ...lines].join("\n") + "\n";
+}

@@ -1,0 +1,63 @@
+/** Two recordings, or two filters of one: what is new, gone, grown and shrunk. */
+import "./compare.css";
+import type { View } from "../shell/registry.ts";
+import { about } from "../state/about.ts";
+import { param } from "../state/page.ts";
+import { Segmented } from "../widgets/Segmented.tsx";
+import { ChangeFlame } from "./ChangeFlame.tsx";
+import { ChangeTable } from "./ChangeTable.tsx";
+import { baseline, present } from "./sides.ts";
+import { Begin, Sides } from "./Sides.tsx";
+import type { Width } from "./union.ts";
+
+const shape = param("cmp", "flame");
+const normalise = param("normalise", "none");
+const width = param("width", "both");
+
+const SHAPES = [
+  { id: "flame", title: "Flame graph" },
+  { id: "table", title: "Table" },
+];
+const NORMALISE = [
+  { id: "none", title: "Bytes", what: "as they are" },
+  { id: "duration", title: "Per second", what: "both as if they had run for the same time" },
+  { id: "allocated", title: "Shares", what: "both as if the same had been allocated in all" },
+];
+const WIDTHS = [
+  { id: "both", title: "Both", what: "boxes are as wide as before and after together" },
+  { id: "before", title: "Before", what: "boxes are as wide as before" },
+  { id: "after", title: "After", what: "boxes are as wide as after" },
+];
+
+function chosen(choices: readonly { id: string }[], id: string): string {
+  return (choices.find((choice) => choice.id === id) ?? choices[0]!).id;
+}
+
+function Compare() {
+  const before = baseline(about.value?.recordings.length ?? 0);
+  if (!before) return <Begin />;
+  const sides = { a: before, b: present(), normalise: chosen(NORMALISE, normalise.value) };
+  const flame = chosen(SHAPES, shape.value) === "flame";
+  return (
+    <div class="compare">
+      <div class="compare-tools">
+        <Sides before={before} />
+        <div class="compare-choices">
+          <Segmented label="shape" choices={SHAPES} value={chosen(SHAPES, shape.value)} onChoose={(id) => shape.set(id)} />
+          <Segmented label="scale" choices={NORMALISE} value={sides.normalise} onChoose={(id) => normalise.set(id)} />
+          {flame && (
+            <Segmented label="width of boxes" choices={WIDTHS} value={chosen(WIDTHS, width.value)} onChoose={(id) => width.set(id)} />
+          )}
+        </div>
+      </div>
+      {flame ? <ChangeFlame sides={sides} width={chosen(WIDTHS, width.value) as Width} /> : <ChangeTable sides={sides} />}
+    </div>
+  );
+}
+
+export const compareView: View = {
+  id: "compare",
+  title: "Compare",
+  what: "Two recordings, or two filters of one: what is new, gone, grown and shrunk",
+  Component: Compare,
+};

@@ -1,0 +1,68 @@
+/** The trees of both sides as one: a box is as wide as both its sides together, or as one of them. */
+import type { Answer } from "../engine/slab.ts";
+import { layOut, type Tree } from "../flame/tree.ts";
+import { STATUSES, type Status } from "./change.ts";
+
+/** Columns: parent, name, before, after, status, more. */
+export interface CompareFlame {
+  /** Keys of functions and sites, by the numbers in the column `name`. */
+  names: string[];
+}
+
+export type Width = "both" | "before" | "after";
+
+export interface Union {
+  readonly tree: Tree;
+  /** By box of the tree. */
+  readonly before: Float64Array;
+  readonly after: Float64Array;
+  readonly status: readonly Status[];
+}
+
+export function unionOf({ columns }: Answer<CompareFlame>, width: Width): Union {
+  const before = columns.f64("before");
+  const after = columns.f64("after");
+  const size = before.length;
+  const status = columns.has("status") ? columns.u8("status") : null;
+  const bytes = Float64Array.from({ length: size }, (_, box) => {
+    if (width === "both") return before[box]! + after[box]!;
+    return width === "before" ? before[box]! : after[box]!;
+  });
+  const parent = columns.u32("parent");
+  const order = heaviestFirst(parent, bytes);
+  const place = new Uint32Array(size);
+  order.forEach((box, at) => (place[box] = at));
+  const name = columns.u32("name");
+  const more = columns.has("more") ? columns.u8("more") : new Uint8Array(size);
+  const tree = layOut({
+    parent: order.map((box) => place[parent[box]!]!),
+    entity: order.map((box) => name[box]!),
+    bytes: Float64Array.from(order, (box) => bytes[box]!),
+    blocks: new Float32Array(size),
+    lifetime: new Float32Array(size),
+    more: Uint8Array.from(order, (box) => more[box]!),
+  });
+  const origin = tree.origin.map((at) => order[at]!);
+  return {
+    tree,
+    before: Float64Array.from(origin, (box) => before[box]!),
+    after: Float64Array.from(origin, (box) => after[box]!),
+    status: Array.from(origin, (box) =>
+      status ? (STATUSES[status[box]!] ?? "same") : guessed(before[box]!, after[box]!),
+    ),
+  };
+}
+
+function guessed(before: number, after: number): Status {
+  if (before === after) return "same";
+  if (before === 0) return "new";
+  if (after === 0) return "gone";
+  return after > before ? "grown" : "shrunk";
+}
+
+/** The boxes row by row, in a row heaviest first: parents still stand before children. */
+function heaviestFirst(parent: Uint32Array, bytes: Float64Array): Uint32Array {
+  const row = new Uint32Array(parent.length);
+  for (let box = 1; box < row.length; box++) row[box] = row[parent[box]!]! + 1;
+  return Uint32Array.from(row, (_, box) => box).sort((a, b) => row[a]! - row[b]! || bytes[b]! - bytes[a]! || a - b);
+}
