@@ -1,6 +1,34 @@
-//! Writes what was allocated where in other tools' formats.
+//! Writes what a filter chooses of a recording in other tools' formats.
+//!
+//! | module | for |
+//! |---|---|
+//! | [`folded`] | flame graph scripts |
+//! | [`speedscope`] | speedscope |
+//! | [`pprof`] | `go tool pprof`, Pyroscope, Parca, Grafana |
+//! | [`firefox`] | the Firefox Profiler |
+//! | [`json`] | programs of one's own |
+//! | [`svg`] | a picture, for documents and issues |
+//!
+//! All but the picture have whole call paths, with source lines where the format can carry them;
+//! the picture is of the page's flame graph.
+//!
+//! Invariants: what a file says adds up to what the page says of the same filter, and rounding to
+//! whole bytes never changes a sum ([`weight`]); nothing is recursive, for stacks may be tens of
+//! thousands of frames deep; names from the trace are written as the format needs them, so that
+//! none can become anything but a name.
 #![forbid(unsafe_code)]
 
+pub mod firefox;
+pub mod folded;
 mod format;
+pub mod json;
+mod naming;
+mod paths;
+pub mod pprof;
+pub mod selection;
+pub mod speedscope;
+pub mod svg;
+pub mod weight;
 
 pub use format::Format;
+pub use selection::Selection;

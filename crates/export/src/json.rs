@@ -1,0 +1,148 @@
+//! Our own JSON, for programs.
+//!
+//! ```json
+//! {
+//!   "format": 1,
+//!   "memtrail": "0.1.0",
+//!   "program": "/usr/bin/coqc",
+//!   "filter": ["live:end"],
+//!   "start_unix_us": 1700000000000000,
+//!   "duration_seconds": 12.5,
+//!   "samples_per_word": 0.0001,
+//!   "bytes_per_sample": 80000.0,
+//!   "total": {"allocated_bytes": …, "allocated_bytes_stderr": …, "allocated_blocks": …,
+//!             "live_bytes": …, "live_bytes_stderr": …, "live_blocks": …, "samples": …},
+//!   "frames": [{"function": "List.map", "module": "List", "file": "list.ml", "line": 92,
+//!               "start": 20, "end": 23}],
+//!   "nodes": [{"parent": null, "frame": null}, {"parent": 0, "frame": 0, "samples": …, …}]
+//! }
+//! ```
+//!
+//! `nodes` is the tree of call paths, parents before children: the path of a node is that of its
+//! parent and one frame more; the first node is the root, which is in no function. The figures of a
+//! node are those of blocks allocated on exactly its path, and are left out where they are 0: sum
+//! them up from the last node to the first to have those of subtrees. `live` is what was never
+//! collected. Bytes are unbiased estimates, headers included; `stderr` is a standard error; `line`
+//! counts from 1, `start` and `end` are columns from 0. `format` is raised when a field goes or
+//! changes its meaning.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::paths::Paths;
+use crate::selection::Selection;
+use crate::weight::Weight;
+
+/// Version of the object.
+const FORMAT: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    memtrail: &'static str,
+    program: &'a str,
+    filter: &'a [String],
+    start_unix_us: u64,
+    duration_seconds: f64,
+    samples_per_word: f64,
+    bytes_per_sample: f64,
+    total: Total,
+    frames: Vec<Frame<'a>>,
+    nodes: Vec<Node>,
+}
+
+#[derive(Serialize)]
+struct Total {
+    allocated_bytes: f64,
+    allocated_bytes_stderr: f64,
+    allocated_blocks: f64,
+    live_bytes: f64,
+    live_bytes_stderr: f64,
+    live_blocks: f64,
+    samples: u64,
+}
+
+#[derive(Serialize)]
+struct Frame<'a> {
+    function: &'a str,
+    module: &'a str,
+    file: Cow<'a, str>,
+    line: u32,
+    start: u16,
+    end: u16,
+}
+
+#[derive(Serialize)]
+struct Node {
+    parent: Option<u32>,
+    frame: Option<usize>,
+    #[serde(flatten)]
+    own: Option<Own>,
+}
+
+#[derive(Serialize)]
+struct Own {
+    samples: u64,
+    allocated_bytes: f64,
+    allocated_blocks: f64,
+    live_bytes: f64,
+    live_blocks: f64,
+}
+
+/// The whole object, on one line, with a line end.
+pub fn write(selection: &Selection<'_>) -> Vec<u8> {
+    let paths = Paths::new(selection, |_| true);
+    let profile = selection.profile;
+    let estimator = &profile.estimator;
+    let bytes = estimator.bytes_per_sample();
+    let own = |weight: Weight| Own {
+        samples: weight.samples,
+        allocated_bytes: weight.samples as f64 * bytes,
+        allocated_blocks: weight.blocks,
+        live_bytes: weight.live as f64 * bytes,
+        live_blocks: weight.live_blocks,
+    };
+    let node = |node: u32| {
+        let weight = paths.own(node);
+        Node {
+            parent: (node > 0).then(|| paths.parent(node)),
+            frame: (node > 0).then(|| paths.frame(node)),
+            own: (!weight.is_nothing()).then(|| own(weight)),
+        }
+    };
+    let frame = |site: &memtrail_trace::Site| Frame {
+        function: selection.naming.function(site.function),
+        module: selection.naming.module(site.function),
+        file: selection.naming.file(site.file),
+        line: site.line,
+        start: site.start_col,
+        end: site.end_col,
+    };
+    let total = selection.total();
+    let (allocated, live) = (estimator.bytes_of(total.samples), estimator.bytes_of(total.live));
+    let document = Document {
+        format: FORMAT,
+        memtrail: env!("CARGO_PKG_VERSION"),
+        program: &selection.title,
+        filter: &selection.chips,
+        start_unix_us: profile.info.start.0,
+        duration_seconds: profile.end.seconds(),
+        samples_per_word: estimator.rate().0,
+        bytes_per_sample: bytes,
+        total: Total {
+            allocated_bytes: allocated.value,
+            allocated_bytes_stderr: allocated.stderr,
+            allocated_blocks: total.blocks,
+            live_bytes: live.value,
+            live_bytes_stderr: live.stderr,
+            live_blocks: total.live_blocks,
+            samples: total.samples,
+        },
+        frames: paths.frames.iter().map(frame).collect(),
+        nodes: (0..paths.len() as u32).map(node).collect(),
+    };
+    let mut text = serde_json::to_vec(&document).unwrap_or_default();
+    text.push(b'\n');
+    text
+}

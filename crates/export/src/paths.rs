@@ -1,0 +1,129 @@
+//! The call paths of a selection as one tree, a node a function at a source position: backtraces
+//! that begin alike share their beginning.
+
+use memtrail_trace::{Site, StackId};
+use rustc_hash::FxHashMap;
+
+use crate::selection::Selection;
+use crate::weight::Weight;
+
+/// A tree of call paths. Node 0 is the root, which is in no function; parents stand before their
+/// children.
+pub(crate) struct Paths {
+    /// The positions, each once.
+    pub(crate) frames: Vec<Site>,
+    parents: Vec<u32>,
+    /// Index in `frames`; meaningless for the root.
+    frame: Vec<u32>,
+    own: Vec<Weight>,
+    /// The node of each backtrace that is used.
+    of_stack: Vec<u32>,
+}
+
+/// A step of the walk through a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Enter(u32),
+    Leave(u32),
+}
+
+impl Paths {
+    /// The paths of a selection's backtraces that `keep` does, without hidden functions and what
+    /// has no debug information.
+    pub(crate) fn new(selection: &Selection<'_>, keep: impl Fn(&Weight) -> bool) -> Self {
+        let (stacks, weights) = (&selection.profile.stacks, selection.weights());
+        let keep = |weight: &Weight| !weight.is_nothing() && keep(weight);
+        let mut used: Vec<bool> = weights.iter().map(keep).collect();
+        // Children stand after their parents.
+        for index in (1..used.len()).rev() {
+            if used[index] {
+                used[stacks.parents()[index].0 as usize] = true;
+            }
+        }
+        let mut paths = Self {
+            frames: Vec::new(),
+            parents: vec![0],
+            frame: vec![u32::MAX],
+            own: vec![Weight::default()],
+            of_stack: vec![0; used.len()],
+        };
+        let (mut frames, mut nodes) = (FxHashMap::default(), FxHashMap::default());
+        for (index, weight) in weights.iter().enumerate().filter(|&(index, _)| used[index]) {
+            let stack = StackId(index as u32);
+            let mut at = paths.of_stack[stacks.parent(stack).0 as usize];
+            let sites: &[Site] = match stack {
+                StackId::ROOT => &[],
+                stack => selection.profile.locations.at(stacks.frame(stack)),
+            };
+            for site in sites.iter().filter(|site| !selection.hides(site.function)) {
+                let frame = *frames.entry(*site).or_insert_with(|| {
+                    paths.frames.push(*site);
+                    paths.frames.len() as u32 - 1
+                });
+                at = *nodes.entry((at, frame)).or_insert_with(|| {
+                    paths.parents.push(at);
+                    paths.frame.push(frame);
+                    paths.own.push(Weight::default());
+                    paths.parents.len() as u32 - 1
+                });
+            }
+            paths.of_stack[index] = at;
+            if keep(weight) {
+                paths.own[at as usize] += *weight;
+            }
+        }
+        paths
+    }
+
+    /// Nodes, the root included.
+    pub(crate) fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    pub(crate) fn parent(&self, node: u32) -> u32 {
+        self.parents[node as usize]
+    }
+
+    /// Where a node stands in [`frames`](Self::frames); not for the root.
+    pub(crate) fn frame(&self, node: u32) -> usize {
+        self.frame[node as usize] as usize
+    }
+
+    /// What was allocated there itself.
+    pub(crate) fn own(&self, node: u32) -> Weight {
+        self.own[node as usize]
+    }
+
+    /// The node of a backtrace that is used; the root for others.
+    pub(crate) fn of(&self, stack: StackId) -> u32 {
+        self.of_stack[stack.0 as usize]
+    }
+
+    /// All nodes but the root, each entered before and left after its children; siblings in the
+    /// order of the trace.
+    pub(crate) fn walk(&self) -> impl Iterator<Item = Step> + '_ {
+        // Siblings as lists, last first, so that a stack gives them in order.
+        let mut siblings = vec![0_u32; self.len()];
+        let mut last = vec![0_u32; self.len()];
+        for (node, &parent) in self.parents.iter().enumerate().skip(1) {
+            siblings[node] = std::mem::replace(&mut last[parent as usize], node as u32);
+        }
+        let mut ahead = Vec::new();
+        let push_children = move |node: u32, ahead: &mut Vec<Step>| {
+            let mut child = last[node as usize];
+            while child != 0 {
+                ahead.push(Step::Enter(child));
+                child = siblings[child as usize];
+            }
+        };
+        push_children(0, &mut ahead);
+        std::iter::from_fn(move || {
+            let step = ahead.pop()?;
+            if let Step::Enter(node) = step {
+                ahead.push(Step::Leave(node));
+                push_children(node, &mut ahead);
+            }
+            Some(step)
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! What is exported: the blocks that a filter keeps, by the backtrace that allocated them.
+
+use memtrail_profile::Profile;
+use memtrail_profile::filter::{HiddenFunctions, Kept, Resolved};
+use memtrail_trace::{FunctionId, StackId};
+
+use crate::naming::Naming;
+use crate::weight::Weight;
+
+/// The blocks that a filter keeps.
+pub struct Selection<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) title: String,
+    pub(crate) chips: Vec<String>,
+    pub(crate) naming: Naming<'a>,
+    filter: &'a Resolved,
+    keep: Box<dyn Fn(StackId) -> bool + 'a>,
+    weights: Vec<Weight>,
+    total: Weight,
+}
+
+impl<'a> Selection<'a> {
+    /// The blocks of `profile` that `filter` keeps, of those backtraces that `keep` does. `title`
+    /// says of what program the export is, `chips` are the filter's text.
+    pub fn new(
+        profile: &'a Profile,
+        filter: &'a Resolved,
+        keep: impl Fn(StackId) -> bool + 'a,
+        title: impl Into<String>,
+        chips: Vec<String>,
+    ) -> Self {
+        let mut selection = Self {
+            profile,
+            title: title.into(),
+            chips,
+            naming: Naming::new(&profile.locations),
+            filter,
+            keep: Box::new(keep),
+            weights: vec![Weight::default(); profile.stacks.len()],
+            total: Weight::default(),
+        };
+        selection.gather();
+        selection
+    }
+
+    /// All of it.
+    pub fn total(&self) -> Weight {
+        self.total
+    }
+
+    /// Bytes that a sample stands for.
+    pub fn bytes_per_sample(&self) -> f64 {
+        self.profile.estimator.bytes_per_sample()
+    }
+
+    /// What is allocated with exactly each backtrace, by its id.
+    pub(crate) fn weights(&self) -> &[Weight] {
+        &self.weights
+    }
+
+    /// Whether a function is left out of paths.
+    pub(crate) fn hides(&self, function: FunctionId) -> bool {
+        self.filter.hidden().is_some_and(|hidden: &HiddenFunctions| hidden.contains(function))
+    }
+
+    /// The blocks one by one, in the order of the trace.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Kept> + '_ {
+        let blocks = &self.profile.blocks;
+        self.filter.rows(self.profile).filter(|kept| (self.keep)(blocks.stack(kept.row)))
+    }
+
+    fn gather(&mut self) {
+        let Self { profile, filter, keep, weights, total, .. } = self;
+        let blocks = &profile.blocks;
+        for kept in filter.rows(profile) {
+            let stack = blocks.stack(kept.row);
+            if !keep(stack) {
+                continue;
+            }
+            let samples = blocks.samples(kept.row);
+            let count = profile.estimator.weight(blocks.length(kept.row), blocks.source(kept.row));
+            let lives = kept.died.is_none();
+            let weight = Weight {
+                samples,
+                live: if lives { samples } else { 0 },
+                blocks: count,
+                live_blocks: if lives { count } else { 0.0 },
+            };
+            if let Some(sum) = weights.get_mut(stack.0 as usize) {
+                *sum += weight;
+                *total += weight;
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Rules of the formats, and sums.
+
+use std::io::Read as _;
+
+use flate2::read::GzDecoder;
+use memtrail_export::{Selection, firefox, folded, json, pprof, speedscope};
+use prost::Message as _;
+use serde_json::Value;
+
+use crate::recorded::{FILTERS, traces, with};
+
+fn each(check: impl Fn(&str, &Selection<'_>)) {
+    let mut traces = traces();
+    traces.push(("written".to_owned(), crate::written::trace()));
+    for (name, trace) in traces {
+        for chips in FILTERS {
+            with(&trace, chips, |selection| check(&format!("{name} {chips:?}"), selection));
+        }
+    }
+}
+
+fn bytes(selection: &Selection<'_>, samples: u64) -> f64 {
+    samples as f64 * selection.bytes_per_sample()
+}
+
+/// Equal but for what adding up in another order may do.
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn folded_lines_add_up() {
+    each(|name, selection| {
+        let text = String::from_utf8(folded::write(selection)).unwrap();
+        let mut sum = 0;
+        for line in text.lines() {
+            let (path, bytes) = line.rsplit_once(' ').unwrap();
+            assert!(!path.is_empty() && path.split(';').all(|name| !name.contains('\r')), "{name}");
+            sum += bytes.parse::<i64>().unwrap();
+        }
+        let total = bytes(selection, selection.total().samples).round() as i64;
+        assert_eq!(sum, total, "{name}");
+    });
+}
+
+#[test]
+fn speedscope_events_nest_and_add_up() {
+    each(|name, selection| {
+        let file: Value = serde_json::from_slice(&speedscope::write(selection)).unwrap();
+        let frames = file["shared"]["frames"].as_array().unwrap().len();
+        let total = selection.total();
+        for (profile, samples) in
+            file["profiles"].as_array().unwrap().iter().zip([total.samples, total.live])
+        {
+            let (mut open, mut at) = (Vec::new(), 0.0);
+            for event in profile["events"].as_array().unwrap() {
+                let frame = event["frame"].as_u64().unwrap() as usize;
+                assert!(frame < frames, "{name}");
+                let now = event["at"].as_f64().unwrap();
+                assert!(now >= at, "{name}");
+                at = now;
+                match event["type"].as_str().unwrap() {
+                    "O" => open.push(frame),
+                    _ => assert_eq!(open.pop(), Some(frame), "{name}"),
+                }
+            }
+            assert!(open.is_empty(), "{name}");
+            assert!(near(at, bytes(selection, samples)), "{name}");
+            assert!(near(profile["endValue"].as_f64().unwrap(), at), "{name}");
+        }
+    });
+}
+
+#[test]
+fn pprof_refers_only_to_what_is_there_and_adds_up() {
+    each(|name, selection| {
+        let mut raw = Vec::new();
+        GzDecoder::new(&*pprof::write(selection)).read_to_end(&mut raw).unwrap();
+        let profile = pprof::Profile::decode(&*raw).unwrap();
+        let string = |index: i64| -> &str { &profile.string_table[index as usize] };
+        assert_eq!(string(0), "");
+        let types: Vec<_> =
+            profile.sample_type.iter().map(|t| (string(t.r#type), string(t.unit))).collect();
+        let (count, space) = ("count", "bytes");
+        assert_eq!(
+            types,
+            [
+                ("alloc_objects", count),
+                ("alloc_space", space),
+                ("inuse_objects", count),
+                ("inuse_space", space)
+            ]
+        );
+        for (at, function) in profile.function.iter().enumerate() {
+            assert_eq!(function.id, at as u64 + 1);
+            assert!(!string(function.name).is_empty(), "{name}");
+            let _ = (string(function.system_name), string(function.filename));
+        }
+        for (at, location) in profile.location.iter().enumerate() {
+            assert_eq!((location.id, location.mapping_id), (at as u64 + 1, 1));
+            assert!(!location.line.is_empty(), "{name}");
+            for line in &location.line {
+                assert!((1..=profile.function.len() as u64).contains(&line.function_id), "{name}");
+            }
+        }
+        let mut sums = [0; 4];
+        for sample in &profile.sample {
+            assert!(!sample.location_id.is_empty(), "{name}");
+            for &location in &sample.location_id {
+                assert!((1..=profile.location.len() as u64).contains(&location), "{name}");
+            }
+            for (sum, value) in sums.iter_mut().zip(&sample.value) {
+                *sum += value;
+            }
+        }
+        let total = selection.total();
+        let [alloc, inuse] =
+            [total.samples, total.live].map(|s| bytes(selection, s).round() as i64);
+        assert_eq!([sums[1], sums[3]], [alloc, inuse], "{name}");
+        for (sum, blocks) in [(sums[0], total.blocks), (sums[2], total.live_blocks)] {
+            assert!((sum as f64 - blocks).abs() <= 1.0, "{name}");
+        }
+    });
+}
+
+#[test]
+fn firefox_tables_fit_and_add_up() {
+    each(|name, selection| {
+        let file: Value = serde_json::from_slice(&firefox::write(selection)).unwrap();
+        let total = selection.total();
+        for (thread, samples) in
+            file["threads"].as_array().unwrap().iter().zip([total.samples, total.live])
+        {
+            let length = |table: &str| thread[table]["length"].as_u64().unwrap();
+            for table in ["samples", "stackTable", "frameTable", "funcTable"] {
+                for (column, cells) in thread[table].as_object().unwrap() {
+                    if let Some(cells) = cells.as_array() {
+                        assert_eq!(cells.len() as u64, length(table), "{name} {table} {column}");
+                    }
+                }
+            }
+            let below = |cells: &Value, end: u64| {
+                let mut cells = cells.as_array().unwrap().iter();
+                cells.all(|cell| cell.is_null() || cell.as_u64().unwrap() < end)
+            };
+            assert!(below(&thread["samples"]["stack"], length("stackTable")), "{name}");
+            assert!(below(&thread["stackTable"]["frame"], length("frameTable")), "{name}");
+            assert!(below(&thread["frameTable"]["func"], length("funcTable")), "{name}");
+            let strings = thread["stringArray"].as_array().unwrap().len() as u64;
+            assert!(below(&thread["funcTable"]["name"], strings), "{name}");
+            assert!(below(&thread["funcTable"]["fileName"], strings), "{name}");
+            let prefixes = thread["stackTable"]["prefix"].as_array().unwrap();
+            for (at, prefix) in prefixes.iter().enumerate() {
+                assert!(prefix.is_null() || (prefix.as_u64().unwrap() as usize) < at, "{name}");
+            }
+            assert!(numbers(&thread["samples"]["timeDeltas"]).iter().all(|&delta| delta >= 0.0));
+            let sum: f64 = numbers(&thread["samples"]["weight"]).iter().sum();
+            assert!(near(sum, bytes(selection, samples).round()), "{name}");
+        }
+        let live: f64 = numbers(&file["counters"][0]["samples"]["count"]).iter().sum();
+        assert!(near(live, bytes(selection, total.live)), "{name}");
+    });
+}
+
+#[test]
+fn json_nodes_add_up() {
+    each(|name, selection| {
+        let file: Value = serde_json::from_slice(&json::write(selection)).unwrap();
+        let frames = file["frames"].as_array().unwrap().len() as u64;
+        for field in ["samples", "allocated_bytes", "allocated_blocks", "live_bytes", "live_blocks"]
+        {
+            let sum: f64 = file["nodes"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(|node| node.get(field))
+                .map(|number| number.as_f64().unwrap())
+                .sum();
+            assert!(near(sum, file["total"][field].as_f64().unwrap()), "{name} {field}");
+        }
+        for (at, node) in file["nodes"].as_array().unwrap().iter().enumerate().skip(1) {
+            assert!(node["parent"].as_u64().unwrap() < at as u64, "{name}");
+            assert!(node["frame"].as_u64().unwrap() < frames, "{name}");
+        }
+    });
+}
+
+#[test]
+fn hidden_functions_are_named_nowhere() {
+    let trace = crate::written::trace();
+    with(&trace, &["hide:~Cache"], |selection| {
+        for text in [folded::write(selection), speedscope::write(selection), json::write(selection)]
+        {
+            let text = String::from_utf8(text).unwrap().replace("hide:~Cache", "");
+            assert!(!text.contains("Cache"), "{text}");
+        }
+        let profile = pprof::profile(selection);
+        assert!(
+            profile.function.iter().all(|function| {
+                !profile.string_table[function.name as usize].contains("Cache")
+            })
+        );
+    });
+}

@@ -1,0 +1,6 @@
+//! Exports of real and hostile traces: what they say adds up, and other tools' rules are kept.
+
+mod invariants;
+mod recorded;
+mod snapshots;
+mod written;

@@ -1,0 +1,59 @@
+//! A small trace with everything that a format can stumble over.
+
+use memtrail_trace::write::{AllocEvent, TraceWriter};
+use memtrail_trace::{
+    BlockId, Code, DomainId, Location, SampleRate, Source, Timestamp, TraceInfo, Words,
+};
+
+const MAIN: DomainId = DomainId(0);
+const START: u64 = 1_700_000_000_000_000;
+
+/// What stands at each code, the caller first.
+fn locate(code: Code) -> Vec<Location<'static>> {
+    let site = |function: &'static str, file: &'static str, line| Location {
+        function: function.as_bytes(),
+        file: file.as_bytes(),
+        line,
+        start_col: 4,
+        end_col: 20,
+    };
+    match code.0 {
+        1 => vec![site("Dune__exe__Main.entry", "main.ml", 1)],
+        2 => vec![site("Main.serve", "main.ml", 10), site("Stdlib__List.iter", "list.ml", 110)],
+        3 => vec![site("Cache.add", "cache.ml", 7)],
+        4 => vec![site("<script>alert('&\"')</script>;\n", "a\\b\u{1}.ml", 3)],
+        5 => vec![site("Élan.démarrer", "élan.ml", 5)],
+        _ => Vec::new(),
+    }
+}
+
+/// Blocks of two paths live, one of a third dies; one has no known function at all.
+pub(crate) fn trace() -> Vec<u8> {
+    let info = TraceInfo {
+        sample_rate: SampleRate(1e-3),
+        word_bits: 64,
+        executable: "/usr/bin/program".into(),
+        host: "box".into(),
+        runtime_params: String::new(),
+        pid: 7,
+        start: Timestamp(START),
+        context: None,
+    };
+    let mut writer = TraceWriter::new(Vec::new(), &info).unwrap();
+    let mut alloc = |after: u64, samples, stack: &[u64]| -> BlockId {
+        let event = AllocEvent { length: Words(9), samples, source: Source::Minor };
+        let stack: Vec<Code> = stack.iter().copied().map(Code).collect();
+        writer
+            .alloc(MAIN, Timestamp(START + after), &event, &stack, |code, to| {
+                to.extend(locate(code));
+            })
+            .unwrap()
+    };
+    alloc(1_000, 3, &[1, 2, 3]);
+    alloc(2_000, 1, &[1, 2, 3, 3, 3]);
+    let dead = alloc(3_000, 2, &[1, 4]);
+    alloc(4_000, 1, &[1, 5, 99]);
+    alloc(5_000, 1, &[99]);
+    writer.collect(MAIN, Timestamp(START + 6_000), dead).unwrap();
+    writer.finish().unwrap()
+}
