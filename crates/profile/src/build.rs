@@ -11,6 +11,7 @@ use crate::blocks::{Block, Blocks, Row};
 use crate::course::Course;
 use crate::ids::Ids;
 use crate::profile::Profile;
+use crate::threads::{ThreadLog, Threads};
 use crate::time::Elapsed;
 
 /// Events that contradict others, by kind. All are 0 in an undamaged trace.
@@ -61,8 +62,24 @@ pub struct ProfileBuilder {
     samples: u64,
     /// Ends of blocks that are not there yet.
     early: FxHashMap<BlockId, Early>,
+    threads: Option<Threads>,
     end: Elapsed,
     inconsistent: Inconsistencies,
+}
+
+/// What events come to.
+#[derive(Debug)]
+pub struct Built {
+    /// The blocks.
+    pub blocks: Blocks,
+    /// Live memory over time.
+    pub course: Course,
+    /// Whose blocks they are, if that is known.
+    pub threads: Option<Threads>,
+    /// The time of the last event.
+    pub end: Elapsed,
+    /// What made no sense.
+    pub inconsistent: Inconsistencies,
 }
 
 #[derive(Debug, Default)]
@@ -81,9 +98,15 @@ impl ProfileBuilder {
             samples: 0,
             ids: Ids::default(),
             early: FxHashMap::default(),
+            threads: None,
             end: Elapsed(0),
             inconsistent: Inconsistencies::default(),
         }
+    }
+
+    /// Which thread the blocks to come are of. What was said before is part of it.
+    pub fn threads(&mut self, log: ThreadLog) {
+        self.threads.get_or_insert_default().learn(log);
     }
 
     /// Takes an event of a trace.
@@ -108,6 +131,9 @@ impl ProfileBuilder {
             self.samples += samples;
             self.course.allocated(block.time, samples, block.source);
             self.blocks.push(&Block { samples, ..*block });
+            if let Some(threads) = &mut self.threads {
+                threads.push(block.domain, id);
+            }
         } else {
             self.inconsistent.allocated_twice += 1;
         }
@@ -147,6 +173,7 @@ impl ProfileBuilder {
     pub(crate) fn exchange(&mut self, profile: &mut Profile) {
         std::mem::swap(&mut self.blocks, &mut profile.blocks);
         std::mem::swap(&mut self.course, &mut profile.course);
+        std::mem::swap(&mut self.threads, &mut profile.threads);
         profile.end = self.end;
         profile.inconsistent = self.inconsistent;
     }
@@ -175,10 +202,11 @@ impl ProfileBuilder {
         self.blocks.shrink();
     }
 
-    /// The blocks, live memory over time, the time of the last event, and what made no sense.
-    pub fn finish(mut self) -> (Blocks, Course, Elapsed, Inconsistencies) {
+    /// What was built; all but the reader's tables.
+    pub fn finish(mut self) -> Built {
         self.end();
-        (self.blocks, self.course, self.end, self.inconsistent)
+        let Self { blocks, course, threads, end, inconsistent, .. } = self;
+        Built { blocks, course, threads, end, inconsistent }
     }
 
     fn promote_row(&mut self, row: Row, time: Elapsed) {
@@ -248,7 +276,7 @@ mod tests {
         builder.promote(BlockId(3), Elapsed(7));
         builder.collect(BlockId(3), Elapsed(8));
         builder.alloc(BlockId(3), &block(6));
-        let (blocks, _, end, inconsistent) = builder.finish();
+        let Built { blocks, end, inconsistent, .. } = builder.finish();
         assert_eq!(blocks.promoted(Row(1)), Some(Elapsed(7)));
         assert_eq!(blocks.collected(Row(1)), Some(Elapsed(8)));
         assert_eq!((blocks.collected(Row(0)), end), (None, Elapsed(8)));
@@ -265,7 +293,7 @@ mod tests {
         builder.promote(BlockId(0), Elapsed(9));
         builder.promote(BlockId(77), Elapsed(9));
         builder.collect(BlockId(77), Elapsed(9));
-        let (blocks, _, _, inconsistent) = builder.finish();
+        let Built { blocks, inconsistent, .. } = builder.finish();
         assert_eq!((blocks.len(), blocks.collected(Row(0))), (1, Some(Elapsed(5))));
         let expected = Inconsistencies {
             allocated_twice: 1,

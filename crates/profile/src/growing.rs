@@ -4,12 +4,15 @@ use memtrail_trace::{Detail, Error, Event, Follow, StackTree, Tables};
 
 use crate::build::ProfileBuilder;
 use crate::profile::Profile;
+use crate::threads::ThreadLog;
 
 /// A profile, and where it goes on.
 #[derive(Debug)]
 pub struct GrowingProfile {
     follow: Follow,
     known: Option<Known>,
+    /// Until there is a builder that can take it.
+    threads: Option<ThreadLog>,
 }
 
 /// From when the trace has said what it is.
@@ -21,7 +24,7 @@ struct Known {
 
 impl Default for GrowingProfile {
     fn default() -> Self {
-        Self { follow: Follow::new(Detail::Stacks), known: None }
+        Self { follow: Follow::new(Detail::Stacks), known: None, threads: None }
     }
 }
 
@@ -46,13 +49,19 @@ impl GrowingProfile {
         self.known.map(|known| known.profile)
     }
 
+    /// Which thread allocated the blocks that come next, as far as that is known now; what was said
+    /// before is part of it.
+    pub fn threads(&mut self, log: ThreadLog) {
+        self.threads = Some(log);
+    }
+
     /// Reads the packets that are whole in `tail`, the bytes of the file from
     /// [`offset`](Self::offset) to its present end. Whether there are any.
     pub fn advance(&mut self, tail: &[u8]) -> bool {
         let before = self.offset();
         self.start(tail);
         let Some(known) = &mut self.known else { return false };
-        known.lend(&mut self.follow);
+        known.lend(&mut self.follow, self.threads.take());
         self.follow.advance(tail, |event: Event<'_>, _: &Tables| known.builder.event(event));
         known.builder.settle();
         known.take_back(&mut self.follow);
@@ -66,7 +75,7 @@ impl GrowingProfile {
     pub fn finish(&mut self, tail: &[u8]) -> Result<(), Error> {
         self.start(tail);
         let Some(known) = &mut self.known else { return self.follow.finish(tail, |_, _| {}) };
-        known.lend(&mut self.follow);
+        known.lend(&mut self.follow, self.threads.take());
         let finished =
             self.follow.finish(tail, |event: Event<'_>, _: &Tables| known.builder.event(event));
         known.builder.end();
@@ -96,8 +105,11 @@ impl GrowingProfile {
 
 impl Known {
     /// Gives builder and reader what the profile has.
-    fn lend(&mut self, follow: &mut Follow) {
+    fn lend(&mut self, follow: &mut Follow, threads: Option<ThreadLog>) {
         self.builder.exchange(&mut self.profile);
+        if let Some(threads) = threads {
+            self.builder.threads(threads);
+        }
         self.exchange_tables(follow);
     }
 

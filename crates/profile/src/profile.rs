@@ -3,10 +3,10 @@
 use memtrail_trace::{Anomalies, Detail, Error, Locations, Reader, StackTree, TraceInfo};
 
 use crate::blocks::Blocks;
-use crate::build::{Inconsistencies, ProfileBuilder};
+use crate::build::{Built, Inconsistencies, ProfileBuilder};
 use crate::course::Course;
 use crate::estimate::Estimator;
-use crate::threads::Threads;
+use crate::threads::{ThreadLog, Threads};
 use crate::time::Elapsed;
 
 /// The blocks of a trace, and what they refer to.
@@ -36,10 +36,22 @@ pub struct Profile {
 
 impl Profile {
     /// Reads a trace. `progress` is told the number of events so far, every million or so.
-    pub fn read(trace: &[u8], mut progress: impl FnMut(u64)) -> Result<Self, Error> {
+    pub fn read(trace: &[u8], progress: impl FnMut(u64)) -> Result<Self, Error> {
+        Self::read_with(trace, None, progress)
+    }
+
+    /// As [`read`](Self::read), with the list that says which thread allocated what.
+    pub fn read_with(
+        trace: &[u8],
+        threads: Option<ThreadLog>,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Self, Error> {
         let reader = Reader::new(trace)?;
         let info = reader.info().clone();
         let mut builder = ProfileBuilder::new(info.start);
+        if let Some(threads) = threads {
+            builder.threads(threads);
+        }
         let mut events = 0_u64;
         let decoded = reader.for_each(Detail::Stacks, |event, _| {
             builder.event(event);
@@ -59,9 +71,8 @@ impl Profile {
         (locations, stacks): (Locations, StackTree),
         damage: Anomalies,
     ) -> Self {
-        let (blocks, course, end, inconsistent) = builder.finish();
+        let Built { blocks, course, threads, end, inconsistent } = builder.finish();
         let estimator = Estimator::new(info.sample_rate, info.word_bits);
-        let threads = None;
         Self {
             info,
             blocks,

@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::blocks::Block;
-    use crate::build::ProfileBuilder;
+    use crate::build::{Built, ProfileBuilder};
     use crate::course::Course;
     use crate::select::Selection;
 
@@ -163,7 +163,7 @@ mod tests {
                 builder.collect(id, promoted.unwrap_or(time) + Elapsed(after));
             }
         }
-        let (blocks, course, end, inconsistent) = builder.finish();
+        let Built { blocks, course, end, inconsistent, .. } = builder.finish();
         assert_eq!(inconsistent.total(), 0);
         (blocks, course, end)
     }

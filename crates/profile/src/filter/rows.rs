@@ -138,7 +138,7 @@ impl Chunk {
                 let threads = profile.threads.as_ref().map_or(&[][..], |threads| threads.of_rows());
                 self.rows(not, rows, |at| {
                     let thread = threads.get(rows.first as usize + at);
-                    thread.is_some_and(|&thread| wanted[usize::from(thread)])
+                    thread.and_then(|&thread| wanted.get(usize::from(thread))) == Some(&true)
                 });
             }
         }
