@@ -210,7 +210,7 @@ impl Group {
 }
 
 /// The flame graphs of a focus on both sides as one, inwards; the focus is given by its keys, and
-/// is everything if there are none. Siblings are sorted by the larger of the two sides.
+/// is everything if there are none. Boxes come from the heaviest on, by the larger of both sides.
 pub fn compare_flame(
     first: Side<'_>,
     second: Side<'_>,
@@ -229,13 +229,20 @@ pub fn compare_flame(
     let key = focus.last().copied().unwrap_or("<toplevel>");
     let mut flame = Building { flame: UnionFlame::default(), names: FxHashMap::default() };
     let whole = larger(union.bytes(root.cells));
-    flame.push(0, key, union.bytes(root.cells));
-    let mut waiting = BinaryHeap::from([(Weight(whole), Reverse(0_u32))]);
-    let mut contents = vec![root.nodes];
+    // Those that may become boxes: the larger side, number, and on which box.
+    let mut waiting = BinaryHeap::from([(Weight(whole), Reverse(0_usize), 0)]);
+    let mut contents = vec![root];
     let mut group_of = vec![NONE; union.keys.len()];
     let mut groups: Vec<Group> = Vec::new();
-    while let Some((_, Reverse(at))) = waiting.pop() {
-        let nodes = std::mem::take(&mut contents[at as usize]);
+    while let Some((_, Reverse(number), parent)) = waiting.pop() {
+        if flame.flame.parent.len() >= limits.boxes.max(1) {
+            flame.flame.more[parent as usize] = true;
+            continue;
+        }
+        let group = &mut contents[number];
+        let key = if number == 0 { key } else { union.keys[group.number as usize] };
+        let at = flame.push(parent, key, union.bytes(group.cells));
+        let nodes = std::mem::take(&mut group.nodes);
         for (side, (level, nodes)) in levels.iter().zip(nodes).enumerate() {
             for node in nodes {
                 level.children(node, |child| {
@@ -256,17 +263,11 @@ pub fn compare_flame(
         }
         let all = groups.len();
         groups.retain(|group| larger(union.bytes(group.cells)) >= whole * limits.cutoff);
-        groups.sort_by_cached_key(|group| {
-            let weight = Weight(larger(union.bytes(group.cells)));
-            (Reverse(weight), group.number)
-        });
-        groups.truncate(limits.boxes.saturating_sub(flame.flame.parent.len()));
         flame.flame.more[at as usize] = groups.len() < all;
         for group in groups.drain(..) {
-            let bytes = union.bytes(group.cells);
-            let child = flame.push(at, union.keys[group.number as usize], bytes);
-            waiting.push((Weight(larger(bytes)), Reverse(child)));
-            contents.push(group.nodes);
+            let weight = Weight(larger(union.bytes(group.cells)));
+            waiting.push((weight, Reverse(contents.len()), at));
+            contents.push(group);
         }
     }
     flame.flame

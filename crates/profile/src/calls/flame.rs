@@ -1,8 +1,8 @@
 //! Flame graphs: from a focus inwards to what it calls, and outwards to what calls it.
 //!
 //! The focus is a fragment of call paths. Its occurrences are put together: calls of the same
-//! functions are one box, wherever they stand in the program. Boxes are opened from the heaviest
-//! on, so that a limit cuts away what weighs least.
+//! functions are one box, wherever they stand in the program. Boxes come from the heaviest on, so
+//! that a limit cuts away what weighs least.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,7 +53,7 @@ pub struct Flame {
     pub up: Boxes,
 }
 
-/// Boxes in columns. Parents stand before children; siblings side by side, the heaviest first.
+/// Boxes in columns, the heaviest first; parents stand before their children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Boxes {
     /// On which box each stands; the first stands on itself.
@@ -164,7 +164,7 @@ impl Direction for Outwards<'_> {
     const JOINS: bool = true;
 }
 
-/// The next boxes on one.
+/// Boxes of the same function on one box.
 struct Group {
     label: u32,
     cell: Cell,
@@ -181,14 +181,20 @@ fn grow<D: Direction>(
 ) -> Boxes {
     let least = ((cell.samples as f64 * limits.cutoff).ceil() as u64).max(1);
     let mut boxes = Boxes::default();
-    boxes.push(0, label, cell);
-    let mut waiting = BinaryHeap::from([(cell.samples, Reverse(0_u32))]);
-    let mut contents: Vec<Vec<Match>> = vec![matches.to_vec()];
+    // Those that may become boxes: samples, number, and on which box.
+    let mut waiting = BinaryHeap::from([(cell.samples, Reverse(0_usize), 0)]);
+    let mut contents = vec![Group { label, cell, matches: matches.to_vec() }];
     // Where in `groups` each label's is.
     let mut group_of = vec![NONE; direction.labels()];
     let mut groups: Vec<Group> = Vec::new();
-    while let Some((_, Reverse(at))) = waiting.pop() {
-        for found in std::mem::take(&mut contents[at as usize]) {
+    while let Some((_, Reverse(number), parent)) = waiting.pop() {
+        if boxes.len() >= limits.boxes.max(1) {
+            boxes.more[parent as usize] = true;
+            continue;
+        }
+        let group = &mut contents[number];
+        let at = boxes.push(parent, group.label, group.cell);
+        for found in std::mem::take(&mut group.matches) {
             direction.next(found, at == 0, |label, next| {
                 let place = &mut group_of[label as usize];
                 if *place == NONE {
@@ -208,16 +214,13 @@ fn grow<D: Direction>(
         }
         let all = groups.len();
         groups.retain(|group| group.cell.samples >= least);
-        groups.sort_unstable_by_key(|group| (Reverse(group.cell.samples), group.label));
-        groups.truncate(limits.boxes.saturating_sub(boxes.len()));
         boxes.more[at as usize] = groups.len() < all;
         for mut group in groups.drain(..) {
             if D::JOINS {
                 join(&mut group.matches);
             }
-            let child = boxes.push(at, group.label, group.cell);
-            waiting.push((group.cell.samples, Reverse(child)));
-            contents.push(group.matches);
+            waiting.push((group.cell.samples, Reverse(contents.len()), at));
+            contents.push(group);
         }
     }
     boxes

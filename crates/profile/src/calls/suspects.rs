@@ -145,23 +145,23 @@ impl<'a> Weighed<'a> {
         let entities = self.view.tree.entities();
         let mut found = Vec::new();
         let mut open: Vec<Open> = Vec::new();
-        // What the node has in common with the last one that counts.
-        let mut shared = 0;
+        // The place after the last node that counts, and what it has in common with this one.
+        let (mut end, mut shared) = (0, 0);
         for (place, &node) in order.iter().enumerate() {
             shared = shared.min(common[place]);
             let samples = self.weight[node as usize];
             if samples == 0 || node == 0 || self.totals[entities[node as usize] as usize] <= least {
                 continue;
             }
-            close(&mut open, shared, place, least, &mut found);
+            close(&mut open, shared, end, least, &mut found);
             let (len, only) = (depth[node as usize], self.only[node as usize]);
             open.push(Open { len, from: place as u32, samples, only });
-            shared = u32::MAX;
+            (end, shared) = (place as u32 + 1, u32::MAX);
             if found.len() > CANDIDATES {
                 return None;
             }
         }
-        close(&mut open, 0, order.len(), least, &mut found);
+        close(&mut open, 0, end, least, &mut found);
         Some(found)
     }
 
@@ -204,11 +204,11 @@ impl<'a> Weighed<'a> {
 }
 
 /// Closes the ranges that have more than `len` entities in common.
-fn close(open: &mut Vec<Open>, len: u32, to: usize, least: u64, found: &mut Vec<Fragment>) {
+fn close(open: &mut Vec<Open>, len: u32, to: u32, least: u64, found: &mut Vec<Fragment>) {
     while let Some(done) = open.pop_if(|last| last.len > len) {
         if done.samples > least && done.only == NONE {
             let Open { len, from, samples, .. } = done;
-            found.push(Fragment { len, from, to: to as u32, samples });
+            found.push(Fragment { len, from, to, samples });
         }
         match open.last_mut() {
             Some(outer) if outer.len >= len => {

@@ -1,0 +1,122 @@
+//! Points of interest by their definitions, word for word, over all fragments of all paths.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use memtrail_profile::calls::{SIGNIFICANCE, Suspect, suspects};
+use proptest::prelude::*;
+
+use crate::paths::{Made, deep, traces};
+
+type Fragment = Vec<String>;
+type Found = Vec<(Fragment, u64)>;
+
+fn contains(long: &[String], short: &[String]) -> bool {
+    long.windows(short.len()).any(|part| part == short)
+}
+
+/// Functions and paths.
+fn slowly(made: &Made, significance: f64) -> (Found, Found) {
+    let mut paths: BTreeMap<Fragment, u64> = BTreeMap::new();
+    for block in &made.blocks {
+        *paths.entry(block.path[1..].to_vec()).or_default() += block.samples;
+    }
+    let mut totals: BTreeMap<Fragment, u64> = BTreeMap::new();
+    for (path, samples) in &paths {
+        for from in 0..path.len() {
+            for to in from + 1..=path.len() {
+                *totals.entry(path[from..to].to_vec()).or_default() += samples;
+            }
+        }
+    }
+    let least = (made.total() as f64 * significance) as u64;
+    totals.retain(|_, total| *total > least);
+    let mut fragments: Vec<&Fragment> = totals.keys().collect();
+    fragments.sort_by_key(|fragment| Reverse(fragment.len()));
+    let mut heavy: Vec<&Fragment> = Vec::new();
+    for fragment in &fragments {
+        let longer: Vec<_> = heavy.iter().filter(|h| contains(h, fragment)).collect();
+        let unexplained: u64 = paths
+            .iter()
+            .filter(|(path, _)| contains(path, fragment))
+            .filter(|(path, _)| !longer.iter().any(|h| contains(path, h)))
+            .map(|(_, samples)| samples)
+            .sum();
+        if unexplained > least {
+            heavy.push(fragment);
+        }
+    }
+    let within = |fragment: &[String]| -> BTreeSet<&Fragment> {
+        heavy.iter().copied().filter(|h| contains(h, fragment)).collect()
+    };
+    let representative = |fragment: &[String]| -> &Fragment {
+        let same = within(fragment);
+        // The longest come first.
+        fragments.iter().find(|f| contains(f, fragment) && within(f) == same).unwrap()
+    };
+
+    let mut kept: BTreeMap<&Fragment, &Fragment> = BTreeMap::new();
+    for fragment in fragments.iter().filter(|fragment| fragment.len() == 1) {
+        let whole = representative(fragment);
+        let place = |f: &Fragment| whole.iter().position(|key| *key == f[0]);
+        let innermost = kept.entry(whole).or_insert(fragment);
+        if place(fragment) > place(innermost) {
+            *innermost = fragment;
+        }
+    }
+    let functions = kept.into_values();
+
+    let mut waiting: Vec<&Fragment> =
+        fragments.iter().copied().filter(|f| representative(f) == *f).collect();
+    waiting.sort_by_key(|f| (Reverse(totals[*f]), f.len()));
+    let mut taken: Vec<&Fragment> = Vec::new();
+    for fragment in waiting {
+        if !taken.iter().any(|t| contains(fragment, t)) {
+            taken.push(fragment);
+        }
+    }
+    let with_total = |f: &Fragment| (f.clone(), totals[f]);
+    (functions.map(with_total).collect(), taken.into_iter().map(with_total).collect())
+}
+
+fn spread(made: &Made, found: &[Suspect]) -> Found {
+    let ends = [&found[0], &found[1]].map(|end| made.key(end.path[0]));
+    assert_eq!(ends, ["<toplevel>", "<allocations>"]);
+    assert!(found.is_sorted_by(|a, b| a.samples >= b.samples));
+    let path = |s: &Suspect| s.path.iter().map(|&e| made.key(e)).collect();
+    let mut spread: Found = found[2..].iter().map(|s| (path(s), s.samples)).collect();
+    spread.sort();
+    spread
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn they_are_what_they_are_defined_to_be(
+        (frames, specs) in traces(),
+        significance in prop::sample::select(vec![0.0, 0.005, 0.05, 0.1, 0.2, 0.3]),
+    ) {
+        let made = Made::new(&frames, &specs, &[]);
+        let fast = suspects(made.view(), significance);
+        let (mut functions, mut paths) = slowly(&made, significance);
+        functions.sort();
+        paths.sort();
+        prop_assert_eq!(spread(&made, &fast.functions), functions);
+        prop_assert_eq!(spread(&made, &fast.paths), paths);
+        prop_assert_eq!(fast.significance, significance);
+    }
+}
+
+/// Each allocation of the chain is heavy, on a path that goes on from all before it.
+#[test]
+fn a_chain_of_ten_thousand_functions_has_its_points() {
+    let made = deep();
+    let found = suspects(made.view(), SIGNIFICANCE);
+    assert_eq!(found.significance, SIGNIFICANCE);
+    let outermost: Vec<String> = found.paths[2].path.iter().map(|&e| made.key(e)).collect();
+    // All go through the first sixty functions, and then each divides from the rest.
+    assert_eq!(outermost.len(), 60);
+    assert_eq!(outermost[0], "Deep.f0");
+    assert_eq!(found.paths[2].samples, 167);
+    assert_eq!(found.functions.len(), 2 + 2 * 167 - 1);
+}
