@@ -1,12 +1,11 @@
 /** Above the plot: what the colours mean, what is chosen, typed, and how time is told. */
 import { recording } from "../state/about.ts";
-import { setChips } from "../state/filter.ts";
-import { filter, go, page, withParam } from "../state/page.ts";
+import { filter } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import type { LaneKey, Shown } from "./choice.ts";
 import { Ends } from "./Ends.tsx";
-import { axis, chooseTyped, SECOND_LANE } from "./Timeline.tsx";
+import { axis, chooseTyped, clear, lane, SECOND_LANE } from "./lanes.ts";
 import { shownWindow, toggleZoom } from "./zoom.ts";
 
 interface Props {
@@ -98,7 +97,7 @@ function Clear({ shown, name, keys }: { shown: Shown | null; name: string; keys:
       aria-label={`remove the choice of ${name}`}
       title="remove"
       disabled={!shown}
-      onClick={() => setChips(keys, [])}
+      onClick={() => clear(keys)}
     >
       <Icon name="close" />
     </button>
@@ -107,7 +106,6 @@ function Clear({ shown, name, keys }: { shown: Shown | null; name: string; keys:
 
 /** A range that is there is kept, with its other meaning. */
 function chooseLane(key: "live" | "collected", second: Shown | null): void {
-  const more = withParam(page.value.more, "lane", key === "live" ? "" : key);
-  go({ more }, "replace");
+  lane.set(key, "replace");
   if (second?.range) chooseTyped(key, second.range);
 }

@@ -129,7 +129,7 @@ export function makePlot(
 /** A dot where most was live. */
 function markPeak(plot: uPlot, peak: { time: number; bytes: number }): void {
   const [from, to] = [plot.scales.x?.min ?? 0, plot.scales.x?.max ?? 0];
-  if (peak.time < from || peak.time > to) return;
+  if (peak.bytes <= 0 || peak.time < from || peak.time > to) return;
   const { ctx } = plot;
   const x = plot.valToPos(peak.time, "x", true);
   const y = plot.valToPos(peak.bytes, "y", true);

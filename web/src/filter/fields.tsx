@@ -1,0 +1,147 @@
+/** The fields of one value of a chip: words to tick, a name, a range. */
+import { recording } from "../state/about.ts";
+import type { Key } from "./chip.ts";
+import { shapeOf, type Draft, type DraftValue, type Mode } from "./draft.ts";
+import { kindOf } from "./kinds.ts";
+import { NameInput } from "./NameInput.tsx";
+
+const WORDS: Partial<Record<Key, readonly string[]>> = {
+  heap: ["minor", "major", "external"],
+  died: ["minor", "major", "external", "never"],
+};
+
+export function Words({ draft, onChange }: { draft: Draft; onChange(draft: Draft): void }) {
+  const known = WORDS[draft.key] ?? (recording.value?.domains ?? []).map(String);
+  // A link may name a domain that this recording does not have.
+  const words = [...new Set([...known, ...draft.values.map(({ a }) => a)])];
+  const has = (word: string) => draft.values.some(({ a }) => a === word);
+  return (
+    <div class="chip-words">
+      {words.map((word, index) => (
+        <label key={word}>
+          <input
+            type="checkbox"
+            data-first={index === 0}
+            checked={has(word)}
+            onChange={() =>
+              onChange({
+                ...draft,
+                values: words
+                  .filter((other) => (other === word ? !has(word) : has(other)))
+                  .map((a) => ({ mode: "set", a, b: "" })),
+              })
+            }
+          />
+          {word === "never" ? "never collected" : word}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+interface ValueProps {
+  keyOfChip: Key;
+  value: DraftValue;
+  first: boolean;
+  invalid: boolean;
+  onChange(value: DraftValue): void;
+}
+
+export function NameValue({ keyOfChip, value, first, invalid, onChange }: ValueProps) {
+  return (
+    <>
+      <select
+        class="field"
+        aria-label="how names are compared"
+        value={value.mode}
+        onChange={(event) => onChange({ ...value, mode: event.currentTarget.value as Mode })}
+      >
+        <option value="equals">is</option>
+        <option value="contains">contains</option>
+        <option value="regex">matches</option>
+      </select>
+      <NameInput
+        kind={kindOf(keyOfChip).complete ?? "function"}
+        label={value.mode === "regex" ? "regular expression" : "name"}
+        value={value.a}
+        completes={value.mode !== "regex"}
+        first={first}
+        invalid={invalid}
+        onInput={(a) => onChange({ ...value, a })}
+        onPick={(a) => onChange({ ...value, mode: "equals", a })}
+      />
+    </>
+  );
+}
+
+function modesOf(key: Key): readonly [Mode, string][] {
+  if (key === "lifetime" || key === "size") {
+    return [
+      ["to", "at most"],
+      ["from", "at least"],
+      ["between", "between"],
+      ["at", "exactly"],
+    ];
+  }
+  const modes: [Mode, string][] = [
+    ["between", "between"],
+    ["at", "at"],
+    ["to", "at or before"],
+    ["from", "at or after"],
+  ];
+  return key === "collected" ? [...modes, ["never", "never"]] : modes;
+}
+
+const MOMENTS = ["start", "peak", "end", "10%", "50%", "90%"];
+
+export function RangeValue({ keyOfChip, value, first, invalid, onChange }: ValueProps) {
+  const shape = shapeOf(keyOfChip);
+  const example = shape === "sizes" ? "4K" : shape === "times" ? "250ms" : "12.5s";
+  const hint =
+    shape === "sizes"
+      ? "bytes, or with K, M, G: 512, 4K, 1.5M"
+      : `12.5s, 1m30s, 2h, 250ms${shape === "moments" ? ", 40%, start, peak, end" : ""}`;
+  const field = (name: "a" | "b", label: string) => (
+    <input
+      class="field"
+      size={9}
+      aria-label={label}
+      aria-invalid={invalid}
+      placeholder={example}
+      title={hint}
+      list={shape === "moments" ? "moments" : undefined}
+      data-first={first && name === "a"}
+      spellcheck={false}
+      autocomplete="off"
+      value={value[name]}
+      onInput={(event) => onChange({ ...value, [name]: event.currentTarget.value })}
+    />
+  );
+  return (
+    <>
+      <select
+        class="field"
+        aria-label="how it is compared"
+        value={value.mode}
+        onChange={(event) => onChange({ ...value, mode: event.currentTarget.value as Mode })}
+      >
+        {modesOf(keyOfChip).map(([mode, title]) => (
+          <option key={mode} value={mode}>
+            {title}
+          </option>
+        ))}
+      </select>
+      {value.mode !== "never" && field("a", value.mode === "between" ? "from" : "value")}
+      {value.mode === "between" && <span class="faint">and</span>}
+      {value.mode === "between" && field("b", "to")}
+      <span class="grow" />
+      {shape === "moments" && (
+        <datalist id="moments">
+          {MOMENTS.map((moment) => (
+            <option key={moment} value={moment} />
+          ))}
+        </datalist>
+      )}
+    </>
+  );
+}
