@@ -1,10 +1,17 @@
 //! The answer to [`Ask::About`](crate::ask::Ask::About).
 
+use memtrail_profile::Profile;
+use memtrail_profile::threads::Threads;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::engine::Setting;
+use crate::names::shown;
 use crate::recording::Recording;
+use crate::refusal::Refusal;
+
+/// Lines about damage at most.
+const MOST_DAMAGE: usize = 20;
 
 pub(crate) fn answer(setting: Setting, recordings: &[Value]) -> Answer {
     Answer::new(json!({
@@ -15,12 +22,12 @@ pub(crate) fn answer(setting: Setting, recordings: &[Value]) -> Answer {
     }))
 }
 
-pub(crate) fn recording(recording: &Recording) -> Value {
-    let Recording { description, profile, bytes, events } = recording;
-    let info = &profile.info;
-    json!({
+pub(crate) fn recording(recording: &Recording) -> Result<Value, Refusal> {
+    let profile = recording.profile();
+    let (description, info, whole) = (&recording.description, &profile.info, recording.whole()?);
+    let mut about = json!({
         "name": description.name,
-        "program": description.program.as_ref().unwrap_or(&info.executable),
+        "program": recording.program(),
         "args": description.args,
         "pid": info.pid,
         "host": info.host,
@@ -33,13 +40,44 @@ pub(crate) fn recording(recording: &Recording) -> Value {
         "bytes_per_sample": profile.estimator.bytes_per_sample(),
         "word_bytes": if info.word_bits == 32 { 4 } else { 8 },
         "seed": description.seed,
+        "domains": profile.blocks.domains().iter().map(|domain| domain.0).collect::<Vec<_>>(),
+        "threads": profile.threads.as_ref().map_or(&[][..], Threads::names),
         "memtrail": description.memtrail,
+    });
+    let more = json!({
         "state": description.state,
         "outcome": description.outcome,
         "notes": description.notes,
+        "damage": damage(profile),
         "thinned": description.thinned,
-        "trace_bytes": bytes,
-        "events": events,
+        "trace_bytes": recording.bytes,
+        "events": whole.events,
         "blocks_recorded": profile.blocks.len(),
-    })
+        "totals": {
+            "allocated": whole.sums.allocated,
+            "blocks": whole.sums.blocks.value,
+            "live_end": whole.sums.live_end,
+            "peak": whole.sums.peak,
+        },
+    });
+    if let (Value::Object(about), Value::Object(more)) = (&mut about, more) {
+        about.extend(more);
+    }
+    Ok(about)
+}
+
+/// What is wrong with the trace, a line each.
+fn damage(profile: &Profile) -> Vec<String> {
+    let anomalies = profile.damage.list().iter().filter(|anomaly| !anomaly.cause.is_harmless());
+    let mut lines: Vec<String> =
+        anomalies.take(MOST_DAMAGE).map(|anomaly| shown(&anomaly.to_string())).collect();
+    let more = profile.damage.serious().saturating_sub(lines.len() as u64);
+    if more > 0 {
+        lines.push(format!("{more} more"));
+    }
+    let inconsistent = profile.inconsistent.total();
+    if inconsistent > 0 {
+        lines.push(format!("{inconsistent} events that contradict others"));
+    }
+    lines
 }

@@ -1,15 +1,16 @@
 //! Several recordings, and who may read and who may grow them.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use memtrail_trace::Error;
+use memtrail_trace::{Anomalies, Error};
 
-use crate::about;
 use crate::answer::Answer;
-use crate::ask::Ask;
+use crate::ask::{Ask, Compare};
+use crate::compare::Side;
 use crate::describe::Description;
 use crate::recording::Recording;
 use crate::refusal::{Refusal, Status};
+use crate::{about, compare, export, filters, flame, names, overview, table};
 
 /// A recording of an [`Engine`], numbered from 0 in the order of adding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +37,7 @@ pub struct Reply {
 /// What has come to a recording that grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grown {
-    /// Events there are now.
+    /// Allocations and collections there are now.
     pub events: u64,
     /// Seconds from its start to the last of them.
     pub end: f64,
@@ -67,17 +68,53 @@ impl Engine {
         description: Description,
         progress: impl FnMut(u64),
     ) -> Result<RecordingId, Error> {
-        let recording = Recording::read(trace, description, progress)?;
+        Ok(self.push(Recording::read(trace, description, progress)?))
+    }
+
+    /// A recording that will [`grow`](Self::grow). Nothing of it is there yet.
+    pub fn add_growing(&self, description: Description) -> RecordingId {
+        self.push(Recording::growing(description))
+    }
+
+    fn push(&self, recording: Recording) -> RecordingId {
         let mut recordings = self.recordings.write().unwrap_or_else(PoisonError::into_inner);
         recordings.push(Arc::new(RwLock::new(recording)));
-        Ok(RecordingId(recordings.len() as u32 - 1))
+        RecordingId(recordings.len() as u32 - 1)
+    }
+
+    /// Byte of a growing recording's trace from which on it is to be read the next time.
+    pub fn offset(&self, id: RecordingId) -> u64 {
+        self.get(id.0).map_or(0, |recording| read(&recording).offset())
+    }
+
+    /// Takes in what is new of a recording that grows: `tail` is its trace from
+    /// [`offset`](Self::offset) to its present end. `None` if that is not yet a whole packet.
+    pub fn grow(&self, id: RecordingId, tail: &[u8]) -> Option<Grown> {
+        let recording = self.get(id.0).ok()?;
+        let more = write(&recording).grow(tail);
+        more.then(|| grown(&read(&recording)))
+    }
+
+    /// As [`grow`](Self::grow), when no more will come.
+    ///
+    /// # Errors
+    /// If nothing has said what the trace is.
+    pub fn finish(&self, id: RecordingId, tail: &[u8]) -> Result<Grown, Error> {
+        let Ok(recording) = self.get(id.0) else { return Err(Error::Empty) };
+        write(&recording).finish(tail)?;
+        Ok(grown(&read(&recording)))
     }
 
     /// Says anew what is known of a recording: that it ended, and how.
     pub fn describe(&self, id: RecordingId, description: Description) {
-        if let Some(recording) = self.recording(id) {
-            recording.write().unwrap_or_else(PoisonError::into_inner).description = description;
+        if let Ok(recording) = self.get(id.0) {
+            write(&recording).description = description;
         }
+    }
+
+    /// What is wrong with a recording's trace.
+    pub fn damage(&self, id: RecordingId) -> Option<Anomalies> {
+        self.get(id.0).ok().map(|recording| read(&recording).profile().damage.clone())
     }
 
     /// Answers an ask, whatever it is.
@@ -94,20 +131,72 @@ impl Engine {
     /// If it makes no sense, or is about a recording that does not exist.
     pub fn answer(&self, ask: &Ask) -> Result<Answer, Refusal> {
         match ask {
-            Ask::About(_) => Ok(self.about()),
+            Ask::About(_) => self.about(),
+            Ask::Overview(ask) => self.of(ask.rec, |recording| overview::overview(recording, ask)),
+            Ask::Flame(ask) => self.of(ask.rec, |recording| flame::flame(recording, ask)),
+            Ask::Names(ask) => self.of(ask.rec, |recording| Ok(names::names(recording, ask))),
+            Ask::Table(ask) => self.of(ask.rec, |recording| table::table(recording, ask)),
+            Ask::Branches(ask) => self.of(ask.rec, |recording| table::branches(recording, ask)),
+            Ask::Suspects(ask) => self.of(ask.rec, |recording| table::suspects(recording, ask)),
+            Ask::Density(ask) => self.of(ask.rec, |recording| overview::density(recording, ask)),
+            Ask::Search(ask) => self.of(ask.rec, |recording| flame::search(recording, ask)),
+            Ask::Compare(ask) => self.compare(ask),
+            Ask::Presets(ask) => self.of(ask.rec, |recording| Ok(filters::presets(recording, ask))),
+            Ask::Complete(ask) => self.of(ask.rec, |recording| Ok(names::complete(recording, ask))),
+            Ask::Chips(ask) => Ok(filters::chips(ask)),
+            Ask::Export(ask) => self.of(ask.rec, |recording| export::export(recording, ask)),
         }
     }
 
-    fn about(&self) -> Answer {
-        let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let each = recordings.iter().map(|recording| {
-            about::recording(&recording.read().unwrap_or_else(PoisonError::into_inner))
-        });
-        about::answer(self.setting, &each.collect::<Vec<_>>())
+    fn of(
+        &self,
+        rec: u32,
+        answer: impl FnOnce(&Recording) -> Result<Answer, Refusal>,
+    ) -> Result<Answer, Refusal> {
+        answer(&read(&*self.get(rec)?))
     }
 
-    fn recording(&self, id: RecordingId) -> Option<Arc<RwLock<Recording>>> {
-        let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner);
-        recordings.get(id.0 as usize).cloned()
+    fn about(&self) -> Result<Answer, Refusal> {
+        let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let each = recordings.iter().map(|recording| about::recording(&read(recording)));
+        Ok(about::answer(self.setting, &each.collect::<Result<Vec<_>, _>>()?))
     }
+
+    fn compare(&self, ask: &Compare) -> Result<Answer, Refusal> {
+        let (first, second) = (self.get(ask.a.rec)?, self.get(ask.b.rec)?);
+        // Both must not change meanwhile. They are locked in the order of their numbers, and one
+        // that is compared with itself but once, so that nobody waits for somebody who waits.
+        let low = read(if ask.a.rec <= ask.b.rec { &first } else { &second });
+        let high = (ask.a.rec != ask.b.rec)
+            .then(|| read(if ask.a.rec <= ask.b.rec { &second } else { &first }));
+        let high = high.as_deref().unwrap_or(&low);
+        let (a, b) = if ask.a.rec <= ask.b.rec { (&*low, high) } else { (high, &*low) };
+        let a = Side::new(a, &ask.a.filter, ask.normalise)?;
+        let b = Side::new(b, &ask.b.filter, ask.normalise)?;
+        Ok(compare::compare(&a, &b, ask))
+    }
+
+    fn get(&self, rec: u32) -> Result<Arc<RwLock<Recording>>, Refusal> {
+        let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner);
+        recordings.get(rec as usize).cloned().ok_or_else(|| {
+            let count = recordings.len();
+            Refusal::unknown(format_args!("no recording {rec}, there are {count}"))
+        })
+    }
+}
+
+fn grown(recording: &Recording) -> Grown {
+    let profile = recording.profile();
+    let blocks = &profile.blocks;
+    let events = (blocks.len() + blocks.by_collection().len()) as u64;
+    Grown { events, end: profile.end.seconds() }
+}
+
+/// A panic in another thread has not left a recording half read: reading does not panic.
+fn read(recording: &RwLock<Recording>) -> RwLockReadGuard<'_, Recording> {
+    recording.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(recording: &RwLock<Recording>) -> RwLockWriteGuard<'_, Recording> {
+    recording.write().unwrap_or_else(PoisonError::into_inner)
 }

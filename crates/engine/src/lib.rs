@@ -12,10 +12,20 @@
 mod about;
 pub mod answer;
 pub mod ask;
+mod choice;
+mod compare;
 pub mod describe;
 mod engine;
+mod export;
+mod filters;
+mod flame;
+mod names;
+mod overview;
 mod recording;
 mod refusal;
+mod sums;
+mod table;
+mod units;
 
 pub use answer::Answer;
 pub use describe::Description;

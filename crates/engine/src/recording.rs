@@ -1,19 +1,43 @@
-//! A recording that has been read.
+//! A recording that has been read, as far as it is there.
 
-use memtrail_profile::Profile;
-use memtrail_trace::Error;
+use std::sync::{Arc, OnceLock};
 
+use memtrail_profile::calls::Entities;
+use memtrail_profile::growing::GrowingProfile;
+use memtrail_profile::{Profile, ProfileBuilder};
+use memtrail_trace::{Anomalies, Error, SampleRate, Timestamp, TraceInfo};
+
+use crate::choice::{Choice, Choices};
 use crate::describe::Description;
+use crate::refusal::Refusal;
 
-/// A recording that has been read, so far as it is there.
+/// A recording that has been read, as far as it is there.
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub(crate) description: Description,
-    pub(crate) profile: Profile,
+    source: Source,
+    pub(crate) entities: Entities,
     /// Bytes of the trace.
     pub(crate) bytes: u64,
-    /// Events in it.
+    choices: Choices,
+    whole: OnceLock<Whole>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Whole(Box<Profile>),
+    Growing {
+        profile: Box<GrowingProfile>,
+        /// Stands for the profile until the trace has said what it is.
+        nothing: Box<Profile>,
+    },
+}
+
+/// What is in the whole recording, whatever is filtered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
     pub(crate) events: u64,
+    pub(crate) sums: crate::sums::Sums,
 }
 
 impl Recording {
@@ -23,6 +47,104 @@ impl Recording {
         progress: impl FnMut(u64),
     ) -> Result<Self, Error> {
         let profile = Profile::read(trace, progress)?;
-        Ok(Self { description, profile, bytes: trace.len() as u64, events: 0 })
+        Ok(Self::new(Source::Whole(Box::new(profile)), description, trace.len() as u64))
     }
+
+    pub(crate) fn growing(description: Description) -> Self {
+        let nothing = Box::new(nothing());
+        Self::new(Source::Growing { profile: Box::default(), nothing }, description, 0)
+    }
+
+    fn new(source: Source, description: Description, bytes: u64) -> Self {
+        let entities = Entities::new(source.profile());
+        let (choices, whole) = (Choices::default(), OnceLock::new());
+        Self { description, source, entities, bytes, choices, whole }
+    }
+
+    pub(crate) fn profile(&self) -> &Profile {
+        self.source.profile()
+    }
+
+    /// Path of the executable.
+    pub(crate) fn program(&self) -> &str {
+        self.description.program.as_deref().unwrap_or(&self.profile().info.executable)
+    }
+
+    /// Byte of the file from which on it is to be read the next time.
+    pub(crate) fn offset(&self) -> u64 {
+        match &self.source {
+            Source::Whole(_) => self.bytes,
+            Source::Growing { profile, .. } => profile.offset(),
+        }
+    }
+
+    /// Takes in what has come; whether there is any.
+    pub(crate) fn grow(&mut self, tail: &[u8]) -> bool {
+        let Source::Growing { profile, .. } = &mut self.source else { return false };
+        let more = profile.advance(tail);
+        if more {
+            self.renew();
+        }
+        more
+    }
+
+    /// Takes in the rest.
+    pub(crate) fn finish(&mut self, tail: &[u8]) -> Result<(), Error> {
+        let Source::Growing { profile, .. } = &mut self.source else { return Ok(()) };
+        let size = profile.offset() + tail.len() as u64;
+        let finished = profile.finish(tail);
+        self.renew();
+        self.bytes = size;
+        finished
+    }
+
+    fn renew(&mut self) {
+        self.bytes = self.offset();
+        let Self { source, entities, choices, whole, .. } = self;
+        entities.grow(source.profile());
+        *choices = Choices::default();
+        *whole = OnceLock::new();
+    }
+
+    /// What some chips keep of it.
+    pub(crate) fn choose(&self, chips: &[String]) -> Result<Arc<Choice>, Refusal> {
+        self.choices.get(self.profile(), &self.entities, chips)
+    }
+
+    pub(crate) fn whole(&self) -> Result<Whole, Refusal> {
+        if let Some(whole) = self.whole.get() {
+            return Ok(*whole);
+        }
+        let everything = self.choose(&[])?;
+        let blocks = &self.profile().blocks;
+        let promoted = blocks.rows().filter(|&row| blocks.promoted(row).is_some()).count();
+        let events = blocks.len() + blocks.by_collection().len() + promoted;
+        let sums = crate::sums::Sums::new(self.profile(), &everything);
+        Ok(*self.whole.get_or_init(|| Whole { events: events as u64, sums }))
+    }
+}
+
+impl Source {
+    fn profile(&self) -> &Profile {
+        match self {
+            Self::Whole(profile) => profile,
+            Self::Growing { profile, nothing } => profile.profile().unwrap_or(nothing),
+        }
+    }
+}
+
+/// A recording of which nothing is there yet.
+fn nothing() -> Profile {
+    let info = TraceInfo {
+        sample_rate: SampleRate(1.0),
+        word_bits: 64,
+        executable: String::new(),
+        host: String::new(),
+        runtime_params: String::new(),
+        pid: 0,
+        start: Timestamp(0),
+        context: None,
+    };
+    let builder = ProfileBuilder::new(info.start);
+    Profile::new(info, builder, Default::default(), Anomalies::default())
 }

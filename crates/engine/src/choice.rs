@@ -1,0 +1,145 @@
+//! What a filter keeps of a recording, and the last few of these: a page asks several things of one
+//! filter, and goes back and forth between two.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use memtrail_profile::Profile;
+use memtrail_profile::calls::{CallTree, Entities, View};
+use memtrail_profile::chosen::{Chosen, choose, peak};
+use memtrail_profile::filter::{Chip, Filter, FilterError, HiddenFunctions, Resolved};
+use memtrail_profile::timeline::Peak;
+
+use crate::refusal::Refusal;
+
+/// Filters that are kept at most.
+const MOST: usize = 3;
+/// Trees without some functions that are kept at most.
+const MOST_TREES: usize = 2;
+
+/// What a filter keeps of a recording.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) filter: Resolved,
+    /// Without the functions that the filter hides.
+    pub(crate) tree: Arc<CallTree>,
+    pub(crate) chosen: Chosen,
+    peak: OnceLock<Peak>,
+}
+
+impl Choice {
+    /// What questions about calls are asked of.
+    pub(crate) fn view<'a>(&'a self, entities: &'a Entities) -> View<'a> {
+        View { tree: &self.tree, entities, cells: &self.chosen.cells }
+    }
+
+    /// When most of it was live, and how much.
+    pub(crate) fn peak(&self, profile: &Profile) -> Peak {
+        *self.peak.get_or_init(|| peak(profile, &self.filter, &self.chosen))
+    }
+}
+
+impl From<FilterError> for Refusal {
+    fn from(error: FilterError) -> Self {
+        let FilterError { chip, at, message, hint } = error;
+        Self { chip: Some(chip), at, hint, ..Self::bad(message) }
+    }
+}
+
+/// Whoever is first fills it, others who want the same wait for that.
+type Place = Arc<OnceLock<Result<Arc<Choice>, Refusal>>>;
+
+/// The last few choices from a recording, as long as it does not grow.
+#[derive(Debug, Default)]
+pub(crate) struct Choices {
+    /// The one asked for last comes first.
+    recent: Mutex<Vec<(Filter, Place)>>,
+    tree: OnceLock<Arc<CallTree>>,
+    trees: Mutex<Vec<(HiddenFunctions, Arc<CallTree>)>>,
+}
+
+impl Choices {
+    /// What `chips` keep, in their text form.
+    pub(crate) fn get(
+        &self,
+        profile: &Profile,
+        entities: &Entities,
+        chips: &[String],
+    ) -> Result<Arc<Choice>, Refusal> {
+        let filter = Filter::parse(chips)?;
+        let place = self.place(&filter);
+        let choice = place.get_or_init(|| self.choose(profile, entities, &filter).map(Arc::new));
+        let choice = choice.clone();
+        self.shrink(profile);
+        choice
+    }
+
+    fn place(&self, filter: &Filter) -> Place {
+        let mut recent = lock(&self.recent);
+        let entry = match recent.iter().position(|(known, _)| known == filter) {
+            Some(at) => recent.remove(at),
+            None => (filter.clone(), Place::default()),
+        };
+        let place = entry.1.clone();
+        recent.insert(0, entry);
+        place
+    }
+
+    /// Forgets what was asked for longest ago: more than a few choices, or more bytes than an
+    /// eighth of what the rows themselves take, if that is much.
+    fn shrink(&self, profile: &Profile) {
+        let most_bytes = (profile.blocks.memory() / 8).max(32 << 20);
+        let mut bytes = 0;
+        let mut index = 0;
+        lock(&self.recent).retain(|(_, place)| {
+            if let Some(Ok(choice)) = place.get() {
+                bytes += choice.chosen.memory();
+            }
+            index += 1;
+            index == 1 || (index <= MOST && bytes <= most_bytes)
+        });
+    }
+
+    fn choose(
+        &self,
+        profile: &Profile,
+        entities: &Entities,
+        filter: &Filter,
+    ) -> Result<Choice, Refusal> {
+        let filter = filter.resolve(profile)?;
+        let tree = self.tree(profile, entities, filter.hidden());
+        let chosen = choose(profile, &filter, tree.leaf_of_stack(), tree.len());
+        Ok(Choice { filter, tree, chosen, peak: OnceLock::new() })
+    }
+
+    fn tree(
+        &self,
+        profile: &Profile,
+        entities: &Entities,
+        hidden: Option<&HiddenFunctions>,
+    ) -> Arc<CallTree> {
+        let Some(hidden) = hidden.filter(|hidden| !hidden.is_empty()) else {
+            let new = || Arc::new(CallTree::new(profile, entities, |_| false));
+            return self.tree.get_or_init(new).clone();
+        };
+        if let Some((_, tree)) = lock(&self.trees).iter().find(|(known, _)| known == hidden) {
+            return tree.clone();
+        }
+        let tree = Arc::new(CallTree::new(profile, entities, |function| hidden.contains(function)));
+        let mut trees = lock(&self.trees);
+        trees.insert(0, (hidden.clone(), tree.clone()));
+        trees.truncate(MOST_TREES);
+        tree
+    }
+}
+
+/// The text of chips in one way of writing.
+pub(crate) fn canonical(chips: &[String]) -> Vec<String> {
+    let text =
+        |text: &String| text.parse::<Chip>().map_or_else(|_| text.clone(), |c| c.to_string());
+    chips.iter().map(text).collect()
+}
+
+/// A panic elsewhere has not left a cache in a bad state.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

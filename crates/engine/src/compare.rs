@@ -1,0 +1,157 @@
+//! The answer to [`Ask::Compare`](crate::ask::Ask::Compare).
+
+use memtrail_profile::calls::{self, Change, Label, Pattern, Status};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::ask::{ChangeSort, Compare, Normalise, Shape};
+use crate::choice::Choice;
+use crate::flame::limits;
+use crate::names::{Budget, row, shown};
+use crate::recording::Recording;
+use crate::refusal::Refusal;
+use crate::table::affordable;
+
+/// All that a difference can be, in the order of the numbers in columns.
+const STATUSES: [Status; 5] =
+    [Status::New, Status::Gone, Status::Grown, Status::Shrunk, Status::Same];
+/// Boxes at most: each may bring a name along.
+const MOST_BOXES: usize = 4000;
+
+/// A side of the comparison.
+pub(crate) struct Side<'a> {
+    recording: &'a Recording,
+    choice: std::sync::Arc<Choice>,
+    scale: f64,
+}
+
+impl<'a> Side<'a> {
+    pub(crate) fn new(
+        recording: &'a Recording,
+        chips: &[String],
+        normalise: Normalise,
+    ) -> Result<Self, Refusal> {
+        let choice = recording.choose(chips)?;
+        let by = match normalise {
+            Normalise::None => 1.0,
+            Normalise::Duration => recording.profile().end.seconds(),
+            Normalise::Allocated => recording.whole()?.sums.allocated.value,
+        };
+        // Nothing divided by anything is nothing.
+        let scale = if by > 0.0 { 1.0 / by } else { 0.0 };
+        Ok(Self { recording, choice, scale })
+    }
+
+    fn ask(&self) -> calls::Side<'_> {
+        let estimator = &self.recording.profile().estimator;
+        calls::Side {
+            view: self.choice.view(&self.recording.entities),
+            bytes_per_sample: estimator.bytes_per_sample(),
+            rate: estimator.rate().0,
+            scale: self.scale,
+        }
+    }
+
+    /// Everything on this side, scaled.
+    fn total(&self) -> f64 {
+        let samples = self.choice.chosen.sum.samples as f64;
+        samples * self.recording.profile().estimator.bytes_per_sample() * self.scale
+    }
+}
+
+pub(crate) fn compare(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
+    match ask.view {
+        Shape::Table => table(a, b, ask),
+        Shape::Flame => flame(a, b, ask),
+    }
+}
+
+/// What a row is about, and whose numbers and names it has.
+fn side<'a>(a: &'a Side<'a>, b: &'a Side<'a>, change: &Change) -> (&'a Recording, Label) {
+    match (change.second, change.first) {
+        (Some(label), _) => (b.recording, label),
+        (None, Some(label)) => (a.recording, label),
+        (None, None) => unreachable!("a change has at least one side"),
+    }
+}
+
+fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
+    let key = |change: &Change| {
+        let (recording, label) = side(a, b, change);
+        recording.entities.label_key(label)
+    };
+    let mut changes = calls::compare_table(a.ask(), b.ask(), ask.by.into());
+    if !ask.find.is_empty() {
+        let pattern = Pattern::text(&ask.find);
+        changes.retain(|change| pattern.matches(key(change)));
+    }
+    let delta = |change: &Change| change.after.value - change.before.value;
+    changes.sort_by(|x, y| {
+        let number = |of: &dyn Fn(&Change) -> f64| of(x).total_cmp(&of(y));
+        let order = match ask.sort {
+            ChangeSort::Delta => number(&|change| delta(change).abs()),
+            ChangeSort::Before => number(&|change| change.before.value),
+            ChangeSort::After => number(&|change| change.after.value),
+            ChangeSort::Name => key(x).cmp(key(y)),
+        };
+        let order = if ask.descending { order.reverse() } else { order };
+        order.then_with(|| key(x).cmp(key(y)))
+    });
+    let count = changes.len();
+    let from = ask.offset.min(count);
+    let some = &changes[from..][..(count - from).min(ask.limit)];
+    // Names of the first side are looked up in the second by chance; both have the same lengths.
+    let some = {
+        let mut budget = Budget::new();
+        let fits = |change: &&Change| budget.take(120 + key(change).len() * 3);
+        let shown = affordable(some, &b.recording.entities, |_| None);
+        &shown[..shown.iter().take_while(fits).count()]
+    };
+    let tell = |change: &Change| -> Value {
+        let (recording, label) = side(a, b, change);
+        let mut row = row(&recording.entities, label);
+        row["status"] = json!(change.status);
+        row
+    };
+    let column = |of: fn(&Change) -> f64| some.iter().map(of).collect::<Vec<f64>>();
+    Answer::new(json!({
+        "rows": some.iter().map(tell).collect::<Vec<_>>(),
+        "count": count,
+        "before": a.total(),
+        "after": b.total(),
+    }))
+    .with("before", column(|change| change.before.value))
+    .with("after", column(|change| change.after.value))
+    .with("delta", some.iter().map(delta).collect::<Vec<f64>>())
+    .with("before_stderr", column(|change| change.before.stderr))
+    .with("after_stderr", column(|change| change.after.stderr))
+    .with("self_before", column(|change| change.own_before.value))
+    .with("self_after", column(|change| change.own_after.value))
+    .with("blocks_before", column(|change| change.blocks_before))
+    .with("blocks_after", column(|change| change.blocks_after))
+}
+
+fn flame(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
+    let focus: Vec<&str> = ask.focus.iter().map(String::as_str).collect();
+    let limits = limits(ask.cutoff, ask.limit.min(MOST_BOXES));
+    let flame = calls::compare_flame(a.ask(), b.ask(), &focus, limits);
+    let mut budget = Budget::new();
+    // A name that has no room is no name.
+    let name =
+        |name: &String| if budget.take(name.len() + 3) { name.clone() } else { shown("…") };
+    let status = |status: &Status| {
+        STATUSES.iter().position(|known| known == status).unwrap_or(STATUSES.len()) as u8
+    };
+    Answer::new(json!({
+        "names": flame.names.iter().map(name).collect::<Vec<_>>(),
+        "statuses": STATUSES,
+        "before": a.total(),
+        "after": b.total(),
+    }))
+    .with("parent", flame.parent)
+    .with("name", flame.name)
+    .with("before", flame.before)
+    .with("after", flame.after)
+    .with("status", flame.status.iter().map(status).collect::<Vec<u8>>())
+    .with("more", flame.more.iter().map(|&more| u8::from(more)).collect::<Vec<u8>>())
+}

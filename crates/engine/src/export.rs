@@ -1,0 +1,143 @@
+//! The answer to [`Ask::Export`](crate::ask::Ask::Export).
+
+use memtrail_export::svg::{self, Picture};
+use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};
+use memtrail_profile::calls::{self, CallTree, Entities, Entity, Kind, Limits, Ways};
+use memtrail_trace::StackId;
+
+use crate::answer::Answer;
+use crate::ask::Export;
+use crate::choice::{Choice, canonical};
+use crate::flame::keys;
+use crate::recording::Recording;
+use crate::refusal::Refusal;
+use crate::units;
+
+/// Boxes of a picture at most, and the least share of the whole that one has.
+const PICTURE: Limits = Limits { cutoff: 1.0 / 4000.0, boxes: 20_000 };
+
+pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refusal> {
+    let Some(format) = Format::named(&ask.format) else {
+        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        return Err(Refusal::bad(format_args!("no format {:?}", ask.format))
+            .hint(format_args!("formats are {}", known.join(", "))));
+    };
+    let choice = recording.choose(&ask.filter)?;
+    let focus = keys(&recording.entities, &ask.focus);
+    let bytes = match (format, &focus) {
+        (Format::Svg, focus) => picture(recording, &choice, focus.as_deref(), ask),
+        (_, focus) => {
+            let kept = focus.as_ref().map(|focus| Within::new(&choice.tree, focus));
+            let keep = |stack: StackId| kept.as_ref().is_some_and(|kept| kept.holds(stack));
+            let (title, chips) = (recording.program(), canonical(&ask.filter));
+            let selection = Selection::new(recording.profile(), &choice.filter, keep, title, chips);
+            match format {
+                Format::Folded => folded::write(&selection),
+                Format::Speedscope => speedscope::write(&selection),
+                Format::Pprof => pprof::write(&selection),
+                Format::Firefox => firefox::write(&selection),
+                Format::Json | Format::Svg => json::write(&selection),
+            }
+        }
+    };
+    let fields = serde_json::json!({
+        "filename": format!("{}.{}", file_name(recording.program()), format.extension()),
+        "mime": format.mime(),
+    });
+    Ok(Answer::new(fields).with("bytes", bytes))
+}
+
+/// A program's name without its folder and what file names should not have.
+fn file_name(program: &str) -> String {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let safe = |c: char| if c.is_alphanumeric() || "-_+.".contains(c) { c } else { '_' };
+    let name: String = name.trim_start_matches('.').chars().take(60).map(safe).collect();
+    if name.is_empty() { "memtrail".to_owned() } else { name }
+}
+
+/// The backtraces whose paths have a focus.
+struct Within<'a> {
+    tree: &'a CallTree,
+    nodes: Vec<bool>,
+}
+
+impl<'a> Within<'a> {
+    fn new(tree: &'a CallTree, focus: &[Entity]) -> Self {
+        // The end of all paths is no node of its own: what is before it, is the last one.
+        let (focus, ends) = match focus {
+            [focus @ .., Entity::ALLOCATIONS] => (focus, true),
+            focus => (focus, false),
+        };
+        let mut nodes = vec![false; tree.len()];
+        for node in 0..tree.len() as u32 {
+            let parent = tree.parent(node);
+            let inside = node != 0 && !ends && nodes[parent as usize];
+            nodes[node as usize] = inside || matches(tree, node, focus);
+        }
+        Self { tree, nodes }
+    }
+
+    fn holds(&self, stack: StackId) -> bool {
+        let leaf = self.tree.leaf_of_stack().get(stack.0 as usize).copied().unwrap_or(0);
+        self.nodes.get(leaf as usize).copied().unwrap_or(false)
+    }
+}
+
+/// Whether the path to a node ends with a focus.
+fn matches(tree: &CallTree, node: u32, focus: &[Entity]) -> bool {
+    let mut at = Some(node);
+    focus.iter().rev().all(|&entity| {
+        let here = at.filter(|&node| tree.entity(node) == entity);
+        at = here.filter(|&node| node != 0).map(|node| tree.parent(node));
+        here.is_some()
+    })
+}
+
+fn picture(
+    recording: &Recording,
+    choice: &Choice,
+    focus: Option<&[Entity]>,
+    ask: &Export,
+) -> Vec<u8> {
+    let entities = &recording.entities;
+    let flame = focus
+        .map(|focus| calls::flame(choice.view(entities), focus, Ways::Callees, PICTURE))
+        .unwrap_or_default();
+    let bytes = recording.profile().estimator.bytes_per_sample();
+    let all = choice.chosen.sum.samples.max(1) as f64;
+    let boxes = flame.down.parent.iter().zip(&flame.down.entity).zip(&flame.down.cell);
+    let boxes = boxes.map(|((&parent, &entity), cell)| svg::Box {
+        parent: parent as usize,
+        name: entities.name(entity),
+        details: details(entities, entity, cell, bytes, all),
+        group: entities.module(entity).map_or("", |module| entities.module_name(module)),
+        bytes: cell.samples as f64 * bytes,
+    });
+    let chips = canonical(&ask.filter);
+    let filter =
+        if chips.is_empty() { "everything allocated".to_owned() } else { chips.join(" · ") };
+    let sum = recording.profile().estimator.bytes_of(flame.focus.samples);
+    let subtitle = format!("{filter}: {} ± {}", units::bytes(sum.value), units::bytes(sum.stderr));
+    Picture { title: recording.program(), subtitle: &subtitle, boxes: boxes.collect() }.write()
+}
+
+fn details(
+    entities: &Entities,
+    entity: Entity,
+    cell: &memtrail_profile::chosen::Cell,
+    bytes: f64,
+    all: f64,
+) -> String {
+    let share = cell.samples as f64 / all * 100.0;
+    let amount = format!("{} ({share:.1} %)", units::bytes(cell.samples as f64 * bytes));
+    match (entities.kind(entity), entities.position(entity)) {
+        (Kind::Site, Some(position)) => {
+            format!(
+                "allocates at {}:{}, {amount}",
+                entities.file_name(position.file),
+                position.line
+            )
+        }
+        _ => amount,
+    }
+}

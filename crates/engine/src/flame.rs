@@ -1,0 +1,97 @@
+//! The answers to [`Ask::Flame`](crate::ask::Ask::Flame) and
+//! [`Ask::Search`](crate::ask::Ask::Search).
+
+use memtrail_profile::calls::{self, Boxes, Entities, Entity, Limits, Pattern};
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::ask::{Direction, Flame, Search};
+use crate::recording::Recording;
+use crate::refusal::Refusal;
+
+/// Boxes in all at most: more than that would take longer to send than to ask for more detail
+/// where it is looked at.
+const MOST_BOXES: usize = 6_000;
+/// Matches that are told one by one at most.
+const MOST_MATCHES: usize = 20_000;
+/// Bytes of a text to look for.
+const LONGEST_TEXT: usize = 1 << 12;
+
+pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<Answer, Refusal> {
+    let choice = recording.choose(&ask.filter)?;
+    let ways = if ask.direction == Direction::Both { 2 } else { 1 };
+    let limits = limits(ask.cutoff, ask.limit.min(MOST_BOXES) / ways);
+    let bytes = recording.profile().estimator.bytes_per_sample();
+    let focus = keys(&recording.entities, &ask.focus);
+    // What does not occur has no boxes.
+    let flame = focus.map(|focus| {
+        let view = choice.view(&recording.entities);
+        calls::flame(view, &focus, ask.direction.into(), limits)
+    });
+    let flame = flame.unwrap_or_default();
+    let mut answer = Answer::new(json!({
+        "total": choice.chosen.sum.samples as f64 * bytes,
+        "focus_bytes": flame.focus.samples as f64 * bytes,
+    }));
+    if ask.direction != Direction::Callers {
+        answer = columns(answer, "down", &flame.down, bytes);
+    }
+    if ask.direction != Direction::Callees {
+        answer = columns(answer, "up", &flame.up, bytes);
+    }
+    Ok(answer)
+}
+
+/// Limits that make sense, whatever was asked for.
+pub(crate) fn limits(cutoff: f64, boxes: usize) -> Limits {
+    let cutoff = if cutoff > 0.0 { cutoff.min(1.0) } else { 0.0 };
+    Limits { cutoff, boxes: boxes.clamp(1, MOST_BOXES) }
+}
+
+/// The entities of keys; none if one of them is of nothing in the recording.
+pub(crate) fn keys(entities: &Entities, keys: &[String]) -> Option<Vec<Entity>> {
+    keys.iter().map(|key| entities.find(key)).collect()
+}
+
+fn columns(answer: Answer, side: &str, boxes: &Boxes, bytes: f64) -> Answer {
+    let column = |name: &str| format!("{side}_{name}");
+    let cells = boxes.cell.iter();
+    let blocks: Vec<f32> = cells.clone().map(|cell| cell.blocks as f32).collect();
+    let lifetime: Vec<f32> =
+        cells.clone().map(|cell| (cell.mean_lifetime() / 1e6) as f32).collect();
+    answer
+        .with(&column("parent"), boxes.parent.clone())
+        .with(&column("entity"), boxes.entity.iter().map(|entity| entity.0).collect::<Vec<u32>>())
+        .with(&column("bytes"), cells.map(|cell| cell.samples as f64 * bytes).collect::<Vec<f64>>())
+        .with(&column("blocks"), blocks)
+        .with(&column("lifetime"), lifetime)
+        .with(&column("more"), boxes.more.iter().map(|&more| u8::from(more)).collect::<Vec<u8>>())
+}
+
+pub(crate) fn search(recording: &Recording, ask: &Search) -> Result<Answer, Refusal> {
+    if ask.text.len() > LONGEST_TEXT {
+        return Err(Refusal::bad(format_args!("a text of {} bytes to look for", ask.text.len())));
+    }
+    let pattern = if ask.regex {
+        Pattern::regex(&ask.text)
+            .map_err(|error| Refusal::bad(format_args!("no regular expression: {error}")))?
+    } else {
+        Pattern::text(&ask.text)
+    };
+    let choice = recording.choose(&ask.filter)?;
+    let focus = keys(&recording.entities, &ask.focus);
+    let view = choice.view(&recording.entities);
+    let found = focus.map(|focus| calls::search(view, &pattern, &focus)).unwrap_or_default();
+    let samples = |samples: u64| samples as f64;
+    let bytes = recording.profile().estimator.bytes_per_sample();
+    let all = choice.chosen.sum.samples;
+    let mut entities: Vec<u32> = found.entities.iter().map(|entity| entity.0).collect();
+    entities.truncate(MOST_MATCHES);
+    Ok(Answer::new(json!({
+        "bytes": samples(found.cell.samples) * bytes,
+        "share": if all == 0 { 0.0 } else { samples(found.cell.samples) / samples(all) },
+        "focus_bytes": samples(found.of.samples) * bytes,
+        "matches": found.entities.len(),
+    }))
+    .with("entities", entities))
+}

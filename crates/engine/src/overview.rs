@@ -1,0 +1,62 @@
+//! The answers to [`Ask::Overview`](crate::ask::Ask::Overview) and
+//! [`Ask::Density`](crate::ask::Ask::Density): what is plotted over time.
+
+use memtrail_profile::time::Elapsed;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::ask::{Density, Overview};
+use crate::recording::Recording;
+use crate::refusal::Refusal;
+use crate::sums::Sums;
+
+/// Points of a curve at most: what the widest screens have.
+const MOST_POINTS: usize = 2048;
+
+pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Answer, Refusal> {
+    let choice = recording.choose(&ask.filter)?;
+    let profile = recording.profile();
+    let course = &profile.course;
+    let from = ask.from.map_or(Elapsed(0), elapsed);
+    let to = ask.to.map_or(profile.end, elapsed);
+    let points = course.between(from, to, ask.points.clamp(1, MOST_POINTS));
+    let chosen = course.at(&choice.chosen.course, &points);
+    let bytes = |samples: u64| profile.estimator.bytes_of(samples).value as f32;
+    let column = |samples: fn(&memtrail_profile::timeline::Point) -> u64| -> Vec<f32> {
+        points.iter().map(|point| bytes(samples(point))).collect()
+    };
+    let fields = json!({
+        "total": recording.whole()?.sums,
+        "chosen": Sums::new(profile, &choice),
+    });
+    Ok(Answer::new(fields)
+        .with("time", points.iter().map(|point| point.time.seconds()).collect::<Vec<f64>>())
+        .with("minor", column(|point| point.minor))
+        .with("major", column(|point| point.major))
+        .with("external", column(|point| point.external))
+        .with("most", column(|point| point.most))
+        .with("chosen", chosen.into_iter().map(bytes).collect::<Vec<f32>>()))
+}
+
+/// A time of an ask, in seconds. None is before the start, and no number is the start.
+pub(crate) fn elapsed(seconds: f64) -> Elapsed {
+    // Casts of floats end where the integers do.
+    Elapsed((seconds * 1e6).round() as u64)
+}
+
+pub(crate) fn density(recording: &Recording, ask: &Density) -> Result<Answer, Refusal> {
+    let choice = recording.choose(&ask.filter)?;
+    let density = &choice.chosen.density;
+    let seconds = |times: &[Elapsed]| times.iter().map(|time| time.seconds()).collect::<Vec<_>>();
+    let bytes = |samples: &[u64]| -> Vec<f32> {
+        let of = |&samples| recording.profile().estimator.bytes_of(samples).value as f32;
+        samples.iter().map(of).collect()
+    };
+    let fields = json!({
+        "times": seconds(&density.times),
+        "lifetimes": seconds(&density.lifetimes),
+    });
+    Ok(Answer::new(fields)
+        .with("bytes", bytes(&density.samples))
+        .with("never", bytes(&density.never)))
+}

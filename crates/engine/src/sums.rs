@@ -1,0 +1,41 @@
+//! How much a filter keeps in all.
+
+use memtrail_profile::Profile;
+use memtrail_profile::estimate::Estimate;
+use serde::Serialize;
+
+use crate::choice::Choice;
+
+/// How much a filter keeps in all. Bytes, seconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Sums {
+    pub(crate) allocated: Estimate,
+    pub(crate) blocks: Estimate,
+    /// Bytes never collected.
+    pub(crate) live_end: f64,
+    pub(crate) peak: Peak,
+    /// Of a byte, on average; none if there are none.
+    pub(crate) lifetime: Option<f64>,
+}
+
+/// When most was live, and how much.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Peak {
+    time: f64,
+    bytes: f64,
+}
+
+impl Sums {
+    pub(crate) fn new(profile: &Profile, choice: &Choice) -> Self {
+        let (chosen, estimator) = (&choice.chosen, &profile.estimator);
+        let peak = choice.peak(profile);
+        let samples = chosen.sum.samples;
+        Self {
+            allocated: estimator.bytes(&chosen.sum),
+            blocks: estimator.blocks(&chosen.sum),
+            live_end: estimator.bytes_of(chosen.live_end).value,
+            peak: Peak { time: peak.time.seconds(), bytes: estimator.bytes_of(peak.samples).value },
+            lifetime: (samples > 0).then(|| chosen.age / samples as f64 / 1e6),
+        }
+    }
+}

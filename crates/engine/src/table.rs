@@ -1,0 +1,118 @@
+//! The answers to [`Ask::Table`](crate::ask::Ask::Table),
+//! [`Ask::Branches`](crate::ask::Ask::Branches) and [`Ask::Suspects`](crate::ask::Ask::Suspects).
+
+use memtrail_profile::calls::{
+    self, Column, Entities, Label, Line, Pattern, SIGNIFICANCE, Suspect,
+};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::ask::{Branches, Suspects, Table};
+use crate::choice::Choice;
+use crate::names::{Budget, row};
+use crate::recording::Recording;
+use crate::refusal::Refusal;
+
+/// Rows at most.
+pub(crate) const MOST_ROWS: usize = 1000;
+/// Elements of a suspicious path that are told; the innermost ones of longer paths.
+const LONGEST_PATH: usize = 200;
+
+pub(crate) fn table(recording: &Recording, ask: &Table) -> Result<Answer, Refusal> {
+    let choice = recording.choose(&ask.filter)?;
+    let entities = &recording.entities;
+    let mut lines = calls::table(choice.view(entities), ask.by.into());
+    if !ask.find.is_empty() {
+        let pattern = Pattern::text(&ask.find);
+        lines.retain(|line| pattern.matches(entities.label_key(line.label)));
+    }
+    calls::sort(&mut lines, entities, ask.sort.into(), ask.descending);
+    let from = ask.offset.min(lines.len());
+    let shown = &lines[from..];
+    Ok(rows(recording, &choice, &shown[..shown.len().min(ask.limit)], lines.len()))
+}
+
+pub(crate) fn branches(recording: &Recording, ask: &Branches) -> Result<Answer, Refusal> {
+    let choice = recording.choose(&ask.filter)?;
+    let entities = &recording.entities;
+    let by = ask.by.into();
+    let path: Option<Vec<Label>> =
+        ask.path.iter().map(|key| entities.find_label(by, key)).collect();
+    let mut lines = match path {
+        Some(path) => calls::branches(choice.view(entities), by, &path, ask.direction.into()),
+        None => Vec::new(),
+    };
+    calls::sort(&mut lines, entities, Column::Total, true);
+    Ok(rows(recording, &choice, &lines[..lines.len().min(ask.limit)], lines.len()))
+}
+
+/// Some of `count` rows.
+fn rows(recording: &Recording, choice: &Choice, lines: &[Line], count: usize) -> Answer {
+    let entities = &recording.entities;
+    let lines = affordable(lines, entities, |line| Some(line.label));
+    let bytes = recording.profile().estimator.bytes_per_sample();
+    let all = choice.chosen.sum.samples.max(1) as f64;
+    let wide = |of: fn(&Line) -> u64| -> Vec<f64> {
+        lines.iter().map(|line| of(line) as f64 * bytes).collect()
+    };
+    let narrow = |of: &dyn Fn(&Line) -> f64| -> Vec<f32> {
+        lines.iter().map(|line| of(line) as f32).collect()
+    };
+    let rows: Vec<Value> = lines.iter().map(|line| row(entities, line.label)).collect();
+    Answer::new(json!({ "rows": rows, "count": count }))
+        .with("total", wide(|line| line.total.samples))
+        .with("self", wide(|line| line.own.samples))
+        .with("live", wide(|line| line.total.live))
+        .with("blocks", narrow(&|line| line.total.blocks))
+        .with("lifetime", narrow(&|line| line.total.mean_lifetime() / 1e6))
+        .with("share", narrow(&|line| line.total.samples as f64 / all))
+}
+
+/// As many rows as there may be, and as their names have room in an answer.
+pub(crate) fn affordable<'a, T>(
+    rows: &'a [T],
+    entities: &Entities,
+    label: impl Fn(&T) -> Option<Label>,
+) -> &'a [T] {
+    let mut budget = Budget::new();
+    let fits = |row: &&T| {
+        let key = label(row).map_or(0, |label| entities.label_key(label).len());
+        // The key, and what is shown of it, of its module and of its file.
+        budget.take(80 + key + key.min(300) * 3)
+    };
+    &rows[..rows.iter().take(MOST_ROWS).take_while(fits).count()]
+}
+
+pub(crate) fn suspects(recording: &Recording, ask: &Suspects) -> Result<Answer, Refusal> {
+    let choice = recording.choose(&ask.filter)?;
+    let entities = &recording.entities;
+    let suspects = calls::suspects(choice.view(entities), SIGNIFICANCE);
+    let bytes = recording.profile().estimator.bytes_per_sample();
+    let all = choice.chosen.sum.samples.max(1) as f64;
+    let list = |suspects: &[Suspect]| -> Vec<Value> {
+        let mut budget = Budget::new();
+        let tell = |suspect: &Suspect| {
+            let cut = suspect.path.len().saturating_sub(LONGEST_PATH);
+            let path = &suspect.path[cut..];
+            let keys: Vec<&str> = path.iter().map(|&entity| entities.key(entity)).collect();
+            // Half of what names may have, as there are two lists.
+            let room = keys.iter().map(|key| 2 * (key.len() + 3)).sum::<usize>();
+            let samples = suspect.samples as f64;
+            budget.take(160 + room).then(|| {
+                json!({
+                    "path": keys,
+                    "cut": cut,
+                    "bytes": samples * bytes,
+                    "share": samples / all,
+                    "entity": path.last().map(|entity| entity.0),
+                })
+            })
+        };
+        suspects.iter().map_while(tell).collect()
+    };
+    Ok(Answer::new(json!({
+        "functions": list(&suspects.functions),
+        "paths": list(&suspects.paths),
+        "significance": suspects.significance,
+    })))
+}
