@@ -1,7 +1,8 @@
 /** What is under the mouse, or selected, in figures. */
 import type { Facts } from "./facts.ts";
 
-export function FactsCard({ facts }: { facts: Facts }) {
+export function FactsCard({ facts }: { facts: Facts | null }) {
+  if (!facts) return null;
   return (
     <>
       <div class="flame-card-name">

@@ -95,6 +95,8 @@ export function ChartHost(props: Props) {
     else if (event.key === "End") chart.scrollToRow(chart.window.rows);
     else if (event.key === "Escape" && selected) chart.select(null);
     else return;
+    // The card would stay where the mouse was, over what the keyboard is doing.
+    setPointer(null);
     event.preventDefault();
     event.stopPropagation();
   };

@@ -15,7 +15,7 @@ import { FactsCard } from "./Card.tsx";
 import type { Chart } from "./chart.ts";
 import { ChartHost } from "./ChartHost.tsx";
 import { palette } from "./colour.ts";
-import { factsOf, spoken } from "./facts.ts";
+import { factsOf, spoken, type Facts } from "./facts.ts";
 import { alone, extended, extending } from "./focusing.ts";
 import { FocusPath } from "./FocusPath.tsx";
 import { focusForUrl, focusOrToplevel, TOPLEVEL } from "./keys.ts";
@@ -24,6 +24,7 @@ import { named, namesOf } from "./names.ts";
 import type { Box, Direction, Orientation } from "./rows.ts";
 import { SearchBox, useSearch } from "./SearchBox.tsx";
 import { Selection } from "./Selection.tsx";
+import { useShown, type Shown } from "./shown.ts";
 import { useFlame } from "./trees.ts";
 
 const direction = param("dir", "both");
@@ -53,28 +54,28 @@ function Flame() {
   const { asked, trees, refine } = useFlame(focus, way, names);
   const found = useSearch(focus);
   // The focus that the trees are about; a new one is shown when its answer is there.
-  const shown = useRef(focus);
-  if (asked.fresh) shown.current = focus;
-  const shownFocus = shown.current;
-
-  const placed = useMemo(() => {
+  const answered = useRef(focus);
+  if (asked.fresh) answered.current = focus;
+  const next = useMemo<Shown | null>(() => {
     if (!trees || trees.answer.focus_bytes <= 0) return null;
     const { total, focus_bytes: sum } = trees.answer;
     const text = `${bytes(sum)}, ${percent(ratio(sum, total))}`;
-    const scene = sceneOf(trees, shownFocus, upwards, text, names);
+    const scene = sceneOf(trees, answered.current, upwards, text, names);
     wantNames(scene, chart.current?.viewport ?? { from: 0, to: 1, top: 0 }, NAMED_SHARE, names);
-    return scene;
-  }, [trees, upwards, shownFocus.join("\n")]);
+    const subject = `${rec.value} ${way} ${upwards} ${answered.current.join("\n")}`;
+    return { scene, subject, focus: answered.current, total };
+  }, [trees, upwards, answered.current.join("\n")]);
+  const shown = useShown(next, names);
   const count = named.value;
   const scene = useMemo(
-    () => placed && coloured(placed, names, found.entities),
-    [placed, count, found.entities],
+    () => shown && coloured(shown.scene, names, found.entities),
+    [shown, count, found.entities],
   );
   const paints = useMemo(() => palette(theme.value), [theme.value]);
 
-  const focusOn = (next: typeof extended, box: Box): void => {
-    if (!scene) return;
-    void next(scene, shownFocus, names, box).then((wanted) => {
+  const focusOn = (become: typeof extended, box: Box): void => {
+    if (!shown) return;
+    void become(shown.scene, shown.focus, names, box).then((wanted) => {
       if (wanted) go({ focus: focusForUrl(wanted) });
     });
   };
@@ -96,9 +97,10 @@ function Flame() {
     { keys: "Ctrl+wheel", does: "zoom" },
   ]);
 
-  const total = asked.answer?.total ?? 0;
-  const facts = scene && selected ? factsOf(scene, total, shownFocus, names, selected) : null;
-  const label = selected && extending(selected, shownFocus);
+  const factsAt = (box: Box): Facts | null =>
+    scene && shown && factsOf(scene, shown.total, shown.focus, names, box);
+  const facts = selected && factsAt(selected);
+  const label = selected && shown && extending(selected, shown.focus);
 
   return (
     <div class="flame">
@@ -127,11 +129,11 @@ function Flame() {
           <Icon name="zoom" />
         </button>
       </div>
-      {scene ? (
+      {scene && shown ? (
         <ChartHost
           scene={scene}
           paints={paints}
-          subject={`${rec.value} ${way} ${upwards} ${shownFocus.join("\n")}`}
+          subject={shown.subject}
           label={`Flame graph of ${bytes(scene.width)}; the tables have the same figures`}
           dimmed={asked.late || (asked.error !== null && !asked.fresh)}
           onChart={(made) => (chart.current = made)}
@@ -141,7 +143,7 @@ function Flame() {
             if (settled.shown) wantNames(settled.shown, settled.viewport, NAMED_SHARE, names);
             refine(settled);
           }}
-          card={(box) => <FactsCard facts={factsOf(scene, total, shownFocus, names, box)} />}
+          card={(box) => <FactsCard facts={factsAt(box)} />}
         />
       ) : (
         <Nothing asked={asked} focused={focus[0] !== TOPLEVEL || focus.length > 1} />

@@ -30,6 +30,11 @@ class NameBook {
     }
   }
 
+  /** Nothing that was wanted is still on its way. */
+  get settled(): boolean {
+    return !this.asking;
+  }
+
   /** The names of `entities`, waiting for those that are not known yet. */
   async all(entities: readonly number[]): Promise<Name[]> {
     const missing = entities.filter((entity) => !this.names.has(entity));
@@ -48,9 +53,10 @@ class NameBook {
         for (const entity of batch) this.asked.delete(entity);
         break;
       }
-      named.value += 1;
+      if (this.wanted.size > 0) named.value += 1;
     }
     this.asking = false;
+    named.value += 1;
   }
 
   private async fetch(entities: readonly number[]): Promise<void> {

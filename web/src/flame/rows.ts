@@ -84,5 +84,5 @@ export function firstTop(rows: Rows, visible: number): number {
   const half = room / 2;
   // Each side gets half, or what the other leaves over.
   const wantedAbove = Math.min(above, Math.max(half, room - below));
-  return Math.min(spare, Math.max(0, Math.floor(focusTop - wantedAbove)));
+  return Math.min(spare, Math.max(0, focusTop - wantedAbove));
 }
