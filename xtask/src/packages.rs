@@ -8,7 +8,9 @@ use crate::command::{Outcome, find, output, run};
 const NEEDED: &[(&str, &str, &str)] = &[
     ("gcc", "gcc", "links OCaml programs"),
     ("make", "make", "builds OCaml"),
-    ("npm", "npm", "fetches OCaml's sources"),
+    ("npm", "npm", "fetches OCaml's sources, and what the viewer's page is built with"),
+    ("node", "nodejs", "builds the viewer's page and runs its tests"),
+    ("chromium", "chromium", "the browser that tries the viewer's page"),
     ("ocamlopt", "ocaml-nox", "the distribution's OCaml"),
     ("ocamlopt.opt", "ocaml-nox", "a program to record"),
     ("ocamlfind", "ocaml-findlib", "finds OCaml libraries"),

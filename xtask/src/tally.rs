@@ -1,4 +1,4 @@
-//! Count tests by what `cargo test` prints.
+//! Count tests by what `cargo test` and Node's test runner print.
 
 /// Tests that passed and failed, over all test programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,8 +9,12 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Take one line of output; only `test result:` lines count, of which each test program
-    /// prints one. Ignored tests are neither passed nor failed.
+    /// prints one, and the `# pass` and `# fail` lines of Node's TAP. Ignored tests are neither
+    /// passed nor failed.
     pub(crate) fn read(&mut self, line: &str) {
+        for (heading, count) in [("# pass ", &mut self.passed), ("# fail ", &mut self.failed)] {
+            *count += line.strip_prefix(heading).and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+        }
         let Some(result) = line.trim_start().strip_prefix("test result: ") else { return };
         for part in result.split(['.', ';']) {
             let mut words = part.split_whitespace();
@@ -46,10 +50,13 @@ mod tests {
             "test a ... ok",
             "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.02s",
             "5 passed; 5 failed",
+            "# pass 7",
+            "# fail 1",
+            "# cancelled 3",
             "test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 4 filtered out; finished in 1.50s",
         ] {
             tally.read(line);
         }
-        assert_eq!(tally, Tally { passed: 13, failed: 2 });
+        assert_eq!(tally, Tally { passed: 20, failed: 3 });
     }
 }

@@ -21,10 +21,10 @@ pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
         let lints =
             ["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
         cargo_check(&mut tally, "lints", &lints);
-        check(&mut tally, "tests of the page", web::test_page);
         check(&mut tally, "what is built of the page", web::check);
     }
     cargo_test(&mut tally, filter);
+    page_tests(&mut tally, filter);
     tally
 }
 
@@ -58,10 +58,30 @@ fn cargo_test(tally: &mut Tally, filter: Option<&str>) {
     println!("--- tests");
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
     command.args(filter);
+    count(tally, &mut command);
+}
+
+/// The page's own tests, and those in which a browser drives it.
+fn page_tests(tally: &mut Tally, filter: Option<&str>) {
+    if filter.is_none() {
+        check(tally, "types of the page", web::check_types);
+    }
+    println!("--- tests of the page");
+    match web::tests(filter) {
+        Ok(commands) => commands.into_iter().for_each(|mut command| count(tally, &mut command)),
+        Err(message) => {
+            println!("{message}");
+            tally.check(false);
+        }
+    }
+}
+
+/// Run tests, and count them by what is printed.
+fn count(tally: &mut Tally, command: &mut Command) {
     let mut counted = Tally::default();
-    let success = match command.stdout(Stdio::piped()).spawn() {
+    let success = match command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn() {
         Err(error) => {
-            println!("cannot start cargo: {error}");
+            println!("cannot start {}: {error}", command.get_program().to_string_lossy());
             false
         }
         Ok(mut child) => {
@@ -78,7 +98,7 @@ fn cargo_test(tally: &mut Tally, filter: Option<&str>) {
             child.wait().is_ok_and(|status| status.success())
         }
     };
-    // A crate that does not compile has no result line, but it has not passed.
+    // What does not compile has no result line, but it has not passed.
     if !success && counted.failed == 0 {
         counted.failed = 1;
     }

@@ -64,11 +64,31 @@ pub(crate) fn check() -> Outcome {
     }
 }
 
-/// Types and unit tests of the page.
-pub(crate) fn test_page() -> Outcome {
+/// Whether the page's types agree.
+pub(crate) fn check_types() -> Outcome {
     dependencies()?;
-    npm(&["run", "--silent", "check"])?;
-    npm(&["test", "--silent"])
+    npm(&["run", "--silent", "check"])
+}
+
+/// The page's tests: by themselves, and in a browser with the `memtrail` that is built here.
+pub(crate) fn tests(filter: Option<&str>) -> Outcome<Vec<Command>> {
+    dependencies()?;
+    let build = ["build", "--quiet", "--package", "memtrail", "--message-format=json"];
+    let built = output(Command::new(env!("CARGO")).current_dir(repository()).args(build))?;
+    let field = "\"executable\":\"";
+    let program = built
+        .rsplit_once(field)
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .ok_or("cargo does not say where it has built memtrail")?
+        .0
+        .to_owned();
+    let command = |script: &str, more: &[&str]| {
+        let mut command = Command::new("node");
+        command.current_dir(repository().join("web")).arg(script).args(more).args(filter);
+        command.env("MEMTRAIL", &program);
+        command
+    };
+    Ok(vec![command("test.mjs", &[]), command("e2e/run.mjs", &[])])
 }
 
 /// What the builds need besides Node: the compiler's library for WebAssembly.

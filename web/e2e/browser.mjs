@@ -1,0 +1,49 @@
+// A real browser, and what every page must keep to: no error in the console, no request elsewhere.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { after } from "node:test";
+import { chromium } from "playwright-core";
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+if (!executablePath) throw new Error("there is no Chromium; `cargo xtask setup` installs it");
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+after(() => browser.close());
+
+/** Opens a page, hands it to `use`, and checks what it did meanwhile. */
+export async function visit(url, use, { width = 1280, height = 860, ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, reducedMotion: "reduce", ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  const wrong = [];
+  const own = url.startsWith("file:") ? url.split("#")[0] : new URL(url).origin;
+  page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => wrong.push(`uncaught: ${error.message}`));
+  page.on("dialog", (dialog) => (wrong.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
+  context.on("request", (request) => {
+    const to = request.url();
+    if (!to.startsWith(own) && !to.startsWith("blob:") && !to.startsWith("data:")) wrong.push(`request to ${to}`);
+  });
+  try {
+    await page.goto(url);
+    await settled(page);
+    await use(page, wrong);
+    assert.deepEqual(wrong, []);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Waits until the page has all the answers it asked for. */
+export async function settled(page) {
+  await page.waitForSelector("[data-ready]", { state: "attached", timeout: 20_000 });
+  await page.waitForFunction(() => !document.querySelector("[data-busy]"), null, { timeout: 20_000 });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+/** The chips that are set, as the page says them. */
+export const chips = (page) =>
+  page.getByRole("list", { name: "Filters" }).getByRole("listitem").allInnerTexts();
+
+/** The hash's parameters. */
+export const state = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
