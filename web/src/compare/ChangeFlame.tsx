@@ -11,27 +11,26 @@ import { pathTo } from "../flame/tree.ts";
 import { useKeys } from "../shell/keys.ts";
 import { theme } from "../shell/theme.ts";
 import { focus as focusInUrl, go } from "../state/page.ts";
-import { bytes } from "../text/units.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import { changePaints, FOCUS_PAINT, paintOf, signed, told, type Status } from "./change.ts";
+import { amount, changePaints, FOCUS_PAINT, paintOf, signed, told, type Scale, type Status } from "./change.ts";
 import type { Side } from "./sides.ts";
 import { unionOf, type CompareFlame, type Union, type Width } from "./union.ts";
 
 export interface Asked {
   a: Side;
   b: Side;
-  normalise: string;
+  normalise: Scale;
 }
 
 const NONE = new Uint8Array(0);
-const LIMITS = { cutoff: 1 / 2000, limit: 10_000 };
+const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 
 export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
   const focus = focusOrToplevel(focusInUrl.value);
   const { answer, error, late } = useAsk<CompareFlame>({ ask: "compare", ...sides, view: "flame", focus, ...LIMITS });
   const union = useMemo(() => answer && unionOf(answer, width), [answer, width]);
   const names = useMemo(() => answer?.names.map(labelOfKey) ?? [], [answer]);
-  const scene = useMemo(() => union && sceneOf(union, focus, names), [union, names]);
+  const scene = useMemo(() => union && sceneOf(union, focus, names, sides.normalise), [union, names]);
   const paints = useMemo(() => changePaints(theme.value), [theme.value]);
   const [selected, setSelected] = useState<Box | null>(null);
   const chart = useRef<Chart | null>(null);
@@ -63,13 +62,13 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
           onChart={(made) => (chart.current = made)}
           onSelect={setSelected}
           onExtend={extend}
-          card={(box) => <ChangeCard name={names[union.tree.entity[boxOf(box)]!] ?? ""} union={union} at={boxOf(box)} />}
+          card={(box) => <ChangeCard name={names[union.tree.entity[boxOf(box)]!] ?? ""} union={union} at={boxOf(box)} scale={sides.normalise} />}
         />
         <div class="flame-selection">
           {at !== null && at < union.tree.size ? (
             <>
               <b class="clip">{names[union.tree.entity[at]!]}</b>
-              <span class="flame-selection-sums">{sentenceOf(union, at)}</span>
+              <span class="flame-selection-sums">{sentenceOf(union, at, sides.normalise)}</span>
               <span class="grow" />
               <button type="button" class="button small" onClick={() => selected && extend(selected)} title="Enter, or a double click">
                 Extend focus
@@ -81,7 +80,7 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
         </div>
       </div>
       <div class="unseen" aria-live="polite">
-        {at !== null && at < union.tree.size && `${names[union.tree.entity[at]!]}, ${sentenceOf(union, at)}`}
+        {at !== null && at < union.tree.size && `${names[union.tree.entity[at]!]}, ${sentenceOf(union, at, sides.normalise)}`}
       </div>
     </>
   );
@@ -92,21 +91,21 @@ function boxOf(box: Box): number {
   return box.part === "callees" ? box.at : 0;
 }
 
-function sentenceOf({ before, after, status }: Union, at: number): string {
+function sentenceOf({ before, after, status }: Union, at: number, scale: Scale): string {
   const [old, now] = [before[at]!, after[at]!];
-  return `${bytes(old)} → ${bytes(now)} (${signed(now - old)}, ${told(status[at]!, old, now)})`;
+  return `${amount(old, scale)} → ${amount(now, scale)} (${signed(now - old, scale)}, ${told(status[at]!, old, now)})`;
 }
 
 const SIGNS: Readonly<Record<Status, string>> = { new: "+ ", gone: "− ", same: "", grown: "", shrunk: "" };
 
-function sceneOf(union: Union, focus: readonly string[], names: readonly string[]): Scene {
+function sceneOf(union: Union, focus: readonly string[], names: readonly string[], scale: Scale): Scene {
   const { tree, before, after, status } = union;
   return {
     rows: { orientation: "flame", callers: 0, focus: focus.length, callees: Math.max(0, tree.rows - 1) },
     callees: tree,
     callers: null,
     focus: focus.map((key) => ({ label: labelOfKey(key), colour: FOCUS_PAINT })),
-    sum: tree.size > 0 ? `${bytes(before[0]!)} → ${bytes(after[0]!)}` : "",
+    sum: tree.size > 0 ? `${amount(before[0]!, scale)} → ${amount(after[0]!, scale)}` : "",
     width: tree.bytes[0] ?? 0,
     calleeColours: Uint8Array.from(status, (kind, at) => paintOf(kind, before[at]!, after[at]!)),
     callerColours: NONE,
@@ -114,7 +113,7 @@ function sceneOf(union: Union, focus: readonly string[], names: readonly string[
   };
 }
 
-function ChangeCard({ name, union, at }: { name: string; union: Union; at: number }) {
+function ChangeCard({ name, union, at, scale }: { name: string; union: Union; at: number; scale: Scale }) {
   const [before, after, status] = [union.before[at]!, union.after[at]!, union.status[at]!];
   return (
     <>
@@ -122,16 +121,16 @@ function ChangeCard({ name, union, at }: { name: string; union: Union; at: numbe
       <dl>
         <div>
           <dt>before</dt>
-          <dd>{bytes(before)}</dd>
+          <dd>{amount(before, scale)}</dd>
         </div>
         <div>
           <dt>after</dt>
-          <dd>{bytes(after)}</dd>
+          <dd>{amount(after, scale)}</dd>
         </div>
         <div>
           <dt>difference</dt>
           <dd>
-            {signed(after - before)}, {told(status, before, after)}
+            {signed(after - before, scale)}, {told(status, before, after)}
           </dd>
         </div>
       </dl>

@@ -5,12 +5,12 @@ import type { Answer } from "../engine/slab.ts";
 import { focusForUrl, labelOfKey } from "../flame/keys.ts";
 import { useKeys } from "../shell/keys.ts";
 import { go, page, param, withParam } from "../state/page.ts";
-import { bytes, count, grouped } from "../text/units.ts";
+import { count, grouped } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import { signed, told, type Status } from "./change.ts";
+import { amount, signed, told, type Scale, type Status } from "./change.ts";
 import type { Asked } from "./ChangeFlame.tsx";
 
 interface CompareTable {
@@ -73,7 +73,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
         <Segmented label="rows" choices={BY} value={ask.by} onChoose={(id) => by.set(id)} />
         <Find field={field} />
         <span class="quiet" role="status">
-          {answer && told500(answer.count)}
+          {answer && rowsTold(answer.count)}
         </span>
         <span class="grow" />
         <button
@@ -91,36 +91,37 @@ export function ChangeTable({ sides }: { sides: Asked }) {
       ) : answer && changes.length === 0 ? (
         <Empty title={find.value ? `Nothing contains “${find.value}”` : "Nothing was allocated on either side"} />
       ) : (
-        <Body changes={changes} sortBy={sortBy} focusable={ask.by === "function" || ask.by === "site"} />
+        <Body changes={changes} sortBy={sortBy} scale={sides.normalise} focusable={ask.by === "function" || ask.by === "site"} />
       )}
     </div>
   );
 }
 
-function told500(rows: number): string {
+function rowsTold(rows: number): string {
   return rows > SHOWN ? `the first ${SHOWN} of ${grouped(rows)} rows` : `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
 }
 
 function changesOf({ rows, columns }: Answer<CompareTable>): Change[] {
-  const column = (name: string) => (columns.has(name) ? columns.numbers(name) : null);
-  const [before, after] = [columns.numbers("before"), columns.numbers("after")];
+  const column = (name: string) => columns.numbers(name);
+  const [before, after] = [column("before"), column("after")];
   const [blocksBefore, blocksAfter] = [column("blocks_before"), column("blocks_after")];
   return rows.map((row, at) => ({
     ...row,
     before: before[at]!,
     after: after[at]!,
-    blocksBefore: blocksBefore?.[at] ?? Number.NaN,
-    blocksAfter: blocksAfter?.[at] ?? Number.NaN,
+    blocksBefore: blocksBefore[at]!,
+    blocksAfter: blocksAfter[at]!,
   }));
 }
 
 interface BodyProps {
   changes: readonly Change[];
   sortBy(column: string): void;
+  scale: Scale;
   focusable: boolean;
 }
 
-function Body({ changes, sortBy, focusable }: BodyProps) {
+function Body({ changes, sortBy, scale, focusable }: BodyProps) {
   const largest = changes.reduce((most, { before, after }) => Math.max(most, Math.abs(after - before)), 0);
   const head = (column: string, title: string, what: string) => (
     <th aria-sort={sort.value !== column ? "none" : descending.value === "1" ? "descending" : "ascending"}>
@@ -146,7 +147,7 @@ function Body({ changes, sortBy, focusable }: BodyProps) {
         </thead>
         <tbody>
           {changes.map((change) => (
-            <Row key={change.key} change={change} largest={largest} focusable={focusable} />
+            <Row key={change.key} change={change} largest={largest} scale={scale} focusable={focusable} />
           ))}
         </tbody>
       </table>
@@ -154,13 +155,13 @@ function Body({ changes, sortBy, focusable }: BodyProps) {
   );
 }
 
-function Row({ change, largest, focusable }: { change: Change; largest: number; focusable: boolean }) {
+function Row({ change, largest, scale, focusable }: { change: Change; largest: number; scale: Scale; focusable: boolean }) {
   const { before, after, status } = change;
   const share = largest > 0 ? Math.abs(after - before) / largest : 0;
   const more = after > before;
   return (
     <tr class={`change-${status}`}>
-      <td class="number">{signed(after - before)}</td>
+      <td class="number">{signed(after - before, scale)}</td>
       <td class="change-bar" aria-hidden="true">
         <i
           class={more ? "grown" : "shrunk"}
@@ -168,10 +169,10 @@ function Row({ change, largest, focusable }: { change: Change; largest: number; 
         />
       </td>
       <td class="change-told">{told(status, before, after)}</td>
-      <td class="number">{before > 0 ? bytes(before) : "–"}</td>
-      <td class="number">{after > 0 ? bytes(after) : "–"}</td>
+      <td class="number">{before > 0 ? amount(before, scale) : "–"}</td>
+      <td class="number">{after > 0 ? amount(after, scale) : "–"}</td>
       <td class="number spare quiet">
-        {Number.isFinite(change.blocksBefore) && `${count(change.blocksBefore)} → ${count(change.blocksAfter)}`}
+        {scale === "none" && `${count(change.blocksBefore)} → ${count(change.blocksAfter)}`}
       </td>
       <td class="change-name" title={change.label}>
         {focusable ? (
@@ -218,7 +219,7 @@ function Find({ field }: { field: { current: HTMLInputElement | null } }) {
 function tabSeparated(changes: readonly Change[]): string {
   const cell = (text: string): string => text.replace(/[\t\r\n]+/g, " ");
   const lines = changes.map(({ label, status, before, after }) =>
-    [cell(label), status, Math.round(before), Math.round(after), Math.round(after - before)].join("\t"),
+    [cell(label), status, before, after, after - before].join("\t"),
   );
-  return ["name\tstatus\tbefore bytes\tafter bytes\tdifference bytes", ...lines].join("\n") + "\n";
+  return ["name\tstatus\tbefore\tafter\tdifference", ...lines].join("\n") + "\n";
 }

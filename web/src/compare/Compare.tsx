@@ -6,6 +6,7 @@ import { param } from "../state/page.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { ChangeFlame } from "./ChangeFlame.tsx";
 import { ChangeTable } from "./ChangeTable.tsx";
+import type { Scale } from "./change.ts";
 import { baseline, present } from "./sides.ts";
 import { Begin, Sides } from "./Sides.tsx";
 import type { Width } from "./union.ts";
@@ -36,7 +37,7 @@ function chosen(choices: readonly { id: string }[], id: string): string {
 function Compare() {
   const before = baseline(about.value?.recordings.length ?? 0);
   if (!before) return <Begin />;
-  const sides = { a: before, b: present(), normalise: chosen(NORMALISE, normalise.value) };
+  const sides = { a: before, b: present(), normalise: chosen(NORMALISE, normalise.value) as Scale };
   const flame = chosen(SHAPES, shape.value) === "flame";
   return (
     <div class="compare">

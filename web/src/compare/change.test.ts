@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contrast } from "../flame/contrast.testing.ts";
-import { changePaints, FOCUS_PAINT, paintOf, signed, STATUSES, told } from "./change.ts";
+import { amount, changePaints, FOCUS_PAINT, paintOf, signed, told } from "./change.ts";
 
 test("every status has a paint, and more difference a stronger one", () => {
   for (const theme of ["light", "dark"] as const) {
     const paints = changePaints(theme);
     assert.equal(paints.length, FOCUS_PAINT + 1);
-    for (const status of STATUSES) {
+    for (const status of ["same", "new", "gone", "grown", "shrunk"] as const) {
       for (const [before, after] of [[0, 5], [5, 0], [5, 6], [1, 1000], [0, 0]] as const) {
         assert.ok(paints[paintOf(status, before, after)]);
       }
@@ -28,9 +28,11 @@ test("names can be read on every paint", () => {
 });
 
 test("differences have their sign, and words where a share would mislead", () => {
-  assert.equal(signed(1536), "+1.50 KiB");
-  assert.equal(signed(-1536), "−1.50 KiB");
-  assert.equal(signed(0), "±0");
+  assert.equal(signed(1536, "none"), "+1.50 KiB");
+  assert.equal(signed(-1536, "duration"), "−1.50 KiB/s");
+  assert.equal(signed(-0.25, "allocated"), "−25 %");
+  assert.equal(signed(0, "none"), "±0");
+  assert.equal(amount(0.031, "allocated"), "3.1 %");
   assert.equal(told("grown", 100, 135), "+35 %");
   assert.equal(told("shrunk", 100, 88), "−12 %");
   assert.equal(told("grown", 1, 25), "25 times");

@@ -4,8 +4,8 @@ import { bytes, percent } from "../text/units.ts";
 
 export type Status = "same" | "new" | "gone" | "grown" | "shrunk";
 
-/** As the engine numbers them in columns. */
-export const STATUSES: readonly Status[] = ["same", "new", "gone", "grown", "shrunk"];
+/** What makes the sides comparable: figures are bytes, bytes a second, or shares of what was allocated. */
+export type Scale = "none" | "duration" | "allocated";
 
 /** Shades on each side of "same". */
 const SHADES = 4;
@@ -48,10 +48,16 @@ export function changePaints(theme: Theme): Paint[] {
   ];
 }
 
+/** `1.2 MiB`, `1.2 MiB/s`, `3.4 %`. */
+export function amount(value: number, scale: Scale): string {
+  if (scale === "allocated") return percent(value);
+  return scale === "duration" ? `${bytes(value)}/s` : bytes(value);
+}
+
 /** `+1.2 MiB`, `−300 KiB`, `±0`. */
-export function signed(difference: number): string {
+export function signed(difference: number, scale: Scale): string {
   if (difference === 0) return "±0";
-  return difference > 0 ? `+${bytes(difference)}` : bytes(difference);
+  return `${difference > 0 ? "+" : "−"}${amount(Math.abs(difference), scale)}`;
 }
 
 /** `new`, `gone`, `+35 %`, `−12 %`, `same`. */

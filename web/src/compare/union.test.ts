@@ -8,18 +8,19 @@ import { unionOf, type CompareFlame } from "./union.ts";
 function answer(): Answer<CompareFlame> {
   const f64 = Float64Array.of(10, 6, 4, 1, 0, 12, 0, 4, 3, 8);
   const u32 = Uint32Array.of(0, 0, 0, 2, 0, 0, 1, 2, 3, 4);
-  const buffer = new ArrayBuffer(80 + 40 + 8);
+  const buffer = new ArrayBuffer(80 + 40 + 8 + 8);
   new Float64Array(buffer, 0, 10).set(f64);
   new Uint32Array(buffer, 80, 10).set(u32);
-  new Uint8Array(buffer, 120, 5).set([0, 2, 0, 3, 1]);
+  new Uint8Array(buffer, 120, 5).set([4, 1, 4, 2, 0]);
   const columns = new Columns(buffer, 0, {
     before: { type: "f64", at: 0, len: 5 },
     after: { type: "f64", at: 40, len: 5 },
     parent: { type: "u32", at: 80, len: 5 },
     name: { type: "u32", at: 100, len: 5 },
     status: { type: "u8", at: 120, len: 5 },
+    more: { type: "u8", at: 128, len: 5 },
   });
-  return { names: ["<toplevel>", "a", "b", "c", "d"], columns };
+  return { names: ["<toplevel>", "a", "b", "c", "d"], statuses: ["new", "gone", "grown", "shrunk", "same"], columns };
 }
 
 for (const [width, order] of [

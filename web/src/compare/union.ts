@@ -1,12 +1,14 @@
 /** The trees of both sides as one: a box is as wide as both its sides together, or as one of them. */
 import type { Answer } from "../engine/slab.ts";
 import { layOut, type Tree } from "../flame/tree.ts";
-import { STATUSES, type Status } from "./change.ts";
+import type { Status } from "./change.ts";
 
 /** Columns: parent, name, before, after, status, more. */
 export interface CompareFlame {
   /** Keys of functions and sites, by the numbers in the column `name`. */
   names: string[];
+  /** What the numbers in the column `status` mean. */
+  statuses: Status[];
 }
 
 export type Width = "both" | "before" | "after";
@@ -19,11 +21,11 @@ export interface Union {
   readonly status: readonly Status[];
 }
 
-export function unionOf({ columns }: Answer<CompareFlame>, width: Width): Union {
+export function unionOf({ columns, statuses }: Answer<CompareFlame>, width: Width): Union {
   const before = columns.f64("before");
   const after = columns.f64("after");
   const size = before.length;
-  const status = columns.has("status") ? columns.u8("status") : null;
+  const status = columns.u8("status");
   const bytes = Float64Array.from({ length: size }, (_, box) => {
     if (width === "both") return before[box]! + after[box]!;
     return width === "before" ? before[box]! : after[box]!;
@@ -33,7 +35,7 @@ export function unionOf({ columns }: Answer<CompareFlame>, width: Width): Union 
   const place = new Uint32Array(size);
   order.forEach((box, at) => (place[box] = at));
   const name = columns.u32("name");
-  const more = columns.has("more") ? columns.u8("more") : new Uint8Array(size);
+  const more = columns.u8("more");
   const tree = layOut({
     parent: order.map((box) => place[parent[box]!]!),
     entity: order.map((box) => name[box]!),
@@ -47,17 +49,8 @@ export function unionOf({ columns }: Answer<CompareFlame>, width: Width): Union 
     tree,
     before: Float64Array.from(origin, (box) => before[box]!),
     after: Float64Array.from(origin, (box) => after[box]!),
-    status: Array.from(origin, (box) =>
-      status ? (STATUSES[status[box]!] ?? "same") : guessed(before[box]!, after[box]!),
-    ),
+    status: Array.from(origin, (box) => statuses[status[box]!] ?? "same"),
   };
-}
-
-function guessed(before: number, after: number): Status {
-  if (before === after) return "same";
-  if (before === 0) return "new";
-  if (after === 0) return "gone";
-  return after > before ? "grown" : "shrunk";
 }
 
 /** The boxes row by row, in a row heaviest first: parents still stand before children. */

@@ -24,7 +24,7 @@ export function Selection({ facts, extend, alone, zoom }: Props) {
       </div>
     );
   }
-  const known = facts.kind === "function" || facts.kind === "site";
+  const name = facts.kind === "function" || facts.kind === "site" ? facts.functionName : null;
   return (
     <div class="flame-selection">
       <b class="clip" title={facts.name}>
@@ -56,12 +56,12 @@ export function Selection({ facts, extend, alone, zoom }: Props) {
                 Focus on it alone
               </Item>
             )}
-            {known && (
+            {name !== null && (
               <>
-                <Chip chip={`in:${quoteName(facts.name)}`} close={close}>
+                <Chip chip={`in:${quoteName(name)}`} close={close}>
                   Only blocks allocated inside it
                 </Chip>
-                <Chip chip={`-in:${quoteName(facts.name)}`} close={close}>
+                <Chip chip={`-in:${quoteName(name)}`} close={close}>
                   Without blocks allocated inside it
                 </Chip>
                 {facts.module && (
@@ -70,7 +70,7 @@ export function Selection({ facts, extend, alone, zoom }: Props) {
                   </Chip>
                 )}
                 {facts.kind === "function" && (
-                  <Chip chip={`hide:${quoteName(facts.name)}`} close={close}>
+                  <Chip chip={`hide:${quoteName(name)}`} close={close}>
                     Hide it from call paths
                   </Chip>
                 )}

@@ -9,6 +9,8 @@ import { treeOf, type Scene } from "./scene.ts";
 
 export interface Facts {
   readonly name: string;
+  /** The function's whole name, for filters. */
+  readonly functionName: string | null;
   readonly kind: Name["kind"] | "unknown";
   readonly module: string | null;
   /** `list.ml:92`, or with columns for a call site. */
@@ -40,6 +42,7 @@ export function factsOf(
   const blocks = tree ? tree.blocks[at]! : null;
   return {
     name: name?.name ?? (box.part === "focus" ? labelOfKey(focus[box.at] ?? "") : "…"),
+    functionName: name ? (name.kind === "function" ? name.key : name.name) : null,
     kind: name?.kind ?? "unknown",
     module: name?.module || null,
     place: name ? placeOfName(name) : null,

@@ -4,7 +4,7 @@ import type { Name, Names } from "../engine/answers.ts";
 import { askOnce } from "../engine/asking.ts";
 
 /** Most asked for at once. */
-const ASKED_AT_ONCE = 2000;
+const ASKED_AT_ONCE = 500;
 
 /** The names of one recording. */
 class NameBook {
@@ -38,7 +38,9 @@ class NameBook {
   /** The names of `entities`, waiting for those that are not known yet. */
   async all(entities: readonly number[]): Promise<Name[]> {
     const missing = entities.filter((entity) => !this.names.has(entity));
-    if (missing.length > 0) await this.fetch(missing);
+    for (let at = 0; at < missing.length; at += ASKED_AT_ONCE) {
+      await this.fetch(missing.slice(at, at + ASKED_AT_ONCE));
+    }
     return entities.flatMap((entity) => this.names.get(entity) ?? []);
   }
 
@@ -60,6 +62,7 @@ class NameBook {
   }
 
   private async fetch(entities: readonly number[]): Promise<void> {
+    // The engine leaves out names that would make an answer too large.
     const { names } = await askOnce<Names>({ ask: "names", rec: this.rec, entities });
     entities.forEach((entity, index) => {
       const name = names[index];

@@ -12,8 +12,7 @@ import { treeOf } from "./scene.ts";
 import { layOut, pathTo, type Tree } from "./tree.ts";
 
 /** Most boxes in an answer: 25 bytes each. */
-const MOST_BOXES = 10_000;
-const MOST_DETAIL = 6_000;
+const MOST_BOXES = 6_000;
 
 export interface Trees {
   readonly callees: Tree | null;
@@ -72,7 +71,7 @@ export function useFlame(focus: readonly string[], direction: Direction, names: 
           focus: callees ? [...focus, ...keys] : [...keys.toReversed(), ...focus],
           direction: wanted.part,
           cutoff: wanted.cutoff,
-          limit: MOST_DETAIL,
+          limit: MOST_BOXES,
         },
         stop.signal,
       );

@@ -18,7 +18,8 @@ export function RowActions({ line, by, path, focusOn }: Props) {
   if (!line || !row) return <div class="tables-actions" />;
   // Below a module or a file stand functions.
   const key = path === null && (by === "module" || by === "file") ? by : "in";
-  const value = quoteName(row.label);
+  // A site's key is more than the function's name.
+  const value = quoteName(by === "site" ? row.label : row.key);
   return (
     <div class="tables-actions">
       <b class="clip" title={row.label}>
@@ -31,11 +32,19 @@ export function RowActions({ line, by, path, focusOn }: Props) {
           Show in the flame graph
         </button>
       )}
+      {row.key !== "" && <InsideButtons chip={`${key}:${value}`} />}
+    </div>
+  );
+}
+
+function InsideButtons({ chip }: { chip: string }) {
+  return (
+    <>
       <button
         type="button"
         class="button small plain"
         title="Only blocks allocated inside it"
-        onClick={() => addChip(`${key}:${value}`)}
+        onClick={() => addChip(chip)}
       >
         Only inside
       </button>
@@ -43,10 +52,10 @@ export function RowActions({ line, by, path, focusOn }: Props) {
         type="button"
         class="button small plain"
         title="Without blocks allocated inside it"
-        onClick={() => addChip(`-${key}:${value}`)}
+        onClick={() => addChip(`-${chip}`)}
       >
         Not inside
       </button>
-    </div>
+    </>
   );
 }

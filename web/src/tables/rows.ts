@@ -144,9 +144,21 @@ export class Rows {
     return this.fragment(level, [...level.trail, row.key]);
   }
 
-  /** The first lines of the table, for copying: asked for if need be. */
+  /** The first rows of the table, for copying. */
   async all(most: number): Promise<Row[]> {
-    return rowsOf(await this.ask(0, most));
+    return this.some(0, most);
+  }
+
+  /** Rows from `from` on, in as many answers as they take. */
+  private async some(from: number, most: number): Promise<Row[]> {
+    const found: Row[] = [];
+    for (;;) {
+      const answer = await this.ask(from + found.length, most - found.length);
+      const rows = rowsOf(answer);
+      if (from === 0) this.top.count = answer.count;
+      found.push(...rows);
+      if (rows.length === 0 || found.length >= Math.min(most, answer.count - from)) return found;
+    }
   }
 
   private ask(offset: number, limit: number) {
@@ -159,9 +171,7 @@ export class Rows {
     if (this.pages.has(page)) return;
     this.pages.add(page);
     try {
-      const answer = await this.ask(page * PAGE, PAGE);
-      this.top.count = answer.count;
-      this.fill(this.top, page * PAGE, rowsOf(answer));
+      this.fill(this.top, page * PAGE, await this.some(page * PAGE, PAGE));
       this.ready = true;
       this.error = null;
     } catch (error) {
