@@ -1,7 +1,8 @@
 /** How a component asks the engine: answers are kept, outdated asks dropped, and nothing flashes. */
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Ask, Engine } from "./engine.ts";
+import { Latest } from "./latest.ts";
 import { EngineError, type Answer } from "./slab.ts";
 
 let engineInUse: Engine | undefined;
@@ -74,52 +75,56 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
     asked: { answer: null, error: null, late: false, fresh: false },
   });
 
+  // The newest key, for answers that come when the component has moved on.
+  const wanted = useRef<string | null>(null);
+  wanted.current = key;
+  const latest = useRef<Latest<Answer<Fields>> | null>(null);
+  latest.current ??= new Latest<Answer<Fields>>({
+    run: (request, signal) => askOnce<Fields>(JSON.parse(textOf(request)) as Ask, signal),
+    answered: (request, answer) => {
+      keep(request, answer);
+      const fresh = request === wanted.current;
+      setState((old) => ({ key: request, asked: { answer, error: null, late: !fresh && old.asked.late, fresh } }));
+    },
+    failed: (request, error) =>
+      setState(({ asked: { answer } }) => ({
+        key: request,
+        asked: { answer, error: asEngineError(error), late: false, fresh: false },
+      })),
+  });
+
   const ready = key ? (kept.get(key) as Answer<Fields> | undefined) : undefined;
+  const settled = ready !== undefined || (state.key === key && state.asked.error !== null);
   useEffect(() => {
-    if (!key || !text) return undefined;
-    const known = kept.get(key) as Answer<Fields> | undefined;
-    if (known) {
-      keep(key, known);
-      setState({ key, asked: { answer: known, error: null, late: false, fresh: true } });
-      return undefined;
-    }
-    const stop = new AbortController();
+    if (ready && key) {
+      latest.current?.stop();
+      keep(key, ready);
+      setState({ key, asked: { answer: ready, error: null, late: false, fresh: true } });
+    } else if (key && !settled) latest.current?.want(key);
+  }, [key]);
+  useEffect(() => () => latest.current?.stop(), []);
+  useEffect(() => {
+    if (!key || settled) return undefined;
     let told = false;
     const timer = setTimeout(() => {
       told = true;
       waiting.value += 1;
-      setState((old) => ({ key: old.key, asked: { ...old.asked, late: true, fresh: false } }));
+      setState((old) => ({ key: old.key, asked: { ...old.asked, late: true } }));
     }, LATE_AFTER_MS);
-    const settle = () => {
+    return () => {
       clearTimeout(timer);
       if (told) waiting.value -= 1;
-      told = false;
     };
-    askOnce<Fields>(JSON.parse(text) as Ask, stop.signal).then(
-      (answer) => {
-        if (stop.signal.aborted) return;
-        settle();
-        keep(key, answer);
-        setState({ key, asked: { answer, error: null, late: false, fresh: true } });
-      },
-      (error: unknown) => {
-        if (stop.signal.aborted) return;
-        settle();
-        setState((old) => ({
-          key,
-          asked: { answer: old.asked.answer, error: asEngineError(error), late: false, fresh: false },
-        }));
-      },
-    );
-    return () => {
-      settle();
-      stop.abort();
-    };
-  }, [key]);
+  }, [key, settled]);
 
   if (ready) return { answer: ready, error: null, late: false, fresh: true };
   if (state.key === key) return state.asked;
   return { ...state.asked, error: null, fresh: false };
+}
+
+/** The ask in a key: what comes after the revision. */
+function textOf(key: string): string {
+  return key.slice(key.indexOf(" ") + 1);
 }
 
 function asEngineError(error: unknown): EngineError {

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import type { About } from "../engine/answers.ts";
 import { askOnce, engine, revision } from "../engine/asking.ts";
 import { EngineError } from "../engine/slab.ts";
+import { tell } from "../widgets/notice.ts";
 import { about } from "../state/about.ts";
 
 const AT_MOST_EVERY_MS = 1000;
@@ -48,6 +49,13 @@ export function begin(): void {
         break;
       case "lost":
         lost.value = new Map(lost.value).set(news.rec, news.why);
+        soon();
+        break;
+      case "ended":
+        // A page that connects hears of what ended before, too.
+        if (about.value?.recordings[news.rec]?.state === "growing") {
+          tell(news.outcome ? `the recording has ended: ${news.outcome}` : "the recording has ended");
+        }
         soon();
         break;
       default:

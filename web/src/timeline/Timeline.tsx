@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Overview } from "../engine/answers.ts";
 import { useAsk } from "../engine/asking.ts";
+import { failure } from "../live/live.ts";
 import { useKeys } from "../shell/keys.ts";
 import { recording } from "../state/about.ts";
 import { filter, rec } from "../state/page.ts";
@@ -85,6 +86,7 @@ export function Timeline() {
           </div>
         )}
         {error && !answer && <div class="plot-error">{error.message}</div>}
+        {!run && !failure.value && <div class="plot-error slow">reading the recording …</div>}
         {drawable && !empty && (
           <div class="over" style={{ left: `${LEFT}px`, width: `${scale.width}px` }}>
             <Lane
