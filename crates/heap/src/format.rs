@@ -15,13 +15,13 @@
 //! | kind | section | payload after decompression |
 //! |---|---|---|
 //! | 1 | `FACTS` | `taken_at`:n `clock`:n `number`:n `reason`:n `pid`:n `program`:text `runtime`:text, counters:n (text n)* |
-//! | 2 | `LABELS` | texts:n text*, labels:n (parent+1:n kind:u8 part:u8 name:n file:n number:n)* |
+//! | 2 | `LABELS` | texts:n text*, labels:n (parent+1:n kind:u8 part:u8 name:n source:n number:n)* |
 //! | 3 | `ROOTS` | roots:n (label:n, strength + 4 if it stands in a block:n, block: difference to the last, if it stands in a block: holder:n field:n)* |
 //! | 4 | `EPHEMERONS` | ephemerons:n (block: difference to the last, data+1:n, keys:n, key:n*)* |
 //! | 5 | `SAMPLES` | samples:n (block: difference to the last, id:n, samples:n)* |
 //! | 6 | `BLOCKS` | see below; as many as it takes, in the order of blocks |
 //! | 7 | `CONTENTS` | (block:n, offset:n, bytes:text)*: strings' contents, long ones in pieces |
-//! | 8 | `CODES` | functions:n (code:n name:text file:text line:n)*: what closures' numbers mean |
+//! | 8 | `CODES` | functions:n (code:n name:text source:text line:n)*: what closures' numbers mean |
 //! | 9 | `CUSTOMS` | identifiers:n text*: what custom blocks' numbers mean |
 //! | 10 | `TOTALS` | blocks:n edges:n outside:n |
 //! | 11 | `END` | nothing |

@@ -207,12 +207,6 @@ impl Texts {
         self.ends.len() as u32 - 1
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-        self.known.clear();
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }

@@ -3,10 +3,13 @@
 
 mod facts;
 mod format;
+#[cfg(feature = "analysis")]
 pub mod graph;
 mod label;
 #[doc(hidden)]
 pub mod model;
+#[cfg(feature = "analysis")]
+pub mod query;
 pub mod read;
 pub mod tag;
 mod units;

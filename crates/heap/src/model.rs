@@ -29,6 +29,8 @@ pub enum Value {
     Raw(u64),
 }
 
+type MadeRoot = (Value, LabelId, Strength, Option<(Made, u64)>);
+
 #[derive(Clone, Debug)]
 struct Model {
     tag: u8,
@@ -42,7 +44,7 @@ pub struct Heap {
     blocks: Vec<Model>,
     /// Its roots' labels.
     pub labels: Labels,
-    roots: Vec<(Value, LabelId, Strength, Option<(Made, u64)>)>,
+    roots: Vec<MadeRoot>,
     ephemerons: Vec<Made>,
     samples: Vec<(Made, u64)>,
     /// What is said of the process.

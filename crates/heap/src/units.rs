@@ -2,11 +2,28 @@
 
 /// A number of machine words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
 pub struct Words(pub u64);
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
 pub struct Bytes(pub u64);
+
+impl std::ops::AddAssign for Bytes {
+    fn add_assign(&mut self, other: Self) {
+        self.0 = self.0.saturating_add(other.0);
+    }
+}
+
+impl std::iter::Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(bytes: I) -> Self {
+        bytes.fold(Self(0), |mut sum, bytes| {
+            sum += bytes;
+            sum
+        })
+    }
+}
 
 impl Words {
     /// The same amount in bytes; every OCaml that is recorded has words of eight.
@@ -17,12 +34,15 @@ impl Words {
 
 /// A block of a snapshot: its place in the order of addresses, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
 pub struct BlockIndex(pub u32);
 
 /// A label of roots: its place among the labels of a snapshot, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
 pub struct LabelId(pub u32);
 
 /// Where something stood in the target's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
 pub struct Address(pub u64);

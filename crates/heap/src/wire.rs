@@ -19,7 +19,7 @@ pub(crate) fn put_bytes(into: &mut Vec<u8>, bytes: &[u8]) {
 /// A signed number as one that is small when it is near 0.
 #[inline]
 pub(crate) const fn zigzag(number: i64) -> u64 {
-    (number << 1 ^ number >> 63) as u64
+    ((number << 1) ^ (number >> 63)) as u64
 }
 
 /// The reverse of [`zigzag`].
@@ -38,11 +38,6 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
-    }
-
-    /// Where it is.
-    pub(crate) const fn position(&self) -> usize {
-        self.at
     }
 
     /// How much is left.

@@ -26,10 +26,6 @@ impl Bits {
         new
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
     /// All that are in, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         (0u32..).zip(&self.words).flat_map(|(place, word)| {

@@ -59,14 +59,15 @@ pub(crate) fn shared_edges(
     }
 }
 
-/// The core's edges. `heads` has for each block the head that it hangs from.
+/// The core's edges, and the size of the tree that hangs from each head, itself counted. `heads` has
+/// for each block the head that it hangs from.
 pub(crate) fn edges(
     snapshot: &Snapshot<'_>,
     numbers: &Numbers,
     heads: &[u32],
     statics: &Bits,
     threads: usize,
-) -> Result<Edges, Error> {
+) -> Result<(Edges, Vec<u64>), Error> {
     let holders = &numbers.holders;
     let mut first: Vec<(u32, u32)> = (0..holders.len() as u32)
         .map(super::HolderId)
@@ -84,8 +85,17 @@ pub(crate) fn edges(
     let gathered = sweep(
         snapshot,
         threads,
-        || (Vec::new(), vec![NONE; numbers.heads.len()]),
-        |(edges, last), _, columns| {
+        || (Vec::new(), vec![NONE; numbers.heads.len()], vec![0u64; numbers.heads.len()]),
+        |(edges, last, weights), _, columns| {
+            for block in columns.iter() {
+                let head = match heads[block.index.0 as usize] {
+                    SHARED => block.index.0,
+                    head => head,
+                };
+                if head != NONE {
+                    weights[numbers.heads.rank(head) as usize] += block.size().0;
+                }
+            }
             shared_edges(columns, heads, statics, |_, head, to| {
                 let last = &mut last[numbers.heads.rank(to) as usize];
                 if head != to && *last != head {
@@ -96,8 +106,14 @@ pub(crate) fn edges(
         },
     )?;
     let mut edges = vec![first];
-    edges.extend(gathered.into_iter().map(|(edges, _)| edges));
-    Ok(edges)
+    let mut weights = vec![0; numbers.heads.len()];
+    for (some, _, theirs) in gathered {
+        edges.push(some);
+        for (weight, theirs) in weights.iter_mut().zip(theirs) {
+            *weight += theirs;
+        }
+    }
+    Ok((edges, weights))
 }
 
 /// What the core's root reaches, with edges that count only under conditions.

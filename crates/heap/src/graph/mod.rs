@@ -31,14 +31,18 @@
 mod bits;
 mod core;
 mod csr;
+mod index;
 mod nodes;
 mod parents;
+mod reach;
 mod refine;
 mod retained;
 mod semi_nca;
-mod sweep;
+pub(crate) mod sweep;
 
 pub use nodes::{EVERYTHING, Holder, HolderId, Holders};
+
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::read::{Cause, Error, Snapshot, Strength};
 use crate::units::{BlockIndex, Words};
@@ -70,6 +74,13 @@ pub struct Graph {
     above: Vec<u32>,
     sizes: Sizes,
     held: Vec<u64>,
+    heads: Ranked,
+    /// Of each head: the block that points to it on a way from a root with the fewest heads, or the
+    /// holder.
+    via: Vec<u32>,
+    /// Of each head: words of the tree of blocks that hangs from it, itself counted.
+    weights: Vec<u64>,
+    core: Csr,
 }
 
 impl Graph {
@@ -102,7 +113,7 @@ impl Graph {
         parents::climb_to_heads(&mut parents);
         let heads_of = parents;
 
-        let mut edges = core::edges(snapshot, &numbers, &heads_of, &statics, threads)?;
+        let (mut edges, weights) = core::edges(snapshot, &numbers, &heads_of, &statics, threads)?;
         let needed = !snapshot.ephemerons.is_empty()
             || snapshot.roots.iter().any(|root| root.strength == Strength::Finaliser);
         let mut graph = Csr::from_edges(numbers.len(), edges.iter().flatten());
@@ -116,8 +127,18 @@ impl Graph {
         }
         drop(edges);
         let tree = semi_nca::dominators(&graph, EVERYTHING.0);
-        let mut exits = exits(snapshot, &numbers, &heads_of, &statics, &tree, threads)?;
+        let before = reach::shortest(&graph);
+        let (mut exits, mut via) =
+            exits(snapshot, &numbers, &heads_of, &statics, &tree, &before, threads)?;
+        for (head, before) in via.iter_mut().zip(&before[holders.len()..]) {
+            if *before != NONE && numbers.is_holder(*before) {
+                *head = blocks + before;
+            }
+        }
         for (from, head, to) in conditional {
+            if before[to as usize] == head && !numbers.is_holder(head) {
+                via[to as usize - holders.len()] = from;
+            }
             if tree.idom[to as usize] == head && !numbers.is_holder(head) {
                 if numbers.head(head) == Some(from) {
                     exits.settled.push(to);
@@ -143,14 +164,24 @@ impl Graph {
         for block in unreached.iter() {
             dominators[block as usize] = NONE;
         }
-        drop((graph, tree, numbers));
+        drop((tree, before));
         let above: Vec<u32> = (0..holders.len() as u32)
             .map(|holder| {
                 holders.parent(HolderId(holder), &snapshot.labels).map_or(NONE, |above| above.0)
             })
             .collect();
         let (sizes, held) = retained::retained(snapshot, &dominators, &above)?;
-        Ok(Self { holders, dominators, above, sizes, held })
+        Ok(Self {
+            holders,
+            dominators,
+            above,
+            sizes,
+            held,
+            heads: numbers.heads,
+            via,
+            weights,
+            core: graph,
+        })
     }
 
     /// The nodes above the blocks.
@@ -171,6 +202,18 @@ impl Graph {
                 NONE => None,
                 above => Some(Node::Holder(HolderId(above))),
             },
+        }
+    }
+
+    /// What points to a block, on a way from a root that leads over as few shared blocks as can be.
+    pub fn toward_root(&self, block: BlockIndex) -> Option<Node> {
+        if !self.is_reachable(block) {
+            return None;
+        }
+        if self.heads.contains(block.0) {
+            self.node(*self.via.get(self.heads.rank(block.0) as usize)?)
+        } else {
+            self.node(self.dominators[block.0 as usize])
         }
     }
 
@@ -198,19 +241,27 @@ impl Graph {
     }
 }
 
-/// Collects the edges to shared blocks that leave the tree of the head that dominates them.
+/// Collects the edges to shared blocks that leave the tree of the head that dominates them, and for
+/// each head a block that points to it from the tree of the head `before` it.
 fn exits(
     snapshot: &Snapshot<'_>,
     numbers: &core::Numbers,
     heads: &[u32],
     statics: &Bits,
     tree: &semi_nca::Tree,
+    before: &[u32],
     threads: usize,
-) -> Result<refine::Exits, Error> {
+) -> Result<(refine::Exits, Vec<u32>), Error> {
+    let via: Vec<AtomicU32> = (0..numbers.heads.len()).map(|_| AtomicU32::new(NONE)).collect();
     let gathered = sweep::sweep(snapshot, threads, refine::Exits::default, |exits, _, columns| {
         core::shared_edges(columns, heads, statics, |from, head, to| {
-            let to = numbers.of_head(to);
-            if tree.idom[to as usize] == numbers.of_head(head) {
+            let rank = numbers.heads.rank(to) as usize;
+            let to = (rank + numbers.holders.len()) as u32;
+            let head_node = numbers.of_head(head);
+            if before[to as usize] == head_node {
+                via[rank].fetch_min(from, Ordering::Relaxed);
+            }
+            if tree.idom[to as usize] == head_node {
                 if from == head {
                     exits.settled.push(to);
                 } else {
@@ -224,5 +275,5 @@ fn exits(
         all.pairs.append(&mut exits.pairs);
         all.settled.append(&mut exits.settled);
     }
-    Ok(all)
+    Ok((all, via.into_iter().map(AtomicU32::into_inner).collect()))
 }

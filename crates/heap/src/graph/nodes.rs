@@ -4,7 +4,8 @@ use crate::label::{Labels, RootKind};
 use crate::units::LabelId;
 
 /// A node that is no block: a place among [`Holders`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(transparent)]
 pub struct HolderId(pub u32);
 
 /// The node above all.
@@ -25,13 +26,9 @@ impl Holders {
     const KINDS: u32 = RootKind::ALL.len() as u32;
 
     /// How many there are.
+    #[allow(clippy::len_without_is_empty, reason = "the one above all is always there")]
     pub fn len(&self) -> usize {
         (1 + Self::KINDS + self.labels) as usize
-    }
-
-    /// There is always the one above all.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     /// The node of a kind of root.
@@ -57,7 +54,7 @@ impl Holders {
     }
 
     /// The node above.
-    pub(crate) fn parent(&self, holder: HolderId, labels: &Labels) -> Option<HolderId> {
+    pub(crate) fn parent(self, holder: HolderId, labels: &Labels) -> Option<HolderId> {
         match self.get(holder) {
             Holder::Everything => None,
             Holder::Kind(_) => Some(EVERYTHING),

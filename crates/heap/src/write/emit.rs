@@ -106,7 +106,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         if !is_pointer(value) {
             return None;
         }
-        let index = self.found.index(value, &self.source.runtime, &mut self.recent);
+        let index = self.found.index(value, self.source.runtime, &mut self.recent);
         if index.is_none() {
             self.written.outside += 1;
         }
@@ -117,7 +117,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
     fn holder(&self, slot: u64) -> Option<(u64, u64)> {
         let region = self.found.region(slot).filter(|region| region.layout == Layout::Reached)?;
         let block = self.found.heads.last_before(slot, region.start)?;
-        let (_, fields) = region.block(block, &self.source.runtime)?;
+        let (_, fields) = region.block(block, self.source.runtime)?;
         let field = (slot - block) / 8;
         (field < fields.len() as u64).then_some((block, field))
     }
@@ -157,7 +157,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             let Some(index) = self.index(*ephemeron) else { continue };
             let Some((_, [_, data, keys @ ..])) = found
                 .region(*ephemeron)
-                .and_then(|region| region.block(*ephemeron, &self.source.runtime))
+                .and_then(|region| region.block(*ephemeron, self.source.runtime))
             else {
                 continue;
             };
@@ -261,7 +261,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         edges: &mut Vec<(u64, u32)>,
         blocks: &mut Blocks,
     ) {
-        let runtime = &self.source.runtime;
+        let runtime = self.source.runtime;
         let Some((header, fields)) = region.block(address, runtime) else { return };
         edges.clear();
         let first = runtime.first_value(header.tag, fields);
@@ -313,7 +313,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         index: u32,
         contents: &mut Vec<u8>,
     ) -> io::Result<()> {
-        let Some((header, fields)) = region.block(address, &self.source.runtime) else {
+        let Some((header, fields)) = region.block(address, self.source.runtime) else {
             return Ok(());
         };
         let (tag::STRING, Some(last)) = (header.tag, fields.last()) else { return Ok(()) };

@@ -28,7 +28,7 @@ pub(super) struct Header {
 
 impl Runtime {
     #[inline]
-    pub(super) fn header(&self, header: u64) -> Header {
+    pub(super) fn header(self, header: u64) -> Header {
         let reserved = self.reserved_header_bits & 31;
         Header {
             tag: header as u8,
@@ -39,7 +39,7 @@ impl Runtime {
 
     /// Which field of a block is the first that may hold a value; `fields.len()` if none may.
     #[inline]
-    pub(super) fn first_value(&self, tag: u8, fields: &[u64]) -> usize {
+    pub(super) fn first_value(self, tag: u8, fields: &[u64]) -> usize {
         match tag {
             tag::ABSTRACT.. => fields.len(),
             tag::CLOSURE => match (self.closures, fields.get(1)) {
@@ -57,7 +57,7 @@ impl Runtime {
 /// Whether a word can be a pointer to a block.
 #[inline]
 pub(super) const fn is_pointer(word: u64) -> bool {
-    word & 7 == 0 && word != 0
+    word.trailing_zeros() >= 3 && word != 0
 }
 
 impl<'a> Region<'a> {
@@ -67,7 +67,7 @@ impl<'a> Region<'a> {
 
     /// The header word and the fields of the block at `address`, as far as they are there.
     #[inline]
-    pub(super) fn block(&self, address: u64, runtime: &Runtime) -> Option<(Header, &'a [u64])> {
+    pub(super) fn block(&self, address: u64, runtime: Runtime) -> Option<(Header, &'a [u64])> {
         let field = (address.checked_sub(self.start)? >> 3) as usize;
         let header = runtime.header(*self.words.get(field.checked_sub(1)?)?);
         let end = field.checked_add(usize::try_from(header.wosize).ok()?)?;
@@ -83,7 +83,7 @@ impl<'a> Found<'a> {
 
     /// The number of the block that a value is, or is inside of.
     #[inline]
-    pub(super) fn index(&self, value: u64, runtime: &Runtime, recent: &mut Recent) -> Option<u32> {
+    pub(super) fn index(&self, value: u64, runtime: Runtime, recent: &mut Recent) -> Option<u32> {
         match self.heads.index(value, recent) {
             Some(index) => Some(index),
             None => self
@@ -104,7 +104,7 @@ fn enclosing(
     regions: &[Region<'_>],
     value: u64,
     heads: &Heads,
-    runtime: &Runtime,
+    runtime: Runtime,
     recent: &mut Recent,
 ) -> Option<u64> {
     if !is_pointer(value) || !heads.covers(value, recent) {
@@ -154,7 +154,7 @@ pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::
     }
     for ephemeron in &source.ephemerons {
         if let Some((_, fields)) = region_of(&regions, *ephemeron)
-            .and_then(|region| region.block(*ephemeron, &source.runtime))
+            .and_then(|region| region.block(*ephemeron, source.runtime))
         {
             for field in fields.iter().skip(1) {
                 walk.point(*field);
@@ -163,7 +163,7 @@ pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::
     }
     while let Some(block) = walk.todo.pop() {
         if let Some((header, fields)) =
-            region_of(&regions, block).and_then(|region| region.block(block, &source.runtime))
+            region_of(&regions, block).and_then(|region| region.block(block, source.runtime))
         {
             walk.fields(block, header.tag, fields, details);
         }
@@ -261,13 +261,13 @@ impl Walk<'_, '_> {
             return;
         };
         let mut value = value;
-        if region.block(value, &self.runtime).is_some_and(|(header, _)| header.tag == tag::INFIX) {
-            match enclosing(regions, value, &self.heads, &self.runtime, &mut self.recent) {
+        if region.block(value, self.runtime).is_some_and(|(header, _)| header.tag == tag::INFIX) {
+            match enclosing(regions, value, &self.heads, self.runtime, &mut self.recent) {
                 Some(base) => value = base,
                 None => return,
             }
         }
-        if region.block(value, &self.runtime).is_some() && self.heads.set(value, &mut self.recent) {
+        if region.block(value, self.runtime).is_some() && self.heads.set(value, &mut self.recent) {
             self.todo.push(value);
         }
     }

@@ -86,12 +86,6 @@ impl Heads {
         old & bit == 0
     }
 
-    /// Whether a block is there.
-    #[inline]
-    pub(crate) fn contains(&self, address: u64, recent: &mut Recent) -> bool {
-        self.place(address, recent).is_some_and(|(word, bit)| self.bits[word] & bit != 0)
-    }
-
     /// Numbers the blocks in the order of addresses and says how many there are.
     pub(crate) fn number(&mut self) -> u64 {
         let mut order: Vec<(u64, u32)> = self.pages.iter().map(|(page, at)| (*page, *at)).collect();
@@ -150,7 +144,7 @@ impl Heads {
             if let Some((word, bit)) = self.place(at, &mut recent) {
                 let bits = self.bits[word] & (bit | (bit - 1));
                 if bits != 0 {
-                    let found = (at & !0x1ff) + u64::from(63 - bits.leading_zeros()) * 8;
+                    let found = (at & !0x1ff) + u64::from(bits.ilog2()) * 8;
                     return (found >= start).then_some(found);
                 }
             }

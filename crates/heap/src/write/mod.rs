@@ -93,6 +93,16 @@ pub enum Space {
 impl Space {
     /// All of them, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::Major, Self::Minor, Self::Static, Self::Large];
+
+    /// Its name, as it is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Major => "major",
+            Self::Minor => "minor",
+            Self::Static => "static",
+            Self::Large => "large",
+        }
+    }
 }
 
 /// Where blocks are in a region.

@@ -35,12 +35,12 @@ impl<W: Write> Sections<W> {
         })?;
         self.buffer.resize(SECTION_HEADER + get_maximum_output_size(raw.len()), 0);
         let compressed = compress_into(raw, &mut self.buffer[SECTION_HEADER..]).ok();
-        let (codec, stored) = match compressed.filter(|stored| *stored < raw.len()) {
-            Some(stored) => (CODEC_LZ4, stored as u32),
-            None => {
-                self.buffer[SECTION_HEADER..][..raw.len()].copy_from_slice(raw);
-                (CODEC_NONE, length)
-            }
+        let (codec, stored) = if let Some(stored) = compressed.filter(|stored| *stored < raw.len())
+        {
+            (CODEC_LZ4, stored as u32)
+        } else {
+            self.buffer[SECTION_HEADER..][..raw.len()].copy_from_slice(raw);
+            (CODEC_NONE, length)
         };
         self.buffer.truncate(SECTION_HEADER + stored as usize);
         let (header, payload) = self.buffer.split_at_mut(SECTION_HEADER);

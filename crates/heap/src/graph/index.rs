@@ -1,0 +1,161 @@
+//! The result of the analysis as a file beside the snapshot, so that it is computed once.
+//!
+//! ```text
+//! file   = "MTHIDX" version:u16 snapshot:u64 checksum:u64 column*
+//! column = length:u64 bytes[length]
+//! ```
+//!
+//! All numbers are little-endian. `snapshot` is the snapshot's checksum, `checksum` XXH3 of what
+//! follows it. The columns, in order: dominators:u32, above:u32, kept sizes as bits:u64, sizes:u32,
+//! large sizes as block and size:u64, held:u64, heads as bits:u64, via:u32, weights:u64, the core's
+//! starts:u32 and targets:u32.
+
+use std::io::{self, Write};
+
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+use super::bits::{Bits, Ranked};
+use super::csr::Csr;
+use super::nodes::Holders;
+use super::retained::Sizes;
+use super::{Graph, SHARED};
+use crate::read::Snapshot;
+
+const MAGIC: &[u8; 6] = b"MTHIDX";
+/// Raised whenever the columns or what they mean changes: an index of another version is not read.
+const VERSION: u16 = 1;
+const HEADER: usize = 24;
+
+impl Graph {
+    /// Writes the index of the snapshot that the graph is of.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_index(&self, snapshot: &Snapshot<'_>, mut out: impl Write) -> io::Result<()> {
+        // The checksum stands before what it is of, so all is gone through twice.
+        let mut checksum = Xxh3Default::new();
+        self.each_column(|bytes| {
+            checksum.update(bytes);
+            Ok(())
+        })?;
+        out.write_all(MAGIC)?;
+        out.write_all(&VERSION.to_le_bytes())?;
+        out.write_all(&snapshot.checksum().to_le_bytes())?;
+        out.write_all(&checksum.digest().to_le_bytes())?;
+        self.each_column(|bytes| out.write_all(bytes))?;
+        out.flush()
+    }
+
+    fn each_column(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut large: Vec<u64> =
+            self.sizes.large.iter().flat_map(|(block, size)| [u64::from(*block), *size]).collect();
+        if self.sizes.large.len() > 1 {
+            let mut pairs: Vec<[u64; 2]> =
+                large.chunks_exact(2).map(|two| [two[0], two[1]]).collect();
+            pairs.sort_unstable();
+            large = pairs.concat();
+        }
+        column(&self.dominators, u32::to_le_bytes, &mut each)?;
+        column(&self.above, u32::to_le_bytes, &mut each)?;
+        column(self.sizes.kept.bits().words(), u64::to_le_bytes, &mut each)?;
+        column(&self.sizes.words, u32::to_le_bytes, &mut each)?;
+        column(&large, u64::to_le_bytes, &mut each)?;
+        column(&self.held, u64::to_le_bytes, &mut each)?;
+        column(self.heads.bits().words(), u64::to_le_bytes, &mut each)?;
+        column(&self.via, u32::to_le_bytes, &mut each)?;
+        column(&self.weights, u64::to_le_bytes, &mut each)?;
+        column(&self.core.starts, u32::to_le_bytes, &mut each)?;
+        column(&self.core.targets, u32::to_le_bytes, &mut each)
+    }
+
+    /// Reads the index of a snapshot. `None` if it is another's, of another version, or damaged:
+    /// then it has to be computed again.
+    pub fn read_index(snapshot: &Snapshot<'_>, bytes: &[u8]) -> Option<Self> {
+        let header = bytes.first_chunk::<HEADER>()?;
+        let number = |at: usize| header[at..].first_chunk().map(|eight| u64::from_le_bytes(*eight));
+        let columns = &bytes[HEADER..];
+        if header[..6] != *MAGIC
+            || header[6..8] != VERSION.to_le_bytes()
+            || number(8)? != snapshot.checksum()
+            || number(16)? != xxh3_64(columns)
+        {
+            return None;
+        }
+        let mut rest = columns;
+        let holders = Holders::new(&snapshot.labels);
+        let graph = Self {
+            holders,
+            dominators: take(&mut rest, u32::from_le_bytes)?,
+            above: take(&mut rest, u32::from_le_bytes)?,
+            sizes: Sizes {
+                kept: Ranked::new(Bits::from_words(take(&mut rest, u64::from_le_bytes)?)),
+                words: take(&mut rest, u32::from_le_bytes)?,
+                large: take(&mut rest, u64::from_le_bytes)?
+                    .chunks_exact(2)
+                    .map(|pair: &[u64]| (pair[0] as u32, pair[1]))
+                    .collect(),
+            },
+            held: take(&mut rest, u64::from_le_bytes)?,
+            heads: Ranked::new(Bits::from_words(take(&mut rest, u64::from_le_bytes)?)),
+            via: take(&mut rest, u32::from_le_bytes)?,
+            weights: take(&mut rest, u64::from_le_bytes)?,
+            core: Csr {
+                starts: take(&mut rest, u32::from_le_bytes)?,
+                targets: take(&mut rest, u32::from_le_bytes)?,
+            },
+        };
+        graph.fits(snapshot).then_some(graph)
+    }
+
+    /// Whether no number of any column leads outside another.
+    fn fits(&self, snapshot: &Snapshot<'_>) -> bool {
+        let blocks = snapshot.blocks() as usize;
+        let holders = self.holders.len();
+        let bits = blocks.div_ceil(64);
+        let node = |number: &u32| (*number as usize) < blocks + holders || *number >= SHARED;
+        let heads = self.heads.len();
+        let nodes = holders + heads;
+        self.dominators.len() == blocks
+            && self.dominators.iter().all(node)
+            && self.above.len() == holders
+            && (0u32..).zip(&self.above).all(|(holder, above)| *above < holder || *above >= SHARED)
+            && self.sizes.kept.bits().words().len() == bits
+            && self.sizes.words.len() == self.sizes.kept.len()
+            && self.held.len() == holders
+            && self.heads.bits().words().len() == bits
+            && self.via.len() == heads
+            && self.via.iter().all(node)
+            && self.weights.len() == heads
+            && self.core.starts.len() == nodes + 1
+            && self.core.starts.first() == Some(&0)
+            && self.core.starts.is_sorted()
+            && self.core.starts.last().copied() == u32::try_from(self.core.targets.len()).ok()
+            && self.core.targets.iter().all(|target| (*target as usize) < nodes)
+    }
+}
+
+fn column<T: Copy, const N: usize>(
+    numbers: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+    each: &mut impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    each(&(numbers.len() as u64 * N as u64).to_le_bytes())?;
+    let mut buffer = Vec::with_capacity(N * 8192);
+    for some in numbers.chunks(8192) {
+        buffer.clear();
+        for number in some {
+            buffer.extend_from_slice(&bytes(*number));
+        }
+        each(&buffer)?;
+    }
+    Ok(())
+}
+
+fn take<T, const N: usize>(rest: &mut &[u8], number: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
+    let (length, behind) = rest.split_first_chunk::<8>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let (column, behind) = behind.split_at_checked(length)?;
+    *rest = behind;
+    let (numbers, left) = column.as_chunks::<N>();
+    left.is_empty().then(|| numbers.iter().map(|bytes| number(*bytes)).collect())
+}

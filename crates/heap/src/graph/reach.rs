@@ -1,0 +1,71 @@
+//! What can be reached, over the core of the graph.
+
+use std::collections::VecDeque;
+
+use super::bits::Bits;
+use super::csr::Csr;
+use super::{EVERYTHING, Graph, HolderId, NONE};
+use crate::units::Words;
+
+/// For each node of the core the one before it on a way from the root over as few of them as can be;
+/// [`NONE`] for the root and what cannot be reached.
+pub(crate) fn shortest(graph: &Csr) -> Vec<u32> {
+    let mut before = vec![NONE; graph.nodes()];
+    let mut queue = VecDeque::from([EVERYTHING.0]);
+    while let Some(from) = queue.pop_front() {
+        for to in graph.of(from) {
+            if before[*to as usize] == NONE && *to != EVERYTHING.0 {
+                before[*to as usize] = from;
+                queue.push_back(*to);
+            }
+        }
+    }
+    before
+}
+
+/// A part of the heap that one or several holders reach.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    nodes: Bits,
+    /// The size of all that is reached.
+    pub words: Words,
+}
+
+impl Graph {
+    /// What holders reach, whatever else does, too.
+    pub fn reach(&self, holders: &[HolderId]) -> Reached {
+        let mut nodes = Bits::new(self.core.nodes());
+        let mut words = 0;
+        let mut todo: Vec<u32> = Vec::new();
+        for holder in holders {
+            if (holder.0 as usize) < self.holders.len() && nodes.insert(holder.0) {
+                todo.push(holder.0);
+            }
+        }
+        while let Some(from) = todo.pop() {
+            words += self.weight(from);
+            for to in self.core.of(from) {
+                if nodes.insert(*to) {
+                    todo.push(*to);
+                }
+            }
+        }
+        Reached { nodes, words: Words(words) }
+    }
+
+    /// The size of what is in both.
+    pub fn common(&self, a: &Reached, b: &Reached) -> Words {
+        Words(
+            a.nodes
+                .iter()
+                .filter(|node| b.nodes.contains(*node))
+                .map(|node| self.weight(node))
+                .sum(),
+        )
+    }
+
+    fn weight(&self, node: u32) -> u64 {
+        let head = (node as usize).checked_sub(self.holders.len());
+        head.and_then(|head| self.weights.get(head)).copied().unwrap_or(0)
+    }
+}

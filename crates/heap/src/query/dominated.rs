@@ -1,0 +1,126 @@
+//! What a block or holder dominates directly, grouped by kind so that a hundred thousand children
+//! stay readable.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+use super::Heap;
+use super::kind::{self, Kind};
+use super::names::holder_name;
+use crate::graph::sweep::sweep;
+use crate::graph::{HolderId, Node};
+use crate::read::Error;
+use crate::units::{BlockIndex, Bytes, Words};
+
+/// The children of a node of the dominator tree.
+#[derive(Clone, Debug, Serialize)]
+pub struct Dominated {
+    /// Holders below, those that retain most first.
+    pub holders: Vec<(HolderId, String, Bytes)>,
+    /// Blocks below by kind, the kinds that retain most first.
+    pub groups: Vec<Group>,
+}
+
+/// Children of one kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// What sort of blocks.
+    pub kind: String,
+    /// How many.
+    pub blocks: u64,
+    /// Their own size.
+    pub bytes: Bytes,
+    /// What they retain, themselves counted.
+    pub retained: Bytes,
+    /// The one that retains most.
+    pub largest: BlockIndex,
+    /// What that retains.
+    pub largest_retained: Bytes,
+}
+
+#[derive(Clone, Copy)]
+struct Sum {
+    blocks: u64,
+    words: u64,
+    retained: u64,
+    largest: (u64, BlockIndex),
+}
+
+/// The children of a node of the dominator tree.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
+    let graph = &heap.graph;
+    let gathered = sweep(
+        &heap.snapshot,
+        heap.threads,
+        HashMap::<Kind, Sum, FxBuildHasher>::default,
+        |sums, _, columns| {
+            let first = columns.first.0;
+            let mine = |block| graph.dominator(Node::Block(block)) == Some(node);
+            if !(first..first + columns.len() as u32).any(|block| mine(BlockIndex(block))) {
+                return;
+            }
+            kind::each(columns, |block, kind, _| {
+                if mine(block.index) {
+                    let retained = graph.retained(block.index).unwrap_or(block.size()).0;
+                    add(
+                        sums,
+                        kind,
+                        Sum {
+                            blocks: 1,
+                            words: block.size().0,
+                            retained,
+                            largest: (retained, block.index),
+                        },
+                    );
+                }
+            });
+        },
+    )?;
+    let mut sums = HashMap::default();
+    for (kind, sum) in gathered.into_iter().flatten() {
+        add(&mut sums, kind, sum);
+    }
+    let mut groups: Vec<Group> = sums
+        .into_iter()
+        .map(|(kind, sum)| Group {
+            kind: kind.name(&heap.snapshot),
+            blocks: sum.blocks,
+            bytes: Words(sum.words).bytes(),
+            retained: Words(sum.retained).bytes(),
+            largest: sum.largest.1,
+            largest_retained: Words(sum.largest.0).bytes(),
+        })
+        .collect();
+    groups.sort_by(|a, b| b.retained.cmp(&a.retained).then_with(|| a.kind.cmp(&b.kind)));
+    let mut holders: Vec<(HolderId, String, Bytes)> = (0..graph.holders().len() as u32)
+        .map(HolderId)
+        .filter(|holder| graph.dominator(Node::Holder(*holder)) == Some(node))
+        .map(|holder| {
+            let name = holder_name(&heap.snapshot.labels, graph.holders(), holder);
+            (holder, name, graph.held(holder).bytes())
+        })
+        .filter(|(_, _, held)| held.0 > 0)
+        .collect();
+    holders.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.cmp(&b.0)));
+    Ok(Dominated { holders, groups })
+}
+
+fn add(sums: &mut HashMap<Kind, Sum, FxBuildHasher>, kind: Kind, more: Sum) {
+    sums.entry(kind)
+        .and_modify(|sum| {
+            sum.blocks += more.blocks;
+            sum.words += more.words;
+            sum.retained += more.retained;
+            // The lowest number of those that are equally large, whatever order they came in.
+            if (more.largest.0, std::cmp::Reverse(more.largest.1))
+                > (sum.largest.0, std::cmp::Reverse(sum.largest.1))
+            {
+                sum.largest = more.largest;
+            }
+        })
+        .or_insert(more);
+}

@@ -1,0 +1,216 @@
+//! How much there is of each kind of block.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+use super::Heap;
+use super::kind::{self, Kind};
+use crate::graph::Node;
+use crate::graph::sweep::sweep;
+use crate::read::Error;
+use crate::units::{BlockIndex, Bytes, Words};
+
+/// All kinds of blocks, the largest sum first.
+#[derive(Clone, Debug, Serialize)]
+pub struct Histogram {
+    /// The kinds.
+    pub rows: Vec<Row>,
+    /// Blocks that something keeps alive.
+    pub blocks: u64,
+    /// Their size.
+    pub bytes: Bytes,
+    /// Blocks that nothing keeps alive and that are not freed yet.
+    pub unreachable_blocks: u64,
+    /// Their size.
+    pub unreachable_bytes: Bytes,
+}
+
+/// A kind of block. Blocks that nothing keeps alive are not counted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What sort of block.
+    pub kind: String,
+    /// How many.
+    pub blocks: u64,
+    /// Their own size, headers counted.
+    pub bytes: Bytes,
+    /// Bytes outside the heap that go with them.
+    pub external: Bytes,
+    /// What they retain one by one: the sum over those that no other of the kind dominates, so that
+    /// nothing counts twice. What only several together keep alive is not in it. Of the largest kinds.
+    pub retained: Option<Bytes>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    blocks: u64,
+    words: u64,
+    external: u64,
+}
+
+/// For so many kinds it is computed what they retain.
+const RETAINED: usize = 16;
+
+/// Counts blocks by kind.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
+    let (sums, unreachable) = sums(heap)?;
+    let mut kinds: Vec<(Kind, Sum)> = sums.into_iter().collect();
+    kinds.sort_unstable_by_key(|(kind, sum)| (std::cmp::Reverse(sum.words), *kind));
+    let largest: Vec<Kind> = kinds.iter().map(|(kind, _)| *kind).take(RETAINED).collect();
+    let mut retained = outermost(heap, &largest)?.into_iter();
+    let all = kinds.iter().fold(Sum::default(), |mut all, (_, sum)| {
+        all.blocks += sum.blocks;
+        all.words += sum.words;
+        all
+    });
+    // Functions may share a name: what is told apart by number only is one row.
+    let mut rows: Vec<Row> = Vec::new();
+    let mut known: HashMap<String, usize, FxBuildHasher> = HashMap::default();
+    for (kind, sum) in kinds {
+        let retained = retained.next();
+        let name = kind.name(&heap.snapshot);
+        let place = *known.entry(name.clone()).or_insert(rows.len());
+        if let Some(row) = rows.get_mut(place) {
+            row.blocks += sum.blocks;
+            row.bytes += Words(sum.words).bytes();
+            row.external += Bytes(sum.external);
+            row.retained = None;
+        } else {
+            rows.push(Row {
+                kind: name,
+                blocks: sum.blocks,
+                bytes: Words(sum.words).bytes(),
+                external: Bytes(sum.external),
+                retained,
+            });
+        }
+    }
+    rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.kind.cmp(&b.kind)));
+    Ok(Histogram {
+        rows,
+        blocks: all.blocks,
+        bytes: Words(all.words).bytes(),
+        unreachable_blocks: unreachable.blocks,
+        unreachable_bytes: Words(unreachable.words).bytes(),
+    })
+}
+
+type Sums = HashMap<Kind, Sum, FxBuildHasher>;
+
+/// Sums by kind, and of what is unreachable.
+fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum), Error> {
+    let gathered = sweep(
+        &heap.snapshot,
+        heap.threads,
+        || (Sums::default(), Sum::default()),
+        |(sums, unreachable), _, columns| {
+            kind::each(columns, |block, kind, external| {
+                let sum = if heap.graph.is_reachable(block.index) {
+                    sums.entry(kind).or_default()
+                } else {
+                    &mut *unreachable
+                };
+                sum.blocks += 1;
+                sum.words += block.size().0;
+                sum.external += external;
+            });
+        },
+    )?;
+    let mut gathered = gathered.into_iter();
+    let (mut sums, mut unreachable) = gathered.next().unwrap_or_default();
+    for (more, also) in gathered {
+        for (kind, sum) in more {
+            let into = sums.entry(kind).or_default();
+            into.blocks += sum.blocks;
+            into.words += sum.words;
+            into.external += sum.external;
+        }
+        unreachable.blocks += also.blocks;
+        unreachable.words += also.words;
+    }
+    Ok((sums, unreachable))
+}
+
+/// No kind of those that are looked at.
+const NO_KIND: u8 = u8::MAX;
+/// That it is known which kinds are above a block.
+const KNOWN: u32 = 1 << 31;
+
+/// For each of at most [`RETAINED`] kinds the sum of what its outermost blocks retain.
+fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
+    let blocks = heap.snapshot.blocks() as usize;
+    let mut kind_of = vec![NO_KIND; blocks];
+    let mut own = vec![0u64; kinds.len()];
+    let pieces = sweep(&heap.snapshot, heap.threads, Vec::new, |pieces, _, columns| {
+        let mut piece = Vec::with_capacity(columns.len());
+        kind::each(columns, |_, kind, _| {
+            let number = kinds.iter().position(|known| *known == kind);
+            piece.push(number.map_or(NO_KIND, |number| number as u8));
+        });
+        pieces.push((columns.first.0 as usize, piece));
+    })?;
+    for (first, piece) in pieces.into_iter().flatten() {
+        kind_of[first..first + piece.len()].copy_from_slice(&piece);
+    }
+    // Which kinds are among a block's dominators and itself.
+    let mut above = vec![0u32; blocks];
+    let mut way: Vec<u32> = Vec::new();
+    let mut sizes_missing: Vec<(u32, u8)> = Vec::new();
+    for start in 0..blocks as u32 {
+        if !heap.graph.is_reachable(BlockIndex(start)) {
+            continue;
+        }
+        let mut at = start;
+        let mut mask = loop {
+            let known = above[at as usize];
+            if known != 0 {
+                break known;
+            }
+            way.push(at);
+            match heap.graph.dominator(Node::Block(BlockIndex(at))) {
+                Some(Node::Block(dominator)) => at = dominator.0,
+                _ => break KNOWN,
+            }
+        };
+        while let Some(block) = way.pop() {
+            let kind = kind_of[block as usize];
+            if kind != NO_KIND {
+                if mask >> kind & 1 == 0 {
+                    match heap.graph.retained(BlockIndex(block)) {
+                        Some(words) => own[usize::from(kind)] += words.0,
+                        None => sizes_missing.push((block, kind)),
+                    }
+                }
+                mask |= 1 << kind;
+            }
+            above[block as usize] = mask;
+        }
+    }
+    drop(above);
+    // Those that retain nothing but themselves.
+    sizes_missing.sort_unstable();
+    let missing = sizes_missing.as_slice();
+    let more = sweep(
+        &heap.snapshot,
+        heap.threads,
+        || vec![0u64; kinds.len()],
+        |own, _, columns| {
+            let first = columns.first.0;
+            let from = missing.partition_point(|(block, _)| *block < first);
+            for (block, kind) in &missing[from..] {
+                let Some(block) = columns.get((block - first) as usize) else { break };
+                own[usize::from(*kind)] += block.size().0;
+            }
+        },
+    )?;
+    for more in more {
+        for (own, more) in own.iter_mut().zip(more) {
+            *own += more;
+        }
+    }
+    Ok(own.into_iter().map(|words| Words(words).bytes()).collect())
+}

@@ -1,0 +1,156 @@
+//! What a snapshot is of, and how much is in it.
+
+use serde::Serialize;
+
+use super::Heap;
+use crate::graph::sweep::sweep;
+use crate::read::{Error, Strength};
+use crate::units::{Bytes, Words};
+use crate::write::Space;
+
+/// A snapshot in figures.
+#[derive(Clone, Debug, Serialize)]
+pub struct Info {
+    /// The program's name.
+    pub program: String,
+    /// The OCaml runtime's version.
+    pub runtime: String,
+    /// The process.
+    pub pid: u64,
+    /// The snapshot's number within its recording.
+    pub number: u64,
+    /// Why it was taken.
+    pub reason: &'static str,
+    /// When it was taken: nanoseconds since 1970.
+    pub taken_at: u64,
+    /// How long the program stood still: nanoseconds.
+    pub pause: u64,
+    /// Counters of the collector.
+    pub counters: Vec<(String, u64)>,
+    /// The parts of memory.
+    pub spaces: Vec<SpaceRow>,
+    /// Blocks that something keeps alive, static ones counted.
+    pub reachable_blocks: u64,
+    /// Their size.
+    pub reachable_bytes: Bytes,
+    /// Blocks that nothing keeps alive and that are not freed yet.
+    pub unreachable_blocks: u64,
+    /// Their size.
+    pub unreachable_bytes: Bytes,
+    /// Bytes outside the heap that go with custom blocks.
+    pub external: Bytes,
+    /// Pointers between blocks.
+    pub edges: u64,
+    /// Roots that hold a block.
+    pub roots: u64,
+    /// Ephemerons and weak arrays.
+    pub ephemerons: u64,
+    /// Values with a finaliser.
+    pub finalisers: u64,
+    /// Blocks that the allocation trace knows.
+    pub samples: u64,
+    /// Words that look like pointers and point to no block.
+    pub outside: u64,
+    /// What is wrong with the file.
+    pub damage: Option<String>,
+}
+
+/// A part of memory.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpaceRow {
+    /// Its name.
+    pub space: &'static str,
+    /// Blocks in it.
+    pub blocks: u64,
+    /// Their size, headers counted.
+    pub bytes: Bytes,
+    /// Free space and padding between them.
+    pub between: Bytes,
+}
+
+/// Counts.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
+    let snapshot = &heap.snapshot;
+    let gathered = sweep(snapshot, heap.threads, Sum::default, |sum, _, columns| {
+        let mut start = 0;
+        for (space, end) in columns.spaces() {
+            let row = &mut sum.spaces[space as usize];
+            for block in (start..end).filter_map(|place| columns.get(place)) {
+                row.0 += 1;
+                row.1 += block.size().0;
+                let which = usize::from(heap.graph.is_reachable(block.index));
+                sum.by_life[which].0 += 1;
+                sum.by_life[which].1 += block.size().0;
+            }
+            start = end;
+        }
+        for (space, words) in columns.between() {
+            sum.spaces[space as usize].2 += words.0;
+        }
+        sum.external += columns.customs().map(|(_, _, external)| external).sum::<u64>();
+        sum.edges += columns.edges().len() as u64;
+    })?;
+    let mut sum = Sum::default();
+    for more in gathered {
+        for (into, from) in sum.spaces.iter_mut().zip(more.spaces) {
+            *into = (into.0 + from.0, into.1 + from.1, into.2 + from.2);
+        }
+        for (into, from) in sum.by_life.iter_mut().zip(more.by_life) {
+            *into = (into.0 + from.0, into.1 + from.1);
+        }
+        sum.external += more.external;
+        sum.edges += more.edges;
+    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let facts = &snapshot.facts;
+    Ok(Info {
+        program: text(&facts.program),
+        runtime: text(&facts.runtime),
+        pid: facts.pid,
+        number: facts.number,
+        reason: facts.reason.name(),
+        taken_at: facts.taken_at,
+        pause: facts.pause,
+        counters: facts.counters.iter().map(|(name, value)| (text(name), *value)).collect(),
+        spaces: Space::ALL
+            .iter()
+            .zip(sum.spaces)
+            .filter(|(_, (blocks, ..))| *blocks > 0)
+            .map(|(space, (blocks, words, between))| SpaceRow {
+                space: space.name(),
+                blocks,
+                bytes: Words(words).bytes(),
+                between: Words(between).bytes(),
+            })
+            .collect(),
+        reachable_blocks: sum.by_life[1].0,
+        reachable_bytes: Words(sum.by_life[1].1).bytes(),
+        unreachable_blocks: sum.by_life[0].0,
+        unreachable_bytes: Words(sum.by_life[0].1).bytes(),
+        external: Bytes(sum.external),
+        edges: sum.edges,
+        roots: snapshot.roots.len() as u64,
+        ephemerons: snapshot.ephemerons.len() as u64,
+        finalisers: snapshot
+            .roots
+            .iter()
+            .filter(|root| matches!(root.strength, Strength::Finaliser | Strength::Last))
+            .count() as u64,
+        samples: snapshot.samples.len() as u64,
+        outside: snapshot.totals.outside,
+        damage: snapshot.damage.map(|damage| damage.to_string()),
+    })
+}
+
+#[derive(Default)]
+struct Sum {
+    /// Blocks, words, words between; by space.
+    spaces: [(u64, u64, u64); Space::ALL.len()],
+    /// Blocks and words, first of the unreachable.
+    by_life: [(u64, u64); 2],
+    external: u64,
+    edges: u64,
+}

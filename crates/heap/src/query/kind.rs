@@ -1,0 +1,121 @@
+//! Kinds of blocks: by tag, by function for closures, by identifier for custom blocks.
+
+use crate::read::{Block, Columns, Snapshot};
+use crate::tag;
+
+/// What sort of block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A closure, by the number of its function.
+    Closure(u32),
+    /// A custom block, by the number of its identifier.
+    Custom(u32),
+    /// A string or bytes.
+    String,
+    /// A boxed float.
+    Float,
+    /// An array or record of floats.
+    Floats,
+    /// A block that the runtime does not look into.
+    Abstract,
+    /// A continuation (OCaml 5). (4.x: a constructor.)
+    Continuation,
+    /// A lazy value.
+    Lazy,
+    /// A forced lazy value.
+    Forward,
+    /// An object, by how many fields it has; or an exception's or extension's constructor.
+    Object(u64),
+    /// A tuple, record, constructor or array: tag, and how many fields. From 33 on, sizes that need
+    /// as many bits are one kind, told by the smallest.
+    Fields(u8, u64),
+}
+
+/// Up to so many fields, each size is a kind of its own.
+const TOLD: u64 = 32;
+
+impl Kind {
+    /// The kind of a block that is neither closure nor custom.
+    fn plain(block: &Block<'_>) -> Self {
+        let fields = block.wosize.0;
+        match block.tag {
+            tag::STRING => Self::String,
+            tag::DOUBLE => Self::Float,
+            tag::DOUBLE_ARRAY => Self::Floats,
+            tag::ABSTRACT => Self::Abstract,
+            tag::CONTINUATION => Self::Continuation,
+            tag::LAZY => Self::Lazy,
+            tag::FORWARD => Self::Forward,
+            tag::OBJECT => Self::Object(fields),
+            tag if fields <= TOLD => Self::Fields(tag, fields),
+            tag => Self::Fields(tag, 1 << fields.ilog2()),
+        }
+    }
+
+    /// Its name, which is the same in all snapshots of a program.
+    pub fn name(self, snapshot: &Snapshot<'_>) -> String {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        match self {
+            Self::Closure(number) => match snapshot.functions.get(number as usize) {
+                Some(function) if !function.name.is_empty() => {
+                    format!("closure {}", text(&function.name))
+                }
+                Some(function) if !function.file.is_empty() => {
+                    format!("closure at {}:{}", text(&function.file), function.line)
+                }
+                _ => "closure".into(),
+            },
+            Self::Custom(number) => match snapshot.customs.get(number as usize) {
+                Some(identifier) if !identifier.is_empty() => {
+                    format!("custom {}", text(identifier))
+                }
+                _ => "custom".into(),
+            },
+            Self::String => "string".into(),
+            Self::Float => "float".into(),
+            Self::Floats => "float array".into(),
+            Self::Abstract => "abstract".into(),
+            Self::Continuation => "continuation".into(),
+            Self::Lazy => "lazy".into(),
+            Self::Forward => "lazy (forced)".into(),
+            Self::Object(fields) => format!("object, {}", plural(fields)),
+            Self::Fields(tag, fields) if fields <= TOLD => format!("tag {tag}, {}", plural(fields)),
+            Self::Fields(tag, fields) => {
+                format!("tag {tag}, {} to {} fields", fields.max(TOLD + 1), fields * 2 - 1)
+            }
+        }
+    }
+}
+
+fn plural(fields: u64) -> String {
+    if fields == 1 { "1 field".into() } else { format!("{fields} fields") }
+}
+
+/// Hands out a section's blocks with their kinds, and bytes outside the heap that go with them.
+pub(super) fn each<'c>(columns: &'c Columns, mut each: impl FnMut(Block<'c>, Kind, u64)) {
+    let mut closures = columns.closures().peekable();
+    let mut customs = columns.customs().peekable();
+    for (place, block) in columns.iter().enumerate() {
+        if let Some((_, function)) = closures.next_if(|(at, _)| *at == place) {
+            each(block, Kind::Closure(function), 0);
+        } else if let Some((_, identifier, external)) = customs.next_if(|(at, ..)| *at == place) {
+            each(block, Kind::Custom(identifier), external);
+        } else {
+            each(block, Kind::plain(&block), 0);
+        }
+    }
+}
+
+/// The kind of the block at a place of a section.
+pub(super) fn at(columns: &Columns, place: usize) -> Option<Kind> {
+    let block = columns.get(place)?;
+    Some(match block.tag {
+        tag::CLOSURE => Kind::Closure(
+            columns.closures().find(|(at, _)| *at == place).map_or(u32::MAX, |found| found.1),
+        ),
+        tag::CUSTOM => Kind::Custom(
+            columns.customs().find(|(at, ..)| *at == place).map_or(u32::MAX, |found| found.1),
+        ),
+        _ => Kind::plain(&block),
+    })
+}

@@ -1,0 +1,47 @@
+//! Questions to an analysed snapshot. Pure functions: what they answer is what views and `--json`
+//! show, sizes in bytes.
+
+mod compare;
+mod dominated;
+mod histogram;
+mod info;
+mod kind;
+mod names;
+mod path;
+mod roots;
+mod strings;
+
+pub use compare::{Change, Difference, Growth, Measured, diff, growth};
+pub use dominated::{Dominated, Group, dominated};
+pub use histogram::{Histogram, Row, histogram};
+pub use info::{Info, SpaceRow, info};
+pub use kind::Kind;
+pub use names::{holder_name, label_path};
+pub use path::{MergedPath, Path, Step, merged_paths, path, sample};
+pub use roots::{RootRow, Shared, roots, shared, stack};
+pub use strings::{Duplicate, Strings, strings};
+
+use crate::graph::Graph;
+use crate::read::{Error, Snapshot};
+
+/// A snapshot and its analysis.
+#[derive(Debug)]
+pub struct Heap<'a> {
+    /// The file.
+    pub snapshot: Snapshot<'a>,
+    /// What keeps what alive in it.
+    pub graph: Graph,
+    /// How many threads may work on an answer.
+    pub threads: usize,
+}
+
+impl<'a> Heap<'a> {
+    /// Analyses a snapshot.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    pub fn new(snapshot: Snapshot<'a>, threads: usize) -> Result<Self, Error> {
+        let graph = Graph::new(&snapshot, threads)?;
+        Ok(Self { snapshot, graph, threads })
+    }
+}

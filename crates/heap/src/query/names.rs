@@ -1,0 +1,48 @@
+//! How holders are called.
+
+use crate::graph::{Holder, HolderId, Holders};
+use crate::label::{Label, Labels, Part};
+use crate::units::LabelId;
+
+/// A holder's own name, without those above it.
+pub fn holder_name(labels: &Labels, holders: &Holders, holder: HolderId) -> String {
+    match holders.get(holder) {
+        Holder::Everything => "all roots".into(),
+        Holder::Kind(kind) => kind.name().into(),
+        Holder::Label(label) => {
+            labels.get(label).map_or_else(String::new, |label| name(labels, label))
+        }
+    }
+}
+
+fn name(labels: &Labels, label: &Label) -> String {
+    let name = String::from_utf8_lossy(labels.name(label));
+    let file = String::from_utf8_lossy(labels.file(label));
+    let number = label.number;
+    match label.part {
+        Part::Field if name.is_empty() => format!("field {number}"),
+        Part::Field => format!("{name} (field {number})"),
+        Part::Domain => format!("domain {number}"),
+        Part::Thread => format!("thread {number}"),
+        Part::Fiber => format!("fiber {number}"),
+        Part::Slot => format!("slot {number}"),
+        Part::Frame | Part::Function if !file.is_empty() => {
+            let name = if name.is_empty() { "(unknown)" } else { &name };
+            format!("{name} ({file}:{number})")
+        }
+        _ if !name.is_empty() => name.into_owned(),
+        part => format!("{} {number}", part.name()),
+    }
+}
+
+/// A label's names from the coarsest to its own.
+pub fn label_path(labels: &Labels, label: LabelId) -> Vec<String> {
+    let mut path = Vec::new();
+    let mut at = Some(label);
+    while let Some(label) = at.and_then(|id| labels.get(id)) {
+        path.push(name(labels, label));
+        at = label.parent;
+    }
+    path.reverse();
+    path
+}

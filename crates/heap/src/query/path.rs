@@ -1,0 +1,316 @@
+//! Ways from a root down to a block.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+use super::Heap;
+use super::kind::{self, Kind};
+use super::names::holder_name;
+use crate::graph::{Holder, Node};
+use crate::read::{Columns, Error};
+use crate::units::{BlockIndex, Bytes, Words};
+
+/// A way from a root to a block.
+#[derive(Clone, Debug, Serialize)]
+pub struct Path {
+    /// From the root to the block.
+    pub steps: Vec<Step>,
+}
+
+/// One block or holder on the way, or several alike that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What it is.
+    pub name: String,
+    /// The block, if it is one; the first, of several.
+    pub block: Option<BlockIndex>,
+    /// The field that leads on.
+    pub field: Option<u64>,
+    /// How many there are.
+    pub times: u64,
+    /// Whether every way leads through it: it alone keeps the block alive. Of several: through all.
+    pub dominates: bool,
+    /// What it retains, where that is known without reading the block.
+    pub retained: Option<Bytes>,
+}
+
+/// Steps that are told one by one, from each end of a way; what is between is counted.
+const TOLD: usize = 2000;
+
+/// A way as it is found: from the block upwards.
+struct Way {
+    nodes: Vec<Node>,
+    /// Where steps are left out, and how many.
+    gap: Option<(usize, u64)>,
+}
+
+fn way(heap: &Heap<'_>, block: BlockIndex) -> Option<Way> {
+    if !heap.graph.is_reachable(block) {
+        return None;
+    }
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut last: VecDeque<Node> = VecDeque::new();
+    let mut left_out = 0;
+    let mut at = Some(Node::Block(block));
+    while let Some(node) = at {
+        if nodes.len() < TOLD {
+            nodes.push(node);
+        } else {
+            last.push_back(node);
+            if last.len() > TOLD {
+                last.pop_front();
+                left_out += 1;
+            }
+        }
+        at = match node {
+            Node::Block(block) => heap.graph.toward_root(block),
+            Node::Holder(_) => heap.graph.dominator(node),
+        };
+    }
+    let gap = (left_out > 0).then_some((nodes.len(), left_out));
+    nodes.extend(last);
+    Some(Way { nodes, gap })
+}
+
+impl Way {
+    /// What the node at a place leads on to.
+    fn below(&self, place: usize) -> Option<Node> {
+        if self.gap.is_some_and(|(at, _)| at == place) {
+            return None;
+        }
+        self.nodes.get(place.checked_sub(1)?).copied()
+    }
+}
+
+/// What has to be read of blocks to describe ways: their kinds, and which fields lead on.
+#[derive(Default)]
+struct Told {
+    kinds: HashMap<u32, Kind, FxBuildHasher>,
+    fields: HashMap<(u32, u32), u64, FxBuildHasher>,
+}
+
+fn tell(heap: &Heap<'_>, ways: &[Way]) -> Result<Told, Error> {
+    let mut wanted: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for way in ways {
+        for (place, node) in way.nodes.iter().enumerate() {
+            let Node::Block(block) = node else { continue };
+            let below = wanted.entry(block.0).or_default();
+            if let Some(Node::Block(next)) = way.below(place)
+                && !below.contains(&next.0)
+            {
+                below.push(next.0);
+            }
+        }
+    }
+    let mut told = Told::default();
+    let mut columns = Columns::new();
+    let mut decoded = None;
+    for (block, below) in wanted {
+        let Some(section) = heap.snapshot.section_of(BlockIndex(block)) else { continue };
+        if decoded != Some(section) {
+            heap.snapshot.decode(section, &mut columns)?;
+            decoded = Some(section);
+        }
+        let place = (block - columns.first.0) as usize;
+        if let Some(kind) = kind::at(&columns, place) {
+            told.kinds.insert(block, kind);
+        }
+        let Some(targets) = columns.get(place).map(|block| block.targets) else { continue };
+        for (field, target) in columns.fields(place).zip(targets) {
+            if below.contains(target) {
+                told.fields.entry((block, *target)).or_insert(field);
+            }
+        }
+    }
+    Ok(told)
+}
+
+impl Path {
+    fn new(heap: &Heap<'_>, block: BlockIndex, way: &Way, told: &Told) -> Self {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut dominator = Some(Node::Block(block));
+        for (place, node) in way.nodes.iter().copied().enumerate() {
+            if let Some((at, times)) = way.gap
+                && at == place
+            {
+                steps.push(Step {
+                    name: "…".into(),
+                    block: None,
+                    field: None,
+                    times,
+                    dominates: false,
+                    retained: None,
+                });
+                // The next dominator may have been left out.
+                let rest: BTreeSet<Node> = way.nodes[at..].iter().copied().collect();
+                while let Some(above) = dominator
+                    && !rest.contains(&above)
+                {
+                    dominator = heap.graph.dominator(above);
+                }
+            }
+            let dominates = Some(node) == dominator;
+            if dominates {
+                dominator = heap.graph.dominator(node);
+            }
+            let step = match node {
+                Node::Block(block) => {
+                    let field = match way.below(place) {
+                        Some(Node::Block(next)) => told.fields.get(&(block.0, next.0)).copied(),
+                        _ => None,
+                    };
+                    let kind = told.kinds.get(&block.0);
+                    Step {
+                        name: kind.map_or_else(String::new, |kind| kind.name(&heap.snapshot)),
+                        block: Some(block),
+                        field,
+                        times: 1,
+                        dominates,
+                        retained: heap.graph.retained(block).map(Words::bytes),
+                    }
+                }
+                Node::Holder(holder) => {
+                    if heap.graph.holders().get(holder) == Holder::Everything {
+                        continue;
+                    }
+                    Step {
+                        name: holder_name(&heap.snapshot.labels, heap.graph.holders(), holder),
+                        block: None,
+                        field: None,
+                        times: 1,
+                        dominates,
+                        retained: Some(heap.graph.held(holder).bytes()),
+                    }
+                }
+            };
+            push(&mut steps, step);
+        }
+        steps.reverse();
+        Self { steps }
+    }
+}
+
+/// Adds a step, to the last one if that is alike. The target itself stays alone.
+fn push(steps: &mut Vec<Step>, step: Step) {
+    let alone = steps.len() < 2;
+    if let Some(last) = steps.last_mut()
+        && !alone
+        && step.block.is_some()
+        && last.block.is_some()
+        && (&last.name, last.field, last.dominates) == (&step.name, step.field, step.dominates)
+    {
+        last.times += 1;
+        last.block = step.block;
+        last.retained = step.retained;
+    } else {
+        steps.push(step);
+    }
+}
+
+/// A way from a root to a block over as few shared blocks as there can be; `None` if nothing keeps
+/// it alive.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn path(heap: &Heap<'_>, block: BlockIndex) -> Result<Option<Path>, Error> {
+    let Some(way) = way(heap, block) else { return Ok(None) };
+    let ways = [way];
+    let told = tell(heap, &ways)?;
+    Ok(ways.into_iter().next().map(|way| Path::new(heap, block, &way, &told)))
+}
+
+/// Ways of the same shape to several blocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct MergedPath {
+    /// The shape: names from the root to the block, with fields.
+    pub shape: Vec<String>,
+    /// How many of the blocks are kept alive this way.
+    pub blocks: u64,
+    /// What they retain together, one by one.
+    pub retained: Bytes,
+    /// One of them.
+    pub example: BlockIndex,
+}
+
+/// Ways to several blocks, those of the same shape as one; the most frequent first. Repetitions are
+/// part of the shape once, whatever their number.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn merged_paths(heap: &Heap<'_>, blocks: &[BlockIndex]) -> Result<Vec<MergedPath>, Error> {
+    let found: Vec<(BlockIndex, Way)> =
+        blocks.iter().filter_map(|block| Some((*block, way(heap, *block)?))).collect();
+    let (blocks, ways): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let told = tell(heap, &ways)?;
+    let mut merged: HashMap<Vec<String>, (u64, Bytes, BlockIndex), FxBuildHasher> =
+        HashMap::default();
+    for (block, way) in blocks.into_iter().zip(ways) {
+        let path = Path::new(heap, block, &way, &told);
+        let retained = path.steps.last().and_then(|step| step.retained).unwrap_or_default();
+        let shape = path
+            .steps
+            .iter()
+            .map(|step| {
+                let mut shape = step.name.clone();
+                if let Some(field) = step.field {
+                    // Writing to a string cannot fail.
+                    let _ = write!(shape, " .{field}");
+                }
+                if step.times > 1 {
+                    shape.push_str(" …");
+                }
+                shape
+            })
+            .collect();
+        let entry = merged.entry(shape).or_insert((0, Bytes(0), block));
+        entry.0 += 1;
+        entry.1 += retained;
+    }
+    let mut merged: Vec<MergedPath> = merged
+        .into_iter()
+        .map(|(shape, (blocks, retained, example))| MergedPath { shape, blocks, retained, example })
+        .collect();
+    merged.sort_by(|a, b| b.blocks.cmp(&a.blocks).then_with(|| a.shape.cmp(&b.shape)));
+    Ok(merged)
+}
+
+/// At most `most` blocks of a kind that something keeps alive, from all over the heap; the kind is
+/// told by its name.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn sample(heap: &Heap<'_>, kind: &str, most: usize) -> Result<(u64, Vec<BlockIndex>), Error> {
+    let mut names: HashMap<Kind, bool, FxBuildHasher> = HashMap::default();
+    let mut columns = Columns::new();
+    let mut taken: Vec<BlockIndex> = Vec::new();
+    let (mut seen, mut every) = (0u64, 1u64);
+    for section in 0..heap.snapshot.sections() {
+        heap.snapshot.decode(section, &mut columns)?;
+        kind::each(&columns, |block, of, _| {
+            let is = *names.entry(of).or_insert_with(|| of.name(&heap.snapshot) == kind);
+            if !is || !heap.graph.is_reachable(block.index) {
+                return;
+            }
+            if seen.is_multiple_of(every) {
+                if taken.len() == most.max(1) {
+                    // Too many: every other one, here and from now on.
+                    let mut keep = false;
+                    taken.retain(|_| {
+                        keep = !keep;
+                        keep
+                    });
+                    every *= 2;
+                }
+                if seen.is_multiple_of(every) {
+                    taken.push(block.index);
+                }
+            }
+            seen += 1;
+        });
+    }
+    Ok((seen, taken))
+}

@@ -1,0 +1,267 @@
+//! Questions to a heap that is known block by block.
+
+use memtrail_heap::graph::{EVERYTHING, Graph, Node};
+use memtrail_heap::model::{Heap as Model, Made, Value};
+use memtrail_heap::query::{
+    Heap, Measured, diff, dominated, growth, histogram, info, merged_paths, path, roots, sample,
+    shared, stack, strings,
+};
+use memtrail_heap::read::{Snapshot, Strength};
+use memtrail_heap::write::{Part, Space};
+use memtrail_heap::{Address, BlockIndex, Bytes, LabelId, RootKind, tag};
+
+/// A module with a list of `cells` strings in its second field, a thread with a frame that holds
+/// the last cell and a pair; a closure, a custom block and a float hang from the pair.
+struct Known {
+    model: Model,
+    cells: Vec<Made>,
+    pair: Made,
+    field: LabelId,
+    frame: LabelId,
+}
+
+fn known(cells: usize) -> Known {
+    let mut model = Model::new();
+    model.contents = true;
+    model.facts.program = b"server".to_vec();
+    model.facts.pause = 5;
+    model.facts.counters = vec![(b"major_collections".to_vec(), 7)];
+    let module = model.block_in(Space::Static, 0, &[Value::Int(3), Value::Int(0), Value::Int(0)]);
+    let mut list = Vec::new();
+    for cell in 0..cells {
+        let text = model.string(if cell % 2 == 0 { b"even" } else { b"odd number" });
+        list.push(model.block(0, &[Value::Block(text), Value::Int(0)]));
+    }
+    for two in list.windows(2) {
+        model.set(two[0], 1, Value::Block(two[1]));
+    }
+    let unit = model.labels.add(None, RootKind::Global, Part::Unit, b"Feed", b"", 0);
+    let field = model.labels.add(Some(unit), RootKind::Global, Part::Field, b"", b"", 1);
+    model.set(module, 1, Value::Block(list[0]));
+    model.root_at(field, Value::Block(list[0]), Strength::Strong, Some((module, 1)));
+    // Nothing points to the module itself: without this it would not be in the snapshot.
+    model.root_at(unit, Value::Block(module), Strength::Weak, None);
+    let closure = model
+        .block(tag::CLOSURE, &[Value::Raw(77), Value::Raw(1 << 56 | 2 << 1 | 1), Value::Int(1)]);
+    let custom = model.block(tag::CUSTOM, &[Value::Raw(9), Value::Raw(4096)]);
+    let float = model.block(tag::DOUBLE, &[Value::Raw(0)]);
+    let pair = model.block(0, &[Value::Block(closure), Value::Block(custom), Value::Block(float)]);
+    let thread = model.labels.add(None, RootKind::Stack, Part::Thread, b"", b"", 1);
+    let frame =
+        model.labels.add(Some(thread), RootKind::Stack, Part::Frame, b"Feed.serve", b"feed.ml", 12);
+    model.root_at(frame, Value::Block(*list.last().unwrap()), Strength::Strong, None);
+    model.root_at(frame, Value::Block(pair), Strength::Strong, None);
+    model.sample(pair, 42);
+    model.block(0, &[Value::Int(1)]); // nothing points to this one
+    Known { model, cells: list, pair, field, frame }
+}
+
+fn with<R>(model: &Model, ask: impl FnOnce(&Heap<'_>) -> R) -> R {
+    let bytes = model.bytes();
+    ask(&Heap::new(Snapshot::read(&bytes).unwrap(), 2).unwrap())
+}
+
+fn number(model: &Model, made: Made) -> BlockIndex {
+    BlockIndex(model.numbers()[made.0])
+}
+
+#[test]
+fn info_counts_everything() {
+    with(&known(10).model, |heap| {
+        let info = info(heap).unwrap();
+        assert_eq!((info.program.as_str(), info.pause), ("server", 5));
+        assert_eq!(info.counters, [("major_collections".into(), 7)]);
+        assert_eq!(info.reachable_blocks, 25);
+        assert_eq!((info.unreachable_blocks, info.unreachable_bytes), (1, Bytes(16)));
+        assert_eq!(info.external, Bytes(4096));
+        assert_eq!((info.samples, info.roots, info.finalisers), (1, 4, 0));
+        assert_eq!(info.damage, None);
+    });
+}
+
+#[test]
+fn roots_retain_what_only_they_keep() {
+    let known = known(10);
+    with(&known.model, |heap| {
+        let rows = roots(heap, Bytes(1), None);
+        let of = |label: LabelId| rows.iter().find(|row| row.label == Some(label)).unwrap();
+        // Nine cells and their strings are the module's; the last pair is shared with the frame.
+        let text = |cell: usize| if cell % 2 == 0 { 16 } else { 24 };
+        let field = of(known.field);
+        assert_eq!(field.path, ["Feed", "field 1"]);
+        assert_eq!(field.retained, Bytes((0..9).map(|cell| 24 + text(cell)).sum()));
+        assert_eq!(field.reachable, Bytes((0..10).map(|cell| 24 + text(cell)).sum()));
+        assert_eq!(field.shared, Bytes(24 + text(9)));
+        let frame = of(known.frame);
+        assert_eq!(frame.path, ["thread 1", "Feed.serve (feed.ml:12)"]);
+        assert_eq!(frame.retained, Bytes(32 + 32 + 24 + 16));
+        assert!(rows.is_sorted_by(|a, b| a.retained >= b.retained));
+        assert_eq!(stack(heap).len(), 3);
+        assert!(roots(heap, Bytes(1), Some(RootKind::Stack)).iter().all(|row| row.kind == "stack"));
+
+        let holders = heap.graph.holders();
+        let both = shared(heap, holders.label(known.field), holders.label(known.frame));
+        assert_eq!(both.names[1], "Feed.serve (feed.ml:12)");
+        assert_eq!(both.common, Bytes(24 + text(9)));
+    });
+}
+
+#[test]
+fn histogram_counts_by_kind() {
+    with(&known(10).model, |heap| {
+        let histogram = histogram(heap).unwrap();
+        let row = |kind: &str| histogram.rows.iter().find(|row| row.kind == kind).unwrap();
+        assert_eq!(row("string").blocks, 10);
+        assert_eq!(row("string").bytes, Bytes(5 * 16 + 5 * 24));
+        assert_eq!(row("closure Module.f77").bytes, Bytes(32));
+        assert_eq!(row("custom _custom9").external, Bytes(4096));
+        assert_eq!(row("float").blocks, 1);
+        assert_eq!(histogram.unreachable_blocks, 1);
+        // Nested instances count once: the list's cells retain each other.
+        let cells = row("tag 0, 2 fields");
+        assert_eq!((cells.blocks, cells.bytes), (10, Bytes(240)));
+        assert_eq!(cells.retained, Some(Bytes(10 * 24 + 5 * 16 + 5 * 24)));
+    });
+}
+
+#[test]
+fn children_are_grouped_by_kind() {
+    let known = known(3);
+    with(&known.model, |heap| {
+        let top = dominated(heap, Node::Holder(EVERYTHING)).unwrap();
+        // The last cell hangs from nothing less than everything.
+        assert_eq!(top.groups.len(), 1);
+        assert_eq!(top.groups[0].largest, number(&known.model, known.cells[2]));
+        assert_eq!(
+            top.holders.iter().map(|row| row.1.as_str()).collect::<Vec<_>>(),
+            ["stack", "global", "static"]
+        );
+        let pair = dominated(heap, Node::Block(number(&known.model, known.pair))).unwrap();
+        let kinds: Vec<_> = pair.groups.iter().map(|group| group.kind.as_str()).collect();
+        assert_eq!(kinds, ["closure Module.f77", "custom _custom9", "float"]);
+    });
+}
+
+#[test]
+fn paths_lead_from_roots_and_repetitions_are_one_step() {
+    let known = known(50);
+    with(&known.model, |heap| {
+        let target = number(&known.model, known.cells[40]);
+        let path = path(heap, target).unwrap().unwrap();
+        let steps: Vec<_> =
+            path.steps.iter().map(|step| (step.name.as_str(), step.field, step.times)).collect();
+        assert_eq!(
+            steps,
+            [
+                ("global", None, 1),
+                ("Feed", None, 1),
+                ("field 1", None, 1),
+                ("tag 0, 2 fields", Some(1), 40),
+                ("tag 0, 2 fields", None, 1),
+            ]
+        );
+        assert!(path.steps.iter().all(|step| step.dominates));
+        assert_eq!(path.steps[3].block, Some(number(&known.model, known.cells[0])));
+
+        let (there, some) = sample(heap, "string", 16).unwrap();
+        assert_eq!(there, 50);
+        assert!(some.len() <= 16 && some.len() > 7);
+        let merged = merged_paths(heap, &some).unwrap();
+        assert_eq!(merged[0].shape.last().unwrap(), "string");
+        assert_eq!(merged.iter().map(|path| path.blocks).sum::<u64>(), some.len() as u64);
+    });
+}
+
+#[test]
+fn very_long_paths_are_told_from_both_ends() {
+    let known = known(20_000);
+    with(&known.model, |heap| {
+        let target = number(&known.model, known.cells[19_990]);
+        let path = path(heap, target).unwrap().unwrap();
+        let elided = path.steps.iter().find(|step| step.name == "…").unwrap();
+        let told: u64 = path.steps.iter().map(|step| step.times).sum();
+        assert_eq!(told, 3 + 19_991);
+        assert!(elided.times > 10_000);
+        assert!(path.steps.iter().all(|step| step.dominates || step.name == "…"));
+    });
+}
+
+#[test]
+fn duplicate_strings_are_found() {
+    with(&known(10).model, |heap| {
+        let strings = strings(heap, 10).unwrap().unwrap();
+        assert_eq!((strings.strings, strings.bytes), (10, Bytes(5 * 4 + 5 * 10)));
+        let odd = &strings.duplicates[0];
+        assert_eq!((odd.start.as_str(), odd.times, odd.wasted), ("odd number", 5, Bytes(4 * 24)));
+        assert_eq!(strings.wasted, Bytes(4 * 24 + 4 * 16));
+    });
+}
+
+#[test]
+fn what_grew_is_told() {
+    let models = [known(3), known(5), known(9)];
+    with(&models[0].model, |before| {
+        with(&models[2].model, |after| {
+            let difference = diff(before, after).unwrap();
+            assert_eq!(difference.kinds[0].name, "tag 0, 2 fields");
+            assert_eq!(difference.kinds[0].blocks, Some([3, 9]));
+            assert!(difference.roots.iter().any(|root| root.name == "global: Feed / field 1"));
+        });
+    });
+    let measured: Vec<Measured> = models
+        .iter()
+        .map(|known| with(&known.model, |heap| Measured::new(heap).unwrap()))
+        .collect();
+    let grown = growth(&measured);
+    let names: Vec<_> = grown.iter().map(|growth| growth.name.as_str()).collect();
+    assert!(names.contains(&"string") && names.contains(&"global: Feed / field 1"), "{names:?}");
+    assert!(!names.contains(&"float"));
+}
+
+#[test]
+fn an_index_read_again_says_the_same() {
+    let known = known(1000);
+    let bytes = known.model.bytes();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let graph = Graph::new(&snapshot, 1).unwrap();
+    let mut index = Vec::new();
+    graph.write_index(&snapshot, &mut index).unwrap();
+    let again = Graph::read_index(&snapshot, &index).unwrap();
+    for block in (0..snapshot.blocks()).map(BlockIndex) {
+        assert_eq!(graph.dominator(Node::Block(block)), again.dominator(Node::Block(block)));
+        assert_eq!(graph.retained(block), again.retained(block));
+        assert_eq!(graph.toward_root(block), again.toward_root(block));
+    }
+    let holders = [again.holders().label(known.field)];
+    assert_eq!(graph.reach(&holders).words, again.reach(&holders).words);
+
+    // Of another snapshot, damaged, or cut off: not read.
+    let other = self::known(999).model.bytes();
+    assert!(Graph::read_index(&Snapshot::read(&other).unwrap(), &index).is_none());
+    for at in [30, index.len() / 2, index.len() - 1] {
+        let mut damaged = index.clone();
+        damaged[at] ^= 1;
+        assert!(Graph::read_index(&snapshot, &damaged).is_none());
+        assert!(Graph::read_index(&snapshot, &index[..at]).is_none());
+    }
+}
+
+/// Blocks in slots, as OCaml 5 has them, have their addresses and the padding between.
+#[test]
+fn addresses_come_back() {
+    for slots in [false, true] {
+        let mut model = Model::new();
+        model.slots = slots;
+        let first = model.block(0, &[Value::Int(1)]);
+        let second = model.block(0, &[Value::Block(first), Value::Int(0)]);
+        model.root(RootKind::GlobalC, "c", Value::Block(second), Strength::Strong);
+        let bytes = model.bytes();
+        let snapshot = Snapshot::read(&bytes).unwrap();
+        let mut columns = memtrail_heap::read::Columns::new();
+        snapshot.decode(0, &mut columns).unwrap();
+        let addresses: Vec<Address> = columns.addresses().collect();
+        let apart = if slots { 96 } else { 16 };
+        assert_eq!(addresses[1].0 - addresses[0].0, apart);
+        assert_eq!(columns.get(1).unwrap().targets, [0]);
+    }
+}
