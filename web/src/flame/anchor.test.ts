@@ -1,27 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anchorOf, find, pathOf, viewAt } from "./anchor.ts";
-import { wish } from "./detail.ts";
-import { graft } from "./graft.ts";
 import { firstBox, moved, whereabouts } from "./moves.ts";
-import type { Orientation } from "./rows.ts";
-import { boxUnder, placeOf, type Scene } from "./scene.ts";
-import { layOut, type Tree } from "./tree.ts";
-import { columnsOf, generated, random, type Node } from "./trees.testing.ts";
-
-function sceneOf(callees: Tree, callers: Tree | null = null, orientation: Orientation = "flame"): Scene {
-  return {
-    rows: { orientation, callers: callers ? callers.rows - 1 : 0, focus: 1, callees: callees.rows - 1 },
-    callees,
-    callers,
-    focus: [{ label: "focus", colour: 0 }],
-    sum: "",
-    width: callees.bytes[0]!,
-    calleeColours: new Uint8Array(callees.size),
-    callerColours: new Uint8Array(callers?.size ?? 0),
-    label: () => "",
-  };
-}
+import { boxUnder, placeOf } from "./scene.ts";
+import { layOut } from "./tree.ts";
+import { columnsOf, generated, random, sceneOf, type Node } from "./trees.testing.ts";
 
 test("the view stays on what it showed when the tree around it changes", () => {
   const root = generated(300, random(21));
@@ -52,24 +35,6 @@ test("a view that was not zoomed stays whole", () => {
   const after = sceneOf(layOut(columnsOf(generated(50, random(8)))));
   const view = viewAt(after, anchorOf(before, { from: 0, to: 1, top: 0 }));
   assert.deepEqual([view.from, view.to], [0, 1]);
-});
-
-test("zooming in wishes for detail once, and what came is enough", () => {
-  const root: Node = { entity: 0, bytes: 0, children: [] };
-  const branch: Node = { entity: 1, bytes: 0, children: [] };
-  for (let i = 0; i < 500; i++) branch.children.push({ entity: 10 + i, bytes: 1, children: [] });
-  branch.bytes = 500;
-  root.children = [{ entity: 2, bytes: 9_500, children: [] }, branch];
-  root.bytes = 10_000;
-  const coarse = layOut(columnsOf(root, 5));
-  const scene = sceneOf(coarse);
-  assert.equal(wish(scene, { from: 0, to: 1, top: 0 }, []), null);
-  const view = { from: 0.95, to: 1, top: 0 };
-  const wanted = wish(scene, view, [])!;
-  assert.equal(coarse.entity[wanted.at], 1);
-  assert.ok(wanted.cutoff * 500 <= 500 / 2000 + 1e-9);
-  const fine = sceneOf(graft(coarse, wanted.at, columnsOf(branch)));
-  assert.equal(wish(fine, view, [wanted.known]), null);
 });
 
 test("arrow keys go along calls and rows, and back again", () => {

@@ -1,5 +1,7 @@
 /** Trees for tests: generated from a seed, and laid out slowly, by recursion over objects. */
-import type { TreeColumns } from "./tree.ts";
+import type { Orientation } from "./rows.ts";
+import type { Scene } from "./scene.ts";
+import type { Tree, TreeColumns } from "./tree.ts";
 
 /** Numbers between 0 and 1 that are the same in every run. */
 export function random(seed: number): () => number {
@@ -76,4 +78,19 @@ export function placedSlowly(root: Node, cutoff = 0): Placed[] {
   };
   visit(root, 0, 0);
   return out;
+}
+
+/** A scene of trees without names and colours, around a focus of one function. */
+export function sceneOf(callees: Tree, callers: Tree | null = null, orientation: Orientation = "flame"): Scene {
+  return {
+    rows: { orientation, callers: callers ? callers.rows - 1 : 0, focus: 1, callees: callees.rows - 1 },
+    callees,
+    callers,
+    focus: [{ label: "focus", colour: 0 }],
+    sum: "",
+    width: callees.bytes[0]!,
+    calleeColours: new Uint8Array(callees.size),
+    callerColours: new Uint8Array(callers?.size ?? 0),
+    label: () => "",
+  };
 }

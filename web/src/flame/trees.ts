@@ -54,7 +54,7 @@ export function useFlame(focus: readonly string[], direction: Direction, names: 
     const scene = chart.shown;
     if (!scene || !trees || scene.callees !== trees.callees || scene.callers !== trees.callers) return;
     const known = current?.known ?? [];
-    const wanted = wish(scene, chart.viewport, known);
+    const wanted = wish(scene, { view: chart.viewport, visible: chart.window.visible }, known);
     if (!wanted || !asked.fresh) return;
     asking.current?.abort();
     const stop = new AbortController();
@@ -68,7 +68,9 @@ export function useFlame(focus: readonly string[], direction: Direction, names: 
       const detail = await askOnce<FlameAnswer>(
         {
           ...parameters,
-          focus: callees ? [...focus, ...keys] : [...keys.toReversed(), ...focus],
+          focus: callees
+            ? shortened([...focus, ...keys].toReversed()).toReversed()
+            : shortened([...keys.toReversed(), ...focus]),
           direction: wanted.part,
           cutoff: wanted.cutoff,
           limit: MOST_BOXES,
@@ -76,7 +78,7 @@ export function useFlame(focus: readonly string[], direction: Direction, names: 
         stop.signal,
       );
       const columns = side(detail.columns, callees ? "down" : "up");
-      if (stop.signal.aborted || !columns) return;
+      if (stop.signal.aborted || !columns || !sameWeight(columns.bytes[0], tree.bytes[wanted.at])) return;
       setGrafted({
         trees: { ...trees, [wanted.part]: graft(tree, wanted.at, columns) },
         known: [...known, wanted.known],
@@ -86,6 +88,23 @@ export function useFlame(focus: readonly string[], direction: Direction, names: 
     });
   };
   return { asked, trees, refine };
+}
+
+/** Letters that the keys in an ask may have. */
+const LONGEST_FOCUS = 150_000;
+
+/**
+ * The first keys of a path, as many as an ask has room for. Fewer functions may be called from
+ * elsewhere, too: then the answer is heavier, and of no use.
+ */
+function shortened(keys: readonly string[]): string[] {
+  let room = LONGEST_FOCUS;
+  const end = keys.findIndex((key) => (room -= key.length + 3) < 0);
+  return keys.slice(0, end < 0 ? keys.length : end);
+}
+
+function sameWeight(a: number | undefined, b: number | undefined): boolean {
+  return a !== undefined && b !== undefined && Math.abs(a - b) <= 1e-9 * Math.max(a, b);
 }
 
 function layOutBoth(answer: NonNullable<Asked<FlameAnswer>["answer"]>) {
