@@ -3,6 +3,8 @@
 
 mod facts;
 mod format;
+#[doc(hidden)]
+pub mod fuzz;
 #[cfg(feature = "analysis")]
 pub mod graph;
 mod label;

@@ -16,6 +16,7 @@ use crate::label::Labels;
 use crate::units::{Address, BlockIndex, LabelId};
 use crate::wire::Cursor;
 use sections::Section;
+pub(crate) use sections::section;
 
 /// How a root holds its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

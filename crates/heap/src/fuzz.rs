@@ -1,0 +1,105 @@
+//! What fuzzing checks of the reader. Here rather than with the fuzz targets, so that tests can
+//! replay their corpus.
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::format::{FILE_HEADER, MAGIC, SECTION_HEADER, VERSION, kind};
+use crate::read::{Columns, Snapshot};
+
+/// Reads any bytes as a snapshot: no panic, whatever they are.
+///
+/// # Panics
+/// If the reader is wrong.
+pub fn read(bytes: &[u8]) {
+    let Ok(snapshot) = Snapshot::read(bytes) else { return };
+    if let Some(damage) = snapshot.damage {
+        assert!(damage.offset <= bytes.len() as u64, "{damage}");
+    }
+    let mut columns = Columns::new();
+    let mut blocks = 0;
+    for section in 0..snapshot.sections() {
+        if snapshot.decode(section, &mut columns).is_err() {
+            return;
+        }
+        assert_eq!(snapshot.first_of(section).0, blocks);
+        blocks += columns.len() as u32;
+        assert_eq!(columns.addresses().count(), columns.len());
+        for (place, block) in columns.iter().enumerate() {
+            assert_eq!(columns.fields(place).count(), block.targets.len());
+            assert!(block.targets.iter().all(|target| *target < snapshot.blocks()));
+            assert_eq!(snapshot.section_of(block.index), Some(section));
+        }
+        assert_eq!(columns.iter().count(), columns.len());
+    }
+    assert_eq!(blocks, snapshot.blocks());
+    // What cannot be read is an error: that is all there is to say.
+    let _ = snapshot.contents(|_, _, _| {});
+    #[cfg(feature = "analysis")]
+    analyse(snapshot);
+}
+
+/// All that is asked of a snapshot of which every number was checked.
+#[cfg(feature = "analysis")]
+fn analyse(snapshot: Snapshot<'_>) {
+    use crate::query;
+    let Ok(heap) = query::Heap::new(snapshot, 1) else { return };
+    let kept = heap.graph.held(crate::graph::EVERYTHING);
+    let histogram = query::histogram(&heap).expect("sections that were read before");
+    assert_eq!(kept.bytes(), histogram.bytes);
+    let reached = heap.graph.reach(&[crate::graph::EVERYTHING]);
+    assert_eq!(reached.words, kept);
+    for block in (0..heap.snapshot.blocks().min(50)).map(crate::BlockIndex) {
+        let path = query::path(&heap, block).expect("sections that were read before");
+        assert_eq!(path.is_some(), heap.graph.is_reachable(block));
+    }
+}
+
+/// Makes sections of the bytes, each with a checksum that is right, and reads them: so that fuzzing
+/// gets behind the checksums. A section is kind, count, a length in two bytes, and its content.
+///
+/// # Panics
+/// If the reader is wrong.
+pub fn sections(mut bytes: &[u8]) {
+    let mut file = vec![0; FILE_HEADER];
+    file[..6].copy_from_slice(MAGIC);
+    file[6..8].copy_from_slice(&VERSION.to_le_bytes());
+    while let Some(([kind, count, low, high], rest)) = bytes.split_first_chunk::<4>() {
+        let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
+        section(&mut file, u16::from(*kind), u32::from(*count), &rest[..length]);
+        bytes = &rest[length..];
+    }
+    section(&mut file, kind::END, 0, &[]);
+    read(&file);
+}
+
+fn section(file: &mut Vec<u8>, kind: u16, count: u32, content: &[u8]) {
+    let mut header = [0; SECTION_HEADER];
+    header[..2].copy_from_slice(&kind.to_le_bytes());
+    header[4..8].copy_from_slice(&(content.len() as u32).to_le_bytes());
+    header[8..12].copy_from_slice(&(content.len() as u32).to_le_bytes());
+    header[12..16].copy_from_slice(&count.to_le_bytes());
+    let mut checksum = Xxh3Default::new();
+    checksum.update(&header[..16]);
+    checksum.update(content);
+    header[16..].copy_from_slice(&checksum.digest().to_le_bytes());
+    file.extend_from_slice(&header);
+    file.extend_from_slice(content);
+}
+
+/// A snapshot as the input of [`sections`] that gives it again: to start fuzzing from.
+pub fn unpack(snapshot: &[u8]) -> Vec<u8> {
+    let mut unpacked = Vec::new();
+    let mut at = FILE_HEADER;
+    let mut buffer = Vec::new();
+    while let Ok((section, next)) = crate::read::section(snapshot, at) {
+        if let Ok(content) = section.content(&mut buffer)
+            && let Ok(length) = u16::try_from(content.len())
+        {
+            unpacked.extend_from_slice(&[section.kind as u8, section.count as u8]);
+            unpacked.extend_from_slice(&length.to_le_bytes());
+            unpacked.extend_from_slice(content);
+        }
+        at = next;
+    }
+    unpacked
+}
