@@ -120,14 +120,6 @@ impl Made {
     pub(crate) fn total(&self) -> u64 {
         self.blocks.iter().map(|block| block.samples).sum()
     }
-
-    /// All that is on paths.
-    pub(crate) fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = self.blocks.iter().flat_map(|b| b.path.clone()).collect();
-        keys.sort();
-        keys.dedup();
-        keys
-    }
 }
 
 fn block(spec: &Spec, sites: impl Fn(u64) -> Vec<Named>, hidden: &[&str], second: &str) -> Block {

@@ -183,7 +183,7 @@ proptest! {
                 prop_assert!(in_order);
                 if column == Column::Name {
                     prop_assert_eq!(key(&pair[0]) > key(&pair[1]), descending);
-                } else if a == b {
+                } else if a.total_cmp(&b).is_eq() {
                     prop_assert!(pair[0].total.samples >= pair[1].total.samples);
                 }
             }
