@@ -119,16 +119,16 @@ function Facts({ run }: { run: Recording }) {
   return (
     <div class="facts" aria-label="totals of the recording">
       <span title="how long the recording is">
-        <b>{seconds(run.duration)}</b>
+        <strong>{seconds(run.duration)}</strong>
       </span>
       <span title="everything that was allocated, estimated from the samples">
-        <b>{bytes(allocated.value)}</b> allocated
+        <strong>{bytes(allocated.value)}</strong> allocated
       </span>
       <span title={`at ${seconds(peak.time)}`}>
-        <b>{bytes(peak.bytes)}</b> at the peak
+        <strong>{bytes(peak.bytes)}</strong> at the peak
       </span>
       <span title="never collected">
-        <b>{bytes(live_end)}</b> at the end
+        <strong>{bytes(live_end)}</strong> at the end
       </span>
     </div>
   );

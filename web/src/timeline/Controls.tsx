@@ -82,7 +82,7 @@ export function Controls({ allocated, second, secondKey }: Props) {
 function Key({ color, name }: { color: string; name: string }) {
   return (
     <span class="key">
-      <i class="swatch" style={{ background: `var(${color})` }} />
+      <span class="swatch" style={{ background: `var(${color})` }} />
       {name}
     </span>
   );

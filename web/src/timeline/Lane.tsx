@@ -15,6 +15,8 @@ interface Props {
   name: string;
   class: string;
   id: string;
+  /** Of the lane that is the plot itself. */
+  label?: string;
   /** How a time is read out. */
   say(time: number): string;
   onChange(span: Span, how: How): void;
@@ -162,17 +164,17 @@ export function Lane(props: Props) {
       ref={track}
       id={props.id}
       tabIndex={-1}
-      role="group"
-      aria-label={`${name}: range of time`}
+      role={props.label ? "application" : "group"}
+      aria-label={props.label ?? `${name}: range of time`}
       onPointerDown={begin}
     >
       {spans.map((one, index) => (
         <div key={index} class={`span ${one.from !== null && one.from === one.to ? "point" : ""}`} style={box(one)}>
           {span && (
             <>
-              {handle("both", "range", ends(span)[0])}
               {handle("from", "from", ends(span)[0])}
               {handle("to", "to", ends(span)[1])}
+              {handle("both", "range", ends(span)[0])}
             </>
           )}
         </div>

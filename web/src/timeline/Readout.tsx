@@ -49,7 +49,7 @@ function Card({ answer, scale, filtered, x }: Props & { x: number }) {
     <>
       <div class="hair" style={{ left: `${left}px` }} />
       <div class="readout" style={flip ? { right: `${scale.width - left + 10}px` } : { left: `${left + 10}px` }}>
-        <b>{seconds(time)}</b>
+        <strong>{seconds(time)}</strong>
         <span class="faint">{start !== undefined && wallMark(start + time, 1)}</span>
         {filtered && <Row color="--chosen" name="chosen" value={value("chosen")} />}
         <Row color="--minor" name="minor" value={value("minor")} />
@@ -64,7 +64,7 @@ function Row({ color, name, value }: { color: string; name: string; value: strin
   return (
     <>
       <span>
-        <i class="swatch" style={{ background: `var(${color})` }} />
+        <span class="swatch" style={{ background: `var(${color})` }} />
         {name}
       </span>
       <span class="value">{value}</span>

@@ -70,7 +70,7 @@ export function Timeline() {
       if (id === "allocated") choose("allocated", { from: window.from + span / 4, to: window.to - span / 4 });
       else choose(secondKey, { from: window.from + span / 2, to: window.from + span / 2 });
     }
-    requestAnimationFrame(() => document.querySelector<HTMLElement>(`#lane-${id} .handle`)?.focus());
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(`#lane-${id} .handle.both`)?.focus());
   };
 
   useWheel(place, scale, duration);
@@ -91,6 +91,7 @@ export function Timeline() {
           <div class="over" style={{ left: `${LEFT}px`, width: `${scale.width}px` }}>
             <Lane
               id="lane-allocated"
+              label="Memory over time"
               class="main-lane"
               name="allocated"
               scale={scale}
