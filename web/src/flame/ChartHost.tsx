@@ -130,9 +130,9 @@ function chartWidth(width: number, scene: Scene, height: number): number {
 }
 
 function useThemedLook(paints: readonly Paint[]) {
-  const [look, setLook] = useState(() => lookOf(theme.value, paints));
+  const [look, setLook] = useState(() => lookOf(paints));
   const now = theme.value;
-  useLayoutEffect(() => setLook(lookOf(now, paints)), [now, paints]);
+  useLayoutEffect(() => setLook(lookOf(paints)), [now, paints]);
   return look;
 }
 

@@ -1,11 +1,10 @@
 /**
- * A flame graph in the page: two canvases, one above the other, and the part that is shown. The
- * lower has the boxes, and is drawn again when the view moves; the upper has the outlines of what
- * is selected and under the mouse, so that hovering costs next to nothing.
+ * A flame graph in the page: a canvas with the part that is shown, drawn again when the view moves,
+ * and above it the outlines of what is selected and under the mouse.
  */
 import { draw, FONT, ROW_HEIGHT, type Look } from "./draw.ts";
 import { Labels } from "./label.ts";
-import { drawOutlines } from "./outline.ts";
+import { Outline } from "./outline.ts";
 import { firstTop, rowCount, type Box } from "./rows.ts";
 import { boxUnder, placeOf, sameBox, type Scene } from "./scene.ts";
 import {
@@ -38,8 +37,8 @@ const LEAST_SHARE = 0.004;
 
 export class Chart {
   readonly element: HTMLDivElement;
-  private readonly lower: HTMLCanvasElement;
-  private readonly upper: HTMLCanvasElement;
+  private readonly canvas: HTMLCanvasElement;
+  private readonly outlines: { hovered: Outline; selected: Outline };
   private readonly labels: Labels;
   private scene: Scene | null = null;
   private look: Look | null = null;
@@ -49,14 +48,18 @@ export class Chart {
   private hover: Box | null = null;
   private flight: { from: Viewport; to: Viewport; began: number } | null = null;
   private frame = 0;
-  private stale = { lower: true, upper: true };
+  /** The canvas is to be drawn again, and not the outlines alone. */
+  private stale = true;
   private rest: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly events: ChartEvents) {
     this.element = document.createElement("div");
     this.element.className = "flame-chart";
-    this.lower = this.element.appendChild(document.createElement("canvas"));
-    this.upper = this.element.appendChild(document.createElement("canvas"));
+    this.canvas = this.element.appendChild(document.createElement("canvas"));
+    this.outlines = {
+      hovered: new Outline(this.element, "hovered"),
+      selected: new Outline(this.element, "selected"),
+    };
     const measuring = document.createElement("canvas").getContext("2d")!;
     measuring.font = FONT;
     this.labels = new Labels((text) => measuring.measureText(text).width);
@@ -108,12 +111,10 @@ export class Chart {
   resize(width: number, height: number, ratio: number): void {
     const before = this.size.height;
     this.size = { width, height, ratio };
-    for (const canvas of [this.lower, this.upper]) {
-      canvas.width = Math.max(1, Math.round(width * ratio));
-      canvas.height = Math.max(1, Math.round(height * ratio));
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
-    }
+    this.canvas.width = Math.max(1, Math.round(width * ratio));
+    this.canvas.height = Math.max(1, Math.round(height * ratio));
+    this.canvas.style.width = `${width}px`;
+    this.canvas.style.height = `${height}px`;
     // What stands at the lower edge of flames, or at the upper one of icicles, stays there.
     const shift = this.window.floor ? (height - before) / ROW_HEIGHT : 0;
     const first = before === 0 && this.scene;
@@ -125,7 +126,7 @@ export class Chart {
   select(box: Box | null, inSight = true): void {
     if (!sameBox(box, this.selection)) {
       this.selection = box;
-      this.invalidate("upper");
+      this.nextFrame();
       this.events.selected(box);
     }
     if (box && inSight && this.scene) {
@@ -140,7 +141,7 @@ export class Chart {
     const box = this.boxAt(x, y);
     if (!sameBox(box, this.hover)) {
       this.hover = box;
-      this.invalidate("upper");
+      this.nextFrame();
       this.events.hovered(box);
     }
     return box;
@@ -149,7 +150,7 @@ export class Chart {
   leave(): void {
     if (this.hover === null) return;
     this.hover = null;
-    this.invalidate("upper");
+    this.nextFrame();
     this.events.hovered(null);
   }
 
@@ -221,30 +222,27 @@ export class Chart {
   }
 
   private redraw(): void {
-    this.invalidate("lower");
-    this.invalidate("upper");
+    this.stale = true;
+    this.nextFrame();
     this.events.moved();
   }
 
-  private invalidate(canvas: "lower" | "upper"): void {
-    this.stale[canvas] = true;
+  private nextFrame(): void {
     this.frame ||= requestAnimationFrame((now) => this.paint(now));
   }
 
   private paint(now: number): void {
     this.frame = 0;
-    const { scene, look } = this;
-    if (!scene || !look || this.size.width === 0) return;
+    const { scene, look, size } = this;
+    if (!scene || !look || size.width === 0) return;
     if (this.flight) this.advance(now, this.flight);
-    if (this.stale.lower) {
-      const context = this.lower.getContext("2d", { alpha: false })!;
-      draw(context, { frame: this.size, scene, view: this.view, look, labels: this.labels });
+    if (this.stale) {
+      const context = this.canvas.getContext("2d", { alpha: false })!;
+      draw(context, { frame: size, scene, view: this.view, look, labels: this.labels });
     }
-    if (this.stale.upper) {
-      const marks = { selection: this.selection, hover: this.hover };
-      drawOutlines(this.upper.getContext("2d")!, this.size, scene, this.view, look, marks);
-    }
-    this.stale = { lower: false, upper: false };
+    this.stale = false;
+    this.outlines.hovered.place(this.hover, scene, this.view, size);
+    this.outlines.selected.place(this.selection, scene, this.view, size);
     if (this.flight) this.redraw();
   }
 

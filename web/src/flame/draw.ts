@@ -28,8 +28,6 @@ export interface Look {
   readonly hatchLine: number;
   readonly backgroundStyle: string;
   readonly hatch: CanvasPattern | string;
-  /** Lines around boxes that are selected or under the mouse. */
-  readonly outline: string;
 }
 
 interface Written {

@@ -1,10 +1,10 @@
 /** The colours of a flame graph in the theme in use. */
-import { themeColor, type Theme } from "../shell/theme.ts";
+import { themeColor } from "../shell/theme.ts";
 import type { Paint } from "./colour.ts";
 import type { Look } from "./draw.ts";
 import { pixelOf } from "./strip.ts";
 
-export function lookOf(theme: Theme, paints: readonly Paint[]): Look {
+export function lookOf(paints: readonly Paint[]): Look {
   return {
     paints,
     fills: Uint32Array.from(paints, ({ fill }) => pixelOf(fill)),
@@ -13,7 +13,6 @@ export function lookOf(theme: Theme, paints: readonly Paint[]): Look {
     edges: Uint32Array.from(paints, ({ edge }) => (edge ? pixelOf(edge) : 0)),
     backgroundStyle: themeColor("--panel"),
     hatch: hatching(themeColor("--sunken"), themeColor("--line-2")),
-    outline: theme === "light" ? "#101318" : "#ffffff",
   };
 }
 
