@@ -1,5 +1,6 @@
 //! Heap snapshots of OCaml processes: the file, the pointer graph, and what keeps what alive.
-#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
+#![deny(unsafe_code)]
 
 mod facts;
 mod format;
@@ -8,6 +9,8 @@ pub mod fuzz;
 #[cfg(feature = "analysis")]
 pub mod graph;
 mod label;
+#[cfg(feature = "mmap")]
+mod map;
 #[doc(hidden)]
 pub mod model;
 #[cfg(feature = "analysis")]
@@ -20,4 +23,6 @@ pub mod write;
 
 pub use facts::{Facts, Reason};
 pub use label::{Label, Labels, Part, RootKind};
+#[cfg(feature = "mmap")]
+pub use map::MappedSnapshot;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};

@@ -256,6 +256,7 @@ impl Columns {
     }
 
     /// Whether any block has so many fields or more.
+    #[cfg(feature = "analysis")]
     pub(crate) fn has_larger_than(&self, wosize: u64) -> bool {
         self.shapes.iter().any(|shape| shape.wosize >= wosize)
     }
