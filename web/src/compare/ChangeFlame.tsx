@@ -9,6 +9,7 @@ import type { Box } from "../flame/rows.ts";
 import type { Scene } from "../flame/scene.ts";
 import { pathTo } from "../flame/tree.ts";
 import { useKeys } from "../shell/keys.ts";
+import { passOn } from "../shell/passOn.ts";
 import { theme } from "../shell/theme.ts";
 import { focus as focusInUrl, go } from "../state/page.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
@@ -34,7 +35,14 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
   const paints = useMemo(() => changePaints(theme.value), [theme.value]);
   const [selected, setSelected] = useState<Box | null>(null);
   const chart = useRef<Chart | null>(null);
-  useKeys("Difference", [{ keys: "0", does: "whole width", run: () => chart.current?.zoomOut() }]);
+  const toChart = (event: KeyboardEvent): void => passOn(chart.current?.element.parentElement ?? null, event);
+  useKeys("Difference", [
+    { keys: "ArrowUp ArrowDown k j", does: "along calls", run: toChart },
+    { keys: "ArrowLeft ArrowRight h l", does: "next box in the row", run: toChart },
+    { keys: "Enter", does: "take the selected box into the focus" },
+    { keys: "+ -", does: "zoom in, out", run: toChart },
+    { keys: "0", does: "whole width", run: () => chart.current?.zoomOut() },
+  ]);
 
   if (error && !answer) return <Refusal error={error} />;
   if (!answer || !union || !scene) return <div class="flame-place" />;

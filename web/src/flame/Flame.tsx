@@ -3,6 +3,7 @@ import "./flame.css";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Asked } from "../engine/asking.ts";
 import { useKeys } from "../shell/keys.ts";
+import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
 import { theme } from "../shell/theme.ts";
 import { focus as focusInUrl, go, param, rec } from "../state/page.ts";
@@ -80,14 +81,15 @@ function Flame() {
     });
   };
   const extend = (box: Box): void => focusOn(extended, box);
+  const toChart = (event: KeyboardEvent): void => passOn(chart.current?.element.parentElement ?? null, event);
   useKeys("Flame graph", [
-    { keys: "ArrowUp ArrowDown k j", does: "along calls: heaviest callee, caller" },
-    { keys: "ArrowLeft ArrowRight h l", does: "next box in the row" },
+    { keys: "ArrowUp ArrowDown k j", does: "along calls: heaviest callee, caller", run: toChart },
+    { keys: "ArrowLeft ArrowRight h l", does: "next box in the row", run: toChart },
     { keys: "Enter", does: "take the selected box into the focus" },
     { keys: "Shift+Enter", does: "zoom to the selected box" },
-    { keys: "+ -", does: "zoom in, out" },
+    { keys: "+ -", does: "zoom in, out", run: toChart },
     { keys: "0", does: "whole width", run: () => chart.current?.zoomOut() },
-    { keys: "PageUp PageDown Home End", does: "scroll deep stacks" },
+    { keys: "PageUp PageDown Home End", does: "scroll deep stacks", run: toChart },
     {
       keys: "Backspace",
       does: "shorten the focus",

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { revision } from "../engine/asking.ts";
 import { focusForUrl } from "../flame/keys.ts";
 import { useKeys } from "../shell/keys.ts";
+import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
 import { filter, go, param, rec, page, withParam } from "../state/page.ts";
 import { grouped } from "../text/units.ts";
@@ -44,11 +45,14 @@ function Tables() {
   const [cursor, setCursor] = useState(0);
   const [range, setRange] = useState<{ from: number; to: number }>({ from: 0, to: 0 });
   const field = useRef<HTMLInputElement>(null);
+  const root = useRef<HTMLDivElement>(null);
   const change = rows.changes.value;
 
+  const toGrid = (event: KeyboardEvent): void => passOn(root.current?.querySelector<HTMLElement>(".grid") ?? null, event);
   useKeys("Tables", [
-    { keys: "j k ArrowDown ArrowUp", does: "next, previous row; with Shift, several" },
-    { keys: "ArrowRight ArrowLeft", does: "open, close the row" },
+    { keys: "j k ArrowDown ArrowUp", does: "next, previous row; with Shift, several", run: toGrid },
+    { keys: "ArrowRight ArrowLeft", does: "open, close the row", run: toGrid },
+    { keys: "PageUp PageDown Home End", does: "scroll", run: toGrid },
     { keys: "Enter Space", does: "focus on the row in the flame graph" },
     { keys: "Ctrl+c", does: "copy the chosen rows" },
     { keys: "/", does: "find", run: () => field.current?.select() },
@@ -75,7 +79,7 @@ function Tables() {
   const line = useMemo(() => rows.line(cursor), [rows, cursor, change]);
 
   return (
-    <div class="tables">
+    <div class="tables" ref={root}>
       <div class="tables-tools">
         <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
         <FindBox field={field} />
