@@ -28,10 +28,15 @@ const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 
 export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
   const focus = focusOrToplevel(focusInUrl.value);
-  const { answer, error, late } = useAsk<CompareFlame>({ ask: "compare", ...sides, view: "flame", focus, ...LIMITS });
+  const { answer, of, error, late } = useAsk<CompareFlame>({ ask: "compare", ...sides, view: "flame", focus, ...LIMITS });
+  // What the answer is about, which is not always what is asked now.
+  const about = useMemo(() => (of ? (JSON.parse(of) as Asked & { focus: readonly string[] }) : null), [of]);
   const union = useMemo(() => answer && unionOf(answer, width), [answer, width]);
   const names = useMemo(() => answer?.names.map(labelOfKey) ?? [], [answer]);
-  const scene = useMemo(() => union && sceneOf(union, focus, names, sides.normalise), [union, names]);
+  const scene = useMemo(
+    () => union && about && sceneOf(union, about.focus, names, about.normalise),
+    [union, about, names],
+  );
   const paints = useMemo(() => changePaints(theme.value), [theme.value]);
   const [selected, setSelected] = useState<Box | null>(null);
   const chart = useRef<Chart | null>(null);
@@ -45,13 +50,13 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
   ]);
 
   if (error && !answer) return <Refusal error={error} />;
-  if (!answer || !union || !scene) return <div class="flame-place" />;
+  if (!answer || !about || !union || !scene) return <div class="flame-place" />;
   if (union.tree.size === 0 || scene.width <= 0) return <Empty title="Nothing passes through the focus on either side" />;
 
   const extend = (box: Box): void => {
     if (box.part !== "callees" || box.at === 0) return;
     const keys = pathTo(union.tree, box.at).slice(1).map((at) => answer.names[union.tree.entity[at]!]!);
-    go({ focus: focusForUrl([...focus, ...keys]) });
+    go({ focus: focusForUrl([...about.focus, ...keys]) });
   };
   const at = selected && boxOf(selected);
   return (
@@ -64,19 +69,19 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
         <ChartHost
           scene={scene}
           paints={paints}
-          subject={`${JSON.stringify(sides)} ${focus.join("\n")}`}
+          subject={JSON.stringify(about)}
           label="Flame graph of the difference; the table has the same figures"
           dimmed={late || error !== null}
           onChart={(made) => (chart.current = made)}
           onSelect={setSelected}
           onExtend={extend}
-          card={(box) => <ChangeCard name={names[union.tree.entity[boxOf(box)]!] ?? ""} union={union} at={boxOf(box)} scale={sides.normalise} />}
+          card={(box) => <ChangeCard name={names[union.tree.entity[boxOf(box)]!] ?? ""} union={union} at={boxOf(box)} scale={about.normalise} />}
         />
         <div class="flame-selection">
           {at !== null && at < union.tree.size ? (
             <>
-              <b class="clip">{names[union.tree.entity[at]!]}</b>
-              <span class="flame-selection-sums">{sentenceOf(union, at, sides.normalise)}</span>
+              <strong class="clip">{names[union.tree.entity[at]!]}</strong>
+              <span class="flame-selection-sums">{sentenceOf(union, at, about.normalise)}</span>
               <span class="grow" />
               <button type="button" class="button small" onClick={() => selected && extend(selected)} title="Enter, or a double click">
                 Extend focus
@@ -88,7 +93,7 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
         </div>
       </div>
       <div class="unseen" aria-live="polite">
-        {at !== null && at < union.tree.size && `${names[union.tree.entity[at]!]}, ${sentenceOf(union, at, sides.normalise)}`}
+        {at !== null && at < union.tree.size && `${names[union.tree.entity[at]!]}, ${sentenceOf(union, at, about.normalise)}`}
       </div>
     </>
   );
@@ -152,7 +157,9 @@ function Legend() {
     const { fill, text } = paints[paintOf(status, before, after)]!;
     return (
       <>
-        <i style={{ background: fill, color: text }}>{SIGNS[status].trim()}</i>
+        <span class="compare-sample" style={{ background: fill, color: text }}>
+          {SIGNS[status].trim()}
+        </span>
         {status}
       </>
     );

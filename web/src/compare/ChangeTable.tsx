@@ -163,7 +163,7 @@ function Row({ change, largest, scale, focusable }: { change: Change; largest: n
     <tr class={`change-${status}`}>
       <td class="number">{signed(after - before, scale)}</td>
       <td class="change-bar" aria-hidden="true">
-        <i
+        <span
           class={more ? "grown" : "shrunk"}
           style={more ? { left: "50%", width: `${share * 50}%` } : { right: "50%", width: `${share * 50}%` }}
         />

@@ -68,7 +68,7 @@ function SideLine({ word, side, name, children }: LineProps) {
   const told = words.length > 0 ? words.join(" and ") : "all memory";
   return (
     <div class="compare-side">
-      <b>{word}</b>
+      <strong>{word}</strong>
       <span class="compare-side-name">{name}</span>
       <span class="clip quiet" title={told}>
         {told}

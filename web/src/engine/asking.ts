@@ -29,6 +29,8 @@ export const waiting = signal(0);
 export interface Asked<Fields> {
   /** The newest answer there is. An older one stays until the new one has come. */
   answer: Answer<Fields> | null;
+  /** What was asked to get it, as JSON: not always the present ask. */
+  of: string | null;
   /** Why there is no answer to the present ask. */
   error: EngineError | null;
   /** The answer belongs to an earlier ask, and the user has waited long enough to be told. */
@@ -72,7 +74,7 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
   const key = text && `${revision.value} ${text}`;
   const [state, setState] = useState<{ key: string | null; asked: Asked<Fields> }>({
     key: null,
-    asked: { answer: null, error: null, late: false, fresh: false },
+    asked: { answer: null, of: null, error: null, late: false, fresh: false },
   });
 
   // The newest key, for answers that come when the component has moved on.
@@ -84,12 +86,13 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
     answered: (request, answer) => {
       keep(request, answer);
       const fresh = request === wanted.current;
-      setState((old) => ({ key: request, asked: { answer, error: null, late: !fresh && old.asked.late, fresh } }));
+      const of = textOf(request);
+      setState((old) => ({ key: request, asked: { answer, of, error: null, late: !fresh && old.asked.late, fresh } }));
     },
     failed: (request, error) =>
-      setState(({ asked: { answer } }) => ({
+      setState(({ asked: { answer, of } }) => ({
         key: request,
-        asked: { answer, error: asEngineError(error), late: false, fresh: false },
+        asked: { answer, of, error: asEngineError(error), late: false, fresh: false },
       })),
   });
 
@@ -99,7 +102,7 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
     if (ready && key) {
       latest.current?.stop();
       keep(key, ready);
-      setState({ key, asked: { answer: ready, error: null, late: false, fresh: true } });
+      setState({ key, asked: { answer: ready, of: text, error: null, late: false, fresh: true } });
     } else if (key && !settled) latest.current?.want(key);
   }, [key]);
   useEffect(() => () => latest.current?.stop(), []);
@@ -117,7 +120,7 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
     };
   }, [key, settled]);
 
-  if (ready) return { answer: ready, error: null, late: false, fresh: true };
+  if (ready) return { answer: ready, of: text, error: null, late: false, fresh: true };
   if (state.key === key) return state.asked;
   return { ...state.asked, error: null, fresh: false };
 }

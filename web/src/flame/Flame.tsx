@@ -6,7 +6,7 @@ import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
 import { theme } from "../shell/theme.ts";
-import { focus as focusInUrl, go, param, rec } from "../state/page.ts";
+import { focus as focusInUrl, go, param } from "../state/page.ts";
 import { bytes, percent, ratio } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
@@ -45,38 +45,35 @@ const NAMED_SHARE = 1 / 1500;
 
 function Flame() {
   const focus = focusOrToplevel(focusInUrl.value);
-  const names = namesOf(rec.value);
   const [selected, setSelected] = useState<Box | null>(null);
   const chart = useRef<Chart | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const way = DIRECTIONS.some(({ id }) => id === direction.value) ? (direction.value as Direction) : "both";
   const upwards: Orientation = orientation.value === "icicle" ? "icicle" : "flame";
 
-  const { asked, trees, refine } = useFlame(focus, way, names);
+  const { asked, trees, refine } = useFlame(focus, way);
   const found = useSearch(focus);
-  // The focus that the trees are about; a new one is shown when its answer is there.
-  const answered = useRef(focus);
-  if (asked.fresh) answered.current = focus;
   const next = useMemo<Shown | null>(() => {
     if (!trees || trees.answer.focus_bytes <= 0) return null;
     const { total, focus_bytes: sum } = trees.answer;
+    const { rec, focus, direction } = trees.ask;
+    const names = namesOf(rec);
     const text = `${bytes(sum)}, ${percent(ratio(sum, total))}`;
-    const scene = sceneOf(trees, answered.current, upwards, text, names);
+    const scene = sceneOf(trees, focus, upwards, text, names);
     wantNames(scene, chart.current?.viewport ?? { from: 0, to: 1, top: 0 }, NAMED_SHARE, names);
-    const subject = `${rec.value} ${way} ${upwards} ${answered.current.join("\n")}`;
-    return { scene, subject, focus: answered.current, total };
-  }, [trees, upwards, answered.current.join("\n")]);
-  const shown = useShown(next, names);
+    return { scene, subject: `${rec} ${direction} ${upwards} ${focus.join("\n")}`, focus, names, total };
+  }, [trees, upwards]);
+  const shown = useShown(next);
   const count = named.value;
   const scene = useMemo(
-    () => shown && coloured(shown.scene, names, found.entities),
+    () => shown && coloured(shown.scene, shown.names, found.entities),
     [shown, count, found.entities],
   );
   const paints = useMemo(() => palette(theme.value), [theme.value]);
 
   const focusOn = (become: typeof extended, box: Box): void => {
     if (!shown) return;
-    void become(shown.scene, shown.focus, names, box).then((wanted) => {
+    void become(shown.scene, shown.focus, shown.names, box).then((wanted) => {
       if (wanted) go({ focus: focusForUrl(wanted) });
     });
   };
@@ -100,7 +97,7 @@ function Flame() {
   ]);
 
   const factsAt = (box: Box): Facts | null =>
-    scene && shown && factsOf(scene, shown.total, shown.focus, names, box);
+    scene && shown && factsOf(scene, shown.total, shown.focus, shown.names, box);
   const facts = selected && factsAt(selected);
   const label = selected && shown && extending(selected, shown.focus);
 
@@ -142,7 +139,7 @@ function Flame() {
           onSelect={setSelected}
           onExtend={extend}
           onSettle={(settled) => {
-            if (settled.shown) wantNames(settled.shown, settled.viewport, NAMED_SHARE, names);
+            if (settled.shown) wantNames(settled.shown, settled.viewport, NAMED_SHARE, shown.names);
             refine(settled);
           }}
           card={(box) => <FactsCard facts={factsAt(box)} />}

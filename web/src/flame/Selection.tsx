@@ -27,9 +27,9 @@ export function Selection({ facts, extend, alone, zoom }: Props) {
   const name = facts.kind === "function" || facts.kind === "site" ? facts.functionName : null;
   return (
     <div class="flame-selection">
-      <b class="clip" title={facts.name}>
+      <strong class="clip" title={facts.name}>
         {facts.name}
-      </b>
+      </strong>
       <span class="clip quiet flame-selection-place">{facts.place}</span>
       <span class="flame-selection-sums">
         {facts.size} <span class="quiet">· {facts.ofTotal}</span>

@@ -11,6 +11,7 @@ export interface Shown {
   /** What it is about: the recording, the focus, the way it is drawn. */
   readonly subject: string;
   readonly focus: readonly string[];
+  readonly names: NameBook;
   /** Bytes of the whole selection. */
   readonly total: number;
 }
@@ -18,12 +19,12 @@ export interface Shown {
 /** Longer than names take, shorter than anyone waits for a picture. */
 const PATIENCE_MS = 250;
 
-export function useShown(next: Shown | null, names: NameBook): Shown | null {
+export function useShown(next: Shown | null): Shown | null {
   const [impatient, setImpatient] = useState<Shown | null>(null);
   const last = useRef<Shown | null>(null);
   // Reading the signal draws again when names have come.
   void named.value;
-  const ready = next === null || next === last.current || names.settled || impatient === next;
+  const ready = next === null || next === last.current || next.names.settled || impatient === next;
   useEffect(() => {
     if (ready) return undefined;
     const timer = setTimeout(() => setImpatient(next), PATIENCE_MS);

@@ -6,7 +6,7 @@ import { side, type FlameAnswer } from "./answers.ts";
 import type { Chart } from "./chart.ts";
 import { FINEST, wish, type Known } from "./detail.ts";
 import { graft } from "./graft.ts";
-import type { NameBook } from "./names.ts";
+import { namesOf } from "./names.ts";
 import type { Direction } from "./rows.ts";
 import { treeOf } from "./scene.ts";
 import { layOut, pathTo, type Tree } from "./tree.ts";
@@ -14,10 +14,20 @@ import { layOut, pathTo, type Tree } from "./tree.ts";
 /** Most boxes in an answer: 25 bytes each. */
 const MOST_BOXES = 6_000;
 
+/** What a flame graph is about. */
+export interface FlameAsk {
+  readonly rec: number;
+  readonly filter: readonly string[];
+  readonly focus: readonly string[];
+  readonly direction: Direction;
+}
+
 export interface Trees {
   readonly callees: Tree | null;
   readonly callers: Tree | null;
   readonly answer: FlameAnswer;
+  /** What was asked: while the user is quick, not what is asked now. */
+  readonly ask: FlameAsk;
 }
 
 interface Grafted {
@@ -32,17 +42,21 @@ export interface Flame {
   refine(chart: Chart): void;
 }
 
-export function useFlame(focus: readonly string[], direction: Direction, names: NameBook): Flame {
-  const parameters = { ask: "flame", rec: rec.value, filter: filter.value };
+export function useFlame(focus: readonly string[], direction: Direction): Flame {
   const asked = useAsk<FlameAnswer>({
-    ...parameters,
+    ask: "flame",
+    rec: rec.value,
+    filter: filter.value,
     focus,
     direction,
     cutoff: FINEST,
     limit: MOST_BOXES,
   });
-  const { answer } = asked;
-  const base = useMemo(() => answer && { ...layOutBoth(answer), answer }, [answer]);
+  const { answer, of } = asked;
+  const base = useMemo<Trees | null>(
+    () => (answer && of ? { ...layOutBoth(answer), answer, ask: JSON.parse(of) as FlameAsk } : null),
+    [answer, of],
+  );
   const [grafted, setGrafted] = useState<Grafted | null>(null);
   const current = grafted && grafted.trees.answer === answer ? grafted : null;
   const trees = current?.trees ?? base;
@@ -62,12 +76,16 @@ export function useFlame(focus: readonly string[], direction: Direction, names: 
     const tree = treeOf(scene, wanted.part)!;
     void (async () => {
       const path = pathTo(tree, wanted.at).slice(1);
-      const keys = (await names.all(path.map((box) => tree.entity[box]!))).map((name) => name.key);
+      const { rec, filter, focus } = trees.ask;
+      const found = await namesOf(rec).all(path.map((box) => tree.entity[box]!));
+      const keys = found.map((name) => name.key);
       if (stop.signal.aborted || keys.length !== path.length) return;
       const callees = wanted.part === "callees";
       const detail = await askOnce<FlameAnswer>(
         {
-          ...parameters,
+          ask: "flame",
+          rec,
+          filter,
           focus: callees
             ? shortened([...focus, ...keys].toReversed()).toReversed()
             : shortened([...keys.toReversed(), ...focus]),

@@ -22,9 +22,9 @@ export function RowActions({ line, by, path, focusOn }: Props) {
   const value = quoteName(by === "site" ? row.label : row.key);
   return (
     <div class="tables-actions">
-      <b class="clip" title={row.label}>
+      <strong class="clip" title={row.label}>
         {row.label}
-      </b>
+      </strong>
       <span class="clip quiet">{placeOf(row)}</span>
       <span class="grow" />
       {path && (
