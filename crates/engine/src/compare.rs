@@ -14,7 +14,7 @@ use crate::table::affordable;
 
 /// All that a difference can be, in the order of the numbers in columns.
 const STATUSES: [Status; 5] =
-    [Status::New, Status::Gone, Status::Grown, Status::Shrunk, Status::Same];
+    [Status::Same, Status::New, Status::Gone, Status::Grown, Status::Shrunk];
 /// Boxes at most: each may bring a name along.
 const MOST_BOXES: usize = 4000;
 
@@ -100,13 +100,7 @@ fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
     let count = changes.len();
     let from = ask.offset.min(count);
     let some = &changes[from..][..(count - from).min(ask.limit)];
-    // Names of the first side are looked up in the second by chance; both have the same lengths.
-    let some = {
-        let mut budget = Budget::new();
-        let fits = |change: &&Change| budget.take(120 + key(change).len() * 3);
-        let shown = affordable(some, &b.recording.entities, |_| None);
-        &shown[..shown.iter().take_while(fits).count()]
-    };
+    let some = affordable(some, |change| key(change).len());
     let tell = |change: &Change| -> Value {
         let (recording, label) = side(a, b, change);
         let mut row = row(&recording.entities, label);

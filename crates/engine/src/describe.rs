@@ -1,7 +1,11 @@
 //! What is known of a recording beside its trace. All of it may be missing: a bare trace has none.
+//! Threads count from the next time on that something is read of the trace.
 //!
 //! The same object stands as JSON in an offline page, beside each trace.
 
+use std::collections::BTreeMap;
+
+use memtrail_profile::threads::ThreadLog;
 use serde::{Deserialize, Serialize};
 
 /// A recording, as its keeper describes it.
@@ -28,6 +32,24 @@ pub struct Description {
     pub notes: Vec<String>,
     /// Set when the trace holds only a part of the recorded blocks.
     pub thinned: Option<Thinned>,
+    /// Which thread allocated which blocks; absent if there is one only, or if nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<ThreadList>,
+}
+
+/// Whose blocks are whose.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadList {
+    /// The names of all threads, each different; empty for numbers that no thread has.
+    pub names: Vec<String>,
+    /// For each domain: from which block on they are whose, as an index in the names; ascending.
+    pub switches: BTreeMap<u16, Vec<(u64, u16)>>,
+}
+
+impl From<ThreadList> for ThreadLog {
+    fn from(list: ThreadList) -> Self {
+        Self { names: list.names, switches: list.switches }
+    }
 }
 
 /// State of a recording.

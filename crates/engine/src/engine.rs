@@ -108,7 +108,7 @@ impl Engine {
     /// Says anew what is known of a recording: that it ended, and how.
     pub fn describe(&self, id: RecordingId, description: Description) {
         if let Ok(recording) = self.get(id.0) {
-            write(&recording).description = description;
+            write(&recording).describe(description);
         }
     }
 

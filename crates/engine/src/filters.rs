@@ -12,7 +12,9 @@ use crate::overview::elapsed;
 use crate::recording::Recording;
 
 pub(crate) fn presets(recording: &Recording, ask: &Presets) -> Answer {
-    let between = ask.from.zip(ask.to).map(|(from, to)| (elapsed(from), elapsed(to)));
+    let end = recording.profile().end;
+    let within = |time| elapsed(time).min(end);
+    let between = ask.from.zip(ask.to).map(|(from, to)| (within(from), within(to)));
     let tell = |preset: &Preset| {
         json!({
             "id": preset.id,

@@ -19,6 +19,8 @@ mod engine;
 mod export;
 mod filters;
 mod flame;
+#[doc(hidden)]
+pub mod fuzz;
 mod names;
 mod overview;
 mod recording;
@@ -28,6 +30,6 @@ mod table;
 mod units;
 
 pub use answer::Answer;
-pub use describe::Description;
+pub use describe::{Description, ThreadList};
 pub use engine::{Engine, Grown, RecordingId, Reply, Setting};
 pub use refusal::{Refusal, Status};

@@ -26,6 +26,16 @@ impl Budget {
         Self(200_000)
     }
 
+    /// For what stands beside other answers.
+    pub(crate) const fn small() -> Self {
+        Self(60_000)
+    }
+
+    /// For a copy of a whole table.
+    pub(crate) const fn large() -> Self {
+        Self(8_000_000)
+    }
+
     /// Whether there is still room for something.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         match self.0.checked_sub(bytes) {

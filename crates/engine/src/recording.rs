@@ -46,13 +46,25 @@ impl Recording {
         description: Description,
         progress: impl FnMut(u64),
     ) -> Result<Self, Error> {
-        let profile = Profile::read(trace, progress)?;
+        let threads = description.threads.clone().map(Into::into);
+        let profile = Profile::read_with(trace, threads, progress)?;
         Ok(Self::new(Source::Whole(Box::new(profile)), description, trace.len() as u64))
     }
 
     pub(crate) fn growing(description: Description) -> Self {
-        let nothing = Box::new(nothing());
-        Self::new(Source::Growing { profile: Box::default(), nothing }, description, 0)
+        let source = Source::Growing { profile: Box::default(), nothing: Box::new(nothing()) };
+        let mut recording = Self::new(source, Description::default(), 0);
+        recording.describe(description);
+        recording
+    }
+
+    pub(crate) fn describe(&mut self, description: Description) {
+        if let (Source::Growing { profile, .. }, Some(threads)) =
+            (&mut self.source, &description.threads)
+        {
+            profile.threads(threads.clone().into());
+        }
+        self.description = description;
     }
 
     fn new(source: Source, description: Description, bytes: u64) -> Self {

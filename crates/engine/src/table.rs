@@ -1,9 +1,7 @@
 //! The answers to [`Ask::Table`](crate::ask::Ask::Table),
 //! [`Ask::Branches`](crate::ask::Ask::Branches) and [`Ask::Suspects`](crate::ask::Ask::Suspects).
 
-use memtrail_profile::calls::{
-    self, Column, Entities, Label, Line, Pattern, SIGNIFICANCE, Suspect,
-};
+use memtrail_profile::calls::{self, Column, Label, Line, Pattern, SIGNIFICANCE, Suspect};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -14,7 +12,9 @@ use crate::recording::Recording;
 use crate::refusal::Refusal;
 
 /// Rows at most.
-pub(crate) const MOST_ROWS: usize = 1000;
+const MOST_ROWS: usize = 10_000;
+/// Rows that a page shows at a time, at most. Who asks for more wants a copy of the table.
+const MOST_SHOWN: usize = 1000;
 /// Elements of a suspicious path that are told; the innermost ones of longer paths.
 const LONGEST_PATH: usize = 200;
 
@@ -49,7 +49,7 @@ pub(crate) fn branches(recording: &Recording, ask: &Branches) -> Result<Answer, 
 /// Some of `count` rows.
 fn rows(recording: &Recording, choice: &Choice, lines: &[Line], count: usize) -> Answer {
     let entities = &recording.entities;
-    let lines = affordable(lines, entities, |line| Some(line.label));
+    let lines = affordable(lines, |line| entities.label_key(line.label).len());
     let bytes = recording.profile().estimator.bytes_per_sample();
     let all = choice.chosen.sum.samples.max(1) as f64;
     let wide = |of: fn(&Line) -> u64| -> Vec<f64> {
@@ -68,18 +68,11 @@ fn rows(recording: &Recording, choice: &Choice, lines: &[Line], count: usize) ->
         .with("share", narrow(&|line| line.total.samples as f64 / all))
 }
 
-/// As many rows as there may be, and as their names have room in an answer.
-pub(crate) fn affordable<'a, T>(
-    rows: &'a [T],
-    entities: &Entities,
-    label: impl Fn(&T) -> Option<Label>,
-) -> &'a [T] {
-    let mut budget = Budget::new();
-    let fits = |row: &&T| {
-        let key = label(row).map_or(0, |label| entities.label_key(label).len());
-        // The key, and what is shown of it, of its module and of its file.
-        budget.take(80 + key + key.min(300) * 3)
-    };
+/// As many rows as there may be, and as their keys, of these lengths, have room in an answer.
+pub(crate) fn affordable<T>(rows: &[T], key: impl Fn(&T) -> usize) -> &[T] {
+    let mut budget = if rows.len() > MOST_SHOWN { Budget::large() } else { Budget::new() };
+    // The key, and what is shown of it, of its module and of its file.
+    let fits = |row: &&T| budget.take(120 + key(row) + key(row).min(300) * 3);
     &rows[..rows.iter().take(MOST_ROWS).take_while(fits).count()]
 }
 
@@ -90,13 +83,12 @@ pub(crate) fn suspects(recording: &Recording, ask: &Suspects) -> Result<Answer, 
     let bytes = recording.profile().estimator.bytes_per_sample();
     let all = choice.chosen.sum.samples.max(1) as f64;
     let list = |suspects: &[Suspect]| -> Vec<Value> {
-        let mut budget = Budget::new();
+        let mut budget = Budget::small();
         let tell = |suspect: &Suspect| {
             let cut = suspect.path.len().saturating_sub(LONGEST_PATH);
             let path = &suspect.path[cut..];
             let keys: Vec<&str> = path.iter().map(|&entity| entities.key(entity)).collect();
-            // Half of what names may have, as there are two lists.
-            let room = keys.iter().map(|key| 2 * (key.len() + 3)).sum::<usize>();
+            let room = keys.iter().map(|key| key.len() + 3).sum::<usize>();
             let samples = suspect.samples as f64;
             budget.take(160 + room).then(|| {
                 json!({

@@ -1,0 +1,70 @@
+//! A recording that grows says the same, in the end, as one that is there as a whole.
+
+use memtrail_engine::{Description, Engine, Setting};
+use serde_json::{Map, Value, json};
+
+use crate::recorded::{answer, engine, refusal, traces};
+
+/// Entities are numbered as they come, so what comes in pieces has other numbers; these also decide
+/// between what weighs the same.
+fn without_numbers(header: &Map<String, Value>) -> Value {
+    let mut header = Value::Object(header.clone());
+    for list in ["rows", "functions", "paths"] {
+        let Some(rows) = header.get_mut(list).and_then(Value::as_array_mut) else { continue };
+        for row in rows.iter_mut() {
+            row["entity"].take();
+        }
+        if list != "rows" {
+            rows.sort_by_cached_key(ToString::to_string);
+        }
+    }
+    header
+}
+
+#[test]
+fn growing_in_pieces_ends_as_the_whole() {
+    for (name, trace) in traces() {
+        let whole = engine(&[&trace]);
+        let grown = Engine::new(Setting { live: true, offline: false });
+        let id = grown.add_growing(Description::default());
+        // Before anything is there, asks have answers.
+        answer(&grown, &json!({ "ask": "about" }));
+        answer(&grown, &json!({ "ask": "flame", "filter": ["live:peak"] }));
+        let (mut there, mut events) = (0, 0);
+        while there < trace.len() {
+            there = trace.len().min(there + 10_007);
+            let tail = &trace[grown.offset(id) as usize..there];
+            if let Some(more) = grown.grow(id, tail) {
+                assert!(more.events >= events, "{name}");
+                events = more.events;
+                answer(&grown, &json!({ "ask": "table", "filter": ["live:end"] }));
+            }
+        }
+        grown.finish(id, &trace[grown.offset(id) as usize..]).unwrap();
+        for ask in [
+            json!({ "ask": "overview", "filter": ["live:end"] }),
+            json!({ "ask": "table", "limit": 1000 }),
+            json!({ "ask": "density" }),
+            json!({ "ask": "suspects" }),
+        ] {
+            let (grown, whole) = (answer(&grown, &ask), answer(&whole, &ask));
+            assert_eq!(without_numbers(grown.header()), without_numbers(whole.header()), "{name}");
+            for (column, cells) in whole.columns() {
+                assert_eq!(grown.column(column), Some(cells), "{name}: {ask} {column}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_grows_is_described_anew() {
+    let engine = Engine::new(Setting { live: true, offline: false });
+    let id = engine.add_growing(Description::default());
+    let outcome = Some("killed by signal 9".to_owned());
+    engine.describe(id, Description { name: "new".into(), outcome, ..Description::default() });
+    let about = answer(&engine, &json!({ "ask": "about" }));
+    assert_eq!(about.header()["recordings"][0]["outcome"], "killed by signal 9");
+    assert_eq!(about.header()["live"], true);
+    assert!(engine.finish(id, b"no trace").is_err());
+    refusal(&engine, br#"{"ask":"overview","rec":1}"#);
+}

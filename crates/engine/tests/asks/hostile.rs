@@ -1,0 +1,124 @@
+//! Asks and traces that somebody made up.
+
+use memtrail_engine::Status;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::recorded::{answer, engine, fixture, refusal};
+
+#[test]
+fn asks_that_make_no_sense_are_refused_with_the_reason() {
+    let engine = engine(&[&fixture("cache-v2.ctf")]);
+    for (ask, status, message) in [
+        (json!({ "ask": "flame", "rec": 7 }), Status::Unknown, "no recording 7, there are 1"),
+        (json!({ "ask": "table", "filter": ["size:4X"] }), Status::Bad, "unexpected"),
+        (json!({ "ask": "table", "filter": ["-heap:minor,major,external"] }), Status::Bad, ""),
+        (json!({ "ask": "search", "text": "(", "regex": true }), Status::Bad, "no regular"),
+        (json!({ "ask": "search", "text": "x".repeat(5000) }), Status::Bad, "5000 bytes"),
+        (json!({ "ask": "compare", "a": {}, "b": { "rec": 1 } }), Status::Unknown, "recording 1"),
+        (json!({ "ask": "flame", "filter": vec!["live:end"; 65] }), Status::Bad, "more than 64"),
+    ] {
+        let (got, error) = refusal(&engine, ask.to_string().as_bytes());
+        let text = error["message"].as_str().unwrap();
+        assert!(got == status && text.contains(message), "{ask}: {text}");
+    }
+}
+
+#[test]
+fn numbers_beyond_all_sense_are_taken_for_the_nearest_that_makes_some() {
+    let engine = engine(&[&fixture("cache-v2.ctf")]);
+    let huge = u64::MAX;
+    for ask in [
+        json!({ "ask": "overview", "points": huge, "from": -1e300, "to": 1e300 }),
+        json!({ "ask": "overview", "points": 0, "from": 5.0, "to": 1.0 }),
+        json!({ "ask": "flame", "limit": huge, "cutoff": -1.0, "direction": "both" }),
+        json!({ "ask": "flame", "limit": 0, "cutoff": 1e300 }),
+        json!({ "ask": "table", "offset": huge, "limit": huge }),
+        json!({ "ask": "compare", "offset": huge, "limit": huge, "cutoff": -5.0 }),
+        json!({ "ask": "compare", "view": "flame", "limit": huge, "cutoff": 0.0 }),
+        json!({ "ask": "names", "entities": [u32::MAX, 0, 1] }),
+        json!({ "ask": "complete", "limit": huge }),
+        json!({ "ask": "presets", "from": 1e300, "to": -1e300 }),
+        json!({ "ask": "branches", "path": [], "direction": "callees" }),
+        json!({ "ask": "branches", "path": ["<allocations>"], "limit": huge }),
+        json!({ "ask": "branches", "path": ["<toplevel>", "nowhere"] }),
+    ] {
+        answer(&engine, &ask);
+    }
+}
+
+/// Asks of all kinds, with fields that mostly exist and values that mostly make sense.
+fn ask() -> impl Strategy<Value = Value> {
+    let kind = prop::sample::select(vec![
+        "about", "overview", "flame", "names", "table", "branches", "suspects", "density",
+        "search", "compare", "presets", "complete", "chips", "export",
+    ]);
+    let field = prop::sample::select(vec![
+        "rec",
+        "filter",
+        "points",
+        "from",
+        "to",
+        "focus",
+        "cutoff",
+        "limit",
+        "direction",
+        "entities",
+        "by",
+        "sort",
+        "descending",
+        "find",
+        "offset",
+        "path",
+        "text",
+        "regex",
+        "a",
+        "b",
+        "view",
+        "kind",
+        "texts",
+        "format",
+    ]);
+    let value = prop::sample::select(vec![
+        json!(0),
+        json!(1),
+        json!(-1),
+        json!(1e18),
+        json!(0.5),
+        json!([]),
+        json!([0, 1, 70_000]),
+        json!(["live:end"]),
+        json!(["<toplevel>"]),
+        json!(["<allocations>"]),
+        json!("site"),
+        json!("callers"),
+        json!("both"),
+        json!("module"),
+        json!("flame"),
+        json!(true),
+        json!("a"),
+        json!("["),
+        json!({ "rec": 0, "filter": ["live:peak"] }),
+        json!("svg"),
+        json!(["in:~a", "hide:~b"]),
+    ]);
+    (kind, prop::collection::btree_map(field, value, 0..5)).prop_map(|(kind, fields)| {
+        let mut ask = json!(fields);
+        ask["ask"] = json!(kind);
+        ask
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn whatever_is_asked_there_is_an_answer_or_an_error(asks in prop::collection::vec(ask(), 64)) {
+        let engine = engine(&[&fixture("lists_and_sets-v1.ctf")]);
+        for ask in asks {
+            let reply = engine.ask(ask.to_string().as_bytes());
+            let answer = memtrail_engine::Answer::decode(&reply.bytes).unwrap();
+            let is_error = answer.header().contains_key("error");
+            prop_assert_eq!(reply.status == Status::Answered, !is_error, "{}", ask);
+        }
+    }
+}

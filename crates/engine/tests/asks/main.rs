@@ -1,0 +1,10 @@
+//! Asks of real and hostile recordings: answers are what `memtrail_profile` says, their sizes have
+//! bounds, and whatever is asked there is an answer or an error.
+
+mod agreement;
+mod exports;
+mod growing;
+mod hostile;
+mod recorded;
+mod sizes;
+mod threads;
