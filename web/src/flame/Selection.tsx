@@ -32,7 +32,10 @@ export function Selection({ facts, extend, alone, zoom }: Props) {
       </strong>
       <span class="clip quiet flame-selection-place">{facts.place}</span>
       <span class="flame-selection-sums">
-        {facts.size} <span class="quiet">· {facts.ofTotal}</span>
+        {facts.size}
+        <span class="quiet"> · {facts.ofTotal}</span>
+        {facts.blocks !== null && <span class="quiet flame-selection-more"> · {facts.blocks} blocks</span>}
+        {facts.lifetime !== null && <span class="quiet flame-selection-more"> · living {facts.lifetime}</span>}
       </span>
       <span class="grow" />
       {extend && (

@@ -111,8 +111,10 @@ export class Chart {
   resize(width: number, height: number, ratio: number): void {
     const before = this.size.height;
     this.size = { width, height, ratio };
-    this.canvas.width = Math.max(1, Math.round(width * ratio));
-    this.canvas.height = Math.max(1, Math.round(height * ratio));
+    // Setting them, even to what they are, empties the canvas.
+    const [wide, high] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+    if (this.canvas.width !== wide) this.canvas.width = wide;
+    if (this.canvas.height !== high) this.canvas.height = high;
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${height}px`;
     // What stands at the lower edge of flames, or at the upper one of icicles, stays there.

@@ -60,9 +60,3 @@ export function boxUnder(scene: Scene, row: number, at: number): Box | null {
 export function sameBox(a: Box | null, b: Box | null): boolean {
   return a === b || (a !== null && b !== null && a.part === b.part && a.at === b.at);
 }
-
-/** The box's share of the width's bytes, in bytes. */
-export function bytesOf(scene: Scene, box: Box): number {
-  const tree = treeOf(scene, box.part);
-  return tree ? tree.bytes[box.at]! : scene.width;
-}
