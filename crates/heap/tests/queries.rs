@@ -29,7 +29,7 @@ fn known(cells: usize) -> Known {
     let module = model.block_in(Space::Static, 0, &[Value::Int(3), Value::Int(0), Value::Int(0)]);
     let mut list = Vec::new();
     for cell in 0..cells {
-        let text = model.string(if cell % 2 == 0 { b"even" } else { b"odd number" });
+        let text = model.string(if cell.is_multiple_of(2) { b"even" } else { b"odd number" });
         list.push(model.block(0, &[Value::Block(text), Value::Int(0)]));
     }
     for two in list.windows(2) {
@@ -83,10 +83,11 @@ fn info_counts_everything() {
 fn roots_retain_what_only_they_keep() {
     let known = known(10);
     with(&known.model, |heap| {
-        let rows = roots(heap, Bytes(1), None);
+        let (rows, left_out) = roots(heap, Bytes(1), None, 100);
+        assert_eq!(left_out, 0);
         let of = |label: LabelId| rows.iter().find(|row| row.label == Some(label)).unwrap();
         // Nine cells and their strings are the module's; the last pair is shared with the frame.
-        let text = |cell: usize| if cell % 2 == 0 { 16 } else { 24 };
+        let text = |cell: usize| if cell.is_multiple_of(2) { 16 } else { 24 };
         let field = of(known.field);
         assert_eq!(field.path, ["Feed", "field 1"]);
         assert_eq!(field.retained, Bytes((0..9).map(|cell| 24 + text(cell)).sum()));
@@ -97,7 +98,7 @@ fn roots_retain_what_only_they_keep() {
         assert_eq!(frame.retained, Bytes(32 + 32 + 24 + 16));
         assert!(rows.is_sorted_by(|a, b| a.retained >= b.retained));
         assert_eq!(stack(heap).len(), 3);
-        assert!(roots(heap, Bytes(1), Some(RootKind::Stack)).iter().all(|row| row.kind == "stack"));
+        assert!(roots(heap, Bytes(1), Some(RootKind::Stack), 100).0.iter().all(|row| row.kind == "stack"));
 
         let holders = heap.graph.holders();
         let both = shared(heap, holders.label(known.field), holders.label(known.frame));

@@ -26,8 +26,13 @@ pub struct RootRow {
 }
 
 /// Holders that retain at least `min`, the largest first; each after the one above it. Only of a
-/// kind, if one is given.
-pub fn roots(heap: &Heap<'_>, min: Bytes, kind: Option<RootKind>) -> Vec<RootRow> {
+/// kind, if one is given. At most `most`, and how many that leaves out.
+pub fn roots(
+    heap: &Heap<'_>,
+    min: Bytes,
+    kind: Option<RootKind>,
+    most: usize,
+) -> (Vec<RootRow>, usize) {
     let mut rows: Vec<(HolderId, RootKind)> = holders(heap)
         .filter(|(holder, of)| {
             kind.is_none_or(|kind| kind == *of)
@@ -35,7 +40,9 @@ pub fn roots(heap: &Heap<'_>, min: Bytes, kind: Option<RootKind>) -> Vec<RootRow
         })
         .collect();
     rows.sort_by_key(|(holder, _)| (std::cmp::Reverse(heap.graph.held(*holder)), *holder));
-    rows.into_iter().map(|(holder, kind)| row(heap, holder, kind)).collect()
+    let left_out = rows.len().saturating_sub(most);
+    rows.truncate(most);
+    (rows.into_iter().map(|(holder, kind)| row(heap, holder, kind)).collect(), left_out)
 }
 
 /// What each frame's slots keep alive, in the order of the stacks.
