@@ -11,6 +11,8 @@ import { Empty, Refusal } from "../widgets/State.tsx";
 interface Suspect {
   /** Keys, outermost first. */
   path: string[];
+  /** How many outer functions of a very long path are not told. */
+  cut: number;
   bytes: number;
   share: number;
 }
@@ -68,14 +70,15 @@ function Item({ suspect, paths, here }: { suspect: Suspect; paths: boolean; here
         <span class="suspect-bar" style={{ width: `${Math.min(1, suspect.share) * 100}%` }} />
         <span class="suspect-name">{last}</span>
         <span class="suspect-share">{percent(suspect.share)}</span>
-        {paths && labels.length > 1 && <span class="suspect-path">{through(labels)}</span>}
+        {paths && labels.length > 1 && <span class="suspect-path">{through(labels, suspect.cut)}</span>}
       </button>
     </li>
   );
 }
 
 /** Where a path begins, and how long it is: its end is the name above. */
-function through(labels: readonly string[]): string {
+function through(labels: readonly string[], cut: number): string {
+  if (cut > 0) return `the innermost ${labels.length} of ${labels.length + cut} functions`;
   const between = labels.length - 2;
   if (between === 0) return `from ${labels[0]}`;
   return `from ${labels[0]} through ${between} ${between === 1 ? "function" : "functions"}`;
