@@ -7,6 +7,7 @@ use super::rate;
 /// Options about heap snapshots.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Heap snapshots")]
+#[group(id = "snapshots")]
 pub(super) struct Args {
     /// Write the heap down: every-major (as each major collection ends), exit, signal (see
     /// --signal), request (only when `memtrail snapshot PID` asks), off. Several may be given; with
