@@ -19,7 +19,7 @@ use std::ops::Range;
 use memtrail_trace::{DomainId, Source, StackId, Words};
 use rustc_hash::FxHashMap;
 
-use crate::time::{Elapsed, Packed};
+use crate::time::{Elapsed, NEVER, Times, TimesPart};
 
 /// A sampled block: its row in [`Blocks`]. Rows stand in the order of the trace, which is that of
 /// allocation within a domain.
@@ -29,9 +29,9 @@ pub struct Row(pub u32);
 /// All sampled blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
-    allocated: Vec<Packed>,
-    promoted: Vec<Packed>,
-    collected: Vec<Packed>,
+    allocated: Times,
+    promoted: Times,
+    collected: Times,
     stacks: Vec<StackId>,
     lengths: Vec<u32>,
     samples: Vec<u16>,
@@ -119,23 +119,23 @@ impl Blocks {
 
     /// When a block was allocated.
     pub fn allocated(&self, row: Row) -> Elapsed {
-        self.allocated[row.0 as usize].time()
+        Elapsed(self.allocated.at(row.0 as usize))
     }
 
     /// When a block moved to the major heap, if it did.
     pub fn promoted(&self, row: Row) -> Option<Elapsed> {
-        self.promoted[row.0 as usize].get()
+        self.promoted.get(row.0 as usize)
     }
 
     /// When a block was found dead, if it was. Not before it was allocated.
     pub fn collected(&self, row: Row) -> Option<Elapsed> {
-        self.collected[row.0 as usize].get()
+        self.collected.get(row.0 as usize)
     }
 
     /// Whether a block was there after all that happened until `time`.
     pub fn live_at(&self, row: Row, time: Elapsed) -> bool {
         // `NEVER` is later than any time.
-        self.allocated(row) <= time && self.collected[row.0 as usize].time() > time
+        self.allocated(row) <= time && self.collected.at(row.0 as usize) > time.0
     }
 
     /// Which calls allocated a block.
@@ -194,7 +194,7 @@ impl Blocks {
 
     /// Bytes that the columns occupy, spare room not counted.
     pub fn memory(&self) -> usize {
-        let each = 3 * size_of::<Packed>() + size_of::<StackId>() + 4 + 2 + size_of::<Source>();
+        let each = 3 * Times::BYTES + size_of::<StackId>() + 4 + 2 + size_of::<Source>();
         let orders = self.by_collection.len() + self.by_allocation.as_ref().map_or(0, Vec::len);
         let domains = self.domains.len() * size_of::<DomainId>();
         // A hash table keeps room for more than it holds, and a byte a slot.
@@ -204,9 +204,9 @@ impl Blocks {
 
     pub(crate) fn push(&mut self, block: &Block) -> Row {
         let row = self.len() as u32;
-        self.allocated.push(Packed::new(block.time));
-        self.promoted.push(Packed::NEVER);
-        self.collected.push(Packed::NEVER);
+        self.allocated.push(block.time.min(Elapsed::LAST).0);
+        self.promoted.push(NEVER);
+        self.collected.push(NEVER);
         self.stacks.push(block.stack);
         self.lengths.push(narrow(block.length.0, u32::MAX, &mut self.long, row));
         self.samples.push(narrow(block.samples, u16::MAX, &mut self.many, row));
@@ -224,11 +224,11 @@ impl Blocks {
     }
 
     pub(crate) fn set_promoted(&mut self, row: Row, time: Elapsed) {
-        self.promoted[row.0 as usize] = Packed::new(time);
+        self.promoted.set(row.0 as usize, time);
     }
 
     pub(crate) fn set_collected(&mut self, row: Row, time: Elapsed) {
-        self.collected[row.0 as usize] = Packed::new(time);
+        self.collected.set(row.0 as usize, time);
         self.by_collection.push(row);
         self.collections.add(time.min(Elapsed::LAST));
     }
@@ -236,14 +236,14 @@ impl Blocks {
     /// Puts the rows that have come since the last time into the orders of time.
     pub(crate) fn sort(&mut self) {
         let collected = &self.collected;
-        self.collections.mend(&mut self.by_collection, |row| collected[row.0 as usize].time());
+        self.collections.mend(&mut self.by_collection, |row| Elapsed(collected.at(row.0 as usize)));
         if self.by_allocation.is_none() && self.allocations.from.is_some() {
             self.by_allocation = Some(Vec::new());
         }
-        let allocated = &self.allocated;
+        let (allocated, all) = (&self.allocated, self.stacks.len() as u32);
         if let Some(rows) = &mut self.by_allocation {
-            rows.extend((rows.len() as u32..allocated.len() as u32).map(Row));
-            self.allocations.mend(rows, |row| allocated[row.0 as usize].time());
+            rows.extend((rows.len() as u32..all).map(Row));
+            self.allocations.mend(rows, |row| Elapsed(allocated.at(row.0 as usize)));
         }
     }
 
@@ -266,15 +266,15 @@ impl Blocks {
         let sorted = self.by_allocation.as_deref();
         let from = match sorted {
             Some(rows) => rows.partition_point(|&row| self.allocated(row) < time),
-            None => self.allocated.partition_point(|allocated| allocated.time() < time),
+            None => self.allocated.first_from(time.0),
         };
         (from..self.len()).map(move |at| sorted.map_or(Row(at as u32), |rows| rows[at]))
     }
 
     /// The rows collected at `time` or later, in the order of collection.
     pub(crate) fn collected_from(&self, time: Elapsed) -> &[Row] {
-        let at = |row: &Row| self.collected[row.0 as usize].time();
-        let from = self.by_collection.partition_point(|row| at(row) < time);
+        let at = |row: &Row| self.collected.at(row.0 as usize);
+        let from = self.by_collection.partition_point(|row| at(row) < time.0);
         &self.by_collection[from..]
     }
 
@@ -283,9 +283,9 @@ impl Blocks {
         let domains = if self.domains.is_empty() { 0..0 } else { rows.clone() };
         Columns {
             first: rows.start as u32,
-            allocated: &self.allocated[rows.clone()],
-            promoted: &self.promoted[rows.clone()],
-            collected: &self.collected[rows.clone()],
+            allocated: self.allocated.part(rows.clone()),
+            promoted: self.promoted.part(rows.clone()),
+            collected: self.collected.part(rows.clone()),
             stacks: &self.stacks[rows.clone()],
             lengths: &self.lengths[rows.clone()],
             samples: &self.samples[rows.clone()],
@@ -299,9 +299,9 @@ impl Blocks {
 /// Some rows of the columns.
 pub(crate) struct Columns<'a> {
     pub(crate) first: u32,
-    pub(crate) allocated: &'a [Packed],
-    pub(crate) promoted: &'a [Packed],
-    pub(crate) collected: &'a [Packed],
+    pub(crate) allocated: TimesPart<'a>,
+    pub(crate) promoted: TimesPart<'a>,
+    pub(crate) collected: TimesPart<'a>,
     pub(crate) stacks: &'a [StackId],
     lengths: &'a [u32],
     samples: &'a [u16],

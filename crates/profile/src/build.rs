@@ -106,7 +106,8 @@ impl ProfileBuilder {
 
     /// Which thread the blocks to come are of. What was said before is part of it.
     pub fn threads(&mut self, log: ThreadLog) {
-        self.threads.get_or_insert_default().learn(log);
+        let rows = self.blocks.len();
+        self.threads.get_or_insert_with(|| Threads::after(rows)).learn(log);
     }
 
     /// Takes an event of a trace.
@@ -165,6 +166,7 @@ impl ProfileBuilder {
 
     /// Puts in order what has come, when more will.
     pub(crate) fn settle(&mut self) {
+        self.place_early();
         self.blocks.sort();
         self.course.settle(&self.blocks);
     }
@@ -180,26 +182,32 @@ impl ProfileBuilder {
 
     /// Puts in order all that has come; there is no more.
     pub(crate) fn end(&mut self) {
-        let early = std::mem::take(&mut self.early);
-        for (id, Early { promoted, collected }) in early {
+        self.settle();
+        for early in std::mem::take(&mut self.early).into_values() {
+            self.inconsistent.unknown_block +=
+                u64::from(early.promoted.is_some()) + u64::from(early.collected.is_some());
+        }
+        self.blocks.shrink();
+    }
+
+    /// Gives blocks that have come the ends that came before them.
+    fn place_early(&mut self) {
+        for (id, early) in std::mem::take(&mut self.early) {
             let Some(row) = self.ids.row(id) else {
-                self.inconsistent.unknown_block +=
-                    u64::from(promoted.is_some()) + u64::from(collected.is_some());
+                self.early.insert(id, early);
                 continue;
             };
-            if let Some(time) = promoted {
+            if let Some(time) = early.promoted {
                 // Whatever the file's order, a block is promoted before it is collected.
                 match self.blocks.collected(row) {
                     Some(end) if end < time => self.inconsistent.promoted_twice += 1,
                     _ => self.promote_row_at(row, time),
                 }
             }
-            if let Some(time) = collected {
+            if let Some(time) = early.collected {
                 self.collect_row(row, time);
             }
         }
-        self.settle();
-        self.blocks.shrink();
     }
 
     /// What was built; all but the reader's tables.

@@ -165,9 +165,9 @@ fn warm_up(points: &[Point], end: Elapsed) -> Option<Elapsed> {
     })?;
     let (before, after) = (ahead[knee - 1], behind[knee]);
     let settles = before.slope > 0.0 && before.slope > 4.0 * after.slope.abs();
-    // One line must not do about as well.
+    // The bend is before the first point of the second line. One line must not do about as well.
     let whole = ahead[curve.len() - 1].error;
-    (settles && before.error + after.error < whole / 4.0).then(|| round(points[knee - 1].time, end))
+    (settles && before.error + after.error < whole / 4.0).then(|| round(points[knee].time, end))
 }
 
 #[derive(Clone, Copy)]

@@ -39,6 +39,11 @@ impl Threads {
         self.log.names.get(usize::from(*thread)).map(String::as_str)
     }
 
+    /// Nothing is known of so many rows.
+    pub(crate) fn after(rows: usize) -> Self {
+        Self { of_row: vec![NOBODY; rows], ..Self::default() }
+    }
+
     /// Takes a list that goes further than the one before.
     pub(crate) fn learn(&mut self, log: ThreadLog) {
         self.log = log;

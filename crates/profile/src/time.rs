@@ -1,6 +1,6 @@
 //! Time within a trace.
 
-use std::ops::{Add, Sub};
+use std::ops::{Add, Range, Sub};
 
 /// Microseconds since the trace's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,29 +36,84 @@ impl Sub for Elapsed {
     }
 }
 
-/// A time in six bytes: 2^48 µs are almost nine years.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Packed([u16; 3]);
+/// What is later than any time: the block was never promoted, or never collected.
+pub(crate) const NEVER: u64 = (1 << 48) - 1;
 
-impl Packed {
-    /// No time: the block was never promoted, or never collected.
-    pub(crate) const NEVER: Self = Self([u16::MAX; 3]);
+/// A column of times, six bytes each: 2^48 µs are almost nine years. The low and the high bits
+/// stand apart, as passes over many rows read such columns faster.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Times {
+    low: Vec<u32>,
+    high: Vec<u16>,
+}
 
-    /// Later times than nine years are taken for nine years.
-    pub(crate) fn new(time: Elapsed) -> Self {
-        let t = time.0.min(Elapsed::LAST.0);
-        Self([t as u16, (t >> 16) as u16, (t >> 32) as u16])
+/// Some rows of such a column.
+#[derive(Clone, Copy)]
+pub(crate) struct TimesPart<'a> {
+    low: &'a [u32],
+    high: &'a [u16],
+}
+
+impl Times {
+    /// Bytes a row.
+    pub(crate) const BYTES: usize = 6;
+
+    pub(crate) fn push(&mut self, time: u64) {
+        self.low.push(time as u32);
+        self.high.push((time >> 32) as u16);
     }
 
-    /// [`Packed::NEVER`] is later than any time.
-    pub(crate) const fn time(self) -> Elapsed {
-        let [low, middle, high] = self.0;
-        Elapsed(low as u64 | (middle as u64) << 16 | (high as u64) << 32)
+    pub(crate) fn set(&mut self, row: usize, time: Elapsed) {
+        let time = time.min(Elapsed::LAST).0;
+        self.low[row] = time as u32;
+        self.high[row] = (time >> 32) as u16;
     }
 
-    pub(crate) fn get(self) -> Option<Elapsed> {
-        (self != Self::NEVER).then(|| self.time())
+    /// The time of a row, [`NEVER`] if there is none.
+    #[inline]
+    pub(crate) fn at(&self, row: usize) -> u64 {
+        whole(self.low[row], self.high[row])
     }
+
+    pub(crate) fn get(&self, row: usize) -> Option<Elapsed> {
+        Some(self.at(row)).filter(|&time| time != NEVER).map(Elapsed)
+    }
+
+    /// The first row whose time is `time` or later, in a column that is in order.
+    pub(crate) fn first_from(&self, time: u64) -> usize {
+        let before = self.high.partition_point(|&high| u64::from(high) < time >> 32);
+        let same = self.high.partition_point(|&high| u64::from(high) <= time >> 32);
+        before + self.low[before..same].partition_point(|&low| u64::from(low) < time & 0xffff_ffff)
+    }
+
+    pub(crate) fn part(&self, rows: Range<usize>) -> TimesPart<'_> {
+        TimesPart { low: &self.low[rows.clone()], high: &self.high[rows] }
+    }
+
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.low.shrink_to_fit();
+        self.high.shrink_to_fit();
+    }
+}
+
+impl TimesPart<'_> {
+    #[inline]
+    pub(crate) fn at(self, row: usize) -> u64 {
+        whole(self.low[row], self.high[row])
+    }
+
+    /// Spreads the times out, as far as there is room.
+    #[inline]
+    pub(crate) fn spread(self, to: &mut [u64]) {
+        for (to, (&low, &high)) in to.iter_mut().zip(self.low.iter().zip(self.high)) {
+            *to = whole(low, high);
+        }
+    }
+}
+
+#[inline]
+fn whole(low: u32, high: u16) -> u64 {
+    u64::from(low) | u64::from(high) << 32
 }
 
 #[cfg(test)]
@@ -67,11 +122,17 @@ mod tests {
 
     #[test]
     fn six_bytes_keep_nine_years() {
-        assert_eq!(size_of::<Packed>(), 6);
-        for t in [0, 1, 65_535, 65_536, 1 << 40, (1 << 48) - 2] {
-            assert_eq!(Packed::new(Elapsed(t)).get(), Some(Elapsed(t)));
+        let mut times = Times::default();
+        let all = [0, 1, 65_535, u64::from(u32::MAX), 1 << 32, 1 << 40, Elapsed::LAST.0, u64::MAX];
+        for (row, time) in all.into_iter().enumerate() {
+            times.push(NEVER);
+            assert_eq!(times.get(row), None);
+            times.set(row, Elapsed(time));
+            assert_eq!(times.get(row), Some(Elapsed(time).min(Elapsed::LAST)));
         }
-        assert_eq!(Packed::new(Elapsed(u64::MAX)).get(), Some(Elapsed((1 << 48) - 2)));
-        assert_eq!(Packed::NEVER.get(), None);
+        for time in all {
+            let slow = all.iter().position(|&row| row.min(Elapsed::LAST.0) >= time);
+            assert_eq!(times.first_from(time.min(NEVER)), slow.unwrap_or(all.len()));
+        }
     }
 }

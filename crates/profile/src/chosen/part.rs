@@ -7,8 +7,9 @@ use super::cells::{Cells, Scale, Whole};
 use crate::density::{Density, Grid};
 use crate::estimate::Sum;
 use crate::filter::Resolved;
-use crate::filter::rows::{CHUNK, Chunk, NEVER, lifetime};
+use crate::filter::rows::{CHUNK, Chunk, lifetime};
 use crate::profile::Profile;
+use crate::time::NEVER;
 
 /// What all parts need to know.
 pub(super) struct Pass<'a> {

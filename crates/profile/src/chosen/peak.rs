@@ -6,9 +6,9 @@
 
 use super::Chosen;
 use crate::filter::Resolved;
-use crate::filter::rows::{CHUNK, Chunk, NEVER};
+use crate::filter::rows::{CHUNK, Chunk};
 use crate::profile::Profile;
-use crate::time::Elapsed;
+use crate::time::{Elapsed, NEVER};
 use crate::timeline::Peak;
 
 /// The first time at which most of what a filter keeps was live, and how much. `chosen` must be

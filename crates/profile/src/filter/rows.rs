@@ -7,13 +7,10 @@ use super::chip::{Died, Heap};
 use super::resolve::{Condition, Heaps, Kind, Resolved, died, within};
 use crate::blocks::{Columns, Row};
 use crate::profile::Profile;
-use crate::time::{Elapsed, Packed};
+use crate::time::{Elapsed, NEVER};
 
 /// Rows of a chunk: what is worked out of them fits the fastest cache.
 pub(crate) const CHUNK: usize = 1024;
-
-/// The time of what never happens.
-pub(crate) const NEVER: u64 = Packed::NEVER.time().0;
 
 /// A block that a filter keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +29,8 @@ pub(crate) struct Chunk {
     /// [`NEVER`] if it did not.
     pub(crate) died: [u64; CHUNK],
     keep: [bool; CHUNK],
-    kept: Vec<u16>,
+    kept: [u16; CHUNK],
+    len: usize,
 }
 
 impl Chunk {
@@ -41,25 +39,22 @@ impl Chunk {
             born: [0; CHUNK],
             died: [0; CHUNK],
             keep: [false; CHUNK],
-            kept: Vec::with_capacity(CHUNK),
+            kept: [0; CHUNK],
+            len: 0,
         })
     }
 
     /// The rows that are kept, counted from the first of the chunk.
     pub(crate) fn kept(&self) -> impl Iterator<Item = usize> + '_ {
-        self.kept.iter().map(|&at| usize::from(at))
+        self.kept[..self.len].iter().map(|&at| usize::from(at))
     }
 
     /// Asks about some rows, [`CHUNK`] at most.
     pub(crate) fn fill(&mut self, filter: &Resolved, profile: &Profile, rows: &Columns<'_>) {
         let len = rows.len();
         self.keep[..len].fill(true);
-        for ((born, died), (allocated, collected)) in
-            self.born.iter_mut().zip(&mut self.died).zip(rows.allocated.iter().zip(rows.collected))
-        {
-            *born = allocated.time().0;
-            *died = collected.time().0;
-        }
+        rows.allocated.spread(&mut self.born);
+        rows.collected.spread(&mut self.died);
         self.watch(filter.heaps, rows);
         if let Some(stacks) = &filter.stacks {
             for (keep, &stack) in self.keep.iter_mut().zip(rows.stacks) {
@@ -69,9 +64,12 @@ impl Chunk {
         for condition in &filter.conditions {
             self.condition(condition, filter, profile, rows);
         }
-        self.kept.clear();
-        let kept = self.keep[..len].iter().enumerate().filter(|(_, keep)| **keep);
-        self.kept.extend(kept.map(|(at, _)| at as u16));
+        self.len = 0;
+        for (at, &keep) in self.keep[..len].iter().enumerate() {
+            // Without a branch: which rows are kept cannot be foretold.
+            self.kept[self.len] = at as u16;
+            self.len += usize::from(keep);
+        }
     }
 
     /// Cuts the time that blocks count down to that in the heaps that are watched.
@@ -84,7 +82,7 @@ impl Chunk {
                 Source::Major => heaps.major,
                 Source::External => heaps.external,
                 Source::Minor => {
-                    let promoted = rows.promoted[at].time().0;
+                    let promoted = rows.promoted.at(at);
                     match (heaps.minor, heaps.major) {
                         (true, true) => true,
                         (true, false) => {
@@ -113,11 +111,18 @@ impl Chunk {
         let end = filter.end.0;
         match &condition.kind {
             Kind::Allocated(ranges) => self.times(not, |born, _| within(ranges, born)),
-            Kind::Live(ranges) => self.times(not, |born, died| {
-                ranges
-                    .iter()
-                    .any(|&(after, until)| born <= until && after.is_none_or(|after| died > after))
-            }),
+            Kind::Live(ranges) => {
+                let live = |&(after, until): &(Option<u64>, u64), born, died| {
+                    born <= until && after.is_none_or(|after| died > after)
+                };
+                match ranges.as_slice() {
+                    // One range is the rule.
+                    [range] => self.times(not, |born, died| live(range, born, died)),
+                    _ => self.times(not, |born, died| {
+                        ranges.iter().any(|range| live(range, born, died))
+                    }),
+                }
+            }
             Kind::Collected { never, within: ranges } => self.times(not, |_, died| {
                 (*never && died == NEVER) || within(ranges, if died == NEVER { end } else { died })
             }),
@@ -165,11 +170,11 @@ pub(crate) fn lifetime(born: u64, died: u64, end: u64) -> u64 {
 
 /// Where a block was when it was collected, whatever is watched.
 fn place(rows: &Columns<'_>, at: usize) -> Died {
-    if rows.collected[at] == Packed::NEVER {
+    if rows.collected.at(at) == NEVER {
         return Died::Never;
     }
     Died::In(match rows.sources[at] {
-        Source::Minor if rows.promoted[at] == Packed::NEVER => Heap::Minor,
+        Source::Minor if rows.promoted.at(at) == NEVER => Heap::Minor,
         Source::Minor | Source::Major => Heap::Major,
         Source::External => Heap::External,
     })
