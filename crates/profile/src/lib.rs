@@ -34,6 +34,8 @@ mod depth_first;
 pub mod estimate;
 pub mod filter;
 pub mod folded;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod growing;
 pub mod hotspots;
 mod ids;

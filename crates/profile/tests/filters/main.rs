@@ -1,3 +1,11 @@
-//! Filters: how they are written, and what they keep.
+//! Filters: how they are written, what they keep, and what is said of it; also while a trace grows.
 
 mod chips;
+mod growing;
+mod kept;
+mod oracle;
+#[cfg(feature = "parallel")]
+mod parallel;
+mod presets;
+#[path = "../analysis/written.rs"]
+mod written;
