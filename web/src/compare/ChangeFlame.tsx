@@ -4,7 +4,7 @@ import { useAsk } from "../engine/asking.ts";
 import type { Chart } from "../flame/chart.ts";
 import { ChartHost } from "../flame/ChartHost.tsx";
 import { FocusPath } from "../flame/FocusPath.tsx";
-import { focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
+import { boxLabelOfKey, focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
 import type { Box } from "../flame/rows.ts";
 import type { Scene } from "../flame/scene.ts";
 import { pathTo } from "../flame/tree.ts";
@@ -33,9 +33,10 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
   const about = useMemo(() => (of ? (JSON.parse(of) as Asked & { focus: readonly string[] }) : null), [of]);
   const union = useMemo(() => answer && unionOf(answer, width), [answer, width]);
   const names = useMemo(() => answer?.names.map(labelOfKey) ?? [], [answer]);
+  const labels = useMemo(() => answer?.names.map(boxLabelOfKey) ?? [], [answer]);
   const scene = useMemo(
-    () => union && about && sceneOf(union, about.focus, names, about.normalise),
-    [union, about, names],
+    () => union && about && sceneOf(union, about.focus, labels, about.normalise),
+    [union, about, labels],
   );
   const paints = useMemo(() => changePaints(theme.value), [theme.value]);
   const [selected, setSelected] = useState<Box | null>(null);
@@ -111,7 +112,7 @@ function sentenceOf({ before, after, status }: Union, at: number, scale: Scale):
 
 const SIGNS: Readonly<Record<Status, string>> = { new: "+ ", gone: "− ", same: "", grown: "", shrunk: "" };
 
-function sceneOf(union: Union, focus: readonly string[], names: readonly string[], scale: Scale): Scene {
+function sceneOf(union: Union, focus: readonly string[], labels: readonly string[], scale: Scale): Scene {
   const { tree, before, after, status } = union;
   return {
     rows: { orientation: "flame", callers: 0, focus: focus.length, callees: Math.max(0, tree.rows - 1) },
@@ -122,7 +123,7 @@ function sceneOf(union: Union, focus: readonly string[], names: readonly string[
     width: tree.bytes[0] ?? 0,
     calleeColours: Uint8Array.from(status, (kind, at) => paintOf(kind, before[at]!, after[at]!)),
     callerColours: NONE,
-    label: (_, at) => SIGNS[status[at]!] + (names[tree.entity[at]!] ?? ""),
+    label: (_, at) => SIGNS[status[at]!] + (labels[tree.entity[at]!] ?? ""),
   };
 }
 
@@ -160,12 +161,12 @@ function Legend() {
         <span class="compare-sample" style={{ background: fill, color: text }}>
           {SIGNS[status].trim()}
         </span>
-        {status}
+        {status === "same" ? "same, or uncertain" : status}
       </>
     );
   };
   return (
-    <span class="compare-legend" title="“Same” is a difference that sampling alone explains">
+    <span class="compare-legend" title="Uncertain is a difference that sampling alone may explain">
       {sample("gone", 1, 0)}
       {sample("shrunk", 4, 2)}
       {sample("same", 1, 1)}

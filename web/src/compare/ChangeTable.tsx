@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { askOnce, useAsk } from "../engine/asking.ts";
 import type { Answer } from "../engine/slab.ts";
 import { focusForUrl, labelOfKey } from "../flame/keys.ts";
+import { siteLabel } from "../flame/label.ts";
 import { useKeys } from "../shell/keys.ts";
 import { go, page, param, withParam } from "../state/page.ts";
 import { count, grouped } from "../text/units.ts";
@@ -13,15 +14,20 @@ import { Empty, Refusal } from "../widgets/State.tsx";
 import { amount, signed, told, type Scale, type Status } from "./change.ts";
 import type { Asked } from "./ChangeFlame.tsx";
 
+interface ChangeName {
+  key: string;
+  label: string;
+  file: string | null;
+  line: number | null;
+  status: Status;
+}
+
 interface CompareTable {
-  rows: { key: string; label: string; status: Status }[];
+  rows: ChangeName[];
   count: number;
 }
 
-interface Change {
-  key: string;
-  label: string;
-  status: Status;
+interface Change extends ChangeName {
   before: number;
   after: number;
   blocksBefore: number;
@@ -186,6 +192,9 @@ function Row({ change, largest, scale, focusable }: { change: Change; largest: n
           </button>
         ) : (
           <span class="clip">{change.label}</span>
+        )}
+        {change.file && (
+          <span class="change-place quiet">{change.line === null ? change.file : siteLabel(change.file, change.line)}</span>
         )}
       </td>
     </tr>

@@ -38,5 +38,6 @@ test("differences have their sign, and words where a share would mislead", () =>
   assert.equal(told("grown", 1, 25), "25 times");
   assert.equal(told("new", 0, 25), "new");
   assert.equal(told("gone", 25, 0), "gone");
-  assert.equal(told("same", 25, 26), "same");
+  assert.equal(told("same", 25, 26), "uncertain");
+  assert.equal(told("same", 25, 25), "same");
 });

@@ -60,9 +60,10 @@ export function signed(difference: number, scale: Scale): string {
   return `${difference > 0 ? "+" : "−"}${amount(Math.abs(difference), scale)}`;
 }
 
-/** `new`, `gone`, `+35 %`, `−12 %`, `same`. */
+/** `new`, `gone`, `+35 %`, `−12 %`, `same`, and `uncertain` for what sampling alone may explain. */
 export function told(status: Status, before: number, after: number): string {
-  if (status === "new" || status === "gone" || status === "same") return status;
+  if (status === "same") return before === after ? "same" : "uncertain";
+  if (status === "new" || status === "gone") return status;
   if (before <= 0) return "new";
   const share = after / before - 1;
   if (share >= 9) return `${(after / before).toFixed(0)} times`;

@@ -13,7 +13,7 @@ import { Empty, Refusal } from "../widgets/State.tsx";
 import { chipsOf, chosen } from "./choice.ts";
 import { drawChosen, drawPlot, type Density } from "./draw.ts";
 import { cellAt, columns, levels, stretchesOf, type Cell, type Frame, type Selected } from "./plot.ts";
-import { ramp } from "./ramp.ts";
+import { extentOf, ramp, type Extent } from "./ramp.ts";
 
 interface DensityAnswer {
   /** Edges, in seconds. */
@@ -57,6 +57,7 @@ function Plot({ density, here, late }: PlotProps) {
   const [selected, setSelected] = useState<Selected | null>(null);
   const now = theme.value;
   const colours = useMemo(() => ramp(now), [now]);
+  const extent = useMemo(() => extentOf(density.bytes, density.never), [density]);
   const frame: Frame = { ...size, left: 64, right: 16, top: 6, bottom: 26 };
 
   useLayoutEffect(() => {
@@ -103,7 +104,7 @@ function Plot({ density, here, late }: PlotProps) {
           {told ?? "Each bin: blocks allocated at one time that lived so long. Drag to filter by time and lifetime."}
         </span>
         <span class="grow" />
-        <Legend colours={colours} heaviest={heaviestOf(density)} />
+        <Legend colours={colours} extent={extent} />
       </div>
       <div
         class="density-plot"
@@ -154,10 +155,6 @@ function bytesIn({ bins, bytes: all, never }: Density, { time, lifetime }: Cell)
   return (lifetime === "never" ? never[time] : all[time * levels(bins) + lifetime]) ?? 0;
 }
 
-function heaviestOf({ bytes: all, never }: Density): number {
-  return [all, never].reduce((most, column) => column.reduce((a, b) => Math.max(a, b), most), 0);
-}
-
 /** The heaviest bin: where the keyboard begins. */
 function start(density: Density): Selected {
   const at = density.bytes.reduce((best, value, index) => (value > density.bytes[best]! ? index : best), 0);
@@ -184,7 +181,7 @@ function tellSelected({ bins }: Density, selection: Selected): string {
   return `allocated ${seconds(allocated[0])} to ${seconds(allocated[1])}, ${lived}`;
 }
 
-function Legend({ colours, heaviest }: { colours: readonly string[]; heaviest: number }) {
+function Legend({ colours, extent }: { colours: readonly string[]; extent: Extent }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
     const context = canvas.current?.getContext("2d");
@@ -196,9 +193,9 @@ function Legend({ colours, heaviest }: { colours: readonly string[]; heaviest: n
   }, [colours]);
   return (
     <span class="density-legend" title="colours are logarithmic">
-      {bytes(heaviest / 1e4)}
+      {bytes(extent.lightest)}
       <canvas ref={canvas} width={colours.length} height={1} aria-hidden="true" />
-      {bytes(heaviest)}
+      {bytes(extent.heaviest)}
     </span>
   );
 }

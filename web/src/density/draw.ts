@@ -15,7 +15,7 @@ import {
   type Frame,
   type Selected,
 } from "./plot.ts";
-import { stepOf } from "./ramp.ts";
+import { extentOf, stepOf } from "./ramp.ts";
 
 export interface Density {
   readonly bins: Bins;
@@ -35,7 +35,7 @@ export function drawPlot(
 ): void {
   if (!context) return;
   context.clearRect(0, 0, frame.width, frame.height);
-  const heaviest = [bytes, never].reduce((most, column) => column.reduce((a, b) => Math.max(a, b), most), 0);
+  const extent = extentOf(bytes, never);
   const [right, high] = [frame.width - frame.right, levels(bins)];
   context.fillStyle = themeColor("--sunken");
   context.fillRect(frame.left, frame.top, right - frame.left, STRIP);
@@ -44,13 +44,13 @@ export function drawPlot(
   for (let time = 0; time < columns(bins); time++) {
     const left = Math.round(xOf(frame, bins, time));
     const width = Math.round(xOf(frame, bins, time + 1)) - left;
-    const step = stepOf(never[time] ?? 0, heaviest);
+    const step = stepOf(never[time] ?? 0, extent);
     if (step >= 0) {
       context.fillStyle = colours[step]!;
       context.fillRect(left, frame.top, width, STRIP);
     }
     for (let lifetime = 0; lifetime < high; lifetime++) {
-      const step = stepOf(bytes[time * high + lifetime] ?? 0, heaviest);
+      const step = stepOf(bytes[time * high + lifetime] ?? 0, extent);
       if (step < 0) continue;
       const top = Math.round(yOf(frame, bins, lifetime + 1));
       context.fillStyle = colours[step]!;

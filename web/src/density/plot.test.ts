@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { random } from "../flame/trees.testing.ts";
 import { cellAt, decades, outlineOf, stretchesOf, xOf, yOf, type Bins, type Frame } from "./plot.ts";
-import { ramp, stepOf } from "./ramp.ts";
+import { extentOf, ramp, stepOf } from "./ramp.ts";
 
 const bins: Bins = {
   times: Array.from({ length: 129 }, (_, at) => at / 4),
@@ -45,13 +45,23 @@ test("decades stand at their bins", () => {
 });
 
 test("more bytes never look like less, and none look like none", () => {
-  assert.equal(stepOf(0, 100), -1);
-  assert.equal(stepOf(1, 0), -1);
+  const extent = { lightest: 1e-4, heaviest: 1 };
+  assert.equal(stepOf(0, extent), -1);
+  assert.equal(stepOf(1, { lightest: 0, heaviest: 0 }), -1);
   let last = 0;
   for (let bytes = 1e-9; bytes <= 1; bytes *= 1.3) {
-    const step = stepOf(bytes, 1);
+    const step = stepOf(bytes, extent);
     assert.ok(step >= last);
     last = step;
   }
-  assert.equal(stepOf(1, 1), ramp("light").length - 1);
+  assert.equal(stepOf(1, extent), ramp("light").length - 1);
+  assert.equal(stepOf(1e-4, extent), 0);
+});
+
+test("the ramp reaches from the lightest bin to the heaviest", () => {
+  const extent = extentOf(Float32Array.of(0, 8, 2), Float32Array.of(0, 0, 64));
+  assert.deepEqual(extent, { lightest: 2, heaviest: 64 });
+  assert.equal(extentOf(Float32Array.of(1e-9, 1)).lightest, 1e-5);
+  assert.deepEqual(extentOf(Float32Array.of(0)), { lightest: 0, heaviest: 0 });
+  assert.equal(stepOf(5, extentOf(Float32Array.of(5))), ramp("dark").length - 1);
 });

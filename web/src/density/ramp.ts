@@ -2,8 +2,8 @@
 import { hex, oklch, type Theme } from "../flame/colour.ts";
 
 const STEPS = 48;
-/** Bins with less than this share of the heaviest look empty of weight. */
-const FAINTEST = 1e-4;
+/** Bins with less than this share of the heaviest all look alike. */
+const FAINTEST = 1e-5;
 
 /** Light grounds get darker, dark grounds lighter; hue goes along, for those who see little of it. */
 export function ramp(theme: Theme): string[] {
@@ -16,9 +16,28 @@ export function ramp(theme: Theme): string[] {
   });
 }
 
+/** Bytes of the lightest and of the heaviest bin: the ends of the ramp. */
+export interface Extent {
+  readonly lightest: number;
+  readonly heaviest: number;
+}
+
+/** The ends of the ramp for some columns; bins with nothing in them have no say. */
+export function extentOf(...columns: readonly Float32Array[]): Extent {
+  let [lightest, heaviest] = [Infinity, 0];
+  for (const column of columns) {
+    for (const bytes of column) {
+      if (bytes > heaviest) heaviest = bytes;
+      if (bytes > 0 && bytes < lightest) lightest = bytes;
+    }
+  }
+  return { lightest: Math.max(Math.min(lightest, heaviest), heaviest * FAINTEST), heaviest };
+}
+
 /** The step of a bin among `STEPS`, or -1 for an empty one. */
-export function stepOf(bytes: number, heaviest: number): number {
+export function stepOf(bytes: number, { lightest, heaviest }: Extent): number {
   if (!(bytes > 0) || !(heaviest > 0)) return -1;
-  const share = 1 - Math.log(Math.max(FAINTEST, bytes / heaviest)) / Math.log(FAINTEST);
+  if (heaviest <= lightest) return STEPS - 1;
+  const share = Math.log(bytes / lightest) / Math.log(heaviest / lightest);
   return Math.min(STEPS - 1, Math.max(0, Math.round(share * (STEPS - 1))));
 }

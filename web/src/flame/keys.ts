@@ -1,5 +1,7 @@
 /** Keys of functions and call sites, as they stand in the URL, and how they are read. */
 
+import { siteLabel } from "./label.ts";
+
 export const TOPLEVEL = "<toplevel>";
 export const ALLOCATIONS = "<allocations>";
 
@@ -7,10 +9,20 @@ export const ALLOCATIONS = "<allocations>";
 export function labelOfKey(key: string): string {
   if (key === TOPLEVEL) return "OCaml toplevel";
   if (key === ALLOCATIONS) return "Allocation sites";
-  const site = /^(.*)@([^@]*):(\d+):\d+-\d+$/s.exec(key);
-  if (!site) return key;
-  const [, name = "", file = "", line = ""] = site;
-  return `${name} ${file.slice(file.lastIndexOf("/") + 1)}:${line}`;
+  const site = siteOfKey(key);
+  return site ? `${site.name} ${siteLabel(site.file, site.line)}` : key;
+}
+
+/** What is written in a box for a key: where there is a line in the source, that alone. */
+export function boxLabelOfKey(key: string): string {
+  const site = siteOfKey(key);
+  return site ? siteLabel(site.file, site.line) : labelOfKey(key);
+}
+
+/** The parts of the key of a call site, `name@file:line:start-end`; null for other keys. */
+function siteOfKey(key: string): { name: string; file: string; line: number } | null {
+  const [, name, file, line] = /^(.*)@([^@]*):(\d+):\d+-\d+$/s.exec(key) ?? [];
+  return name === undefined || file === undefined ? null : { name, file, line: Number(line) };
 }
 
 /** The focus as the engine wants it: nothing chosen is the toplevel. */

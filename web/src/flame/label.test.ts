@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { boxLabelOfKey, focusForUrl, focusOrToplevel, labelOfKey } from "./keys.ts";
 import { Labels, shortenings, siteLabel } from "./label.ts";
 
 const labels = new Labels((text) => Array.from(text).length * 7);
@@ -20,6 +21,10 @@ test("operators and lines of files are not taken for modules", () => {
   assert.deepEqual(shortenings("Übersicht.zeige"), ["Übersicht.zeige", "…zeige"]);
 });
 
+test("a nameless function keeps the name of the one it is in", () => {
+  assert.deepEqual(shortenings("Typecore.type_let.(fun)"), ["Typecore.type_let.(fun)", "…type_let.(fun)"]);
+});
+
 test("a call site reads as its file and line", () => {
   assert.equal(siteLabel("src/lib/map.ml", 12), "map.ml:12");
   assert.equal(siteLabel("map.ml", 1), "map.ml:1");
@@ -31,4 +36,18 @@ test("what is written never is wider than its room", () => {
       assert.ok(Array.from(labels.fit(name, room)).length * 7 <= room, `${name} in ${room}`);
     }
   }
+});
+
+test("keys are shown as what they are the keys of", () => {
+  assert.equal(labelOfKey("<toplevel>"), "OCaml toplevel");
+  assert.equal(labelOfKey("Lwt.(@)"), "Lwt.(@)");
+  assert.equal(labelOfKey("Stdlib.(@)@src/stdlib.ml:12:3-17"), "Stdlib.(@) stdlib.ml:12");
+  assert.equal(boxLabelOfKey("Map.add@map.ml:12:3-17"), "map.ml:12");
+  assert.equal(boxLabelOfKey("Map.add"), "Map.add");
+});
+
+test("the toplevel alone is no focus in the URL", () => {
+  assert.deepEqual(focusOrToplevel([]), ["<toplevel>"]);
+  assert.deepEqual(focusForUrl(["<toplevel>"]), []);
+  assert.deepEqual(focusForUrl(["<toplevel>", "a"]), ["<toplevel>", "a"]);
 });

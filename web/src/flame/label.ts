@@ -15,8 +15,8 @@ export function shortenings(name: string): string[] {
   const dots = /\.(?=[^.])/g;
   for (let dot = dots.exec(name); dot !== null; dot = dots.exec(name)) {
     const rest = name.slice(dot.index + 1);
-    // An operator's dots do not separate modules.
-    if (/^[\p{L}_(]/u.test(rest)) ways.push(ELLIPSIS + rest);
+    // An operator's dots do not separate modules, and `(fun)` is nothing without what it is in.
+    if (/^[\p{L}_(]/u.test(rest) && !rest.startsWith("(fun")) ways.push(ELLIPSIS + rest);
   }
   return ways;
 }
