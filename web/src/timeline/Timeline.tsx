@@ -36,13 +36,17 @@ export function Timeline() {
   const { width } = useSize(place);
   const points = Math.min(2048, Math.max(POINTS_STEP, Math.ceil(width / POINTS_STEP) * POINTS_STEP));
   const part = window.whole ? {} : { from: window.from, to: window.to };
-  const { answer, error } = useAsk<Overview>(
-    run && width > 0 ? { ask: "overview", rec: rec.value, filter: filter.value, points, ...part } : null,
-  );
-
+  const ready = run !== null && width > 0;
+  const overview = (chips: readonly string[]) => ({ ask: "overview", rec: rec.value, filter: chips, points, ...part });
+  const { answer: latest, error } = useAsk<Overview>(ready ? overview(filter.value) : null);
+  // Where the engine refuses the filter, the whole is still there to choose from.
+  const refused = error?.chip !== undefined;
+  const whole = useAsk<Overview>(ready && refused ? overview([]) : null);
+  const answer = refused ? whole.answer : latest;
+  const filtered = filter.value.length > 0 && !refused;
   useEffect(() => {
-    chosenSums.value = answer;
-  }, [answer]);
+    chosenSums.value = refused ? null : latest;
+  }, [latest, refused]);
   useEffect(() => {
     refusal.value = error;
   }, [error]);
@@ -79,7 +83,7 @@ export function Timeline() {
     <section class="timeline" aria-label="memory over time">
       <Controls allocated={allocated} second={second} secondKey={secondKey} />
       <div class="plot" ref={place} style={{ height: `${height.value}px` }}>
-        {!empty && <Plot answer={answer} width={width} height={height.value} scale={scale} filtered={filter.value.length > 0} />}
+        {!empty && <Plot answer={answer} width={width} height={height.value} scale={scale} filtered={filtered} />}
         {empty && (
           <div class="plot-error">
             {run?.state === "growing" ? "no samples yet" : "no samples: the program allocated too little for this rate"}
@@ -102,7 +106,7 @@ export function Timeline() {
               onChange={(span, how) => choose("allocated", span, how)}
               onClear={() => clear(["allocated"])}
             />
-            {answer && <Readout answer={answer} scale={scale} filtered={filter.value.length > 0} />}
+            {answer && <Readout answer={answer} scale={scale} filtered={filtered} />}
           </div>
         )}
       </div>
