@@ -7,11 +7,18 @@
 mod damage;
 mod demo;
 mod error;
+mod export;
+mod html;
+mod loading;
 mod outcome;
+mod output;
 mod report;
 mod run;
+mod threads;
 mod trace;
+mod typed;
 mod units;
+mod view;
 
 use std::process::ExitCode;
 
@@ -38,7 +45,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    View(view::Args),
     Report(report::Args),
+    Html(html::Args),
+    Export(export::Args),
     Trace(trace::Args),
     Demo(demo::Args),
 }
@@ -46,7 +56,10 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Html(args) => html::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Demo(args) => demo::run(&args),
     };

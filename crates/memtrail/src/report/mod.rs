@@ -5,6 +5,7 @@ mod canvas;
 mod chain;
 mod curve;
 mod json;
+mod link;
 mod places;
 mod sparkline;
 mod text;
@@ -13,6 +14,7 @@ mod when;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::Deref;
 use std::process::ExitCode;
@@ -55,7 +57,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let text = if args.json {
         json::render(&recording, &report)
     } else {
-        text::render(&recording, &report, width, &zone)
+        let mut text = text::render(&recording, &report, width, &zone);
+        if report.totals.allocated.samples > 0 {
+            let command = link::command(&recording, &question.selection);
+            let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
+            let _ = writeln!(text, "{faint}in the browser:{plain} {command}");
+        }
+        text
     };
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -10,7 +10,7 @@ use memtrail_recording::{Description, FileState, Outcome, Recording};
 use super::process::End;
 use super::session::Session;
 use super::tails;
-use crate::outcome;
+use crate::{outcome, typed};
 use crate::units::{bytes, grouped};
 
 /// What the agents did, after all is settled.
@@ -127,7 +127,7 @@ pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, 
 
 fn sentence(recorded: &Recorded) -> String {
     let Recorded { folder, description, alive } = recorded;
-    let shown = display(folder);
+    let shown = typed::path(folder);
     let mut text = format!(
         "memtrail: {shown}: {} sampled blocks, {}",
         grouped(description.trace.blocks),
@@ -140,15 +140,6 @@ fn sentence(recorded: &Recorded) -> String {
     }
     let _ = write!(text, "; next: memtrail report {shown}");
     text
-}
-
-/// As the user would type it: relative if it is below the current folder.
-fn display(folder: &Path) -> String {
-    let here = std::env::current_dir().ok();
-    let short = here.as_deref().and_then(|here| folder.strip_prefix(here).ok()).unwrap_or(folder);
-    let text = short.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 fn as_json(settled: &Settled) -> serde_json::Value {

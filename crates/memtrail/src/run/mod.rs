@@ -8,6 +8,7 @@ mod rate;
 mod session;
 mod snapshots;
 mod tails;
+mod viewing;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,10 @@ use std::process::{Command, ExitCode};
 use memtrail_recording::session::{Options, SESSION_VARIABLE};
 
 use crate::error::{Failure, Kind};
+use crate::view::Serving;
 use preflight::Decision;
 use session::Session;
+use viewing::{Tell, Viewing};
 
 /// Run a program and record where its memory is allocated
 ///
@@ -31,6 +34,7 @@ Examples:
   memtrail run --rate 1e-3 -- ./server   ten times the detail, for short runs
   memtrail run --rate 512KiB -- ./server one sample per 512 KiB allocated, for weeks
   memtrail run --children -- make        every OCaml program that make starts
+  memtrail run --view -- ./server        and watch its memory in the browser
   memtrail run --snapshot signal -- ./server
                                          and what keeps memory alive, at each kill -USR1
 
@@ -62,6 +66,14 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     snapshots: snapshots::Args,
+
+    /// Show the recording in the browser while the program runs. On a terminal the page stays
+    /// after the program's end, until Ctrl-C; its exit code comes then. Elsewhere it ends with it
+    #[arg(long)]
+    view: bool,
+
+    #[command(flatten)]
+    serving: Serving,
 
     /// Say nothing about the recording
     #[arg(short, long)]
@@ -99,6 +111,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(cannot_start(program, &process::become_program(command)));
     }
 
+    if !args.view && args.serving.is_asked_for() {
+        return Err(Failure::new(Kind::Usage, "there is no page to serve without --view")
+            .hint("memtrail run --view -- PROGRAM"));
+    }
     let options = resolve(args)?;
     let launch = |what: &str, error: &dyn std::fmt::Display| {
         Failure::new(Kind::Launch, format_args!("cannot {what}: {error}"))
@@ -118,16 +134,31 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     command.env("LD_PRELOAD", preload).env(SESSION_VARIABLE, session.folder());
 
     let mut pid = 0;
-    let end = process::run(command, |child| pid = child)
-        .map_err(|error| cannot_start(program, &error))?;
+    let mut viewing = None;
+    let end = process::run(command, |child| {
+        pid = child;
+        viewing = args.view.then(|| Viewing::begin(session.folder(), &args.serving, tell(args)));
+    })
+    .map_err(|error| cannot_start(program, &error))?;
     let recorded = ending::settle(&session, pid, end);
     if !args.quiet {
         ending::announce(&recorded, &args.command, args.children, args.json);
+    }
+    if let Some(viewing) = viewing {
+        viewing.end();
     }
     drop(session);
     match end {
         process::End::Exited(code) => Ok(ExitCode::from(code as u8)),
         process::End::Killed(signal) => process::die_of(signal),
+    }
+}
+
+fn tell(args: &Args) -> Tell {
+    match (args.quiet, args.json) {
+        (true, _) => Tell::Nothing,
+        (false, true) => Tell::Json,
+        (false, false) => Tell::Sentence,
     }
 }
 

@@ -8,7 +8,7 @@
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use signal_hook::consts::signal::{
     SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
@@ -86,6 +86,14 @@ pub(super) fn become_program(mut command: Command) -> io::Error {
 
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
+/// Whether a signal has come that ends programs for good: the terminal is gone, or the system stops.
+static TOLD_TO_END: AtomicBool = AtomicBool::new(false);
+
+/// Whether more was meant to end than the program.
+pub(super) fn was_told_to_end() -> bool {
+    TOLD_TO_END.load(Relaxed)
+}
+
 /// Starts the program, waits for its end, and passes signals on to it meanwhile.
 pub(super) fn run(mut command: Command, started: impl FnOnce(u32)) -> io::Result<End> {
     as_inherited(&mut command);
@@ -100,6 +108,9 @@ pub(super) fn run(mut command: Command, started: impl FnOnce(u32)) -> io::Result
     started(child.id());
     std::thread::spawn(move || {
         for origin in &mut signals {
+            if matches!(origin.signal, SIGHUP | SIGTERM) {
+                TOLD_TO_END.store(true, Relaxed);
+            }
             // What the terminal sends goes to the whole group, so the child has it already.
             if !matches!(origin.cause, Cause::Kernel) {
                 let child = CHILD.load(Relaxed);

@@ -1,14 +1,13 @@
 //! Writes the events of one trace into another, which appears under its name only when whole.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::io::BufWriter;
+use std::path::Path;
 
 use memtrail_trace::rewrite::{Rewrite, rewrite};
 use memtrail_trace::{Decoded, Reader};
 
-use crate::error::{Failure, Kind};
+use crate::error::Failure;
+use crate::output::Output;
 use crate::trace::progress::Progress;
 
 /// Copies what `how` lets through to the file `to`.
@@ -24,56 +23,4 @@ pub(super) fn copy<R: Rewrite>(
     let (_, decoded) = written.map_err(|error| output.failure(&error))?;
     output.keep()?;
     Ok(decoded)
-}
-
-/// A file in the making, beside the one that it will be. Devices and pipes are written directly.
-struct Output {
-    file: File,
-    path: PathBuf,
-    partial: Option<PathBuf>,
-}
-
-impl Output {
-    fn create(path: &Path) -> Result<Self, Failure> {
-        let failed = |error: io::Error| {
-            Failure::new(Kind::Work, format_args!("cannot create {}: {error}", path.display()))
-        };
-        let mut options = OpenOptions::new();
-        options.write(true).mode(0o600);
-        if path.metadata().is_ok_and(|meta| !meta.is_file()) {
-            let file = options.open(path).map_err(failed)?;
-            return Ok(Self { file, path: path.to_path_buf(), partial: None });
-        }
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.partial", std::process::id()));
-        let partial = path.with_file_name(name);
-        let file = options.create_new(true).open(&partial).map_err(failed)?;
-        Ok(Self { file, path: path.to_path_buf(), partial: Some(partial) })
-    }
-
-    fn failure(&self, error: &io::Error) -> Failure {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Failure::new(Kind::BrokenPipe, "broken pipe");
-        }
-        Failure::new(Kind::Work, format_args!("cannot write {}: {error}", self.path.display()))
-    }
-
-    /// Gives the file its name.
-    fn keep(mut self) -> Result<(), Failure> {
-        if let Some(partial) = self.partial.take() {
-            std::fs::rename(&partial, &self.path).map_err(|error| {
-                let _ = std::fs::remove_file(&partial);
-                self.failure(&error)
-            })?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Some(partial) = &self.partial {
-            let _ = std::fs::remove_file(partial);
-        }
-    }
 }

@@ -21,3 +21,4 @@ mod server;
 mod survival;
 mod totals;
 mod transparency;
+mod viewing;

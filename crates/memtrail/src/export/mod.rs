@@ -1,0 +1,100 @@
+//! `memtrail export`: what a filter chooses, for other tools.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use memtrail_engine::answer::Column;
+use memtrail_engine::{Engine, Setting};
+use memtrail_recording::Recording;
+use serde_json::json;
+
+use crate::damage;
+use crate::error::{Failure, Kind};
+use crate::loading;
+use crate::output::Output;
+use crate::view::check_filter;
+
+/// Write what a recording holds in another tool's format
+///
+/// What is written is what `memtrail view` shows with the same filters: the call paths of the
+/// chosen blocks, with their estimated bytes and numbers.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  memtrail export --format pprof --filter live:end -o leak.pb.gz server-4711.memtrail
+        then: go tool pprof -http :8081 -sample_index inuse_space leak.pb.gz
+  memtrail export --format speedscope -o leak.speedscope.json server-4711.memtrail
+        then: open it at speedscope's page
+  memtrail export --format folded server-4711.memtrail | flamegraph.pl > leak.svg
+  memtrail export --format svg --filter live:peak -o peak.svg server-4711.memtrail
+
+`memtrail view --help` explains filters.")]
+pub(crate) struct Args {
+    /// The format to write
+    #[arg(long, value_enum, required_unless_present = "json")]
+    format: Option<Format>,
+
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    /// Only blocks that match; may be given several times
+    #[arg(long = "filter", value_name = "CHIP", allow_hyphen_values = true)]
+    filters: Vec<String>,
+
+    /// The file to write, replaced if it exists; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// A recording (a folder NAME.memtrail) or a trace file, ours or memtrace's
+    #[arg(value_name = "REC|TRACE")]
+    recording: PathBuf,
+}
+
+/// What `--format` takes.
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+enum Format {
+    /// A line a call path with its bytes, for flamegraph.pl, inferno and others
+    Folded,
+    /// For <https://www.speedscope.app>
+    Speedscope,
+    /// For `go tool pprof`, Pyroscope, Grafana: gzipped protocol buffers
+    Pprof,
+    /// For <https://profiler.firefox.com>
+    Firefox,
+    /// memtrail's own, for programs of yours
+    Json,
+    /// A flame graph as a picture
+    Svg,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let format = args.format.unwrap_or(Format::Json);
+    check_filter(&args.filters)?;
+    if format == Format::Pprof && args.output.is_none() && std::io::stdout().is_terminal() {
+        return Err(Failure::new(Kind::Usage, "pprof files are binary, and this is a terminal")
+            .hint("-o leak.pb.gz writes a file"));
+    }
+    let recording = Recording::open(&args.recording)?;
+    let engine = Engine::new(Setting::default());
+    let id = loading::add(&engine, &recording)?;
+    let name = format.to_possible_value().map(|value| value.get_name().to_owned());
+    let ask = json!({ "ask": "export", "rec": id.0, "format": name, "filter": args.filters });
+    let ask = memtrail_engine::ask::Ask::parse(ask.to_string().as_bytes());
+    let answer = ask.and_then(|ask| engine.answer(&ask)).map_err(|e| loading::refused(&e))?;
+    let Some(Column::U8(bytes)) = answer.column("bytes") else {
+        return Err(Failure::new(Kind::Work, "the export has no bytes"));
+    };
+    if let Some(path) = &args.output {
+        let output = Output::create(path)?;
+        (&output.file).write_all(bytes).map_err(|error| output.failure(&error))?;
+        output.keep()?;
+    } else {
+        let mut out = std::io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()?;
+    }
+    damage::verdict(&recording, &engine.damage(id).unwrap_or_default())
+}

@@ -1,0 +1,114 @@
+//! Recordings, compressed, and thinned out where they would not fit.
+
+use std::io::Write as _;
+use std::ops::Deref;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use memtrail_engine::Description;
+use memtrail_engine::describe::Thinned;
+use memtrail_recording::Recording;
+use memtrail_trace::thin::{Fitted, to_fit};
+use memtrail_trace::{Anomalies, Bytes, Detail, Event, MappedTrace, Reader};
+
+use super::page;
+use crate::error::{Failure, Kind};
+use crate::loading;
+
+/// The most blocks that a browser should be asked to hold: some 64 bytes each.
+const MOST_BLOCKS: u64 = 10_000_000;
+/// How often a trace is thinned anew because it compresses worse than the whole.
+const ATTEMPTS: u32 = 6;
+/// The least bytes of all traces together: below that nothing is left to see.
+const LEAST: u64 = 16 << 10;
+
+/// A recording as it stands in the page.
+pub(super) struct Packed {
+    pub(super) description: Description,
+    /// The trace, gzipped.
+    pub(super) trace: Vec<u8>,
+    /// What is wrong with the trace that was read.
+    pub(super) damage: Anomalies,
+}
+
+/// Packs recordings so that the page with all of them has at most `most` bytes.
+pub(super) fn pack(recordings: &[Recording], most: u64) -> Result<Vec<Packed>, Failure> {
+    let bare = page::assemble(&[], "").len() as u64;
+    let room = most.saturating_sub(bare);
+    if room < LEAST {
+        let message = format_args!("a page of {most} bytes has no room for a recording");
+        return Err(Failure::new(Kind::Usage, message)
+            .hint(format_args!("the page alone has {bare} bytes; name a larger --max-size")));
+    }
+    // In base64 three bytes become four.
+    let room = room / 4 * 3;
+    let traces = recordings.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let whole: Vec<Vec<u8>> = traces.iter().map(|trace| gzip(trace)).collect();
+    let sizes: u64 = whole.iter().map(|whole| whole.len() as u64).sum();
+    let mut packed = Vec::new();
+    for ((recording, trace), whole) in recordings.iter().zip(&traces).zip(whole) {
+        // Each gives up the same part of itself.
+        let share = if sizes <= room {
+            u64::MAX
+        } else {
+            (room as f64 * whole.len() as f64 / sizes as f64) as u64
+        };
+        packed.push(one(recording, trace, whole, share)?);
+    }
+    Ok(packed)
+}
+
+fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure> {
+    let path = &recording.trace;
+    let failed = |error: std::io::Error| loading::unreadable(path, &error);
+    // A file that another process may cut short must not be mapped.
+    if loading::grows(recording) {
+        return Ok(Box::new(std::fs::read(path).map_err(failed)?));
+    }
+    Ok(Box::new(MappedTrace::open(path).map_err(failed)?))
+}
+
+/// Packs one recording into `room` bytes.
+fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result<Packed, Failure> {
+    let no_trace = |error: memtrail_trace::Error| loading::no_trace(&recording.trace, &error);
+    let reader = Reader::new(trace).map_err(no_trace)?;
+    let mut blocks = 0;
+    let decoded = reader.for_each(Detail::Marks, |event, _| {
+        blocks += u64::from(matches!(event, Event::Alloc(_)));
+    });
+    let mut description = loading::describe(recording);
+    let damage = decoded.anomalies;
+    if whole.len() as u64 <= room && blocks <= MOST_BLOCKS {
+        return Ok(Packed { description, trace: whole, damage });
+    }
+    let mut budget = trace.len() as f64 * (room as f64 / whole.len() as f64).min(1.0);
+    let mut fitted = None;
+    for _ in 0..ATTEMPTS {
+        let next = to_fit(&reader, Bytes(budget as u64), MOST_BLOCKS).map_err(|error| {
+            let path = recording.trace.display();
+            Failure::new(Kind::Work, format_args!("cannot thin out {path}: {error}"))
+        })?;
+        let zipped = gzip(&next.trace);
+        let size = zipped.len() as u64;
+        fitted = Some((next, zipped));
+        if size <= room {
+            break;
+        }
+        // What is left has as many names as before, and they compress worse than events.
+        budget *= (room as f64 / size as f64).min(0.99) * 0.98;
+    }
+    let Some((Fitted { kept, of, .. }, trace)) = fitted else {
+        return Ok(Packed { description, trace: whole, damage });
+    };
+    description.thinned = Some(Thinned { kept, of });
+    // Threads are told by the numbers of blocks, which are others now.
+    description.threads = None;
+    Ok(Packed { description, trace, damage })
+}
+
+/// Compresses, the same way each time.
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).expect("writing into memory does not fail");
+    encoder.finish().expect("writing into memory does not fail")
+}

@@ -1,0 +1,116 @@
+//! The page with everything in it.
+//!
+//! ```html
+//! <meta http-equiv="Content-Security-Policy" …>   nothing is fetched, only these scripts run
+//! <script type="application/x-memtrail-wasm">     the engine: gzip, base64
+//! <script type="application/x-memtrail-trace" data-description="{…}">   one a recording, the same
+//! <script type="application/x-memtrail-view">     what stands behind # at first
+//! ```
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use memtrail_server::assets::{ENGINE, INDEX, SCRIPT, STYLE};
+use sha2::{Digest as _, Sha256};
+
+use super::fit::{Packed, gzip};
+
+/// How the served page names its style; `crates/server/assets/index.html` has these very words.
+const STYLE_LINK: &str = r#"<link rel="stylesheet" href="viewer.css">"#;
+/// How the served page names its script.
+const SCRIPT_LINK: &str = r#"<script src="viewer.js" defer></script>"#;
+const HEAD: &str = "<head>";
+const BODY_END: &str = "</body>";
+
+/// The file's text.
+pub(super) fn assemble(recordings: &[Packed], fragment: &str) -> String {
+    // In a page the text of an element ends where its end tag seems to begin.
+    let script = SCRIPT.replace("</script", "<\\/script").replace("<!--", "<\\!--");
+    let style = STYLE.replace("</style", "<\\/style");
+    let policy = format!(
+        "default-src 'none'; script-src '{}' 'wasm-unsafe-eval'; style-src '{}'; \
+         img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'",
+        hash(&script),
+        hash(&style)
+    );
+    let policy = format!(r#"<meta http-equiv="Content-Security-Policy" content="{policy}">"#);
+
+    let mut data = String::new();
+    let mut element = |kind: &str, attributes: &str, content: &str| {
+        let kind = format!(r#"type="application/x-memtrail-{kind}"{attributes}"#);
+        let _ = writeln!(data, "<script {kind}>{content}</script>");
+    };
+    if !fragment.is_empty() {
+        element("view", "", fragment);
+    }
+    for Packed { description, trace, .. } in recordings {
+        let json = serde_json::to_string(description).expect("strings can always be written");
+        let attributes = format!(r#" data-description="{}""#, escaped(&json));
+        element("trace", &attributes, &BASE64_STANDARD.encode(trace));
+    }
+    element("wasm", "", &BASE64_STANDARD.encode(gzip(ENGINE)));
+
+    let index = INDEX
+        .replacen(HEAD, &format!("{HEAD}\n    {policy}"), 1)
+        .replacen(STYLE_LINK, "", 1)
+        .replacen(SCRIPT_LINK, &format!("<style>{style}</style>"), 1);
+    index.replacen(BODY_END, &format!("{data}<script>{script}</script>\n  {BODY_END}"), 1)
+}
+
+/// As a content policy names a script.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
+}
+
+/// Text of an attribute.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use memtrail_engine::Description;
+    use memtrail_trace::Anomalies;
+
+    use super::*;
+
+    fn page(name: &str) -> String {
+        let description = Description { name: name.into(), ..Description::default() };
+        let packed = Packed { description, trace: vec![1, 2, 3], damage: Anomalies::default() };
+        assemble(&[packed], "f=live:end")
+    }
+
+    #[test]
+    fn everything_is_inside() {
+        let page = page("leak");
+        assert!(!page.contains("viewer.js") && !page.contains("viewer.css"));
+        assert!(!page.contains("src=\"") && page.matches("href=\"").count() == 1);
+        assert!(page.contains(r#"<link rel="icon" href="data:,">"#));
+        assert!(page.contains(">AQID</script>"), "the trace");
+        assert!(page.contains(">f=live:end</script>"));
+        assert_eq!(page.matches("</head>").count(), 1);
+    }
+
+    #[test]
+    fn the_policy_lets_exactly_our_own_script_and_style_run() {
+        let page = page("leak");
+        let between = |start: &str, end: &str| {
+            let from = page.rfind(start).unwrap() + start.len();
+            page[from..from + page[from..].find(end).unwrap()].to_owned()
+        };
+        let script = between("\n<script>", "</script>");
+        let style = between("<style>", "</style>");
+        let policy = between(r#"Policy" content=""#, r#"">"#);
+        assert!(policy.contains(&format!("script-src '{}'", hash(&script))), "{policy}");
+        assert!(policy.contains(&format!("style-src '{}'", hash(&style))), "{policy}");
+        assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"));
+    }
+
+    #[test]
+    fn names_are_no_markup() {
+        let page = page(r#""><script>alert(1)</script>"#);
+        assert!(!page.contains("<script>alert"));
+        assert!(page.contains("&quot;&gt;&lt;script&gt;alert(1)"), "the name is still there");
+    }
+}

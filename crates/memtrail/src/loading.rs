@@ -1,0 +1,122 @@
+//! Brings recordings into an engine, as all commands do that show what an engine answers.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use memtrail_engine::describe::State;
+use memtrail_engine::{Description, Engine, RecordingId, Refusal};
+use memtrail_recording::{FileState, Recording};
+use memtrail_trace::MappedTrace;
+
+use crate::error::{Failure, Kind};
+use crate::{outcome, threads};
+
+/// Reading that takes less is over before anyone wonders.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Says on a terminal that reading takes long.
+pub(crate) struct Progress {
+    started: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Self { started: Instant::now(), bar: None }
+    }
+
+    /// There are so many events by now.
+    pub(crate) fn tell(&mut self, events: u64) {
+        if self.started.elapsed() > PATIENCE {
+            let bar = self.bar.get_or_insert_with(ProgressBar::new_spinner);
+            bar.set_message(format!("{} million events", events >> 20));
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Reads a recording as it is now.
+pub(crate) fn add(engine: &Engine, recording: &Recording) -> Result<RecordingId, Failure> {
+    // A file that another process may cut short must not be mapped.
+    let bytes: Box<dyn std::ops::Deref<Target = [u8]>> = if grows(recording) {
+        Box::new(std::fs::read(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
+    } else {
+        Box::new(MappedTrace::open(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
+    };
+    let mut progress = Progress::new();
+    let read = engine.add(&bytes, describe(recording), |events| progress.tell(events));
+    read.map_err(|error| no_trace(&recording.trace, &error))
+}
+
+/// A file that the system does not give.
+pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
+}
+
+/// A file that is no trace.
+pub(crate) fn no_trace(path: &Path, error: &memtrail_trace::Error) -> Failure {
+    Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
+        .hint("traces come from `memtrail run`, or from programs linked with memtrace")
+}
+
+/// An ask that the command line made wrong: a chip, mostly.
+pub(crate) fn refused(refusal: &Refusal) -> Failure {
+    let failure = Failure::new(Kind::Usage, refusal);
+    match &refusal.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// Whether more may come to it.
+pub(crate) fn grows(recording: &Recording) -> bool {
+    recording.description.as_ref().is_some_and(|d| d.trace.state == FileState::Growing)
+}
+
+/// What the engine is told of a recording beside its trace.
+pub(crate) fn describe(recording: &Recording) -> Description {
+    let name = name(&recording.path);
+    let Some(known) = &recording.description else {
+        return Description { name, ..Description::default() };
+    };
+    let state = match known.trace.state {
+        FileState::Growing => State::Growing,
+        FileState::Complete => State::Ended,
+        FileState::Cut => State::Cut,
+    };
+    let mut notes = known.notes.clone();
+    if known.trace.lost > 0 {
+        notes.push(format!(
+            "{} samples could not be written: figures are too low",
+            known.trace.lost
+        ));
+    }
+    Description {
+        name,
+        program: Some(known.program.clone()),
+        args: known.arguments.clone(),
+        memtrail: Some(known.memtrail.clone()),
+        runtime: Some(format!("{} {}", known.runtime.language, known.runtime.version)),
+        seed: Some(known.sampling.seed),
+        state,
+        outcome: outcome::words(known.outcome.as_ref()),
+        notes,
+        thinned: None,
+        threads: threads::list(recording),
+    }
+}
+
+/// The folder's or file's own name, whatever way leads to it.
+pub(crate) fn name(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

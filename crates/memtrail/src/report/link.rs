@@ -1,0 +1,71 @@
+//! The command that shows what a report shows as a page.
+
+use memtrail_profile::report::{Asked, Moment};
+use memtrail_profile::time::Elapsed;
+use memtrail_recording::Recording;
+
+use crate::typed;
+
+/// `memtrail view server-4711.memtrail --filter live:peak`
+pub(super) fn command(recording: &Recording, asked: &Asked) -> String {
+    let mut text = format!("memtrail view {}", typed::path(&recording.path));
+    for filter in filters(asked) {
+        text.push_str(" --filter ");
+        text.push_str(&typed::word(&filter));
+    }
+    text
+}
+
+/// The same question, in the page's words.
+fn filters(asked: &Asked) -> Vec<String> {
+    let mut filters = Vec::new();
+    filters.extend(asked.live_at.map(|moment| match moment {
+        Moment::Peak => "live:peak".to_owned(),
+        Moment::End => "live:end".to_owned(),
+        Moment::At(time) => format!("live:{}", seconds(time)),
+    }));
+    let side = |time: Option<Elapsed>| time.map_or(String::new(), seconds);
+    if asked.from.is_some() || asked.to.is_some() {
+        filters.push(format!("allocated:{}..{}", side(asked.from), side(asked.to)));
+    }
+    filters
+}
+
+fn seconds(time: Elapsed) -> String {
+    let (whole, part) = (time.0 / 1_000_000, time.0 % 1_000_000);
+    let digits = format!("{part:06}");
+    let digits = digits.trim_end_matches('0');
+    if digits.is_empty() { format!("{whole}s") } else { format!("{whole}.{digits}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use memtrail_profile::filter::Filter;
+
+    use super::*;
+
+    #[test]
+    fn the_view_asks_what_the_report_asked() {
+        let path = PathBuf::from("my server.memtrail");
+        let recording = Recording { trace: path.clone(), path, description: None };
+        let at = |us| Some(Elapsed(us));
+        for (asked, filters) in [
+            (Asked::default(), ""),
+            (Asked { live_at: Some(Moment::Peak), ..Asked::default() }, " --filter live:peak"),
+            (
+                Asked { live_at: Some(Moment::End), from: at(1_500_000), to: at(60_000_000) },
+                " --filter live:end --filter allocated:1.5s..60s",
+            ),
+            (
+                Asked { live_at: Some(Moment::At(Elapsed(1))), from: None, to: at(0) },
+                " --filter live:0.000001s --filter allocated:..0s",
+            ),
+        ] {
+            let expected = format!("memtrail view 'my server.memtrail'{filters}");
+            assert_eq!(command(&recording, &asked), expected);
+            Filter::parse(&super::filters(&asked)).unwrap();
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `run --view`: the page beside the program, and after it.
+//!
+//! Everything happens in threads of the launcher. The program does not feel it, and whatever goes
+//! wrong with the page is told in a line and changes nothing else.
+
+use std::collections::HashSet;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use memtrail_engine::{Engine, Setting};
+use memtrail_recording::Recording;
+use memtrail_recording::session::{State, Status};
+use memtrail_server::News;
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::process;
+use crate::view::{Serving, Shown, follow};
+
+/// Between two looks at what agents report.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How the user is told.
+#[derive(Clone, Copy)]
+pub(super) enum Tell {
+    Nothing,
+    Sentence,
+    Json,
+}
+
+/// The page of a running program.
+pub(super) struct Viewing {
+    ended: Sender<()>,
+    thread: JoinHandle<Option<Shown>>,
+    tell: Tell,
+}
+
+impl Viewing {
+    /// Waits for the first recording of the session, and shows it and all that follow.
+    pub(super) fn begin(session: &Path, serving: &Serving, tell: Tell) -> Self {
+        let (ended, has_ended) = channel();
+        let mut watch = Watch {
+            session: session.to_path_buf(),
+            serving: serving.clone(),
+            tell,
+            engine: Arc::new(Engine::new(Setting { live: true, offline: false })),
+            news: News::default(),
+            known: HashSet::new(),
+            shown: None,
+            failed: false,
+        };
+        let thread = std::thread::spawn(move || {
+            watch.until(&has_ended);
+            watch.shown
+        });
+        Self { ended, thread, tell }
+    }
+
+    /// The program has ended, and its recordings are complete. On a terminal someone may want to
+    /// look on: the page stays until they say that it is enough. Elsewhere nobody could.
+    pub(super) fn end(self) {
+        // It fails when the thread has ended; then there is nothing to tell it.
+        let _ = self.ended.send(());
+        let Ok(Some(shown)) = self.thread.join() else { return };
+        if !std::io::stderr().is_terminal() {
+            return;
+        }
+        // Only what comes from now on: the Ctrl-C that ended the program was meant for it.
+        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+        if process::was_told_to_end() {
+            return;
+        }
+        if !matches!(self.tell, Tell::Nothing) {
+            eprintln!("memtrail: the page stays until Ctrl-C: {}", shown.url());
+        }
+        signals.forever().next();
+    }
+}
+
+struct Watch {
+    session: PathBuf,
+    serving: Serving,
+    tell: Tell,
+    engine: Arc<Engine>,
+    news: News,
+    known: HashSet<PathBuf>,
+    shown: Option<Shown>,
+    failed: bool,
+}
+
+impl Watch {
+    fn until(&mut self, has_ended: &Receiver<()>) {
+        loop {
+            let ended = !matches!(has_ended.recv_timeout(PAUSE), Err(RecvTimeoutError::Timeout));
+            self.look();
+            if ended || self.failed {
+                return;
+            }
+        }
+    }
+
+    /// Takes in the recordings that have begun since the last look.
+    fn look(&mut self) {
+        for status in Status::load_all(&self.session).unwrap_or_default() {
+            let State::Recording { folder } = status.state else { continue };
+            if self.known.contains(&folder) {
+                continue;
+            }
+            // The agent may be just about to write it: the next look will find it.
+            let Ok(recording) = Recording::open(&folder) else { continue };
+            if recording.description.is_none() {
+                continue;
+            }
+            self.known.insert(folder);
+            match follow(&self.engine, &self.news, recording) {
+                Ok(id) => self.news.added(id),
+                Err(failure) => self.complain(&failure),
+            }
+            if self.shown.is_none() && !self.failed {
+                self.show();
+            }
+        }
+    }
+
+    fn show(&mut self) {
+        match self.serving.start(Arc::clone(&self.engine), self.news.clone(), &[]) {
+            Ok(shown) => {
+                match self.tell {
+                    Tell::Nothing => {}
+                    Tell::Sentence => eprintln!("memtrail: watch it at {}", shown.url()),
+                    Tell::Json => eprintln!("{}", serde_json::json!({ "url": shown.url() })),
+                }
+                shown.open_browser();
+                self.shown = Some(shown);
+            }
+            Err(failure) => {
+                self.failed = true;
+                self.complain(&failure);
+            }
+        }
+    }
+
+    fn complain(&self, failure: &crate::error::Failure) {
+        if !matches!(self.tell, Tell::Nothing) {
+            failure.report();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Recordings that grow: what their programs write reaches the engine, and the page hears of it.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
+use std::time::Duration;
+
+use memtrail_engine::{Engine, RecordingId};
+use memtrail_recording::{Description, Recording};
+use memtrail_server::News;
+
+use crate::error::Failure;
+use crate::loading;
+
+/// Between two looks at a growing trace. Agents write twice a second.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Looks after a program's death in which its recording must be closed; launchers take a moment.
+const LOOKS_AFTER_DEATH: u32 = 6;
+
+/// Reads a recording, and if it still grows goes on reading in a thread of its own.
+pub(crate) fn follow(
+    engine: &Arc<Engine>,
+    news: &News,
+    recording: Recording,
+) -> Result<RecordingId, Failure> {
+    if !loading::grows(&recording) {
+        return loading::add(engine, &recording);
+    }
+    let id = engine.add_growing(loading::describe(&recording));
+    let mut growing = Growing { engine: Arc::clone(engine), news: news.clone(), recording, id };
+    growing.read().map_err(|error| loading::unreadable(&growing.recording.trace, &error))?;
+    std::thread::Builder::new()
+        .name("follow".into())
+        .spawn(move || growing.until_it_ends())
+        .map_err(|error| {
+            Failure::new(crate::error::Kind::Work, format_args!("cannot start a thread: {error}"))
+        })?;
+    Ok(id)
+}
+
+struct Growing {
+    engine: Arc<Engine>,
+    news: News,
+    recording: Recording,
+    id: RecordingId,
+}
+
+impl Growing {
+    fn until_it_ends(&mut self) {
+        let mut looks = 0;
+        loop {
+            std::thread::sleep(PAUSE);
+            // The state first: what is there when it says that it is complete is complete.
+            let now = match Recording::open(&self.recording.path) {
+                Ok(now) => now,
+                Err(error) => return self.lost(&error),
+            };
+            self.recording = now;
+            if let Err(error) = self.read() {
+                return self.lost(&error);
+            }
+            if !loading::grows(&self.recording) {
+                return self.ended();
+            }
+            let gone = self.recording.description.as_ref().is_some_and(is_gone);
+            looks = if gone { looks + 1 } else { 0 };
+            if looks == LOOKS_AFTER_DEATH {
+                return self.lost(&"its program is gone, and nobody closed the recording");
+            }
+        }
+    }
+
+    /// Gives the engine what has come.
+    fn read(&mut self) -> io::Result<()> {
+        // Whose blocks are whose is to be known when they are read.
+        self.engine.describe(self.id, loading::describe(&self.recording));
+        let tail = self.tail()?;
+        if let Some(grown) = self.engine.grow(self.id, &tail) {
+            self.news.grown(self.id, grown);
+        }
+        Ok(())
+    }
+
+    /// The trace from where the engine stopped reading.
+    fn tail(&self) -> io::Result<Vec<u8>> {
+        let mut file = File::open(&self.recording.trace)?;
+        file.seek(SeekFrom::Start(self.engine.offset(self.id)))?;
+        let mut tail = Vec::new();
+        file.read_to_end(&mut tail)?;
+        Ok(tail)
+    }
+
+    fn ended(&self) {
+        let description = loading::describe(&self.recording);
+        let finished = self
+            .tail()
+            .map_err(|error| error.to_string())
+            .and_then(|tail| self.engine.finish(self.id, &tail).map_err(|error| error.to_string()));
+        match finished {
+            Ok(grown) => self.news.grown(self.id, grown),
+            Err(error) => return self.lost(&error),
+        }
+        let outcome = description.outcome.clone();
+        self.engine.describe(self.id, description);
+        self.news.ended(self.id, outcome);
+    }
+
+    fn lost(&self, why: &dyn std::fmt::Display) {
+        let mut description = loading::describe(&self.recording);
+        description.state = memtrail_engine::describe::State::Lost;
+        self.engine.describe(self.id, description);
+        self.news.lost(self.id, why.to_string());
+    }
+}
+
+/// Whether the process is gone, as far as can be told from this machine.
+fn is_gone(description: &Description) -> bool {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    if host.trim() != description.host {
+        return false;
+    }
+    let status = fs::read_to_string(format!("/proc/{}/stat", description.pid)).unwrap_or_default();
+    status.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+}

@@ -1,0 +1,93 @@
+//! `memtrail view`: recordings as a page in the browser.
+
+mod address;
+mod browser;
+mod follow;
+mod serving;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use memtrail_engine::{Engine, Setting};
+use memtrail_recording::Recording;
+use memtrail_server::News;
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+pub(crate) use self::address::{check_filter, fragment};
+pub(crate) use self::follow::follow;
+pub(crate) use self::serving::{Serving, Shown};
+use crate::damage;
+use crate::error::{Failure, Kind};
+use crate::loading;
+
+/// Show recordings in the browser
+///
+/// Opens a page where the memory is visible over time, by call path, function, module and file,
+/// and can be narrowed down by anything that is known of a block. Several recordings can be
+/// compared. A recording whose program still runs is followed: the page grows with it.
+///
+/// The page is served on this machine only, at an address that holds a secret: nobody else can
+/// read it. It is printed on standard output. Ctrl-C ends it.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  memtrail view server-4711.memtrail
+  memtrail view server-4711.memtrail --filter live:end --filter in:Cache.load
+  memtrail view before.memtrail after.memtrail    compare two recordings
+  ssh -L 8080:localhost:8080 devbox memtrail view --no-open --port 8080 server-4711.memtrail
+        on another machine: open the printed address here
+
+A filter is what the page shows as a chip, KEY:VALUES. Several must all hold; values of one are
+alternatives, and -KEY:VALUES is its opposite:
+  live:end  live:peak  live:40s  live:10s..20s    when blocks were live
+  allocated:10%..90%  collected:..5s  lifetime:1s..  size:4K..
+  heap:major  died:never  domain:0
+  in:List.map  in:~pars  in:/^Cache/  -in:Log.write       a function on the call path
+  module:~Cache  file:cache.ml  by:Cache.load             by: the function that allocates")]
+pub(crate) struct Args {
+    /// Recordings (folders NAME.memtrail) or trace files, ours or memtrace's
+    #[arg(value_name = "REC|TRACE", required = true)]
+    recordings: Vec<PathBuf>,
+
+    /// Begin with this filter; may be given several times
+    #[arg(long = "filter", value_name = "CHIP", allow_hyphen_values = true)]
+    filters: Vec<String>,
+
+    #[command(flatten)]
+    serving: Serving,
+
+    /// Print the address as JSON, in one line; does not open a browser
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    check_filter(&args.filters)?;
+    let recordings =
+        args.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let live = recordings.iter().any(loading::grows);
+    let engine = Arc::new(Engine::new(Setting { live, offline: false }));
+    let news = News::default();
+    // Signals that come while recordings are read end the program as they always do.
+    let mut code = ExitCode::SUCCESS;
+    for recording in recordings {
+        let path = recording.path.clone();
+        let id = follow(&engine, &news, recording)?;
+        let damage = engine.damage(id).unwrap_or_default();
+        if let Err(failure) = damage::verdict(&Recording::open(&path)?, &damage) {
+            code = failure.report();
+        }
+    }
+    let no_signals =
+        |error| Failure::new(Kind::Work, format_args!("cannot wait for signals: {error}"));
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(no_signals)?;
+    let shown = args.serving.start(engine, news, &args.filters)?;
+    shown.announce(args.json)?;
+    if !args.json {
+        shown.open_browser();
+    }
+    signals.forever().next();
+    Ok(code)
+}

@@ -1,0 +1,126 @@
+//! Where the page is served, and how its address reaches the user.
+
+use std::io::Write as _;
+use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs as _};
+use std::sync::Arc;
+
+use memtrail_engine::Engine;
+use memtrail_server::{Error, News, Options, Server};
+
+use super::{address, browser};
+use crate::error::{Failure, Kind};
+
+/// Options of all commands that serve the page.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct Serving {
+    /// Serve the page on this port, not on the first free one from 8080 on
+    #[arg(long, value_name = "N", help_heading = "Page")]
+    port: Option<u16>,
+
+    /// Serve the page on this address of the machine (0.0.0.0: on all), so that others can see it.
+    /// They need its secret all the same, which travels unencrypted
+    #[arg(long, value_name = "ADDR", help_heading = "Page")]
+    listen: Option<String>,
+
+    /// Do not open a browser
+    #[arg(long, help_heading = "Page")]
+    no_open: bool,
+}
+
+/// A page that is being served, until it is dropped.
+pub(crate) struct Shown {
+    server: Server,
+    url: String,
+    no_open: bool,
+}
+
+impl Serving {
+    /// Whether anything was said about the page.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.port.is_some() || self.listen.is_some() || self.no_open
+    }
+
+    /// Serves the page.
+    pub(crate) fn start(
+        &self,
+        engine: Arc<Engine>,
+        news: News,
+        filters: &[String],
+    ) -> Result<Shown, Failure> {
+        let options = self.options()?;
+        let server = Server::start(engine, news, &options).map_err(|error| {
+            let failure = Failure::new(Kind::Work, &error);
+            match (error, self.port) {
+                (Error::Listen { .. }, Some(_)) => {
+                    failure.hint("without --port the first free one is used")
+                }
+                (Error::Listen { .. }, None) if self.listen.is_some() => {
+                    failure.hint("--listen takes an address of this machine")
+                }
+                _ => failure,
+            }
+        })?;
+        let fragment = address::fragment(filters);
+        let hash = if fragment.is_empty() { "" } else { "#" };
+        let url = format!("{}{hash}{fragment}", server.url());
+        Ok(Shown { server, url, no_open: self.no_open })
+    }
+
+    fn options(&self) -> Result<Options, Failure> {
+        let address = self.listen.as_deref().map(resolve).transpose()?;
+        let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let mut names = Vec::new();
+        if !address.is_loopback() {
+            names.extend(self.listen.clone());
+            // Our own name, with and without the domain that mDNS gives it.
+            if let Ok(name) = std::fs::read_to_string("/proc/sys/kernel/hostname") {
+                let name = name.trim();
+                names.extend([name.to_owned(), format!("{name}.local")]);
+            }
+        }
+        Ok(Options { address, port: self.port, names })
+    }
+}
+
+/// An address, or the first one that a name has.
+fn resolve(listen: &str) -> Result<IpAddr, Failure> {
+    if let Ok(address) = listen.parse() {
+        return Ok(address);
+    }
+    let found = (listen, 0).to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.map(|address| address.ip()).ok_or_else(|| {
+        Failure::new(Kind::Usage, format_args!("no machine has the address {listen}"))
+            .hint("--listen takes an address or a name of this machine; --port takes the port")
+    })
+}
+
+impl Shown {
+    /// The page's address, with the token and the filter.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Prints the address on standard output, and how to end on standard error.
+    pub(super) fn announce(&self, json: bool) -> Result<(), Failure> {
+        let mut out = std::io::stdout().lock();
+        if json {
+            writeln!(
+                out,
+                "{}",
+                serde_json::json!({ "url": self.url, "address": self.server.address() })
+            )?;
+        } else {
+            writeln!(out, "{}", self.url)?;
+            eprintln!("memtrail: the page is there until Ctrl-C");
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Shows the page, if it should be and there is where.
+    pub(crate) fn open_browser(&self) {
+        if !self.no_open {
+            browser::open(&self.url);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A `memtrail view` that runs, and a browser's side of talking to it.
+
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use memtrail_engine::Answer;
+
+/// No test waits longer for an answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A running command that serves a page.
+pub(crate) struct View {
+    child: Child,
+    /// As printed, filter included.
+    pub(crate) url: String,
+}
+
+/// An answer of HTTP.
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+}
+
+impl View {
+    /// Starts `memtrail view --no-open ARGS`, and waits until it is there.
+    pub(crate) fn start<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(["view", "--no-open"]).args(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("start memtrail view");
+        let mut url = String::new();
+        let out = child.stdout.as_mut().expect("piped");
+        BufReader::new(out).read_line(&mut url).expect("a line");
+        Self { child, url: url.trim_end().to_owned() }
+    }
+
+    /// `127.0.0.1:8080` and `/TOKEN/`.
+    fn parts(&self) -> (&str, &str) {
+        let rest = self.url.strip_prefix("http://").unwrap_or_else(|| panic!("{:?}", self.url));
+        let rest = rest.split('#').next().expect("there is a first part");
+        rest.split_at(rest.find('/').expect("a path"))
+    }
+
+    /// Sends a request to a path below the page's.
+    pub(crate) fn request(&self, method: &str, path: &str, body: &str) -> Response {
+        let (host, root) = self.parts();
+        let mut stream = TcpStream::connect(host).expect("connect");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let length = body.len();
+        let head = format!(
+            "{method} {root}{path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n\
+             Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(head.as_bytes()).expect("send");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("an answer");
+        let split = bytes.windows(4).position(|w| w == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8_lossy(&bytes[..split]).into_owned();
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).expect("a status");
+        Response { status, body: bytes[split + 4..].to_vec() }
+    }
+
+    /// Asks the engine behind the page.
+    pub(crate) fn ask(&self, ask: &str) -> Answer {
+        let response = self.request("POST", "api/ask", ask);
+        assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.body));
+        Answer::decode(&response.body).expect("an answer")
+    }
+
+    /// Listens to events: their lines, as they come.
+    pub(crate) fn events(&self) -> impl Iterator<Item = String> + use<> {
+        let (host, root) = self.parts();
+        let mut stream = TcpStream::connect(host).expect("connect");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let head = format!("GET {root}api/events HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        stream.write_all(head.as_bytes()).expect("send");
+        BufReader::new(stream).lines().map_while(Result::ok)
+    }
+
+    /// Presses Ctrl-C, and waits for the end.
+    pub(crate) fn interrupt(self) -> Output {
+        let pid = self.child.id().to_string();
+        let status = Command::new("kill").args(["-INT", &pid]).status().expect("kill");
+        assert!(status.success());
+        let mut child = self.child;
+        let mut stderr = Vec::new();
+        child.stderr.take().expect("piped").read_to_end(&mut stderr).expect("stderr");
+        Output { status: child.wait().expect("its end"), stdout: Vec::new(), stderr }
+    }
+}
