@@ -123,11 +123,29 @@ impl Estimator {
         self.add(sum, blocks.length(row), blocks.source(row), blocks.samples(row));
     }
 
+    /// Adds recorded blocks of the same size, but not their samples.
+    pub(crate) fn add_alike(&self, sum: &mut Sum, words: Words, recorded: u64) {
+        let (weight, count) = (self.weigh(words.0), recorded as f64);
+        sum.recorded += recorded;
+        sum.blocks += weight * count;
+        sum.blocks_variance += (weight - 1.0) * weight * count;
+    }
+
+    /// What each block of few words, headers included, stands for.
+    pub(crate) fn small(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// How many words of a block could be samples: its header is one, if it has one.
+    #[inline]
+    pub(crate) fn words(length: Words, source: Source) -> Words {
+        Words(length.0.saturating_add(u64::from(source != Source::External)))
+    }
+
     /// How many blocks a recorded block stands for: 1/p.
     #[inline]
     pub fn weight(&self, length: Words, source: Source) -> f64 {
-        let header = u64::from(source != Source::External);
-        let words = length.0.saturating_add(header);
+        let Words(words) = Self::words(length, source);
         match self.weights.get(words as usize) {
             Some(&weight) => weight,
             None => self.weigh(words),

@@ -37,13 +37,16 @@ pub struct Chosen {
 /// Goes through the blocks that a filter keeps. `leaf_of_stack` says to which of `nodes` nodes of
 /// a call tree, in preorder, the blocks of a backtrace belong; those of others to node 0.
 pub fn choose(profile: &Profile, filter: &Resolved, leaf_of_stack: &[u32], nodes: usize) -> Chosen {
+    let scale = cells::Scale::new(profile);
+    let weights = profile.estimator.small().iter().map(|&weight| scale.blocks(weight)).collect();
     let pass = part::Pass {
         profile,
         filter,
         leaf_of_stack,
         nodes: nodes.max(1),
         grid: Grid::new(profile.end),
-        scale: cells::Scale::new(profile),
+        scale,
+        weights,
     };
     pass.run(0..profile.blocks.len(), part::parts()).finish(&pass)
 }

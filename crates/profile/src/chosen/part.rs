@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use memtrail_trace::Words;
+
 use super::Chosen;
 use super::cells::{Cells, Scale, Whole};
 use crate::density::{Density, Grid};
-use crate::estimate::Sum;
+use crate::estimate::{Estimator, Sum};
 use crate::filter::Resolved;
 use crate::filter::rows::{CHUNK, Chunk, lifetime};
 use crate::profile::Profile;
@@ -19,12 +21,17 @@ pub(super) struct Pass<'a> {
     pub(super) nodes: usize,
     pub(super) grid: Grid,
     pub(super) scale: Scale,
+    /// What each block of few words stands for, scaled.
+    pub(super) weights: Vec<u64>,
 }
 
 /// What a part of the rows adds up to.
 pub(super) struct Part {
-    /// By chunk: these are no whole numbers, so the order in which they are added up matters.
-    sums: Vec<Sum>,
+    /// Blocks of few words, headers included, by their number.
+    small: Vec<u64>,
+    /// Larger ones, by chunk: these are no whole numbers, so the order in which they are added up
+    /// matters.
+    large: Vec<Sum>,
     /// By node.
     own: Vec<Whole>,
     /// Samples that came and that went, by bucket.
@@ -83,7 +90,15 @@ impl Pass<'_> {
                 let (born, died) = (chunk.born[at], chunk.died[at]);
                 let (samples, length) = (columns.samples(at), columns.length(at));
                 let source = columns.sources[at];
-                let weight = estimator.add(&mut sum, length, source, samples);
+                let words = Estimator::words(length, source).0;
+                let words = usize::try_from(words).unwrap_or(usize::MAX);
+                let weight = match (part.small.get_mut(words), self.weights.get(words)) {
+                    (Some(count), Some(&weight)) => {
+                        *count += 1;
+                        weight
+                    }
+                    _ => scale.blocks(estimator.add(&mut sum, length, source, 0)),
+                };
                 let lived = lifetime(born, died, end);
 
                 let course = &profile.course;
@@ -101,11 +116,11 @@ impl Pass<'_> {
                 part.own[node].add(&Whole {
                     samples,
                     live,
-                    blocks: scale.blocks(weight),
+                    blocks: weight,
                     age: scale.age(samples, lived),
                 });
             }
-            part.sums.push(sum);
+            part.large.push(sum);
         }
         part
     }
@@ -114,7 +129,8 @@ impl Pass<'_> {
 impl Part {
     fn empty(pass: &Pass<'_>) -> Self {
         Self {
-            sums: Vec::new(),
+            small: vec![0; pass.weights.len()],
+            large: Vec::new(),
             own: vec![Whole::default(); pass.nodes],
             changes: vec![[0; 2]; pass.profile.course.buckets()],
             density: pass.grid.empty(),
@@ -122,7 +138,10 @@ impl Part {
     }
 
     fn add(&mut self, other: &Self) {
-        self.sums.extend_from_slice(&other.sums);
+        for (count, other) in self.small.iter_mut().zip(&other.small) {
+            *count += other;
+        }
+        self.large.extend_from_slice(&other.large);
         for (own, other) in self.own.iter_mut().zip(&other.own) {
             own.add(other);
         }
@@ -140,7 +159,10 @@ impl Part {
 
     pub(super) fn finish(self, pass: &Pass<'_>) -> Chosen {
         let mut sum = Sum::default();
-        self.sums.iter().for_each(|part| sum.add(part));
+        self.large.iter().for_each(|large| sum.add(large));
+        for (words, &count) in (0..).map(Words).zip(&self.small) {
+            pass.profile.estimator.add_alike(&mut sum, words, count);
+        }
         let mut live = 0;
         let course = self.changes.iter().map(|[came, went]| {
             live = live + came - went;
@@ -149,6 +171,7 @@ impl Part {
         let course = course.collect();
         let cells = Cells::new(pass.scale, self.own);
         let all = cells.all();
+        sum.samples = all.samples;
         Chosen {
             sum,
             live_end: all.live,
