@@ -12,6 +12,7 @@ mod statistics;
 mod subjects;
 mod table;
 mod tools;
+mod viewer;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -24,7 +25,7 @@ use crate::command::{Outcome, repository, run};
 #[derive(Args)]
 pub(crate) struct Options {
     /// Which benchmarks
-    #[arg(value_enum, default_values_t = [Part::Overhead, Part::Tools])]
+    #[arg(value_enum, default_values_t = [Part::Overhead, Part::Tools, Part::Viewer])]
     parts: Vec<Part>,
     /// Paired runs of each program
     #[arg(long, default_value_t = 9)]
@@ -46,6 +47,8 @@ enum Part {
     Overhead,
     /// Reading a trace: hotspots, folded, bare iteration
     Tools,
+    /// The viewer's server: first picture, changes of the filter, bytes, memory
+    Viewer,
 }
 
 /// Build what is measured, measure, print Markdown.
@@ -63,6 +66,9 @@ pub(crate) fn bench(options: &Options) -> Outcome {
     }
     if options.parts.contains(&Part::Tools) {
         tools::measure(&memtrail, options)?;
+    }
+    if options.parts.contains(&Part::Viewer) {
+        viewer::measure(&memtrail, options)?;
     }
     Ok(())
 }
