@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use memtrail_recording::session::State;
 
 use crate::recorder::{Recorder, report};
-use crate::{fence, forked};
+use crate::{fence, forked, snapshot};
 
 /// How often a silent child looks whether it is a daemon now.
 const LOOK_EVERY_NS: u64 = 10_000_000;
@@ -39,9 +39,10 @@ pub(crate) fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder>
         let epoch = parent.epoch.wrapping_add(1);
         let begun = Recorder::begin(parent.target, Some(parent.pid), epoch);
         TAKING_OVER.store(false, Relaxed);
-        if begun.is_err() {
+        match begun {
+            Ok(_) => snapshot::resume(),
             // Nobody can be told; try again rarely.
-            NEXT_LOOK.store(now + 1000 * LOOK_EVERY_NS, Relaxed);
+            Err(_) => NEXT_LOOK.store(now + 1000 * LOOK_EVERY_NS, Relaxed),
         }
         begun.ok()
     })

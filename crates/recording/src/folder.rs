@@ -13,6 +13,16 @@ pub const TRACE_FILE: &str = "trace.ctf";
 /// Who makes a file of this name in a recording asks its process for a snapshot.
 pub const ASK_FILE: &str = "ask";
 
+/// The number of a snapshot, by its name.
+pub fn number_of_snapshot(name: &str) -> Option<u64> {
+    name.strip_suffix(".heap")?.parse().ok()
+}
+
+/// The number of a snapshot that is being written, by its name.
+pub fn number_of_unfinished_snapshot(name: &str) -> Option<u64> {
+    name.strip_prefix('.')?.strip_suffix(".heap.part")?.parse().ok()
+}
+
 /// Name of a snapshot inside a recording.
 pub fn snapshot_name(number: u64) -> String {
     format!("{number:04}.heap")
@@ -201,6 +211,18 @@ mod tests {
         fs::write(dir.path().join(DESCRIPTION_FILE), r#"{"format": 99, "new": []}"#).unwrap();
         let error = Recording::open(dir.path()).unwrap_err();
         assert!(matches!(error, Error::TooNew { found: 99, .. }), "{error}");
+    }
+
+    #[test]
+    fn names_of_snapshots_tell_their_numbers() {
+        for number in [1, 42, 123_456] {
+            let (whole, part) = (snapshot_name(number), unfinished_snapshot_name(number));
+            assert_eq!(number_of_snapshot(&whole), Some(number));
+            assert_eq!(number_of_unfinished_snapshot(&part), Some(number));
+            assert_eq!(number_of_snapshot(&part), None);
+            assert_eq!(number_of_unfinished_snapshot(&whole), None);
+        }
+        assert_eq!(number_of_snapshot("trace.ctf"), None);
     }
 
     #[test]

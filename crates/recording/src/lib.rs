@@ -27,6 +27,6 @@ pub use description::{
     SnapshotOutcome, SnapshotReason, TraceFile,
 };
 pub use folder::{
-    ASK_FILE, DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name, snapshot_name,
-    unfinished_snapshot_name,
+    ASK_FILE, DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name, number_of_snapshot,
+    number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };

@@ -46,6 +46,12 @@ fn leave_the_program() {
     close_everything();
     // SAFETY: plain system calls with valid arguments; they concern only this process.
     unsafe {
+        for fault in [libc::SIGABRT, libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
+            // Should we fail, no handler of the program's is to run here.
+            let mut default: libc::sigaction = std::mem::zeroed();
+            default.sa_sigaction = libc::SIG_DFL;
+            libc::sigaction(fault, &raw const default, std::ptr::null_mut());
+        }
         libc::prctl(libc::PR_SET_NAME, c"memtrail".as_ptr());
         let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &raw const none);

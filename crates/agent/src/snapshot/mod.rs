@@ -67,6 +67,16 @@ pub(crate) fn prepare(target: &'static Target) -> Result<(), String> {
     Ok(())
 }
 
+/// This fork of the process that was set up is recorded from now on: its snapshots are its own.
+pub(crate) fn resume() {
+    if setting().is_some() {
+        request::forget();
+        moment::begin_again();
+        writers::forget();
+        control::start();
+    }
+}
+
 /// The process comes to its end: the last snapshot, and all that are being written are finished.
 pub(crate) fn end_of_process() {
     let Some(setting) = setting() else { return };

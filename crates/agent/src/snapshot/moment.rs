@@ -13,6 +13,11 @@ use crate::{fence, recorder};
 /// Snapshots begun.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
+/// Counts from the beginning, for another recording.
+pub(super) fn begin_again() {
+    NUMBER.store(0, Relaxed);
+}
+
 /// What a snapshot is of.
 #[derive(Clone, Copy)]
 pub(super) struct Moment<'a> {
@@ -27,9 +32,6 @@ pub(super) struct Moment<'a> {
 pub(super) fn take(moment: &Moment<'_>) {
     fence::keeping_errno(|| {
         let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
-        if !writers::has_room() {
-            return;
-        }
         let number = NUMBER.fetch_add(1, Relaxed) + 1;
         let taken = place.clock.now().0;
         let mut snapshot = Snapshot {
@@ -39,18 +41,21 @@ pub(super) fn take(moment: &Moment<'_>) {
             taken_unix_us: taken,
             outcome: SnapshotOutcome::Failed { reason: String::new() },
         };
-        let Some(page) = Page::map() else { return };
+        let mut fail = |reason: String| {
+            snapshot.outcome = SnapshotOutcome::Failed { reason };
+            recorder::note_snapshot(snapshot.clone());
+        };
+        if !writers::has_room() {
+            return fail("too many are being written".into());
+        }
+        let Some(page) = Page::map() else { return fail("no memory".into()) };
         let order = frozen::Order { setting, place, page, number, moment, taken };
         match freeze(|| frozen::write(&order)) {
             Ok(pid) => {
                 writers::tell_pause(page, monotonic().saturating_sub(moment.stopped_at));
                 writers::add(Writer { pid, page, snapshot });
             }
-            Err(error) => {
-                let reason = format!("the process cannot be copied: {error}");
-                snapshot.outcome = SnapshotOutcome::Failed { reason };
-                recorder::note_snapshot(snapshot);
-            }
+            Err(error) => fail(format!("the process cannot be copied: {error}")),
         }
     });
 }

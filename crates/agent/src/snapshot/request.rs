@@ -49,6 +49,13 @@ pub(super) fn accept() -> Option<SnapshotReason> {
     REASONS.into_iter().find(|&reason| wanted & bit(reason) != 0)
 }
 
+/// Forgets what the process that this one was forked from wanted.
+pub(super) fn forget() {
+    WANTED.store(0, Relaxed);
+    UNASKED.store(0, Relaxed);
+    LAST_UNASKED.store(0, Relaxed);
+}
+
 /// Sleeps until something is wanted, or so many milliseconds.
 pub(super) fn sleep(milliseconds: u64) {
     let time = libc::timespec {

@@ -13,7 +13,7 @@ use crate::recorder;
 /// No more copies than this at once: each holds the memory that the program has changed since.
 const MOST: usize = 4;
 
-/// How long a program that becomes another one waits for its copies.
+/// A thread that is not there in a fork may hold the lock: nobody waits for it for ever.
 static WRITERS: Lock<Vec<Writer>> = Lock::new(Vec::new());
 
 /// A copy that writes.
@@ -57,17 +57,26 @@ impl Page {
 
 /// Whether one more copy may be made.
 pub(super) fn has_room() -> bool {
-    WRITERS.lock().len() < MOST
+    WRITERS.lock_soon().is_some_and(|writers| writers.len() < MOST)
 }
 
 /// Whether none is at work.
 pub(super) fn is_idle() -> bool {
-    WRITERS.lock().is_empty()
+    WRITERS.lock_soon().is_some_and(|writers| writers.is_empty())
 }
 
 /// Watches a copy.
 pub(super) fn add(writer: Writer) {
-    WRITERS.lock().push(writer);
+    if let Some(mut writers) = WRITERS.lock_soon() {
+        writers.push(writer);
+    }
+}
+
+/// Forgets the copies of the process that this one was forked from.
+pub(super) fn forget() {
+    if let Some(mut writers) = WRITERS.lock_soon() {
+        writers.clear();
+    }
 }
 
 /// Notes in the recording what became of copies that have ended.

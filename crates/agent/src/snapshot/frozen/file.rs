@@ -10,7 +10,11 @@ pub(super) struct File(fs::File);
 
 impl File {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
-        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(Self)
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        // Who finds the file later can tell whether it is still being written. Some file systems
+        // have no locks.
+        let _ = file.lock();
+        Ok(Self(file))
     }
 
     /// Replaces what was written before.
