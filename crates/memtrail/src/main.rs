@@ -14,6 +14,7 @@ mod outcome;
 mod output;
 mod report;
 mod run;
+mod snapshot;
 mod threads;
 mod trace;
 mod typed;
@@ -45,6 +46,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Snapshot(snapshot::Args),
     View(view::Args),
     Report(report::Args),
     Html(html::Args),
@@ -56,6 +58,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Snapshot(args) => snapshot::run(&args),
         Command::View(args) => view::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Html(args) => html::run(&args),

@@ -9,7 +9,7 @@ use memtrail_recording::{Description, FileState, Outcome, Recording};
 
 use super::process::End;
 use super::session::Session;
-use super::tails;
+use super::{tails, writing};
 use crate::{outcome, typed};
 use crate::units::{bytes, grouped};
 
@@ -49,6 +49,7 @@ pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
                 description.trace.blocks += tails::append(&tail, &trace).unwrap_or(0);
             }
             complete(&mut description, &trace, ended);
+            writing::finish(folder, &mut description);
             // The trace itself is whole; only its description would lack the outcome.
             let _ = description.save(folder);
         }
@@ -86,6 +87,9 @@ pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, 
     }
     for recorded in &settled.recordings {
         eprintln!("{}", sentence(recorded));
+        for line in writing::lines(&recorded.description) {
+            eprintln!("memtrail: {line}");
+        }
         for note in &recorded.description.notes {
             eprintln!("memtrail: note: {note}");
         }

@@ -9,6 +9,7 @@ mod session;
 mod snapshots;
 mod tails;
 mod viewing;
+mod writing;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

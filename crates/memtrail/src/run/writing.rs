@@ -1,0 +1,99 @@
+//! Snapshots that were being written when their process ended: its frozen copies go on by themselves,
+//! also when it was killed. They are waited for, and listed.
+
+use std::fs;
+use std::path::Path;
+
+use memtrail_heap::Reason;
+use memtrail_heap::read::Snapshot as HeapFile;
+use memtrail_recording::{
+    Description, Snapshot, SnapshotOutcome, SnapshotReason, number_of_snapshot,
+    number_of_unfinished_snapshot,
+};
+
+use crate::units::bytes as as_bytes;
+
+/// Waits for all copies that write into a recording, and notes what is not noted yet.
+pub(super) fn finish(folder: &Path, description: &mut Description) {
+    let Some(listed) = &mut description.snapshots else { return };
+    let unfinished: Vec<_> = entries(folder)
+        .filter_map(|name| Some((number_of_unfinished_snapshot(&name)?, name)))
+        .filter(|(_, name)| !is_finished(&folder.join(name)))
+        .collect();
+    for (number, name) in unfinished {
+        // Its writer is gone and has not removed it.
+        let _ = fs::remove_file(folder.join(&name));
+        listed.push(Snapshot {
+            number,
+            file: memtrail_recording::snapshot_name(number),
+            reason: SnapshotReason::Request,
+            taken_unix_us: 0,
+            outcome: SnapshotOutcome::Failed { reason: "its writer was killed".into() },
+        });
+    }
+    for name in entries(folder) {
+        let Some(number) = number_of_snapshot(&name) else { continue };
+        if listed.iter().all(|snapshot| snapshot.number != number) {
+            listed.extend(look(folder, number, name));
+        }
+    }
+    listed.sort_by_key(|snapshot| snapshot.number);
+}
+
+/// What became of the snapshots: those that are there in one line, and each that is not.
+pub(super) fn lines(description: &Description) -> Vec<String> {
+    let all = description.snapshots.as_deref().unwrap_or_default();
+    let sizes = all.iter().filter_map(|snapshot| match snapshot.outcome {
+        SnapshotOutcome::Complete { bytes, .. } => Some(bytes),
+        SnapshotOutcome::Failed { .. } => None,
+    });
+    let (count, size) = sizes.fold((0, 0), |(count, sum), size| (count + 1, sum + size));
+    let noun = if count == 1 { "snapshot" } else { "snapshots" };
+    let there = format!("{count} heap {noun}, {}", as_bytes(size as f64));
+    let failed = all.iter().filter_map(|snapshot| match &snapshot.outcome {
+        SnapshotOutcome::Complete { .. } => None,
+        SnapshotOutcome::Failed { reason } => {
+            Some(format!("heap snapshot {} failed: {reason}", snapshot.number))
+        }
+    });
+    (count > 0).then_some(there).into_iter().chain(failed).collect()
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = String> {
+    let all = fs::read_dir(folder).into_iter().flatten().flatten();
+    all.filter_map(|entry| entry.file_name().into_string().ok())
+}
+
+/// Whether a file that was being written has got its name, once its writer has let go of it.
+fn is_finished(file: &Path) -> bool {
+    if let Ok(open) = fs::File::open(file) {
+        // Without the lock there is no more to be learned.
+        let _ = open.lock_shared();
+    }
+    !file.exists()
+}
+
+/// What the file says of itself.
+fn look(folder: &Path, number: u64, file: String) -> Option<Snapshot> {
+    let bytes = fs::read(folder.join(&file)).ok()?;
+    let heap = HeapFile::read(&bytes).ok()?;
+    Some(Snapshot {
+        number,
+        file,
+        reason: match heap.facts.reason {
+            Reason::Major => SnapshotReason::EveryMajor,
+            Reason::Exit => SnapshotReason::Exit,
+            Reason::Signal => SnapshotReason::Signal,
+            Reason::Threshold | Reason::Memory => SnapshotReason::Above,
+            Reason::Request | Reason::Program | Reason::Unknown => SnapshotReason::Request,
+        },
+        taken_unix_us: heap.facts.taken_at / 1000,
+        outcome: SnapshotOutcome::Complete {
+            pause_ns: heap.facts.pause,
+            write_ns: 0,
+            bytes: bytes.len() as u64,
+            blocks: heap.totals.blocks,
+            outside: heap.totals.outside,
+        },
+    })
+}

@@ -1,0 +1,124 @@
+//! `memtrail snapshot`: asks a running process to write its heap down, and waits for that.
+
+mod find;
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memtrail_recording::{ASK_FILE, Recording, Snapshot, SnapshotOutcome, SnapshotReason};
+
+use crate::error::{Failure, Kind};
+use crate::units::{bytes, grouped};
+use find::Target;
+
+/// Write down the heap of a running program now
+///
+/// Works on programs that were started by `memtrail run --snapshot …`. The program stands still for
+/// about a millisecond, then goes on while a frozen copy of it writes the file. A program that waits
+/// in a system call is not woken.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  memtrail snapshot 4711                  the process; its own number, or that of `memtrail run`
+  memtrail snapshot server-4711.memtrail  the process that is recorded there")]
+pub(crate) struct Args {
+    /// A process, or the recording it writes
+    #[arg(value_name = "PID|REC")]
+    target: PathBuf,
+
+    /// How many seconds to wait for it
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    wait: u64,
+
+    /// Print one JSON object; times in nanoseconds
+    #[arg(long)]
+    json: bool,
+}
+
+/// How often we look whether it is there.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let Target { pid, folder } = find::target(&args.target)?;
+    let before = snapshots(&folder)?.ok_or_else(|| {
+        let message = format_args!("process {pid} was started without --snapshot");
+        Failure::new(Kind::Input, message)
+            .hint("start it with: memtrail run --snapshot request -- PROGRAM")
+    })?;
+    let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
+    let ask = folder.join(ASK_FILE);
+    ask_for_it(&ask)?;
+    let asked = Instant::now();
+    let found = loop {
+        thread::sleep(LOOK);
+        let all = snapshots(&folder)?.unwrap_or_default();
+        let answer = |snapshot: &Snapshot| {
+            snapshot.number > last && snapshot.reason == SnapshotReason::Request
+        };
+        if let Some(found) = all.into_iter().find(answer) {
+            break found;
+        }
+        let ended = !find::is_alive(pid);
+        if ended || asked.elapsed() > Duration::from_secs(args.wait) {
+            // Nobody must find it later.
+            let _ = fs::remove_file(&ask);
+            return Err(no_answer(pid, ended, args.wait));
+        }
+    };
+    let file = folder.join(&found.file);
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let answer = serde_json::json!({ "pid": pid, "path": file, "snapshot": found });
+        serde_json::to_writer_pretty(&mut out, &answer).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    }
+    match found.outcome {
+        SnapshotOutcome::Complete { pause_ns, bytes: size, blocks, .. } => {
+            if !args.json {
+                writeln!(
+                    out,
+                    "{}: {} blocks, {}; the program stood still for {:.1} ms",
+                    file.display(),
+                    grouped(blocks),
+                    bytes(size as f64),
+                    pause_ns as f64 / 1e6
+                )?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        SnapshotOutcome::Failed { reason } => {
+            Err(Failure::new(Kind::Work, format_args!("no snapshot of process {pid}: {reason}")))
+        }
+    }
+}
+
+/// What the recording says of its snapshots; nothing if none can be taken.
+fn snapshots(folder: &Path) -> Result<Option<Vec<Snapshot>>, Failure> {
+    let recording = Recording::open(folder)?;
+    Ok(recording.description.and_then(|description| description.snapshots))
+}
+
+fn ask_for_it(ask: &Path) -> Result<(), Failure> {
+    let mut options = fs::OpenOptions::new();
+    match options.write(true).create_new(true).mode(0o600).open(ask) {
+        Ok(_) => Ok(()),
+        // Somebody else is asking, and the answer will be for both.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => {
+            Err(Failure::new(Kind::Work, format_args!("cannot write {}: {error}", ask.display())))
+        }
+    }
+}
+
+fn no_answer(pid: u32, ended: bool, seconds: u64) -> Failure {
+    if ended {
+        return Failure::new(Kind::Work, format_args!("process {pid} ended before its snapshot"));
+    }
+    Failure::new(Kind::Work, format_args!("process {pid} did not answer within {seconds} s"))
+        .hint("it is stopped, or in C code or a loop that does not allocate; --wait waits longer")
+}
