@@ -170,7 +170,8 @@ pub enum SnapshotOutcome {
     },
     /// It could not be written; there is no file.
     Failed {
-        /// Why, as a fragment.
+        /// Why, as a fragment. (`reason` is what asked for the snapshot.)
+        #[serde(rename = "failure")]
         reason: String,
     },
 }

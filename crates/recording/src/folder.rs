@@ -158,7 +158,10 @@ pub fn folder_name(program: &str, pid: u32, again: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::{Clock, FileState, Outcome, Runtime, Sampling, TraceFile};
+    use crate::description::{
+        Clock, FileState, Outcome, Runtime, Sampling, Snapshot, SnapshotOutcome, SnapshotReason,
+        TraceFile,
+    };
 
     fn sample() -> Description {
         Description {
@@ -211,6 +214,27 @@ mod tests {
         fs::write(dir.path().join(DESCRIPTION_FILE), r#"{"format": 99, "new": []}"#).unwrap();
         let error = Recording::open(dir.path()).unwrap_err();
         assert!(matches!(error, Error::TooNew { found: 99, .. }), "{error}");
+    }
+
+    /// Both of a failed snapshot's reasons once had the same name.
+    #[test]
+    fn failed_snapshots_come_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let snapshot = |number, outcome| Snapshot {
+            number,
+            file: snapshot_name(number),
+            reason: SnapshotReason::Exit,
+            taken_unix_us: 3,
+            outcome,
+        };
+        let complete =
+            SnapshotOutcome::Complete { pause_ns: 1, write_ns: 2, bytes: 3, blocks: 4, outside: 5 };
+        let failed = SnapshotOutcome::Failed { reason: "no room".into() };
+        let both = vec![snapshot(1, complete), snapshot(2, failed)];
+        let description = Description { snapshots: Some(both), ..sample() };
+        description.save(dir.path()).unwrap();
+        let back = Recording::open(dir.path()).unwrap();
+        assert_eq!(back.description, Some(description));
     }
 
     #[test]
