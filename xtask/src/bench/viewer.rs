@@ -64,7 +64,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
             answered += view.ask(&ask)?.1;
         }
         wall.push(started.elapsed().as_secs_f64() * 1e3);
-        cpu.push((view.cpu()? - before).as_secs_f64() * 1e3);
+        cpu.push(view.cpu()?.saturating_sub(before).as_secs_f64() * 1e3);
         bytes.push(answered as f64 / 1e3);
     }
     let used = view.memory("RssAnon")?;

@@ -10,8 +10,8 @@ use memtrail_recording::{Description, FileState, Outcome, Recording};
 use super::process::End;
 use super::session::Session;
 use super::{tails, writing};
-use crate::{outcome, typed};
 use crate::units::{bytes, grouped};
+use crate::{outcome, typed};
 
 /// What the agents did, after all is settled.
 pub(super) struct Settled {

@@ -81,13 +81,20 @@ impl View {
     }
 
     /// Presses Ctrl-C, and waits for the end.
-    pub(crate) fn interrupt(self) -> Output {
+    pub(crate) fn interrupt(mut self) -> Output {
         let pid = self.child.id().to_string();
         let status = Command::new("kill").args(["-INT", &pid]).status().expect("kill");
         assert!(status.success());
-        let mut child = self.child;
         let mut stderr = Vec::new();
-        child.stderr.take().expect("piped").read_to_end(&mut stderr).expect("stderr");
-        Output { status: child.wait().expect("its end"), stdout: Vec::new(), stderr }
+        self.child.stderr.take().expect("piped").read_to_end(&mut stderr).expect("stderr");
+        Output { status: self.child.wait().expect("its end"), stdout: Vec::new(), stderr }
+    }
+}
+
+/// No server outlives its test.
+impl Drop for View {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
