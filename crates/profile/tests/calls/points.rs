@@ -7,6 +7,7 @@ use memtrail_profile::calls::{SIGNIFICANCE, Suspect, suspects};
 use proptest::prelude::*;
 
 use crate::paths::{Made, deep, traces};
+use crate::written::Spec;
 
 type Fragment = Vec<String>;
 type Found = Vec<(Fragment, u64)>;
@@ -119,4 +120,18 @@ fn a_chain_of_ten_thousand_functions_has_its_points() {
     assert_eq!(outermost[0], "Deep.f0");
     assert_eq!(found.paths[2].samples, 167);
     assert_eq!(found.functions.len(), 2 + 2 * 167 - 1);
+}
+
+/// The site of `A.g.(fun)` weighs too little to matter and comes last in the order of nodes; it was
+/// taken for an occurrence of the heavy fragment before it, which then explained the function.
+#[test]
+fn light_nodes_at_the_end_of_the_order_belong_to_no_fragment() {
+    let spec = |stack: &[u64], samples| Spec { samples, length: 300, ..Spec::at(0, stack) };
+    let blocks =
+        [spec(&[1], 10), spec(&[2], 10), spec(&[1], 10), spec(&[2, 1], 10), spec(&[], 250)];
+    let made = Made::new(&vec![vec![10], vec![3]], &blocks, &[]);
+    let found = suspects(made.view(), 0.05);
+    let site = vec!["D.E.f@d.ml:1:0-1".to_owned()];
+    let expected = [(vec!["A.g.(fun)".to_owned()], 20), (site, 30)];
+    assert_eq!(spread(&made, &found.functions), expected);
 }
