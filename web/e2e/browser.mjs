@@ -7,14 +7,18 @@ import { chromium } from "playwright-core";
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 if (!executablePath) throw new Error("there is no Chromium; `cargo xtask setup` installs it");
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
 after(() => browser.close());
+
+/** Patience on a busy machine; no test depends on how long anything takes. */
+const timeout = 90_000;
 
 /** Opens a page, hands it to `use`, and checks what it did meanwhile. */
 export async function visit(url, use, { width = 1280, height = 860, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, reducedMotion: "reduce", ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
+  page.setDefaultTimeout(timeout);
   const wrong = [];
   const own = url.startsWith("file:") ? url.split("#")[0] : new URL(url).origin;
   page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
@@ -36,8 +40,8 @@ export async function visit(url, use, { width = 1280, height = 860, ...options }
 
 /** Waits until the page has all the answers it asked for. */
 export async function settled(page) {
-  await page.waitForSelector("[data-ready]", { state: "attached", timeout: 20_000 });
-  await page.waitForFunction(() => !document.querySelector("[data-busy]"), null, { timeout: 20_000 });
+  await page.waitForSelector("[data-ready]", { state: "attached", timeout });
+  await page.waitForFunction(() => !document.querySelector("[data-busy]"), null, { timeout });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 

@@ -12,7 +12,7 @@ const VIEWS = ["Flame graph", "Tables", "Lifetimes", "Compare", "Info"];
 async function everyView(page) {
   const texts = {};
   for (const view of VIEWS) {
-    await page.getByRole("tab", { name: view }).click();
+    await page.getByRole("tab", { name: view, exact: true }).click();
     await settled(page);
     texts[view] = await page.locator("body").innerText();
   }

@@ -26,10 +26,11 @@ export function begin(): void {
     last = performance.now();
     try {
       const answer = await askOnce<About>({ ask: "about" });
-      const first = about.value === null;
+      const before = about.value;
       about.value = answer;
       failure.value = null;
-      if (!first) revision.value += 1;
+      // A page that connects hears of what it has just been told, too.
+      if (before && JSON.stringify(before.recordings) !== JSON.stringify(answer.recordings)) revision.value += 1;
     } catch (error) {
       if (about.value === null) failure.value = error instanceof EngineError ? error : new EngineError(String(error));
     }
