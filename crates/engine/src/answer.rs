@@ -85,6 +85,14 @@ impl Answer {
         self.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column)
     }
 
+    /// A column of bytes.
+    pub fn bytes(&self, name: &str) -> Option<&[u8]> {
+        match self.column(name) {
+            Some(Column::U8(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// All columns, in their order.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &Column)> {
         self.columns.iter().map(|(name, column)| (name.as_str(), column))

@@ -24,6 +24,7 @@ pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refu
     };
     let choice = recording.choose(&ask.filter)?;
     let focus = keys(&recording.entities, &ask.focus);
+    let mut least = 0.0;
     let bytes = match (format, &focus) {
         (Format::Svg, focus) => picture(recording, &choice, focus.as_deref(), ask),
         (_, focus) => {
@@ -31,6 +32,7 @@ pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refu
             let keep = |stack: StackId| kept.as_ref().is_some_and(|kept| kept.holds(stack));
             let (title, chips) = (recording.program(), canonical(&ask.filter));
             let selection = Selection::new(recording.profile(), &choice.filter, keep, title, chips);
+            least = selection.least_bytes();
             match format {
                 Format::Folded => folded::write(&selection),
                 Format::Speedscope => speedscope::write(&selection),
@@ -43,6 +45,8 @@ pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refu
     let fields = serde_json::json!({
         "filename": format!("{}.{}", file_name(recording.program()), format.extension()),
         "mime": format.mime(),
+        // Paths that carry fewer bytes are told as their callers'.
+        "least_bytes": least,
     });
     Ok(Answer::new(fields).with("bytes", bytes))
 }

@@ -2,7 +2,8 @@
 //!
 //! Two tracks of samples weighted in bytes, what was allocated and what of it was never collected,
 //! at the times of allocation; and a track of live memory. Blocks of one call path that are
-//! allocated within a thousandth of the recording share a sample.
+//! allocated within a thousandth of the recording share a sample; within a longer time, if that
+//! would be more samples than the profiler shows in good time.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,12 @@ use crate::weight::{Rounding, Weight};
 
 /// Version of the format.
 const VERSION: u32 = 55;
-/// Stretches of time that samples are put together in.
-const STRETCHES: u64 = 1000;
+/// Stretches of time that samples are put together in, from the best to what always fits.
+const STRETCHES: [u64; 4] = [1000, 100, 10, 1];
+/// Points of the track of memory.
+const POINTS: u64 = 1000;
+/// Samples of a track at most.
+const MOST_SAMPLES: usize = 500_000;
 
 /// The file.
 pub fn write(selection: &Selection<'_>) -> Vec<u8> {
@@ -34,7 +39,7 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
             ],
             "debug": false,
             "extensions": { "length": 0, "baseURL": [], "id": [], "name": [] },
-            "interval": milliseconds(Elapsed(profile.end.0 / STRETCHES)).max(0.001),
+            "interval": milliseconds(Elapsed(profile.end.0 / POINTS)).max(0.001),
             "preprocessedProfileVersion": VERSION,
             "processType": 0,
             "product": selection.title,
@@ -119,15 +124,30 @@ fn thread(
     })
 }
 
+/// Microseconds of each of so many stretches.
+fn length(end: Elapsed, stretches: u64) -> u64 {
+    end.0.saturating_add(1).div_ceil(stretches).max(1)
+}
+
 /// What was allocated when, by node of the tree; the sum is what the page says.
 fn samples(selection: &Selection<'_>, paths: &Paths, live_only: bool) -> Value {
     let profile = selection.profile;
     let mut sums: BTreeMap<(u64, u32), u64> = BTreeMap::new();
-    let span = profile.end.0.saturating_add(1).div_ceil(STRETCHES).max(1);
-    for kept in selection.rows().filter(|kept| !live_only || kept.died.is_none()) {
-        let node = paths.of(profile.blocks.stack(kept.row));
-        let sum = sums.entry((kept.born.0 / span, node)).or_default();
-        *sum = sum.saturating_add(profile.blocks.samples(kept.row));
+    let mut span = 1;
+    for stretches in STRETCHES {
+        span = length(profile.end, stretches);
+        sums.clear();
+        for kept in selection.rows().filter(|kept| !live_only || kept.died.is_none()) {
+            let node = paths.of(profile.blocks.stack(kept.row));
+            let sum = sums.entry((kept.born.0 / span, node)).or_default();
+            *sum = sum.saturating_add(profile.blocks.samples(kept.row));
+            if sums.len() > MOST_SAMPLES && stretches > 1 {
+                break;
+            }
+        }
+        if sums.len() <= MOST_SAMPLES {
+            break;
+        }
     }
     let mut rounding = Rounding::default();
     let (mut stack, mut deltas, mut weight) = (Vec::new(), Vec::new(), Vec::new());
@@ -211,7 +231,7 @@ fn functions(selection: &Selection<'_>, paths: &Paths, strings: &mut Strings) ->
 /// Live memory of the selection over time, as changes.
 fn memory(selection: &Selection<'_>) -> Value {
     let profile = selection.profile;
-    let span = profile.end.0.saturating_add(1).div_ceil(STRETCHES).max(1);
+    let span = length(profile.end, POINTS);
     let mut changes: BTreeMap<u64, (i128, u64)> = BTreeMap::new();
     for kept in selection.rows() {
         let samples = i128::from(profile.blocks.samples(kept.row));

@@ -16,7 +16,7 @@ pub(crate) struct Paths {
     /// Index in `frames`; meaningless for the root.
     frame: Vec<u32>,
     own: Vec<Weight>,
-    /// The node of each backtrace that is used.
+    /// The node of each backtrace; that of its nearest caller that is used, for others.
     of_stack: Vec<u32>,
 }
 
@@ -48,9 +48,13 @@ impl Paths {
             of_stack: vec![0; used.len()],
         };
         let (mut frames, mut nodes) = (FxHashMap::default(), FxHashMap::default());
-        for (index, weight) in weights.iter().enumerate().filter(|&(index, _)| used[index]) {
+        for (index, weight) in weights.iter().enumerate() {
             let stack = StackId(index as u32);
             let mut at = paths.of_stack[stacks.parent(stack).0 as usize];
+            if !used[index] {
+                paths.of_stack[index] = at;
+                continue;
+            }
             let sites: &[Site] = match stack {
                 StackId::ROOT => &[],
                 stack => selection.profile.locations.at(stacks.frame(stack)),
@@ -94,7 +98,7 @@ impl Paths {
         self.own[node as usize]
     }
 
-    /// The node of a backtrace that is used; the root for others.
+    /// The node that has what a backtrace allocates.
     pub(crate) fn of(&self, stack: StackId) -> u32 {
         self.of_stack[stack.0 as usize]
     }

@@ -5,6 +5,7 @@ use memtrail_profile::filter::{HiddenFunctions, Kept, Resolved};
 use memtrail_trace::{FunctionId, StackId};
 
 use crate::naming::Naming;
+use crate::significant;
 use crate::weight::Weight;
 
 /// The blocks that a filter keeps.
@@ -17,6 +18,7 @@ pub struct Selection<'a> {
     keep: Box<dyn Fn(StackId) -> bool + 'a>,
     weights: Vec<Weight>,
     total: Weight,
+    least: u64,
 }
 
 impl<'a> Selection<'a> {
@@ -38,14 +40,21 @@ impl<'a> Selection<'a> {
             keep: Box::new(keep),
             weights: vec![Weight::default(); profile.stacks.len()],
             total: Weight::default(),
+            least: 1,
         };
         selection.gather();
+        selection.least = significant::keep(&profile.stacks, &mut selection.weights);
         selection
     }
 
     /// All of it.
     pub fn total(&self) -> Weight {
         self.total
+    }
+
+    /// Paths that carry fewer bytes are told as their callers'; 0 if all paths are told.
+    pub fn least_bytes(&self) -> f64 {
+        if self.least > 1 { self.least as f64 * self.bytes_per_sample() } else { 0.0 }
     }
 
     /// Bytes that a sample stands for.

@@ -1,15 +1,11 @@
 //! Exports hold what the page shows.
 
-use memtrail_engine::answer::Column;
 use serde_json::{Value, json};
 
 use crate::recorded::{answer, column, engine, fixture, is, refusal, traces};
 
 fn bytes(engine: &memtrail_engine::Engine, ask: &Value) -> Vec<u8> {
-    match answer(engine, ask).column("bytes") {
-        Some(Column::U8(bytes)) => bytes.clone(),
-        other => panic!("{other:?}"),
-    }
+    answer(engine, ask).bytes("bytes").unwrap().to_vec()
 }
 
 #[test]

@@ -1,0 +1,19 @@
+//! Writes a trace in another tool's format: `export TRACE FORMAT OUT [CHIP…]`.
+
+use std::{env, fs};
+
+use memtrail_engine::ask::{Ask, Export};
+use memtrail_engine::{Description, Engine, Setting};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = env::args().skip(1);
+    let (Some(trace), Some(format), Some(out)) = (args.next(), args.next(), args.next()) else {
+        return Err("usage: export TRACE FORMAT OUT [CHIP…]".into());
+    };
+    let engine = Engine::new(Setting::default());
+    engine.add(&fs::read(trace)?, Description::default(), |_| ())?;
+    let ask = Ask::Export(Export { format, filter: args.collect(), ..Export::default() });
+    let answer = engine.answer(&ask)?;
+    fs::write(out, answer.bytes("bytes").unwrap_or_default())?;
+    Ok(())
+}
