@@ -7,12 +7,14 @@
 //!
 //! Nodes stand in preorder, so a subtree is a range of them.
 
-use memtrail_trace::{FrameId, FunctionId, StackId, StackTree};
+use std::sync::OnceLock;
+
+use memtrail_trace::{FrameId, FunctionId, StackId};
+use rustc_hash::FxHashMap;
 
 use super::entities::{Entities, Entity, NONE};
 use super::suffixes::Suffixes;
 use crate::profile::Profile;
-use std::sync::OnceLock;
 
 /// The first node on its path that is of its module.
 pub(super) const FIRST_OF_MODULE: u8 = 1;
@@ -38,25 +40,24 @@ impl CallTree {
         hidden: impl Fn(FunctionId) -> bool,
     ) -> Self {
         let frames = Frames::new(profile, entities, hidden);
-        let mut build = Build {
-            frames,
-            stacks: &profile.stacks,
-            entities,
-            children: Children::new(&profile.stacks),
-            on_path: vec![false; entities.len()],
-            modules: vec![0; entities.modules().len()],
-            files: vec![0; entities.files().len()],
-            tree: Self {
-                entity: Vec::new(),
-                parent: Vec::new(),
-                end: Vec::new(),
-                first: Vec::new(),
-                leaf_of_stack: vec![0; profile.stacks.len()],
-                suffixes: OnceLock::new(),
-            },
-        };
-        build.all();
-        build.tree
+        let stacks = &profile.stacks;
+        let mut met = Met::new(entities.len());
+        // The node of the functions of each backtrace, and of its site.
+        let mut nodes = vec![0_u32; stacks.len()];
+        let mut leaves = vec![0_u32; stacks.len()];
+        for (stack, (parent, &frame)) in stacks.parents().iter().zip(stacks.frames()).enumerate() {
+            // A parent has a lower number; the root's frame is no frame.
+            let mut node = nodes[parent.0 as usize];
+            for &function in frames.functions(frame) {
+                node = met.next(node, function);
+            }
+            nodes[stack] = node;
+            let site = frames.site(frame);
+            let has_site = site != NONE && entities.allocates(StackId(stack as u32));
+            leaves[stack] = if has_site { met.next(node, site) } else { node };
+        }
+        drop(nodes);
+        met.arrange(entities, leaves)
     }
 
     /// How many nodes there are.
@@ -170,150 +171,178 @@ impl Frames {
     }
 }
 
-/// The children of each backtrace, as linked lists.
-struct Children {
-    first: Vec<u32>,
-    next: Vec<u32>,
+/// A tree as it comes into being: nodes in the order of being met.
+///
+/// Backtraces are gone through in the order of their numbers, each from its parent's node on.
+/// What a node's path becomes by one more function is looked up: that is another node, or the
+/// node itself if the function is on the path.
+struct Met {
+    entity: Vec<u32>,
+    parent: Vec<u32>,
+    depth: Vec<u32>,
+    /// The first entity that came after each node, and where it led.
+    first: Vec<(u32, u32)>,
+    /// Where others led, by node and entity.
+    others: FxHashMap<(u32, u32), u32>,
+    /// The path that was asked for last, and which entities are on it.
+    path: Vec<u32>,
+    on_path: Vec<bool>,
 }
 
-impl Children {
-    fn new(stacks: &StackTree) -> Self {
-        let parents = stacks.parents();
-        let mut first = vec![0_u32; parents.len()];
-        let mut next = vec![0_u32; parents.len()];
-        for (node, parent) in parents.iter().enumerate().skip(1).rev() {
-            next[node] = std::mem::replace(&mut first[parent.0 as usize], node as u32);
+impl Met {
+    fn new(entities: usize) -> Self {
+        let mut met = Self {
+            entity: Vec::new(),
+            parent: Vec::new(),
+            depth: Vec::new(),
+            first: Vec::new(),
+            others: FxHashMap::default(),
+            path: vec![0],
+            on_path: vec![false; entities],
+        };
+        met.add(0, 0, Entity::TOPLEVEL.0);
+        met
+    }
+
+    fn add(&mut self, parent: u32, depth: u32, entity: u32) -> u32 {
+        self.entity.push(entity);
+        self.parent.push(parent);
+        self.depth.push(depth);
+        self.first.push((NONE, 0));
+        self.entity.len() as u32 - 1
+    }
+
+    /// The node of a node's path with one more entity.
+    #[inline]
+    fn next(&mut self, node: u32, entity: u32) -> u32 {
+        let (first, target) = self.first[node as usize];
+        if first == entity {
+            return target;
         }
-        Self { first, next }
+        if first != NONE
+            && let Some(&target) = self.others.get(&(node, entity))
+        {
+            return target;
+        }
+        self.go_to(node);
+        let target = if self.on_path[entity as usize] {
+            node
+        } else {
+            self.add(node, self.depth[node as usize] + 1, entity)
+        };
+        if first == NONE {
+            self.first[node as usize] = (entity, target);
+        } else {
+            self.others.insert((node, entity), target);
+        }
+        target
+    }
+
+    /// Makes `path` that of a node; usually it is near the last one.
+    fn go_to(&mut self, node: u32) {
+        let mut at = node;
+        let mut missing = Vec::new();
+        while self.path.get(self.depth[at as usize] as usize) != Some(&at) {
+            missing.push(at);
+            at = self.parent[at as usize];
+        }
+        for left in self.path.drain(self.depth[at as usize] as usize + 1..) {
+            self.on_path[self.entity[left as usize] as usize] = false;
+        }
+        for &node in missing.iter().rev() {
+            self.on_path[self.entity[node as usize] as usize] = true;
+            self.path.push(node);
+        }
+    }
+
+    /// The nodes in preorder, and the new number of each. `leaf_of_stack` has the old ones.
+    fn arrange(self, entities: &Entities, mut leaf_of_stack: Vec<u32>) -> CallTree {
+        let Self { entity, parent, .. } = self;
+        let nodes = entity.len();
+        // The children of each node as a linked list, in the order of being met.
+        let (mut child, mut sibling) = (vec![0_u32; nodes], vec![0_u32; nodes]);
+        for node in (1..nodes).rev() {
+            sibling[node] = std::mem::replace(&mut child[parent[node] as usize], node as u32);
+        }
+        let mut on_path = OnPath::new(entities);
+        let mut tree = CallTree {
+            entity: Vec::with_capacity(nodes),
+            parent: Vec::with_capacity(nodes),
+            end: vec![0; nodes],
+            first: Vec::with_capacity(nodes),
+            leaf_of_stack: Vec::new(),
+            suffixes: OnceLock::new(),
+        };
+        let mut numbers = vec![0; nodes];
+        let mut at = 0;
+        'all: loop {
+            numbers[at] = tree.entity.len() as u32;
+            tree.entity.push(entity[at]);
+            tree.parent.push(numbers[parent[at] as usize]);
+            tree.first.push(on_path.enter(entity[at]));
+            if child[at] != 0 {
+                at = child[at] as usize;
+                continue;
+            }
+            loop {
+                tree.end[numbers[at] as usize] = tree.entity.len() as u32;
+                on_path.leave(entity[at]);
+                if at == 0 {
+                    break 'all;
+                }
+                if sibling[at] != 0 {
+                    at = sibling[at] as usize;
+                    break;
+                }
+                at = parent[at] as usize;
+            }
+        }
+        for leaf in &mut leaf_of_stack {
+            *leaf = numbers[*leaf as usize];
+        }
+        tree.leaf_of_stack = leaf_of_stack;
+        tree
     }
 }
 
-/// A backtrace of which the first functions are on the path.
-#[derive(Clone, Copy)]
-struct Item {
-    stack: u32,
-    /// How many of its innermost frame's functions.
-    done: u16,
-}
-
-/// The whole of a backtrace, and the site: more than a frame can have functions.
-const SITE: u16 = u16::MAX;
-
-enum Step {
-    /// A node for the backtraces from `start` in the list of items on.
-    Enter { entity: u32, parent: u32, start: u32 },
-    /// The subtree of a node is done.
-    Leave { node: u32 },
-}
-
-struct Build<'a> {
-    frames: Frames,
-    stacks: &'a StackTree,
-    entities: &'a Entities,
-    children: Children,
-    on_path: Vec<bool>,
-    /// How many nodes of each module are on the path; likewise files.
+/// How many nodes of each module and file are on a path.
+struct OnPath<'a> {
+    module_of: &'a [u32],
+    file_of: &'a [u32],
     modules: Vec<u32>,
     files: Vec<u32>,
-    tree: CallTree,
 }
 
-impl Build<'_> {
-    fn all(&mut self) {
-        let mut steps = vec![Step::Enter { entity: Entity::TOPLEVEL.0, parent: 0, start: 0 }];
-        // Those of the step to be taken next stand last.
-        let mut items = vec![Item { stack: 0, done: 0 }];
-        let mut here = Vec::new();
-        let mut below = Vec::new();
-        while let Some(step) = steps.pop() {
-            let (entity, parent, start) = match step {
-                Step::Enter { entity, parent, start } => (entity, parent, start as usize),
-                Step::Leave { node } => {
-                    self.leave(node);
-                    continue;
-                }
-            };
-            let node = self.enter(entity, parent);
-            steps.push(Step::Leave { node });
-            here.extend(items.drain(start..));
-            self.advance(node, &mut here, &mut below);
-            if below.len() > 1 && below.iter().any(|&(entity, _)| entity != below[0].0) {
-                below.sort_unstable_by_key(|&(entity, item): &(u32, Item)| (entity, item.stack));
-            }
-            // The step pushed last is taken first, and its items are the last.
-            let mut last = NONE;
-            for (entity, item) in below.drain(..).rev() {
-                if entity != last {
-                    let start = items.len() as u32;
-                    steps.push(Step::Enter { entity, parent: node, start });
-                    last = entity;
-                }
-                items.push(item);
-            }
+impl<'a> OnPath<'a> {
+    fn new(entities: &'a Entities) -> Self {
+        Self {
+            module_of: entities.module_column(),
+            file_of: entities.file_column(),
+            modules: vec![0; entities.modules().len()],
+            files: vec![0; entities.files().len()],
         }
     }
 
-    /// Finds what comes next on the path of each backtrace `here`.
-    fn advance(&mut self, node: u32, here: &mut Vec<Item>, below: &mut Vec<(u32, Item)>) {
-        while let Some(Item { stack, done }) = here.pop() {
-            if done == SITE {
-                self.tree.leaf_of_stack[stack as usize] = node;
-                continue;
-            }
-            let frame = self.stacks.frame(StackId(stack));
-            let functions = self.frames.functions(frame);
-            let rest = &functions[usize::from(done)..];
-            if let Some(skip) = rest.iter().position(|&f| !self.on_path[f as usize]) {
-                let item = Item { stack, done: done + skip as u16 + 1 };
-                below.push((rest[skip], item));
-                continue;
-            }
-            self.tree.leaf_of_stack[stack as usize] = node;
-            let site = self.frames.site(frame);
-            if site != NONE && self.entities.allocates(StackId(stack)) {
-                below.push((site, Item { stack, done: SITE }));
-            }
-            let mut child = self.children.first[stack as usize];
-            while child != 0 {
-                here.push(Item { stack: child, done: 0 });
-                child = self.children.next[child as usize];
-            }
-        }
-    }
-
-    fn enter(&mut self, entity: u32, parent: u32) -> u32 {
-        let node = self.tree.entity.len() as u32;
-        self.tree.entity.push(entity);
-        self.tree.parent.push(parent);
-        self.tree.end.push(node + 1);
-        self.on_path[entity as usize] = true;
+    /// Of what the entity is the first.
+    fn enter(&mut self, entity: u32) -> u8 {
         let mut first = 0;
-        if let Some(on_path) =
-            self.modules.get_mut(self.entities.module_column()[entity as usize] as usize)
-        {
-            first |= if *on_path == 0 { FIRST_OF_MODULE } else { 0 };
-            *on_path += 1;
+        if let Some(count) = self.modules.get_mut(self.module_of[entity as usize] as usize) {
+            first |= if *count == 0 { FIRST_OF_MODULE } else { 0 };
+            *count += 1;
         }
-        if let Some(on_path) =
-            self.files.get_mut(self.entities.file_column()[entity as usize] as usize)
-        {
-            first |= if *on_path == 0 { FIRST_OF_FILE } else { 0 };
-            *on_path += 1;
+        if let Some(count) = self.files.get_mut(self.file_of[entity as usize] as usize) {
+            first |= if *count == 0 { FIRST_OF_FILE } else { 0 };
+            *count += 1;
         }
-        self.tree.first.push(first);
-        node
+        first
     }
 
-    fn leave(&mut self, node: u32) {
-        self.tree.end[node as usize] = self.tree.entity.len() as u32;
-        let entity = self.tree.entity[node as usize] as usize;
-        self.on_path[entity] = false;
-        if let Some(on_path) = self.modules.get_mut(self.entities.module_column()[entity] as usize)
-        {
-            *on_path -= 1;
+    fn leave(&mut self, entity: u32) {
+        if let Some(count) = self.modules.get_mut(self.module_of[entity as usize] as usize) {
+            *count -= 1;
         }
-        if let Some(on_path) = self.files.get_mut(self.entities.file_column()[entity] as usize) {
-            *on_path -= 1;
+        if let Some(count) = self.files.get_mut(self.file_of[entity as usize] as usize) {
+            *count -= 1;
         }
     }
 }

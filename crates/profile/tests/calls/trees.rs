@@ -88,7 +88,7 @@ fn mutual_recursion_folds_up() {
     let entities = Entities::new(&profile);
     let tree = CallTree::new(&profile, &entities, |_| false);
     let keys: Vec<&str> = (0..tree.len() as u32).map(|n| entities.key(tree.entity(n))).collect();
-    assert_eq!(keys, ["<toplevel>", "M.a", "M.b", "M.c", "M.c@m.ml:3:0-1", "M.a@m.ml:1:0-1"]);
+    assert_eq!(keys, ["<toplevel>", "M.a", "M.b", "M.a@m.ml:1:0-1", "M.c", "M.c@m.ml:3:0-1"]);
 }
 
 #[test]
