@@ -31,15 +31,17 @@ pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refu
             let kept = focus.as_ref().map(|focus| Within::new(&choice.tree, focus));
             let keep = |stack: StackId| kept.as_ref().is_some_and(|kept| kept.holds(stack));
             let (title, chips) = (recording.program(), canonical(&ask.filter));
-            let selection = Selection::new(recording.profile(), &choice.filter, keep, title, chips);
-            least = selection.least_bytes();
-            match format {
+            let selection =
+                Selection::new(format, recording.profile(), &choice.filter, keep, title, chips);
+            let bytes = match format {
                 Format::Folded => folded::write(&selection),
                 Format::Speedscope => speedscope::write(&selection),
                 Format::Pprof => pprof::write(&selection),
                 Format::Firefox => firefox::write(&selection),
                 Format::Json | Format::Svg => json::write(&selection),
-            }
+            };
+            least = selection.least_bytes();
+            bytes
         }
     };
     let fields = serde_json::json!({

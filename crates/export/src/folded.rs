@@ -1,17 +1,22 @@
 //! Folded stacks: a line a call path, functions separated by `;`, outermost first, then a space and
 //! bytes. What Brendan Gregg's `flamegraph.pl`, inferno and many other tools read.
 //!
-//! Recursion is written out. A `;` or a line end within a name becomes `:`, as the format has no
+//! Of a function that occurs several times on a path, only the outermost occurrence is written, as on
+//! the page: each line is a whole path, and there would be gigabytes of some programs. A `;` or a line end within a name becomes `:`, as the format has no
 //! way to say it.
 
 use crate::naming::UNKNOWN;
 use crate::paths::{Paths, Step};
 use crate::selection::Selection;
+use crate::significant::Most;
 use crate::weight::Rounding;
+
+/// Lines of a hundred megabytes or so in all.
+const MOST: Most = Most { frames: 4_000_000, nodes: u64::MAX };
 
 /// The bytes allocated on each call path.
 pub fn write(selection: &Selection<'_>) -> Vec<u8> {
-    let paths = Paths::new(selection, |_| true);
+    let paths = Paths::of_functions(selection, MOST);
     let names: Vec<String> = (paths.frames.iter())
         .map(|site| selection.naming.function(site.function).replace([';', '\n', '\r'], ":"))
         .collect();

@@ -1,5 +1,7 @@
 //! The formats there are.
 
+use crate::significant::Most;
+
 /// A format of another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -48,6 +50,20 @@ impl Format {
             Self::Firefox => "profile.json",
             Self::Json => "json",
             Self::Svg => "svg",
+        }
+    }
+
+    /// How much its readers take in good time.
+    pub(crate) const fn most(self) -> Most {
+        match self {
+            // Written as a tree.
+            Self::Speedscope | Self::Firefox | Self::Json | Self::Svg => {
+                Most { frames: u64::MAX, nodes: 400_000 }
+            }
+            // Written path by path.
+            Self::Pprof => Most { frames: 15_000_000, nodes: 1_000_000 },
+            // Functions put together, see there.
+            Self::Folded => Most { frames: u64::MAX, nodes: 8_000_000 },
         }
     }
 

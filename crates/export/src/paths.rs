@@ -1,10 +1,11 @@
-//! The call paths of a selection as one tree, a node a function at a source position: backtraces
-//! that begin alike share their beginning.
+//! The call paths of a selection as one tree, a node a function, at a source position or wherever:
+//! backtraces that begin alike share their beginning.
 
-use memtrail_trace::{Site, StackId};
+use memtrail_trace::{FileId, FunctionId, Site, StackId};
 use rustc_hash::FxHashMap;
 
 use crate::selection::Selection;
+use crate::significant::{self, Most};
 use crate::weight::Weight;
 
 /// A tree of call paths. Node 0 is the root, which is in no function; parents stand before their
@@ -27,10 +28,31 @@ pub(crate) enum Step {
     Leave(u32),
 }
 
+/// A function, wherever in it.
+const fn anywhere(function: FunctionId) -> Site {
+    Site { function, file: FileId(0), line: 0, start_col: 0, end_col: 0 }
+}
+
 impl Paths {
     /// The paths of a selection's backtraces that `keep` does, without hidden functions and what
     /// has no debug information.
     pub(crate) fn new(selection: &Selection<'_>, keep: impl Fn(&Weight) -> bool) -> Self {
+        Self::build(selection, keep, false)
+    }
+
+    /// The same by function alone, and only the outermost occurrence of each, as the page has it;
+    /// what carries too little for `most` is told as its callers'.
+    pub(crate) fn of_functions(selection: &Selection<'_>, most: Most) -> Self {
+        let mut paths = Self::build(selection, |_| true, true);
+        selection.left_out(significant::keep(&paths.parents, &mut paths.own, most));
+        paths
+    }
+
+    fn build(
+        selection: &Selection<'_>,
+        keep: impl Fn(&Weight) -> bool,
+        functions_only: bool,
+    ) -> Self {
         let (stacks, weights) = (&selection.profile.stacks, selection.weights());
         let keep = |weight: &Weight| !weight.is_nothing() && keep(weight);
         let mut used: Vec<bool> = weights.iter().map(keep).collect();
@@ -60,10 +82,14 @@ impl Paths {
                 stack => selection.profile.locations.at(stacks.frame(stack)),
             };
             for site in sites.iter().filter(|site| !selection.hides(site.function)) {
-                let frame = *frames.entry(*site).or_insert_with(|| {
-                    paths.frames.push(*site);
+                let site = if functions_only { anywhere(site.function) } else { *site };
+                let frame = *frames.entry(site).or_insert_with(|| {
+                    paths.frames.push(site);
                     paths.frames.len() as u32 - 1
                 });
+                if functions_only && paths.has(at, frame) {
+                    continue;
+                }
                 at = *nodes.entry((at, frame)).or_insert_with(|| {
                     paths.parents.push(at);
                     paths.frame.push(frame);
@@ -77,6 +103,17 @@ impl Paths {
             }
         }
         paths
+    }
+
+    /// Whether a frame is on the path of a node.
+    fn has(&self, mut node: u32, frame: u32) -> bool {
+        while node != 0 {
+            if self.frame[node as usize] == frame {
+                return true;
+            }
+            node = self.parents[node as usize];
+        }
+        false
     }
 
     /// Nodes, the root included.

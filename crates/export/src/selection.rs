@@ -1,9 +1,12 @@
 //! What is exported: the blocks that a filter keeps, by the backtrace that allocated them.
 
+use std::cell::Cell;
+
 use memtrail_profile::Profile;
 use memtrail_profile::filter::{HiddenFunctions, Kept, Resolved};
 use memtrail_trace::{FunctionId, StackId};
 
+use crate::format::Format;
 use crate::naming::Naming;
 use crate::significant;
 use crate::weight::Weight;
@@ -18,13 +21,14 @@ pub struct Selection<'a> {
     keep: Box<dyn Fn(StackId) -> bool + 'a>,
     weights: Vec<Weight>,
     total: Weight,
-    least: u64,
+    least: Cell<u64>,
 }
 
 impl<'a> Selection<'a> {
-    /// The blocks of `profile` that `filter` keeps, of those backtraces that `keep` does. `title`
-    /// says of what program the export is, `chips` are the filter's text.
+    /// The blocks of `profile` that `filter` keeps, of those backtraces that `keep` does, for a
+    /// format. `title` says of what program the export is, `chips` are the filter's text.
     pub fn new(
+        format: Format,
         profile: &'a Profile,
         filter: &'a Resolved,
         keep: impl Fn(StackId) -> bool + 'a,
@@ -40,10 +44,12 @@ impl<'a> Selection<'a> {
             keep: Box::new(keep),
             weights: vec![Weight::default(); profile.stacks.len()],
             total: Weight::default(),
-            least: 1,
+            least: Cell::new(1),
         };
         selection.gather();
-        selection.least = significant::keep(&profile.stacks, &mut selection.weights);
+        let parents: Vec<u32> = profile.stacks.parents().iter().map(|stack| stack.0).collect();
+        let least = significant::keep(&parents, &mut selection.weights, format.most());
+        selection.left_out(least);
         selection
     }
 
@@ -54,7 +60,13 @@ impl<'a> Selection<'a> {
 
     /// Paths that carry fewer bytes are told as their callers'; 0 if all paths are told.
     pub fn least_bytes(&self) -> f64 {
-        if self.least > 1 { self.least as f64 * self.bytes_per_sample() } else { 0.0 }
+        let least = self.least.get();
+        if least > 1 { least as f64 * self.bytes_per_sample() } else { 0.0 }
+    }
+
+    /// Notes that paths which carry fewer samples are told as their callers'.
+    pub(crate) fn left_out(&self, least: u64) {
+        self.least.set(self.least.get().max(least));
     }
 
     /// Bytes that a sample stands for.

@@ -1,41 +1,39 @@
 //! Keeps exports to a size that other tools can read: where a recording has more call paths than
 //! that, what carries least is told as its callers'. Sums stay what they are.
 
-use memtrail_trace::StackTree;
-
 use crate::weight::Weight;
 
-/// Frames in all paths together at most, each path written out.
-const MOST_FRAMES: u64 = 3_000_000;
-/// Nodes of the tree of all paths at most.
-const MOST_NODES: u64 = 300_000;
-
-/// Moves the weights of backtraces that carry too little, with all that go on from them, to the
-/// one with a frame less. Returns how many samples are enough to be kept.
-pub(crate) fn keep(stacks: &StackTree, weights: &mut [Weight]) -> u64 {
-    limit(stacks, weights, MOST_FRAMES, MOST_NODES)
+/// How much a format can take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Most {
+    /// Frames in all paths together, each path written out.
+    pub(crate) frames: u64,
+    /// Nodes of the tree of all paths.
+    pub(crate) nodes: u64,
 }
 
-fn limit(stacks: &StackTree, weights: &mut [Weight], frames: u64, nodes: u64) -> u64 {
-    let parents = stacks.parents();
+/// In a tree, given by the `parents` of its nodes, which stand before their children: moves the
+/// weights of nodes that carry too little, with all below them, to their parents. Returns how many
+/// samples are enough to be kept.
+pub(crate) fn keep(parents: &[u32], weights: &mut [Weight], most: Most) -> u64 {
     let mut total: Vec<u64> = weights.iter().map(|weight| weight.samples).collect();
     let mut depth = vec![0_u32; total.len()];
     // Children stand after their parents.
     for index in 1..depth.len() {
-        depth[index] = depth[parents[index].0 as usize] + 1;
+        depth[index] = depth[parents[index] as usize] + 1;
     }
     for index in (1..total.len()).rev() {
-        let parent = parents[index].0 as usize;
+        let parent = parents[index] as usize;
         total[parent] = total[parent].saturating_add(total[index]);
     }
     let mut least = 1;
-    while least < u64::MAX && !fits(weights, parents, &total, &depth, least, (frames, nodes)) {
+    while least < u64::MAX && !fits(weights, parents, &total, &depth, least, most) {
         least = least.saturating_mul(2);
     }
     for index in (1..total.len()).rev() {
         if total[index] < least {
             let weight = std::mem::take(&mut weights[index]);
-            weights[parents[index].0 as usize] += weight;
+            weights[parents[index] as usize] += weight;
         }
     }
     least
@@ -44,11 +42,11 @@ fn limit(stacks: &StackTree, weights: &mut [Weight], frames: u64, nodes: u64) ->
 /// Whether there are few enough paths if those of fewer than `least` samples are not kept.
 fn fits(
     weights: &[Weight],
-    parents: &[memtrail_trace::StackId],
+    parents: &[u32],
     total: &[u64],
     depth: &[u32],
     least: u64,
-    (most_frames, most_nodes): (u64, u64),
+    most: Most,
 ) -> bool {
     let (mut frames, mut nodes) = (0, 0);
     // Whether something is written of exactly this path: its own, or what is not kept below it.
@@ -60,39 +58,35 @@ fn fits(
                 frames += u64::from(depth[index]);
             }
         } else if total[index] > 0 {
-            written[parents[index].0 as usize] = true;
+            written[parents[index] as usize] = true;
         }
     }
-    frames <= most_frames && nodes <= most_nodes
+    frames <= most.frames && nodes <= most.nodes
 }
 
 #[cfg(test)]
 mod tests {
-    use memtrail_trace::{FrameId, StackId};
-
     use super::*;
 
     #[test]
     fn small_paths_become_their_callers_and_nothing_is_lost() {
-        let mut stacks = StackTree::new();
+        let (mut parents, mut depths) = (vec![0], vec![0]);
         let mut weights = vec![Weight::default()];
         for branch in 0..100 {
-            let mut at = StackId::ROOT;
             for level in 0..50 {
-                at = stacks.intern(at, FrameId(branch * 100 + level));
-                let samples = u64::from(branch) + 1;
-                weights.push(Weight { samples, blocks: 1.0, ..Weight::default() });
+                parents.push(if level == 0 { 0 } else { parents.len() as u32 - 1 });
+                depths.push(level + 1);
+                weights.push(Weight { samples: branch + 1, blocks: 1.0, ..Weight::default() });
             }
         }
         let all: u64 = weights.iter().map(|weight| weight.samples).sum();
         for (frames, nodes) in [(u64::MAX, u64::MAX), (20_000, u64::MAX), (u64::MAX, 300), (0, 0)] {
             let mut weights = weights.clone();
-            let least = limit(&stacks, &mut weights, frames, nodes);
+            let least = keep(&parents, &mut weights, Most { frames, nodes });
             let left: Vec<usize> =
                 (0..weights.len()).filter(|&at| !weights[at].is_nothing()).collect();
             assert_eq!(weights.iter().map(|weight| weight.samples).sum::<u64>(), all);
-            let depth = |at: usize| stacks.path(StackId(at as u32)).count() as u64;
-            assert!(left.iter().map(|&at| depth(at)).sum::<u64>() <= frames);
+            assert!(left.iter().map(|&at| depths[at]).sum::<u64>() <= frames);
             assert!(left.len() as u64 <= nodes.saturating_add(1));
             assert_eq!(least == 1, nodes == u64::MAX && frames == u64::MAX);
         }
@@ -100,14 +94,11 @@ mod tests {
 
     #[test]
     fn chains_of_any_depth_are_no_recursion() {
-        let mut stacks = StackTree::new();
-        let mut at = StackId::ROOT;
-        for level in 0..1_000_000 {
-            at = stacks.intern(at, FrameId(level));
-        }
-        let mut weights = vec![Weight::default(); stacks.len()];
-        weights[at.0 as usize].samples = 7;
-        assert_eq!(keep(&stacks, &mut weights), 8);
+        let parents: Vec<u32> = (0..1_000_000_u32).map(|node| node.saturating_sub(1)).collect();
+        let mut weights = vec![Weight::default(); parents.len()];
+        weights[parents.len() - 1].samples = 7;
+        let most = Most { frames: u64::MAX, nodes: 1000 };
+        assert_eq!(keep(&parents, &mut weights, most), 8);
         assert_eq!(weights[0].samples, 7);
     }
 }

@@ -3,18 +3,20 @@
 use std::io::Read as _;
 
 use flate2::read::GzDecoder;
-use memtrail_export::{Selection, firefox, folded, json, pprof, speedscope};
+use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};
 use prost::Message as _;
 use serde_json::Value;
 
 use crate::recorded::{FILTERS, traces, with};
 
-fn each(check: impl Fn(&str, &Selection<'_>)) {
+fn each(format: Format, check: impl Fn(&str, &Selection<'_>)) {
     let mut traces = traces();
     traces.push(("written".to_owned(), crate::written::trace()));
     for (name, trace) in traces {
         for chips in FILTERS {
-            with(&trace, chips, |selection| check(&format!("{name} {chips:?}"), selection));
+            with(format, &trace, chips, |selection| {
+                check(&format!("{name} {chips:?}"), selection);
+            });
         }
     }
 }
@@ -34,7 +36,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 #[test]
 fn folded_lines_add_up() {
-    each(|name, selection| {
+    each(Format::Folded, |name, selection| {
         let text = String::from_utf8(folded::write(selection)).unwrap();
         let mut sum = 0;
         for line in text.lines() {
@@ -49,7 +51,7 @@ fn folded_lines_add_up() {
 
 #[test]
 fn speedscope_events_nest_and_add_up() {
-    each(|name, selection| {
+    each(Format::Speedscope, |name, selection| {
         let file: Value = serde_json::from_slice(&speedscope::write(selection)).unwrap();
         let frames = file["shared"]["frames"].as_array().unwrap().len();
         let total = selection.total();
@@ -77,7 +79,7 @@ fn speedscope_events_nest_and_add_up() {
 
 #[test]
 fn pprof_refers_only_to_what_is_there_and_adds_up() {
-    each(|name, selection| {
+    each(Format::Pprof, |name, selection| {
         let mut raw = Vec::new();
         GzDecoder::new(&*pprof::write(selection)).read_to_end(&mut raw).unwrap();
         let profile = pprof::Profile::decode(&*raw).unwrap();
@@ -129,7 +131,7 @@ fn pprof_refers_only_to_what_is_there_and_adds_up() {
 
 #[test]
 fn firefox_tables_fit_and_add_up() {
-    each(|name, selection| {
+    each(Format::Firefox, |name, selection| {
         let file: Value = serde_json::from_slice(&firefox::write(selection)).unwrap();
         let total = selection.total();
         for (thread, samples) in
@@ -168,7 +170,7 @@ fn firefox_tables_fit_and_add_up() {
 
 #[test]
 fn json_nodes_add_up() {
-    each(|name, selection| {
+    each(Format::Json, |name, selection| {
         let file: Value = serde_json::from_slice(&json::write(selection)).unwrap();
         let frames = file["frames"].as_array().unwrap().len() as u64;
         for field in ["samples", "allocated_bytes", "allocated_blocks", "live_bytes", "live_blocks"]
@@ -192,7 +194,7 @@ fn json_nodes_add_up() {
 #[test]
 fn hidden_functions_are_named_nowhere() {
     let trace = crate::written::trace();
-    with(&trace, &["hide:~Cache"], |selection| {
+    with(Format::Json, &trace, &["hide:~Cache"], |selection| {
         for text in [folded::write(selection), speedscope::write(selection), json::write(selection)]
         {
             let text = String::from_utf8(text).unwrap().replace("hide:~Cache", "");

@@ -1,6 +1,6 @@
 //! Traces and filters that everything is tried on.
 
-use memtrail_export::Selection;
+use memtrail_export::{Format, Selection};
 use memtrail_profile::Profile;
 use memtrail_profile::filter::{Filter, Resolved};
 
@@ -32,9 +32,14 @@ pub(crate) const FILTERS: &[&[&str]] = &[
 ];
 
 /// Reads a trace and asks a filter of it.
-pub(crate) fn with<T>(trace: &[u8], chips: &[&str], each: impl FnOnce(&Selection<'_>) -> T) -> T {
+pub(crate) fn with<T>(
+    format: Format,
+    trace: &[u8],
+    chips: &[&str],
+    each: impl FnOnce(&Selection<'_>) -> T,
+) -> T {
     let profile = Profile::read(trace, |_| ()).unwrap();
     let filter: Resolved = Filter::parse(chips).unwrap().resolve(&profile).unwrap();
     let chips = chips.iter().map(|&chip| chip.to_owned()).collect();
-    each(&Selection::new(&profile, &filter, |_| true, "program", chips))
+    each(&Selection::new(format, &profile, &filter, |_| true, "program", chips))
 }

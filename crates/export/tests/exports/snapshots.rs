@@ -1,6 +1,6 @@
 //! The files of a small trace, as they are.
 
-use memtrail_export::{firefox, folded, json, pprof, speedscope, svg};
+use memtrail_export::{Format, firefox, folded, json, pprof, speedscope, svg};
 
 use crate::recorded::with;
 use crate::written::trace;
@@ -12,28 +12,33 @@ fn pretty(json: &[u8]) -> String {
 
 #[test]
 fn folded() {
-    let text = with(&trace(), &[], folded::write);
+    let text = with(Format::Folded, &trace(), &[], folded::write);
     insta::assert_snapshot!(String::from_utf8(text).unwrap());
 }
 
 #[test]
 fn speedscope() {
-    insta::assert_snapshot!(pretty(&with(&trace(), &["live:end"], speedscope::write)));
+    insta::assert_snapshot!(pretty(&with(
+        Format::Speedscope,
+        &trace(),
+        &["live:end"],
+        speedscope::write
+    )));
 }
 
 #[test]
 fn pprof() {
-    insta::assert_debug_snapshot!(with(&trace(), &["live:end"], pprof::profile));
+    insta::assert_debug_snapshot!(with(Format::Pprof, &trace(), &["live:end"], pprof::profile));
 }
 
 #[test]
 fn firefox() {
-    insta::assert_snapshot!(pretty(&with(&trace(), &[], firefox::write)));
+    insta::assert_snapshot!(pretty(&with(Format::Firefox, &trace(), &[], firefox::write)));
 }
 
 #[test]
 fn json() {
-    insta::assert_snapshot!(pretty(&with(&trace(), &["in:Cache.add"], json::write)));
+    insta::assert_snapshot!(pretty(&with(Format::Json, &trace(), &["in:Cache.add"], json::write)));
 }
 
 #[test]
