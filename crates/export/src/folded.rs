@@ -8,15 +8,11 @@
 use crate::naming::UNKNOWN;
 use crate::paths::{Paths, Step};
 use crate::selection::Selection;
-use crate::significant::Most;
 use crate::weight::Rounding;
-
-/// Lines of a hundred megabytes or so in all.
-const MOST: Most = Most { frames: 4_000_000, nodes: u64::MAX };
 
 /// The bytes allocated on each call path.
 pub fn write(selection: &Selection<'_>) -> Vec<u8> {
-    let paths = Paths::of_functions(selection, MOST);
+    let paths = Paths::of_functions(selection);
     let names: Vec<String> = (paths.frames.iter())
         .map(|site| selection.naming.function(site.function).replace([';', '\n', '\r'], ":"))
         .collect();

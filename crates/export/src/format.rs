@@ -62,8 +62,8 @@ impl Format {
             }
             // Written path by path.
             Self::Pprof => Most { frames: 15_000_000, nodes: 1_000_000 },
-            // Functions put together, see there.
-            Self::Folded => Most { frames: u64::MAX, nodes: 8_000_000 },
+            // Lines of a hundred megabytes or so in all.
+            Self::Folded => Most { frames: 4_000_000, nodes: u64::MAX },
         }
     }
 

@@ -5,7 +5,7 @@ use memtrail_trace::{FileId, FunctionId, Site, StackId};
 use rustc_hash::FxHashMap;
 
 use crate::selection::Selection;
-use crate::significant::{self, Most};
+use crate::significant::{self, Kept};
 use crate::weight::Weight;
 
 /// A tree of call paths. Node 0 is the root, which is in no function; parents stand before their
@@ -28,6 +28,17 @@ pub(crate) enum Step {
     Leave(u32),
 }
 
+/// How much of backtraces is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// All of them.
+    Everything,
+    /// The outermost occurrence of each function.
+    Outermost,
+    /// The same, without where in the function.
+    Functions,
+}
+
 /// A function, wherever in it.
 const fn anywhere(function: FunctionId) -> Site {
     Site { function, file: FileId(0), line: 0, start_col: 0, end_col: 0 }
@@ -35,24 +46,51 @@ const fn anywhere(function: FunctionId) -> Site {
 
 impl Paths {
     /// The paths of a selection's backtraces that `keep` does, without hidden functions and what
-    /// has no debug information.
+    /// has no debug information; as the format can take them, if that is not as they are.
     pub(crate) fn new(selection: &Selection<'_>, keep: impl Fn(&Weight) -> bool) -> Self {
-        Self::build(selection, keep, false)
-    }
-
-    /// The same by function alone, and only the outermost occurrence of each, as the page has it;
-    /// what carries too little for `most` is told as its callers'.
-    pub(crate) fn of_functions(selection: &Selection<'_>, most: Most) -> Self {
-        let mut paths = Self::build(selection, |_| true, true);
-        selection.left_out(significant::keep(&paths.parents, &mut paths.own, most));
+        if selection.is_whole {
+            return Self::build(selection, keep, Detail::Everything);
+        }
+        let mut paths = Self::build(selection, keep, Detail::Outermost);
+        paths.shrink(selection);
         paths
     }
 
-    fn build(
-        selection: &Selection<'_>,
-        keep: impl Fn(&Weight) -> bool,
-        functions_only: bool,
-    ) -> Self {
+    /// The same by function alone, and only the outermost occurrence of each, as the page has it.
+    pub(crate) fn of_functions(selection: &Selection<'_>) -> Self {
+        let mut paths = Self::build(selection, |_| true, Detail::Functions);
+        paths.shrink(selection);
+        paths
+    }
+
+    /// Leaves out what carries too little.
+    fn shrink(&mut self, selection: &Selection<'_>) {
+        let Kept { least, at } = significant::keep(&self.parents, &mut self.own, selection.most);
+        selection.left_out(least);
+        if least == 1 {
+            return;
+        }
+        // The new number of each node that is kept. Those above it are kept, too.
+        let mut number = vec![0_u32; at.len()];
+        let mut count = 0;
+        for node in 0..at.len() {
+            if at[node] as usize == node {
+                self.parents[count] = number[self.parents[node] as usize];
+                self.frame[count] = self.frame[node];
+                self.own[count] = self.own[node];
+                number[node] = count as u32;
+                count += 1;
+            }
+        }
+        self.parents.truncate(count);
+        self.frame.truncate(count);
+        self.own.truncate(count);
+        for node in &mut self.of_stack {
+            *node = number[at[*node as usize] as usize];
+        }
+    }
+
+    fn build(selection: &Selection<'_>, keep: impl Fn(&Weight) -> bool, detail: Detail) -> Self {
         let (stacks, weights) = (&selection.profile.stacks, selection.weights());
         let keep = |weight: &Weight| !weight.is_nothing() && keep(weight);
         let mut used: Vec<bool> = weights.iter().map(keep).collect();
@@ -82,14 +120,15 @@ impl Paths {
                 stack => selection.profile.locations.at(stacks.frame(stack)),
             };
             for site in sites.iter().filter(|site| !selection.hides(site.function)) {
-                let site = if functions_only { anywhere(site.function) } else { *site };
+                if detail != Detail::Everything && paths.has(at, site.function) {
+                    continue;
+                }
+                let by_function = detail == Detail::Functions;
+                let site = if by_function { anywhere(site.function) } else { *site };
                 let frame = *frames.entry(site).or_insert_with(|| {
                     paths.frames.push(site);
                     paths.frames.len() as u32 - 1
                 });
-                if functions_only && paths.has(at, frame) {
-                    continue;
-                }
                 at = *nodes.entry((at, frame)).or_insert_with(|| {
                     paths.parents.push(at);
                     paths.frame.push(frame);
@@ -105,10 +144,10 @@ impl Paths {
         paths
     }
 
-    /// Whether a frame is on the path of a node.
-    fn has(&self, mut node: u32, frame: u32) -> bool {
+    /// Whether a function is on the path of a node.
+    fn has(&self, mut node: u32, function: FunctionId) -> bool {
         while node != 0 {
-            if self.frame[node as usize] == frame {
+            if self.frames[self.frame[node as usize] as usize].function == function {
                 return true;
             }
             node = self.parents[node as usize];

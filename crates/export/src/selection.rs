@@ -8,7 +8,7 @@ use memtrail_trace::{FunctionId, StackId};
 
 use crate::format::Format;
 use crate::naming::Naming;
-use crate::significant;
+use crate::significant::{self, Most};
 use crate::weight::Weight;
 
 /// The blocks that a filter keeps.
@@ -22,6 +22,9 @@ pub struct Selection<'a> {
     weights: Vec<Weight>,
     total: Weight,
     least: Cell<u64>,
+    pub(crate) most: Most,
+    /// Whether the format can take all paths as they are.
+    pub(crate) is_whole: bool,
 }
 
 impl<'a> Selection<'a> {
@@ -45,11 +48,12 @@ impl<'a> Selection<'a> {
             weights: vec![Weight::default(); profile.stacks.len()],
             total: Weight::default(),
             least: Cell::new(1),
+            most: format.most(),
+            is_whole: true,
         };
         selection.gather();
         let parents: Vec<u32> = profile.stacks.parents().iter().map(|stack| stack.0).collect();
-        let least = significant::keep(&parents, &mut selection.weights, format.most());
-        selection.left_out(least);
+        selection.is_whole = significant::all_fits(&parents, &selection.weights, selection.most);
         selection
     }
 

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 pub use self::messages::{Function, Line, Location, Mapping, Profile, Sample, ValueType};
 use crate::naming::UNKNOWN;
+use crate::paths::Paths;
 use crate::selection::Selection;
 use crate::weight::Whole;
 
@@ -56,7 +57,7 @@ pub fn profile(selection: &Selection<'_>) -> Profile {
         of_frame: FxHashMap::default(),
         of_function: FxHashMap::default(),
     };
-    let sample = writing.samples();
+    let sample = if selection.is_whole { writing.samples() } else { writing.outermost() };
     Profile {
         sample_type,
         sample,
@@ -126,6 +127,41 @@ impl Writing<'_> {
             }
             let path = selection.profile.stacks.path(StackId(index as u32));
             let mut location_id: Vec<u64> = path.filter_map(|frame| self.location(frame)).collect();
+            if location_id.is_empty() {
+                location_id.push(self.unknown());
+            }
+            samples.push(Sample { location_id, value });
+        }
+        samples
+    }
+
+    /// As many paths as fit, with the outermost occurrence of each function.
+    fn outermost(&mut self) -> Vec<Sample> {
+        let selection = self.selection;
+        let paths = Paths::new(selection, |_| true);
+        let locations: Vec<u64> = (paths.frames.iter())
+            .map(|site| {
+                let line = Line {
+                    function_id: self.function(site.function, site.file),
+                    line: site.line.into(),
+                    column: i64::from(site.start_col) + 1,
+                };
+                self.add(0, vec![line])
+            })
+            .collect();
+        let mut whole = Whole::default();
+        let mut samples = Vec::new();
+        for node in 0..paths.len() as u32 {
+            let value = whole.next(&paths.own(node), &selection.profile.estimator).to_vec();
+            if value.iter().all(|&value| value == 0) {
+                continue;
+            }
+            let mut location_id = Vec::new();
+            let mut at = node;
+            while at != 0 {
+                location_id.push(locations[paths.frame(at)]);
+                at = paths.parent(at);
+            }
             if location_id.is_empty() {
                 location_id.push(self.unknown());
             }

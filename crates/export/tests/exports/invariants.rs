@@ -12,6 +12,8 @@ use crate::recorded::{FILTERS, traces, with};
 fn each(format: Format, check: impl Fn(&str, &Selection<'_>)) {
     let mut traces = traces();
     traces.push(("written".to_owned(), crate::written::trace()));
+    let deep = crate::written::deep();
+    with(format, &deep, &[], |selection| check("deep", selection));
     for (name, trace) in traces {
         for chips in FILTERS {
             with(format, &trace, chips, |selection| {
@@ -188,6 +190,19 @@ fn json_nodes_add_up() {
             assert!(node["parent"].as_u64().unwrap() < at as u64, "{name}");
             assert!(node["frame"].as_u64().unwrap() < frames, "{name}");
         }
+    });
+}
+
+#[test]
+fn recursion_beyond_all_measure_is_left_out() {
+    let deep = crate::written::deep();
+    with(Format::Json, &deep, &[], |selection| {
+        let file: Value = serde_json::from_slice(&json::write(selection)).unwrap();
+        // The toplevel, then one of both functions, the other or none.
+        assert_eq!(file["nodes"].as_array().unwrap().len(), 6);
+    });
+    with(Format::Folded, &deep, &[], |selection| {
+        assert_eq!(folded::write(selection).split(|&byte| byte == b'\n').count(), 3);
     });
 }
 

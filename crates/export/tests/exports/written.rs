@@ -8,6 +8,19 @@ use memtrail_trace::{
 const MAIN: DomainId = DomainId(0);
 const START: u64 = 1_700_000_000_000_000;
 
+fn info() -> TraceInfo {
+    TraceInfo {
+        sample_rate: SampleRate(1e-3),
+        word_bits: 64,
+        executable: "/usr/bin/program".into(),
+        host: "box".into(),
+        runtime_params: String::new(),
+        pid: 7,
+        start: Timestamp(START),
+        context: None,
+    }
+}
+
 /// What stands at each code, the caller first.
 fn locate(code: Code) -> Vec<Location<'static>> {
     let site = |function: &'static str, file: &'static str, line| Location {
@@ -27,19 +40,30 @@ fn locate(code: Code) -> Vec<Location<'static>> {
     }
 }
 
+/// So much recursion in so many ways that no format takes all of it as it is.
+pub(crate) fn deep() -> Vec<u8> {
+    let mut writer = TraceWriter::new(Vec::new(), &info()).unwrap();
+    let mut random = 42_u64;
+    let event = AllocEvent { length: Words(9), samples: 2, source: Source::Major };
+    for after in 0..500 {
+        let step = |_| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            Code(if random >> 63 == 0 { 3 } else { 5 })
+        };
+        let stack: Vec<Code> = std::iter::once(Code(1)).chain((0..1200).map(step)).collect();
+        let id = writer.alloc(MAIN, Timestamp(START + after), &event, &stack, |code, to| {
+            to.extend(locate(code));
+        });
+        if after % 2 == 0 {
+            writer.collect(MAIN, Timestamp(START + after), id.unwrap()).unwrap();
+        }
+    }
+    writer.finish().unwrap()
+}
+
 /// Blocks of two paths live, one of a third dies; one has no known function at all.
 pub(crate) fn trace() -> Vec<u8> {
-    let info = TraceInfo {
-        sample_rate: SampleRate(1e-3),
-        word_bits: 64,
-        executable: "/usr/bin/program".into(),
-        host: "box".into(),
-        runtime_params: String::new(),
-        pid: 7,
-        start: Timestamp(START),
-        context: None,
-    };
-    let mut writer = TraceWriter::new(Vec::new(), &info).unwrap();
+    let mut writer = TraceWriter::new(Vec::new(), &info()).unwrap();
     let mut alloc = |after: u64, samples, stack: &[u64]| -> BlockId {
         let event = AllocEvent { length: Words(9), samples, source: Source::Minor };
         let stack: Vec<Code> = stack.iter().copied().map(Code).collect();
