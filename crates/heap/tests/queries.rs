@@ -98,7 +98,12 @@ fn roots_retain_what_only_they_keep() {
         assert_eq!(frame.retained, Bytes(32 + 32 + 24 + 16));
         assert!(rows.is_sorted_by(|a, b| a.retained >= b.retained));
         assert_eq!(stack(heap).len(), 3);
-        assert!(roots(heap, Bytes(1), Some(RootKind::Stack), 100).0.iter().all(|row| row.kind == "stack"));
+        assert!(
+            roots(heap, Bytes(1), Some(RootKind::Stack), 100)
+                .0
+                .iter()
+                .all(|row| row.kind == "stack")
+        );
 
         let holders = heap.graph.holders();
         let both = shared(heap, holders.label(known.field), holders.label(known.frame));

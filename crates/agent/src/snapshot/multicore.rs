@@ -270,8 +270,8 @@ unsafe extern "C" fn scanning_roots(
     if !before.is_null() {
         // SAFETY: what stood in the hook's variable is a function of this type.
         unsafe {
-            std::mem::transmute::<*mut c_void, ScanHook>(before)(action, flags, data, domain)
-        };
+            std::mem::transmute::<*mut c_void, ScanHook>(before)(action, flags, data, domain);
+        }
     }
     fenced((), || {
         let (Some(setting), Some(runtime)) = (setting(), runtime()) else { return };

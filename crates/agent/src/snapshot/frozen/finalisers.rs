@@ -50,7 +50,7 @@ pub(super) fn of_program(frozen: &Frozen<'_>, list: &mut RootList) {
 fn kind_of_table(frozen: &Frozen<'_>, table: u64, is_second: bool) -> Kind {
     let refers = |name| {
         let Some(function) = frozen.symbols.named(name) else { return false };
-        let code = frozen.code(function);
+        let code = super::code(function);
         finalisers::refers_to(&frozen.memory, code, function.address, table)
     };
     if is_second || (refers(names::FINALISE_LAST) && !refers(names::FINALISE)) {

@@ -59,12 +59,10 @@ pub(super) struct Frozen<'a> {
     pub(super) epoch: u8,
 }
 
-impl Frozen<'_> {
-    /// The code of a function of the runtime's.
-    fn code(&self, function: &Symbol) -> &'static [u8] {
-        // SAFETY: the symbol says how long the function is; code is never unmapped here.
-        unsafe { std::slice::from_raw_parts(function.address as *const u8, function.size as usize) }
-    }
+/// The code of a function of the runtime's.
+fn code(function: &Symbol) -> &'static [u8] {
+    // SAFETY: the symbol says how long the function is; code is never unmapped here.
+    unsafe { std::slice::from_raw_parts(function.address as *const u8, function.size as usize) }
 }
 
 /// Writes the snapshot and gives the copy's exit code.

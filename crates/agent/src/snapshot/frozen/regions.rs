@@ -67,7 +67,7 @@ fn orphans(frozen: &Frozen<'_>, regions: &mut Vec<Region<'static>>) {
     let Some(function) = frozen.symbols.named(names::ORPHANS) else { return };
     let mapped = Mapped::read();
     let is_mapped = |address| mapped.contains(address);
-    let candidates = referred(frozen.code(function), function.address);
+    let candidates = referred(super::code(function), function.address);
     let Some(at) = pools::find_orphans(memory, version, candidates, is_mapped) else { return };
     let bytes = 8 * pools::POOL_WORDS;
     pools::each_orphaned_pool(memory, version, at, is_mapped, |pool| {

@@ -43,6 +43,9 @@ extern "C" fn named(slot: u64, name: *const c_char) {
 
 type Single = extern "C" fn(u64, u64);
 type Multicore = extern "C" fn(*mut c_void, u64, u64);
+type Named = extern "C" fn(u64, *const c_char);
+type ScanDomain = unsafe extern "C" fn(Multicore, c_int, *mut c_void, u64, c_int);
+type ScanHook = unsafe extern "C" fn(Multicore, c_int, *mut c_void, u64);
 
 /// A function of the runtime's at an address, as the type it is declared with.
 macro_rules! function {
@@ -95,8 +98,7 @@ impl Frozen<'_> {
     /// OCaml 5: what an iterator of a domain's roots hands out; `last` is its last argument.
     pub(super) fn scan_domain(&self, name: &str, state: u64, last: c_int) -> Scanned {
         let Some(address) = self.address(name) else { return Scanned::new() };
-        type Scan = unsafe extern "C" fn(Multicore, c_int, *mut c_void, u64, c_int);
-        let scan = function!(address, Scan);
+        let scan = function!(address, ScanDomain);
         // SAFETY: as above.
         gather(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state, last) })
     }
@@ -107,8 +109,7 @@ impl Frozen<'_> {
         if hook == 0 {
             return Scanned::new();
         }
-        type Scan = unsafe extern "C" fn(Multicore, c_int, *mut c_void, u64);
-        let scan = function!(hook, Scan);
+        let scan = function!(hook, ScanHook);
         // SAFETY: as above.
         gather(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state) })
     }
@@ -116,8 +117,7 @@ impl Frozen<'_> {
     /// Values that C code registered by name: slot, and address of the name.
     pub(super) fn named_values(&self, name: &str) -> Scanned {
         let Some(address) = self.address(name) else { return Scanned::new() };
-        type Each = extern "C" fn(u64, *const c_char);
-        let scan = function!(address, unsafe extern "C" fn(Each));
+        let scan = function!(address, unsafe extern "C" fn(Named));
         // SAFETY: as above.
         gather(|| unsafe { scan(named) })
     }

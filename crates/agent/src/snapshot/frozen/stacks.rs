@@ -65,17 +65,14 @@ impl<'a> Stacks<'a> {
             frame.descriptor.debuginfo(memory).and_then(|at| locations(memory, packing, at).last());
         let (mut linked, mut file, mut text) =
             ([0; LONGEST_NAME], [0; LONGEST_NAME], [0; LONGEST_NAME]);
-        let (name, file, line): (&[u8], &[u8], u32) = match place {
-            Some(place) => {
-                let linked = memory.c_string(place.function, &mut linked).unwrap_or_default();
-                let file = memory.c_string(place.file, &mut file).unwrap_or_default();
-                (names::write_name(linked, &mut text), file, place.line)
-            }
-            None => {
-                let code = frame.descriptor.return_address;
-                let linked = self.frozen.symbols.name_at(code, &mut linked).unwrap_or_default();
-                (names::demangle(linked, &mut text).unwrap_or(linked), b"", 0)
-            }
+        let (name, file, line): (&[u8], &[u8], u32) = if let Some(place) = place {
+            let linked = memory.c_string(place.function, &mut linked).unwrap_or_default();
+            let file = memory.c_string(place.file, &mut file).unwrap_or_default();
+            (names::write_name(linked, &mut text), file, place.line)
+        } else {
+            let code = frame.descriptor.return_address;
+            let linked = self.frozen.symbols.name_at(code, &mut linked).unwrap_or_default();
+            (names::demangle(linked, &mut text).unwrap_or(linked), b"", 0)
         };
         list.labels.add(Some(thread), RootKind::Stack, Part::Frame, name, file, u64::from(line))
     }

@@ -54,7 +54,9 @@ impl Symbols {
             });
         });
         by_address.sort_unstable_by_key(|symbol| symbol.address);
-        data.iter_mut().for_each(|edge| edge.sort_unstable());
+        for edge in &mut data {
+            edge.sort_unstable();
+        }
         Self { memory: *memory, by_address, by_name, data }
     }
 
