@@ -1,0 +1,97 @@
+//! Programs that are asked for snapshots while they run.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use memtrail_recording::{Recording, Snapshot};
+use tempfile::TempDir;
+
+use crate::heap::Heap;
+use crate::programs::Program;
+
+/// A program under `memtrail run`, which has printed its process number.
+pub(crate) struct Running {
+    launcher: Child,
+    /// The program's own number.
+    pub(crate) pid: String,
+    stdout: BufReader<std::process::ChildStdout>,
+    pub(crate) recording: PathBuf,
+    _folder: TempDir,
+}
+
+/// How a program that was asked came to its end.
+pub(crate) struct Ended {
+    /// What it printed behind its number.
+    pub(crate) stdout: String,
+    pub(crate) code: Option<i32>,
+    /// What its recording says of snapshots.
+    pub(crate) snapshots: Vec<Snapshot>,
+}
+
+impl Running {
+    /// Starts a program of ours with these options of `memtrail run`, and waits for its number.
+    pub(crate) fn start(program: &Program, options: &[&str]) -> Running {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recording = folder.path().join("it.memtrail");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.arg("run").args(options).arg("-q").arg("-o").arg(&recording).arg("--");
+        command.arg(&program.path).current_dir(folder.path());
+        for (name, value) in &program.variables {
+            command.env(name, value);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut launcher = command.spawn().expect("start memtrail run");
+        let mut stdout = BufReader::new(launcher.stdout.take().expect("piped"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line of output");
+        let pid = line.trim().to_owned();
+        assert!(pid.parse::<u32>().is_ok(), "a process number, not {line:?}");
+        Running { launcher, pid, stdout, recording, _folder: folder }
+    }
+
+    /// Runs `memtrail snapshot` for it.
+    pub(crate) fn ask(&self) -> Output {
+        ask(&self.pid)
+    }
+
+    /// Asks, and reads what was written.
+    pub(crate) fn snapshot(&self) -> Heap {
+        let output = self.ask();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{output:?}");
+        let answer: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(answer["pid"].to_string(), self.pid);
+        let path = answer["path"].as_str().expect("a path");
+        assert!(Path::new(path).starts_with(&self.recording), "{path}");
+        Heap::read(Path::new(path))
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(format!("-{name}")).arg(&self.pid).status();
+        assert!(status.expect("kill").success());
+    }
+
+    /// Gives it a line of input, and waits for its end.
+    pub(crate) fn end(mut self) -> Ended {
+        // A program that reads none has closed the pipe.
+        let _ = self.launcher.stdin.take().expect("piped").write_all(b"\n");
+        let mut stdout = String::new();
+        self.stdout.read_to_string(&mut stdout).expect("output");
+        let code = self.launcher.wait().expect("wait").code();
+        Ended { stdout, code, snapshots: snapshots_of(&self.recording) }
+    }
+}
+
+/// What a recording says of its snapshots.
+pub(crate) fn snapshots_of(recording: &Path) -> Vec<Snapshot> {
+    let description = Recording::open(recording).expect("a recording").description;
+    description.and_then(|d| d.snapshots).expect("snapshots were asked for")
+}
+
+/// `memtrail snapshot --json` of whatever is named.
+pub(crate) fn ask(named: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.args(["snapshot", "--json", named]).output().expect("memtrail snapshot")
+}

@@ -1,0 +1,98 @@
+//! When snapshots are taken.
+
+use memtrail_recording::{SnapshotOutcome, SnapshotReason};
+
+use crate::asking::{Running, ask, snapshots_of};
+use crate::compilers::named;
+use crate::heap::Heap;
+use crate::on_each;
+use crate::programs::build;
+use crate::running::Case;
+
+on_each!(asked_for_while_it_waits, |compiler| {
+    let running =
+        Running::start(&build(&named(compiler), "heap_waits"), &["--snapshot", "request"]);
+    for _ in 0..3 {
+        let heap = running.snapshot();
+        assert!(heap.pause > 0, "the pause is known");
+        assert!(heap.sum(&heap.live()).0 > 100);
+    }
+    let ended = running.end();
+    assert_eq!(ended.stdout, "woken by input\n303\n", "it was not woken by us");
+    assert_eq!(ended.snapshots.iter().map(|s| s.number).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(ended.snapshots.iter().all(|s| s.reason == SnapshotReason::Request));
+});
+
+on_each!(two_who_ask_at_once_are_both_answered, |compiler| {
+    let running =
+        Running::start(&build(&named(compiler), "heap_waits"), &["--snapshot", "request"]);
+    let pid = running.pid.clone();
+    let other = std::thread::spawn(move || ask(&pid));
+    running.snapshot();
+    let other = other.join().expect("the other's answer");
+    assert!(other.status.success(), "{other:?}");
+    running.end();
+});
+
+on_each!(a_signal_that_the_program_does_not_use, |compiler| {
+    let running = Running::start(
+        &build(&named(compiler), "heap_waits"),
+        &["--snapshot", "signal", "--signal", "USR2"],
+    );
+    running.signal("USR2");
+    let file = running.recording.join("0001.heap");
+    let started = std::time::Instant::now();
+    while !file.exists() {
+        assert!(started.elapsed().as_secs() < 60, "no snapshot");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let ended = running.end();
+    assert_eq!(ended.code, Some(0));
+    assert_eq!(ended.snapshots[0].reason, SnapshotReason::Signal);
+});
+
+// The program handles SIGUSR1 itself.
+on_each!(a_signal_that_the_program_uses_is_left_to_it, |compiler| {
+    let program = build(&named(compiler), "signals");
+    Case::new(&program, &[]).options(&["--snapshot", "signal"]).same();
+});
+
+on_each!(every_major_collection_thinned, |compiler| {
+    let program = build(&named(compiler), "churn");
+    let case = Case::new(&program, &["10"]);
+    let recorded = case.options(&["--snapshot", "every-major", "--at-most", "3"]).same();
+    let all = snapshots_of(&recorded.recording);
+    // While one is being written none is taken.
+    assert!((1..=3).contains(&all.len()), "{all:?}");
+    assert!(all.iter().all(|s| s.reason == SnapshotReason::EveryMajor), "{all:?}");
+    for snapshot in &all {
+        Heap::read(&recorded.recording.join(&snapshot.file));
+    }
+});
+
+on_each!(a_heap_that_grows_too_large, |compiler| {
+    let program = build(&named(compiler), "heap_live");
+    let recorded = Case::new(&program, &[]).options(&["--above", "1GiB"]).same();
+    assert_eq!(snapshots_of(&recorded.recording), [], "it never was so large");
+});
+
+#[test]
+fn without_the_option_there_are_none() {
+    let program = build(&named("system"), "heap_waits");
+    let case = Case::new(&program, &[]).stdin(b"\n").options(&["--rate", "1e-4"]);
+    let recorded = case.recorded();
+    let names: Vec<_> = std::fs::read_dir(&recorded.recording).expect("a folder").collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    // This very process is not recorded.
+    let answer = ask(&std::process::id().to_string());
+    assert_eq!(answer.status.code(), Some(3), "{answer:?}");
+    assert!(String::from_utf8_lossy(&answer.stderr).contains("is not recorded"));
+}
+
+#[test]
+fn whoever_reads_the_output_sees_its_end_while_snapshots_are_written() {
+    let program = build(&named("system"), "heap_live");
+    let recorded = Case::new(&program, &[]).options(&["--snapshot", "exit,every-major"]).same();
+    let complete = |outcome: &SnapshotOutcome| matches!(outcome, SnapshotOutcome::Complete { .. });
+    assert!(snapshots_of(&recorded.recording).iter().all(|s| complete(&s.outcome)));
+}

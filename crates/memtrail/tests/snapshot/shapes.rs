@@ -1,0 +1,129 @@
+//! What is in a snapshot: heaps that are known block by block, against the runtime's own counts.
+
+use memtrail_heap::read::Strength;
+
+use crate::compilers::named;
+use crate::heap::Heap;
+use crate::on_each;
+use crate::programs::{build, build_plugin, strip};
+use crate::running::Case;
+
+const AT_EXIT: [&str; 4] = ["--rate", "1e-2", "--snapshot", "exit"];
+
+/// What a program printed, and its heap as it ended.
+fn at_exit(case: Case) -> (String, Heap) {
+    let recorded = case.options(&AT_EXIT).same();
+    (recorded.seen.stdout(), Heap::read(&recorded.recording.join("0001.heap")))
+}
+
+on_each!(known_shapes, |compiler| {
+    let (printed, heap) = at_exit(Case::new(&build(&named(compiler), "heap_shapes"), &[]));
+    let mut shapes = 0;
+    for line in printed.lines() {
+        let words: Vec<_> = line.split(' ').collect();
+        let [field, name, words] = words[..] else { continue };
+        let (_, found) = heap.below(&format!("global/Heap_shapes/{field}"));
+        assert_eq!(found.to_string(), words, "{name}");
+        shapes += 1;
+    }
+    assert_eq!(shapes, 13, "{printed}");
+});
+
+on_each!(finalisers_and_what_they_keep, |compiler| {
+    let program = strip(&build(&named(compiler), "heap_shapes"));
+    let (_, heap) = at_exit(Case::new(&program, &[]));
+    let held = |function: &str| {
+        let roots = heap.roots_at(&format!("finaliser/Heap_shapes.{function}"));
+        let value = roots.iter().find(|root| root.strength != Strength::Strong);
+        let value = value.unwrap_or_else(|| panic!("{function}: {:?}", heap.paths()));
+        (value.strength, heap.sum(&heap.reachable([value.block])))
+    };
+    assert_eq!(held("first"), (Strength::Finaliser, (1, 78)));
+    assert_eq!(held("last"), (Strength::Last, (1, 401)));
+    assert_eq!(held("also"), (Strength::Finaliser, (1000, 3000)));
+    let live = heap.live();
+    let lives = |words: u64| {
+        let all = heap.blocks.iter().zip(&live).filter(|(block, _)| block.wosize == words);
+        all.map(|(_, live)| *live).collect::<Vec<_>>()
+    };
+    assert_eq!(lives(77), [true]);
+    assert_eq!(lives(400), [false]);
+});
+
+on_each!(weak_things_keep_nothing, |compiler| {
+    let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_shapes"), &[]));
+    // The arrays of 60 and 61 words are data of ephemerons; the key of the second is dead.
+    let (all, without_key) = (heap.live(), heap.below("global/Heap_shapes/20"));
+    assert_eq!(without_key, (3, 3 + 2 * 4));
+    let live = |words: u64| {
+        let found = heap.blocks.iter().zip(&all).filter(|(block, _)| block.wosize == words);
+        found.filter(|(_, live)| **live).count()
+    };
+    assert_eq!(live(60), 1);
+    let data: Vec<_> = heap.ephemerons.iter().filter_map(|(_, data, _)| *data).collect();
+    assert!(data.iter().any(|data| heap.blocks[*data as usize].wosize == 60));
+    // Two ephemerons and a weak array.
+    assert!(heap.ephemerons.len() >= 3, "{:?}", heap.ephemerons);
+});
+
+on_each!(memory_outside_the_heap, |compiler| {
+    let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_shapes"), &[]));
+    let bigarrays: Vec<_> = heap
+        .blocks
+        .iter()
+        .filter_map(|block| block.custom.as_ref().filter(|(name, _)| name == "_bigarr02"))
+        .map(|(_, bytes)| *bytes)
+        .collect();
+    assert_eq!(bigarrays, [12_345 * 8]);
+    assert!(heap.blocks.iter().any(|b| b.custom.as_ref().is_some_and(|(name, _)| name == "_chan")));
+    assert!(
+        heap.blocks.iter().any(|block| block.function == "Heap_shapes.add"
+            || block.function.starts_with("Heap_shapes."))
+    );
+});
+
+on_each!(all_that_lives_to_the_word, |compiler| {
+    let (printed, heap) = at_exit(Case::new(&build(&named(compiler), "heap_live"), &[]));
+    let (blocks, words) = heap.sum(&heap.live());
+    // OCaml 5 counts two words more for each large block.
+    let large = heap.counters.get("large_blocks").copied().unwrap_or(0);
+    assert_eq!(printed.trim(), format!("{blocks} {}", words + 2 * large));
+    let (_, unnamed) = heap
+        .roots_at("other")
+        .iter()
+        .fold((0, 0), |_, root| heap.sum(&heap.reachable([root.block])));
+    assert!(unnamed * 1000 <= words, "{unnamed} of {words} words have no name");
+});
+
+on_each!(blocks_of_the_trace_are_known, |compiler| {
+    let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_live"), &[]));
+    let live = heap.live();
+    let known = heap.samples.keys().filter(|block| live[**block as usize]).count() as f64;
+    // A word in a hundred is sampled: a block is known with a probability by its size.
+    let expected: f64 = heap
+        .blocks
+        .iter()
+        .zip(&live)
+        .filter(|(_, live)| **live)
+        .map(|(block, _)| 1.0 - 0.99f64.powf((block.wosize + 1) as f64))
+        .sum();
+    let error = expected.sqrt();
+    assert!((known - expected).abs() < 6.0 * error, "{known} known, {expected:.0} ± {error:.0}");
+});
+
+on_each!(plugins_have_names, |compiler| {
+    let (host, plugin) = build_plugin(&named(compiler));
+    let plugin = plugin.to_str().expect("a path in UTF-8");
+    let (_, heap) = at_exit(Case::new(&host, &[plugin]));
+    assert!(heap.roots_at("other").is_empty(), "{:#?}", heap.roots_at("other"));
+    assert!(!heap.roots_at("global/Plugin").is_empty(), "{:#?}", heap.paths());
+});
+
+on_each!(contents_only_when_asked_for, |compiler| {
+    let case = Case::new(&build(&named(compiler), "heap_live"), &[]);
+    let with = case.options(&["--snapshot", "exit", "--contents"]).recorded();
+    let heap = Heap::read(&with.recording.join("0001.heap"));
+    assert!(heap.strings.values().any(|text| text.starts_with(b"15\0") || text == b"15"));
+    let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_live"), &[]));
+    assert!(heap.strings.is_empty());
+});

@@ -1,0 +1,79 @@
+//! What frames, threads, domains and continuations keep.
+
+use crate::asking::Running;
+use crate::compilers::named;
+use crate::on_each;
+use crate::programs::build;
+
+const ON_REQUEST: [&str; 2] = ["--snapshot", "request"];
+
+on_each!(each_frame_by_its_function_and_line, |compiler| {
+    let program = build(&named(compiler), "heap_waits");
+    let running = Running::start(&program, &ON_REQUEST);
+    let heap = running.snapshot();
+    let source = include_str!("../../../../tests/programs/heap_waits.ml");
+    let line = 1 + source.lines().position(|l| l.contains("nested (n - 1)")).expect("it is there");
+    let mut held: Vec<_> = heap
+        .roots
+        .iter()
+        .filter(|root| root.path.ends_with("/Heap_waits.nested") && root.line == line as u64)
+        .map(|root| heap.blocks[root.block as usize].wosize + 1)
+        .collect();
+    held.sort_unstable();
+    assert_eq!(held, [101, 102, 103], "{:#?}", heap.paths());
+    let ended = running.end();
+    // The arrays are 100, 101 and 102 long, without their headers.
+    assert_eq!((ended.stdout.as_str(), ended.code), ("woken by input\n303\n", Some(0)));
+});
+
+on_each!(each_thread_by_its_number, |compiler| {
+    let running = Running::start(&build(&named(compiler), "heap_threads"), &ON_REQUEST);
+    let heap = running.snapshot();
+    let mut held: Vec<_> = heap
+        .roots
+        .iter()
+        .filter(|root| root.path.starts_with("stack/") && root.path.ends_with("/Heap_threads.wait"))
+        .map(|root| (root.path.clone(), heap.blocks[root.block as usize].wosize + 1))
+        .filter(|(_, words)| *words >= 1000)
+        .collect();
+    held.sort();
+    let words: Vec<_> = held.iter().map(|(_, words)| *words).collect();
+    assert_eq!(words, [1000, 2000, 3000], "{held:?}");
+    let threads: Vec<_> = held.iter().map(|(path, _)| path).collect();
+    assert!(threads.windows(2).all(|pair| pair[0] != pair[1]), "{threads:?}");
+    assert_eq!(running.end().stdout, "done\n");
+});
+
+#[test]
+fn domains_and_continuations() {
+    let running = Running::start(&build(&named("ocaml-5.3.0"), "heap_domains"), &ON_REQUEST);
+    let heap = running.snapshot();
+    let domains: std::collections::BTreeSet<_> = heap
+        .roots_at("domain")
+        .iter()
+        .filter_map(|root| root.path.split('/').nth(1).map(str::to_owned))
+        .collect();
+    // The main one, two that run, one that waits; that which has ended is none.
+    assert_eq!(domains.len(), 4, "{domains:?}");
+    // Five continuations, whose frames hold 100 to 500 words.
+    let captured = heap.roots.iter().find(|root| {
+        root.path.starts_with("global/Heap_domains/") && {
+            let reached = heap.reachable([root.block]);
+            let held = |words| {
+                heap.blocks.iter().zip(&reached).any(|(b, reached)| *reached && b.wosize == words)
+            };
+            (1..=5).all(|n| held(100 * n - 1))
+        }
+    });
+    assert!(captured.is_some(), "{:#?}", heap.paths());
+    // What a domain that has ended made: 10,000 cells and 10,000 options.
+    let made = heap.roots.iter().any(|root| {
+        root.path.starts_with("global/Heap_domains/")
+            && heap.sum(&heap.reachable([root.block])) == (20_000, 50_000)
+    });
+    assert!(made, "{:#?}", heap.paths());
+    // Domain-local state.
+    let (_, local) = heap.below("domain/0");
+    assert!(local >= 5000, "{local}");
+    assert_eq!(running.end().stdout, "10000\n");
+}
