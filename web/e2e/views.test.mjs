@@ -63,7 +63,7 @@ for (const [place, url] of places) {
       await page.keyboard.press("ArrowRight");
       await settled(page);
       await grid.getByRole("row", { name: /Session_cache\.find/ }).first().waitFor();
-      await grid.getByRole("columnheader", { name: /Self/ }).click();
+      await grid.getByRole("columnheader", { name: /Self/ }).getByRole("button").click();
       await settled(page);
       assert.equal(state(page).get("sort"), "self");
     }));
