@@ -41,7 +41,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<Value, Refusal> {
         "word_bytes": if info.word_bits == 32 { 4 } else { 8 },
         "seed": description.seed,
         "domains": profile.blocks.domains().iter().map(|domain| domain.0).collect::<Vec<_>>(),
-        "threads": profile.threads.as_ref().map_or(&[][..], Threads::names),
+        "threads": threads(profile),
         "memtrail": description.memtrail,
     });
     let more = json!({
@@ -80,4 +80,10 @@ fn damage(profile: &Profile) -> Vec<String> {
         lines.push(format!("{inconsistent} events that contradict others"));
     }
     lines
+}
+
+/// The names of all threads. Numbers that no thread has are passed over.
+fn threads(profile: &Profile) -> Vec<&str> {
+    let names = profile.threads.as_ref().map_or(&[][..], Threads::names);
+    names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect()
 }
