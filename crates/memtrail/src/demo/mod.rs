@@ -66,6 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     writeln!(
         out,
         "\nGo on with:\n  \
+         memtrail view {name}\n  \
          memtrail report {name} --by module\n  \
          memtrail report {name} --live-at end --by function\n  \
          memtrail trace hotspots {name}\n  \
