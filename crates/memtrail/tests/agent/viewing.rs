@@ -222,12 +222,12 @@ fn on_a_terminal_the_page_stays_until_ctrl_c() {
     let program = build(&named("system"), "ends");
     let folder = tempfile::tempdir().expect("a folder");
     let run = format!(
-        "{} run --view --no-open --rate 1e-2 -o {} -- {} exit 3",
+        "exec {} run --view --no-open --rate 1e-2 -o {} -- {} exit 3",
         env!("CARGO_BIN_EXE_memtrail"),
         recording(folder.path()).display(),
         program.path.display()
     );
-    // `script` gives it a terminal.
+    // `script` gives it a terminal, and a shell: one that stayed would die of the Ctrl-C itself.
     let mut command = Command::new("script");
     command.args(["--quiet", "--return", "--command", &run, "/dev/null"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
