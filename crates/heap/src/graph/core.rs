@@ -2,7 +2,7 @@
 //! blocks with a single parent that hangs from it.
 
 use super::bits::{Bits, Ranked};
-use super::csr::{Csr, Edges};
+use super::csr::{Csr, Pairs};
 use super::nodes::{EVERYTHING, Holders};
 use super::sweep::sweep;
 use super::{NONE, SHARED};
@@ -67,17 +67,21 @@ pub(crate) fn edges(
     heads: &[u32],
     statics: &Bits,
     threads: usize,
-) -> Result<(Edges, Vec<u64>), Error> {
+) -> Result<(Pairs, Vec<u64>), Error> {
     let holders = &numbers.holders;
-    let mut first: Vec<(u32, u32)> = (0..holders.len() as u32)
-        .map(super::HolderId)
-        .filter_map(|holder| Some((holders.parent(holder, &snapshot.labels)?.0, holder.0)))
-        .collect();
+    let mut edges = Pairs::default();
+    for holder in (0..holders.len() as u32).map(super::HolderId) {
+        if let Some(above) = holders.parent(holder, &snapshot.labels) {
+            edges.push((above.0, holder.0));
+        }
+    }
     let permanent = holders.kind(RootKind::Static).0;
-    first.extend(statics.iter().map(|block| (permanent, numbers.of_head(block))));
+    for block in statics.iter() {
+        edges.push((permanent, numbers.of_head(block)));
+    }
     for root in &snapshot.roots {
         if root.strength == Strength::Strong && !statics.contains(root.block.0) {
-            first.push((holders.label(root.label).0, numbers.of_head(root.block.0)));
+            edges.push((holders.label(root.label).0, numbers.of_head(root.block.0)));
         }
     }
     // Neighbours tend to point to the same blocks: an edge is left out if the last one to the same
@@ -85,7 +89,7 @@ pub(crate) fn edges(
     let gathered = sweep(
         snapshot,
         threads,
-        || (Vec::new(), vec![NONE; numbers.heads.len()], vec![0u64; numbers.heads.len()]),
+        || (Pairs::default(), vec![NONE; numbers.heads.len()], vec![0u64; numbers.heads.len()]),
         |(edges, last, weights), _, columns| {
             for block in columns.iter() {
                 let head = match heads[block.index.0 as usize] {
@@ -105,10 +109,13 @@ pub(crate) fn edges(
             });
         },
     )?;
-    let mut edges = vec![first];
-    let mut weights = vec![0; numbers.heads.len()];
+    let mut weights: Vec<u64> = Vec::new();
     for (some, _, theirs) in gathered {
-        edges.push(some);
+        edges.append(some);
+        if weights.is_empty() {
+            weights = theirs;
+            continue;
+        }
         for (weight, theirs) in weights.iter_mut().zip(theirs) {
             *weight += theirs;
         }

@@ -8,26 +8,69 @@ pub(crate) struct Csr {
     pub(crate) targets: Vec<u32>,
 }
 
-/// Edges in pieces, as the threads that found them left them.
-pub(crate) type Edges = Vec<Vec<(u32, u32)>>;
+/// Pairs of numbers in pieces, so that none is moved when there are more.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    pieces: Vec<Vec<(u32, u32)>>,
+}
+
+/// Pairs of a piece.
+const PIECE: usize = 1 << 15;
+
+impl Pairs {
+    #[inline]
+    pub(crate) fn push(&mut self, pair: (u32, u32)) {
+        match self.pieces.last_mut() {
+            Some(piece) if piece.len() < PIECE => piece.push(pair),
+            _ => self.piece(pair),
+        }
+    }
+
+    #[cold]
+    fn piece(&mut self, pair: (u32, u32)) {
+        let mut piece = Vec::with_capacity(PIECE);
+        piece.push(pair);
+        self.pieces.push(piece);
+    }
+
+    /// Adds what another thread gathered.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        // The piece that is still being filled stays the last.
+        other.pieces.append(&mut self.pieces);
+        self.pieces = other.pieces;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
+        self.pieces.iter().flatten().copied()
+    }
+
+    /// All of them in one piece; the others are given back on the way.
+    pub(crate) fn into_vec(self) -> Vec<(u32, u32)> {
+        let mut all = Vec::with_capacity(self.pieces.iter().map(Vec::len).sum());
+        for piece in self.pieces {
+            all.extend_from_slice(&piece);
+        }
+        all
+    }
+}
 
 impl Csr {
     /// The graph of `edges` between `nodes` nodes.
-    pub(crate) fn from_edges<'e>(
+    pub(crate) fn from_edges(
         nodes: usize,
-        edges: impl Iterator<Item = &'e (u32, u32)> + Clone,
+        edges: impl Iterator<Item = (u32, u32)> + Clone,
     ) -> Self {
         let mut starts = vec![0u32; nodes + 1];
         for (from, _) in edges.clone() {
-            starts[*from as usize + 1] += 1;
+            starts[from as usize + 1] += 1;
         }
         for node in 0..nodes {
             starts[node + 1] += starts[node];
         }
         let mut targets = vec![0; starts[nodes] as usize];
         for (from, to) in edges {
-            let place = &mut starts[*from as usize];
-            targets[*place as usize] = *to;
+            let place = &mut starts[from as usize];
+            targets[*place as usize] = to;
             *place += 1;
         }
         // Each start has moved to the next one's place.

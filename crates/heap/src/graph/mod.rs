@@ -94,7 +94,7 @@ impl Graph {
         if (holders.len() as u64) + u64::from(blocks) >= u64::from(SHARED) {
             return Err(Cause::Table("labels").at(0));
         }
-        let statics = parents::statics(snapshot, threads)?;
+        let parents::Apart { statics, large } = parents::apart(snapshot, threads)?;
         let heads = || {
             let strong = |strength| matches!(strength, Strength::Strong | Strength::Finaliser);
             let roots = snapshot.roots.iter().filter(move |root| strong(root.strength));
@@ -116,13 +116,15 @@ impl Graph {
         let (mut edges, weights) = core::edges(snapshot, &numbers, &heads_of, &statics, threads)?;
         let needed = !snapshot.ephemerons.is_empty()
             || snapshot.roots.iter().any(|root| root.strength == Strength::Finaliser);
-        let mut graph = Csr::from_edges(numbers.len(), edges.iter().flatten());
+        let mut graph = Csr::from_edges(numbers.len(), edges.iter());
         let mut conditional = Vec::new();
         if needed {
             conditional = core::conditional(snapshot, &numbers, &heads_of, &statics, &graph);
             if !conditional.is_empty() {
-                edges.push(conditional.iter().map(|(_, from, to)| (*from, *to)).collect());
-                graph = Csr::from_edges(numbers.len(), edges.iter().flatten());
+                for (_, from, to) in &conditional {
+                    edges.push((*from, *to));
+                }
+                graph = Csr::from_edges(numbers.len(), edges.iter());
             }
         }
         drop(edges);
@@ -147,6 +149,7 @@ impl Graph {
                 }
             }
         }
+        drop(before);
         let mut unreached = Bits::new(blocks as usize);
         for (block, head) in (0..).zip(&heads_of) {
             let head = if *head == SHARED { block } else { *head };
@@ -164,13 +167,13 @@ impl Graph {
         for block in unreached.iter() {
             dominators[block as usize] = NONE;
         }
-        drop((tree, before));
+        drop(tree);
         let above: Vec<u32> = (0..holders.len() as u32)
             .map(|holder| {
                 holders.parent(HolderId(holder), &snapshot.labels).map_or(NONE, |above| above.0)
             })
             .collect();
-        let (sizes, held) = retained::retained(snapshot, &dominators, &above)?;
+        let (sizes, held) = retained::retained(snapshot, &dominators, &above, &large)?;
         Ok(Self {
             holders,
             dominators,
@@ -272,7 +275,7 @@ fn exits(
     })?;
     let mut all = refine::Exits::default();
     for mut exits in gathered {
-        all.pairs.append(&mut exits.pairs);
+        all.pairs.append(exits.pairs);
         all.settled.append(&mut exits.settled);
     }
     Ok((all, via.into_iter().map(AtomicU32::into_inner).collect()))

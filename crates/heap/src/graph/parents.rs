@@ -11,24 +11,46 @@ use super::{NONE, SHARED};
 use crate::read::{Error, Snapshot};
 use crate::write::Space;
 
-/// Which blocks are static data: never freed, so that no block keeps them alive.
-pub(crate) fn statics(snapshot: &Snapshot<'_>, threads: usize) -> Result<Bits, Error> {
-    let found = sweep(snapshot, threads, Vec::new, |ranges, _, columns| {
-        let mut start = 0;
-        for (space, end) in columns.spaces() {
-            if space == Space::Static {
-                ranges.push((columns.first.0 + start as u32, columns.first.0 + end as u32));
+/// Blocks that need other care than most.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    /// Static data: never freed, so that no block keeps it alive.
+    pub(crate) statics: Bits,
+    /// Blocks of [`LARGE`] words or more, in no order.
+    pub(crate) large: Vec<u32>,
+}
+
+/// Sizes from which on a block is large.
+const LARGE: u64 = 256;
+
+/// Looks for them.
+pub(crate) fn apart(snapshot: &Snapshot<'_>, threads: usize) -> Result<Apart, Error> {
+    let found = sweep(
+        snapshot,
+        threads,
+        || (Vec::new(), Vec::new()),
+        |(ranges, large), _, columns| {
+            let mut start = 0;
+            for (space, end) in columns.spaces() {
+                if space == Space::Static {
+                    ranges.push((columns.first.0 + start as u32, columns.first.0 + end as u32));
+                }
+                start = end;
             }
-            start = end;
-        }
-    })?;
-    let mut bits = Bits::new(snapshot.blocks() as usize);
-    for (start, end) in found.into_iter().flatten() {
-        for block in start..end {
-            bits.insert(block);
+            if columns.has_larger_than(LARGE) {
+                let some = columns.iter().filter(|block| block.wosize.0 >= LARGE);
+                large.extend(some.map(|block| block.index.0));
+            }
+        },
+    )?;
+    let mut apart = Apart { statics: Bits::new(snapshot.blocks() as usize), large: Vec::new() };
+    for (ranges, mut large) in found {
+        apart.large.append(&mut large);
+        for block in ranges.into_iter().flat_map(|(start, end)| start..end) {
+            apart.statics.insert(block);
         }
     }
-    Ok(bits)
+    Ok(apart)
 }
 
 /// For each block the only one that points to it; [`NONE`] if none does, [`SHARED`] for those with

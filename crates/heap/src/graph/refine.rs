@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::bits::Bits;
 use super::core::Numbers;
-use super::csr::Csr;
+use super::csr::{Csr, Pairs};
 use super::semi_nca::{Tree, dominators};
 use super::{NONE, SHARED};
 
@@ -18,7 +18,7 @@ use super::{NONE, SHARED};
 #[derive(Debug, Default)]
 pub(crate) struct Exits {
     /// Blocks of the dominating head's own tree, and the node of the core that they point to.
-    pub(crate) pairs: Vec<(u32, u32)>,
+    pub(crate) pairs: Pairs,
     /// Nodes of the core that the dominating head itself points to.
     pub(crate) settled: Vec<u32>,
 }
@@ -49,7 +49,7 @@ pub(crate) fn refine(
         })
         .collect();
 
-    let mut pairs = exits.pairs;
+    let mut pairs = exits.pairs.into_vec();
     pairs.retain(|(_, node)| !settled.contains(*node));
     pairs.sort_unstable_by_key(|(from, node)| (tree.idom[*node as usize], *node, *from));
     pairs.dedup();
@@ -83,14 +83,12 @@ pub(crate) fn refine(
 /// Edges from what a shared block dominates to another shared block, where both have the same
 /// dominating head: as the two shared blocks.
 fn siblings(numbers: &Numbers, graph: &Csr, tree: &Tree, settled: &Bits) -> Vec<(u32, u32)> {
-    let edges: Vec<(u32, u32)> = tree
+    let edges = tree
         .order
         .iter()
         .filter(|node| tree.idom[**node as usize] != NONE)
-        .map(|node| (tree.idom[*node as usize], *node))
-        .collect();
-    let children = Csr::from_edges(graph.nodes(), edges.iter());
-    drop(edges);
+        .map(|node| (tree.idom[*node as usize], *node));
+    let children = Csr::from_edges(graph.nodes(), edges);
     let mut found = Vec::new();
     let mut depth = vec![0u32; graph.nodes()];
     // The way down to where the walk is: node, next child.
@@ -164,7 +162,12 @@ impl Small {
         parents: &[u32],
         mut found: impl FnMut(u32, u32),
     ) {
-        self.ids.clear();
+        // Clearing takes as long as the table is large: one that a large group left is given back.
+        if self.ids.capacity() > 64 + 8 * pairs.len() {
+            self.ids = HashMap::default();
+        } else {
+            self.ids.clear();
+        }
         self.nodes.clear();
         self.edges.clear();
         self.id(Node::Block(head));
@@ -208,7 +211,7 @@ impl Small {
                 self.edges.push((0, id));
             }
         }
-        let graph = Csr::from_edges(self.nodes.len(), self.edges.iter());
+        let graph = Csr::from_edges(self.nodes.len(), self.edges.iter().copied());
         let tree = dominators(&graph, 0);
         for (node, above) in self.nodes.iter().zip(&tree.idom) {
             if let Node::Shared(node) = node

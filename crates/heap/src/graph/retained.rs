@@ -49,15 +49,13 @@ impl Sizes {
     }
 }
 
-/// Sizes from which on a block is kept that dominates nothing.
-const LARGE: u64 = 256;
-
 /// Sums up what every block and every holder retains. Holders follow the blocks in `dominators`;
-/// each must come after the one above it.
+/// each must come after the one above it. Sizes of `large` blocks are kept whatever they dominate.
 pub(crate) fn retained(
     snapshot: &Snapshot<'_>,
     dominators: &[u32],
     holders: &[u32],
+    large: &[u32],
 ) -> Result<(Sizes, Vec<u64>), Error> {
     let blocks = dominators.len() as u32;
     let mut inner = Bits::new(dominators.len());
@@ -66,14 +64,8 @@ pub(crate) fn retained(
             inner.insert(*above);
         }
     }
-    let mut columns = Columns::new();
-    for section in 0..snapshot.sections() {
-        snapshot.decode(section, &mut columns)?;
-        if columns.has_larger_than(LARGE) {
-            for block in columns.iter().filter(|block| block.wosize.0 >= LARGE) {
-                inner.insert(block.index.0);
-            }
-        }
+    for block in large {
+        inner.insert(*block);
     }
     let kept = Ranked::new(inner);
     // What each waits for: its children and itself. Few have so many that a byte does not do.
@@ -85,6 +77,7 @@ pub(crate) fn retained(
     }
     let mut sizes = Sizes { words: vec![0; kept.len()], kept, large: HashMap::default() };
     let mut held = vec![0u64; holders.len()];
+    let mut columns = Columns::new();
     for section in 0..snapshot.sections() {
         snapshot.decode(section, &mut columns)?;
         for block in columns.iter() {
@@ -106,10 +99,7 @@ pub(crate) fn retained(
                         held[(above - blocks) as usize] += words;
                         break;
                     }
-                    above => {
-                        at = above;
-                        // What comes from below is one of the things waited for.
-                    }
+                    above => at = above,
                 }
             }
         }
