@@ -8,6 +8,7 @@ mod damage;
 mod demo;
 mod error;
 mod export;
+mod heap;
 mod html;
 mod loading;
 mod outcome;
@@ -51,6 +52,7 @@ enum Command {
     Report(report::Args),
     Html(html::Args),
     Export(export::Args),
+    Heap(heap::Args),
     Trace(trace::Args),
     Demo(demo::Args),
 }
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Html(args) => html::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Heap(args) => heap::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Demo(args) => demo::run(&args),
     };

@@ -1,0 +1,52 @@
+//! `memtrail heap histogram`: how much there is of each kind of block.
+
+use std::process::ExitCode;
+
+use memtrail_heap::query;
+
+use super::input::Which;
+use super::table::Table;
+use crate::error::Failure;
+use crate::units::{bytes, grouped};
+
+/// Counts blocks by kind: tag and size, function of closures, identifier of custom blocks
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Print at most so many kinds; 0 for all
+    #[arg(long, value_name = "N", default_value = "30")]
+    limit: usize,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let input = args.which.open()?;
+    let heap = input.heap()?;
+    let histogram = query::histogram(&heap).map_err(|error| input.failure(&error))?;
+    input.answer(&heap, args.which.json, &histogram, |out| {
+        let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+        let mut table = Table::new(&["blocks", "size", "outside", "retained"], "kind");
+        let none_or = |size: u64| if size == 0 { String::new() } else { bytes(size as f64) };
+        for row in histogram.rows.iter().take(limit) {
+            let figures = vec![
+                grouped(row.blocks),
+                bytes(row.bytes.0 as f64),
+                none_or(row.external.0),
+                row.retained.map_or_else(String::new, |retained| bytes(retained.0 as f64)),
+            ];
+            table.row(figures, row.kind.as_str());
+        }
+        let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
+        table.row(total, "all that is kept alive");
+        let dead = vec![
+            grouped(histogram.unreachable_blocks),
+            bytes(histogram.unreachable_bytes.0 as f64),
+        ];
+        table.row(dead, "dead, not yet freed");
+        table.print(out)?;
+        if histogram.rows.len() > limit {
+            writeln!(out, "… and {} more kinds", histogram.rows.len() - limit)?;
+        }
+        Ok(())
+    })
+}

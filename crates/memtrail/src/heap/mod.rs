@@ -1,0 +1,66 @@
+//! `memtrail heap …`: what keeps memory alive, asked of heap snapshots.
+
+mod changes;
+mod children;
+mod histogram;
+mod info;
+mod input;
+mod path;
+mod roots;
+mod strings;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::error::Failure;
+
+/// Shows what keeps memory alive, from heap snapshots
+///
+/// Each command takes a recording (a folder NAME.memtrail), of which it reads the last snapshot
+/// unless --snapshot says another, or a snapshot file (NNNN.heap). The first command on a snapshot
+/// analyses it and leaves the result beside it (NNNN.heap.index), so that the others are quick.
+///
+/// "Retained" is what would be freed if this alone were gone. "Reachable" is all that can be got at
+/// from there, whether or not something else leads there, too. Sizes are those of blocks with their
+/// headers; memory outside the heap (bigarrays) is told apart.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Memory is full and nobody knows what of? In this order:
+  memtrail heap roots REC               which globals, stacks and finalisers keep how much
+  memtrail heap dominators REC          what hangs below them, by kind
+  memtrail heap path REC --kind string  how the strings are held")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Info(info::Args),
+    Roots(roots::RootsArgs),
+    Stack(roots::StackArgs),
+    Shared(roots::SharedArgs),
+    Dominators(children::Args),
+    Histogram(histogram::Args),
+    Path(path::Args),
+    Strings(strings::Args),
+    Diff(changes::DiffArgs),
+    Growth(changes::GrowthArgs),
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    match &args.command {
+        Command::Info(args) => info::run(args),
+        Command::Roots(args) => roots::roots(args),
+        Command::Stack(args) => roots::stack(args),
+        Command::Shared(args) => roots::shared(args),
+        Command::Dominators(args) => children::run(args),
+        Command::Histogram(args) => histogram::run(args),
+        Command::Path(args) => path::run(args),
+        Command::Strings(args) => strings::run(args),
+        Command::Diff(args) => changes::diff(args),
+        Command::Growth(args) => changes::growth(args),
+    }
+}

@@ -1,0 +1,52 @@
+//! `memtrail heap strings`: strings that are there several times.
+
+use std::process::ExitCode;
+
+use memtrail_heap::query;
+
+use super::input::Which;
+use super::table::Table;
+use crate::error::{Failure, Kind};
+use crate::units::{bytes, grouped};
+
+/// Finds strings that are there several times
+///
+/// Needs a snapshot with contents: memtrail run --snapshot … --contents.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Show at most so many
+    #[arg(long, value_name = "N", default_value = "30")]
+    limit: usize,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let input = args.which.open()?;
+    let heap = input.heap()?;
+    let strings = query::strings(&heap, args.limit)
+        .map_err(|error| input.failure(&error))?
+        .ok_or_else(|| {
+            Failure::new(Kind::Input, "the snapshot has no contents of strings")
+                .hint("take one with them: memtrail run --snapshot … --contents")
+        })?;
+    input.answer(&heap, args.which.json, &strings, |out| {
+        writeln!(
+            out,
+            "{} strings hold {}; {} would be saved if each were there once\n",
+            grouped(strings.strings),
+            bytes(strings.bytes.0 as f64),
+            bytes(strings.wasted.0 as f64)
+        )?;
+        let mut table = Table::new(&["wasted", "times", "length"], "");
+        for duplicate in &strings.duplicates {
+            let figures = vec![
+                bytes(duplicate.wasted.0 as f64),
+                grouped(duplicate.times),
+                grouped(duplicate.length),
+            ];
+            table.row(figures, format!("{:?}", duplicate.start));
+        }
+        table.print(out)
+    })
+}
