@@ -16,6 +16,8 @@ struct Document<'a> {
     format: u32,
     memtrail: &'static str,
     recording: Recording<'a>,
+    /// The command that shows the same as a page.
+    view: &'a str,
     report: &'a Report,
 }
 
@@ -27,7 +29,11 @@ struct Recording<'a> {
 }
 
 /// The whole object, indented, with a line end.
-pub(super) fn render(recording: &memtrail_recording::Recording, report: &Report) -> String {
+pub(super) fn render(
+    recording: &memtrail_recording::Recording,
+    view: &str,
+    report: &Report,
+) -> String {
     let document = Document {
         format: FORMAT,
         memtrail: env!("CARGO_PKG_VERSION"),
@@ -35,6 +41,7 @@ pub(super) fn render(recording: &memtrail_recording::Recording, report: &Report)
             path: recording.path.display().to_string(),
             description: recording.description.as_ref(),
         },
+        view,
         report,
     };
     let text = serde_json::to_string_pretty(&document);

@@ -54,12 +54,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         points: if args.json { JSON_POINTS } else { curve::points(width) },
     };
     let report = Report::new(&profile, &question);
+    let command = link::command(&recording, &question.selection);
     let text = if args.json {
-        json::render(&recording, &report)
+        json::render(&recording, &command, &report)
     } else {
         let mut text = text::render(&recording, &report, width, &zone);
         if report.totals.allocated.samples > 0 {
-            let command = link::command(&recording, &question.selection);
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
             let _ = writeln!(text, "{faint}in the browser:{plain} {command}");
         }

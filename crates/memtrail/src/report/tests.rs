@@ -161,7 +161,7 @@ fn what_is_missing_is_said() {
 fn json_holds_everything() {
     let question = Question { top: 1, points: 2, ..ask(Some(Moment::End)) };
     let recording = recorded(r#""state": "complete""#, r#"{"exited": {"code": 0}}"#);
-    let text = json::render(&recording, &report(CACHE, &question));
+    let text = json::render(&recording, "memtrail view x", &report(CACHE, &question));
     let version = format!("\"memtrail\": \"{}\",\n  \"rec", env!("CARGO_PKG_VERSION"));
     insta::assert_snapshot!(text.replace(&version, "\"memtrail\": \"VERSION\",\n  \"rec"));
 }
