@@ -1,11 +1,17 @@
-//! A file in the making: it appears under its name only when it is whole.
+//! A file in the making: it appears under its name only when it is whole. `-` is standard output.
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Failure, Kind};
+
+/// Whether a file's name is `-`, standard output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
 
 /// A file in the making, beside the one that it will be. Devices and pipes are written directly.
 pub(crate) struct Output {
@@ -19,6 +25,10 @@ impl Output {
         let failed = |error: io::Error| {
             Failure::new(Kind::Work, format_args!("cannot create {}: {error}", path.display()))
         };
+        if is_standard(path) {
+            let file = io::stdout().as_fd().try_clone_to_owned().map_err(failed)?;
+            return Ok(Self { file: file.into(), path: path.to_path_buf(), partial: None });
+        }
         let mut options = OpenOptions::new();
         options.write(true).mode(0o600);
         if path.metadata().is_ok_and(|meta| !meta.is_file()) {

@@ -1,7 +1,7 @@
 //! `memtrail export`: what a filter chooses, for other tools.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
-use crate::output::Output;
+use crate::output::{Output, is_standard};
 use crate::view::check_filter;
 
 /// Write what a recording holds in another tool's format
@@ -73,7 +73,8 @@ enum Format {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let format = args.format.unwrap_or(Format::Json);
     check_filter(&args.filters)?;
-    if format == Format::Pprof && args.output.is_none() && std::io::stdout().is_terminal() {
+    let standard = args.output.as_deref().is_none_or(is_standard);
+    if format == Format::Pprof && standard && std::io::stdout().is_terminal() {
         return Err(Failure::new(Kind::Usage, "pprof files are binary, and this is a terminal")
             .hint("-o leak.pb.gz writes a file"));
     }
@@ -87,14 +88,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let Some(Column::U8(bytes)) = answer.column("bytes") else {
         return Err(Failure::new(Kind::Work, "the export has no bytes"));
     };
-    if let Some(path) = &args.output {
-        let output = Output::create(path)?;
-        (&output.file).write_all(bytes).map_err(|error| output.failure(&error))?;
-        output.keep()?;
-    } else {
-        let mut out = std::io::stdout().lock();
-        out.write_all(bytes)?;
-        out.flush()?;
-    }
+    let output = Output::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
+    (&output.file).write_all(bytes).map_err(|error| output.failure(&error))?;
+    output.keep()?;
     damage::verdict(&recording, &engine.damage(id).unwrap_or_default())
 }

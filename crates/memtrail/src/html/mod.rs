@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use memtrail_recording::Recording;
 
 use crate::damage;
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use crate::loading;
-use crate::output::Output;
+use crate::output::{Output, is_standard};
 use crate::units::{bytes, grouped};
 use crate::view::{check_filter, fragment};
 use fit::Packed;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     recordings: Vec<PathBuf>,
 
     /// The file to write, replaced if it exists; the first recording's name with .html, in the
-    /// current folder, if not given
+    /// current folder, if not given; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -59,6 +59,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     check_filter(&args.filters)?;
+    if args.json && args.output.as_deref().is_some_and(is_standard) {
+        return Err(Failure::new(Kind::Usage, "--json and -o - both write to standard output")
+            .hint("give the file a name, or leave --json out"));
+    }
     let recordings =
         args.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
     let packed = fit::pack(&recordings, args.max_size.0)?;

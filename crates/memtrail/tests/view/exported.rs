@@ -56,6 +56,13 @@ fn files_are_replaced_whole() {
 }
 
 #[test]
+fn a_dash_is_standard_output() {
+    let output = export(&["--format", "folded", "-o", "-"]);
+    assert_eq!(complaint(&output), (Some(0), String::new()));
+    assert_eq!(output.stdout, export(&["--format", "folded"]).stdout);
+}
+
+#[test]
 fn what_could_be_read_of_a_damaged_trace_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let trace = truncated(folder.path()).display().to_string();

@@ -81,6 +81,19 @@ fn what_was_written_as_json() {
 }
 
 #[test]
+fn a_dash_is_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = fixture("cache-v2.ctf").display().to_string();
+    let output = memtrail(["html", "-o", "-", &trace]);
+    assert_eq!(output.status.code(), Some(0));
+    let (page, _) = html(&[&trace], folder.path());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), page);
+    let (code, said) = complaint(&memtrail(["html", "--json", "-o", "-", &trace]));
+    assert_eq!(code, Some(2));
+    assert!(said.contains("hint: "), "{said}");
+}
+
+#[test]
 fn damaged_traces_are_packed_and_their_damage_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let trace = truncated(folder.path()).display().to_string();
