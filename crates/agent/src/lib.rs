@@ -39,6 +39,7 @@ mod sampling;
 mod seeding;
 mod snapshot;
 mod start;
+mod static_profile;
 mod stream;
 mod symbolise;
 mod tail;

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use memtrail_ocaml::Family;
 use memtrail_ocaml::block::{self, UNIT, Value, as_integer};
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
-use memtrail_ocaml::memprof::{self, Callback, Sample, Source as Cause, TRACKER_WOSIZE};
+use memtrail_ocaml::memprof::{Callback, Sample, Source as Cause, TRACKER_WOSIZE};
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{BlockId, DomainId, Source, Words};
 
@@ -21,6 +21,7 @@ use crate::patch;
 use crate::recorder::{Recorder, Target, active};
 use crate::runtime::{CollectMulticore, CollectSingle};
 use crate::seeding;
+use crate::static_profile;
 use crate::stream::Origin;
 use crate::thread::{self, Thread};
 use crate::trampoline;
@@ -63,29 +64,7 @@ pub(crate) fn start(target: &'static Target) {
         (runtime.start)(rate, frames, tracker)
     };
     if runtime.version.family() == Family::Multicore {
-        keep_logarithm_still(target, profile, closures[0].value());
-    }
-}
-
-/// OCaml 5's profile holds a number that all domains read during minor collections, boxed in the
-/// minor heap until the first of them moves it (ocaml/ocaml#14300). It is put where nothing moves,
-/// while there is one domain.
-fn keep_logarithm_still(target: &Target, profile: Value, ours: u64) {
-    let memory = target.capturer.memory();
-    if !memprof::is_profile_of(&memory, profile, ours) {
-        return;
-    }
-    let field = profile + memprof::profile::LOGARITHM * 8;
-    let boxed = memory.u64(field).filter(|at| at.is_multiple_of(8));
-    let header = boxed.and_then(|at| memory.u64(at - 8));
-    let is_float =
-        header.is_some_and(|h| block::wosize(h) == 1 && block::tag_of(h) == block::tag::DOUBLE);
-    let bits = boxed.filter(|_| is_float).and_then(|at| memory.u64(at));
-    if let Some(bits) = bits {
-        let float = Box::leak(Box::new(Float::new(f64::from_bits(bits))));
-        // SAFETY: a field of the profile, which nobody else knows yet. It may stand in the remembered
-        // set, which the collector reads to no effect when the field does not lead to the minor heap.
-        unsafe { (field as *mut Value).write(float.value()) };
+        static_profile::replace(target, profile, closures[0].value());
     }
 }
 

@@ -141,10 +141,24 @@ pub mod domain {
     pub const STATE: u64 = 0;
     /// The domain's profile, or [`crate::block::UNIT`]: `entries.config`.
     pub const PROFILE: u64 = 64;
+    /// The sampler's structure of the domain's first thread ([`super::thread`]), and of the one that runs.
+    pub const THREADS: u64 = 88;
+    /// See [`THREADS`].
+    pub const CURRENT: u64 = 96;
     /// The generator of random numbers, xoshiro128+ 64 times over: any state but all zeros will do.
     pub const GENERATOR: u64 = 120;
     /// Its length in words.
     pub const GENERATOR_WORDS: u64 = 4 * 64 * 4 / 8;
+}
+
+/// Fields of 5.3's `memprof_thread_s`, in bytes.
+pub mod thread {
+    /// The thread's profile: `entries.config`.
+    pub const PROFILE: u64 = 80;
+    /// Pointer back to the [`super::domain`].
+    pub const DOMAIN: u64 = 88;
+    /// The domain's next thread, or null.
+    pub const NEXT: u64 = 96;
 }
 
 /// Whether a 5.3 profile is the one whose `AllocMinor` closure stands at `closure`.
