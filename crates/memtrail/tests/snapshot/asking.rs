@@ -3,12 +3,17 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use memtrail_recording::{Recording, Snapshot};
 use tempfile::TempDir;
 
 use crate::heap::Heap;
 use crate::programs::Program;
+
+/// How long anything is waited for, before its absence is a failure.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A program under `memtrail run`, which has printed its process number.
 pub(crate) struct Running {
@@ -65,6 +70,15 @@ impl Running {
         let path = answer["path"].as_str().expect("a path");
         assert!(Path::new(path).starts_with(&self.recording), "{path}");
         Heap::read(Path::new(path))
+    }
+
+    /// Waits until there is such a file in its recording.
+    pub(crate) fn wait_for(&self, name: &str) {
+        let started = Instant::now();
+        while !self.recording.join(name).exists() {
+            assert!(started.elapsed() < PATIENCE, "no {name}");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Sends it a signal.

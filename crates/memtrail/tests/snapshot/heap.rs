@@ -150,6 +150,12 @@ impl Heap {
             .fold((0, 0), |(blocks, words), (block, _)| (blocks + 1, words + block.wosize + 1))
     }
 
+    /// Words of all blocks marked, of static data too, with headers.
+    pub(crate) fn words(&self, marked: &[bool]) -> u64 {
+        let marked = self.blocks.iter().zip(marked).filter(|(_, marked)| **marked);
+        marked.map(|(block, _)| block.wosize + 1).sum()
+    }
+
     /// The roots at a path, and those below it.
     pub(crate) fn roots_at(&self, path: &str) -> Vec<&Root> {
         let at = |root: &&Root| {
