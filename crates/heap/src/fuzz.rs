@@ -51,7 +51,16 @@ fn analyse(snapshot: Snapshot<'_>) {
     for block in (0..heap.snapshot.blocks().min(50)).map(crate::BlockIndex) {
         let path = query::path(&heap, block).expect("sections that were read before");
         assert_eq!(path.is_some(), heap.graph.is_reachable(block));
+        let ways = query::disjoint_paths(&heap, block, 3).expect("sections that were read before");
+        assert_eq!(ways.paths.is_empty(), path.is_none());
     }
+    let all = query::RetainedGroup {
+        blocks: (0..heap.snapshot.blocks()).step_by(3).map(crate::BlockIndex).collect(),
+        kinds: histogram.rows.first().map(|row| row.kind.clone()).into_iter().collect(),
+        holders: Vec::new(),
+    };
+    let freed = query::retained(&heap, &all).expect("sections that were read before");
+    assert!(freed.bytes <= freed.retained && freed.retained <= kept.bytes());
 }
 
 /// Makes sections of the bytes, each with a checksum that is right, and reads them: so that fuzzing

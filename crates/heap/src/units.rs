@@ -16,6 +16,15 @@ impl std::ops::AddAssign for Bytes {
     }
 }
 
+impl std::ops::Add for Bytes {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
 impl std::iter::Sum for Bytes {
     fn sum<I: Iterator<Item = Self>>(bytes: I) -> Self {
         bytes.fold(Self(0), |mut sum, bytes| {

@@ -3,8 +3,8 @@
 use memtrail_heap::graph::{EVERYTHING, Graph, Node};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
-    Heap, Measured, diff, dominated, growth, histogram, info, merged_paths, path, roots, sample,
-    shared, stack, strings,
+    Heap, Measured, RetainedGroup, RootRow, diff, disjoint_paths, dominated, growth, histogram,
+    info, merged_paths, path, retained, roots, sample, shared, stack, strings,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{Part, Space};
@@ -96,7 +96,10 @@ fn roots_retain_what_only_they_keep() {
         let frame = of(known.frame);
         assert_eq!(frame.path, ["thread 1", "Feed.serve (feed.ml:12)"]);
         assert_eq!(frame.retained, Bytes(32 + 32 + 24 + 16));
-        assert!(rows.is_sorted_by(|a, b| a.retained >= b.retained));
+        assert_eq!((frame.retained_external, frame.reachable_external), (Bytes(4096), Bytes(4096)));
+        assert_eq!(field.retained_external, Bytes(0));
+        let all = |row: &RootRow| row.retained + row.retained_external;
+        assert!(rows.is_sorted_by(|a, b| all(a) >= all(b)));
         assert_eq!(stack(heap).len(), 3);
         assert!(
             roots(heap, Bytes(1), Some(RootKind::Stack), 100)
@@ -179,6 +182,56 @@ fn paths_lead_from_roots_and_repetitions_are_one_step() {
 }
 
 #[test]
+fn all_disjoint_paths_are_told() {
+    let known = known(50);
+    with(&known.model, |heap| {
+        // The module's list and the frame both lead to the last cell.
+        let last = number(&known.model, known.cells[49]);
+        let found = disjoint_paths(heap, last, 10).unwrap();
+        assert!(found.all);
+        let roots: Vec<_> = found.paths.iter().map(|path| path.steps[0].name.as_str()).collect();
+        assert_eq!(roots, ["stack", "global"]);
+        assert_eq!(found.paths[1].steps[3].times, 49);
+        let some = disjoint_paths(heap, last, 1).unwrap();
+        assert_eq!((some.paths.len(), some.all), (1, false));
+        // All ways to another cell share the one before.
+        let inner = disjoint_paths(heap, number(&known.model, known.cells[30]), 10).unwrap();
+        assert_eq!((inner.paths.len(), inner.all), (1, true));
+    });
+}
+
+#[test]
+fn groups_retain_more_than_their_sum() {
+    let known = known(50);
+    with(&known.model, |heap| {
+        let (first, pair) =
+            (number(&known.model, known.cells[0]), number(&known.model, known.pair));
+        let list = Bytes((0..49).map(|cell| 24 + if cell % 2 == 0 { 16 } else { 24 }).sum());
+        let of = |group: RetainedGroup| retained(heap, &group).unwrap();
+        let cell = of(RetainedGroup { blocks: vec![first], ..RetainedGroup::default() });
+        assert_eq!((cell.blocks, cell.bytes, cell.retained), (1, Bytes(24), list));
+        // Without the module and the frame, the last cell goes as well.
+        let holders = heap.graph.holders();
+        let both = of(RetainedGroup {
+            holders: vec![holders.label(known.field), holders.label(known.frame)],
+            ..RetainedGroup::default()
+        });
+        let frame = heap.graph.held(holders.label(known.frame)).bytes();
+        assert_eq!(both.retained, list + Bytes(24 + 24) + frame);
+        assert_eq!((both.blocks, both.retained_external), (0, Bytes(4096)));
+        let strings = of(RetainedGroup {
+            kinds: vec!["string".into()],
+            blocks: vec![pair, pair],
+            ..RetainedGroup::default()
+        });
+        assert_eq!(strings.blocks, 51);
+        let texts = Bytes(25 * 16 + 25 * 24);
+        assert_eq!(strings.retained, texts + heap.graph.retained(pair).unwrap().bytes());
+        assert_eq!((strings.external, strings.retained_external), (Bytes(0), Bytes(4096)));
+    });
+}
+
+#[test]
 fn very_long_paths_are_told_from_both_ends() {
     let known = known(20_000);
     with(&known.model, |heap| {
@@ -237,6 +290,7 @@ fn an_index_read_again_says_the_same() {
         assert_eq!(graph.dominator(Node::Block(block)), again.dominator(Node::Block(block)));
         assert_eq!(graph.retained(block), again.retained(block));
         assert_eq!(graph.toward_root(block), again.toward_root(block));
+        assert_eq!(graph.external(block), again.external(block));
     }
     let holders = [again.holders().label(known.field)];
     assert_eq!(graph.reach(&holders).words, again.reach(&holders).words);

@@ -3,6 +3,7 @@
 
 use super::bits::{Bits, Ranked};
 use super::csr::{Csr, Pairs};
+use super::ephemerons::Waiting;
 use super::nodes::{EVERYTHING, Holders};
 use super::sweep::sweep;
 use super::{NONE, SHARED};
@@ -123,80 +124,101 @@ pub(crate) fn edges(
     Ok((edges, weights))
 }
 
-/// What the core's root reaches, with edges that count only under conditions.
+/// An edge from an ephemeron's key to its data, which counts only while the ephemeron and its other
+/// keys are there, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conditional {
+    /// The key; the ephemeron, if it has none that can be freed.
+    pub(crate) from: u32,
+    /// The core's node whose tree that is in.
+    pub(crate) node: u32,
+    /// The node of the data.
+    pub(crate) to: u32,
+}
+
+/// Edges that count only because of what else is reached.
+#[derive(Debug, Default)]
+pub(crate) struct More {
+    /// From finalisers to values that nothing else keeps.
+    pub(crate) finalisers: Vec<(u32, u32)>,
+    /// From keys to data.
+    pub(crate) conditional: Vec<Conditional>,
+}
+
+/// Looks for the edges that count only under conditions.
 ///
 /// The data of an ephemeron lives while the ephemeron and all its keys do; a value with a finaliser
-/// is kept by that if nothing else keeps it. Each such edge that counts is handed out: as (block or
-/// [`NONE`] for a holder, node of the core, head).
-pub(crate) fn conditional(
+/// is kept by that if nothing else keeps it.
+pub(crate) fn more(
     snapshot: &Snapshot<'_>,
     numbers: &Numbers,
     heads: &[u32],
     statics: &Bits,
     graph: &Csr,
-) -> Vec<(u32, u32, u32)> {
+) -> More {
     let node = |block: u32| match heads[block as usize] {
         SHARED => Some(numbers.of_head(block)),
         NONE => None,
         head => Some(numbers.of_head(head)),
     };
-    let mut found = Vec::new();
+    let mut more = More::default();
     let mut reached = Bits::new(graph.nodes());
     let mut todo = vec![EVERYTHING.0];
     reached.insert(EVERYTHING.0);
-    let mut waiting: Vec<_> = snapshot
-        .ephemerons
-        .iter()
-        .filter(|ephemeron| ephemeron.data.is_some_and(|data| !statics.contains(data.0)))
-        .collect();
+    let mut waiting = Waiting::default();
+    // None is complete before anything but the root is reached.
+    for (number, ephemeron) in (0..).zip(&snapshot.ephemerons) {
+        if ephemeron.data.is_none_or(|data| statics.contains(data.0)) {
+            continue;
+        }
+        let blocks = std::iter::once(ephemeron.block).chain(ephemeron.keys.iter().copied());
+        // One of which a part hangs from nothing never has its data.
+        if blocks.clone().all(|block| node(block.0).is_some()) {
+            waiting.add(blocks.filter_map(|block| node(block.0)), number, &reached);
+        }
+    }
+    let mut complete = Vec::new();
     let mut finalisers = true;
     loop {
         while let Some(from) = todo.pop() {
+            waiting.reached(from, &reached, &mut complete);
+            for number in complete.drain(..) {
+                let ephemeron = &snapshot.ephemerons[number as usize];
+                // The key keeps the data; static keys are never freed, so then the ephemeron does.
+                let key =
+                    ephemeron.keys.iter().map(|key| key.0).find(|key| !statics.contains(*key));
+                let from = key.unwrap_or(ephemeron.block.0);
+                if let (Some(data), Some(node)) = (ephemeron.data, node(from)) {
+                    let to = numbers.of_head(data.0);
+                    more.conditional.push(Conditional { from, node, to });
+                    if reached.insert(to) {
+                        todo.push(to);
+                    }
+                }
+            }
             for to in graph.of(from) {
                 if reached.insert(*to) {
                     todo.push(*to);
                 }
             }
         }
-        let lives =
-            |block: u32, reached: &Bits| node(block).is_some_and(|node| reached.contains(node));
-        waiting.retain(|ephemeron| {
-            let complete = lives(ephemeron.block.0, &reached)
-                && ephemeron.keys.iter().all(|key| lives(key.0, &reached));
-            if let (true, Some(data)) = (complete, ephemeron.data) {
-                // The key keeps the data; static keys are never freed, so then the ephemeron does.
-                let key =
-                    ephemeron.keys.iter().map(|key| key.0).find(|key| !statics.contains(*key));
-                let from = key.unwrap_or(ephemeron.block.0);
-                let to = numbers.of_head(data.0);
-                if let Some(head) = node(from) {
-                    found.push((from, head, to));
-                    if reached.insert(to) {
-                        todo.push(to);
-                    }
-                }
-            }
-            !complete
-        });
-        if todo.is_empty() && finalisers {
-            finalisers = false;
-            let values = snapshot.roots.iter().filter(|root| {
-                root.strength == Strength::Finaliser && !statics.contains(root.block.0)
-            });
-            // All at once: of values that keep each other, each has its own finaliser.
-            let values: Vec<_> = values
-                .map(|root| (numbers.holders.label(root.label).0, numbers.of_head(root.block.0)))
-                .filter(|(_, to)| !reached.contains(*to))
-                .collect();
-            for (from, to) in values {
-                found.push((NONE, from, to));
-                if reached.insert(to) {
-                    todo.push(to);
-                }
-            }
+        if !std::mem::take(&mut finalisers) {
+            more.conditional.sort_unstable_by_key(|edge| (edge.node, edge.to, edge.from));
+            return more;
         }
-        if todo.is_empty() {
-            return found;
+        // All at once: of values that keep each other, each has its own finaliser.
+        let values = snapshot
+            .roots
+            .iter()
+            .filter(|root| root.strength == Strength::Finaliser && !statics.contains(root.block.0));
+        more.finalisers = values
+            .map(|root| (numbers.holders.label(root.label).0, numbers.of_head(root.block.0)))
+            .filter(|(_, to)| !reached.contains(*to))
+            .collect();
+        for (_, to) in &more.finalisers {
+            if reached.insert(*to) {
+                todo.push(*to);
+            }
         }
     }
 }

@@ -8,14 +8,20 @@
 //! All numbers are little-endian. `snapshot` is the snapshot's checksum, `checksum` XXH3 of what
 //! follows it. The columns, in order: dominators:u32, above:u32, kept sizes as bits:u64, sizes:u32,
 //! large sizes as block and size:u64, held:u64, heads as bits:u64, via:u32, weights:u64, the core's
-//! starts:u32 and targets:u32.
+//! starts:u32 and targets:u32; then of bytes outside the heap: kept sums as bits:u64, sums:u32, large
+//! sums as block and sum:u64, held:u64, weights as node and sum:u64; then the edges of ephemerons as
+//! key, node, node of the data:u32.
 
 use std::io::{self, Write};
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::bits::{Bits, Ranked};
+use super::core::Conditional;
 use super::csr::Csr;
+use super::external::External;
 use super::nodes::Holders;
 use super::retained::Sizes;
 use super::{Graph, SHARED};
@@ -23,7 +29,7 @@ use crate::read::Snapshot;
 
 const MAGIC: &[u8; 6] = b"MTHIDX";
 /// Raised whenever the columns or what they mean changes: an index of another version is not read.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const HEADER: usize = 24;
 
 impl Graph {
@@ -47,14 +53,7 @@ impl Graph {
     }
 
     fn each_column(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let mut large: Vec<u64> =
-            self.sizes.large.iter().flat_map(|(block, size)| [u64::from(*block), *size]).collect();
-        if self.sizes.large.len() > 1 {
-            let mut pairs: Vec<[u64; 2]> =
-                large.chunks_exact(2).map(|two| [two[0], two[1]]).collect();
-            pairs.sort_unstable();
-            large = pairs.concat();
-        }
+        let large = pairs(&self.sizes.large);
         column(&self.dominators, u32::to_le_bytes, &mut each)?;
         column(&self.above, u32::to_le_bytes, &mut each)?;
         column(self.sizes.kept.bits().words(), u64::to_le_bytes, &mut each)?;
@@ -65,7 +64,16 @@ impl Graph {
         column(&self.via, u32::to_le_bytes, &mut each)?;
         column(&self.weights, u64::to_le_bytes, &mut each)?;
         column(&self.core.starts, u32::to_le_bytes, &mut each)?;
-        column(&self.core.targets, u32::to_le_bytes, &mut each)
+        column(&self.core.targets, u32::to_le_bytes, &mut each)?;
+        let external = &self.external;
+        column(external.sizes.kept.bits().words(), u64::to_le_bytes, &mut each)?;
+        column(&external.sizes.words, u32::to_le_bytes, &mut each)?;
+        column(&pairs(&external.sizes.large), u64::to_le_bytes, &mut each)?;
+        column(&external.held, u64::to_le_bytes, &mut each)?;
+        column(&pairs(&external.weights), u64::to_le_bytes, &mut each)?;
+        let conditional: Vec<u32> =
+            self.conditional.iter().flat_map(|edge| [edge.from, edge.node, edge.to]).collect();
+        column(&conditional, u32::to_le_bytes, &mut each)
     }
 
     /// Reads the index of a snapshot. `None` if it is another's, of another version, or damaged:
@@ -87,14 +95,7 @@ impl Graph {
             holders,
             dominators: take(&mut rest, u32::from_le_bytes)?,
             above: take(&mut rest, u32::from_le_bytes)?,
-            sizes: Sizes {
-                kept: Ranked::new(Bits::from_words(take(&mut rest, u64::from_le_bytes)?)),
-                words: take(&mut rest, u32::from_le_bytes)?,
-                large: take(&mut rest, u64::from_le_bytes)?
-                    .chunks_exact(2)
-                    .map(|pair: &[u64]| (pair[0] as u32, pair[1]))
-                    .collect(),
-            },
+            sizes: take_sizes(&mut rest)?,
             held: take(&mut rest, u64::from_le_bytes)?,
             heads: Ranked::new(Bits::from_words(take(&mut rest, u64::from_le_bytes)?)),
             via: take(&mut rest, u32::from_le_bytes)?,
@@ -103,6 +104,15 @@ impl Graph {
                 starts: take(&mut rest, u32::from_le_bytes)?,
                 targets: take(&mut rest, u32::from_le_bytes)?,
             },
+            external: External {
+                sizes: take_sizes(&mut rest)?,
+                held: take(&mut rest, u64::from_le_bytes)?,
+                weights: take_pairs(&mut rest)?,
+            },
+            conditional: take(&mut rest, u32::from_le_bytes)?
+                .chunks_exact(3)
+                .map(|edge: &[u32]| Conditional { from: edge[0], node: edge[1], to: edge[2] })
+                .collect(),
         };
         graph.fits(snapshot).then_some(graph)
     }
@@ -131,7 +141,40 @@ impl Graph {
             && self.core.starts.is_sorted()
             && self.core.starts.last().copied() == u32::try_from(self.core.targets.len()).ok()
             && self.core.targets.iter().all(|target| (*target as usize) < nodes)
+            && (self.external.sizes.words.is_empty()
+                || self.external.sizes.kept.bits().words().len() == bits)
+            && self.external.sizes.words.len() == self.external.sizes.kept.len()
+            && self.external.held.len() == holders
+            && self.conditional.is_sorted_by_key(|edge| edge.node)
+            && self.conditional.iter().all(|edge| {
+                (edge.from as usize) < blocks
+                    && (edge.node as usize) < nodes
+                    && (holders..nodes).contains(&(edge.to as usize))
+            })
     }
+}
+
+type Sums = HashMap<u32, u64, FxBuildHasher>;
+
+/// Sums by number, in order.
+fn pairs(sums: &Sums) -> Vec<u64> {
+    let mut pairs: Vec<[u64; 2]> =
+        sums.iter().map(|(number, sum)| [u64::from(*number), *sum]).collect();
+    pairs.sort_unstable();
+    pairs.concat()
+}
+
+fn take_pairs(rest: &mut &[u8]) -> Option<Sums> {
+    let pairs: Vec<u64> = take(rest, u64::from_le_bytes)?;
+    Some(pairs.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1])).collect())
+}
+
+fn take_sizes(rest: &mut &[u8]) -> Option<Sizes> {
+    Some(Sizes {
+        kept: Ranked::new(Bits::from_words(take(rest, u64::from_le_bytes)?)),
+        words: take(rest, u32::from_le_bytes)?,
+        large: take_pairs(rest)?,
+    })
 }
 
 fn column<T: Copy, const N: usize>(

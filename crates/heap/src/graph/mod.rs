@@ -24,13 +24,17 @@
 //! - Static data is never freed: nothing but its holder dominates it.
 //! - Keys of ephemerons and elements of weak arrays are not kept. The data of an ephemeron lives
 //!   while the ephemeron and all its keys do, and is charged to the key (to the first, of several).
-//!   That is exact for what would be freed with the key; what would be freed with the ephemeron
-//!   alone is not told, as a tree cannot hold both.
+//!   That is exact for what would be freed with that key; what would be freed with another key or
+//!   the ephemeron is not told here, as a tree cannot hold several. [`Graph::freed`] counts it.
 //! - A value with a `Gc.finalise` is charged to the finaliser if nothing else keeps it.
 
 mod bits;
 mod core;
 mod csr;
+mod disjoint;
+mod ephemerons;
+mod external;
+mod freed;
 mod index;
 mod nodes;
 mod parents;
@@ -40,14 +44,16 @@ mod retained;
 mod semi_nca;
 pub(crate) mod sweep;
 
+pub use freed::{Freed, Gone};
 pub use nodes::{EVERYTHING, Holder, HolderId, Holders};
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::read::{Cause, Error, Snapshot, Strength};
-use crate::units::{BlockIndex, Words};
+use crate::units::{BlockIndex, Bytes, Words};
 use bits::{Bits, Ranked};
 use csr::Csr;
+use external::External;
 use retained::Sizes;
 
 /// No block.
@@ -80,6 +86,10 @@ pub struct Graph {
     via: Vec<u32>,
     /// Of each head: words of the tree of blocks that hangs from it, itself counted.
     weights: Vec<u64>,
+    external: External,
+    /// Edges of the core that stand for ephemerons, in order of the nodes that they leave: they are
+    /// the last ones of each.
+    conditional: Vec<core::Conditional>,
     core: Csr,
 }
 
@@ -94,7 +104,7 @@ impl Graph {
         if (holders.len() as u64) + u64::from(blocks) >= u64::from(SHARED) {
             return Err(Cause::Table("labels").at(0));
         }
-        let parents::Apart { statics, large } = parents::apart(snapshot, threads)?;
+        let parents::Apart { statics, large, customs } = parents::apart(snapshot, threads)?;
         let heads = || {
             let strong = |strength| matches!(strength, Strength::Strong | Strength::Finaliser);
             let roots = snapshot.roots.iter().filter(move |root| strong(root.strength));
@@ -119,15 +129,17 @@ impl Graph {
         let mut graph = Csr::from_edges(numbers.len(), edges.iter());
         let mut conditional = Vec::new();
         if needed {
-            conditional = core::conditional(snapshot, &numbers, &heads_of, &statics, &graph);
-            if !conditional.is_empty() {
-                for (_, from, to) in &conditional {
-                    edges.push((*from, *to));
-                }
-                graph = Csr::from_edges(numbers.len(), edges.iter());
+            let more = core::more(snapshot, &numbers, &heads_of, &statics, &graph);
+            conditional = more.conditional;
+            // Those with conditions come last, so that they are the last of each node's edges.
+            let keys = conditional.iter().map(|edge| (edge.node, edge.to));
+            for edge in more.finalisers.into_iter().chain(keys) {
+                edges.push(edge);
             }
+            graph = Csr::from_edges(numbers.len(), edges.iter());
         }
         drop(edges);
+        let outside = external::weights(&customs, &numbers, &heads_of);
         let tree = semi_nca::dominators(&graph, EVERYTHING.0);
         let before = reach::shortest(&graph);
         let (mut exits, mut via) =
@@ -137,12 +149,12 @@ impl Graph {
                 *head = blocks + before;
             }
         }
-        for (from, head, to) in conditional {
-            if before[to as usize] == head && !numbers.is_holder(head) {
+        for core::Conditional { from, node, to } in conditional.iter().copied() {
+            if before[to as usize] == node {
                 via[to as usize - holders.len()] = from;
             }
-            if tree.idom[to as usize] == head && !numbers.is_holder(head) {
-                if numbers.head(head) == Some(from) {
+            if tree.idom[to as usize] == node {
+                if numbers.head(node) == Some(from) {
                     exits.settled.push(to);
                 } else {
                     exits.pairs.push((from, to));
@@ -174,6 +186,8 @@ impl Graph {
             })
             .collect();
         let (sizes, held) = retained::retained(snapshot, &dominators, &above, &large)?;
+        let (bytes, held_bytes) = external::retained(&customs, &dominators, &above);
+        let external = External { sizes: bytes, held: held_bytes, weights: outside };
         Ok(Self {
             holders,
             dominators,
@@ -183,6 +197,8 @@ impl Graph {
             heads: numbers.heads,
             via,
             weights,
+            external,
+            conditional,
             core: graph,
         })
     }
@@ -241,6 +257,32 @@ impl Graph {
     /// What a holder retains: the blocks that none but it and what is below it keeps alive.
     pub fn held(&self, holder: HolderId) -> Words {
         Words(self.held.get(holder.0 as usize).copied().unwrap_or(0))
+    }
+
+    /// The bytes outside the heap (of bigarrays, for example) that would be freed with a block: its
+    /// own, and those of what it retains.
+    pub fn external(&self, block: BlockIndex) -> Bytes {
+        if block.0 as usize >= self.dominators.len() {
+            return Bytes(0);
+        }
+        self.external.get(block.0)
+    }
+
+    /// The bytes outside the heap that go with what a holder retains.
+    pub fn held_external(&self, holder: HolderId) -> Bytes {
+        Bytes(self.external.held.get(holder.0 as usize).copied().unwrap_or(0))
+    }
+
+    /// The block or holder at the top of the tree that a block is in, as a node of the core.
+    fn core_node(&self, block: u32) -> Option<u32> {
+        let mut at = block;
+        while !self.heads.contains(at) {
+            at = *self.dominators.get(at as usize)?;
+            if at as usize >= self.dominators.len() {
+                return None;
+            }
+        }
+        Some(self.holders.len() as u32 + self.heads.rank(at))
     }
 }
 

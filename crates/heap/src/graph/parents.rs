@@ -18,6 +18,8 @@ pub(crate) struct Apart {
     pub(crate) statics: Bits,
     /// Blocks of [`LARGE`] words or more, in no order.
     pub(crate) large: Vec<u32>,
+    /// Custom blocks with bytes outside the heap, and how many, in no order.
+    pub(crate) customs: Vec<(u32, u64)>,
 }
 
 /// Sizes from which on a block is large.
@@ -28,8 +30,8 @@ pub(crate) fn apart(snapshot: &Snapshot<'_>, threads: usize) -> Result<Apart, Er
     let found = sweep(
         snapshot,
         threads,
-        || (Vec::new(), Vec::new()),
-        |(ranges, large), _, columns| {
+        || (Vec::new(), Vec::new(), Vec::new()),
+        |(ranges, large, customs), _, columns| {
             let mut start = 0;
             for (space, end) in columns.spaces() {
                 if space == Space::Static {
@@ -41,11 +43,18 @@ pub(crate) fn apart(snapshot: &Snapshot<'_>, threads: usize) -> Result<Apart, Er
                 let some = columns.iter().filter(|block| block.wosize.0 >= LARGE);
                 large.extend(some.map(|block| block.index.0));
             }
+            let some = columns.customs().filter(|(.., bytes)| *bytes > 0);
+            customs.extend(some.map(|(place, _, bytes)| (columns.first.0 + place as u32, bytes)));
         },
     )?;
-    let mut apart = Apart { statics: Bits::new(snapshot.blocks() as usize), large: Vec::new() };
-    for (ranges, mut large) in found {
+    let mut apart = Apart {
+        statics: Bits::new(snapshot.blocks() as usize),
+        large: Vec::new(),
+        customs: Vec::new(),
+    };
+    for (ranges, mut large, mut customs) in found {
         apart.large.append(&mut large);
+        apart.customs.append(&mut customs);
         for block in ranges.into_iter().flat_map(|(start, end)| start..end) {
             apart.statics.insert(block);
         }

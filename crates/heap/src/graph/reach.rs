@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::bits::Bits;
 use super::csr::Csr;
 use super::{EVERYTHING, Graph, HolderId, NONE};
-use crate::units::Words;
+use crate::units::{Bytes, Words};
 
 /// For each node of the core the one before it on a way from the root over as few of them as can be;
 /// [`NONE`] for the root and what cannot be reached.
@@ -29,6 +29,8 @@ pub struct Reached {
     nodes: Bits,
     /// The size of all that is reached.
     pub words: Words,
+    /// Bytes outside the heap that go with it.
+    pub external: Bytes,
 }
 
 impl Graph {
@@ -36,6 +38,7 @@ impl Graph {
     pub fn reach(&self, holders: &[HolderId]) -> Reached {
         let mut nodes = Bits::new(self.core.nodes());
         let mut words = 0;
+        let mut external = 0u64;
         let mut todo: Vec<u32> = Vec::new();
         for holder in holders {
             if (holder.0 as usize) < self.holders.len() && nodes.insert(holder.0) {
@@ -44,13 +47,14 @@ impl Graph {
         }
         while let Some(from) = todo.pop() {
             words += self.weight(from);
+            external = external.saturating_add(self.external.weight(from));
             for to in self.core.of(from) {
                 if nodes.insert(*to) {
                     todo.push(*to);
                 }
             }
         }
-        Reached { nodes, words: Words(words) }
+        Reached { nodes, words: Words(words), external: Bytes(external) }
     }
 
     /// The size of what is in both.
@@ -64,7 +68,7 @@ impl Graph {
         )
     }
 
-    fn weight(&self, node: u32) -> u64 {
+    pub(super) fn weight(&self, node: u32) -> u64 {
         let head = (node as usize).checked_sub(self.holders.len());
         head.and_then(|head| self.weights.get(head)).copied().unwrap_or(0)
     }

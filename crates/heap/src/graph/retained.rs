@@ -37,9 +37,12 @@ impl Sizes {
 
     fn add(&mut self, block: u32, rank: usize, words: u64) {
         match self.words[rank] {
-            NONE => *self.large.entry(block).or_insert(0) += words,
+            NONE => {
+                let sum = self.large.entry(block).or_insert(0);
+                *sum = sum.saturating_add(words);
+            }
             before => {
-                let sum = u64::from(before) + words;
+                let sum = u64::from(before).saturating_add(words);
                 self.words[rank] = sum.min(u64::from(NONE)) as u32;
                 if sum >= u64::from(NONE) {
                     self.large.insert(block, sum);
@@ -68,49 +71,83 @@ pub(crate) fn retained(
         inner.insert(*block);
     }
     let kept = Ranked::new(inner);
-    // What each waits for: its children and itself. Few have so many that a byte does not do.
-    let mut waits = Waits { few: vec![1; kept.len()], many: HashMap::default() };
+    // What each waits for: its children and itself.
+    let mut sums = Sums::new(kept, 1, holders.len());
     for above in dominators {
         if *above < blocks {
-            waits.more(kept.rank(*above));
+            sums.wait_for_more(*above);
         }
     }
-    let mut sizes = Sizes { words: vec![0; kept.len()], kept, large: HashMap::default() };
-    let mut held = vec![0u64; holders.len()];
     let mut columns = Columns::new();
     for section in 0..snapshot.sections() {
         snapshot.decode(section, &mut columns)?;
         for block in columns.iter() {
-            let mut at = block.index.0;
-            let mut words = block.size().0;
-            // A block that is complete is handed to the one above, which may complete that.
-            loop {
-                if sizes.kept.contains(at) {
-                    let rank = sizes.kept.rank(at);
-                    sizes.add(at, rank as usize, words);
-                    if !waits.less(rank) {
-                        break;
-                    }
-                    words = sizes.get(at).unwrap_or_default().0;
+            sums.give(dominators, block.index.0, block.size().0);
+        }
+    }
+    Ok(sums.finish(holders))
+}
+
+/// Sums of what blocks and holders dominate, while they are being added up.
+pub(super) struct Sums {
+    sizes: Sizes,
+    waits: Waits,
+    held: Vec<u64>,
+}
+
+impl Sums {
+    /// Sums for the blocks in `kept`, each of which waits for `parts`.
+    pub(super) fn new(kept: Ranked, parts: u8, holders: usize) -> Self {
+        Self {
+            // Few have so many parts that a byte does not do.
+            waits: Waits { few: vec![parts; kept.len()], many: HashMap::default() },
+            sizes: Sizes { words: vec![0; kept.len()], kept, large: HashMap::default() },
+            held: vec![0; holders],
+        }
+    }
+
+    /// One part more for a block to wait for.
+    #[inline]
+    pub(super) fn wait_for_more(&mut self, block: u32) {
+        self.waits.more(self.sizes.kept.rank(block));
+    }
+
+    /// Adds a part. A block that is complete is handed to the one above, which may complete that.
+    #[inline]
+    pub(super) fn give(&mut self, dominators: &[u32], block: u32, part: u64) {
+        let (mut at, mut part) = (block, part);
+        let blocks = dominators.len() as u32;
+        loop {
+            if self.sizes.kept.contains(at) {
+                let rank = self.sizes.kept.rank(at);
+                self.sizes.add(at, rank as usize, part);
+                if !self.waits.less(rank) {
+                    return;
                 }
-                match dominators[at as usize] {
-                    NONE => break,
-                    above if above >= blocks => {
-                        held[(above - blocks) as usize] += words;
-                        break;
-                    }
-                    above => at = above,
+                part = self.sizes.get(at).unwrap_or_default().0;
+            }
+            match dominators[at as usize] {
+                NONE => return,
+                above if above >= blocks => {
+                    let held = &mut self.held[(above - blocks) as usize];
+                    *held = held.saturating_add(part);
+                    return;
                 }
+                above => at = above,
             }
         }
     }
-    for holder in (1..holders.len()).rev() {
-        let above = holders[holder] as usize;
-        if above < holder {
-            held[above] += held[holder];
+
+    /// The sums, all parts given. `above` has for each holder the one above it, which comes before.
+    pub(super) fn finish(mut self, above: &[u32]) -> (Sizes, Vec<u64>) {
+        for holder in (1..above.len()).rev() {
+            let into = above[holder] as usize;
+            if into < holder {
+                self.held[into] = self.held[into].saturating_add(self.held[holder]);
+            }
         }
+        (self.sizes, self.held)
     }
-    Ok((sizes, held))
 }
 
 /// How many parts of its sum each block still waits for.

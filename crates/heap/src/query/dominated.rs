@@ -33,6 +33,8 @@ pub struct Group {
     pub bytes: Bytes,
     /// What they retain, themselves counted.
     pub retained: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub retained_external: Bytes,
     /// The one that retains most.
     pub largest: BlockIndex,
     /// What that retains.
@@ -44,6 +46,7 @@ struct Sum {
     blocks: u64,
     words: u64,
     retained: u64,
+    external: Bytes,
     largest: (u64, BlockIndex),
 }
 
@@ -73,6 +76,7 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
                             blocks: 1,
                             words: block.size().0,
                             retained,
+                            external: graph.external(block.index),
                             largest: (retained, block.index),
                         },
                     );
@@ -91,6 +95,7 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
             blocks: sum.blocks,
             bytes: Words(sum.words).bytes(),
             retained: Words(sum.retained).bytes(),
+            retained_external: sum.external,
             largest: sum.largest.1,
             largest_retained: Words(sum.largest.0).bytes(),
         })
@@ -115,6 +120,7 @@ fn add(sums: &mut HashMap<Kind, Sum, FxBuildHasher>, kind: Kind, more: Sum) {
             sum.blocks += more.blocks;
             sum.words += more.words;
             sum.retained += more.retained;
+            sum.external += more.external;
             // The lowest number of those that are equally large, whatever order they came in.
             if (more.largest.0, std::cmp::Reverse(more.largest.1))
                 > (sum.largest.0, std::cmp::Reverse(sum.largest.1))

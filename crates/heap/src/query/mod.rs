@@ -2,22 +2,26 @@
 //! show, sizes in bytes.
 
 mod compare;
+mod disjoint;
 mod dominated;
 mod histogram;
 mod info;
 mod kind;
 mod names;
 mod path;
+mod retained;
 mod roots;
 mod strings;
 
 pub use compare::{Change, Difference, Growth, Measured, diff, growth};
+pub use disjoint::{DisjointPaths, disjoint_paths};
 pub use dominated::{Dominated, Group, dominated};
 pub use histogram::{Histogram, Row, histogram};
 pub use info::{Info, SpaceRow, info};
 pub use kind::Kind;
 pub use names::{holder_name, label_path};
 pub use path::{MergedPath, Path, Step, merged_paths, path, sample};
+pub use retained::{Group as RetainedGroup, Retained, retained};
 pub use roots::{RootRow, Shared, roots, shared, stack};
 pub use strings::{Duplicate, Strings, strings};
 

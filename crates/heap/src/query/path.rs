@@ -36,13 +36,15 @@ pub struct Step {
     pub dominates: bool,
     /// What it retains, where that is known without reading the block.
     pub retained: Option<Bytes>,
+    /// Bytes outside the heap that go with that.
+    pub retained_external: Bytes,
 }
 
 /// Steps that are told one by one, from each end of a way; what is between is counted.
 const TOLD: usize = 2000;
 
 /// A way as it is found: from the block upwards.
-struct Way {
+pub(super) struct Way {
     nodes: Vec<Node>,
     /// Where steps are left out, and how many.
     gap: Option<(usize, u64)>,
@@ -52,31 +54,43 @@ fn way(heap: &Heap<'_>, block: BlockIndex) -> Option<Way> {
     if !heap.graph.is_reachable(block) {
         return None;
     }
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut last: VecDeque<Node> = VecDeque::new();
-    let mut left_out = 0;
-    let mut at = Some(Node::Block(block));
-    while let Some(node) = at {
-        if nodes.len() < TOLD {
-            nodes.push(node);
-        } else {
-            last.push_back(node);
-            if last.len() > TOLD {
-                last.pop_front();
-                left_out += 1;
-            }
-        }
-        at = match node {
-            Node::Block(block) => heap.graph.toward_root(block),
-            Node::Holder(_) => heap.graph.dominator(node),
-        };
-    }
-    let gap = (left_out > 0).then_some((nodes.len(), left_out));
-    nodes.extend(last);
-    Some(Way { nodes, gap })
+    let nodes = std::iter::successors(Some(Node::Block(block)), |node| match node {
+        Node::Block(block) => heap.graph.toward_root(*block),
+        Node::Holder(_) => None,
+    });
+    Some(Way::new(heap, nodes))
 }
 
 impl Way {
+    /// A way from a block up to a holder; those above that are added.
+    pub(super) fn new(heap: &Heap<'_>, way: impl Iterator<Item = Node>) -> Self {
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut last: VecDeque<Node> = VecDeque::new();
+        let mut left_out = 0;
+        let mut add = |node| {
+            if nodes.len() < TOLD {
+                nodes.push(node);
+            } else {
+                last.push_back(node);
+                if last.len() > TOLD {
+                    last.pop_front();
+                    left_out += 1;
+                }
+            }
+        };
+        for node in way {
+            add(node);
+            let mut at = node;
+            while let (Node::Holder(_), Some(above)) = (at, heap.graph.dominator(at)) {
+                add(above);
+                at = above;
+            }
+        }
+        let gap = (left_out > 0).then_some((nodes.len(), left_out));
+        nodes.extend(last);
+        Self { nodes, gap }
+    }
+
     /// What the node at a place leads on to.
     fn below(&self, place: usize) -> Option<Node> {
         if self.gap.is_some_and(|(at, _)| at == place) {
@@ -88,12 +102,12 @@ impl Way {
 
 /// What has to be read of blocks to describe ways: their kinds, and which fields lead on.
 #[derive(Default)]
-struct Told {
+pub(super) struct Told {
     kinds: HashMap<u32, Kind, FxBuildHasher>,
     fields: HashMap<(u32, u32), u64, FxBuildHasher>,
 }
 
-fn tell(heap: &Heap<'_>, ways: &[Way]) -> Result<Told, Error> {
+pub(super) fn tell(heap: &Heap<'_>, ways: &[Way]) -> Result<Told, Error> {
     let mut wanted: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for way in ways {
         for (place, node) in way.nodes.iter().enumerate() {
@@ -130,7 +144,7 @@ fn tell(heap: &Heap<'_>, ways: &[Way]) -> Result<Told, Error> {
 }
 
 impl Path {
-    fn new(heap: &Heap<'_>, block: BlockIndex, way: &Way, told: &Told) -> Self {
+    pub(super) fn new(heap: &Heap<'_>, block: BlockIndex, way: &Way, told: &Told) -> Self {
         let mut steps: Vec<Step> = Vec::new();
         let mut dominator = Some(Node::Block(block));
         for (place, node) in way.nodes.iter().copied().enumerate() {
@@ -144,6 +158,7 @@ impl Path {
                     times,
                     dominates: false,
                     retained: None,
+                    retained_external: Bytes(0),
                 });
                 // The next dominator may have been left out.
                 let rest: BTreeSet<Node> = way.nodes[at..].iter().copied().collect();
@@ -171,6 +186,7 @@ impl Path {
                         times: 1,
                         dominates,
                         retained: heap.graph.retained(block).map(Words::bytes),
+                        retained_external: heap.graph.external(block),
                     }
                 }
                 Node::Holder(holder) => {
@@ -184,6 +200,7 @@ impl Path {
                         times: 1,
                         dominates,
                         retained: Some(heap.graph.held(holder).bytes()),
+                        retained_external: heap.graph.held_external(holder),
                     }
                 }
             };
@@ -206,6 +223,7 @@ fn push(steps: &mut Vec<Step>, step: Step) {
         last.times += 1;
         last.block = step.block;
         last.retained = step.retained;
+        last.retained_external = step.retained_external;
     } else {
         steps.push(step);
     }

@@ -19,13 +19,18 @@ pub struct RootRow {
     pub label: Option<LabelId>,
     /// What nothing else keeps alive.
     pub retained: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub retained_external: Bytes,
     /// All that it reaches, whatever else does too.
     pub reachable: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub reachable_external: Bytes,
     /// What it reaches and others do, too.
     pub shared: Bytes,
 }
 
-/// Holders that retain at least `min`, the largest first; each after the one above it. Only of a
+/// Holders that retain at least `min`, in the heap and outside, the largest first; each after the
+/// one above it. Only of a
 /// kind, if one is given. At most `most`, and how many that leaves out.
 pub fn roots(
     heap: &Heap<'_>,
@@ -36,10 +41,14 @@ pub fn roots(
     let mut rows: Vec<(HolderId, RootKind)> = holders(heap)
         .filter(|(holder, of)| {
             kind.is_none_or(|kind| kind == *of)
-                && heap.graph.held(*holder).bytes() >= min.max(Bytes(1))
+                && heap.graph.held(*holder).bytes() + heap.graph.held_external(*holder)
+                    >= min.max(Bytes(1))
         })
         .collect();
-    rows.sort_by_key(|(holder, _)| (std::cmp::Reverse(heap.graph.held(*holder)), *holder));
+    rows.sort_by_key(|(holder, _)| {
+        let all = heap.graph.held(*holder).bytes() + heap.graph.held_external(*holder);
+        (std::cmp::Reverse(all), *holder)
+    });
     let left_out = rows.len().saturating_sub(most);
     rows.truncate(most);
     (rows.into_iter().map(|(holder, kind)| row(heap, holder, kind)).collect(), left_out)
@@ -64,7 +73,8 @@ fn holders(heap: &Heap<'_>) -> impl Iterator<Item = (HolderId, RootKind)> {
 
 fn row(heap: &Heap<'_>, holder: HolderId, kind: RootKind) -> RootRow {
     let retained = heap.graph.held(holder).bytes();
-    let reachable = heap.graph.reach(&[holder]).words.bytes();
+    let reached = heap.graph.reach(&[holder]);
+    let reachable = reached.words.bytes();
     let label = match heap.graph.holders().get(holder) {
         Holder::Label(label) => Some(label),
         _ => None,
@@ -74,7 +84,9 @@ fn row(heap: &Heap<'_>, holder: HolderId, kind: RootKind) -> RootRow {
         path: label.map_or_else(Vec::new, |label| label_path(&heap.snapshot.labels, label)),
         label,
         retained,
+        retained_external: heap.graph.held_external(holder),
         reachable,
+        reachable_external: reached.external,
         shared: Bytes(reachable.0.saturating_sub(retained.0)),
     }
 }

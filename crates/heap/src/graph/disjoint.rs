@@ -1,0 +1,357 @@
+//! Ways from the roots to a block that share no other block: as many as there are.
+//!
+//! By augmenting paths (Ford and Fulkerson; Menger's theorem) on the core of the graph. A tree of
+//! blocks with a single parent is entered at its top alone, so two ways share a block exactly if
+//! they share a node of the core that is no holder.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::bits::Bits;
+use super::core::Conditional;
+use super::parents::climb_to_heads;
+use super::sweep::sweep;
+use super::{Graph, HolderId, NONE, Node, SHARED};
+use crate::read::{Error, Snapshot};
+use crate::units::BlockIndex;
+
+/// A way from a block up to a holder.
+#[derive(Clone, Debug)]
+pub(crate) struct Hops {
+    /// Blocks that point from one tree of blocks to the next one's top, from below.
+    exits: Vec<u32>,
+    /// What points to the last tree's top.
+    holder: HolderId,
+}
+
+/// Nodes on the ways that are found, and the one before each.
+#[derive(Debug, Default)]
+struct Flow {
+    before: HashMap<u32, u32, FxBuildHasher>,
+    /// The last nodes before the target.
+    last: Vec<u32>,
+}
+
+/// In a state of the search: at a node that a way leads over, on the side where that comes in.
+/// Without it: on the side that edges leave from.
+const IN: u32 = 1 << 31;
+
+impl Graph {
+    /// At most `most` ways to a block that share nothing but holders and the block itself, and
+    /// whether there are no more. `None` where the one of [`Graph::toward_root`] is the only one.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    pub(crate) fn disjoint(
+        &self,
+        snapshot: &Snapshot<'_>,
+        block: BlockIndex,
+        most: usize,
+        threads: usize,
+    ) -> Result<Option<(Vec<Hops>, bool)>, Error> {
+        // All ways to what a block dominates share that block.
+        if !matches!(self.dominator(Node::Block(block)), Some(Node::Holder(_))) {
+            return Ok(None);
+        }
+        let target = self.node_of_head(block.0);
+        let mut flow = Flow::default();
+        let mut more = true;
+        while more && flow.last.len() < most.max(1) {
+            more = self.augment(target, &mut flow);
+        }
+        Ok(Some((self.hops(snapshot, target, &flow, threads)?, !more)))
+    }
+
+    /// The nodes of a way, from the block up to the holder that it starts at.
+    pub(crate) fn along<'g>(
+        &'g self,
+        block: BlockIndex,
+        hops: &'g Hops,
+    ) -> impl Iterator<Item = Node> + 'g {
+        let mut exits = hops.exits.iter();
+        let mut next = Some(Node::Block(block));
+        std::iter::from_fn(move || {
+            let node = next?;
+            next = match node {
+                Node::Holder(_) => None,
+                Node::Block(block) if self.heads.contains(block.0) => Some(
+                    exits
+                        .next()
+                        .map_or(Node::Holder(hops.holder), |exit| Node::Block(BlockIndex(*exit))),
+                ),
+                Node::Block(_) => self.dominator(node),
+            };
+            Some(node)
+        })
+    }
+
+    fn is_holder(&self, node: u32) -> bool {
+        (node as usize) < self.holders.len()
+    }
+
+    /// Looks for one way more, for which others may be led over other nodes; says whether there is
+    /// one.
+    fn augment(&self, target: u32, flow: &mut Flow) -> bool {
+        let nodes = self.core.nodes();
+        let (mut left, mut entered) = (Bits::new(nodes), Bits::new(nodes));
+        let mut came: HashMap<u32, u32, FxBuildHasher> = HashMap::default();
+        // Any number of ways may lead over a holder.
+        let mut queue: VecDeque<u32> = (0..self.holders.len() as u32).collect();
+        for holder in &queue {
+            left.insert(*holder);
+        }
+        let mut end = None;
+        'search: while let Some(state) = queue.pop_front() {
+            let node = state & !IN;
+            let mut visit = |to: u32| {
+                let seen = if to & IN == 0 { &mut left } else { &mut entered };
+                if seen.insert(to & !IN) {
+                    came.insert(to, state);
+                    queue.push_back(to);
+                }
+            };
+            let before = flow.before.get(&node).copied();
+            if state & IN != 0 {
+                // The way that came in here is taken back to the node before, and goes on elsewhere.
+                before.into_iter().for_each(&mut visit);
+                continue;
+            }
+            if before.is_some() {
+                visit(node | IN);
+            }
+            for to in self.core.of(node) {
+                if *to == target {
+                    if !flow.last.contains(&node) {
+                        end = Some(state);
+                        break 'search;
+                    }
+                } else if !self.is_holder(*to) && *to != node {
+                    match flow.before.get(to) {
+                        None => visit(*to),
+                        Some(before) if *before != node => visit(*to | IN),
+                        Some(_) => {}
+                    }
+                }
+            }
+        }
+        let Some(mut state) = end else { return false };
+        flow.last.push(state);
+        while let Some(from) = came.get(&state).copied() {
+            let node = state & !IN;
+            if from == node {
+                // Left on the side where it was entered: nothing leads over it any more.
+                flow.before.remove(&node);
+            } else if from & IN == 0 {
+                flow.before.insert(node, from);
+            }
+            state = from;
+        }
+        true
+    }
+
+    /// The ways that lead to a target, in blocks.
+    fn hops(
+        &self,
+        snapshot: &Snapshot<'_>,
+        target: u32,
+        flow: &Flow,
+        threads: usize,
+    ) -> Result<Vec<Hops>, Error> {
+        let mut chains: Vec<Vec<u32>> = Vec::new();
+        for last in &flow.last {
+            let mut chain = vec![target, *last];
+            let mut at = *last;
+            while let Some(before) = flow.before.get(&at) {
+                at = *before;
+                chain.push(at);
+            }
+            chains.push(chain);
+        }
+        let wanted = |chain: &Vec<u32>| -> Vec<(u32, u32)> {
+            chain
+                .windows(2)
+                .filter(|two| !self.is_holder(two[1]))
+                .map(|two| (two[1], two[0]))
+                .collect()
+        };
+        let exits = self.exits(snapshot, chains.iter().flat_map(wanted), threads)?;
+        Ok(chains
+            .iter()
+            .map(|chain| Hops {
+                exits: wanted(chain).iter().filter_map(|edge| exits.get(edge).copied()).collect(),
+                holder: HolderId(chain.last().copied().unwrap_or_default()),
+            })
+            .collect())
+    }
+
+    /// For each of some edges of the core a block that it comes from.
+    fn exits(
+        &self,
+        snapshot: &Snapshot<'_>,
+        edges: impl Iterator<Item = (u32, u32)>,
+        threads: usize,
+    ) -> Result<HashMap<(u32, u32), u32, FxBuildHasher>, Error> {
+        let blocks = self.dominators.len() as u32;
+        let mut found = HashMap::default();
+        let mut wanted: HashMap<u32, Vec<u32>, FxBuildHasher> = HashMap::default();
+        for (from, to) in edges {
+            let conditional = |edge: &&Conditional| (edge.node, edge.to) == (from, to);
+            let via = self.via[to as usize - self.holders.len()];
+            if via < blocks && self.core_node(via) == Some(from) {
+                found.insert((from, to), via);
+            } else if let Some(edge) = self.conditional.iter().find(conditional) {
+                found.insert((from, to), edge.from);
+            } else if let Some(head) = self.heads.select(to - self.holders.len() as u32) {
+                wanted.entry(head).or_default().push(from);
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(found);
+        }
+        let mut pointed = Bits::new(self.dominators.len());
+        for head in wanted.keys() {
+            pointed.insert(*head);
+        }
+        let candidates = sweep(snapshot, threads, Vec::new, |candidates, _, columns| {
+            if columns.edges().iter().any(|to| pointed.contains(*to)) {
+                for block in columns.iter() {
+                    let to = block.targets.iter().filter(|to| pointed.contains(**to));
+                    candidates.extend(to.map(|to| (block.index.0, *to)));
+                }
+            }
+        })?;
+        let candidates = candidates.concat();
+        // Many long ways up are shortened first.
+        let mut tops = Vec::new();
+        if candidates.len() > 8 {
+            tops.extend(self.dominators.iter().map(
+                |above| {
+                    if *above < blocks { *above } else { NONE }
+                },
+            ));
+            for head in self.heads.bits().iter() {
+                tops[head as usize] = SHARED;
+            }
+            climb_to_heads(&mut tops);
+        }
+        for (block, head) in candidates {
+            if !self.is_reachable(BlockIndex(block)) {
+                continue;
+            }
+            let top = tops.get(block as usize).copied().filter(|top| *top < blocks);
+            let Some(from) = self.core_node(top.unwrap_or(block)) else { continue };
+            if wanted.get(&head).is_some_and(|wanted| wanted.contains(&from)) {
+                found.entry((from, self.node_of_head(head))).or_insert(block);
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Heap, Made, Value};
+    use crate::read::Strength;
+    use crate::{LabelId, Part, RootKind};
+    use proptest::prelude::*;
+
+    type Edges = Vec<(usize, usize)>;
+
+    /// Whether a root reaches the target without some blocks and without the roots' own links to it.
+    fn reaches(blocks: &Edges, roots: &Edges, target: usize, without: u32) -> bool {
+        let mut seen = without;
+        let mut todo: Vec<usize> =
+            roots.iter().map(|(_, to)| *to).filter(|to| *to != target).collect();
+        while let Some(block) = todo.pop() {
+            if seen >> block & 1 == 0 {
+                seen |= 1 << block;
+                todo.extend(blocks.iter().filter(|(from, _)| *from == block).map(|(_, to)| *to));
+            }
+        }
+        seen & !without & 1 << target != 0
+    }
+
+    /// By Menger's theorem: how few blocks have to be taken away until no way is left.
+    fn fewest(count: usize, blocks: &Edges, roots: &Edges, target: usize) -> usize {
+        let mut direct: Vec<_> = roots.iter().filter(|(_, to)| *to == target).collect();
+        direct.sort_unstable();
+        direct.dedup();
+        let cuts = (0u32..1 << count)
+            .filter(|without| without >> target & 1 == 0)
+            .filter(|without| !reaches(blocks, roots, target, *without));
+        direct.len() + cuts.map(|cut| cut.count_ones() as usize).min().unwrap_or(0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 20_000 }))]
+
+        #[test]
+        fn there_are_as_many_ways_as_blocks_have_to_be_cut(
+            count in 2usize..9,
+            blocks in proptest::collection::vec((0usize..9, 0usize..9), 0..30),
+            roots in proptest::collection::vec((0usize..3, 0usize..9), 1..6),
+        ) {
+            let within = |edges: Edges| -> Edges {
+                edges.into_iter().map(|(from, to)| (from % count, to % count)).collect()
+            };
+            let blocks = within(blocks);
+            let roots: Edges = roots.into_iter().map(|(label, to)| (label, to % count)).collect();
+            let mut heap = Heap::new();
+            for block in 0..count {
+                let fields: Vec<Value> = blocks
+                    .iter()
+                    .filter(|(from, _)| *from == block)
+                    .map(|(_, to)| Value::Block(Made(*to)))
+                    .chain([Value::Int(0)])
+                    .collect();
+                heap.block(0, &fields);
+            }
+            for _ in 0..3 {
+                heap.labels.add(None, RootKind::GlobalC, Part::Symbol, b"root", b"", 0);
+            }
+            for (label, to) in &roots {
+                let label = LabelId(*label as u32);
+                heap.root_at(label, Value::Block(Made(*to)), Strength::Strong, None);
+            }
+            let bytes = heap.bytes();
+            let snapshot = Snapshot::read(&bytes).unwrap();
+            let graph = Graph::new(&snapshot, 1).unwrap();
+            for target in 0..count {
+                let block = BlockIndex(target as u32);
+                let most = fewest(count, &blocks, &roots, target);
+                let Some((ways, all)) = graph.disjoint(&snapshot, block, 20, 2).unwrap() else {
+                    prop_assert!(most <= 1);
+                    continue;
+                };
+                prop_assert!(all);
+                prop_assert_eq!(ways.len(), most);
+                let mut passed = Vec::new();
+                for way in &ways {
+                    let nodes: Vec<Node> = graph.along(block, way).collect();
+                    for two in nodes.windows(2) {
+                        let (Node::Block(below), above) = (two[0], two[1]) else { panic!("{nodes:?}") };
+                        let below = below.0 as usize;
+                        match above {
+                            Node::Block(above) => {
+                                prop_assert!(blocks.contains(&(above.0 as usize, below)));
+                                passed.push(above);
+                            }
+                            Node::Holder(holder) => {
+                                let is = |label: &usize| graph.holders().label(LabelId(*label as u32)) == holder;
+                                prop_assert!(roots.iter().any(|(label, to)| is(label) && *to == below));
+                            }
+                        }
+                    }
+                }
+                let passages = passed.len();
+                passed.sort_unstable();
+                passed.dedup();
+                prop_assert_eq!(passed.len(), passages, "a block on two ways");
+                prop_assert!(!passed.contains(&block));
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Bytes outside the heap: what custom blocks hold elsewhere (bigarrays), summed up as sizes are.
+//!
+//! Few blocks have any, so only those that dominate such a block take up room.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::bits::{Bits, Ranked};
+use super::core::Numbers;
+use super::retained::{Sizes, Sums};
+use super::{NONE, SHARED};
+use crate::units::Bytes;
+
+/// Bytes outside the heap, of blocks and holders that retain any.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct External {
+    /// In bytes. Empty where no block has any.
+    pub(crate) sizes: Sizes,
+    /// For each holder.
+    pub(crate) held: Vec<u64>,
+    /// For each node of the core: of the tree of blocks that hangs from it.
+    pub(crate) weights: HashMap<u32, u64, FxBuildHasher>,
+}
+
+impl External {
+    /// What a block retains.
+    pub(crate) fn get(&self, block: u32) -> Bytes {
+        if self.sizes.words.is_empty() {
+            return Bytes(0);
+        }
+        Bytes(self.sizes.get(block).unwrap_or_default().0)
+    }
+
+    /// What the tree of a node of the core has.
+    pub(crate) fn weight(&self, node: u32) -> u64 {
+        if self.weights.is_empty() { 0 } else { self.weights.get(&node).copied().unwrap_or(0) }
+    }
+}
+
+/// What the tree of each node of the core has; `heads` has for each block the head that it hangs
+/// from.
+pub(crate) fn weights(
+    customs: &[(u32, u64)],
+    numbers: &Numbers,
+    heads: &[u32],
+) -> HashMap<u32, u64, FxBuildHasher> {
+    let mut weights: HashMap<u32, u64, FxBuildHasher> = HashMap::default();
+    for (block, bytes) in customs {
+        let head = match heads[*block as usize] {
+            SHARED => *block,
+            NONE => continue,
+            head => head,
+        };
+        let sum = weights.entry(numbers.of_head(head)).or_default();
+        *sum = sum.saturating_add(*bytes);
+    }
+    weights
+}
+
+/// Sums up the bytes of `customs` for all that dominate them.
+pub(crate) fn retained(
+    customs: &[(u32, u64)],
+    dominators: &[u32],
+    above: &[u32],
+) -> (Sizes, Vec<u64>) {
+    if customs.is_empty() {
+        return (Sizes::default(), vec![0; above.len()]);
+    }
+    let blocks = dominators.len() as u32;
+    let mut kept = Bits::new(dominators.len());
+    let mut parts = Vec::new();
+    for (block, _) in customs {
+        let mut at = *block;
+        while kept.insert(at) {
+            match dominators[at as usize] {
+                above if above < blocks => at = above,
+                _ => break,
+            }
+            parts.push(at);
+        }
+    }
+    let mut sums = Sums::new(Ranked::new(kept), 0, above.len());
+    for block in parts.into_iter().chain(customs.iter().map(|(block, _)| *block)) {
+        sums.wait_for_more(block);
+    }
+    for (block, bytes) in customs {
+        sums.give(dominators, *block, *bytes);
+    }
+    sums.finish(above)
+}

@@ -1,0 +1,134 @@
+//! What a group of blocks retains together.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+use super::Heap;
+use super::kind::{self, Kind};
+use crate::graph::sweep::sweep;
+use crate::graph::{Gone, HolderId};
+use crate::read::{Columns, Error};
+use crate::units::{BlockIndex, Bytes, Words};
+
+/// Blocks and holders, taken together.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Blocks one by one.
+    pub blocks: Vec<BlockIndex>,
+    /// All blocks of kinds, by their names.
+    pub kinds: Vec<String>,
+    /// Roots, with all below them.
+    pub holders: Vec<HolderId>,
+}
+
+/// What would be freed if a whole group were gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Retained {
+    /// How many blocks the group has that something keeps alive.
+    pub blocks: u64,
+    /// Their own size, headers counted.
+    pub bytes: Bytes,
+    /// Bytes outside the heap that go with them.
+    pub external: Bytes,
+    /// What would be freed, themselves counted: all that cannot be reached but through them.
+    pub retained: Bytes,
+    /// Bytes outside the heap that would be freed.
+    pub retained_external: Bytes,
+}
+
+/// What a group retains: exactly what would be freed if all of it were gone, also what only several
+/// of it together keep alive, and data of ephemerons that loses any of its keys.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn retained(heap: &Heap<'_>, group: &Group) -> Result<Retained, Error> {
+    let mut gone = Gone::nothing(&heap.snapshot);
+    for holder in &group.holders {
+        gone.holder(*holder);
+    }
+    let mut sum = Retained::default();
+    let mut listed = group.blocks.clone();
+    listed.retain(|block| heap.graph.is_reachable(*block));
+    listed.sort_unstable();
+    listed.dedup();
+    for block in &listed {
+        gone.block(*block);
+    }
+    if group.kinds.is_empty() {
+        one_by_one(heap, &listed, &mut sum)?;
+    } else {
+        for block in of_kinds(heap, group, &listed, &mut sum)? {
+            gone.block(block);
+        }
+    }
+    let freed = heap.graph.freed(&heap.snapshot, &gone, heap.threads)?;
+    sum.retained = freed.words.bytes();
+    sum.retained_external = freed.external;
+    Ok(sum)
+}
+
+impl Retained {
+    fn add(&mut self, words: Words, external: u64) {
+        self.blocks += 1;
+        self.bytes += words.bytes();
+        self.external += Bytes(external);
+    }
+}
+
+/// Counts blocks that are listed, in order.
+fn one_by_one(heap: &Heap<'_>, listed: &[BlockIndex], sum: &mut Retained) -> Result<(), Error> {
+    let mut columns = Columns::new();
+    let mut rest = listed;
+    while let Some(section) = rest.first().and_then(|block| heap.snapshot.section_of(*block)) {
+        heap.snapshot.decode(section, &mut columns)?;
+        let end = heap.snapshot.first_of(section + 1);
+        let (some, behind) = rest.split_at(rest.partition_point(|block| *block < end));
+        rest = behind;
+        let customs: HashMap<usize, u64, FxBuildHasher> =
+            columns.customs().map(|(place, _, bytes)| (place, bytes)).collect();
+        for block in some {
+            let place = (block.0 - columns.first.0) as usize;
+            if let Some(block) = columns.get(place) {
+                sum.add(block.size(), customs.get(&place).copied().unwrap_or(0));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Counts the blocks of kinds and those that are listed; gives those of the kinds.
+fn of_kinds(
+    heap: &Heap<'_>,
+    group: &Group,
+    listed: &[BlockIndex],
+    sum: &mut Retained,
+) -> Result<Vec<BlockIndex>, Error> {
+    type Known = HashMap<Kind, bool, FxBuildHasher>;
+    let gathered = sweep(
+        &heap.snapshot,
+        heap.threads,
+        || (Known::default(), Retained::default(), Vec::new()),
+        |(known, sum, found), _, columns| {
+            kind::each(columns, |block, kind, external| {
+                let is_meant = *known
+                    .entry(kind)
+                    .or_insert_with(|| group.kinds.contains(&kind.name(&heap.snapshot)));
+                if is_meant && heap.graph.is_reachable(block.index) {
+                    found.push(block.index);
+                    sum.add(block.size(), external);
+                } else if !listed.is_empty() && listed.binary_search(&block.index).is_ok() {
+                    sum.add(block.size(), external);
+                }
+            });
+        },
+    )?;
+    let mut all = Vec::new();
+    for (_, more, mut found) in gathered {
+        sum.blocks += more.blocks;
+        sum.bytes += more.bytes;
+        sum.external += more.external;
+        all.append(&mut found);
+    }
+    Ok(all)
+}
