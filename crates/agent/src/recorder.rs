@@ -300,7 +300,15 @@ pub(crate) fn flush_periodically() -> bool {
         return false;
     }
     recorder.flush();
+    snapshot::collect_ended();
     true
+}
+
+/// Brings everything sampled so far to the file.
+pub(crate) fn flush_now() {
+    if let Some(recorder) = own() {
+        fence::keeping_errno(|| recorder.flush());
+    }
 }
 
 /// The process comes to its end.

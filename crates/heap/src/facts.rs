@@ -66,6 +66,8 @@ pub struct Facts {
     pub number: u64,
     /// Why it was taken.
     pub reason: Reason,
+    /// The name that the program gave it; mostly empty.
+    pub label: Vec<u8>,
     /// The target's process id.
     pub pid: u64,
     /// The program's name.

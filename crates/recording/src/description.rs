@@ -128,6 +128,9 @@ pub struct Snapshot {
     pub file: String,
     /// What asked for it.
     pub reason: SnapshotReason,
+    /// The name that the program gave it, if it asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Microseconds since the Unix epoch.
     pub taken_unix_us: u64,
     /// What became of it.
@@ -149,6 +152,8 @@ pub enum SnapshotReason {
     Request,
     /// The heap's size.
     Above,
+    /// The program itself.
+    Program,
 }
 
 /// What became of a snapshot.

@@ -224,6 +224,7 @@ mod tests {
             number,
             file: snapshot_name(number),
             reason: SnapshotReason::Exit,
+            label: None,
             taken_unix_us: 3,
             outcome,
         };

@@ -39,6 +39,18 @@ enum Safe {
     Multicore(multicore::Runtime),
 }
 
+impl Safe {
+    fn find(target: &'static Target) -> Result<Self, String> {
+        let missing = |name: &str| format!("its runtime does not export {name}");
+        Ok(match target.runtime.version.family() {
+            Family::Single => Self::Single(single::Runtime::find(target).map_err(missing)?),
+            Family::Multicore => {
+                Self::Multicore(multicore::Runtime::find(target).map_err(missing)?)
+            }
+        })
+    }
+}
+
 static SETTING: OnceLock<Setting> = OnceLock::new();
 
 /// The setting, in the process that was set up, not in forks of it.
@@ -49,11 +61,7 @@ fn setting() -> Option<&'static Setting> {
 /// Gets ready, before the program's own code runs. The error says why there can be no snapshots.
 pub(crate) fn prepare(target: &'static Target) -> Result<(), String> {
     let Some(options) = &target.options.snapshots else { return Ok(()) };
-    let missing = |name: &str| format!("its runtime does not export {name}");
-    let safe = match target.runtime.version.family() {
-        Family::Single => Safe::Single(single::Runtime::find(target).map_err(missing)?),
-        Family::Multicore => Safe::Multicore(multicore::Runtime::find(target).map_err(missing)?),
-    };
+    let safe = Safe::find(target)?;
     let Ok(()) = SETTING.set(Setting { target, options, safe }) else { return Ok(()) };
     let Some(setting) = SETTING.get() else { return Ok(()) };
     match &setting.safe {
@@ -65,6 +73,38 @@ pub(crate) fn prepare(target: &'static Target) -> Result<(), String> {
     }
     control::start();
     Ok(())
+}
+
+/// The program asks for a snapshot from its own code, also where the user asked for none: then
+/// nothing was set up, and no more than this one snapshot needs is now.
+pub(crate) fn now(target: &'static Target, label: &str) {
+    static NONE: SnapshotOptions = SnapshotOptions {
+        every_major: false,
+        exit: false,
+        signal: None,
+        above: None,
+        at_most: None,
+        every_ms: 0,
+        contents: false,
+    };
+    if SETTING.get().is_none() {
+        let Ok(safe) = Safe::find(target) else { return };
+        // Another domain may have been faster.
+        let _ = SETTING.set(Setting { target, options: &NONE, safe });
+    }
+    let Some(setting) = setting() else { return };
+    writers::make_room();
+    match &setting.safe {
+        Safe::Single(runtime) => runtime.now(label),
+        Safe::Multicore(runtime) => runtime.now(label),
+    }
+}
+
+/// Accounts for copies that have ended, where no thread of ours is there for that alone.
+pub(crate) fn collect_ended() {
+    if setting().is_some() {
+        writers::collect();
+    }
 }
 
 /// This fork of the process that was set up is recorded from now on: its snapshots are its own.

@@ -22,6 +22,8 @@ pub(super) fn begin_again() {
 #[derive(Clone, Copy)]
 pub(super) struct Moment<'a> {
     pub(super) reason: SnapshotReason,
+    /// The program's name for it, if the program asked.
+    pub(super) label: Option<&'a str>,
     /// When the program stopped, on the monotonic clock.
     pub(super) stopped_at: u64,
     /// States of all domains that run.
@@ -38,6 +40,7 @@ pub(super) fn take(moment: &Moment<'_>) {
             number,
             file: snapshot_name(number),
             reason: moment.reason,
+            label: moment.label.map(str::to_owned),
             taken_unix_us: taken,
             outcome: SnapshotOutcome::Failed { reason: String::new() },
         };

@@ -6,7 +6,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicU64,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
@@ -183,6 +183,21 @@ impl Runtime {
         }
     }
 
+    /// Takes a snapshot for the program, which calls from its own code.
+    pub(super) fn now(&self, label: &str) {
+        if self.target.runtime.state() == 0 {
+            return;
+        }
+        let wish = Wish { label, taken: AtomicBool::new(false) };
+        let data = (&raw const wish).cast_mut().cast();
+        while !wish.taken.load(Acquire) {
+            // SAFETY: the caller is a domain's thread, and not inside such a stop; the wish lives
+            // until all domains have left it. While another domain stops all, this one takes part
+            // in that, and its turn comes after.
+            unsafe { (self.stop_all)(stopped, data, before_stop) };
+        }
+    }
+
     pub(super) fn at_exit(&self) {
         // A thread that holds no domain's lock has no state.
         if self.target.runtime.state() != 0 {
@@ -200,6 +215,12 @@ impl Runtime {
     }
 }
 
+/// A snapshot that the program asks for.
+struct Wish<'a> {
+    label: &'a str,
+    taken: AtomicBool,
+}
+
 /// The leader is about to stop the others.
 unsafe extern "C" fn before_stop(_: u64) {
     ARRIVED.store(0, Relaxed);
@@ -208,7 +229,7 @@ unsafe extern "C" fn before_stop(_: u64) {
 }
 
 /// All domains come here; the last one makes the copy while the others wait.
-unsafe extern "C" fn stopped(_: u64, _: *mut c_void, count: c_int, domains: *const u64) {
+unsafe extern "C" fn stopped(_: u64, wish: *mut c_void, count: c_int, domains: *const u64) {
     let count = count.max(1) as u32;
     if ARRIVED.fetch_add(1, AcqRel) + 1 < count {
         while DONE.load(Acquire) == 0 {
@@ -218,13 +239,25 @@ unsafe extern "C" fn stopped(_: u64, _: *mut c_void, count: c_int, domains: *con
         return;
     }
     fenced((), || {
-        let at_exit = AT_EXIT.swap(0, AcqRel) != 0;
-        let reason = request::accept();
-        let reason = if at_exit { Some(SnapshotReason::Exit) } else { reason };
+        // SAFETY: null, or what `now` keeps until all domains have left.
+        let wish = unsafe { wish.cast::<Wish<'_>>().as_ref() };
+        let reason = match wish {
+            Some(_) => Some(SnapshotReason::Program),
+            None if AT_EXIT.swap(0, AcqRel) != 0 => {
+                // One serves both.
+                request::accept();
+                Some(SnapshotReason::Exit)
+            }
+            None => request::accept(),
+        };
         if let Some(reason) = reason {
             // SAFETY: the runtime's list of the states of all domains.
             let domains = unsafe { std::slice::from_raw_parts(domains, count as usize) };
-            moment::take(&Moment { reason, stopped_at: STOPPED_AT.load(Acquire), domains });
+            let (label, stopped_at) = (wish.map(|wish| wish.label), STOPPED_AT.load(Acquire));
+            moment::take(&Moment { reason, label, stopped_at, domains });
+        }
+        if let Some(wish) = wish {
+            wish.taken.store(true, Release);
         }
     });
     DONE.store(1, Release);

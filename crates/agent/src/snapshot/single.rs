@@ -154,9 +154,18 @@ impl Runtime {
         }
     }
 
+    /// Takes a snapshot for the program, which calls from its own code.
+    pub(super) fn now(&self, label: &str) {
+        if !self.is_collecting() {
+            let (label, domains) = (Some(label), [self.target.runtime.state()]);
+            let (reason, stopped_at) = (SnapshotReason::Program, monotonic());
+            moment::take(&Moment { reason, label, stopped_at, domains: &domains });
+        }
+    }
+
     fn take(&self, reason: SnapshotReason, stopped_at: u64) {
         let domains = [self.target.runtime.state()];
-        moment::take(&Moment { reason, stopped_at, domains: &domains });
+        moment::take(&Moment { reason, label: None, stopped_at, domains: &domains });
     }
 
     fn is_collecting(&self) -> bool {

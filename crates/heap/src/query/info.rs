@@ -21,6 +21,8 @@ pub struct Info {
     pub number: u64,
     /// Why it was taken.
     pub reason: &'static str,
+    /// The name that the program gave it; mostly empty.
+    pub label: String,
     /// When it was taken: nanoseconds since 1970.
     pub taken_at: u64,
     /// How long the program stood still: nanoseconds.
@@ -112,6 +114,7 @@ pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
         pid: facts.pid,
         number: facts.number,
         reason: facts.reason.name(),
+        label: text(&facts.label),
         taken_at: facts.taken_at,
         pause: facts.pause,
         counters: facts.counters.iter().map(|(name, value)| (text(name), *value)).collect(),

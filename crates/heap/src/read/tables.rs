@@ -18,10 +18,13 @@ pub(super) fn facts(cursor: &mut Cursor<'_>, pause: u64) -> Option<Facts> {
         runtime: cursor.bytes()?.to_vec(),
         pause,
         counters: Vec::new(),
+        label: Vec::new(),
     };
     for _ in 0..cursor.count()? {
         facts.counters.push((cursor.bytes()?.to_vec(), cursor.number()?));
     }
+    // Files from before there were labels end here.
+    facts.label = cursor.bytes().map(<[u8]>::to_vec).unwrap_or_default();
     Some(facts)
 }
 

@@ -78,6 +78,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             put_bytes(&mut raw, name);
             put(&mut raw, *value);
         }
+        put_bytes(&mut raw, &facts.label);
         self.sections.section(kind::FACTS, 0, &raw)
     }
 

@@ -21,11 +21,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let heap = input.heap()?;
     let info = query::info(&heap).map_err(|error| input.failure(&error))?;
     input.answer(&heap, args.which.json, &info, |out| {
-        writeln!(
+        write!(
             out,
             "{} (pid {}), OCaml {}: snapshot {}, asked for by: {}",
             info.program, info.pid, info.runtime, info.number, info.reason
         )?;
+        let label = Some(&info.label).filter(|label| !label.is_empty());
+        writeln!(out, "{}", label.map(|label| format!(", {label:?}")).unwrap_or_default())?;
         if info.pause > 0 {
             writeln!(out, "the program stood still for {}", seconds(info.pause as f64 / 1e9))?;
         }

@@ -15,7 +15,14 @@ use crate::units::bytes as as_bytes;
 
 /// Waits for all copies that write into a recording, and notes what is not noted yet.
 pub(super) fn finish(folder: &Path, description: &mut Description) {
-    let Some(listed) = &mut description.snapshots else { return };
+    let begun = |name: &String| {
+        number_of_snapshot(name).or_else(|| number_of_unfinished_snapshot(name)).is_some()
+    };
+    // A program may take some of its own accord.
+    if description.snapshots.is_none() && !entries(folder).any(|name| begun(&name)) {
+        return;
+    }
+    let listed = description.snapshots.get_or_insert_default();
     let unfinished: Vec<_> = entries(folder)
         .filter_map(|name| Some((number_of_unfinished_snapshot(&name)?, name)))
         .filter(|(_, name)| !is_finished(&folder.join(name)))
@@ -27,6 +34,7 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
             number,
             file: memtrail_recording::snapshot_name(number),
             reason: SnapshotReason::Request,
+            label: None,
             taken_unix_us: 0,
             outcome: SnapshotOutcome::Failed { reason: "its writer was killed".into() },
         });
@@ -85,8 +93,11 @@ fn look(folder: &Path, number: u64, file: String) -> Option<Snapshot> {
             Reason::Exit => SnapshotReason::Exit,
             Reason::Signal => SnapshotReason::Signal,
             Reason::Threshold | Reason::Memory => SnapshotReason::Above,
-            Reason::Request | Reason::Program | Reason::Unknown => SnapshotReason::Request,
+            Reason::Program => SnapshotReason::Program,
+            Reason::Request | Reason::Unknown => SnapshotReason::Request,
         },
+        label: Some(String::from_utf8_lossy(&heap.facts.label).into_owned())
+            .filter(|label| !label.is_empty()),
         taken_unix_us: heap.facts.taken_at / 1000,
         outcome: SnapshotOutcome::Complete {
             pause_ns: heap.facts.pause,
