@@ -33,6 +33,7 @@ mod lock;
 mod near;
 mod output;
 mod patch;
+mod program;
 mod recorder;
 mod runtime;
 mod sampling;

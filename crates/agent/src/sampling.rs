@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use memtrail_ocaml::Family;
 use memtrail_ocaml::block::{self, UNIT, Value, as_integer};
@@ -41,6 +41,21 @@ pub(crate) fn prepare(target: &'static Target) {
     let _ = TARGET.set(target);
     let incremental = !target.options.runtime_callstacks && redirect_capture(target);
     target.incremental.store(incremental, Relaxed);
+}
+
+/// Cleared while the program wants no samples.
+static ON: AtomicBool = AtomicBool::new(true);
+
+/// Whether samples are recorded.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    ON.load(Relaxed)
+}
+
+/// Lets samples be recorded, or not. The runtime's sampler goes on; blocks that were sampled before
+/// are followed to their end.
+pub(crate) fn switch(on: bool) {
+    ON.store(on, Relaxed);
 }
 
 /// Starts sampling. Nothing may stand between this and the program's own first allocation.
@@ -123,7 +138,7 @@ impl Buffer {
     fn fill(&mut self, most: usize, index: isize, tag: u64) {
         let Some(&target) = TARGET.get() else { return };
         if most as u64 == FRAMES_ASKED_FOR {
-            if active().is_some() {
+            if is_on() && active().is_some() {
                 let thread = thread::current();
                 let receipt = target.capturer.capture(&target.runtime, thread, index);
                 for slot in receipt.slots() {
@@ -205,7 +220,7 @@ pub(crate) extern "C" fn alloc_major(sample: Value, state: u64) -> Value {
 }
 
 fn alloc(sample: Value, state: u64, heap: Source) -> Option<Value> {
-    let recorder = active()?;
+    let recorder = active().filter(|_| is_on())?;
     let target = recorder.target;
     let memory = target.capturer.memory();
     let sample = Sample::read(&memory, sample)?;
@@ -231,13 +246,13 @@ fn write_alloc(
     callstack: Value,
 ) -> Option<BlockId> {
     let target = recorder.target;
-    let part = recorder.stream(domain, state)?;
-    let Thread { stack, captured, identity, .. } = thread;
+    let Thread { stack, captured, identity, .. } = &mut *thread;
     let author = identity.author;
-    let elsewhere = |author| Origin { author, unchanged: None };
     if !target.incremental.load(Relaxed) {
         target.capturer.codes_of(callstack, captured);
-        return part.lock().alloc(recorder, event, captured, elsewhere(author), identity);
+        let origin = Origin { author, unchanged: None };
+        let mut part = recorder.stream(domain, state)?.lock();
+        return part.alloc(recorder, event, captured, origin, identity);
     }
     let receipt = match Receipt::read(target.capturer.memory(), callstack) {
         Receipt::Pending { ticket }
@@ -247,6 +262,23 @@ fn write_alloc(
         }
         receipt => receipt,
     };
+    write_received(recorder, thread, domain, state, event, receipt)
+}
+
+/// Writes an allocation whose callstack we captured.
+fn write_received(
+    recorder: &Recorder,
+    thread: &mut Thread,
+    domain: DomainId,
+    state: u64,
+    event: &AllocEvent,
+    receipt: Receipt,
+) -> Option<BlockId> {
+    let target = recorder.target;
+    let part = recorder.stream(domain, state)?;
+    let Thread { stack, identity, .. } = thread;
+    let author = identity.author;
+    let elsewhere = |author| Origin { author, unchanged: None };
     match receipt {
         Receipt::Pending { ticket } => target.capturer.with_pending(ticket, |whose, codes| {
             let origin = elsewhere(whose.unwrap_or(author));
@@ -268,6 +300,30 @@ fn write_alloc(
         Receipt::Current { .. } | Receipt::Nothing => {
             part.lock().alloc(recorder, event, &[], elsewhere(author), identity)
         }
+    }
+}
+
+/// Writes memory outside the heap that the program reports, sampled `samples` times, and gives the
+/// key it is known by. The program calls from its own code.
+pub(crate) fn write_external(length: Words, samples: u64) -> Option<Value> {
+    let recorder = active().filter(|_| is_on())?;
+    let target = recorder.target;
+    let state = target.runtime.state();
+    let domain = domain_of(target, target.capturer.memory(), state);
+    let event = AllocEvent { length, samples, source: Source::External };
+    let thread = thread::current();
+    let receipt = target.capturer.capture_now(&target.runtime, thread);
+    let id = write_received(recorder, thread, domain, state, &event, receipt)?;
+    Some(Key { id, domain, epoch: recorder.epoch, external: true }.value())
+}
+
+/// The program freed the memory with this key.
+pub(crate) fn collect_external(key: Value) {
+    if let Some(recorder) = active()
+        && let Some(known) = Key::of(recorder, key).filter(|known| known.external)
+        && let Some(stream) = recorder.stream(known.domain, recorder.target.runtime.state())
+    {
+        stream.lock().collect(recorder, known.id);
     }
 }
 

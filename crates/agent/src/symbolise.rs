@@ -4,6 +4,7 @@ use memtrail_ocaml::debuginfo::{Locations, RawLocation, locations};
 use memtrail_ocaml::{Memory as _, names};
 use memtrail_trace::{Code, Location};
 
+use crate::program::label_name;
 use crate::recorder::Target;
 
 /// Inlined frames shown of one call site, the innermost ones.
@@ -24,6 +25,9 @@ pub(crate) fn with_locations<T>(
 ) -> T {
     if code == NO_OCAML_CODE {
         let function = b"[no OCaml code]";
+        return use_it(&[Location { function, file: b"", line: 0, start_col: 0, end_col: 0 }]);
+    }
+    if let Some(function) = label_name(code) {
         return use_it(&[Location { function, file: b"", line: 0, start_col: 0, end_col: 0 }]);
     }
     let (runtime, capturer) = (&target.runtime, &target.capturer);

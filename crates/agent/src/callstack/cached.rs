@@ -10,10 +10,12 @@
 //! An entry is a frame, or a *link* that ends a chunk of OCaml frames (a callback from C): links
 //! are followed and compared but are no part of a callstack.
 
+use memtrail_ocaml::memory::ThisProcess;
 use memtrail_trace::Code;
 
 use super::code_of_return_address;
 use super::frames::{Frame, Frames, Sizes, Step};
+use crate::program::{self, LabelFrame};
 
 /// A contiguous stack: the system stack before OCaml 5, one fiber after.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +51,9 @@ pub(crate) struct CachedStack {
     returns: Vec<u64>,
     /// Indices of the entries that are links, ascending.
     links: Vec<usize>,
-    /// One code a frame: the return address names the call site.
+    /// Indices of the entries that hold a label of the program's, ascending.
+    labelled: Vec<usize>,
+    /// One code a frame: the return address names the call site, or a label that stands in the frame.
     codes: Vec<Code>,
     parts: Vec<Part>,
     /// Frames that are as they were when [`CachedStack::mark_seen`] was last called.
@@ -148,12 +152,33 @@ impl CachedStack {
         self.append()
     }
 
-    /// Ends a walk: what was not met again is gone.
-    pub(super) fn end(&mut self) {
+    /// Ends a walk: what was not met again is gone, and labels are those that stand there now.
+    pub(super) fn end(&mut self, memory: ThisProcess) {
         if let Some(part) = self.parts.get(self.settled) {
             let start = part.start;
             self.parts.truncate(self.settled);
             self.truncate(start);
+        }
+        if !self.labelled.is_empty()
+            && let Some(frame) = program::label_frame()
+        {
+            self.read_labels(memory, frame);
+        }
+    }
+
+    /// A frame may stay where it is while its label changes: what its function does in a loop.
+    #[cold]
+    fn read_labels(&mut self, memory: ThisProcess, frame: LabelFrame) {
+        for &entry in &self.labelled {
+            let place = entry - self.links.partition_point(|&link| link < entry);
+            let code = frame.code(memory, self.slots[entry]);
+            if let Some(known) = self.codes.get_mut(place)
+                && *known != code
+            {
+                *known = code;
+                self.version += 1;
+                self.unchanged = self.unchanged.min(place);
+            }
         }
     }
 
@@ -272,6 +297,11 @@ impl CachedStack {
             self.links.push(end - 1 - link);
         }
         self.codes.extend(rest.iter().rev().map(|&(_, pc)| code_of_return_address(pc)));
+        if let Some(frame) = program::label_frame() {
+            let fresh = self.returns[end - count..].iter().enumerate();
+            let labelled = fresh.filter(|&(_, &pc)| pc == frame.return_address);
+            self.labelled.extend(labelled.map(|(entry, _)| end - count + entry));
+        }
         true
     }
 
@@ -282,6 +312,8 @@ impl CachedStack {
         self.version += 1;
         let links = self.links.partition_point(|&link| link < entries);
         self.links.truncate(links);
+        let labelled = self.labelled.partition_point(|&entry| entry < entries);
+        self.labelled.truncate(labelled);
         self.slots.truncate(entries);
         self.returns.truncate(entries);
         self.codes.truncate(entries - links);

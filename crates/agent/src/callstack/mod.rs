@@ -28,6 +28,7 @@ use pending::PendingStacks;
 pub(crate) use places::Places;
 
 use crate::lock::Lock;
+use crate::program;
 use crate::runtime::{Runtime, symbol};
 use crate::thread::Thread;
 use crate::threads::Author;
@@ -173,19 +174,27 @@ impl Capturer {
         Receipt::Current { version, top: self.place(&frames, thread, index) }
     }
 
+    /// Captures the callstack of a call into this library.
+    pub(crate) fn capture_now(&self, runtime: &Runtime, thread: &mut Thread) -> Receipt {
+        match self.refresh(runtime, thread) {
+            Some(_) => Receipt::Current { version: thread.stack.version(), top: None },
+            None => Receipt::Nothing,
+        }
+    }
+
     /// Brings the thread's callstack up to date.
     fn refresh<'a>(&self, runtime: &'a Runtime, thread: &mut Thread) -> Option<Frames<'a>> {
         let frames = Frames::new(self.memory, self.table()?, &runtime.layout);
         let state = runtime.state();
         thread.stack.begin();
         self.walk(&frames, runtime, state, &mut thread.stack);
-        thread.stack.end();
+        thread.stack.end(self.memory);
         if let Some(check) = &self.check {
             let mut check = check.lock();
             check.stack.forget();
             check.stack.begin();
             self.walk(&frames, runtime, state, &mut check.stack);
-            check.stack.end();
+            check.stack.end(self.memory);
             check.result.stacks += 1;
             check.result.different += u64::from(!check.stack.same_as(&thread.stack));
         }
@@ -285,7 +294,8 @@ impl Capturer {
         let Some(frames) = self.refresh(runtime, thread) else { return };
         let mut top = self.place(&frames, thread, index).map(|code| code.0 >> 1 | 2);
         for code in thread.stack.codes().iter().rev() {
-            let slot = top.take().or_else(|| Some(frames.descriptor(code.0 >> 1)?.at));
+            let at = || Some(frames.descriptor(program::return_address_of(*code))?.at);
+            let slot = top.take().or_else(at);
             if !slot.is_some_and(&mut emit) {
                 return;
             }
