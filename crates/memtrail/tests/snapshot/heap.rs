@@ -173,6 +173,19 @@ impl Heap {
         self.sum(&self.reachable(roots.iter().map(|root| root.block)))
     }
 
+    /// Fails if what roots without a name reach is more than a thousandth of the heap.
+    pub(crate) fn expect_names(&self) {
+        let nameless = |root: &&Root| {
+            // C variables have names, not numbers; what nobody explains is `other`.
+            let number = root.path.strip_prefix("global-c/").unwrap_or("x");
+            root.path.starts_with("other") || number.parse::<u64>().is_ok()
+        };
+        let nameless: Vec<_> = self.roots.iter().filter(nameless).collect();
+        let (_, unnamed) = self.sum(&self.reachable(nameless.iter().map(|root| root.block)));
+        let (_, all) = self.sum(&self.live());
+        assert!(unnamed * 1000 <= all, "{unnamed} of {all} words have no name: {nameless:?}");
+    }
+
     /// All roots' paths.
     pub(crate) fn paths(&self) -> Vec<&str> {
         let mut paths: Vec<_> = self.roots.iter().map(|root| root.path.as_str()).collect();

@@ -1,6 +1,7 @@
 //! What is in a snapshot: heaps that are known block by block, against the runtime's own counts.
 
 use memtrail_heap::read::Strength;
+use memtrail_heap::write::Space;
 
 use crate::compilers::named;
 use crate::heap::Heap;
@@ -95,11 +96,7 @@ on_each!(all_that_lives_to_the_word, |compiler| {
     // OCaml 5 counts two words more for each large block.
     let large = heap.counters.get("large_blocks").copied().unwrap_or(0);
     assert_eq!(printed.trim(), format!("{blocks} {}", words + 2 * large));
-    let (_, unnamed) = heap
-        .roots_at("other")
-        .iter()
-        .fold((0, 0), |_, root| heap.sum(&heap.reachable([root.block])));
-    assert!(unnamed * 1000 <= words, "{unnamed} of {words} words have no name");
+    heap.expect_names();
 });
 
 on_each!(blocks_of_the_trace_are_known, |compiler| {
@@ -124,6 +121,17 @@ on_each!(plugins_have_names, |compiler| {
     let (_, heap) = at_exit(Case::new(&host, &[plugin]));
     assert!(heap.roots_at("other").is_empty(), "{:#?}", heap.roots_at("other"));
     assert!(!heap.roots_at("global/Plugin").is_empty(), "{:#?}", heap.paths());
+});
+
+on_each!(modules_own_blocks_are_there, |compiler| {
+    let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_shapes"), &[]));
+    let roots = heap.roots_at("global/Heap_shapes");
+    let own: Vec<_> = roots.iter().filter(|root| root.strength == Strength::Weak).collect();
+    assert_eq!(own.len(), 1, "{roots:?}");
+    let block = &heap.blocks[own[0].block as usize];
+    assert_eq!(block.space, Space::Static);
+    // It has 22 fields at least, of which those that hold something are roots of their own.
+    assert!(block.wosize >= 22 && block.targets.is_empty(), "{block:?}");
 });
 
 on_each!(contents_only_when_asked_for, |compiler| {

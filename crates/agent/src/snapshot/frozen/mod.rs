@@ -6,6 +6,7 @@
 mod details;
 mod file;
 mod finalisers;
+mod mapped;
 mod modules;
 mod multicore;
 mod regions;

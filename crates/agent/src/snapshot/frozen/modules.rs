@@ -46,6 +46,7 @@ fn add_global(
     } else {
         list.named(Some(unit_label), RootKind::Global, Part::Symbol, value)
     };
+    list.note(global.block, parent);
     for field in 0..global.fields {
         let slot = global.block + 8 * field;
         let value = frozen.memory.u64(slot).unwrap_or(0);
@@ -67,7 +68,7 @@ pub(super) fn is_of_module(frozen: &Frozen<'_>, slot: u64) -> bool {
 /// Roots that are left over: fields of modules of plugins, and others.
 pub(super) fn add_rest(frozen: &Frozen<'_>, list: &mut RootList, rest: Vec<(u64, u64)>) {
     let mut unit: Option<(Vec<u8>, LabelId)> = None;
-    let mut other = None;
+    let (mut other, mut block) = (None, 0);
     for (slot, value) in rest {
         let mut text = [0; LONGEST_NAME];
         let symbol = frozen.symbols.of_block(slot);
@@ -93,6 +94,10 @@ pub(super) fn add_rest(frozen: &Frozen<'_>, list: &mut RootList, rest: Vec<(u64,
         } else {
             list.named(Some(unit_label), RootKind::Global, Part::Symbol, value_name)
         };
+        if block != symbol.address {
+            block = symbol.address;
+            list.note(block, parent);
+        }
         let field = (slot - symbol.address) / 8;
         let label = list.numbered(Some(parent), RootKind::Global, Part::Field, field);
         list.add(slot, value, label);

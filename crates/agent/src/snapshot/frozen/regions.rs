@@ -5,6 +5,7 @@ use memtrail_ocaml::heap::code::referred;
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
 use memtrail_ocaml::symbols::heap as names;
 
+use super::mapped::Mapped;
 use super::{Frozen, symbol_value};
 
 /// The memory itself.
@@ -65,7 +66,7 @@ pub(super) fn multicore(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
 fn orphans(frozen: &Frozen<'_>, regions: &mut Vec<Region<'static>>) {
     let (memory, version) = (&frozen.memory, frozen.target.runtime.version);
     let Some(function) = frozen.symbols.named(names::ORPHANS) else { return };
-    let mapped = Mapped::read();
+    let mapped = Mapped::of_this_process();
     let is_mapped = |address| mapped.contains(address);
     let candidates = referred(super::code(function), function.address);
     let Some(at) = pools::find_orphans(memory, version, candidates, is_mapped) else { return };
@@ -77,28 +78,6 @@ fn orphans(frozen: &Frozen<'_>, regions: &mut Vec<Region<'static>>) {
     pools::each_orphaned_large(memory, at, |extent| {
         regions.push(region(extent, Space::Large, Layout::Linear { free_colour: None }));
     });
-}
-
-/// What is mapped and can be read.
-struct Mapped(Vec<Extent>);
-
-impl Mapped {
-    fn read() -> Self {
-        let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        let extents = text.lines().filter_map(|line| {
-            let (range, rest) = line.split_once(' ')?;
-            let (start, end) = range.split_once('-')?;
-            let number = |text| u64::from_str_radix(text, 16).ok();
-            let extent = Extent::between(number(start)?, number(end)?)?;
-            rest.starts_with("rw").then_some(extent)
-        });
-        Self(extents.collect())
-    }
-
-    fn contains(&self, address: u64) -> bool {
-        let after = self.0.partition_point(|extent| extent.start <= address);
-        after > 0 && self.0[after - 1].contains(address)
-    }
 }
 
 fn minor_heap(extent: Extent) -> Region<'static> {

@@ -1,4 +1,5 @@
-//! Variables that C code registered as roots, by the symbol they stand in or the name they have.
+//! Variables that C code registered as roots, by the name they were given, the symbol they stand in,
+//! or where in a file that is loaded they are: `static` variables have no symbol in a stripped program.
 
 use memtrail_heap::write::{LabelId, Part, RootKind};
 use memtrail_ocaml::Memory as _;
@@ -6,6 +7,7 @@ use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::symbols::heap as names;
 
 use super::Frozen;
+use super::mapped::Mapped;
 use super::roots::RootList;
 use super::scan::Scanned;
 
@@ -19,6 +21,8 @@ pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned, st
     by_name.sort_unstable();
     // The last label is mostly the next one, too.
     let mut last: Option<(Vec<u8>, LabelId)> = None;
+    let mut mapped = None;
+    let mut place = Vec::new();
     for (slot, value) in scanned {
         let mut text = [0; LONGEST_NAME];
         let found = by_name.binary_search_by_key(&slot, |&(slot, _)| slot);
@@ -27,7 +31,11 @@ pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned, st
             Err(_) if states.iter().any(|state| slot.wrapping_sub(*state) < STATE_BYTES) => {
                 b"Caml_state"
             }
-            Err(_) => frozen.symbols.name_at(slot, &mut text).unwrap_or_default(),
+            Err(_) => frozen.symbols.name_at(slot, &mut text).unwrap_or_else(|| {
+                place.clear();
+                mapped.get_or_insert_with(Mapped::of_this_process).describe(slot, &mut place);
+                &place
+            }),
         };
         let known = last.as_ref().filter(|(known, _)| known == name).map(|&(_, label)| label);
         let label = known.unwrap_or_else(|| {

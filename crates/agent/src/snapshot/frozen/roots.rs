@@ -50,6 +50,11 @@ impl RootList {
         self.held(slot, value, label, Strength::Strong);
     }
 
+    /// A block that is there whether or not anything holds it, such as a module's own.
+    pub(super) fn note(&mut self, block: u64, label: LabelId) {
+        self.roots.push(Root { value: block, slot: 0, label, strength: Strength::Weak });
+    }
+
     /// A root that holds its value in some way.
     pub(super) fn held(&mut self, slot: u64, value: u64, label: LabelId, strength: Strength) {
         self.slots.push(slot);

@@ -1,0 +1,77 @@
+//! What is mapped in the process, as the kernel tells (`proc_pid_maps(5)`).
+
+use std::io::Write as _;
+
+use memtrail_ocaml::heap::Extent;
+
+/// The mappings of a process, by address.
+pub(super) struct Mapped(Vec<Mapping>);
+
+struct Mapping {
+    extent: Extent,
+    /// Can be read and written.
+    is_data: bool,
+    /// The file's own name, without its folder; empty for memory without a file.
+    file: Vec<u8>,
+    /// Where the first mapping of this file is.
+    base: u64,
+}
+
+impl Mapped {
+    pub(super) fn of_this_process() -> Self {
+        Self::read(&std::fs::read("/proc/self/maps").unwrap_or_default())
+    }
+
+    fn read(text: &[u8]) -> Self {
+        let mut all: Vec<Mapping> = Vec::new();
+        for line in text.split(|&byte| byte == b'\n') {
+            let Some((extent, is_data, path)) = parse(line) else { continue };
+            let file = match (path.first(), all.last()) {
+                (Some(b'/'), _) => path.rsplit(|&byte| byte == b'/').next().unwrap_or(path).into(),
+                // The rest of a file's data, of which the file has only zeros.
+                (None, Some(last)) if last.extent.start + last.extent.bytes == extent.start => {
+                    last.file.clone()
+                }
+                _ => Vec::new(),
+            };
+            let known = all.iter().rev().take(8).find(|known| known.file == file);
+            let base = known.map_or(extent.start, |known| known.base);
+            all.push(Mapping { extent, is_data, file, base });
+        }
+        Self(all)
+    }
+
+    fn at(&self, address: u64) -> Option<&Mapping> {
+        let after = self.0.partition_point(|mapping| mapping.extent.start <= address);
+        self.0.get(after.checked_sub(1)?).filter(|mapping| mapping.extent.contains(address))
+    }
+
+    /// Whether an address can be read and written.
+    pub(super) fn contains(&self, address: u64) -> bool {
+        self.at(address).is_some_and(|mapping| mapping.is_data)
+    }
+
+    /// Where an address is, for people: `libfoo.so+0x1f40`, or that it was allocated.
+    pub(super) fn describe(&self, address: u64, into: &mut Vec<u8>) {
+        match self.at(address) {
+            Some(mapping) if !mapping.file.is_empty() => {
+                into.extend_from_slice(&mapping.file);
+                // Writing to memory does not fail.
+                let _ = write!(into, "+{:#x}", address - mapping.base);
+            }
+            _ => into.extend_from_slice(b"memory allocated in C"),
+        }
+    }
+}
+
+/// Extent, whether it is data, path.
+fn parse(line: &[u8]) -> Option<(Extent, bool, &[u8])> {
+    let mut words = line.splitn(6, |&byte| byte == b' ');
+    let range = std::str::from_utf8(words.next()?).ok()?;
+    let access = words.next()?;
+    let (start, end) = range.split_once('-')?;
+    let number = |text| u64::from_str_radix(text, 16).ok();
+    let extent = Extent::between(number(start)?, number(end)?)?;
+    let path = words.nth(3).unwrap_or_default().trim_ascii();
+    Some((extent, access.starts_with(b"rw"), path))
+}
