@@ -18,6 +18,7 @@ mod processes;
 mod recorded;
 mod refusals;
 mod server;
+mod site;
 mod survival;
 mod totals;
 mod transparency;

@@ -14,12 +14,15 @@ mod programs;
 #[path = "../agent/running.rs"]
 #[allow(dead_code, reason = "shared with the agent's tests")]
 mod running;
+#[path = "../agent/site.rs"]
+mod site;
 
 mod asking;
 mod heap;
 
 mod compilers_at_work;
 mod moments;
+mod server_at_work;
 mod shapes;
 mod stacks;
 mod trouble;
