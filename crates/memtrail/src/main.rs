@@ -4,6 +4,7 @@
 //! asks the libraries, and prints; nothing is computed here.
 #![deny(unsafe_code)]
 
+mod canvas;
 mod damage;
 mod demo;
 mod error;

@@ -3,7 +3,7 @@
 
 use memtrail_profile::report::{CallerChain, Frame};
 
-use super::canvas::{Canvas, FAINT, PLAIN, clean, columns, elide_middle};
+use crate::canvas::{Canvas, FAINT, PLAIN, clean, columns, elide_middle};
 use crate::units::percent;
 
 const ARROW: &str = " ← ";

@@ -2,8 +2,8 @@
 
 use memtrail_profile::report::Report;
 
-use super::canvas::{CURVE, Canvas, FAINT, PLAIN, columns};
 use super::sparkline;
+use crate::canvas::{CURVE, Canvas, FAINT, PLAIN, columns};
 use crate::units::{bytes, percent, ratio, seconds};
 
 /// Lines of the picture of live memory.

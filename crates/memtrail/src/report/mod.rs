@@ -1,7 +1,6 @@
 //! `memtrail report`: where memory was allocated, and what of it is still live.
 
 mod args;
-mod canvas;
 mod chain;
 mod curve;
 mod json;
@@ -29,16 +28,13 @@ use memtrail_trace::MappedTrace;
 
 pub(crate) use self::args::Args;
 use self::when::{LiveAt, Span, When};
+use crate::canvas;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::units;
 
 /// Points of the timeline in JSON.
 const JSON_POINTS: usize = 200;
-/// Columns where no terminal says how many.
-const COLUMNS: usize = 80;
-/// More columns than that are not used: lines would be hard to follow.
-const MOST_COLUMNS: usize = 240;
 /// Reading that takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -46,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let recording = Recording::open(&args.recording)?;
     let profile = read(&recording)?;
     let zone = TimeZone::system();
-    let width = width(args);
+    let width = canvas::width(args.width);
     let question = Question {
         selection: select(args, &profile, &zone)?,
         by: args.by.into(),
@@ -150,15 +146,4 @@ fn inside(at: i64, span: &Span) -> Result<Elapsed, Failure> {
             Err(Failure::new(Kind::Usage, message).hint("`--live-at end` is its last moment"))
         }
     }
-}
-
-/// The columns to use: as asked for, as `COLUMNS` says, as the terminal has.
-fn width(args: &Args) -> usize {
-    let variable = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&n: &u16| n >= 40);
-    let terminal = || {
-        let (terminal_size::Width(width), _) = terminal_size::terminal_size()?;
-        Some(width)
-    };
-    let width = args.width.or_else(variable).or_else(terminal);
-    width.map_or(COLUMNS, usize::from).clamp(40, MOST_COLUMNS)
 }

@@ -2,8 +2,8 @@
 
 use memtrail_profile::report::{CallerChain, Place, Report};
 
-use super::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle, elide_start};
 use super::{chain, sparkline};
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle, elide_start};
 use crate::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 /// Columns before the name of a place.

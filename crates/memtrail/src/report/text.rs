@@ -5,8 +5,8 @@ use memtrail_profile::report::{Amount, Anomalies, Report};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Outcome, Recording};
 
-use super::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use super::{curve, places, when};
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::outcome;
 use crate::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 

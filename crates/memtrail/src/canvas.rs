@@ -6,31 +6,47 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthChar;
 
-pub(super) const PLAIN: Style = Style::new();
-pub(super) const STRONG: Style = Style::new().bold();
-pub(super) const FAINT: Style = Style::new().dimmed();
-pub(super) const CURVE: Style = AnsiColor::Cyan.on_default();
-pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
+pub(crate) const PLAIN: Style = Style::new();
+pub(crate) const STRONG: Style = Style::new().bold();
+pub(crate) const FAINT: Style = Style::new().dimmed();
+pub(crate) const CURVE: Style = AnsiColor::Cyan.on_default();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// Columns where no terminal says how many.
+const COLUMNS: usize = 80;
+/// More columns than that are not used: lines would be hard to follow.
+pub(crate) const MOST_COLUMNS: usize = 240;
+
+/// The columns to use: as asked for, as `COLUMNS` says, as the terminal has.
+pub(crate) fn width(asked: Option<u16>) -> usize {
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&n: &u16| n >= 40);
+    let terminal = || {
+        let (terminal_size::Width(width), _) = terminal_size::terminal_size()?;
+        Some(width)
+    };
+    let width = asked.or_else(variable).or_else(terminal);
+    width.map_or(COLUMNS, usize::from).clamp(40, MOST_COLUMNS)
+}
 
 /// A text that grows line by line.
-pub(super) struct Canvas {
+pub(crate) struct Canvas {
     width: usize,
     text: String,
 }
 
 impl Canvas {
     /// Nothing yet; lines have at most `width` columns.
-    pub(super) fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         Self { width, text: String::new() }
     }
 
     /// Columns of a line.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.width
     }
 
     /// Adds a line of several spans. What does not fit is cut off, with an ellipsis.
-    pub(super) fn line(&mut self, spans: &[(Style, &str)]) {
+    pub(crate) fn line(&mut self, spans: &[(Style, &str)]) {
         let mut left = self.width;
         for (index, &(style, text)) in spans.iter().enumerate() {
             let text = clean(text);
@@ -56,12 +72,12 @@ impl Canvas {
     }
 
     /// Adds an empty line.
-    pub(super) fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         self.text.push('\n');
     }
 
     /// Adds a paragraph, broken between words; lines after the first are indented.
-    pub(super) fn paragraph(&mut self, style: Style, indent: usize, text: &str) {
+    pub(crate) fn paragraph(&mut self, style: Style, indent: usize, text: &str) {
         let mut line = String::new();
         for word in clean(text).split(' ') {
             if columns(&line) + 1 + columns(word) > self.width && !line.trim().is_empty() {
@@ -75,19 +91,19 @@ impl Canvas {
         self.line(&[(style, &line)]);
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 }
 
 /// Columns that a text takes on a terminal.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(1)).sum()
 }
 
 /// A text without what moves the cursor, changes the direction of writing or joins characters:
 /// names come from a file, and a file may hold anything.
-pub(super) fn clean(text: &str) -> Cow<'_, str> {
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let bad = |c: char| {
         c.is_control()
             || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
@@ -97,7 +113,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// A text without its beginning, if it is too long: for paths.
-pub(super) fn elide_start(text: &str, width: usize) -> String {
+pub(crate) fn elide_start(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.into();
     }
@@ -108,7 +124,7 @@ pub(super) fn elide_start(text: &str, width: usize) -> String {
 }
 
 /// A text without its middle, if it is too long: for names, whose ends say most.
-pub(super) fn elide_middle(text: &str, width: usize) -> String {
+pub(crate) fn elide_middle(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.into();
     }
