@@ -3,8 +3,9 @@
 use memtrail_heap::graph::{EVERYTHING, Graph, Node};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
-    Heap, Measured, RetainedGroup, RootRow, diff, disjoint_paths, dominated, growth, histogram,
-    info, merged_paths, path, retained, roots, sample, shared, stack, strings,
+    Heap, Measured, RetainedGroup, RootRow, diff, disjoint_paths, dominated, everything, growth,
+    histogram, info, merged_paths, path, retained, roots, roots_by_reach, sample, shared, stack,
+    strings,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{Part, Space};
@@ -79,6 +80,10 @@ fn info_counts_everything() {
     });
 }
 
+fn thread_of(rows: &[RootRow]) -> LabelId {
+    rows.iter().find(|row| row.path == ["thread 1"]).unwrap().label.unwrap()
+}
+
 #[test]
 fn roots_retain_what_only_they_keep() {
     let known = known(10);
@@ -107,6 +112,22 @@ fn roots_retain_what_only_they_keep() {
                 .iter()
                 .all(|row| row.kind == "stack")
         );
+
+        // The last cell is the module's and the thread's, and no other's.
+        let all: u64 = (0..10).map(|cell| 24 + text(cell)).sum::<u64>() + 32 + 32 + 24 + 16;
+        let module = Bytes(32);
+        let everything = everything(heap);
+        assert_eq!(everything.retained, Bytes(all + module.0));
+        assert_eq!(everything.together, Bytes(24 + text(9)));
+        let external = (everything.retained_external, everything.together_external);
+        assert_eq!(external, (Bytes(4096), Bytes(0)));
+        assert_eq!((frame.together, field.together), (Bytes(0), Bytes(0)));
+        assert_eq!(frame.part_of, heap.graph.holders().label(thread_of(&rows)));
+
+        let (by_reach, left_out) = roots_by_reach(heap, Bytes(1), None, 2);
+        assert_eq!(left_out, rows.len() - 2);
+        assert!(by_reach.is_sorted_by(|a, b| a.reachable >= b.reachable));
+        assert!(rows.iter().all(|row| row.reachable <= by_reach[0].reachable));
 
         let holders = heap.graph.holders();
         let both = shared(heap, holders.label(known.field), holders.label(known.frame));
@@ -228,6 +249,34 @@ fn groups_retain_more_than_their_sum() {
         let texts = Bytes(25 * 16 + 25 * 24);
         assert_eq!(strings.retained, texts + heap.graph.retained(pair).unwrap().bytes());
         assert_eq!((strings.external, strings.retained_external), (Bytes(0), Bytes(4096)));
+    });
+}
+
+#[test]
+fn ways_through_a_hash_table_and_a_search_tree_have_one_shape() {
+    let mut model = Model::new();
+    let unit = model.labels.add(None, RootKind::Global, Part::Unit, b"Cache", b"", 0);
+    // Eighty buckets, with trees of different depths, and a float at the end of each.
+    let mut buckets = Vec::new();
+    for bucket in 0..80_usize {
+        let mut below = model.block(tag::DOUBLE, &[Value::Raw(0)]);
+        for level in 0..=bucket % 5 {
+            let mut fields = [Value::Int(0); 3];
+            fields[if level == 0 { 1 } else { level % 2 * 2 }] = Value::Block(below);
+            below = model.block(0, &fields);
+        }
+        buckets.push(Value::Block(below));
+    }
+    let table = model.block(0, &buckets);
+    model.root_at(unit, Value::Block(table), Strength::Strong, None);
+    with(&model, |heap| {
+        let (there, floats) = sample(heap, "float", 1000).unwrap();
+        assert_eq!(there, 80);
+        let merged = merged_paths(heap, &floats).unwrap();
+        let shapes: Vec<_> = merged.iter().map(|path| (path.blocks, path.shape.clone())).collect();
+        let steps =
+            ["global", "Cache", "tag 0, 64 to 127 fields .(…)", "tag 0, 3 fields .1 …", "float"];
+        assert_eq!(shapes, [(80, steps.map(String::from).to_vec())]);
     });
 }
 

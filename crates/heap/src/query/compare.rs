@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::Heap;
 use super::histogram::{Histogram, histogram};
 use super::names::label_path;
+use super::roots::{parts, together};
 use crate::graph::{Holder, HolderId};
 use crate::read::Error;
 use crate::units::Bytes;
@@ -79,22 +80,30 @@ pub fn diff(before: &Heap<'_>, after: &Heap<'_>) -> Result<Difference, Error> {
     Ok(Difference { kinds, roots, bytes: [histograms[0].bytes, histograms[1].bytes] })
 }
 
-/// What each label that retains something does, by its full name.
+/// What each label that retains something does, by its full name; and what several modules, or
+/// several kinds of roots, keep together. That is where a leak is that no root retains alone.
 fn retained_by_name(heap: &Heap<'_>) -> Vec<(String, Bytes)> {
     let holders = heap.graph.holders();
+    let parts = parts(heap);
     (0..holders.len() as u32)
         .map(HolderId)
         .filter_map(|holder| {
-            let bytes = heap.graph.held(holder).bytes();
-            match holders.get(holder) {
-                Holder::Label(label) if bytes.0 > 0 => {
+            Some(match holders.get(holder) {
+                Holder::Everything => {
+                    ("several kinds of roots together".into(), together(heap, &parts, holder)[0])
+                }
+                Holder::Kind(kind) => (
+                    format!("{}: several together", kind.name()),
+                    together(heap, &parts, holder)[0],
+                ),
+                Holder::Label(label) => {
                     let kind = heap.snapshot.labels.get(label)?.kind;
                     let path = label_path(&heap.snapshot.labels, label).join(" / ");
-                    Some((format!("{}: {path}", kind.name()), bytes))
+                    (format!("{}: {path}", kind.name()), heap.graph.held(holder).bytes())
                 }
-                _ => None,
-            }
+            })
         })
+        .filter(|(_, bytes)| bytes.0 > 0)
         .collect()
 }
 

@@ -52,6 +52,11 @@ impl Kind {
         }
     }
 
+    /// Whether it has so many fields that they are elements.
+    pub(super) const fn has_elements(self) -> bool {
+        matches!(self, Self::Fields(_, fields) if fields > TOLD)
+    }
+
     /// Its name, which is the same in all snapshots of a program.
     pub fn name(self, snapshot: &Snapshot<'_>) -> String {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

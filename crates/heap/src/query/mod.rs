@@ -22,7 +22,7 @@ pub use kind::Kind;
 pub use names::{holder_name, label_path};
 pub use path::{MergedPath, Path, Step, merged_paths, path, sample};
 pub use retained::{Group as RetainedGroup, Retained, retained};
-pub use roots::{RootRow, Shared, roots, shared, stack};
+pub use roots::{Everything, RootRow, Shared, everything, roots, roots_by_reach, shared, stack};
 pub use strings::{Duplicate, Strings, strings};
 
 use crate::graph::Graph;

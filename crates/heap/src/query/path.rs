@@ -1,7 +1,6 @@
 //! Ways from a root down to a block.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fmt::Write as _;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -30,6 +29,8 @@ pub struct Step {
     pub block: Option<BlockIndex>,
     /// The field that leads on.
     pub field: Option<u64>,
+    /// Whether it has so many fields that they are elements, as those of an array or a hash table.
+    pub elements: bool,
     /// How many there are.
     pub times: u64,
     /// Whether every way leads through it: it alone keeps the block alive. Of several: through all.
@@ -155,6 +156,7 @@ impl Path {
                     name: "…".into(),
                     block: None,
                     field: None,
+                    elements: false,
                     times,
                     dominates: false,
                     retained: None,
@@ -183,6 +185,7 @@ impl Path {
                         name: kind.map_or_else(String::new, |kind| kind.name(&heap.snapshot)),
                         block: Some(block),
                         field,
+                        elements: kind.is_some_and(|kind| kind.has_elements()),
                         times: 1,
                         dominates,
                         retained: heap.graph.retained(block).map(Words::bytes),
@@ -197,6 +200,7 @@ impl Path {
                         name: holder_name(&heap.snapshot.labels, heap.graph.holders(), holder),
                         block: None,
                         field: None,
+                        elements: false,
                         times: 1,
                         dominates,
                         retained: Some(heap.graph.held(holder).bytes()),
@@ -255,7 +259,7 @@ pub struct MergedPath {
 }
 
 /// Ways to several blocks, those of the same shape as one; the most frequent first. Repetitions are
-/// part of the shape once, whatever their number.
+/// part of the shape once, whatever their number, and so are elements of arrays.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
@@ -264,36 +268,71 @@ pub fn merged_paths(heap: &Heap<'_>, blocks: &[BlockIndex]) -> Result<Vec<Merged
         blocks.iter().filter_map(|block| Some((*block, way(heap, *block)?))).collect();
     let (blocks, ways): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     let told = tell(heap, &ways)?;
-    let mut merged: HashMap<Vec<String>, (u64, Bytes, BlockIndex), FxBuildHasher> =
-        HashMap::default();
+    let mut merged: HashMap<Vec<String>, Alike, FxBuildHasher> = HashMap::default();
     for (block, way) in blocks.into_iter().zip(ways) {
         let path = Path::new(heap, block, &way, &told);
         let retained = path.steps.last().and_then(|step| step.retained).unwrap_or_default();
-        let shape = path
-            .steps
-            .iter()
-            .map(|step| {
-                let mut shape = step.name.clone();
-                if let Some(field) = step.field {
-                    // Writing to a string cannot fail.
-                    let _ = write!(shape, " .{field}");
-                }
-                if step.times > 1 {
-                    shape.push_str(" …");
-                }
-                shape
-            })
-            .collect();
-        let entry = merged.entry(shape).or_insert((0, Bytes(0), block));
-        entry.0 += 1;
-        entry.1 += retained;
+        let (shape, repeated) = shape(&path.steps);
+        let alike = merged.entry(shape).or_insert_with(|| Alike {
+            blocks: 0,
+            retained: Bytes(0),
+            example: block,
+            repeated: vec![false; repeated.len()],
+        });
+        alike.blocks += 1;
+        alike.retained += retained;
+        for (all, this) in alike.repeated.iter_mut().zip(repeated) {
+            *all |= this;
+        }
     }
     let mut merged: Vec<MergedPath> = merged
         .into_iter()
-        .map(|(shape, (blocks, retained, example))| MergedPath { shape, blocks, retained, example })
+        .map(|(mut shape, alike)| {
+            for (step, _) in shape.iter_mut().zip(&alike.repeated).filter(|(_, many)| **many) {
+                step.push_str(" …");
+            }
+            let Alike { blocks, retained, example, .. } = alike;
+            MergedPath { shape, blocks, retained, example }
+        })
         .collect();
     merged.sort_by(|a, b| b.blocks.cmp(&a.blocks).then_with(|| a.shape.cmp(&b.shape)));
     Ok(merged)
+}
+
+/// Ways that have the same shape.
+struct Alike {
+    blocks: u64,
+    retained: Bytes,
+    example: BlockIndex,
+    /// Which steps are several in one of the ways at least.
+    repeated: Vec<bool>,
+}
+
+/// The shape of a way, and which of its steps are several. Blocks of a kind that follow each other
+/// are one step, whatever fields lead on from one to the next: a search tree goes left and right.
+/// That of the last one counts. The target stays alone.
+fn shape(steps: &[Step]) -> (Vec<String>, Vec<bool>) {
+    let mut shape: Vec<(&Step, bool)> = Vec::new();
+    for (place, step) in steps.iter().enumerate() {
+        let is_target = place + 1 == steps.len();
+        match shape.last_mut() {
+            Some((last, many))
+                if !is_target
+                    && last.block.is_some()
+                    && step.block.is_some()
+                    && last.name == step.name =>
+            {
+                (*last, *many) = (step, true);
+            }
+            _ => shape.push((step, step.times > 1)),
+        }
+    }
+    let text = |step: &Step| match step.field {
+        Some(_) if step.elements => format!("{} .(…)", step.name),
+        Some(field) => format!("{} .{field}", step.name),
+        None => step.name.clone(),
+    };
+    shape.into_iter().map(|(step, many)| (text(step), many)).unzip()
 }
 
 /// At most `most` blocks of a kind that something keeps alive, from all over the heap; the kind is

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use memtrail_heap::query::{self, Change, Measured};
 
-use super::input::{Input, put, snapshots};
+use super::input::{Form, Input, snapshots};
 use super::table::Table;
+use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
-use crate::units::bytes;
+use crate::units::{bytes, grouped};
 
 /// Compares two snapshots of a program
 ///
@@ -19,12 +20,11 @@ pub(crate) struct DiffArgs {
     before: PathBuf,
     /// The later; without it, the last of the same recording
     after: Option<PathBuf>,
-    /// Show at most so many of each sort
+    /// Show at most so many of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     limit: usize,
-    /// Print one JSON object; sizes in bytes
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// Shows what grew from each snapshot to the next, and nothing else
@@ -39,12 +39,11 @@ pub(crate) struct GrowthArgs {
     /// Leave out so many snapshots at the start, while the program warms up
     #[arg(long, value_name = "N", default_value = "0")]
     skip: usize,
-    /// Show at most so many
+    /// Show at most so many; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
     limit: usize,
-    /// Print one JSON object; sizes in bytes
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
@@ -60,31 +59,33 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
         )
         .hint("name a second one to compare it with"));
     }
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     let inputs = [Input::open(first)?, Input::open(last)?];
     let (before, after) = (inputs[0].heap()?, inputs[1].heap()?);
     let difference = query::diff(&before, &after).map_err(|error| inputs[1].failure(&error))?;
-    put(args.json, &difference, |out| {
-        let [from, to] = difference.bytes;
-        writeln!(
-            out,
-            "kept alive: {} before, {} after\n",
-            bytes(from.0 as f64),
-            bytes(to.0 as f64)
-        )?;
+    args.form.put(&difference, |canvas| {
+        let [from, to] = difference.bytes.map(|size| bytes(size.0 as f64));
+        canvas.line(&[(PLAIN, &format!("kept alive: {from} before, {to} after"))]);
         for (title, changes) in [("kind", &difference.kinds), ("root", &difference.roots)] {
+            if changes.is_empty() {
+                continue;
+            }
+            canvas.gap();
             let mut table = Table::new(&["change", "before", "after"], title);
-            for change in changes.iter().take(args.limit) {
+            for change in changes.iter().take(limit) {
                 table.row(figures(change), change.name.as_str());
             }
-            table.print(out)?;
-            if changes.len() > args.limit {
-                writeln!(out, "… and {} more", changes.len() - args.limit)?;
+            table.print(canvas);
+            if changes.len() > limit {
+                more(canvas, changes.len() - limit);
             }
-            writeln!(out)?;
         }
-        Ok(())
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn more(canvas: &mut Canvas, left_out: usize) {
+    canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out as u64)))]);
 }
 
 fn figures(change: &Change) -> Vec<String> {
@@ -110,6 +111,7 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         )
         .hint("take more: memtrail run --snapshot every-major -- PROGRAM"));
     }
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     let mut measured = Vec::new();
     for file in files {
         let input = Input::open(file)?;
@@ -117,25 +119,30 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         measured.push(Measured::new(&heap).map_err(|error| input.failure(&error))?);
     }
     let growth = query::growth(&measured);
-    put(args.json, &growth, |out| {
+    args.form.put(&growth, |canvas| {
         if growth.is_empty() {
-            return writeln!(out, "nothing grew in all of {} snapshots", measured.len());
+            let text = format!("nothing grew in all of {} snapshots", measured.len());
+            canvas.line(&[(PLAIN, &text)]);
+            return;
         }
-        let mut table =
-            Table::new(&["first", "last", ""], &format!("grew in all of {}", measured.len()));
-        for row in growth.iter().take(args.limit) {
-            let size = |bytes_of: Option<&memtrail_heap::Bytes>| {
-                bytes_of.map_or_else(String::new, |size| bytes(size.0 as f64))
-            };
+        let title = format!("grew each time, in {} snapshots", measured.len());
+        let mut table = Table::new(&["grew by", "first", "last", ""], &title);
+        for row in growth.iter().take(limit) {
+            let first = row.bytes.first().map_or(0, |size| size.0);
+            let last = row.bytes.last().map_or(0, |size| size.0);
             let sort = if row.is_root { "root" } else { "kind" };
-            let figures = vec![size(row.bytes.first()), size(row.bytes.last()), sort.into()];
+            let figures = vec![
+                bytes(last.saturating_sub(first) as f64),
+                bytes(first as f64),
+                bytes(last as f64),
+                sort.into(),
+            ];
             table.row(figures, row.name.as_str());
         }
-        table.print(out)?;
-        if growth.len() > args.limit {
-            writeln!(out, "… and {} more", growth.len() - args.limit)?;
+        table.print(canvas);
+        if growth.len() > limit {
+            more(canvas, growth.len() - limit);
         }
-        Ok(())
     })?;
     Ok(ExitCode::SUCCESS)
 }

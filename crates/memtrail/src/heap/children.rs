@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::BlockIndex;
-use memtrail_heap::graph::{EVERYTHING, HolderId, Node};
+use memtrail_heap::graph::{EVERYTHING, Node};
 use memtrail_heap::query;
 
 use super::input::Which;
-use super::table::Table;
+use super::named;
+use super::table::{Table, outside};
+use crate::canvas::{FAINT, PLAIN};
 use crate::error::Failure;
 use crate::units::{bytes, grouped};
 
@@ -19,13 +20,13 @@ use crate::units::{bytes, grouped};
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
-    /// Look below this root
-    #[arg(long, value_name = "N", conflicts_with = "block")]
-    root: Option<u32>,
+    /// Look below this root: its number, or its name as `roots` prints it
+    #[arg(long, value_name = "ROOT", conflicts_with = "block")]
+    root: Option<String>,
     /// Look below this block
     #[arg(long, value_name = "N")]
     block: Option<u32>,
-    /// Print at most so many rows of each sort
+    /// Print at most so many rows of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     limit: usize,
 }
@@ -33,20 +34,28 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let node = match args.block {
-        Some(block) => Node::Block(BlockIndex(block)),
-        None => Node::Holder(args.root.map_or(EVERYTHING, HolderId)),
+    let node = match (args.block, &args.root) {
+        (Some(block), _) => Node::Block(input.block(&heap, block)?),
+        (None, Some(root)) => Node::Holder(named::root(&heap, root)?),
+        (None, None) => Node::Holder(EVERYTHING),
     };
     let below = query::dominated(&heap, node).map_err(|error| input.failure(&error))?;
-    input.answer(&heap, args.which.json, &below, |out| {
-        let mut table = Table::new(&["retained", "blocks", "own size"], "");
-        for (holder, name, retained) in below.holders.iter().take(args.limit) {
-            let figures = vec![bytes(retained.0 as f64), String::new(), String::new()];
+    input.answer(&heap, &args.which.form, &below, |canvas| {
+        if below.holders.is_empty() && below.groups.is_empty() {
+            canvas.line(&[(PLAIN, "nothing hangs from it alone")]);
+            return;
+        }
+        let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+        let mut table = Table::new(&["retained", "outside", "blocks", "own size"], "");
+        for (holder, name, retained) in below.holders.iter().take(limit) {
+            let figures =
+                vec![bytes(retained.0 as f64), outside(heap.graph.held_external(*holder))];
             table.row(figures, format!("{name}  (--root {})", holder.0));
         }
-        for group in below.groups.iter().take(args.limit) {
+        for group in below.groups.iter().take(limit) {
             let figures = vec![
                 bytes(group.retained.0 as f64),
+                outside(group.retained_external),
                 grouped(group.blocks),
                 bytes(group.bytes.0 as f64),
             ];
@@ -58,15 +67,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             };
             table.row(figures, format!("{}  ({which})", group.kind));
         }
-        table.print(out)?;
-        let left_out = below.holders.len().saturating_sub(args.limit)
-            + below.groups.len().saturating_sub(args.limit);
+        table.print(canvas);
+        let left_out =
+            below.holders.len().saturating_sub(limit) + below.groups.len().saturating_sub(limit);
         if left_out > 0 {
-            writeln!(out, "… and {left_out} more")?;
+            canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
         }
-        if below.holders.is_empty() && below.groups.is_empty() {
-            writeln!(out, "nothing hangs from it alone")?;
-        }
-        Ok(())
     })
 }

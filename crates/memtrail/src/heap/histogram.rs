@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use memtrail_heap::query;
 
 use super::input::Which;
-use super::table::Table;
+use super::table::{Table, outside};
+use crate::canvas::FAINT;
 use crate::error::Failure;
 use crate::units::{bytes, grouped};
 
@@ -23,30 +24,29 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
     let histogram = query::histogram(&heap).map_err(|error| input.failure(&error))?;
-    input.answer(&heap, args.which.json, &histogram, |out| {
+    input.answer(&heap, &args.which.form, &histogram, |canvas| {
         let limit = if args.limit == 0 { usize::MAX } else { args.limit };
         let mut table = Table::new(&["blocks", "size", "outside", "retained"], "kind");
-        let none_or = |size: u64| if size == 0 { String::new() } else { bytes(size as f64) };
         for row in histogram.rows.iter().take(limit) {
             let figures = vec![
                 grouped(row.blocks),
                 bytes(row.bytes.0 as f64),
-                none_or(row.external.0),
+                outside(row.external),
                 row.retained.map_or_else(String::new, |retained| bytes(retained.0 as f64)),
             ];
             table.row(figures, row.kind.as_str());
         }
         let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
-        table.row(total, "all that is kept alive");
+        table.strong(total, "all that is kept alive");
         let dead = vec![
             grouped(histogram.unreachable_blocks),
             bytes(histogram.unreachable_bytes.0 as f64),
         ];
-        table.row(dead, "dead, not yet freed");
-        table.print(out)?;
+        table.faint(dead, "dead, not yet freed");
+        table.print(canvas);
         if histogram.rows.len() > limit {
-            writeln!(out, "… and {} more kinds", histogram.rows.len() - limit)?;
+            let more = grouped((histogram.rows.len() - limit) as u64);
+            canvas.line(&[(FAINT, &format!("… and {more} more kinds (--limit 0: all)"))]);
         }
-        Ok(())
     })
 }

@@ -5,14 +5,25 @@ use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
-use memtrail_heap::MappedSnapshot;
+use indicatif::{ProgressBar, ProgressStyle};
 use memtrail_heap::graph::Graph;
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
+use memtrail_heap::{BlockIndex, MappedSnapshot};
 use serde::Serialize;
 
+use crate::canvas::{self, Canvas};
 use crate::error::{Failure, Kind};
+use crate::units::count;
+
+/// What takes less is over before anyone wonders.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often it is shown that work goes on.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Which snapshot.
 #[derive(clap::Args)]
@@ -23,9 +34,42 @@ pub(super) struct Which {
     /// Of a recording with several snapshots the one with this number, instead of the last
     #[arg(long, value_name = "N")]
     snapshot: Option<u64>,
-    /// Print one JSON object; sizes in bytes
+    #[command(flatten)]
+    pub(super) form: Form,
+}
+
+/// How an answer is printed.
+#[derive(clap::Args)]
+pub(super) struct Form {
+    /// Print the answer as JSON; sizes in bytes
     #[arg(long)]
     pub(super) json: bool,
+    /// Columns to use instead of the terminal's
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
+    width: Option<u16>,
+}
+
+impl Form {
+    /// Prints an answer as JSON, or as text by `draw`.
+    pub(super) fn put<T: Serialize>(
+        &self,
+        answer: &T,
+        draw: impl FnOnce(&mut Canvas),
+    ) -> Result<(), Failure> {
+        if self.json {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            serde_json::to_writer_pretty(&mut out, answer).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+            out.flush()?;
+        } else {
+            let mut canvas = Canvas::new(canvas::width(self.width));
+            draw(&mut canvas);
+            let mut out = anstream::stdout().lock();
+            out.write_all(canvas.finish().as_bytes())?;
+            out.flush()?;
+        }
+        Ok(())
+    }
 }
 
 impl Which {
@@ -103,10 +147,25 @@ impl Input {
         if let Some(graph) = known {
             return Ok(Heap { snapshot, graph, threads });
         }
-        let heap = Heap::new(snapshot, threads).map_err(|error| self.failure(&error))?;
+        let message = format!("analysing {} blocks", count(f64::from(snapshot.blocks())));
+        let heap = patiently(message, || Heap::new(snapshot, threads))
+            .map_err(|error| self.failure(&error))?;
         // Where it cannot be left, the next command takes as long as this one: that is all.
         let _ = keep(&heap, &index);
         Ok(heap)
+    }
+
+    /// The block with a number that the user gave.
+    pub(super) fn block(&self, heap: &Heap<'_>, number: u32) -> Result<BlockIndex, Failure> {
+        let there = heap.snapshot.blocks();
+        if number < there {
+            return Ok(BlockIndex(number));
+        }
+        Err(Failure::new(
+            Kind::Usage,
+            format_args!("no block {number}: {} has {there}", self.path.display()),
+        )
+        .hint("numbers are those that `heap dominators` and `heap path` print for this snapshot"))
     }
 
     /// A damaged file, as the user is told.
@@ -115,15 +174,15 @@ impl Input {
             .hint("heap snapshots come from `memtrail run --snapshot` and `memtrail snapshot`")
     }
 
-    /// Prints an answer as JSON, or as text by `print`, and says if the file is not whole.
+    /// Prints an answer as JSON, or as text by `draw`, and says if the file is not whole.
     pub(super) fn answer<T: Serialize>(
         &self,
         heap: &Heap<'_>,
-        json: bool,
+        form: &Form,
         answer: &T,
-        print: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
+        draw: impl FnOnce(&mut Canvas),
     ) -> Result<ExitCode, Failure> {
-        put(json, answer, print)?;
+        form.put(answer, draw)?;
         match heap.snapshot.damage {
             None => Ok(ExitCode::SUCCESS),
             Some(damage) => Err(Failure::new(
@@ -133,6 +192,31 @@ impl Input {
             .hint("what is said is of the part before that alone")),
         }
     }
+}
+
+/// Does something that may take long, and says so on a terminal if it does.
+pub(super) fn patiently<T>(message: String, work: impl FnOnce() -> T) -> T {
+    let (done, wait) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if wait.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::new_spinner().with_elapsed(PATIENCE);
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {msg}: {elapsed}")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
+            bar.set_message(message);
+            bar.enable_steady_tick(TICK);
+            // It ends when the sender is gone: nothing is ever sent.
+            let _ = wait.recv();
+            bar.finish_and_clear();
+        });
+        let result = work();
+        drop(done);
+        result
+    })
 }
 
 /// Leaves the index at `path`, which it gets when it is whole.
@@ -153,21 +237,4 @@ fn keep(heap: &Heap<'_>, path: &Path) -> std::io::Result<()> {
         let _ = fs::remove_file(&partial);
     }
     written
-}
-
-/// Prints an answer as JSON, or as text by `print`.
-pub(super) fn put<T: Serialize>(
-    json: bool,
-    answer: &T,
-    print: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
-) -> Result<(), Failure> {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    if json {
-        serde_json::to_writer_pretty(&mut out, answer).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        print(&mut out)?;
-    }
-    out.flush()?;
-    Ok(())
 }

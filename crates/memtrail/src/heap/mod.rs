@@ -5,8 +5,12 @@ mod children;
 mod histogram;
 mod info;
 mod input;
+mod named;
 mod path;
+mod retained;
 mod roots;
+mod shared;
+mod stack;
 mod strings;
 mod table;
 
@@ -39,12 +43,13 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Command {
     Info(info::Args),
-    Roots(roots::RootsArgs),
-    Stack(roots::StackArgs),
-    Shared(roots::SharedArgs),
+    Roots(roots::Args),
+    Stack(stack::Args),
+    Shared(shared::Args),
     Dominators(children::Args),
     Histogram(histogram::Args),
     Path(path::Args),
+    Retained(retained::Args),
     Strings(strings::Args),
     Diff(changes::DiffArgs),
     Growth(changes::GrowthArgs),
@@ -53,12 +58,13 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.command {
         Command::Info(args) => info::run(args),
-        Command::Roots(args) => roots::roots(args),
-        Command::Stack(args) => roots::stack(args),
-        Command::Shared(args) => roots::shared(args),
+        Command::Roots(args) => roots::run(args),
+        Command::Stack(args) => stack::run(args),
+        Command::Shared(args) => shared::run(args),
         Command::Dominators(args) => children::run(args),
         Command::Histogram(args) => histogram::run(args),
         Command::Path(args) => path::run(args),
+        Command::Retained(args) => retained::run(args),
         Command::Strings(args) => strings::run(args),
         Command::Diff(args) => changes::diff(args),
         Command::Growth(args) => changes::growth(args),

@@ -2,19 +2,21 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::BlockIndex;
 use memtrail_heap::query::{self, Step};
 
-use super::input::Which;
-use super::table::Table;
-use crate::error::{Failure, Kind};
+use super::input::{Which, patiently};
+use super::named;
+use super::table::{Table, outside};
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+use crate::error::Failure;
 use crate::units::{bytes, grouped};
 
 /// Shows how a block, or a kind of blocks, is held: from a root down to it
 ///
-/// Of a block: one way, over as few shared blocks as there can be. Steps that all ways lead through
-/// have a star: cut one of these, and the block is freed. Of a kind: ways to blocks from all over
-/// the heap, those of the same shape together.
+/// Of a block: one way, over as few shared blocks as there can be; with --all, all ways that have
+/// nothing else in common. Steps that every way leads through have a star: cut one of these, and the
+/// block is freed. Of a kind: ways to blocks from all over the heap, those of the same shape
+/// together; `…` stands for several alike that follow each other, `.(…)` for elements of arrays.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -22,13 +24,16 @@ pub(crate) struct Args {
     /// The block with this number, as `dominators` prints it
     #[arg(long, value_name = "N", required_unless_present = "kind", conflicts_with = "kind")]
     block: Option<u32>,
+    /// Of a block: all ways that share no other block, up to --limit. So many links have to be cut
+    #[arg(long, conflicts_with = "kind")]
+    all: bool,
     /// Blocks of this kind, as `histogram` prints it
     #[arg(long, value_name = "NAME")]
     kind: Option<String>,
     /// Look at so many blocks of the kind
     #[arg(long, value_name = "N", default_value = "500")]
     sample: usize,
-    /// Print at most so many shapes
+    /// Print at most so many shapes, or ways; 0 for all
     #[arg(long, value_name = "N", default_value = "8")]
     limit: usize,
 }
@@ -37,54 +42,91 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
     let failure = |error| input.failure(&error);
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     if let Some(kind) = &args.kind {
         let (there, some) = query::sample(&heap, kind, args.sample).map_err(failure)?;
         if some.is_empty() {
-            return Err(Failure::new(Kind::Usage, format_args!("nothing alive is a `{kind}`"))
-                .hint("`memtrail heap histogram` prints the names of kinds"));
+            return Err(named::no_kind(kind));
         }
         let merged = query::merged_paths(&heap, &some).map_err(failure)?;
-        return input.answer(&heap, args.which.json, &merged, |out| {
-            let looked_at = some.len() as u64;
-            writeln!(out, "{} of {} blocks looked at", grouped(looked_at), grouped(there))?;
-            for path in merged.iter().take(args.limit) {
-                writeln!(
-                    out,
-                    "\n{} held so (one of them: --block {})",
-                    grouped(path.blocks),
-                    path.example.0
-                )?;
+        return input.answer(&heap, &args.which.form, &merged, |canvas| {
+            let looked_at = grouped(some.len() as u64);
+            let text = if some.len() as u64 == there {
+                format!("all {looked_at} blocks looked at")
+            } else {
+                format!("{looked_at} of {} blocks looked at (--sample)", grouped(there))
+            };
+            canvas.line(&[(PLAIN, &text)]);
+            for path in merged.iter().take(limit) {
+                canvas.gap();
+                let held = format!("{} held so", grouped(path.blocks));
+                let example = format!("  (one of them: --block {})", path.example.0);
+                canvas.line(&[(STRONG, &held), (FAINT, &example)]);
                 for (depth, step) in path.shape.iter().enumerate() {
-                    writeln!(out, "{}{step}", " ".repeat(2 + depth.min(30)))?;
+                    let indent = " ".repeat(2 + depth.min(canvas.width() / 4));
+                    canvas.line(&[(PLAIN, &indent), (PLAIN, step)]);
                 }
             }
-            if merged.len() > args.limit {
-                writeln!(out, "\n… and {} other shapes", merged.len() - args.limit)?;
+            if merged.len() > limit {
+                canvas.gap();
+                let more = merged.len() - limit;
+                canvas.line(&[(FAINT, &format!("… and {more} other shapes (--limit 0: all)"))]);
             }
-            Ok(())
         });
     }
-    let block = BlockIndex(args.block.unwrap_or_default());
-    if block.0 >= heap.snapshot.blocks() {
-        return Err(Failure::new(
-            Kind::Usage,
-            format_args!("no block {}: the snapshot has {}", block.0, heap.snapshot.blocks()),
-        ));
+    let block = input.block(&heap, args.block.unwrap_or_default())?;
+    if args.all {
+        let found =
+            patiently("looking for ways".into(), || query::disjoint_paths(&heap, block, limit))
+                .map_err(failure)?;
+        return input.answer(&heap, &args.which.form, &found, |canvas| {
+            for path in &found.paths {
+                draw(canvas, &path.steps);
+                canvas.gap();
+            }
+            let ways = match found.paths.len() {
+                0 => format!("nothing keeps block {} alive: it is not freed yet", block.0),
+                1 if found.all => "one way: cut a step that has a star, and it is freed".into(),
+                ways if found.all => {
+                    format!("{ways} ways that share no block: each has to be cut to free it")
+                }
+                ways => format!("{ways} ways that share no block, and more (--limit)"),
+            };
+            canvas.paragraph(PLAIN, 2, &ways);
+        });
     }
     let path = query::path(&heap, block).map_err(failure)?;
-    input.answer(&heap, args.which.json, &path, |out| {
+    input.answer(&heap, &args.which.form, &path, |canvas| {
         let Some(path) = &path else {
-            return writeln!(out, "nothing keeps block {} alive: it is not freed yet", block.0);
+            let text = format!("nothing keeps block {} alive: it is not freed yet", block.0);
+            canvas.line(&[(PLAIN, &text)]);
+            return;
         };
-        let mut table = Table::new(&["retained", "", "times"], "");
-        for step in &path.steps {
-            let retained = step.retained.map_or_else(String::new, |size| bytes(size.0 as f64));
-            let star = if step.dominates { "*" } else { "" };
-            let times = if step.times > 1 { grouped(step.times) } else { String::new() };
-            table.row(vec![retained, star.into(), times], name(step));
-        }
-        table.print(out)
+        draw(canvas, &path.steps);
+        let alone = |above: &[Step]| above.iter().any(|step| step.dominates);
+        let text = if path.steps.split_last().is_some_and(|(_, above)| alone(above)) {
+            "* all ways lead through it: cut there, and the block is freed"
+        } else {
+            "nothing above keeps it alone: there are other ways to it (--all)"
+        };
+        canvas.paragraph(FAINT, 2, text);
     })
+}
+
+/// A way from a root, step by step.
+fn draw(canvas: &mut Canvas, steps: &[Step]) {
+    let mut table = Table::new(&["retained", "outside", "", "times"], "from the root down");
+    for step in steps {
+        let retained = step.retained.map_or_else(String::new, |size| bytes(size.0 as f64));
+        let external = outside(step.retained_external);
+        let times = if step.times > 1 { grouped(step.times) } else { String::new() };
+        if step.dominates {
+            table.strong(vec![retained, external, "*".into(), times], name(step));
+        } else {
+            table.row(vec![retained, external, String::new(), times], name(step));
+        }
+    }
+    table.print(canvas);
 }
 
 fn name(step: &Step) -> String {

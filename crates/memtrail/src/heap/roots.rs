@@ -1,168 +1,169 @@
-//! `memtrail heap roots`, `stack` and `shared`: what holds memory from outside the heap.
+//! `memtrail heap roots`: what holds memory from outside the heap.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use memtrail_heap::graph::HolderId;
-use memtrail_heap::query::{self, Heap, RootRow};
+use memtrail_heap::graph::{EVERYTHING, HolderId};
+use memtrail_heap::query::{self, Everything, RootRow};
 use memtrail_heap::{Bytes, RootKind};
+use serde::Serialize;
 
-use super::input::Which;
-use super::table::Table;
-use crate::error::{Failure, Kind};
-use crate::units::{bytes, percent, ratio};
+use super::input::{Which, patiently};
+use super::named;
+use super::table::{Table, outside};
+use crate::canvas::{Canvas, FAINT, PLAIN};
+use crate::error::Failure;
+use crate::units::{bytes, grouped, percent, ratio};
 
 /// Lists the roots that keep most memory alive
 ///
 /// A root is what holds a value from outside the heap: a module's global, a slot on a stack, a C
-/// variable, a finaliser. Rows nest: a module is there as a whole and with each of its fields, a
-/// thread with each of its frames. What several roots keep is in none of their rows, but in that of
-/// what they have in common.
+/// variable, a finaliser. Rows nest: a kind of roots, a module of it, each of its fields; a thread
+/// and each of its frames. What a row retains is the sum of the rows in it and of what several of
+/// these keep together: to free that, all of them have to let go.
 #[derive(clap::Args)]
-pub(crate) struct RootsArgs {
+#[command(after_help = "\
+A leak in something that everybody knows (a table that threads, callbacks and modules all reach) is
+retained by nobody alone. Look at `several together`: what is in it, and who reaches it:
+  memtrail heap dominators REC                what hangs below all roots, by kind
+  memtrail heap path REC --block N            how one of these blocks is held
+  memtrail heap roots REC --sort reachable    which roots reach most")]
+pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
-    /// Leave out what retains less: 100k, 1M, 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = size, hide_default_value = true)]
-    min: u64,
+    /// Leave out what retains less (--sort reachable: reaches less): 100k, 1M, 2GiB
+    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = named::size, hide_default_value = true)]
+    min: Bytes,
     /// Only one kind: global, stack, local-c, global-c, finaliser, memprof, hook, domain,
     /// ephemeron, static, other
-    #[arg(long, value_parser = kind)]
+    #[arg(long, value_parser = named::kind)]
     kind: Option<RootKind>,
-    /// Print at most so many rows; 0 for all
-    #[arg(long, value_name = "N", default_value = "40")]
+    /// What comes first
+    #[arg(long, value_enum, default_value_t = Sort::Retained)]
+    sort: Sort,
+    /// Print at most so many; 0 for all
+    #[arg(long, value_name = "N", default_value = "30")]
     limit: usize,
 }
 
-/// Shows what each stack frame keeps alive, innermost first
-#[derive(clap::Args)]
-pub(crate) struct StackArgs {
-    #[command(flatten)]
-    which: Which,
+/// What comes first.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    /// What would be freed without it
+    Retained,
+    /// What can be got at from it, whatever else leads there; one list, not nested
+    Reachable,
 }
 
-/// Shows how much two roots have in common
-#[derive(clap::Args)]
-pub(crate) struct SharedArgs {
-    #[command(flatten)]
-    which: Which,
-    /// A root's name as `roots` prints it, or a part of it that no other has
-    a: String,
-    /// Another
-    b: String,
+/// The answer.
+#[derive(Serialize)]
+struct Roots {
+    #[serde(flatten)]
+    everything: Everything,
+    rows: Vec<RootRow>,
+    /// Rows that `--limit` left out.
+    left_out: usize,
 }
 
-/// `100k`, `1M`, `2GiB`.
-fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let shift =
-        match text[digits.len()..].to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i')
-        {
-            "" => 0,
-            "k" => 10,
-            "m" => 20,
-            "g" => 30,
-            _ => return Err(format!("`{text}` is no size: 100k, 1M and 2GiB are")),
-        };
-    let number: u64 =
-        digits.parse().map_err(|_| format!("`{text}` is no size: 100k, 1M and 2GiB are"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is more than there is"))
-}
-
-fn kind(text: &str) -> Result<RootKind, String> {
-    let known = RootKind::ALL.iter().find(|kind| kind.name() == text);
-    known.copied().ok_or_else(|| {
-        let names: Vec<&str> = RootKind::ALL.iter().map(|kind| kind.name()).collect();
-        format!("no such kind; there are {}", names.join(", "))
-    })
-}
-
-pub(super) fn roots(args: &RootsArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let limit = if args.limit == 0 || args.which.json { usize::MAX } else { args.limit };
-    let (rows, left_out) = query::roots(&heap, Bytes(args.min), args.kind, limit);
-    input.answer(&heap, args.which.json, &rows, |out| {
-        print(out, &heap, &rows)?;
-        if left_out > 0 {
-            writeln!(out, "… and {left_out} more (--limit 0 for all, --min for the large ones)")?;
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    let (rows, left_out) = match args.sort {
+        Sort::Retained => query::roots(&heap, args.min, args.kind, limit),
+        Sort::Reachable => patiently("looking at what each root reaches".into(), || {
+            query::roots_by_reach(&heap, args.min, args.kind, limit)
+        }),
+    };
+    let answer = Roots { everything: query::everything(&heap), rows, left_out };
+    input.answer(&heap, &args.which.form, &answer, |canvas| {
+        match (answer.rows.is_empty(), args.sort) {
+            (true, _) => nothing(canvas, args),
+            (false, Sort::Retained) => nested(canvas, &answer, args.kind.is_none()),
+            (false, Sort::Reachable) => list(canvas, &answer),
         }
-        Ok(())
+        if answer.left_out > 0 {
+            let text = format!("… and {} more (--limit 0: all)", grouped(answer.left_out as u64));
+            canvas.line(&[(FAINT, &text)]);
+        }
     })
 }
 
-fn print(out: &mut dyn std::io::Write, heap: &Heap<'_>, rows: &[RootRow]) -> std::io::Result<()> {
-    let all = heap.graph.held(memtrail_heap::graph::EVERYTHING).bytes();
-    let mut table = Table::new(&["retained", "", "reachable", "kind"], "root");
-    for row in rows {
-        let name = if row.path.is_empty() { "(all)".into() } else { row.path.join(" / ") };
-        let figures = vec![
-            bytes(row.retained.0 as f64),
-            percent(ratio(row.retained.0 as f64, all.0 as f64)),
-            bytes(row.reachable.0 as f64),
-            row.kind.to_owned(),
-        ];
+fn nothing(canvas: &mut Canvas, args: &Args) {
+    let kind = args.kind.map_or_else(String::new, |kind| format!("{} ", kind.name()));
+    let text = if args.min.0 > 1 {
+        format!("no {kind}roots keep {} alive", bytes(args.min.0 as f64))
+    } else {
+        format!("no {kind}roots keep anything alive by themselves")
+    };
+    canvas.line(&[(PLAIN, &text)]);
+}
+
+fn figures(retained: [Bytes; 2], all: Bytes) -> Vec<String> {
+    vec![
+        bytes(retained[0].0 as f64),
+        percent(ratio(retained[0].0 as f64, all.0 as f64)),
+        outside(retained[1]),
+    ]
+}
+
+fn row_figures(row: &RootRow, all: Bytes) -> Vec<String> {
+    let mut figures = figures([row.retained, row.retained_external], all);
+    figures.push(bytes(row.reachable.0 as f64));
+    figures
+}
+
+/// Rows below those that they are part of, each with what its parts keep together.
+fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
+    let all = answer.everything.retained;
+    let mut parts: BTreeMap<HolderId, Vec<&RootRow>> = BTreeMap::new();
+    for row in &answer.rows {
+        parts.entry(row.part_of).or_default().push(row);
+    }
+    // What is smaller than all that is shown, or a trifle, is not worth a line.
+    let least = answer.rows.iter().map(|row| row.retained + row.retained_external).min();
+    let least = least.unwrap_or_default().max(Bytes(all.0 / 100)).max(Bytes(1));
+    let mut table = Table::new(&["retained", "", "outside", "reachable"], "root");
+    let together = |table: &mut Table, size: [Bytes; 2], depth: usize, what: &str| {
+        if size[0] + size[1] >= least {
+            let text = format!("{}several {what}together", "  ".repeat(depth));
+            table.faint(figures(size, all), text);
+        }
+    };
+    if whole {
+        let Everything { retained_external, together: several, together_external, .. } =
+            answer.everything;
+        table.strong(figures([all, retained_external], all), "all that is kept alive");
+        together(&mut table, [several, together_external], 1, "kinds of roots ");
+    }
+    // From the last to the first, as a stack gives them back.
+    let mut todo: Vec<(usize, &RootRow)> = Vec::new();
+    let push = |todo: &mut Vec<_>, above: HolderId, depth: usize| {
+        let below = parts.get(&above).into_iter().flatten().rev();
+        todo.extend(below.map(|row| (depth, *row)));
+    };
+    push(&mut todo, EVERYTHING, usize::from(whole));
+    while let Some((depth, row)) = todo.pop() {
+        let name = row.path.last().map_or(row.kind, String::as_str);
+        table.row(row_figures(row, all), format!("{}{name}", "  ".repeat(depth)));
+        let what = match (row.path.is_empty(), row.kind) {
+            (true, "global") => "modules ",
+            (true, "stack") => "threads ",
+            _ => "of these ",
+        };
+        together(&mut table, [row.together, row.together_external], depth + 1, what);
+        push(&mut todo, row.root, depth + 1);
+    }
+    table.print(canvas);
+}
+
+fn list(canvas: &mut Canvas, answer: &Roots) {
+    let mut table = Table::new(&["retained", "", "outside", "reachable", "kind"], "root");
+    for row in &answer.rows {
+        let name = if row.path.is_empty() { "(all of them)".into() } else { row.path.join(" / ") };
+        let mut figures = row_figures(row, answer.everything.retained);
+        figures.push(row.kind.to_owned());
         table.row(figures, name);
     }
-    table.print(out)
-}
-
-pub(super) fn stack(args: &StackArgs) -> Result<ExitCode, Failure> {
-    let input = args.which.open()?;
-    let heap = input.heap()?;
-    let rows = query::stack(&heap);
-    input.answer(&heap, args.which.json, &rows, |out| {
-        let mut table = Table::new(&["retained", "reachable"], "frame");
-        for row in rows.iter().filter(|row| !row.path.is_empty()) {
-            let indent = "  ".repeat(row.path.len() - 1);
-            let name = row.path.last().map_or("", String::as_str);
-            let figures = vec![bytes(row.retained.0 as f64), bytes(row.reachable.0 as f64)];
-            table.row(figures, format!("{indent}{name}"));
-        }
-        table.print(out)
-    })
-}
-
-/// The holder with a name: the whole name, or a part that only one has.
-fn find(heap: &Heap<'_>, wanted: &str) -> Result<HolderId, Failure> {
-    let holders = heap.graph.holders();
-    let names: Vec<(HolderId, String)> = heap
-        .snapshot
-        .labels
-        .iter()
-        .map(|(label, _)| {
-            (holders.label(label), query::label_path(&heap.snapshot.labels, label).join(" / "))
-        })
-        .chain(RootKind::ALL.iter().map(|kind| (holders.kind(*kind), kind.name().to_owned())))
-        .collect();
-    if let Some((holder, _)) = names.iter().find(|(_, name)| name == wanted) {
-        return Ok(*holder);
-    }
-    let some: Vec<_> = names.iter().filter(|(_, name)| name.contains(wanted)).collect();
-    match some.as_slice() {
-        [(holder, _)] => Ok(*holder),
-        [] => Err(Failure::new(Kind::Usage, format_args!("no root has `{wanted}` in its name"))
-            .hint("`memtrail heap roots` lists them")),
-        [(_, first), (_, second), ..] => Err(Failure::new(
-            Kind::Usage,
-            format_args!(
-                "{} roots have `{wanted}` in their names: {first}, {second}, …",
-                some.len()
-            ),
-        )
-        .hint("give more of the name, or all of it")),
-    }
-}
-
-pub(super) fn shared(args: &SharedArgs) -> Result<ExitCode, Failure> {
-    let input = args.which.open()?;
-    let heap = input.heap()?;
-    let shared = query::shared(&heap, find(&heap, &args.a)?, find(&heap, &args.b)?);
-    input.answer(&heap, args.which.json, &shared, |out| {
-        let mut table = Table::new(&["size"], "reachable from");
-        for (name, size) in shared.names.iter().zip(shared.reachable) {
-            table.row(vec![bytes(size.0 as f64)], name.as_str());
-        }
-        table.row(vec![bytes(shared.common.0 as f64)], "both");
-        table.print(out)
-    })
+    table.print(canvas);
 }

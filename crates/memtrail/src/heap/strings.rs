@@ -6,6 +6,7 @@ use memtrail_heap::query;
 
 use super::input::Which;
 use super::table::Table;
+use crate::canvas::PLAIN;
 use crate::error::{Failure, Kind};
 use crate::units::{bytes, grouped};
 
@@ -30,15 +31,19 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             Failure::new(Kind::Input, "the snapshot has no contents of strings")
                 .hint("take one with them: memtrail run --snapshot … --contents")
         })?;
-    input.answer(&heap, args.which.json, &strings, |out| {
-        writeln!(
-            out,
-            "{} strings hold {}; {} would be saved if each were there once\n",
+    input.answer(&heap, &args.which.form, &strings, |canvas| {
+        let sums = format!(
+            "{} strings hold {}; {} would be saved if each were there once",
             grouped(strings.strings),
             bytes(strings.bytes.0 as f64),
             bytes(strings.wasted.0 as f64)
-        )?;
-        let mut table = Table::new(&["wasted", "times", "length"], "");
+        );
+        canvas.paragraph(PLAIN, 2, &sums);
+        if strings.duplicates.is_empty() {
+            return;
+        }
+        canvas.gap();
+        let mut table = Table::new(&["wasted", "times", "length"], "string");
         for duplicate in &strings.duplicates {
             let figures = vec![
                 bytes(duplicate.wasted.0 as f64),
@@ -47,6 +52,6 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             ];
             table.row(figures, format!("{:?}", duplicate.start));
         }
-        table.print(out)
+        table.print(canvas);
     })
 }

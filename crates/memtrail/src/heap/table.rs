@@ -1,41 +1,124 @@
-//! Columns of figures with a text behind them.
+//! Columns of figures with a text behind them, no wider than the terminal.
 
-use std::io::{self, Write};
+use anstyle::Style;
+use memtrail_heap::Bytes;
 
-use unicode_width::UnicodeWidthStr as _;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle};
+use crate::units::bytes;
+
+/// A size outside the heap, which most things have none of.
+pub(super) fn outside(size: Bytes) -> String {
+    if size.0 == 0 { String::new() } else { bytes(size.0 as f64) }
+}
+
+/// Columns that a text should have at least; with less, it gets a line of its own.
+const ROOM: usize = 24;
 
 /// Rows of right-aligned figures, each with a text.
 pub(super) struct Table {
-    rows: Vec<(Vec<String>, String)>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    figures: Vec<String>,
+    text: String,
+    style: Style,
 }
 
 impl Table {
     /// A table with these headings.
     pub(super) fn new(headings: &[&str], text: &str) -> Self {
-        let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
-        Self { rows: vec![(headings, text.to_owned())] }
+        let figures = headings.iter().map(|heading| (*heading).to_owned()).collect();
+        Self { rows: vec![Row { figures, text: text.to_owned(), style: FAINT }] }
     }
 
     pub(super) fn row(&mut self, figures: Vec<String>, text: impl Into<String>) {
-        self.rows.push((figures, text.into()));
+        self.rows.push(Row { figures, text: text.into(), style: PLAIN });
     }
 
-    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let columns = self.rows.iter().map(|(figures, _)| figures.len()).max().unwrap_or(0);
+    /// A row that stands out.
+    pub(super) fn strong(&mut self, figures: Vec<String>, text: impl Into<String>) {
+        self.rows.push(Row { figures, text: text.into(), style: STRONG });
+    }
+
+    /// A row that explains others.
+    pub(super) fn faint(&mut self, figures: Vec<String>, text: impl Into<String>) {
+        self.rows.push(Row { figures, text: text.into(), style: FAINT });
+    }
+
+    /// Adds the rows. Columns in which nothing stands but the heading are left out.
+    pub(super) fn print(&self, canvas: &mut Canvas) {
+        let count = self.rows.iter().map(|row| row.figures.len()).max().unwrap_or(0);
         let width = |column: usize| {
-            self.rows
-                .iter()
-                .filter_map(|(figures, _)| Some(figures.get(column)?.width()))
-                .max()
-                .unwrap_or(0)
+            let texts = || self.rows.iter().map(move |row| row.figures.get(column));
+            let used = texts().skip(1).flatten().any(|figure| !figure.is_empty());
+            let widest = texts().flatten().map(|figure| columns(figure)).max();
+            if used { widest.unwrap_or(0) } else { 0 }
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        for (figures, text) in &self.rows {
-            for (figure, width) in figures.iter().zip(&widths) {
-                write!(out, "{}{figure}  ", " ".repeat(width.saturating_sub(figure.width())))?;
+        let widths: Vec<usize> = (0..count).map(width).collect();
+        let before: usize = widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum();
+        let room = canvas.width().saturating_sub(before);
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, width) in widths.iter().enumerate().filter(|(_, width)| **width > 0) {
+                let figure = row.figures.get(column).map_or("", String::as_str);
+                line.push_str(&" ".repeat(width.saturating_sub(columns(figure))));
+                line.push_str(figure);
+                line.push_str("  ");
             }
-            writeln!(out, "{text}")?;
+            let text = clean(&row.text);
+            if columns(&text) <= room || room >= ROOM {
+                canvas.line(&[(row.style, &line), (row.style, &elide_middle(&text, room))]);
+            } else {
+                canvas.line(&[(row.style, line.trim_end())]);
+                let indent = 4.min(canvas.width());
+                let text = elide_middle(&text, canvas.width() - indent);
+                canvas.line(&[(PLAIN, &" ".repeat(indent)), (row.style, &text)]);
+            }
         }
-        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anstream::adapter::strip_str;
+
+    use super::*;
+
+    fn printed(width: usize) -> String {
+        let mut table = Table::new(&["retained", "", "empty"], "root");
+        let figures = |size: &str| vec![size.to_owned(), "1 %".into(), String::new()];
+        table.row(figures("1.5 MiB"), "Module.with_a_name_that_is_long_enough_to_be_cut");
+        table.strong(figures("1 B"), "M");
+        let mut canvas = Canvas::new(width);
+        table.print(&mut canvas);
+        strip_str(&canvas.finish()).to_string()
+    }
+
+    #[test]
+    fn figures_stand_below_each_other_and_empty_columns_are_left_out() {
+        assert_eq!(
+            printed(80),
+            "retained       root\n \
+              1.5 MiB  1 %  Module.with_a_name_that_is_long_enough_to_be_cut\n     \
+                  1 B  1 %  M\n"
+        );
+    }
+
+    #[test]
+    fn names_lose_their_middle_and_get_a_line_of_their_own_where_it_is_narrow() {
+        assert_eq!(
+            printed(40),
+            "retained       root\n \
+              1.5 MiB  1 %  Module.with_…ugh_to_be_cut\n     \
+                  1 B  1 %  M\n"
+        );
+        assert_eq!(
+            printed(30),
+            "retained       root\n \
+              1.5 MiB  1 %\n    \
+                 Module.with_a…ugh_to_be_cut\n     \
+                  1 B  1 %  M\n"
+        );
     }
 }

@@ -1,0 +1,76 @@
+//! `memtrail heap retained`: what a group of blocks and roots keeps alive together.
+
+use std::process::ExitCode;
+
+use memtrail_heap::query::{self, RetainedGroup};
+
+use super::input::{Which, patiently};
+use super::named;
+use super::table::{Table, outside};
+use crate::error::{Failure, Kind};
+use crate::units::{bytes, grouped};
+
+/// Says exactly what would be freed if a group of blocks or roots were gone
+///
+/// Blocks, kinds of blocks and roots may be mixed; what only several of them together keep alive
+/// counts, too. `histogram` and `dominators` say what blocks retain one by one.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  memtrail heap retained REC --kind string                all strings
+  memtrail heap retained REC --root Cache --root Pool     two modules, and what they share
+  memtrail heap retained REC --block 4711 --block 5813    two blocks")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// All blocks of this kind, as `histogram` prints it; may be repeated
+    #[arg(long = "kind", value_name = "NAME")]
+    kinds: Vec<String>,
+    /// This root, with all below it: its name as `roots` prints it, or its number; may be repeated
+    #[arg(long = "root", value_name = "ROOT")]
+    roots: Vec<String>,
+    /// The block with this number; may be repeated
+    #[arg(long = "block", value_name = "N")]
+    blocks: Vec<u32>,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if args.kinds.is_empty() && args.roots.is_empty() && args.blocks.is_empty() {
+        return Err(Failure::new(Kind::Usage, "retained by what?")
+            .hint("name a --kind, a --root or a --block; several are one group"));
+    }
+    let input = args.which.open()?;
+    let heap = input.heap()?;
+    let holders = args.roots.iter().map(|root| named::root(&heap, root));
+    let blocks = args.blocks.iter().map(|block| input.block(&heap, *block));
+    let group = RetainedGroup {
+        holders: holders.collect::<Result<_, _>>()?,
+        blocks: blocks.collect::<Result<_, _>>()?,
+        kinds: args.kinds.clone(),
+    };
+    let retained = patiently("looking what can be reached without them".into(), || {
+        query::retained(&heap, &group)
+    })
+    .map_err(|error| input.failure(&error))?;
+    if retained.blocks == 0 && group.holders.is_empty() && group.blocks.is_empty() {
+        return Err(named::no_kind(&args.kinds.join("`, `")));
+    }
+    input.answer(&heap, &args.which.form, &retained, |canvas| {
+        let mut table = Table::new(&["blocks", "size", "outside"], "");
+        if retained.blocks > 0 {
+            let figures = vec![
+                grouped(retained.blocks),
+                bytes(retained.bytes.0 as f64),
+                outside(retained.external),
+            ];
+            table.row(figures, "the blocks themselves");
+        }
+        let figures = vec![
+            String::new(),
+            bytes(retained.retained.0 as f64),
+            outside(retained.retained_external),
+        ];
+        table.strong(figures, "retained: would be freed if they were gone");
+        table.print(canvas);
+    })
+}

@@ -1,0 +1,59 @@
+//! `memtrail heap stack`: backtraces that show what each frame keeps alive.
+
+use std::process::ExitCode;
+
+use memtrail_heap::query;
+
+use super::input::Which;
+use super::table::Table;
+use crate::canvas::{FAINT, PLAIN};
+use crate::error::Failure;
+use crate::units::bytes;
+
+/// Shows what each stack frame keeps alive, innermost first
+///
+/// Of each thread the frames as a backtrace has them, with what their slots retain and reach. A
+/// frame that retains much is a call that has to return before that is freed.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Show frames that keep nothing, and the slots of each frame, too
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let input = args.which.open()?;
+    let heap = input.heap()?;
+    let rows = query::stack(&heap);
+    input.answer(&heap, &args.which.form, &rows, |canvas| {
+        let mut left_out = 0;
+        let mut table = Table::new(&["retained", "reachable"], "frame");
+        for row in rows.iter().filter(|row| !row.path.is_empty()) {
+            let is_slot = row.path.last().is_some_and(|name| name.starts_with("slot "));
+            if !args.all && (is_slot || row.reachable.0 == 0) {
+                left_out += usize::from(!is_slot);
+                continue;
+            }
+            let indent = "  ".repeat(row.path.len() - 1);
+            let name = row.path.last().map_or("", String::as_str);
+            let figures = vec![bytes(row.retained.0 as f64), bytes(row.reachable.0 as f64)];
+            if row.path.len() == 1 {
+                table.strong(figures, name);
+            } else {
+                table.row(figures, format!("{indent}{name}"));
+            }
+        }
+        if rows.iter().all(|row| row.path.is_empty()) {
+            canvas
+                .line(&[(PLAIN, "no stack holds anything: the program had ended, or waits in C")]);
+            return;
+        }
+        table.print(canvas);
+        if left_out > 0 {
+            let text = format!("{left_out} frames and threads reach nothing (--all: these, too)");
+            canvas.line(&[(FAINT, &text)]);
+        }
+    })
+}
