@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(
             printed(40),
             "retained       root\n \
-              1.5 MiB  1 %  Module.with_…ugh_to_be_cut\n     \
+              1.5 MiB  1 %  Module.with_…gh_to_be_cut\n     \
                   1 B  1 %  M\n"
         );
         assert_eq!(
