@@ -117,7 +117,7 @@ mod tests {
             printed(30),
             "retained       root\n \
               1.5 MiB  1 %\n    \
-                 Module.with_a…ugh_to_be_cut\n     \
+                 Module.with_…ugh_to_be_cut\n     \
                   1 B  1 %  M\n"
         );
     }
