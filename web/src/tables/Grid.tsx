@@ -1,11 +1,11 @@
 /** Rows of one height, of which only those in sight exist, with a cursor that the keyboard moves. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ReadonlySignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { percent } from "../text/units.ts";
 import { useSize } from "../widgets/size.ts";
-import type { Row } from "./answers.ts";
-import { placeOf, type Column } from "./columns.ts";
+import type { Column } from "./columns.ts";
 import type { Line } from "./outline.ts";
-import type { Rows } from "./rows.ts";
 
 /** CSS pixels, as `--row` in style.css. */
 const ROW = 24;
@@ -14,22 +14,49 @@ const MARGIN = 8;
 /** Browsers do not scroll further than this many pixels. */
 const HIGHEST = 12_000_000;
 
-interface Props {
-  rows: Rows;
-  columns: readonly Column[];
+/** Rows as the grid needs them: some not there yet, some open. */
+export interface GridRows<R> {
+  readonly changes: ReadonlySignal<number>;
+  readonly size: number;
+  line(index: number): Line<R> | null;
+  /** Rows from one index up to another are looked at. */
+  need(from: number, to: number): void;
+  canOpen(line: Line<R>): boolean;
+  isOpen(line: Line<R>): boolean;
+  isWaiting(line: Line<R>): boolean;
+  toggle(line: Line<R>, open: boolean): void;
+}
+
+/** What stands in a row, other than its numbers. */
+export interface Looks<R> {
+  /** The name of the table for screen readers. */
+  readonly label: string;
+  readonly nameTitle: string;
+  /** Length of the bar, a share of 1. */
+  share(row: R): number;
+  name(row: R): string;
+  /** In place of the bare name. */
+  nameNode?(row: R): ComponentChildren;
+  readonly placeTitle: string;
+  place(row: R): string;
+}
+
+interface Props<R> {
+  rows: GridRows<R>;
+  columns: readonly Column<R>[];
+  looks: Looks<R>;
   sort: string;
   descending: boolean;
-  nameTitle: string;
   cursor: number;
   range: { from: number; to: number };
   onSort(column: string): void;
   onMove(index: number, extend: boolean): void;
-  onFocus(line: Line<Row>): void;
+  onFocus(line: Line<R>): void;
   /** What Ctrl+C puts on the clipboard. */
   copied(): string;
 }
 
-export function Grid(props: Props) {
+export function Grid<R>(props: Props<R>) {
   const { rows, columns, cursor, range, onMove } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const size = useSize(scroller);
@@ -82,7 +109,7 @@ export function Grid(props: Props) {
     event.stopPropagation();
   };
 
-  const shown: { index: number; line: Line<Row> }[] = [];
+  const shown: { index: number; line: Line<R> }[] = [];
   for (let index = first; index < last; index++) {
     const line = rows.line(index);
     if (line) shown.push({ index, line });
@@ -92,11 +119,12 @@ export function Grid(props: Props) {
       class="grid"
       ref={scroller}
       role="treegrid"
-      aria-label={`${props.nameTitle} and what they allocated`}
+      aria-label={props.looks.label}
       aria-rowcount={total + 1}
       aria-multiselectable="true"
       aria-activedescendant={shown.some(({ index }) => index === cursor) ? `row-${cursor}` : undefined}
       tabIndex={0}
+      style={numbers(columns)}
       onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
       onKeyDown={key}
       onCopy={(event) => {
@@ -114,6 +142,7 @@ export function Grid(props: Props) {
             line={line}
             rows={rows}
             columns={columns}
+            looks={props.looks}
             selected={index >= range.from && index <= range.to}
             onClick={(event) => move(index, event.shiftKey)}
             onFocus={() => props.onFocus(line)}
@@ -124,7 +153,13 @@ export function Grid(props: Props) {
   );
 }
 
-function Head({ columns, sort, descending, nameTitle, onSort }: Props) {
+/** How many columns of numbers there are, the narrower the window the fewer. */
+function numbers<R>(columns: readonly Column<R>[]): Record<string, number> {
+  const upTo = (spare: number) => columns.filter((column) => column.spare <= spare).length;
+  return { "--all": upTo(2), "--some": upTo(1), "--few": upTo(0) };
+}
+
+function Head<R>({ columns, sort, descending, looks, onSort }: Props<R>) {
   const order = (column: string) => (column !== sort ? "none" : descending ? "descending" : "ascending");
   const title = (column: string, text: string, what: string, kind: string) => (
     <div class={kind} role="columnheader" aria-sort={order(column)} key={column}>
@@ -142,25 +177,26 @@ function Head({ columns, sort, descending, nameTitle, onSort }: Props) {
         Share
       </div>
       {columns.map((column) => title(column.sort, column.title, column.what, `grid-number spare-${column.spare}`))}
-      {title("name", nameTitle, "name", "grid-name")}
+      {title("name", looks.nameTitle, "name", "grid-name")}
       <div class="grid-place" role="columnheader">
-        Where
+        {looks.placeTitle}
       </div>
     </div>
   );
 }
 
-interface RowProps {
+interface RowProps<R> {
   index: number;
-  line: Line<Row>;
-  rows: Rows;
-  columns: readonly Column[];
+  line: Line<R>;
+  rows: GridRows<R>;
+  columns: readonly Column<R>[];
+  looks: Looks<R>;
   selected: boolean;
   onClick(event: MouseEvent): void;
   onFocus(): void;
 }
 
-function GridRow({ index, line, rows, columns, selected, onClick, onFocus }: RowProps) {
+function GridRow<R>({ index, line, rows, columns, looks, selected, onClick, onFocus }: RowProps<R>) {
   const { row, place } = line;
   const depth = place.length - 1;
   const opens = rows.canOpen(line);
@@ -181,15 +217,15 @@ function GridRow({ index, line, rows, columns, selected, onClick, onFocus }: Row
       {row ? (
         <>
           <div class="grid-share" role="gridcell">
-            <span class="grid-bar" style={{ width: `${Math.min(1, row.share) * 100}%` }} />
-            <span class="grid-percent">{percent(row.share)}</span>
+            <span class="grid-bar" style={{ width: `${Math.max(0, Math.min(1, looks.share(row))) * 100}%` }} />
+            <span class="grid-percent">{percent(looks.share(row))}</span>
           </div>
           {columns.map((column) => (
             <div key={column.sort} class={`grid-number spare-${column.spare}`} role="gridcell">
               {column.text(row)}
             </div>
           ))}
-          <div class="grid-name" role="gridcell" title={row.label} style={{ paddingLeft: `${depth * 16}px` }}>
+          <div class="grid-name" role="gridcell" title={looks.name(row)} style={{ paddingLeft: `${depth * 16}px` }}>
             <button
               type="button"
               class="grid-opener"
@@ -204,10 +240,10 @@ function GridRow({ index, line, rows, columns, selected, onClick, onFocus }: Row
             >
               {rows.isWaiting(line) ? "…" : opens ? (open ? "▾" : "▸") : ""}
             </button>
-            <span class="clip">{row.label}</span>
+            <span class="clip">{looks.nameNode ? looks.nameNode(row) : looks.name(row)}</span>
           </div>
-          <div class="grid-place clip quiet" role="gridcell" title={placeOf(row)}>
-            {placeOf(row)}
+          <div class="grid-place clip quiet" role="gridcell" title={looks.place(row)}>
+            {looks.place(row)}
           </div>
         </>
       ) : (

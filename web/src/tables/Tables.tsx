@@ -13,8 +13,8 @@ import { copyText } from "../widgets/notice.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
 import type { Row } from "./answers.ts";
-import { COLUMNS, tabSeparated } from "./columns.ts";
-import { Grid } from "./Grid.tsx";
+import { COLUMNS, placeOf, tabSeparated } from "./columns.ts";
+import { Grid, type Looks } from "./Grid.tsx";
 import type { Line } from "./outline.ts";
 import { RowActions } from "./RowActions.tsx";
 import { Rows, type Below, type By, type Opened, type Subject } from "./rows.ts";
@@ -118,7 +118,7 @@ function Tables() {
           columns={COLUMNS}
           sort={sort.value}
           descending={direction.value === "1"}
-          nameTitle={BY.find(({ id }) => id === by.value)?.title ?? ""}
+          looks={looksOf(BY.find(({ id }) => id === by.value)?.title ?? "")}
           cursor={cursor}
           range={range}
           onSort={sortBy}
@@ -133,6 +133,17 @@ function Tables() {
       <RowActions line={line} by={by.value as By} path={line && rows.path(line)} focusOn={focusOn} />
     </div>
   );
+}
+
+function looksOf(nameTitle: string): Looks<Row> {
+  return {
+    label: `${nameTitle} and what they allocated`,
+    nameTitle,
+    share: (row) => row.share,
+    name: (row) => row.label,
+    placeTitle: "Where",
+    place: placeOf,
+  };
 }
 
 /** The first is what rows open into where nothing was chosen. */

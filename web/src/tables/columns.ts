@@ -2,15 +2,15 @@
 import { bytes, count, percent, seconds } from "../text/units.ts";
 import type { Row } from "./answers.ts";
 
-export interface Column {
+export interface Column<R = Row> {
   /** As the engine sorts by it. */
   readonly sort: string;
   readonly title: string;
   readonly what: string;
   /** As the page shows it. */
-  text(row: Row): string;
+  text(row: R): string;
   /** As a spreadsheet takes it. */
-  plain(row: Row): string;
+  plain(row: R): string;
   /** Left out in narrow windows, the higher the earlier; 0 always stays. */
   readonly spare: number;
 }
