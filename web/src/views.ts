@@ -2,11 +2,35 @@
 import { compareView } from "./compare/Compare.tsx";
 import { lifetimesView } from "./density/Density.tsx";
 import { flameView } from "./flame/Flame.tsx";
+import { blockView } from "./heap/block/Block.tsx";
+import { changesView } from "./heap/Changes.tsx";
+import { dominatorsView } from "./heap/Dominators.tsx";
+import { kindsView } from "./heap/Kinds.tsx";
+import { pathsView } from "./heap/paths/Paths.tsx";
+import { rootsView } from "./heap/Roots.tsx";
+import { sitesView } from "./heap/Sites.tsx";
+import { stackView } from "./heap/Stack.tsx";
+import { stringsView } from "./heap/Strings.tsx";
 import { infoView } from "./info/Info.tsx";
 import { tablesView } from "./tables/Tables.tsx";
 import { suspectsPanel } from "./suspects/Suspects.tsx";
 import type { SidePanel, View } from "./shell/registry.ts";
 
-export const views: readonly View[] = [flameView, tablesView, lifetimesView, compareView, infoView];
+export const views: readonly View[] = [
+  flameView,
+  tablesView,
+  lifetimesView,
+  compareView,
+  infoView,
+  rootsView,
+  dominatorsView,
+  kindsView,
+  pathsView,
+  stackView,
+  changesView,
+  sitesView,
+  stringsView,
+  blockView,
+];
 
 export const sidePanels: readonly SidePanel[] = [suspectsPanel];

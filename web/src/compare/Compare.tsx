@@ -58,6 +58,7 @@ function Compare() {
 
 export const compareView: View = {
   id: "compare",
+  half: "allocations",
   title: "Compare",
   what: "Two recordings, or two filters of one: what is new, gone, grown and shrunk",
   Component: Compare,

@@ -202,6 +202,7 @@ function Legend({ colours, extent }: { colours: readonly string[]; extent: Exten
 
 export const lifetimesView: View = {
   id: "lifetimes",
+  half: "allocations",
   title: "Lifetimes",
   what: "How long blocks live, by when they were allocated: a queue that falls behind is a rising line",
   Component: Lifetimes,

@@ -38,6 +38,12 @@ export interface Recording {
   trace_bytes: number;
   events: number;
   blocks_recorded: number;
+  /** How many snapshots of its heap there are; absent where the engine knows none. */
+  snapshots?: number;
+  /** Is there an allocation trace? A snapshot may stand alone. */
+  trace?: boolean;
+  /** The program runs, and can be asked for a snapshot. */
+  can_snapshot?: boolean;
   totals: { allocated: Estimate; blocks: number; live_end: number; peak: Peak };
 }
 

@@ -1,6 +1,7 @@
 /** How a component asks the engine: answers are kept, outdated asks dropped, and nothing flashes. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { whenAnalysed } from "./analysing.ts";
 import type { Ask, Engine } from "./engine.ts";
 import { Latest } from "./latest.ts";
 import { EngineError, type Answer } from "./slab.ts";
@@ -59,7 +60,7 @@ function keep(ask: string, answer: Answer<unknown>) {
 export async function askOnce<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
   asking.value += 1;
   try {
-    return await engine().ask<Fields>(ask, signal);
+    return await whenAnalysed(() => engine().ask<Fields>(ask, signal), signal);
   } finally {
     asking.value -= 1;
   }
@@ -67,12 +68,13 @@ export async function askOnce<Fields>(ask: Ask, signal?: AbortSignal): Promise<A
 
 /**
  * The answer to `ask` in a component. Asks again when `ask` changes (compared as JSON) or the
- * recording grows. `null` asks nothing.
+ * recording grows. `null` asks nothing. What does not change as the recording grows is asked with a
+ * `state` of its own: asked again when that changes.
  */
-export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
+export function useAsk<Fields>(ask: Ask | null, state?: string | number): Asked<Fields> {
   const text = ask && JSON.stringify(ask);
-  const key = text && `${revision.value} ${text}`;
-  const [state, setState] = useState<{ key: string | null; asked: Asked<Fields> }>({
+  const key = text && `${state ?? revision.value} ${text}`;
+  const [held, setHeld] = useState<{ key: string | null; asked: Asked<Fields> }>({
     key: null,
     asked: { answer: null, of: null, error: null, late: false, fresh: false },
   });
@@ -87,22 +89,22 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
       keep(request, answer);
       const fresh = request === wanted.current;
       const of = textOf(request);
-      setState((old) => ({ key: request, asked: { answer, of, error: null, late: !fresh && old.asked.late, fresh } }));
+      setHeld((old) => ({ key: request, asked: { answer, of, error: null, late: !fresh && old.asked.late, fresh } }));
     },
     failed: (request, error) =>
-      setState(({ asked: { answer, of } }) => ({
+      setHeld(({ asked: { answer, of } }) => ({
         key: request,
         asked: { answer, of, error: asEngineError(error), late: false, fresh: false },
       })),
   });
 
   const ready = key ? (kept.get(key) as Answer<Fields> | undefined) : undefined;
-  const settled = ready !== undefined || (state.key === key && state.asked.error !== null);
+  const settled = ready !== undefined || (held.key === key && held.asked.error !== null);
   useEffect(() => {
     if (ready && key) {
       latest.current?.stop();
       keep(key, ready);
-      setState({ key, asked: { answer: ready, of: text, error: null, late: false, fresh: true } });
+      setHeld({ key, asked: { answer: ready, of: text, error: null, late: false, fresh: true } });
     } else if (key && !settled) latest.current?.want(key);
   }, [key]);
   useEffect(() => () => latest.current?.stop(), []);
@@ -112,7 +114,7 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
     const timer = setTimeout(() => {
       told = true;
       waiting.value += 1;
-      setState((old) => ({ key: old.key, asked: { ...old.asked, late: true } }));
+      setHeld((old) => ({ key: old.key, asked: { ...old.asked, late: true } }));
     }, LATE_AFTER_MS);
     return () => {
       clearTimeout(timer);
@@ -121,8 +123,8 @@ export function useAsk<Fields>(ask: Ask | null): Asked<Fields> {
   }, [key, settled]);
 
   if (ready) return { answer: ready, of: text, error: null, late: false, fresh: true };
-  if (state.key === key) return state.asked;
-  return { ...state.asked, error: null, fresh: false };
+  if (held.key === key) return held.asked;
+  return { ...held.asked, error: null, fresh: false };
 }
 
 /** The ask in a key: what comes after the revision. */

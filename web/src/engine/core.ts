@@ -6,6 +6,8 @@ interface Exports {
   alloc(len: number): number;
   free(ptr: number, len: number): void;
   add_recording(ptr: number, len: number, description: number, descriptionLen: number): number;
+  /** Absent from engines that know no snapshots. */
+  add_snapshot?(recording: number, ptr: number, len: number, meta: number, metaLen: number): number;
   ask(ptr: number, len: number): number;
   last_error(): number;
 }
@@ -24,6 +26,16 @@ export class Core {
       this.lend(new TextEncoder().encode(description), (text, textLen) =>
         this.exports.add_recording(trace, traceLen, text, textLen),
       ),
+    );
+    if (status !== 0) decode(this.result(this.exports.last_error()));
+  }
+
+  /** Takes a snapshot in, or its summary alone where there are no bytes. Throws `EngineError`. */
+  addSnapshot(recording: number, snapshot: ArrayBuffer, meta: string): void {
+    const { add_snapshot: add } = this.exports;
+    if (!add) return;
+    const status = this.lend(new Uint8Array(snapshot), (ptr, len) =>
+      this.lend(new TextEncoder().encode(meta), (text, textLen) => add(recording, ptr, len, text, textLen)),
     );
     if (status !== 0) decode(this.result(this.exports.last_error()));
   }
@@ -55,16 +67,21 @@ export class Core {
 export interface Parcel {
   wasm: ArrayBuffer;
   recordings: { trace: ArrayBuffer; description: string }[];
+  /** Empty ones are not here as a whole. */
+  snapshots: { recording: number; meta: string; bytes: ArrayBuffer }[];
 }
 
 /** Unpacks the engine and its recordings. */
-export async function unpack({ wasm, recordings }: Parcel): Promise<Core> {
+export async function unpack({ wasm, recordings, snapshots }: Parcel): Promise<Core> {
   const core = await Core.of(await gunzip(wasm));
   for (const { trace, description } of recordings) core.add(await gunzip(trace), description);
+  for (const { recording, meta, bytes } of snapshots) core.addSnapshot(recording, await gunzip(bytes), meta);
   return core;
 }
 
-function gunzip(bytes: ArrayBuffer): Promise<ArrayBuffer> {
+/** Nothing stays nothing. */
+async function gunzip(bytes: ArrayBuffer): Promise<ArrayBuffer> {
+  if (bytes.byteLength === 0) return bytes;
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer();
 }

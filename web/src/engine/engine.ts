@@ -13,6 +13,8 @@ export type News =
   | { kind: "grown"; rec: number; events: number; end: number }
   | { kind: "ended"; rec: number; outcome: string | null }
   | { kind: "lost"; rec: number; why: string }
+  | { kind: "snapshot"; rec: number; number: number }
+  | { kind: "analysed"; rec: number; number: number; ready: number; of: number }
   | { kind: "connected" }
   | { kind: "disconnected" };
 
@@ -20,6 +22,8 @@ export interface Engine {
   /** Served by `memtrail view`, or everything inside this file. */
   readonly kind: "served" | "offline";
   ask<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>>;
+  /** Asks the recorded program to write its heap down. */
+  takeSnapshot(rec: number): Promise<void>;
   /** Calls back with news, until the returned function is called. */
   listen(tell: (news: News) => void): () => void;
 }

@@ -25,17 +25,45 @@ export class HttpEngine implements Engine {
     return decode<Fields>(buffer);
   }
 
+  async takeSnapshot(rec: number): Promise<void> {
+    let response: Response;
+    try {
+      response = await fetch("api/snapshot", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ rec }),
+      });
+    } catch {
+      throw new EngineError("memtrail view does not answer", "is it still running?");
+    }
+    const buffer = await response.arrayBuffer();
+    if (startsLikeAnAnswer(buffer)) decode(buffer);
+    else if (!response.ok) throw refusalIn(new TextDecoder().decode(buffer), response);
+  }
+
   listen(tell: (news: News) => void): () => void {
     const source = new EventSource("api/events");
-    const on = (kind: "added" | "grown" | "ended" | "lost") =>
+    const on = (kind: "added" | "grown" | "ended" | "lost" | "snapshot" | "analysed") =>
       source.addEventListener(kind, (event) => tell({ kind, ...JSON.parse((event as MessageEvent<string>).data) }));
     on("added");
     on("grown");
     on("ended");
     on("lost");
+    on("snapshot");
+    on("analysed");
     source.onopen = () => tell({ kind: "connected" });
     source.onerror = () => tell({ kind: "disconnected" });
     return () => source.close();
+  }
+}
+
+/** An error as JSON, or whatever came instead. */
+function refusalIn(text: string, response: Response): EngineError {
+  try {
+    const { message, hint } = JSON.parse(text).error;
+    return new EngineError(String(message), hint ?? undefined);
+  } catch {
+    return new EngineError(`memtrail view answers ${response.status} ${response.statusText}`);
   }
 }
 

@@ -8,6 +8,7 @@ import type { Order, Report } from "./worker.ts";
 const WASM = 'script[type="application/x-memtrail-wasm"]';
 const TRACE = 'script[type="application/x-memtrail-trace"]';
 
+const SNAPSHOT = 'script[type="application/x-memtrail-snapshot"]';
 const VIEW = 'script[type="application/x-memtrail-view"]';
 
 export function isOffline(): boolean {
@@ -44,6 +45,10 @@ export class OfflineEngine implements Engine {
     return answer;
   }
 
+  takeSnapshot(): Promise<void> {
+    return Promise.reject(new EngineError("this page is a file: there is no program to ask"));
+  }
+
   listen(): () => void {
     return () => undefined;
   }
@@ -69,6 +74,11 @@ function takeParcel(): Parcel {
     recordings: [...document.querySelectorAll<HTMLScriptElement>(TRACE)].map((script) => ({
       trace: fromBase64(script.textContent ?? ""),
       description: script.dataset["description"] ?? "{}",
+    })),
+    snapshots: [...document.querySelectorAll<HTMLScriptElement>(SNAPSHOT)].map((script) => ({
+      recording: Number(script.dataset["recording"] ?? 0),
+      meta: script.dataset["snapshot"] ?? "{}",
+      bytes: fromBase64(script.textContent ?? ""),
     })),
   };
 }
@@ -101,7 +111,8 @@ function inWorker(parcel: Parcel): Promise<Server> {
       reject(error);
       for (const next of waiting.splice(0)) next.reject(error);
     };
-    order({ parcel }, [parcel.wasm, ...parcel.recordings.map(({ trace }) => trace)]);
+    const { wasm, recordings, snapshots } = parcel;
+    order({ parcel }, [wasm, ...recordings.map(({ trace }) => trace), ...snapshots.map(({ bytes }) => bytes)]);
   });
 }
 

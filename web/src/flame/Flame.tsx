@@ -178,6 +178,7 @@ function Nothing({ asked, focused }: { asked: Asked<FlameAnswer>; focused: boole
 
 export const flameView: View = {
   id: "flame",
+  half: "allocations",
   title: "Flame graph",
   what: "Who allocated, and for whom",
   Component: Flame,

@@ -62,6 +62,7 @@ function Lines({ title, lines, bad = false }: { title: string; lines: Recording[
 
 export const infoView: View = {
   id: "info",
+  half: "allocations",
   title: "Info",
   what: "what was recorded, and how",
   Component: Info,

@@ -4,6 +4,7 @@ import type { About } from "../engine/answers.ts";
 import { askOnce, engine, revision } from "../engine/asking.ts";
 import { EngineError } from "../engine/slab.ts";
 import { tell } from "../widgets/notice.ts";
+import { heapRevision } from "../heap/state.ts";
 import { about } from "../state/about.ts";
 
 const AT_MOST_EVERY_MS = 1000;
@@ -51,6 +52,11 @@ export function begin(): void {
       case "lost":
         lost.value = new Map(lost.value).set(news.rec, news.why);
         soon();
+        break;
+      case "snapshot":
+      case "analysed":
+        heapRevision.value += 1;
+        if (news.kind === "snapshot") soon();
         break;
       case "ended":
         // A page that connects hears of what ended before, too.

@@ -8,23 +8,41 @@ import type { Recording } from "../engine/answers.ts";
 import { copyText } from "../widgets/notice.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { ExportMenu, exportOpen } from "./ExportMenu.tsx";
+import { Segmented } from "../widgets/Segmented.tsx";
+import { HeapFacts } from "../heap/HeapFacts.tsx";
+import { half, halves, switchTo } from "./halves.ts";
 import { helpOpen } from "./Help.tsx";
+import type { Half } from "./registry.ts";
 import { theme, toggleTheme } from "./theme.ts";
+
+const HALVES = [
+  { id: "allocations", title: "Allocations", what: "what was allocated, where, and for how long (g)" },
+  { id: "heap", title: "Heap", what: "snapshots: what keeps memory alive (g)" },
+];
 
 export function Header() {
   const run = recording.value;
+  const allocations = half.value === "allocations";
   const other = theme.value === "dark" ? "light" : "dark";
   useKeys("Page", [
     { keys: "y", does: "copy the link to what is shown", run: copyLink },
-    { keys: "e", does: "export what is shown", run: () => (exportOpen.value = true) },
+    ...(allocations ? [{ keys: "e", does: "export what is shown", run: () => (exportOpen.value = true) }] : []),
   ]);
   return (
     <header class="header">
       <Title run={run} />
+      {halves.value.length > 1 && (
+        <Segmented
+          label="half of the page"
+          choices={HALVES}
+          value={half.value}
+          onChoose={(id) => switchTo(id as Half)}
+        />
+      )}
       {run && <State run={run} />}
-      {run && <Facts run={run} />}
+      {run && (allocations ? <Facts run={run} /> : <HeapFacts />)}
       <div class="tools">
-        <ExportMenu />
+        {allocations && <ExportMenu />}
         <button type="button" class="button plain" title="copy the link to what is shown (y)" onClick={copyLink}>
           <Icon name="share" /> <span class="wide">Copy link</span>
         </button>

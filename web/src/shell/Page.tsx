@@ -1,5 +1,8 @@
 /** The page: header, timeline, filter, then the views with the panel at their side. */
 import { ChipBar } from "../filter/ChipBar.tsx";
+import { Strip } from "../heap/evolution/Strip.tsx";
+import { useSnapshots } from "../heap/state.ts";
+import { half, halves, switchTo } from "./halves.ts";
 import { useKeys } from "./keys.ts";
 import { toggleTheme } from "./theme.ts";
 import { Header } from "./Header.tsx";
@@ -13,19 +16,26 @@ import { Refusal } from "../widgets/State.tsx";
 import { notice } from "../widgets/notice.ts";
 
 export function Page() {
+  const allocations = half.value === "allocations";
+  useSnapshots();
   useKeys("Page", [
     { keys: "?", does: "show or hide this list", run: () => (helpOpen.value = !helpOpen.value) },
     { keys: "t", does: "light or dark", run: toggleTheme },
-    { keys: "p", does: "show or hide points of interest", run: () => (sideOpen.value = !sideOpen.value) },
+    ...(allocations
+      ? [{ keys: "p", does: "show or hide points of interest", run: () => (sideOpen.value = !sideOpen.value) }]
+      : []),
+    ...(halves.value.length > 1
+      ? [{ keys: "g", does: "allocations or heap", run: () => switchTo(allocations ? "heap" : "allocations") }]
+      : []),
   ]);
   return (
-    <div class="page">
+    <div class={allocations ? "page" : "page heap-half"}>
       <Header />
-      <Timeline />
-      <ChipBar />
+      {allocations ? <Timeline /> : <Strip />}
+      {allocations && <ChipBar />}
       <main class="main">
         {failure.value ? <Refusal error={failure.value} /> : <ViewTabs />}
-        <Side />
+        {allocations && <Side />}
       </main>
       <Help />
       {serverLost.value && (

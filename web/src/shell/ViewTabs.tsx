@@ -1,15 +1,19 @@
 /** The tabs, and the view behind the chosen one. */
 import { waiting } from "../engine/asking.ts";
-import { go, view } from "../state/page.ts";
-import { sidePanels, views } from "../views.ts";
+import { Analysing } from "../heap/Analysing.tsx";
+import { go } from "../state/page.ts";
+import { sidePanels } from "../views.ts";
 import { Fence } from "../widgets/Fence.tsx";
 import { Icon } from "../widgets/Icon.tsx";
+import { half, offered, shownView } from "./halves.ts";
 import { useKeys } from "./keys.ts";
 import { sideOpen } from "./Side.tsx";
 import { Totals } from "./Totals.tsx";
 
 export function ViewTabs() {
-  const shown = views.find(({ id }) => id === view.value) ?? views[0];
+  const views = offered.value;
+  const shown = shownView.value;
+  const allocations = half.value === "allocations";
   useKeys(
     "Views",
     views.map(({ id, title }, index) => ({
@@ -49,8 +53,8 @@ export function ViewTabs() {
           ))}
         </div>
         <span class="grow" />
-        <Totals />
-        {sidePanels.length > 0 && !sideOpen.value && (
+        {allocations ? <Totals /> : <Analysing />}
+        {allocations && sidePanels.length > 0 && !sideOpen.value && (
           <button
             type="button"
             class="button plain small"

@@ -34,6 +34,8 @@ export interface Looks<R> {
   readonly nameTitle: string;
   /** Length of the bar, a share of 1. */
   share(row: R): number;
+  /** A class for the bar. */
+  bar?(row: R): string;
   name(row: R): string;
   /** In place of the bare name. */
   nameNode?(row: R): ComponentChildren;
@@ -217,7 +219,7 @@ function GridRow<R>({ index, line, rows, columns, looks, selected, onClick, onFo
       {row ? (
         <>
           <div class="grid-share" role="gridcell">
-            <span class="grid-bar" style={{ width: `${Math.max(0, Math.min(1, looks.share(row))) * 100}%` }} />
+            <span class={`grid-bar ${looks.bar?.(row) ?? ""}`} style={{ width: `${Math.max(0, Math.min(1, looks.share(row))) * 100}%` }} />
             <span class="grid-percent">{percent(looks.share(row))}</span>
           </div>
           {columns.map((column) => (

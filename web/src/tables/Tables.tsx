@@ -14,6 +14,7 @@ import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
 import type { Row } from "./answers.ts";
 import { COLUMNS, placeOf, tabSeparated } from "./columns.ts";
+import { FindBox } from "./FindBox.tsx";
 import { Grid, type Looks } from "./Grid.tsx";
 import type { Line } from "./outline.ts";
 import { RowActions } from "./RowActions.tsx";
@@ -38,7 +39,6 @@ const BELOW = [
 ];
 /** Rows that "copy" takes at most. */
 const MOST_COPIED = 10_000;
-const REST_MS = 200;
 
 function Tables() {
   const rows = useRows();
@@ -82,7 +82,7 @@ function Tables() {
     <div class="tables" ref={root}>
       <div class="tables-tools">
         <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
-        <FindBox field={field} />
+        <FindBox field={field} find={find} />
         <span class="quiet" role="status">
           {rows.ready && `${grouped(rows.count)} ${rows.count === 1 ? "row" : "rows"}`}
         </span>
@@ -184,40 +184,9 @@ function useRows(): Rows {
   return shown.current;
 }
 
-function FindBox({ field }: { field: { current: HTMLInputElement | null } }) {
-  const [typed, setTyped] = useState(find.value);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => setTyped(find.value), [find.value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return (
-    <input
-      ref={field}
-      class="field small"
-      type="search"
-      placeholder="Find"
-      aria-label="Find rows by a part of their name"
-      title="Part of a name (key: /)"
-      spellcheck={false}
-      value={typed}
-      onInput={(event) => {
-        const text = event.currentTarget.value;
-        setTyped(text);
-        clearTimeout(timer.current);
-        timer.current = setTimeout(() => find.set(text, "replace"), REST_MS);
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.preventDefault();
-        event.stopPropagation();
-        find.set("", "replace");
-        event.currentTarget.blur();
-      }}
-    />
-  );
-}
-
 export const tablesView: View = {
   id: "tables",
+  half: "allocations",
   title: "Tables",
   what: "Functions, call sites, modules and files, with their callers and callees",
   Component: Tables,

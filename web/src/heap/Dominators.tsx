@@ -1,0 +1,232 @@
+/** What keeps what alive: the dominator tree, as nested boxes and as a table that opens. */
+import { useMemo, useState } from "preact/hooks";
+import { useKeys } from "../shell/keys.ts";
+import { passOn } from "../shell/passOn.ts";
+import type { View } from "../shell/registry.ts";
+import { param } from "../state/page.ts";
+import type { Looks } from "../tables/Grid.tsx";
+import { bytes, count, percent, ratio } from "../text/units.ts";
+import { Segmented } from "../widgets/Segmented.tsx";
+import { Empty, Refusal } from "../widgets/State.tsx";
+import type { Box, Child, ChildrenAnswer, NodeInfo, TreemapAnswer } from "./answers.ts";
+import { askHeapOnce, blockOf, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
+import { counts, sizes } from "./table/columns.ts";
+import { HeapTable } from "./table/HeapTable.tsx";
+import type { Source } from "./table/rows.ts";
+import { downTo, Trail } from "./Trail.tsx";
+import { Treemap } from "./treemap/Treemap.tsx";
+
+const node = param("node", "all");
+const as = param("as", "map");
+const MOST_BOXES = 1500;
+const DEPTH = 5;
+
+const AS = [
+  { id: "map", title: "Map", what: "nested boxes" },
+  { id: "tree", title: "Tree", what: "a table that opens" },
+];
+
+const COLUMNS = [
+  sizes<Child>("retained", "Retained", "what goes when it goes", 0, (row) => row.retained),
+  sizes<Child>("bytes", "Own", "size of the blocks themselves", 1, (row) => row.bytes),
+  counts<Child>("blocks", "Blocks", "how many", 1, (row) => row.blocks || null),
+];
+
+function Dominators() {
+  const table = as.value === "tree";
+  const switcher = <Segmented label="how" choices={AS} value={table ? "tree" : "map"} onChoose={(id) => as.set(id)} />;
+  return table ? <Tree switcher={switcher} /> : <Map switcher={switcher} />;
+}
+
+function Map({ switcher }: { switcher: preact.ComponentChildren }) {
+  const { answer, error, late } = useHeapAsk<TreemapAnswer>({
+    ask: "heaptreemap",
+    node: node.value,
+    limit: MOST_BOXES,
+    depth: DEPTH,
+  });
+  const [selection, setSelection] = useState<{ of: TreemapAnswer | null; at: number }>({ of: null, at: -1 });
+  const selected = selection.of === answer ? selection.at : -1;
+  const path = trailOf(answer);
+  const out = (): void => {
+    const above = path.at(-2);
+    if (above) openNode(above.node);
+  };
+  const toMap = (event: KeyboardEvent): void => passOn(document.querySelector<HTMLElement>(".treemap"), event);
+  useKeys("Dominators", [
+    { keys: "ArrowLeft ArrowRight", does: "the box before, the next", run: toMap },
+    { keys: "ArrowDown ArrowUp", does: "into a box, out of it", run: toMap },
+    { keys: "Enter", does: "zoom into the box, or look at the block" },
+    { keys: "Backspace", does: "zoom out", run: out },
+  ]);
+  const boxes = answer?.boxes ?? [];
+  const whole = boxes[0]?.retained ?? 0;
+  const open = (at: number): void => openBox(boxes, at);
+  const box = boxes[selected];
+  return (
+    <div class="dominators">
+      <div class="tables-tools">
+        {switcher}
+        <Trail path={path} />
+      </div>
+      {error && !answer ? (
+        <Refusal error={error} />
+      ) : answer && whole === 0 ? (
+        <Empty title="It keeps nothing alive" />
+      ) : (
+        <Treemap
+          boxes={boxes}
+          label={`What ${boxes[0]?.name ?? "it"} keeps alive, ${bytes(whole)}; the tree has the same figures`}
+          dimmed={late}
+          selected={selected}
+          onSelect={(at) => setSelection({ of: answer, at })}
+          onOpen={open}
+          onOut={out}
+          card={(at) => <BoxCard box={boxes[at]!} whole={whole} all={path[0]} />}
+        />
+      )}
+      <div class="tables-actions" aria-live="polite">
+        {box ? (
+          <>
+            <strong class="clip">{box.name}</strong>
+            <span class="quiet">
+              retains {bytes(box.retained)}, {percent(ratio(box.retained, whole))}
+              {box.blocks > 1 && ` · ${count(box.blocks)} blocks`}
+            </span>
+            <span class="grow" />
+            {box.node && (
+              <button type="button" class="button small" title="Enter" onClick={() => open(selected)}>
+                {blockOf(box.node) !== null && box.own >= box.retained ? "The block" : "Zoom in"}
+              </button>
+            )}
+            {box.node && blockOf(box.node) !== null && (
+              <button type="button" class="button small plain" onClick={() => openBlock(blockOf(box.node!)!)}>
+                Its page
+              </button>
+            )}
+          </>
+        ) : (
+          <span class="quiet">click zooms in, Backspace zooms out, arrow keys go from box to box</span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function trailOf(answer: TreemapAnswer | null): readonly NodeInfo[] {
+  const self = answer?.boxes[0];
+  return downTo(answer?.path ?? [], self && { node: self.node ?? "all", name: self.name, retained: self.retained });
+}
+
+/** Zooms into a box; a block that keeps nothing but itself is looked at. */
+function openBox(boxes: readonly Box[], at: number): void {
+  const box = boxes[at];
+  if (!box) return;
+  if (box.node === null) {
+    // What is summed up is told by the table of what it is in.
+    const above = boxes[box.parent]?.node;
+    if (above) openNode(above);
+    return;
+  }
+  const block = blockOf(box.node);
+  if (block !== null && box.own >= box.retained) openBlock(block);
+  else openNode(box.node);
+}
+
+function BoxCard({ box, whole, all }: { box: Box; whole: number; all: NodeInfo | undefined }) {
+  return (
+    <>
+      <div class="flame-card-name">{box.name}</div>
+      <dl>
+        <div>
+          <dt>retains</dt>
+          <dd>{bytes(box.retained)}</dd>
+        </div>
+        <div>
+          <dt>of what is shown</dt>
+          <dd>{percent(ratio(box.retained, whole))}</dd>
+        </div>
+        {all && all.retained !== whole && (
+          <div>
+            <dt>of the heap</dt>
+            <dd>{percent(ratio(box.retained, all.retained))}</dd>
+          </div>
+        )}
+        {box.blocks > 0 && (
+          <div>
+            <dt>blocks</dt>
+            <dd>{count(box.blocks)}</dd>
+          </div>
+        )}
+      </dl>
+    </>
+  );
+}
+
+function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
+  const { answer } = useHeapAsk<ChildrenAnswer>({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
+  const whole = answer?.node.retained ?? 0;
+  const looks = useMemo<Looks<Child>>(
+    () => ({
+      label: "The dominator tree",
+      nameTitle: "Root, or kind of block",
+      share: (row) => ratio(row.retained, whole),
+      name: (row) => row.name,
+      placeTitle: "",
+      place: (row) => (row.what === "block" ? `block ${blockOf(row.node) ?? ""}` : row.what === "holder" ? "root" : ""),
+    }),
+    [whole],
+  );
+  const source = (): Source<Child> => ({
+    load: (above, offset, limit, signal) =>
+      askHeapOnce<ChildrenAnswer>({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
+    opens: (row) => row.opens,
+  });
+  return (
+    <HeapTable
+      id="tree"
+      title="Dominators"
+      subject={`${snapshot.value?.number} ${node.value}`}
+      source={source}
+      columns={COLUMNS}
+      looks={looks}
+      first="retained"
+      finds={false}
+      nothing="It keeps nothing else alive"
+      tools={
+        <>
+          {switcher}
+          <Trail path={downTo(answer?.path ?? [], answer?.node)} />
+        </>
+      }
+      actions={(row) => <ChildActions row={row} />}
+    />
+  );
+}
+
+/** What can be done with something in the dominator tree. */
+function ChildActions({ row }: { row: Child }) {
+  const block = blockOf(row.node) ?? row.largest;
+  return (
+    <>
+      {block !== null && (
+        <button type="button" class="button small" onClick={() => openBlock(block)}>
+          {row.what === "block" ? "The block" : "The largest of them"}
+        </button>
+      )}
+      {row.opens && (
+        <button type="button" class="button small plain" onClick={() => openNode(row.node)}>
+          Only below it
+        </button>
+      )}
+    </>
+  );
+}
+
+export const dominatorsView: View = {
+  id: "dominators",
+  half: "heap",
+  title: "Dominators",
+  what: "What keeps what alive, as nested boxes or a tree",
+  Component: Dominators,
+};

@@ -1,0 +1,80 @@
+/** How much there is of each kind of block. */
+import type { View } from "../shell/registry.ts";
+import { go, page, withParam } from "../state/page.ts";
+import type { Looks } from "../tables/Grid.tsx";
+import { bytes, count, ratio } from "../text/units.ts";
+import type { HistogramAnswer, KindRow } from "./answers.ts";
+import { askHeapOnce, openBlock, snapshot, useHeapAsk } from "./state.ts";
+import { counts, sizes } from "./table/columns.ts";
+import { HeapTable, type Order } from "./table/HeapTable.tsx";
+import type { Source } from "./table/rows.ts";
+
+const COLUMNS = [
+  sizes<KindRow>("bytes", "Size", "of the blocks themselves, headers counted", 0, (row) => row.bytes),
+  counts<KindRow>("blocks", "Blocks", "blocks that something keeps alive", 0, (row) => row.blocks),
+  sizes<KindRow>("retained", "Retained", "what they keep alive, themselves counted", 1, (row) => row.retained),
+  sizes<KindRow>("external", "Outside", "bytes outside the heap that go with them", 2, (row) => row.external || null),
+];
+
+function Kinds() {
+  const { answer } = useHeapAsk<HistogramAnswer>({ ask: "heaphistogram", by: "kind", limit: 1 });
+  const looks: Looks<KindRow> = {
+    label: "Kinds of blocks and how much there is of them",
+    nameTitle: "Kind of block",
+    share: (row) => ratio(row.bytes, answer?.bytes ?? 0),
+    name: (row) => row.kind,
+    placeTitle: "",
+    place: () => "",
+  };
+  const source = (order: Order): Source<KindRow> => ({
+    load: (_, offset, limit, signal) =>
+      askHeapOnce<HistogramAnswer>({ ask: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
+  });
+  return (
+    <HeapTable
+      id="kinds"
+      title="Kinds"
+      subject={String(snapshot.value?.number)}
+      source={source}
+      columns={COLUMNS}
+      looks={looks}
+      first="bytes"
+      nothing="Nothing is alive"
+      open={(row) => pathsTo(row.kind)}
+      opensWhat="the paths to blocks of the kind"
+      tools={
+        answer && (
+          <span class="quiet clip">
+            {count(answer.blocks)} blocks, {bytes(answer.bytes)} alive
+            {answer.unreachable_blocks > 0 && `; ${bytes(answer.unreachable_bytes)} dead, not yet swept`}
+          </span>
+        )
+      }
+      actions={(row) => (
+        <>
+          <button type="button" class="button small" title="Enter, or a double click" onClick={() => pathsTo(row.kind)}>
+            Paths to them
+          </button>
+          {row.example !== null && (
+            <button type="button" class="button small plain" onClick={() => openBlock(row.example!)}>
+              The largest
+            </button>
+          )}
+        </>
+      )}
+    />
+  );
+}
+
+/** The merged paths from the roots to the blocks of a kind. */
+export function pathsTo(kind: string): void {
+  go({ view: "paths", more: withParam(withParam(page.value.more, "to", kind), "node", "") });
+}
+
+export const kindsView: View = {
+  id: "kinds",
+  half: "heap",
+  title: "Kinds",
+  what: "How much there is of each kind of block",
+  Component: Kinds,
+};

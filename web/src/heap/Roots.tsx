@@ -1,0 +1,95 @@
+/** Which roots keep how much: module fields, stack slots, finalisers and the rest, by name. */
+import type { View } from "../shell/registry.ts";
+import { param } from "../state/page.ts";
+import type { Looks } from "../tables/Grid.tsx";
+import { bytes, ratio } from "../text/units.ts";
+import type { RootRow, RootsAnswer } from "./answers.ts";
+import { askHeapOnce, openNode, snapshot, useHeapAsk } from "./state.ts";
+import { counts, sizes } from "./table/columns.ts";
+import { HeapTable, type Order } from "./table/HeapTable.tsx";
+import type { Source } from "./table/rows.ts";
+
+const kind = param("roots-kind", "");
+
+const COLUMNS = [
+  sizes<RootRow>("retained", "Retained", "what it alone keeps alive", 0, (row) => row.retained),
+  sizes<RootRow>("reachable", "Reachable", "all that can be reached from it", 1, (row) => row.reachable),
+  sizes<RootRow>("shared", "Shared", "of that, what others keep alive, too", 1, (row) => row.shared),
+  counts<RootRow>("below", "Parts", "roots directly under it", 2, (row) => row.below || null),
+];
+
+/** Rows from which on one is told which kinds there are. */
+const MOST_CHIPS = 12;
+
+function Roots() {
+  const { answer } = useHeapAsk<RootsAnswer>({ ask: "heaproots", min: 1, limit: 1 });
+  const total = answer?.total ?? 0;
+  const looks: Looks<RootRow> = {
+    label: "Roots and what they keep alive",
+    nameTitle: "Root",
+    share: (row) => ratio(row.retained, total),
+    name: (row) => row.name,
+    placeTitle: "In",
+    place: (row) => [row.kind, ...row.path.slice(0, -1)].join(" › "),
+  };
+  const source = ({ sort, descending, find }: Order): Source<RootRow> => ({
+    load: (above, offset, limit, signal) =>
+      askHeapOnce<RootsAnswer>(
+        {
+          ask: "heaproots",
+          min: 1,
+          sort,
+          descending,
+          offset,
+          limit,
+          ...(above ? { under: above.node } : { find, ...(kind.value ? { kind: kind.value } : {}) }),
+        },
+        signal,
+      ),
+    opens: (row) => row.below > 0,
+  });
+  const kinds = answer?.kinds.filter(({ retained }) => retained > 0).slice(0, MOST_CHIPS) ?? [];
+  return (
+    <HeapTable
+      id="roots"
+      title="Roots"
+      subject={`${snapshot.value?.number} ${kind.value}`}
+      source={source}
+      columns={COLUMNS}
+      looks={looks}
+      first="retained"
+      nothing="No root keeps anything alive"
+      open={(row) => openNode(row.node)}
+      opensWhat="what the root keeps alive"
+      tools={
+        <div class="chips-row" role="group" aria-label="kinds of roots">
+          {kinds.map((one) => (
+            <button
+              key={one.kind}
+              type="button"
+              class="kind-chip"
+              aria-pressed={kind.value === one.kind}
+              title={`${bytes(one.retained)} retained by ${one.labels} ${one.labels === 1 ? "root" : "roots"}`}
+              onClick={() => kind.set(kind.value === one.kind ? "" : one.kind)}
+            >
+              {one.kind} <span class="quiet">{bytes(one.retained)}</span>
+            </button>
+          ))}
+        </div>
+      }
+      actions={(row) => (
+        <button type="button" class="button small" title="Enter, or a double click" onClick={() => openNode(row.node)}>
+          What it keeps alive
+        </button>
+      )}
+    />
+  );
+}
+
+export const rootsView: View = {
+  id: "roots",
+  half: "heap",
+  title: "Roots",
+  what: "Which roots keep how much alive",
+  Component: Roots,
+};

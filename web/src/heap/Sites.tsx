@@ -1,0 +1,101 @@
+/** Where the blocks were allocated that are alive in the snapshot, and how much they retain. */
+import { focusForUrl } from "../flame/keys.ts";
+import type { View } from "../shell/registry.ts";
+import { recording } from "../state/about.ts";
+import { go, param } from "../state/page.ts";
+import type { Looks } from "../tables/Grid.tsx";
+import { count, ratio } from "../text/units.ts";
+import { Segmented } from "../widgets/Segmented.tsx";
+import { Empty, Refusal } from "../widgets/State.tsx";
+import type { SamplesAnswer, SiteRow } from "./answers.ts";
+import { openBlock, snapshot, useHeapAsk } from "./state.ts";
+import { counts, sizes } from "./table/columns.ts";
+import { HeapTable } from "./table/HeapTable.tsx";
+import { given } from "./table/rows.ts";
+import { sorted } from "./table/sorted.ts";
+
+const by = param("sites", "site");
+const MOST = 1000;
+
+const BY = [
+  { id: "site", title: "Call sites", what: "the places in the source that allocated" },
+  { id: "function", title: "Functions", what: "the functions that allocated" },
+];
+
+const COLUMNS = [
+  sizes<SiteRow>("retained", "Retained", "what the sampled blocks of this place that are alive retain", 0, (row) => row.retained),
+  sizes<SiteRow>("bytes", "Own", "size of these blocks", 1, (row) => row.bytes),
+  counts<SiteRow>("blocks", "Samples", "sampled blocks of this place that are alive", 1, (row) => row.blocks),
+];
+
+function Sites() {
+  const { answer, error } = useHeapAsk<SamplesAnswer>({
+    ask: "heapsamples",
+    by: by.value === "function" ? "function" : "site",
+    limit: MOST,
+  });
+  if (error && !answer) return <Refusal error={error} />;
+  if (!answer) return null;
+  if (answer.sampled === 0) return <Empty title="No block of this snapshot was sampled" />;
+  const most = Math.max(1, ...answer.rows.map(({ retained }) => retained));
+  const looks: Looks<SiteRow> = {
+    label: "Allocation sites and what their blocks retain",
+    nameTitle: by.value === "function" ? "Function" : "Allocated in",
+    share: (row) => ratio(row.retained, most),
+    name: (row) => row.name,
+    placeTitle: "Where",
+    place: ({ file, line }) => (file ? (line === null ? file : `${file}:${line}`) : ""),
+  };
+  return (
+    <HeapTable
+      id="sites"
+      title="Sites"
+      subject={`${snapshot.value?.number} ${by.value} ${answer.rows.length}`}
+      source={(order) => given(sorted(answer.rows, order, WAYS))}
+      columns={COLUMNS}
+      looks={looks}
+      first="retained"
+      nothing="No block of this snapshot was sampled"
+      open={(row) => openBlock(row.example)}
+      opensWhat="the block that retains most"
+      tools={
+        <>
+          <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
+          <span class="quiet clip">{count(answer.sampled)} blocks of the snapshot were sampled when allocated</span>
+        </>
+      }
+      actions={(row) => (
+        <>
+          <button type="button" class="button small" title="Enter, or a double click" onClick={() => openBlock(row.example)}>
+            The one that retains most
+          </button>
+          <button
+            type="button"
+            class="button small plain"
+            onClick={() => go({ view: "flame", focus: focusForUrl([row.key]) })}
+          >
+            In the flame graph
+          </button>
+        </>
+      )}
+    />
+  );
+}
+
+const WAYS = {
+  keys: {
+    retained: (row: SiteRow) => row.retained,
+    bytes: (row: SiteRow) => row.bytes,
+    blocks: (row: SiteRow) => row.blocks,
+  },
+  name: ({ name, file }: SiteRow) => (file ? `${name} ${file}` : name),
+};
+
+export const sitesView: View = {
+  id: "sites",
+  half: "heap",
+  title: "Sites",
+  what: "Where the blocks were allocated that retain most",
+  Component: Sites,
+  applies: () => recording.value?.trace !== false,
+};

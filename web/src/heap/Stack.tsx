@@ -1,0 +1,103 @@
+/** The stacks of the program's threads, and under each frame what its slots keep alive. */
+import type { View } from "../shell/registry.ts";
+import type { Looks } from "../tables/Grid.tsx";
+import { ratio } from "../text/units.ts";
+import { Empty, Refusal } from "../widgets/State.tsx";
+import type { StackRow } from "./answers.ts";
+import { openNode, snapshot, useHeapAsk } from "./state.ts";
+import { sizes } from "./table/columns.ts";
+import { HeapTable, type Order } from "./table/HeapTable.tsx";
+import type { Source } from "./table/rows.ts";
+import { sorted } from "./table/sorted.ts";
+
+/** A row with those under it. */
+interface Nested {
+  row: StackRow;
+  below: Nested[];
+}
+
+const COLUMNS = [
+  sizes<Nested>("retained", "Retained", "what its slots alone keep alive", 0, ({ row }) => row.retained),
+  sizes<Nested>("reachable", "Reachable", "all that can be reached from its slots", 1, ({ row }) => row.reachable),
+  sizes<Nested>("shared", "Shared", "of that, what others keep alive, too", 1, ({ row }) => row.shared),
+];
+
+const FIRST = "order";
+const WAYS = {
+  keys: {
+    retained: ({ row }: Nested) => row.retained,
+    reachable: ({ row }: Nested) => row.reachable,
+    shared: ({ row }: Nested) => row.shared,
+  },
+  name: ({ row }: Nested) => row.name,
+};
+
+function Stack() {
+  const { answer, error } = useHeapAsk<{ rows: StackRow[] }>({ ask: "heapstack" });
+  if (error && !answer) return <Refusal error={error} />;
+  if (!answer) return null;
+  if (answer.rows.length === 0) return <Empty title="No stack keeps anything alive" />;
+  const nested = nest(answer.rows);
+  const most = Math.max(1, ...answer.rows.map(({ retained }) => retained));
+  const looks: Looks<Nested> = {
+    label: "Stacks and what their slots keep alive",
+    nameTitle: "Frame",
+    share: ({ row }) => ratio(row.retained, most),
+    name: ({ row }) => row.name,
+    placeTitle: "",
+    place: () => "",
+  };
+  const source = (order: Order): Source<Nested> => ({
+    load: (above, offset, limit) => {
+      const all = above?.below ?? nested;
+      // The order of the stack is the first order.
+      const rows = order.sort === FIRST ? all : sorted(all, order, WAYS);
+      return Promise.resolve({ rows: rows.slice(offset, offset + limit), count: rows.length });
+    },
+    opens: ({ below }) => below.length > 0,
+    // Domains and threads are open, frames are not.
+    startsOpen: ({ below }) => below.some((inner) => inner.below.length > 0),
+  });
+  return (
+    <HeapTable
+      id="stack"
+      title="Stack"
+      subject={`${snapshot.value?.number} ${answer.rows.length}`}
+      source={source}
+      columns={COLUMNS}
+      looks={looks}
+      first={FIRST}
+      finds={false}
+      nothing="No stack keeps anything alive"
+      open={({ row }) => openNode(row.node)}
+      opensWhat="what the frame keeps alive"
+      tools={<span class="quiet">innermost frames first; a frame opens into its slots</span>}
+      actions={({ row }) => (
+        <button type="button" class="button small" title="Enter, or a double click" onClick={() => openNode(row.node)}>
+          What it keeps alive
+        </button>
+      )}
+    />
+  );
+}
+
+/** Rows in order, each deeper one under the last that is less deep. */
+function nest(rows: readonly StackRow[]): Nested[] {
+  const top: Nested[] = [];
+  const open: Nested[] = [];
+  for (const row of rows) {
+    const one: Nested = { row, below: [] };
+    while (open.length > 0 && open.at(-1)!.row.depth >= row.depth) open.pop();
+    (open.at(-1)?.below ?? top).push(one);
+    open.push(one);
+  }
+  return top;
+}
+
+export const stackView: View = {
+  id: "stack",
+  half: "heap",
+  title: "Stack",
+  what: "The backtrace, and what each frame keeps alive",
+  Component: Stack,
+};

@@ -1,0 +1,38 @@
+/** Where in the dominator tree we are: every step up is a link. */
+import { bytes } from "../text/units.ts";
+import type { NodeInfo } from "./answers.ts";
+import { dominatorHref } from "./state.ts";
+
+/** More steps than that are told as their number. */
+const MOST = 8;
+const KEPT_LAST = 5;
+
+/** The way down to a node, itself included, whether it was told with it or not. */
+export function downTo(path: readonly NodeInfo[], self: NodeInfo | undefined): readonly NodeInfo[] {
+  return !self || path.at(-1)?.node === self.node ? path : [...path, self];
+}
+
+export function Trail({ path, href = dominatorHref }: { path: readonly NodeInfo[]; href?: (node: string) => string }) {
+  const left = path.length > MOST ? path.length - KEPT_LAST - 1 : 0;
+  const shown = left > 0 ? [path[0]!, ...path.slice(-KEPT_LAST)] : path;
+  return (
+    <nav class="trail" aria-label="where in the dominator tree">
+      <ol>
+        {shown.map(({ node, name, retained }, index) => (
+          <li key={node}>
+            {left > 0 && index === 1 && <span class="faint">… {left} more … </span>}
+            <a
+              href={href(node)}
+              class="clip"
+              title={`${name}: retains ${bytes(retained)}`}
+              aria-current={index === shown.length - 1 ? "location" : undefined}
+            >
+              {name}
+            </a>
+            {index === shown.length - 1 && <span class="quiet"> {bytes(retained)}</span>}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

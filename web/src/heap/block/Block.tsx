@@ -1,0 +1,198 @@
+/** A block's page: what keeps it alive, what it refers to, what refers to it, where it was allocated. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useKeys } from "../../shell/keys.ts";
+import type { View } from "../../shell/registry.ts";
+import { param } from "../../state/page.ts";
+import { bytes, count, grouped, ratio } from "../../text/units.ts";
+import { Empty, Refusal } from "../../widgets/State.tsx";
+import type { BlockAnswer, Child } from "../answers.ts";
+import { blockHref, dominatorHref, nodeHref, openBlock, openNode, useHeapAsk } from "../state.ts";
+import { Allocated } from "./Allocated.tsx";
+import { References } from "./References.tsx";
+import { WayDown } from "./WayDown.tsx";
+
+const block = param("block", "");
+
+function BlockPage() {
+  const number = /^\d+$/.test(block.value) ? Number(block.value) : null;
+  const { answer, error, late } = useHeapAsk<BlockAnswer>(number === null ? null : { ask: "heapblock", block: number });
+  const go = useRef<HTMLInputElement>(null);
+  useKeys("Block", [
+    { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
+    { keys: "u", does: "up: what keeps it alive", run: () => answer?.dominator && openNode(answer.dominator.node) },
+  ]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // A block that was followed to is read from its beginning.
+  useEffect(() => heading.current?.closest(".view")?.scrollTo(0, 0), [answer?.block]);
+  return (
+    <div class={late ? "block-page late" : "block-page"}>
+      <div class="block-head">
+        <h2 ref={heading} class="grow">
+          {answer ? answer.kind : "Block"}
+          {answer && <span class="quiet"> block {grouped(answer.block)}</span>}
+        </h2>
+        <GoTo field={go} />
+      </div>
+      {error ? (
+        <Refusal error={error} />
+      ) : number === null ? (
+        <Empty title="No block is chosen">
+          <p>Boxes, rows and paths lead to blocks.</p>
+        </Empty>
+      ) : (
+        answer && <Body answer={answer} />
+      )}
+    </div>
+  );
+}
+
+function GoTo({ field }: { field: { current: HTMLInputElement | null } }) {
+  const [typed, setTyped] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const number = Number(typed.replaceAll(",", ""));
+        if (Number.isInteger(number) && number >= 0 && typed.trim() !== "") openBlock(number);
+      }}
+    >
+      <input
+        ref={field}
+        class="field small"
+        inputMode="numeric"
+        placeholder="block number"
+        aria-label="go to the block with this number"
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </form>
+  );
+}
+
+function Body({ answer }: { answer: BlockAnswer }) {
+  return (
+    <>
+      <Facts answer={answer} />
+      {answer.text !== null && <Text answer={answer} />}
+      <div class="block-columns">
+        <section aria-label="what keeps it alive">
+          <h3>What keeps it alive</h3>
+          {answer.reachable ? (
+            <WayDown steps={answer.path} />
+          ) : (
+            <p class="quiet">Nothing: it is dead, and not yet swept.</p>
+          )}
+        </section>
+        <div>
+          {answer.sample && <Allocated sample={answer.sample} />}
+          <References title="It refers to" list={answer.references} fields="field" nothing="It refers to no block." />
+          <References title="Refers to it" list={answer.referenced_by} fields="through" nothing="No block or root refers to it." />
+          <Dominated answer={answer} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Facts({ answer }: { answer: BlockAnswer }) {
+  const { size, retained, blocks, external, space, address, dominator } = answer;
+  return (
+    <dl class="block-facts">
+      <div>
+        <dt>retains</dt>
+        <dd>
+          <strong>{bytes(retained)}</strong>
+          {blocks > 1 && <span class="quiet"> in {count(blocks)} blocks</span>}
+        </dd>
+      </div>
+      <div>
+        <dt>itself</dt>
+        <dd>{bytes(size)}</dd>
+      </div>
+      {external > 0 && (
+        <div>
+          <dt>outside the heap</dt>
+          <dd>{bytes(external)}</dd>
+        </div>
+      )}
+      <div>
+        <dt>lies in</dt>
+        <dd>
+          {space}
+          {address && <span class="quiet mono"> {address}</span>}
+        </dd>
+      </div>
+      {dominator && (
+        <div>
+          <dt>kept alive by</dt>
+          <dd class="clip">
+            <a href={nodeHref(dominator.node)}>{dominator.name}</a>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function Text({ answer: { text, text_length } }: { answer: BlockAnswer }) {
+  const cut = text !== null && text_length > text.length;
+  return (
+    <pre class="block-text" aria-label="contents">
+      {text}
+      {cut && <span class="quiet"> … {grouped(text_length)} bytes</span>}
+    </pre>
+  );
+}
+
+/** What would go with the block, by kind. */
+function Dominated({ answer }: { answer: BlockAnswer }) {
+  const { rows, count: all } = answer.dominates;
+  return (
+    <section aria-label="what only it keeps alive">
+      <h3>Only it keeps alive</h3>
+      {rows.length === 0 ? (
+        <p class="quiet">Nothing but itself.</p>
+      ) : (
+        <>
+          <table class="block-table">
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.node}>
+                  <td class="number">{bytes(row.retained)}</td>
+                  <td class="bar-cell">
+                    <span class="bar" style={{ width: `${100 * Math.min(1, ratio(row.retained, answer.retained))}%` }} />
+                  </td>
+                  <td class="wide-cell">
+                    <a class="clip" href={hrefOf(row)} title={row.name}>
+                      {row.name}
+                    </a>
+                    {row.blocks > 1 && <span class="quiet"> {count(row.blocks)} blocks</span>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {all > rows.length && <p class="quiet">and {grouped(all - rows.length)} more</p>}
+          <p>
+            <a href={dominatorHref(answer.node)}>All of it, as a map</a>
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** A block's own page, or the group below it. */
+function hrefOf(row: Child): string {
+  if (row.what === "block") return nodeHref(row.node);
+  return row.blocks === 1 && row.largest !== null ? blockHref(row.largest) : dominatorHref(row.node);
+}
+
+export const blockView: View = {
+  id: "block",
+  half: "heap",
+  title: "Block",
+  what: "One block: what keeps it alive, what it refers to, where it was allocated",
+  Component: BlockPage,
+  applies: () => block.value !== "",
+};

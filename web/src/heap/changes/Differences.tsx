@@ -1,0 +1,138 @@
+/** Two snapshots against each other: by kind of block, or by root. */
+import type { ComponentChildren } from "preact";
+import { go, page, param, withParam } from "../../state/page.ts";
+import type { Looks } from "../../tables/Grid.tsx";
+import { bytes, count, ratio } from "../../text/units.ts";
+import { Segmented } from "../../widgets/Segmented.tsx";
+import { Refusal } from "../../widgets/State.tsx";
+import type { Change, DiffAnswer, Snapshot } from "../answers.ts";
+import { pathsTo } from "../Kinds.tsx";
+import { base, chooseBoth, included, snapshot, useHeapAsk } from "../state.ts";
+import { signed, sizes } from "../table/columns.ts";
+import { HeapTable } from "../table/HeapTable.tsx";
+import { given } from "../table/rows.ts";
+import { sorted } from "../table/sorted.ts";
+
+const of = param("of", "kinds");
+const MOST = 2000;
+
+const OF = [
+  { id: "kinds", title: "Kinds", what: "by kind of block, its own size" },
+  { id: "roots", title: "Roots", what: "by root, what it retains" },
+];
+
+const change = ({ bytes: [before, after] }: Change): number => after - before;
+const more = ({ blocks }: Change): number | null => blocks && blocks[1] - blocks[0];
+
+const COLUMNS = [
+  {
+    sort: "change",
+    title: "Change",
+    what: "bytes more or less",
+    spare: 0,
+    text: (row: Change) => signed(change(row)),
+    plain: (row: Change) => String(change(row)),
+  },
+  sizes<Change>("before", "Before", "bytes in the first snapshot", 1, (row) => row.bytes[0]),
+  sizes<Change>("after", "After", "bytes in the second snapshot", 1, (row) => row.bytes[1]),
+  {
+    sort: "blocks",
+    title: "Blocks",
+    what: "blocks more or less",
+    spare: 2,
+    text: (row: Change) => {
+      const blocks = more(row);
+      return blocks === null ? "" : `${blocks > 0 ? "+" : blocks < 0 ? "−" : ""}${count(Math.abs(blocks))}`;
+    },
+    plain: (row: Change) => String(more(row) ?? ""),
+  },
+];
+
+export function Differences({ switcher }: { switcher: ComponentChildren }) {
+  const [a, b] = [base.value, snapshot.value];
+  const { answer, error, of: asked } = useHeapAsk<DiffAnswer>(
+    a && b ? { ask: "heapdiff", a: a.number, b: b.number, limit: MOST } : null,
+  );
+  const roots = of.value === "roots";
+  if (error && !answer) return <Refusal error={error} />;
+  if (!answer || !a || !b) return null;
+  const rows = roots ? answer.roots : answer.kinds;
+  const most = Math.max(1, ...rows.map((row) => Math.abs(change(row))));
+  const looks: Looks<Change> = {
+    label: "What changed between two snapshots",
+    nameTitle: roots ? "Root" : "Kind of block",
+    share: (row) => ratio(Math.abs(change(row)), most),
+    bar: (row) => (change(row) < 0 ? "shrunk" : "grown"),
+    name: (row) => row.name,
+    placeTitle: "",
+    place: (row) => (row.bytes[0] === 0 ? "new" : row.bytes[1] === 0 ? "gone" : ""),
+  };
+  return (
+    <HeapTable
+      id="changes"
+      title="Changes"
+      subject={`${asked} ${of.value}`}
+      source={(order) => given(sorted(rows, order, WAYS))}
+      columns={COLUMNS}
+      looks={looks}
+      first="change"
+      nothing="Nothing changed"
+      open={roots ? showRoot : (row) => pathsTo(row.name)}
+      opensWhat={roots ? "the root in the table of roots" : "the paths to blocks of the kind"}
+      tools={
+        <>
+          {switcher}
+          <Segmented label="rows" choices={OF} value={roots ? "roots" : "kinds"} onChoose={(id) => of.set(id)} />
+          <Choice label="before" value={a} onChoose={(number) => chooseBoth(number, b.number)} />
+          <span class="quiet">→</span>
+          <Choice label="after" value={b} onChoose={(number) => chooseBoth(a.number, number)} />
+          <strong class={answer.bytes[1] > answer.bytes[0] ? "grown" : "shrunk"}>
+            {signed(answer.bytes[1] - answer.bytes[0])}
+          </strong>
+          <span class="quiet">
+            {bytes(answer.bytes[0])} → {bytes(answer.bytes[1])}
+          </span>
+        </>
+      }
+      actions={(row) =>
+        !roots && (
+          <button type="button" class="button small" title="Enter, or a double click" onClick={() => pathsTo(row.name)}>
+            Paths to them now
+          </button>
+        )
+      }
+    />
+  );
+}
+
+function showRoot(row: Change): void {
+  const name = row.name.split(" / ").at(-1) ?? row.name;
+  go({ view: "roots", more: withParam(page.value.more, "roots-find", name) });
+}
+
+function Choice({ label, value, onChoose }: { label: string; value: Snapshot; onChoose(number: number): void }) {
+  return (
+    <select
+      class="field small"
+      aria-label={`snapshot ${label}`}
+      value={String(value.number)}
+      onChange={(event) => onChoose(Number(event.currentTarget.value))}
+    >
+      {included.value.map(({ number, major }) => (
+        <option key={number} value={String(number)}>
+          {number} (GC {major})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const WAYS = {
+  keys: {
+    change,
+    before: ({ bytes }: Change) => bytes[0],
+    after: ({ bytes }: Change) => bytes[1],
+    blocks: (row: Change) => more(row) ?? 0,
+  },
+  name: ({ name }: Change) => name,
+};

@@ -1,0 +1,97 @@
+/** Only what grew from each snapshot to the next: what leaks does. */
+import type { ComponentChildren } from "preact";
+import { useAsk } from "../../engine/asking.ts";
+import { go, page, rec, withParam } from "../../state/page.ts";
+import type { Looks } from "../../tables/Grid.tsx";
+import { ratio } from "../../text/units.ts";
+import { Refusal } from "../../widgets/State.tsx";
+import type { GrowthAnswer, GrowthRow } from "../answers.ts";
+import { pathsTo } from "../Kinds.tsx";
+import { base, baseIsChosen, heapRevision, snapshot, snapshots } from "../state.ts";
+import { signed, sizes } from "../table/columns.ts";
+import { HeapTable } from "../table/HeapTable.tsx";
+import { given } from "../table/rows.ts";
+import { sorted } from "../table/sorted.ts";
+import { Sparkline } from "./Sparkline.tsx";
+
+const first = ({ bytes }: GrowthRow): number => bytes[0] ?? 0;
+const last = ({ bytes }: GrowthRow): number => bytes.at(-1) ?? 0;
+const grown = (row: GrowthRow): number => last(row) - first(row);
+
+const COLUMNS = [
+  {
+    sort: "grown",
+    title: "Grown by",
+    what: "bytes from the first snapshot to the last",
+    spare: 0,
+    text: (row: GrowthRow) => signed(grown(row)),
+    plain: (row: GrowthRow) => String(grown(row)),
+  },
+  sizes<GrowthRow>("first", "First", "bytes in the first snapshot", 1, first),
+  sizes<GrowthRow>("last", "Last", "bytes in the last snapshot", 1, last),
+];
+
+export function Grown({ switcher }: { switcher: ComponentChildren }) {
+  const from = baseIsChosen.value && base.value ? base.value.number : snapshots.value[0]?.number;
+  const to = snapshot.value?.number;
+  const { answer, error, of } = useAsk<GrowthAnswer>(
+    { ask: "heapgrowth", rec: rec.value, from, to },
+    `s${heapRevision.value}`,
+  );
+  if (error && !answer) return <Refusal error={error} />;
+  if (!answer) return null;
+  const most = Math.max(1, ...answer.rows.map(grown));
+  const looks: Looks<GrowthRow> = {
+    label: "What grew from each snapshot to the next",
+    nameTitle: "Kind of block, or root",
+    share: (row) => ratio(grown(row), most),
+    bar: () => "grown",
+    name: (row) => row.name,
+    nameNode: (row) => (
+      <>
+        <Sparkline values={row.bytes} /> {row.name}
+      </>
+    ),
+    placeTitle: "",
+    place: (row) => (row.is_root ? (row.kind ?? "root") : "kind of block"),
+  };
+  return (
+    <HeapTable
+      id="growth"
+      title="Growth"
+      subject={`${of} ${answer.ready} ${answer.rows.length}`}
+      source={(order) => given(sorted(answer.rows, order, WAYS))}
+      columns={COLUMNS}
+      looks={looks}
+      first="grown"
+      nothing="Nothing grew every time"
+      open={show}
+      opensWhat="the paths to them, or the root"
+      tools={
+        <>
+          {switcher}
+          <span class="quiet">
+            grew in each of {answer.snapshots.length} snapshots
+            {answer.snapshots.length > 0 && `, from ${answer.snapshots[0]} to ${answer.snapshots.at(-1)}`}
+            {answer.ready < answer.of && ` (${answer.ready} of ${answer.of} analysed)`}
+          </span>
+        </>
+      }
+      actions={(row) => (
+        <button type="button" class="button small" title="Enter, or a double click" onClick={() => show(row)}>
+          {row.is_root ? "The root" : "Paths to them now"}
+        </button>
+      )}
+    />
+  );
+}
+
+function show(row: GrowthRow): void {
+  if (!row.is_root) pathsTo(row.name);
+  else go({ view: "roots", more: withParam(page.value.more, "roots-find", row.name.split(" / ").at(-1) ?? "") });
+}
+
+const WAYS = {
+  keys: { grown, first, last },
+  name: ({ name }: GrowthRow) => name,
+};

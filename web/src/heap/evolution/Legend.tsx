@@ -1,0 +1,64 @@
+/** What the areas are, and how much each is in the snapshot under the mouse, or else the chosen one. */
+import { bytes } from "../../text/units.ts";
+import { page, withParam } from "../../state/page.ts";
+import { printHash } from "../../state/url.ts";
+import type { EvolutionAnswer } from "../answers.ts";
+import { snapshot, snapshots } from "../state.ts";
+import { spoken } from "./Chart.tsx";
+
+interface Props {
+  answer: EvolutionAnswer | null;
+  paints: readonly string[];
+  hovered: number | null;
+  by: "kind" | "root";
+}
+
+export function Legend({ answer, paints, hovered, by }: Props) {
+  const number = hovered ?? snapshot.value?.number;
+  const one = snapshots.value.find((one) => one.number === number);
+  const at = answer && number !== undefined ? answer.snapshots.indexOf(number) : -1;
+  const rest = answer?.rest[at] ?? 0;
+  return (
+    <div class="evolution-legend" aria-label="what the areas are">
+      <p class="clip" title={one && spoken(one)}>
+        {one && (
+          <>
+            <strong>snapshot {one.number}</strong> <span class="quiet">{one.reason}</span>
+          </>
+        )}
+        <span class="grow" />
+        <strong>{at >= 0 && bytes(answer!.total[at]!)}</strong>
+      </p>
+      <ul>
+        {answer?.series.map(({ name, kind, bytes: sizes }, index) => (
+          <li key={`${kind} ${name}`}>
+            <a class="legend-row" href={hrefOf(by, name)} title={kind ? `${kind}: ${name}` : name}>
+              <span class="swatch" style={{ background: paints[index] }} />
+              <span class="clip grow">{name}</span>
+              <span>{at >= 0 ? bytes(sizes[at]!) : "…"}</span>
+            </a>
+          </li>
+        ))}
+        {rest > 0 && (
+          <li class="legend-row quiet">
+            <span class="swatch" style={{ background: paints.at(-1) }} />
+            <span class="grow">all others</span>
+            <span>{bytes(rest)}</span>
+          </li>
+        )}
+      </ul>
+    </div>
+  );
+}
+
+/** Where more is told about what an area is. */
+function hrefOf(by: "kind" | "root", name: string): string {
+  const { more } = page.value;
+  if (by === "root") return `#${printHash({ ...page.value, view: "roots", more: withParam(more, "roots-find", lastPart(name)) })}`;
+  return `#${printHash({ ...page.value, view: "paths", more: withParam(withParam(more, "to", name), "node", "") })}`;
+}
+
+/** A root's own name, of `kind: coarse / finer / own`. */
+function lastPart(name: string): string {
+  return name.split(" / ").at(-1) ?? name;
+}

@@ -1,0 +1,102 @@
+/** How the heap evolved, above the views: here the snapshot is chosen that they are about. */
+import "../heap.css";
+import { signal } from "@preact/signals";
+import { useRef, useState } from "preact/hooks";
+import { useAsk } from "../../engine/asking.ts";
+import { useKeys } from "../../shell/keys.ts";
+import { recording } from "../../state/about.ts";
+import { param, rec } from "../../state/page.ts";
+import { Segmented } from "../../widgets/Segmented.tsx";
+import { Splitter } from "../../widgets/Splitter.tsx";
+import { Refusal } from "../../widgets/State.tsx";
+import type { EvolutionAnswer } from "../answers.ts";
+import { distinct, fills } from "../kindColour.ts";
+import { base, baseIsChosen, chooseBoth, chooseSnapshot, heapRevision, included, snapshot, snapshots, snapshotsError } from "../state.ts";
+import { TakeSnapshot } from "../TakeSnapshot.tsx";
+import type { Axis } from "./areas.ts";
+import { Chart } from "./Chart.tsx";
+import { Legend } from "./Legend.tsx";
+
+const by = param("evolution", "kind");
+const axis = param("axis", "gc");
+const height = signal(innerHeight < 760 ? 130 : 176);
+/** More areas cannot be told apart. */
+const MOST_SERIES = 10;
+
+const BY = [
+  { id: "kind", title: "Kinds", what: "live bytes by kind of block" },
+  { id: "root", title: "Roots", what: "what each root retains" },
+];
+const AXES = [
+  { id: "gc", title: "Collections", what: "along major collections" },
+  { id: "time", title: "Time", what: "along the seconds since the start" },
+];
+
+export function Strip() {
+  const all = snapshots.value;
+  const { answer } = useAsk<EvolutionAnswer>(
+    all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MOST_SERIES } : null,
+    `s${heapRevision.value}.${all.length}`,
+  );
+  const [hovered, setHovered] = useState<number | null>(null);
+  const chart = useRef<HTMLDivElement>(null);
+  const step = (by: number, extend: boolean): void => {
+    const usable = included.value;
+    const at = usable.findIndex((one) => one === snapshot.value);
+    const next = usable[Math.max(0, Math.min(usable.length - 1, at + by))];
+    if (!next || next === snapshot.value) return;
+    if (extend) chooseBoth((baseIsChosen.value ? base.value : snapshot.value)?.number ?? next.number, next.number);
+    else chooseSnapshot(next.number);
+  };
+  useKeys("Snapshots", [
+    { keys: ",", does: "the snapshot before", run: () => step(-1, false) },
+    { keys: ".", does: "the next snapshot", run: () => step(1, false) },
+    { keys: "s", does: "choose along the curve: arrows, with Shift two to compare", run: () => chart.current?.focus() },
+  ]);
+  const colours = fills();
+  const series = answer?.series ?? [];
+  const paints = [...distinct(series.map(({ name }) => name)), 1].map((index) => colours[index]!);
+  const along: Axis = axis.value === "time" ? "time" : "gc";
+  if (snapshotsError.value && all.length === 0) return <Refusal error={snapshotsError.value} />;
+  return (
+    <section class="strip" aria-label="the heap over time">
+      <div class="controls">
+        <Segmented label="areas" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
+        <Segmented label="axis" choices={AXES} value={along} onChoose={(id) => axis.set(id)} />
+        {answer && answer.ready < answer.of && (
+          <span class="analysing" role="status">
+            <span class="spinner" aria-hidden="true" />
+            {answer.ready} of {answer.of} snapshots analysed
+          </span>
+        )}
+        <span class="grow" />
+        <span class="quiet strip-hint">click: look at a snapshot; drag: compare two</span>
+        <TakeSnapshot />
+      </div>
+      {all.length === 0 ? (
+        <div class="strip-empty quiet">{recording.value?.can_snapshot ? "no snapshot yet" : "reading the snapshots …"}</div>
+      ) : (
+        <div class="strip-body" style={{ height: `${height.value}px` }}>
+          <Chart
+            element={chart}
+            answer={answer}
+            axis={along}
+            paints={paints}
+            height={height.value}
+            onHover={setHovered}
+            onStep={step}
+          />
+          <Legend answer={answer} paints={paints} hovered={hovered} by={by.value === "root" ? "root" : "kind"} />
+        </div>
+      )}
+      <Splitter
+        label="height of the curve"
+        axis="level"
+        value={height.value}
+        min={90}
+        max={Math.max(160, innerHeight * 0.6)}
+        onChange={(next) => (height.value = next)}
+      />
+    </section>
+  );
+}

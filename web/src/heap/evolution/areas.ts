@@ -1,0 +1,79 @@
+/** Where things stand in the picture of how the heap evolved: pure geometry. */
+import type { EvolutionAnswer, Snapshot } from "../answers.ts";
+
+export type Axis = "gc" | "time";
+
+/** Where each snapshot stands on the axis. Those between the same two collections share the room. */
+export function positions(snapshots: readonly Snapshot[], axis: Axis): number[] {
+  if (axis === "time") return snapshots.map(({ at }, index) => at ?? index);
+  const alike = new Map<number, number>();
+  for (const { major } of snapshots) alike.set(major, (alike.get(major) ?? 0) + 1);
+  const passed = new Map<number, number>();
+  return snapshots.map(({ major }) => {
+    const before = passed.get(major) ?? 0;
+    passed.set(major, before + 1);
+    return major + before / alike.get(major)!;
+  });
+}
+
+export interface Scale {
+  from: number;
+  to: number;
+  /** CSS pixels between them. */
+  size: number;
+}
+
+export function place({ from, to, size }: Scale, value: number): number {
+  return to > from ? ((value - from) / (to - from)) * size : size / 2;
+}
+
+/** The index of the position nearest to `x` pixels. */
+export function nearest(scale: Scale, values: readonly number[], x: number): number {
+  let best = -1;
+  let distance = Infinity;
+  values.forEach((value, index) => {
+    const away = Math.abs(place(scale, value) - x);
+    if (away < distance) [best, distance] = [index, away];
+  });
+  return best;
+}
+
+/** One area of the stack: its lower and its upper edge at each snapshot that is analysed. */
+export interface Area {
+  lower: Float64Array;
+  upper: Float64Array;
+}
+
+/** The series upon each other, heaviest at the bottom, the rest on top. */
+export function stack({ snapshots, series, rest }: EvolutionAnswer): Area[] {
+  let lower = new Float64Array(snapshots.length);
+  return [...series.map(({ bytes }) => bytes), rest].map((bytes) => {
+    const upper = lower.map((below, index) => below + (bytes[index] ?? 0));
+    const area = { lower, upper };
+    lower = upper;
+    return area;
+  });
+}
+
+/** An area as an SVG path; `xs` and the edges in pixels. A single snapshot becomes a bar. */
+export function outline(xs: readonly number[], area: Area, y: (bytes: number) => number): string {
+  const round = (value: number): string => value.toFixed(1);
+  const upper = xs.map((x, index) => `${round(x)},${round(y(area.upper[index]!))}`);
+  const lower = xs.map((x, index) => `${round(x)},${round(y(area.lower[index]!))}`).reverse();
+  if (xs.length === 0) return "";
+  if (xs.length > 1) return `M${[...upper, ...lower].join("L")}Z`;
+  const [left, right] = [round(xs[0]! - SINGLE), round(xs[0]! + SINGLE)];
+  const [top, bottom] = [round(y(area.upper[0]!)), round(y(area.lower[0]!))];
+  return `M${left},${top}L${right},${top}L${right},${bottom}L${left},${bottom}Z`;
+}
+
+/** Half the width of a bar. */
+const SINGLE = 24;
+
+/** About `wanted` round marks from 0 to `most`, from steps in ascending order. */
+export function marksUpTo(most: number, wanted: number, steps: readonly number[]): number[] {
+  const step = steps.find((one) => most / one <= wanted) ?? most;
+  const marks: number[] = [];
+  for (let mark = step; step > 0 && mark <= most; mark += step) marks.push(mark);
+  return marks;
+}

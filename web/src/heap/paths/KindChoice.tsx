@@ -1,0 +1,55 @@
+/** Which kind of block the paths lead to. */
+import { useId } from "preact/hooks";
+import type { Param } from "../../state/page.ts";
+import { bytes } from "../../text/units.ts";
+import { Icon } from "../../widgets/Icon.tsx";
+import type { HistogramAnswer } from "../answers.ts";
+import { useHeapAsk } from "../state.ts";
+
+const MOST = 200;
+
+export function KindChoice({ param }: { param: Param }) {
+  const list = useId();
+  const { answer } = useHeapAsk<HistogramAnswer>({
+    ask: "heaphistogram", by: "kind", sort: "bytes", descending: true, offset: 0, limit: MOST,
+  });
+  const known = (text: string): boolean => answer?.rows.some(({ kind }) => kind === text) ?? false;
+  return (
+    <span class="kind-choice">
+      <label for={`${list}-field`} class="quiet">
+        paths to
+      </label>
+      <input
+        id={`${list}-field`}
+        class="field small"
+        type="search"
+        list={list}
+        placeholder="everything"
+        aria-label="kind of block that the paths lead to"
+        spellcheck={false}
+        key={param.value}
+        defaultValue={param.value}
+        onInput={(event) => {
+          // Chosen from the list: no need to press Enter.
+          const text = event.currentTarget.value;
+          if (text === "" || known(text)) param.set(text);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") param.set(event.currentTarget.value.trim());
+        }}
+      />
+      <datalist id={list}>
+        {answer?.rows.map(({ kind, bytes: size }) => (
+          <option key={kind} value={kind}>
+            {bytes(size)}
+          </option>
+        ))}
+      </datalist>
+      {param.value && (
+        <button type="button" class="icon-button small" title="paths to everything" aria-label="paths to everything" onClick={() => param.set("")}>
+          <Icon name="close" />
+        </button>
+      )}
+    </span>
+  );
+}

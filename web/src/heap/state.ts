@@ -1,0 +1,118 @@
+/** Which snapshot is looked at, and how the page asks about it. */
+import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { askOnce, useAsk, type Asked } from "../engine/asking.ts";
+import type { Ask } from "../engine/engine.ts";
+import type { Answer, EngineError } from "../engine/slab.ts";
+import { recording } from "../state/about.ts";
+import { go, page, param, rec, withParam } from "../state/page.ts";
+import { printHash } from "../state/url.ts";
+import type { NodeId, Snapshot, SnapshotsAnswer } from "./answers.ts";
+
+/** Counts new snapshots and finished analyses. */
+export const heapRevision = signal(0);
+
+export const snapshotsAnswer = signal<SnapshotsAnswer | null>(null);
+export const snapshotsError = signal<EngineError | null>(null);
+
+const chosenNumber = param("snap", "");
+const baseNumber = param("base", "");
+
+/** All there are, by number. */
+export const snapshots = computed<readonly Snapshot[]>(() => snapshotsAnswer.value?.snapshots ?? []);
+
+/** Those that can be asked about: not only their summaries are here. */
+export const included = computed(() => snapshots.value.filter((one) => one.included && one.damage === null));
+
+/** The snapshot that is looked at: the chosen one, or the last. */
+export const snapshot = computed<Snapshot | null>(() => {
+  const wanted = Number(chosenNumber.value);
+  return snapshots.value.find(({ number }) => number === wanted) ?? included.value.at(-1) ?? snapshots.value.at(-1) ?? null;
+});
+
+/** What it is compared with: the chosen one, or else the first. */
+export const base = computed<Snapshot | null>(() => {
+  const wanted = Number(baseNumber.value);
+  const other = snapshots.value.find(({ number }) => number === wanted);
+  if (other && other !== snapshot.value) return other;
+  return included.value.find((one) => one !== snapshot.value) ?? null;
+});
+
+export const baseIsChosen = computed(() => baseNumber.value !== "");
+
+/** Looks at another snapshot. The last one is followed as more come. Blocks have other numbers there. */
+export function chooseSnapshot(number: number): void {
+  const last = included.value.at(-1)?.number;
+  const more = withParam(withoutPlaces(), "snap", number === last ? "" : String(number));
+  const view = page.value.view === "block" ? "roots" : page.value.view;
+  go({ more, view });
+}
+
+/** Compares two snapshots. */
+export function chooseBoth(from: number, to: number): void {
+  go({ more: withParam(withParam(withoutPlaces(), "snap", String(to)), "base", String(from)), view: "changes" });
+}
+
+/** The parameters without what means something in one snapshot only. */
+function withoutPlaces(): Readonly<Record<string, string>> {
+  return ["block", "node"].reduce((more, name) => withParam(more, name, ""), page.value.more);
+}
+
+/** Asks for what there is, while the heap is looked at. */
+export function useSnapshots(): void {
+  const wanted = (recording.value?.snapshots ?? 0) > 0 || (recording.value?.can_snapshot ?? false);
+  const { answer, error } = useAsk<SnapshotsAnswer>(
+    wanted ? { ask: "snapshots", rec: rec.value } : null,
+    `s${heapRevision.value}.${recording.value?.snapshots ?? 0}`,
+  );
+  useEffect(() => {
+    snapshotsAnswer.value = answer;
+    snapshotsError.value = error;
+  }, [answer, error]);
+}
+
+/** A question about the snapshot that is looked at: its answer never changes. */
+export function heapAsk(ask: Ask): Ask | null {
+  const number = snapshot.value?.number;
+  return number === undefined ? null : { rec: rec.value, snapshot: number, ...ask };
+}
+
+export function useHeapAsk<Fields>(ask: Ask | null): Asked<Fields> {
+  return useAsk<Fields>(ask && heapAsk(ask), "h");
+}
+
+export function askHeapOnce<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
+  return askOnce<Fields>(heapAsk(ask) ?? ask, signal);
+}
+
+const hrefWith = (view: string, more: Readonly<Record<string, string>>): string =>
+  `#${printHash({ ...page.value, view, more })}`;
+
+/** The link to a block's page. */
+export function blockHref(block: number): string {
+  return hrefWith("block", withParam(page.value.more, "block", String(block)));
+}
+
+/** The link to a place in the dominator tree. */
+export function dominatorHref(node: NodeId): string {
+  return hrefWith("dominators", withParam(page.value.more, "node", node === "all" ? "" : node));
+}
+
+/** The link to what is at a place: a block's page, else the dominator tree there. */
+export function nodeHref(node: NodeId): string {
+  const block = blockOf(node);
+  return block === null ? dominatorHref(node) : blockHref(block);
+}
+
+export function blockOf(node: NodeId): number | null {
+  const found = /^block:(\d+)$/.exec(node);
+  return found ? Number(found[1]) : null;
+}
+
+export function openNode(node: NodeId): void {
+  go({ view: "dominators", more: withParam(page.value.more, "node", node === "all" ? "" : node) });
+}
+
+export function openBlock(block: number): void {
+  go({ view: "block", more: withParam(page.value.more, "block", String(block)) });
+}

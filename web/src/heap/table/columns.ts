@@ -1,0 +1,43 @@
+/** Columns that several tables about snapshots have. */
+import type { Column } from "../../tables/columns.ts";
+import { bytes, count } from "../../text/units.ts";
+
+/** A column of sizes; nothing is a dash. */
+export function sizes<R>(
+  sort: string,
+  title: string,
+  what: string,
+  spare: number,
+  of: (row: R) => number | null,
+): Column<R> {
+  return {
+    sort,
+    title,
+    what,
+    spare,
+    text: (row) => {
+      const size = of(row);
+      return size === null ? "" : size === 0 ? "–" : bytes(size);
+    },
+    plain: (row) => String(of(row) ?? ""),
+  };
+}
+
+export function counts<R>(sort: string, title: string, what: string, spare: number, of: (row: R) => number | null): Column<R> {
+  return {
+    sort,
+    title,
+    what,
+    spare,
+    text: (row) => {
+      const number = of(row);
+      return number === null ? "" : count(number);
+    },
+    plain: (row) => String(of(row) ?? ""),
+  };
+}
+
+/** A difference, with its sign. */
+export function signed(size: number): string {
+  return size > 0 ? `+${bytes(size)}` : bytes(size);
+}

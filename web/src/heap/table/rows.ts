@@ -1,0 +1,145 @@
+/** The rows of a table about a snapshot, as far as they have been asked for, some of them open. */
+import { signal } from "@preact/signals";
+import type { EngineError } from "../../engine/slab.ts";
+import type { GridRows } from "../../tables/Grid.tsx";
+import { lineAt, lines, type Branch, type Line } from "../../tables/outline.ts";
+
+/** Rows of one level, from `offset` on, and how many there are. */
+export interface Page<R> {
+  rows: readonly R[];
+  count: number;
+}
+
+export interface Source<R> {
+  /** The rows below one, or of the top level. */
+  load(above: R | null, offset: number, limit: number, signal: AbortSignal): Promise<Page<R>>;
+  opens?(row: R): boolean;
+  /** Is open from the beginning. */
+  startsOpen?(row: R): boolean;
+}
+
+const PAGE = 200;
+
+class Level<R> implements Branch<R> {
+  count = 0;
+  readonly rows = new Map<number, R>();
+  readonly pages = new Set<number>();
+  open: ReadonlyMap<number, Level<R>> = new Map();
+  waiting = false;
+
+  constructor(readonly above: R | null) {}
+
+  row(at: number): R | undefined {
+    return this.rows.get(at);
+  }
+
+  setOpen(at: number, below: Level<R> | null): void {
+    const entries = [...this.open].filter(([other]) => other !== at);
+    if (below) entries.push([at, below]);
+    this.open = new Map(entries.sort(([a], [b]) => a - b));
+  }
+}
+
+export class TreeRows<R> implements GridRows<R> {
+  readonly changes = signal(0);
+  error: EngineError | null = null;
+  /** The first page has come. */
+  ready = false;
+  private readonly top = new Level<R>(null);
+  private readonly stop = new AbortController();
+
+  constructor(private readonly source: Source<R>) {
+    void this.page(this.top, 0);
+  }
+
+  dispose(): void {
+    this.stop.abort();
+  }
+
+  get size(): number {
+    return lines(this.top);
+  }
+
+  /** Rows of the top level. */
+  get count(): number {
+    return this.top.count;
+  }
+
+  line(index: number): Line<R> | null {
+    return lineAt(this.top, index);
+  }
+
+  need(from: number, to: number): void {
+    for (let index = from; index < to; index++) {
+      const line = this.line(index);
+      if (line && !line.row) void this.page(line.branch as Level<R>, Math.floor(line.place.at(-1)! / PAGE));
+    }
+  }
+
+  canOpen({ row }: Line<R>): boolean {
+    return row !== undefined && (this.source.opens?.(row) ?? false);
+  }
+
+  isOpen(line: Line<R>): boolean {
+    return (this.below(line)?.count ?? 0) > 0;
+  }
+
+  isWaiting(line: Line<R>): boolean {
+    return this.below(line)?.waiting ?? false;
+  }
+
+  toggle(line: Line<R>, open: boolean): void {
+    const level = line.branch as Level<R>;
+    const at = line.place.at(-1)!;
+    if (!open) level.setOpen(at, null);
+    else if (this.canOpen(line) && line.row !== undefined && !this.below(line)) this.openBelow(level, at, line.row);
+    this.changed();
+  }
+
+  /** The rows that are there, of the top level. */
+  get known(): R[] {
+    return [...this.top.rows].sort(([a], [b]) => a - b).map(([, row]) => row);
+  }
+
+  private below({ branch, place }: Line<R>): Level<R> | undefined {
+    return (branch as Level<R>).open.get(place.at(-1)!);
+  }
+
+  private openBelow(level: Level<R>, at: number, row: R): void {
+    const below = new Level<R>(row);
+    below.waiting = true;
+    level.setOpen(at, below);
+    void this.page(below, 0);
+  }
+
+  private async page(level: Level<R>, page: number): Promise<void> {
+    if (level.pages.has(page)) return;
+    level.pages.add(page);
+    try {
+      const { rows, count } = await this.source.load(level.above, page * PAGE, PAGE, this.stop.signal);
+      level.count = count;
+      level.waiting = false;
+      rows.forEach((row, index) => {
+        level.rows.set(page * PAGE + index, row);
+        if (this.source.startsOpen?.(row)) this.openBelow(level, page * PAGE + index, row);
+      });
+      if (level === this.top) this.ready = true;
+    } catch (error) {
+      if (this.stop.signal.aborted) return;
+      level.waiting = false;
+      this.error = error as EngineError;
+    }
+    this.changed();
+  }
+
+  private changed(): void {
+    this.changes.value += 1;
+  }
+}
+
+/** Rows that are all there already. */
+export function given<R>(rows: readonly R[]): Source<R> {
+  return {
+    load: (_, offset, limit) => Promise.resolve({ rows: rows.slice(offset, offset + limit), count: rows.length }),
+  };
+}
