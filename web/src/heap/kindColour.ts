@@ -1,4 +1,5 @@
 /** Colours of kinds of blocks and of roots: the same one in every view. */
+import { signal } from "@preact/signals";
 import { moduleColour, palette, PAINTS } from "../flame/colour.ts";
 import { theme } from "../shell/theme.ts";
 
@@ -16,7 +17,14 @@ export function boxColour(what: "holder" | "group" | "block" | "rest", kind: str
   return what === "holder" ? ROOT : kindColour(kind);
 }
 
+/** The colours of what the curve shows, which has to be told apart there: the views have the same. */
+export const given = signal<ReadonlyMap<string, number>>(new Map());
+
 export function kindColour(kind: string): number {
+  return given.value.get(kind) ?? ownColour(kind);
+}
+
+function ownColour(kind: string): number {
   // A dot would make families, as of modules.
   return moduleColour(kind.replaceAll(".", "/"));
 }
@@ -25,7 +33,7 @@ export function kindColour(kind: string): number {
 export function distinct(names: readonly string[]): number[] {
   const taken = new Set<number>();
   return names.map((name) => {
-    let colour = kindColour(name);
+    let colour = ownColour(name);
     for (let tries = 0; tries < PAINTS && taken.has(hueOf(colour)); tries++) {
       colour = FIRST + ((colour - FIRST + 5 * STEP) % (PAINTS - FIRST));
       if (tries >= (PAINTS - FIRST) / STEP) break;

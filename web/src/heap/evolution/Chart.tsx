@@ -115,7 +115,7 @@ export function Chart({ element, answer, axis, paints, height, onHover, onStep }
             </g>
           ))}
           {areas.map((area, index) => (
-            <path key={index} d={outline(xs, area, y)} fill={paints[index]} />
+            <path key={index} d={outline(xs, area, y)} style={{ "--fill": paints[index] }} />
           ))}
           <line class="evolution-floor" x1={LEFT} x2={width - RIGHT} y1={floor} y2={floor} />
           {xMarks(axis, x).map(({ value, text }) => (

@@ -33,7 +33,7 @@ export function Legend({ answer, paints, hovered, by }: Props) {
         {answer?.series.map(({ name, kind, bytes: sizes }, index) => (
           <li key={`${kind} ${name}`}>
             <a class="legend-row" href={hrefOf(by, name)} title={kind ? `${kind}: ${name}` : name}>
-              <span class="swatch" style={{ background: paints[index] }} />
+              <span class="swatch" style={{ "--fill": paints[index] }} />
               <span class="clip grow">{name}</span>
               <span>{at >= 0 ? bytes(sizes[at]!) : "…"}</span>
             </a>
@@ -41,7 +41,7 @@ export function Legend({ answer, paints, hovered, by }: Props) {
         ))}
         {rest > 0 && (
           <li class="legend-row quiet">
-            <span class="swatch" style={{ background: paints.at(-1) }} />
+            <span class="swatch" style={{ "--fill": paints.at(-1) }} />
             <span class="grow">all others</span>
             <span>{bytes(rest)}</span>
           </li>

@@ -1,7 +1,7 @@
 /** How the heap evolved, above the views: here the snapshot is chosen that they are about. */
 import "../heap.css";
 import { signal } from "@preact/signals";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAsk } from "../../engine/asking.ts";
 import { useKeys } from "../../shell/keys.ts";
 import { recording } from "../../state/about.ts";
@@ -10,7 +10,7 @@ import { Segmented } from "../../widgets/Segmented.tsx";
 import { Splitter } from "../../widgets/Splitter.tsx";
 import { Refusal } from "../../widgets/State.tsx";
 import type { EvolutionAnswer } from "../answers.ts";
-import { distinct, fills } from "../kindColour.ts";
+import { distinct, fills, given } from "../kindColour.ts";
 import { base, baseIsChosen, chooseBoth, chooseSnapshot, heapRevision, included, snapshot, snapshots, snapshotsError } from "../state.ts";
 import { TakeSnapshot } from "../TakeSnapshot.tsx";
 import type { Axis } from "./areas.ts";
@@ -55,7 +55,11 @@ export function Strip() {
   ]);
   const colours = fills();
   const series = answer?.series ?? [];
-  const paints = [...distinct(series.map(({ name }) => name)), 1].map((index) => colours[index]!);
+  const own = distinct(series.map(({ name }) => name));
+  const paints = [...own, 1].map((index) => colours[index]!);
+  useEffect(() => {
+    given.value = new Map(series.map(({ name }, index) => [name, own[index]!]));
+  }, [answer]);
   const along: Axis = axis.value === "time" ? "time" : "gc";
   if (snapshotsError.value && all.length === 0) return <Refusal error={snapshotsError.value} />;
   return (

@@ -14,6 +14,7 @@ import { go, page, param, withParam } from "../../state/page.ts";
 import { bytes, count, percent, ratio } from "../../text/units.ts";
 import { Empty, Refusal } from "../../widgets/State.tsx";
 import type { Box, FlameAnswer, NodeInfo } from "../answers.ts";
+import { given } from "../kindColour.ts";
 import { blockOf, openBlock, openNode, snapshot, useHeapAsk } from "../state.ts";
 import { sceneOf } from "./scene.ts";
 import { KindChoice } from "./KindChoice.tsx";
@@ -31,7 +32,7 @@ function Paths() {
   });
   const [selected, setSelected] = useState<Place | null>(null);
   const chart = useRef<Chart | null>(null);
-  const scene = useMemo<Scene | null>(() => (answer && answer.total > 0 ? sceneOf(answer.boxes) : null), [answer]);
+  const scene = useMemo<Scene | null>(() => (answer && answer.total > 0 ? sceneOf(answer.boxes) : null), [answer, given.value]);
   const paints = useMemo(() => palette(theme.value), [theme.value]);
   const boxAt = (place: Place): Box | undefined => {
     if (!answer || !scene) return undefined;

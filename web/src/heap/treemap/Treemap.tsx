@@ -6,6 +6,7 @@ import { Labels } from "../../flame/label.ts";
 import { theme, themeColor } from "../../shell/theme.ts";
 import { useSize } from "../../widgets/size.ts";
 import type { Box } from "../answers.ts";
+import { given } from "../kindColour.ts";
 import { draw, FONT } from "./draw.ts";
 import { boxAt, layOut, moved, type Move, type Rect } from "./layout.ts";
 
@@ -50,12 +51,9 @@ export function Treemap({ boxes, label, dimmed, selected, onSelect, onOpen, onOu
     const look = {
       paints: palette(now),
       background: themeColor("--panel"),
-      line: themeColor("--line-2"),
-      ink: themeColor("--ink"),
-      ring: themeColor("--ring"),
     };
     draw(context, ratio, { width, height }, boxes, places, look, labels);
-  }, [boxes, places, width, height, now]);
+  }, [boxes, places, width, height, now, given.value]);
 
   const place = (event: MouseEvent): { x: number; y: number; box: number } => {
     const { left, top } = element.current!.getBoundingClientRect();

@@ -11,9 +11,6 @@ export const FONT = '12px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", s
 export interface Look {
   paints: readonly Paint[];
   background: string;
-  line: string;
-  ink: string;
-  ring: string;
 }
 
 /** A box smaller than this is not drawn by itself. */
