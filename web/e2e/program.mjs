@@ -46,6 +46,63 @@ export function recordLeaks(name = "leaks", options) {
   return record(name, [program], options);
 }
 
+/** Keeps more in a table and in a list of closures for each line that it reads, and says how much. */
+const KEEPS = `
+let sessions : (int, string list) Hashtbl.t = Hashtbl.create 64
+let listeners : (int -> int) list ref = ref []
+let[@inline never] open_session n = Hashtbl.replace sessions n (List.init 20 (fun i -> string_of_int (n * i)))
+let[@inline never] subscribe n = listeners := (fun x -> x + n) :: !listeners
+(* Allocates while it waits: there it can be stopped for a snapshot. *)
+let rec wait () =
+  match Unix.select [ Unix.stdin ] [] [] 0.02 with
+  | [], _, _ -> ignore (Sys.opaque_identity (Array.make 300 0)); wait ()
+  | _ -> ()
+  | exception Unix.Unix_error (Unix.EINTR, _, _) -> wait ()
+let rec serve phase =
+  wait ();
+  match input_line stdin with
+  | exception End_of_file -> ()
+  | _ ->
+    for i = 1 to 400 do
+      open_session (phase * 10_000 + i);
+      subscribe i
+    done;
+    Gc.full_major ();
+    Printf.printf "%d\\n%!" (Hashtbl.length sessions);
+    serve (phase + 1)
+let () = serve 1
+`;
+
+/** Starts that program under `memtrail run`, and hands out what makes it grow and what ends it. */
+export function startKeeping(name = "kept", options = []) {
+  const source = join(scratch, "keeps.ml");
+  writeFileSync(source, KEEPS);
+  const folder = join(scratch, `${name}.memtrail`);
+  const command = ["run", "-q", "--seed", "7", "--rate", "1e-3", "--snapshot", "request", "--contents", ...options];
+  const child = spawn(memtrail, [...command, "-o", folder, "--", compile(source, "keeps")], {
+    cwd: scratch,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = new Promise((done) => child.on("exit", done));
+  const grow = async () => {
+    const said = new Promise((done) => child.stdout.once("data", done));
+    child.stdin.write("more\n");
+    await said;
+  };
+  return { folder, grow, end: () => (child.stdin.end(), ended) };
+}
+
+/** Its recording, with as many snapshots as wanted. */
+export async function recordKept(name = "kept", snapshots = 5) {
+  const { folder, grow, end } = startKeeping(name);
+  for (let taken = 0; taken < snapshots; taken++) {
+    await grow();
+    execFileSync(memtrail, ["snapshot", folder], { stdio: "pipe" });
+  }
+  await end();
+  return folder;
+}
+
 /** A compiler at work: thousands of functions. */
 export function recordCompiler() {
   const functions = Array.from(
