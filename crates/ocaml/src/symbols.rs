@@ -115,6 +115,12 @@ pub mod control {
     pub const REMOVE_ROOT: &str = "caml_remove_generational_global_root";
     /// All: `void f(const char *message)`, raises `Failure`.
     pub const FAILWITH: &str = "caml_failwith";
+    /// All: `void f(void)`, raises `Out_of_memory`.
+    pub const RAISE_OUT_OF_MEMORY: &str = "caml_raise_out_of_memory";
+    /// All: `void f(value exception)`, raises an exception without arguments.
+    pub const RAISE_CONSTANT: &str = "caml_raise_constant";
+    /// All: data, the exception `Out_of_memory`.
+    pub const OUT_OF_MEMORY: &str = "caml_exn_Out_of_memory";
     /// All: `void f(void *)`.
     pub const STAT_FREE: &str = "caml_stat_free";
 }

@@ -152,6 +152,8 @@ pub enum SnapshotReason {
     Request,
     /// The heap's size.
     Above,
+    /// The runtime is about to raise `Out_of_memory`.
+    OutOfMemory,
     /// The program itself.
     Program,
 }

@@ -55,6 +55,7 @@ pub struct Options {
 
 /// When and how the heap is written down.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "one a moment")]
 pub struct SnapshotOptions {
     /// At the end of every major collection.
     #[serde(default)]
@@ -62,6 +63,9 @@ pub struct SnapshotOptions {
     /// When the program comes to its end.
     #[serde(default)]
     pub exit: bool,
+    /// When memory has run out, before the program is told.
+    #[serde(default)]
+    pub out_of_memory: bool,
     /// When this signal arrives, unless the program uses it.
     #[serde(default)]
     pub signal: Option<i32>,

@@ -1,7 +1,8 @@
 //! Heap snapshots: what keeps memory alive, written down beside the running program.
 //!
 //! Something asks ([`request`]): the user by a signal ([`signal`]) or by a file in the recording
-//! ([`control`]), the end of a major collection, the size of the heap, the end of the program. The
+//! ([`control`]), the end of a major collection, the size of the heap, the end of memory
+//! ([`exhausted`]) or of the program. The
 //! answer waits for a moment when the whole heap holds still ([`single`] for OCaml 4, [`multicore`]
 //! for OCaml 5). At that moment the process is copied ([`freeze`]), and goes on; the frozen copy walks
 //! the heap and writes the file ([`frozen`]), which appears under its name when it is whole.
@@ -9,6 +10,7 @@
 //! Nothing of this is set up unless the user asked for snapshots.
 
 mod control;
+mod exhausted;
 mod freeze;
 mod frozen;
 mod moment;
@@ -24,7 +26,7 @@ use memtrail_ocaml::Family;
 use memtrail_recording::session::SnapshotOptions;
 
 use crate::forked;
-use crate::recorder::Target;
+use crate::recorder::{Target, note};
 
 /// What snapshots need to know of the process; there if the user asked for snapshots.
 struct Setting {
@@ -71,6 +73,11 @@ pub(crate) fn prepare(target: &'static Target) -> Result<(), String> {
     if let Some(number) = options.signal {
         signal::install(number);
     }
+    if options.out_of_memory
+        && let Err(reason) = exhausted::prepare()
+    {
+        note(format!("there will be no heap snapshot when memory runs out: {reason}"));
+    }
     control::start();
     Ok(())
 }
@@ -81,6 +88,7 @@ pub(crate) fn now(target: &'static Target, label: &str) {
     static NONE: SnapshotOptions = SnapshotOptions {
         every_major: false,
         exit: false,
+        out_of_memory: false,
         signal: None,
         above: None,
         at_most: None,

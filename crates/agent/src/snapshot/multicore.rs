@@ -63,6 +63,8 @@ static DONE: AtomicU32 = AtomicU32::new(0);
 /// When the first stopped, and why.
 static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
 static AT_EXIT: AtomicU32 = AtomicU32::new(0);
+/// How often a domain tries to stop the others before it raises `Out_of_memory` all the same.
+const MOST_TRIES: u32 = 10_000;
 static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
 
 fn runtime() -> Option<&'static Runtime> {
@@ -188,14 +190,28 @@ impl Runtime {
         if self.target.runtime.state() == 0 {
             return;
         }
-        let wish = Wish { label, taken: AtomicBool::new(false) };
-        let data = (&raw const wish).cast_mut().cast();
-        while !wish.taken.load(Acquire) {
-            // SAFETY: the caller is a domain's thread, and not inside such a stop; the wish lives
-            // until all domains have left it. While another domain stops all, this one takes part
-            // in that, and its turn comes after.
-            unsafe { (self.stop_all)(stopped, data, before_stop) };
+        let (reason, taken) = (SnapshotReason::Program, AtomicBool::new(false));
+        let wish = Wish { reason, label: Some(label), taken };
+        while !self.try_to_fulfil(&wish) {}
+    }
+
+    pub(super) fn out_of_memory(&self) {
+        if self.target.runtime.state() == 0 {
+            return;
         }
+        let (reason, taken) = (SnapshotReason::OutOfMemory, AtomicBool::new(false));
+        let wish = Wish { reason, label: None, taken };
+        // Should memory have run out while all domains are stopped, this cannot succeed.
+        let _ = (0..MOST_TRIES).any(|_| self.try_to_fulfil(&wish));
+    }
+
+    /// Stops all domains for a snapshot. While another domain stops all, this one takes part in that,
+    /// and its turn comes after.
+    fn try_to_fulfil(&self, wish: &Wish<'_>) -> bool {
+        let data = std::ptr::from_ref(wish).cast_mut().cast();
+        // SAFETY: the caller is a domain's thread; the wish lives until all domains have left the stop.
+        unsafe { (self.stop_all)(stopped, data, before_stop) };
+        wish.taken.load(Acquire)
     }
 
     pub(super) fn at_exit(&self) {
@@ -215,9 +231,11 @@ impl Runtime {
     }
 }
 
-/// A snapshot that the program asks for.
+/// A snapshot that a thread of the program waits for.
 struct Wish<'a> {
-    label: &'a str,
+    reason: SnapshotReason,
+    /// The program's name for it, if the program asked.
+    label: Option<&'a str>,
     taken: AtomicBool,
 }
 
@@ -242,7 +260,7 @@ unsafe extern "C" fn stopped(_: u64, wish: *mut c_void, count: c_int, domains: *
         // SAFETY: null, or what `now` keeps until all domains have left.
         let wish = unsafe { wish.cast::<Wish<'_>>().as_ref() };
         let reason = match wish {
-            Some(_) => Some(SnapshotReason::Program),
+            Some(wish) => Some(wish.reason),
             None if AT_EXIT.swap(0, AcqRel) != 0 => {
                 // One serves both.
                 request::accept();
@@ -253,7 +271,7 @@ unsafe extern "C" fn stopped(_: u64, wish: *mut c_void, count: c_int, domains: *
         if let Some(reason) = reason {
             // SAFETY: the runtime's list of the states of all domains.
             let domains = unsafe { std::slice::from_raw_parts(domains, count as usize) };
-            let (label, stopped_at) = (wish.map(|wish| wish.label), STOPPED_AT.load(Acquire));
+            let (label, stopped_at) = (wish.and_then(|wish| wish.label), STOPPED_AT.load(Acquire));
             moment::take(&Moment { reason, label, stopped_at, domains });
         }
         if let Some(wish) = wish {

@@ -163,6 +163,12 @@ impl Runtime {
         }
     }
 
+    pub(super) fn out_of_memory(&self) {
+        if !self.is_collecting() {
+            self.take(SnapshotReason::OutOfMemory, monotonic());
+        }
+    }
+
     fn take(&self, reason: SnapshotReason, stopped_at: u64) {
         let domains = [self.target.runtime.state()];
         moment::take(&Moment { reason, label: None, stopped_at, domains: &domains });

@@ -10,12 +10,15 @@ use super::rate;
 #[group(id = "snapshots")]
 pub(super) struct Args {
     /// Write the heap down: every-major (as each major collection ends), exit, signal (see
-    /// --signal), request (only when `memtrail snapshot PID` asks), off. Several may be given; with
-    /// any of them `memtrail snapshot PID` works, too
+    /// --signal), out-of-memory (before Out_of_memory is raised), request (only when `memtrail
+    /// snapshot PID` asks), off. Several may be given; with any of them `memtrail snapshot PID`
+    /// works, too
     #[arg(long = "snapshot", value_name = "WHEN", value_enum, value_delimiter = ',')]
     moments: Vec<When>,
 
-    /// The signal that asks for a snapshot; one that the program itself uses is left to it
+    /// The signal that asks for a snapshot; one that the program itself uses is left to it. Like
+    /// any signal it interrupts what waits in select, poll or a sleep; `memtrail snapshot PID` does
+    /// not
     #[arg(long, value_name = "SIG", default_value = "USR1", value_parser = signal)]
     signal: i32,
 
@@ -42,6 +45,7 @@ enum When {
     EveryMajor,
     Exit,
     Signal,
+    OutOfMemory,
     Request,
     Off,
 }
@@ -56,6 +60,7 @@ impl Args {
         Some(SnapshotOptions {
             every_major: wants(When::EveryMajor),
             exit: wants(When::Exit),
+            out_of_memory: wants(When::OutOfMemory),
             signal: wants(When::Signal).then_some(self.signal),
             above: self.above,
             at_most: self.at_most,

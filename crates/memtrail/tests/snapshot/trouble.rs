@@ -1,6 +1,6 @@
 //! Full disks, deaths and limits.
 
-use memtrail_recording::SnapshotOutcome;
+use memtrail_recording::{SnapshotOutcome, SnapshotReason};
 
 use crate::asking::{Running, ask, snapshots_of};
 use crate::compilers::named;
@@ -66,4 +66,25 @@ on_each!(forks_and_children, |compiler| {
         let program = build(&named(compiler), program);
         Case::new(&program, &[]).options(&["--snapshot", "every-major,exit,signal"]).same();
     }
+});
+
+on_each!(before_out_of_memory_is_raised, |compiler| {
+    let program = build(&named(compiler), "heap_exhausted");
+    let options = ["--rate", "1e-3", "--snapshot", "out-of-memory"];
+    let recorded = Case::new(&program, &[]).options(&options).same();
+    assert_eq!(recorded.seen.status.code(), Some(2), "{:?}", recorded.seen);
+    let all = snapshots_of(&recorded.recording);
+    let reasons: Vec<_> = all.iter().map(|snapshot| snapshot.reason).collect();
+    assert_eq!(reasons, [SnapshotReason::OutOfMemory]);
+    // The frames are still there.
+    let heap = Heap::read(&recorded.recording.join(&all[0].file));
+    let frames = heap.roots.iter().filter(|root| root.path.ends_with("/Heap_exhausted.nested"));
+    let mut held: Vec<_> = frames.map(|root| heap.blocks[root.block as usize].wosize).collect();
+    held.sort_unstable();
+    assert_eq!(held, [1000, 1001, 1002], "{:#?}", heap.paths());
+    // A program that copes with it is written down once, not each time.
+    let recorded = Case::new(&program, &["caught"]).options(&options).same();
+    assert_eq!(recorded.seen.stdout(), "caught 100\n");
+    assert!(!snapshots_of(&recorded.recording).is_empty());
+    assert!(snapshots_of(&recorded.recording).len() < 100);
 });

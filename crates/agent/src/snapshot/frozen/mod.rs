@@ -177,6 +177,7 @@ fn facts(order: &Order<'_>, frozen: &Frozen<'_>) -> Facts {
             SnapshotReason::Signal => Reason::Signal,
             SnapshotReason::Request => Reason::Request,
             SnapshotReason::Above => Reason::Threshold,
+            SnapshotReason::OutOfMemory => Reason::Memory,
             SnapshotReason::Program => Reason::Program,
         },
         label: order.moment.label.unwrap_or_default().into(),
