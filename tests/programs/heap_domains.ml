@@ -1,5 +1,5 @@
 (* Domains that run, that wait and that have ended, captured continuations, domain-local state.
-   Prints its number when all of it is there. *)
+   Prints its number when all of it is there, and waits for a line. *)
 (* libs: unix *)
 (* from: 5.0 *)
 
@@ -41,10 +41,14 @@ let () =
   for n = 1 to 5 do capture n done;
   Domain.DLS.set local (Array.make 4999 0);
   let busy = List.init 2 (fun _ -> Domain.spawn work) in
-  let idle = Domain.spawn (fun () -> Atomic.incr ready; Unix.sleepf 2.0) in
+  let from, into = Unix.pipe () in
+  let wait () = Atomic.incr ready; Unix.read from (Bytes.create 1) 0 1 in
+  let idle = Domain.spawn wait in
   while Atomic.get ready < 3 do Domain.cpu_relax () done;
   Printf.printf "%d\n%!" (Unix.getpid ());
-  Domain.join idle;
+  ignore (input_line stdin);
+  ignore (Unix.write_substring into "x" 0 1);
+  ignore (Domain.join idle);
   Atomic.set stop true;
   List.iter (fun d -> ignore (Domain.join d)) busy;
   List.iter (fun k -> continue k ()) !captured;

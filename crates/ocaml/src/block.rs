@@ -18,6 +18,8 @@ pub mod tag {
     pub const INFIX: u8 = 249;
     /// The first tag of blocks that hold no values.
     pub const NO_SCAN: u8 = 251;
+    /// A block that only C code knows, or an ephemeron.
+    pub const ABSTRACT: u8 = 251;
     /// A string.
     pub const STRING: u8 = 252;
     /// A boxed float.

@@ -227,8 +227,8 @@ pub mod heap {
     ];
     /// 5.x: function that reads what is counted of the heaps of domains that have ended.
     pub const ORPHANS: &str = "caml_accum_orphan_heap_stats";
-    /// 5.x: function that hands a domain's ephemerons to a list of all domains.
-    pub const ORPHANED_EPHEMERONS: &str = "caml_orphan_ephemerons";
+    /// 5.x: functions that hand a domain's ephemerons, and its finalisers, over to whoever adopts them.
+    pub const ORPHANING: [&str; 2] = ["caml_orphan_ephemerons", "caml_orphan_finalisers"];
     /// 5.x: function, the action with which roots are marked.
     pub const DARKEN: &str = "caml_darken";
     /// 5.x: data, `uintnat`.

@@ -1,5 +1,7 @@
 //! What frames, threads, domains and continuations keep.
 
+use memtrail_heap::read::Strength;
+
 use crate::asking::Running;
 use crate::compilers::named;
 use crate::on_each;
@@ -43,6 +45,36 @@ on_each!(each_thread_by_its_number, |compiler| {
     assert!(threads.windows(2).all(|pair| pair[0] != pair[1]), "{threads:?}");
     assert_eq!(running.end().stdout, "done\n");
 });
+
+#[test]
+fn what_domains_that_have_ended_left() {
+    let running = Running::start(&build(&named("ocaml-5.3.0"), "heap_ended"), &ON_REQUEST);
+    let heap = running.snapshot();
+    let held = |function: &str, strength| {
+        let mut held: Vec<_> = heap
+            .roots_at(&format!("finaliser/Heap_ended.{function}"))
+            .iter()
+            .filter(|root| root.strength == strength)
+            .map(|root| heap.blocks[root.block as usize].wosize)
+            .collect();
+        held.sort_unstable();
+        held
+    };
+    assert_eq!(held("first", Strength::Finaliser), [301, 302, 303, 304]);
+    assert_eq!(held("last", Strength::Last), [401, 402, 403, 404]);
+    let live = heap.live();
+    let lives = |words: u64| {
+        let mut all = heap.blocks.iter().zip(&live).filter(|(block, _)| block.wosize == words);
+        all.any(|(_, live)| *live)
+    };
+    for n in 1..=4 {
+        assert!(lives(100 + n) && lives(200 + n) && lives(300 + n) && lives(400 + n), "{n}");
+    }
+    // Data without their keys are held by nothing but the ephemeron.
+    let data: Vec<_> = heap.ephemerons.iter().filter_map(|(_, data, _)| *data).collect();
+    assert_eq!(data.len(), 4, "{:?}", heap.ephemerons);
+    assert!(running.end().stdout.starts_with("true"));
+}
 
 #[test]
 fn domains_and_continuations() {

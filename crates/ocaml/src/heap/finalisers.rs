@@ -24,6 +24,7 @@ pub enum Kind {
 /// counter each, and the list of those that are due.
 const TABLES: [(Kind, u64); 2] = [(Kind::First, 0), (Kind::Last, 40)];
 const YOUNG: u64 = 16;
+const SIZE: u64 = 24;
 const DUE: u64 = 80;
 /// Fields of `struct final_todo`.
 const DUE_SIZE: u64 = 8;
@@ -53,6 +54,17 @@ pub fn each(
         due = memory.u64(due)?;
     }
     None
+}
+
+/// Whether what stands at `info` can be a domain's `final_info`.
+pub fn is_info(memory: &impl Memory, info: Address, is_mapped: impl Fn(Address) -> bool) -> bool {
+    TABLES.iter().all(|&(_, at)| {
+        let field = |offset| memory.field(info, at + offset);
+        let (Some(table), Some(count), Some(size)) = (field(0), field(YOUNG), field(SIZE)) else {
+            return false;
+        };
+        count <= size && if size == 0 { table == 0 } else { is_mapped(table) }
+    })
 }
 
 /// OCaml 4: whether a function's code refers to a table that begins with the pointer `table`.

@@ -13,6 +13,7 @@ pub mod finalisers;
 pub mod frames;
 pub mod globals;
 pub mod loaded;
+pub mod orphans;
 pub mod pools;
 pub mod statics;
 pub mod threads;

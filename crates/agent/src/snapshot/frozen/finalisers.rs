@@ -15,6 +15,11 @@ const LONGEST_NAME: usize = 512;
 pub(super) fn of_domain(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
     let Some(fields) = frozen.target.runtime.layout.multicore() else { return };
     let Some(info) = frozen.memory.field(state, fields.final_info) else { return };
+    of_info(frozen, list, info);
+}
+
+/// OCaml 5: those of a `struct caml_final_info`.
+pub(super) fn of_info(frozen: &Frozen<'_>, list: &mut RootList, info: u64) {
     let mut entries = Vec::new();
     finalisers::each(&frozen.memory, info, |kind, at| entries.push((kind, at)));
     for (kind, at) in entries {

@@ -9,6 +9,7 @@ mod finalisers;
 mod mapped;
 mod modules;
 mod multicore;
+mod orphans;
 mod regions;
 mod registered;
 mod roots;

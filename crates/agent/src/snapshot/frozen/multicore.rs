@@ -9,7 +9,7 @@ use memtrail_ocaml::version::Family;
 
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::{Frozen, finalisers, modules, registered, tracked};
+use super::{Frozen, finalisers, modules, orphans, registered, tracked};
 
 pub(super) fn roots(frozen: &Frozen<'_>, list: &mut RootList) {
     modules::add(frozen, list);
@@ -17,6 +17,7 @@ pub(super) fn roots(frozen: &Frozen<'_>, list: &mut RootList) {
     for &state in frozen.domains {
         domain(frozen, list, stacks.as_ref(), state);
     }
+    orphans::roots(frozen, list);
     // C code's roots, with the modules' fields once more, and those of plugins.
     let scanned = frozen.scan_globals(names::SCAN_GLOBAL_ROOTS);
     let rest = list.unlabelled(scanned);

@@ -1,12 +1,10 @@
 //! All memory that blocks stand in.
 
 use memtrail_heap::write::{Layout, Region, Space};
-use memtrail_ocaml::heap::code::referred;
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
 use memtrail_ocaml::symbols::heap as names;
 
-use super::mapped::Mapped;
-use super::{Frozen, symbol_value};
+use super::{Frozen, orphans, symbol_value};
 
 /// The memory itself.
 fn words(extent: Extent) -> &'static [u64] {
@@ -15,7 +13,7 @@ fn words(extent: Extent) -> &'static [u64] {
     unsafe { std::slice::from_raw_parts(extent.start as *const u64, (extent.bytes / 8) as usize) }
 }
 
-fn region(extent: Extent, space: Space, layout: Layout) -> Region<'static> {
+pub(super) fn region(extent: Extent, space: Space, layout: Layout) -> Region<'static> {
     Region { start: extent.start, words: words(extent), space, layout }
 }
 
@@ -58,26 +56,8 @@ pub(super) fn multicore(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
         }
         regions.extend(pools::minor(memory, layout, state).map(minor_heap));
     }
-    orphans(frozen, &mut regions);
+    orphans::memory(frozen, &mut regions);
     regions
-}
-
-/// Pools and large blocks of domains that have ended and that no other has taken over yet.
-fn orphans(frozen: &Frozen<'_>, regions: &mut Vec<Region<'static>>) {
-    let (memory, version) = (&frozen.memory, frozen.target.runtime.version);
-    let Some(function) = frozen.symbols.named(names::ORPHANS) else { return };
-    let mapped = Mapped::of_this_process();
-    let is_mapped = |address| mapped.contains(address);
-    let candidates = referred(super::code(function), function.address);
-    let Some(at) = pools::find_orphans(memory, version, candidates, is_mapped) else { return };
-    let bytes = 8 * pools::POOL_WORDS;
-    pools::each_orphaned_pool(memory, version, at, is_mapped, |pool| {
-        let layout = Layout::Slots { first: pool.first, slot: pool.slot };
-        regions.push(region(Extent { start: pool.start, bytes }, Space::Major, layout));
-    });
-    pools::each_orphaned_large(memory, at, |extent| {
-        regions.push(region(extent, Space::Large, Layout::Linear { free_colour: None }));
-    });
 }
 
 fn minor_heap(extent: Extent) -> Region<'static> {

@@ -1,0 +1,54 @@
+//! OCaml 5: what domains that have ended left behind, and no other has taken over yet.
+
+use memtrail_heap::write::{Layout, Region, Space};
+use memtrail_ocaml::heap::code::referred;
+use memtrail_ocaml::heap::{Extent, ephemerons, orphans, pools};
+use memtrail_ocaml::symbols::heap as names;
+
+use super::Frozen;
+use super::finalisers;
+use super::mapped::Mapped;
+use super::regions::region;
+use super::roots::RootList;
+
+/// Adds pools and large blocks.
+pub(super) fn memory(frozen: &Frozen<'_>, regions: &mut Vec<Region<'static>>) {
+    let (memory, version) = (&frozen.memory, frozen.target.runtime.version);
+    let Some(function) = frozen.symbols.named(names::ORPHANS) else { return };
+    let mapped = Mapped::of_this_process();
+    let is_mapped = |address| mapped.contains(address);
+    let candidates = referred(super::code(function), function.address);
+    let Some(at) = pools::find_orphans(memory, version, candidates, is_mapped) else { return };
+    let bytes = 8 * pools::POOL_WORDS;
+    pools::each_orphaned_pool(memory, version, at, is_mapped, |pool| {
+        let layout = Layout::Slots { first: pool.first, slot: pool.slot };
+        regions.push(region(Extent { start: pool.start, bytes }, Space::Major, layout));
+    });
+    pools::each_orphaned_large(memory, at, |extent| {
+        regions.push(region(extent, Space::Large, Layout::Linear { free_colour: None }));
+    });
+}
+
+/// Adds ephemerons and finalisers.
+pub(super) fn roots(frozen: &Frozen<'_>, list: &mut RootList) {
+    let [Some(by_ephemerons), Some(by_finalisers)] =
+        names::ORPHANING.map(|name| frozen.symbols.named(name))
+    else {
+        return;
+    };
+    let mapped = Mapped::of_this_process();
+    let found = orphans::find(
+        &frozen.memory,
+        referred(super::code(by_ephemerons), by_ephemerons.address),
+        referred(super::code(by_finalisers), by_finalisers.address),
+        |address| mapped.contains(address),
+    );
+    for variable in found {
+        ephemerons::each(&frozen.memory, variable, |at| list.ephemerons.push(at));
+        let mut infos = Vec::new();
+        orphans::each_final_info(&frozen.memory, variable, |info| infos.push(info));
+        for info in infos {
+            finalisers::of_info(frozen, list, info);
+        }
+    }
+}
