@@ -67,7 +67,27 @@ on_each!(every_major_collection_thinned, |compiler| {
     }
 });
 
+on_each!(every_major_collection_but_not_too_often, |compiler| {
+    let program = build(&named(compiler), "churn");
+    let case = Case::new(&program, &["10"]);
+    let recorded = case.options(&["--snapshot", "every-major", "--every", "10h"]).same();
+    assert_eq!(snapshots_of(&recorded.recording).len(), 1);
+});
+
 on_each!(a_heap_that_grows_too_large, |compiler| {
+    let running = Running::start(&build(&named(compiler), "heap_grows"), &["--above", "20MiB"]);
+    running.wait_for("0001.heap");
+    let heap = Heap::read(&running.recording.join("0001.heap"));
+    let (_, words) = heap.sum(&heap.reachable(0..heap.blocks.len() as u32));
+    assert!(8 * words >= 20 << 20, "{words} words");
+    let ended = running.end();
+    assert_eq!((ended.stdout.as_str(), ended.code), ("32\n", Some(0)));
+    // It has not doubled since.
+    let reasons: Vec<_> = ended.snapshots.iter().map(|snapshot| snapshot.reason).collect();
+    assert_eq!(reasons, [SnapshotReason::Above]);
+});
+
+on_each!(a_heap_that_stays_small, |compiler| {
     let program = build(&named(compiler), "heap_live");
     let recorded = Case::new(&program, &[]).options(&["--above", "1GiB"]).same();
     assert_eq!(snapshots_of(&recorded.recording), [], "it never was so large");

@@ -3,7 +3,9 @@
 use memtrail_heap::read::Strength;
 use memtrail_heap::write::Space;
 
+use crate::asking::snapshots_of;
 use crate::compilers::named;
+use crate::contents;
 use crate::heap::Heap;
 use crate::on_each;
 use crate::programs::{build, build_plugin, strip};
@@ -100,7 +102,19 @@ on_each!(all_that_lives_to_the_word, |compiler| {
 });
 
 on_each!(blocks_of_the_trace_are_known, |compiler| {
-    let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_live"), &[]));
+    let case = Case::new(&build(&named(compiler), "heap_live"), &[]).options(&AT_EXIT);
+    let recorded = case.same();
+    let heap = Heap::read(&recorded.recording.join("0001.heap"));
+    let taken = snapshots_of(&recorded.recording)[0].taken_unix_us;
+    let trace = contents::read(&recorded.recording);
+    for (block, id) in &heap.samples {
+        let sampled = trace.blocks.iter().find(|sampled| sampled.id == *id).expect("in the trace");
+        // Custom blocks count with what they hold elsewhere.
+        if sampled.source != memtrail_trace::Source::External {
+            assert_eq!(sampled.words, heap.blocks[*block as usize].wosize, "{sampled:?}");
+        }
+        assert!(sampled.collected.is_none_or(|time| time >= taken), "{sampled:?}, at {taken}");
+    }
     let live = heap.live();
     let known = heap.samples.keys().filter(|block| live[**block as usize]).count() as f64;
     // A word in a hundred is sampled: a block is known with a probability by its size.
