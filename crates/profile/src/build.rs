@@ -76,6 +76,8 @@ pub struct Built {
     pub course: Course,
     /// Whose blocks they are, if that is known.
     pub threads: Option<Threads>,
+    /// Which block has which id.
+    pub(crate) ids: Ids,
     /// The time of the last event.
     pub end: Elapsed,
     /// What made no sense.
@@ -176,6 +178,7 @@ impl ProfileBuilder {
         std::mem::swap(&mut self.blocks, &mut profile.blocks);
         std::mem::swap(&mut self.course, &mut profile.course);
         std::mem::swap(&mut self.threads, &mut profile.threads);
+        std::mem::swap(&mut self.ids, &mut profile.ids);
         profile.end = self.end;
         profile.inconsistent = self.inconsistent;
     }
@@ -213,8 +216,8 @@ impl ProfileBuilder {
     /// What was built; all but the reader's tables.
     pub fn finish(mut self) -> Built {
         self.end();
-        let Self { blocks, course, threads, end, inconsistent, .. } = self;
-        Built { blocks, course, threads, end, inconsistent }
+        let Self { blocks, course, threads, ids, end, inconsistent, .. } = self;
+        Built { blocks, course, threads, ids, end, inconsistent }
     }
 
     fn promote_row(&mut self, row: Row, time: Elapsed) {

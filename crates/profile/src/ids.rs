@@ -59,6 +59,14 @@ impl Ids {
         true
     }
 
+    /// The row of a block, without remembering where it was found.
+    pub(crate) fn find(&self, id: BlockId) -> Option<Row> {
+        self.growing.row(id.0).or_else(|| {
+            let (&first, &(len, row)) = self.others.range(..=id.0).next_back()?;
+            Run { first, len, row }.row(id.0)
+        })
+    }
+
     /// The row of a block, if the id has been seen.
     pub(crate) fn row(&mut self, id: BlockId) -> Option<Row> {
         if let Some(row) = self.growing.row(id.0).or_else(|| self.recent.row(id.0)) {
@@ -104,6 +112,7 @@ mod tests {
                 }
             }
             for id in asked {
+                prop_assert_eq!(fast.find(BlockId(id)), slow.get(&id).copied());
                 prop_assert_eq!(fast.row(BlockId(id)), slow.get(&id).copied());
             }
         }

@@ -1,11 +1,12 @@
 //! A whole trace, read and put in order.
 
-use memtrail_trace::{Anomalies, Detail, Error, Locations, Reader, StackTree, TraceInfo};
+use memtrail_trace::{Anomalies, BlockId, Detail, Error, Locations, Reader, StackTree, TraceInfo};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Row};
 use crate::build::{Built, Inconsistencies, ProfileBuilder};
 use crate::course::Course;
 use crate::estimate::Estimator;
+use crate::ids::Ids;
 use crate::threads::{ThreadLog, Threads};
 use crate::time::Elapsed;
 
@@ -32,6 +33,7 @@ pub struct Profile {
     pub course: Course,
     /// Which thread allocated each block, if the recording says so.
     pub threads: Option<Threads>,
+    pub(crate) ids: Ids,
 }
 
 impl Profile {
@@ -71,7 +73,7 @@ impl Profile {
         (locations, stacks): (Locations, StackTree),
         damage: Anomalies,
     ) -> Self {
-        let Built { blocks, course, threads, end, inconsistent } = builder.finish();
+        let Built { blocks, course, threads, ids, end, inconsistent } = builder.finish();
         let estimator = Estimator::new(info.sample_rate, info.word_bits);
         Self {
             info,
@@ -84,6 +86,12 @@ impl Profile {
             estimator,
             course,
             threads,
+            ids,
         }
+    }
+
+    /// The row of the block with an id of the trace.
+    pub fn find(&self, id: BlockId) -> Option<Row> {
+        self.ids.find(id)
     }
 }
