@@ -26,6 +26,11 @@ impl Bits {
         new
     }
 
+    /// Takes a number out.
+    pub(crate) fn remove(&mut self, number: u32) {
+        self.words[number as usize / 64] &= !(1 << (number % 64));
+    }
+
     /// All that are in, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         (0u32..).zip(&self.words).flat_map(|(place, word)| {

@@ -39,6 +39,7 @@ mod index;
 mod nodes;
 mod parents;
 mod reach;
+mod reach_each;
 mod refine;
 mod retained;
 mod semi_nca;

@@ -4,11 +4,13 @@
 
 mod columns;
 mod error;
+mod peek;
 mod sections;
 mod tables;
 
 pub use columns::{Block, Columns, Fields};
 pub use error::{Cause, Error};
+pub use peek::Peek;
 
 use crate::facts::Facts;
 use crate::format::{FILE_HEADER, kind};

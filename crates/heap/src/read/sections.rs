@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::error::{Cause, Error};
 use crate::format::{CODEC_LZ4, CODEC_NONE, FILE_HEADER, MAGIC, PAUSE_AT, SECTION_HEADER, VERSION};
 
-/// A section whose checksum is right.
+/// A section; its checksum is right, unless it was only peeked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section<'a> {
     pub(crate) kind: u16,
@@ -61,15 +61,24 @@ pub(crate) fn header(bytes: &[u8]) -> Result<u64, Error> {
 
 /// The section at `offset`, and where the next one is.
 pub(crate) fn section(bytes: &[u8], offset: usize) -> Result<(Section<'_>, usize), Error> {
+    let (section, next) = peek_section(bytes, offset)?;
+    let mut checksum = Xxh3Default::new();
+    checksum.update(bytes.get(offset..).and_then(|rest| rest.get(..16)).unwrap_or_default());
+    checksum.update(section.payload);
+    if checksum.digest() != section.checksum {
+        return Err(Cause::Checksum.at(offset as u64));
+    }
+    Ok((section, next))
+}
+
+/// The same, without looking whether the checksum is right.
+pub(super) fn peek_section(bytes: &[u8], offset: usize) -> Result<(Section<'_>, usize), Error> {
     let truncated = Cause::Truncated.at(bytes.len() as u64);
     let rest = bytes.get(offset..).ok_or(truncated)?;
     let header = rest.first_chunk::<SECTION_HEADER>().ok_or(truncated)?;
     let stored = u32_at(header, 4) as usize;
     let end = SECTION_HEADER.checked_add(stored).ok_or(truncated)?;
     let payload = rest.get(SECTION_HEADER..end).ok_or(truncated)?;
-    let mut checksum = Xxh3Default::new();
-    checksum.update(&header[..16]);
-    checksum.update(payload);
     let section = Section {
         kind: u16::from_le_bytes([header[0], header[1]]),
         codec: u16::from_le_bytes([header[2], header[3]]),
@@ -79,9 +88,6 @@ pub(crate) fn section(bytes: &[u8], offset: usize) -> Result<(Section<'_>, usize
         payload,
         checksum: u64_at(header, 16),
     };
-    if checksum.digest() != section.checksum {
-        return Err(Cause::Checksum.at(offset as u64));
-    }
     Ok((section, offset + end))
 }
 

@@ -1,0 +1,64 @@
+//! What a snapshot says of itself, without going through its blocks.
+
+use super::error::{Cause, Error};
+use super::sections::{header, peek_section};
+use super::tables;
+use crate::facts::Facts;
+use crate::format::{FILE_HEADER, kind};
+use crate::wire::Cursor;
+
+/// What the headers of a snapshot's sections tell. Blocks are not checked: that is done when the
+/// snapshot is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peek {
+    /// The process and the moment.
+    pub facts: Facts,
+    /// How many blocks there are.
+    pub blocks: u64,
+    /// Whether strings' contents were written.
+    pub has_contents: bool,
+    /// Whether the file has its end.
+    pub is_whole: bool,
+    /// As [`Snapshot::checksum`](super::Snapshot::checksum), if nothing is damaged.
+    pub checksum: u64,
+}
+
+impl Peek {
+    /// Looks at a snapshot.
+    ///
+    /// # Errors
+    /// If it is no snapshot, of a later version, or does not say what it is of.
+    pub fn new(bytes: &[u8]) -> Result<Self, Error> {
+        let pause = header(bytes)?;
+        let mut facts = None;
+        let mut peek = Self {
+            facts: Facts::default(),
+            blocks: 0,
+            has_contents: false,
+            is_whole: false,
+            checksum: 0,
+        };
+        let mut at = FILE_HEADER;
+        while let Ok((section, next)) = peek_section(bytes, at) {
+            peek.checksum = peek.checksum.rotate_left(7).wrapping_add(section.checksum);
+            match section.kind {
+                kind::FACTS => {
+                    let (section, _) = super::section(bytes, at)?;
+                    let mut buffer = Vec::new();
+                    let mut cursor = Cursor::new(section.content(&mut buffer)?);
+                    facts = tables::facts(&mut cursor, pause);
+                }
+                kind::BLOCKS => peek.blocks += u64::from(section.count),
+                kind::CONTENTS => peek.has_contents = true,
+                kind::END => peek.is_whole = true,
+                _ => {}
+            }
+            at = next;
+            if peek.is_whole {
+                break;
+            }
+        }
+        peek.facts = facts.ok_or(Cause::Missing("facts").at(at as u64))?;
+        Ok(peek)
+    }
+}
