@@ -7,7 +7,7 @@ pub struct Words(pub u64);
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
+#[cfg_attr(feature = "analysis", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Bytes(pub u64);
 
 impl std::ops::AddAssign for Bytes {

@@ -43,9 +43,9 @@ pub struct Row {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Sum {
-    blocks: u64,
-    words: u64,
+pub(super) struct Sum {
+    pub(super) blocks: u64,
+    pub(super) words: u64,
     external: u64,
 }
 
@@ -99,10 +99,10 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
     })
 }
 
-type Sums = HashMap<Kind, Sum, FxBuildHasher>;
+pub(super) type Sums = HashMap<Kind, Sum, FxBuildHasher>;
 
 /// Sums by kind, and of what is unreachable.
-fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum), Error> {
+pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum), Error> {
     let gathered = sweep(
         &heap.snapshot,
         heap.threads,

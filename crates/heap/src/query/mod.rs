@@ -1,6 +1,8 @@
 //! Questions to an analysed snapshot. Pure functions: what they answer is what views and `--json`
 //! show, sizes in bytes.
 
+mod block;
+mod catalogue;
 mod compare;
 mod disjoint;
 mod dominated;
@@ -11,8 +13,13 @@ mod names;
 mod path;
 mod retained;
 mod roots;
+mod sampled;
+mod shapes;
 mod strings;
+mod summary;
 
+pub use block::{BlockFacts, Reference, Referrer, block, referrers};
+pub use catalogue::{Catalogue, KindId};
 pub use compare::{Change, Difference, Growth, Measured, diff, growth};
 pub use disjoint::{DisjointPaths, disjoint_paths};
 pub use dominated::{Dominated, Group, dominated};
@@ -23,7 +30,10 @@ pub use names::{holder_name, label_path};
 pub use path::{MergedPath, Path, Step, merged_paths, path, sample};
 pub use retained::{Group as RetainedGroup, Retained, retained};
 pub use roots::{Everything, RootRow, Shared, everything, roots, roots_by_reach, shared, stack};
+pub use sampled::{Sampled, sampled};
+pub use shapes::{Form, Shape, ShapeId, Shapes};
 pub use strings::{Duplicate, Strings, strings};
+pub use summary::{KindSum, RootSum, Summary};
 
 use crate::graph::Graph;
 use crate::read::{Error, Snapshot};

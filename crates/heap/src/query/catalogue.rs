@@ -1,0 +1,162 @@
+//! Kind and size of every block, as columns: what views ask again and again without reading the
+//! snapshot each time.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::Heap;
+use super::kind::{self, Kind};
+use crate::graph::sweep::sweep;
+use crate::read::Error;
+use crate::units::{BlockIndex, Bytes, Words};
+
+/// A kind of block: a place among the names of a [`Catalogue`]. Kinds of one name are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(transparent)]
+pub struct KindId(pub u16);
+
+/// Kind and size of every block.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    names: Vec<String>,
+    known: HashMap<String, KindId, FxBuildHasher>,
+    kinds: Vec<KindId>,
+    /// Words with header; [`LARGE`] for those in `large`.
+    words: Vec<u32>,
+    large: HashMap<u32, u64, FxBuildHasher>,
+    /// Bytes outside the heap, of the few blocks that have any.
+    external: HashMap<u32, u64, FxBuildHasher>,
+}
+
+const LARGE: u32 = u32::MAX;
+/// What is beyond the kinds that have numbers.
+const OTHERS: KindId = KindId(u16::MAX);
+const OTHERS_NAME: &str = "other kinds";
+
+/// What a thread reads of its sections.
+#[derive(Default)]
+struct Part {
+    kinds: Vec<Kind>,
+    known: HashMap<Kind, u32, FxBuildHasher>,
+    pieces: Vec<Piece>,
+    large: Vec<(u32, u64)>,
+    external: Vec<(u32, u64)>,
+}
+
+struct Piece {
+    first: usize,
+    kinds: Vec<u32>,
+    words: Vec<u32>,
+}
+
+impl Catalogue {
+    /// Reads it from the snapshot.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    pub fn new(heap: &Heap<'_>) -> Result<Self, Error> {
+        let parts = sweep(&heap.snapshot, heap.threads, Part::default, |part, _, columns| {
+            let mut piece = Piece {
+                first: columns.first.0 as usize,
+                kinds: Vec::with_capacity(columns.len()),
+                words: Vec::with_capacity(columns.len()),
+            };
+            kind::each(columns, |block, kind, external| {
+                let number = *part.known.entry(kind).or_insert_with(|| {
+                    part.kinds.push(kind);
+                    part.kinds.len() as u32 - 1
+                });
+                piece.kinds.push(number);
+                let words = block.size().0;
+                if words >= u64::from(LARGE) {
+                    part.large.push((block.index.0, words));
+                }
+                piece.words.push(words.min(u64::from(LARGE)) as u32);
+                if external > 0 {
+                    part.external.push((block.index.0, external));
+                }
+            });
+            part.pieces.push(piece);
+        })?;
+        let blocks = heap.snapshot.blocks() as usize;
+        let mut catalogue =
+            Self { kinds: vec![OTHERS; blocks], words: vec![0; blocks], ..Self::default() };
+        for part in parts {
+            let numbers: Vec<KindId> = part
+                .kinds
+                .into_iter()
+                .map(|kind| catalogue.number(kind.name(&heap.snapshot)))
+                .collect();
+            for piece in part.pieces {
+                let places = piece.first..piece.first + piece.words.len();
+                catalogue.words[places.clone()].copy_from_slice(&piece.words);
+                for (into, kind) in catalogue.kinds[places].iter_mut().zip(piece.kinds) {
+                    *into = numbers[kind as usize];
+                }
+            }
+            catalogue.large.extend(part.large);
+            catalogue.external.extend(part.external);
+        }
+        Ok(catalogue)
+    }
+
+    fn number(&mut self, name: String) -> KindId {
+        if let Some(known) = self.known.get(&name) {
+            return *known;
+        }
+        if self.names.len() >= usize::from(OTHERS.0) {
+            return OTHERS;
+        }
+        let id = KindId(self.names.len() as u16);
+        self.names.push(name.clone());
+        self.known.insert(name, id);
+        id
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// A block's kind.
+    #[inline]
+    pub fn kind(&self, block: BlockIndex) -> KindId {
+        self.kinds.get(block.0 as usize).copied().unwrap_or(OTHERS)
+    }
+
+    /// A kind's name.
+    pub fn name(&self, kind: KindId) -> &str {
+        self.names.get(usize::from(kind.0)).map_or(OTHERS_NAME, String::as_str)
+    }
+
+    /// The kind of a name.
+    pub fn find(&self, name: &str) -> Option<KindId> {
+        let others = (name == OTHERS_NAME).then_some(OTHERS);
+        self.known.get(name).copied().or(others)
+    }
+
+    /// A block's own size, header counted.
+    #[inline]
+    pub fn size(&self, block: BlockIndex) -> Words {
+        match self.words.get(block.0 as usize) {
+            Some(&LARGE) => Words(self.large.get(&block.0).copied().unwrap_or(0)),
+            words => Words(words.copied().unwrap_or(0).into()),
+        }
+    }
+
+    /// Bytes outside the heap that go with a block.
+    pub fn external(&self, block: BlockIndex) -> Bytes {
+        Bytes(self.external.get(&block.0).copied().unwrap_or(0))
+    }
+
+    /// What a block retains, itself counted.
+    #[inline]
+    pub fn retained(&self, heap: &Heap<'_>, block: BlockIndex) -> Words {
+        heap.graph.retained(block).unwrap_or_else(|| self.size(block))
+    }
+}

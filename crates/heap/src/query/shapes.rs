@@ -1,0 +1,298 @@
+//! The dominator tree, merged by shape: below each holder the kinds of blocks that it keeps alive,
+//! below each of these the kinds that they keep, and so on. Blocks of a kind that hang from one
+//! another (the cells of a list) are one shape.
+//!
+//! Sizes add up: what a shape retains is its own size and what the shapes below it retain.
+
+use std::cmp::Reverse;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::Heap;
+use super::catalogue::{Catalogue, KindId};
+use crate::graph::{EVERYTHING, HolderId, Node};
+use crate::units::{BlockIndex, Words};
+
+/// A shape: a place in [`Shapes`], parents before children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShapeId(pub u32);
+
+/// What a shape is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A holder.
+    Holder(HolderId),
+    /// The block that everything is below.
+    Block(BlockIndex),
+    /// Blocks of a kind.
+    Kind(KindId),
+    /// Blocks of all kinds, where there would be too many shapes.
+    Rest,
+}
+
+/// A shape.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// The one above; the first is above itself.
+    pub parent: ShapeId,
+    /// What it is of.
+    pub form: Form,
+    /// What it retains.
+    pub retained: Words,
+    /// The size of its blocks alone.
+    pub own: Words,
+    /// Blocks of it, those that hang from others of it too.
+    pub blocks: u64,
+    /// Blocks of it that hang from no other of it.
+    pub tops: u64,
+    /// The one of these that retains most.
+    pub largest: Option<BlockIndex>,
+    largest_words: u64,
+    depth: u16,
+}
+
+/// The dominator tree below a holder or block, merged by shape.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    all: Vec<Shape>,
+    /// For each block its shape.
+    of: Vec<u32>,
+    starts: Vec<u32>,
+    /// Children, those that retain most first.
+    children: Vec<ShapeId>,
+}
+
+/// Not known yet.
+const UNKNOWN: u32 = u32::MAX;
+/// Not below the root.
+const OUTSIDE: u32 = u32::MAX - 1;
+/// Deeper shapes are one.
+const DEEPEST: u16 = 120;
+/// Beyond so many shapes, new ones of a parent are one.
+const MOST: usize = 1 << 19;
+
+impl Shapes {
+    /// Merges what all holders keep alive.
+    pub fn new(heap: &Heap<'_>, catalogue: &Catalogue) -> Self {
+        let mut all = Vec::new();
+        for number in 0..heap.graph.holders().len() as u32 {
+            let holder = HolderId(number);
+            let parent = match heap.graph.dominator(Node::Holder(holder)) {
+                Some(Node::Holder(above)) if above < holder => ShapeId(above.0),
+                _ => ShapeId(EVERYTHING.0),
+            };
+            let mut shape = Shape::new(parent, Form::Holder(holder), 0);
+            shape.retained = heap.graph.held(holder);
+            all.push(shape);
+        }
+        Self::merge(heap, catalogue, all, None)
+    }
+
+    /// Merges what one block keeps alive.
+    pub fn below(heap: &Heap<'_>, catalogue: &Catalogue, block: BlockIndex) -> Self {
+        let mut shape = Shape::new(ShapeId(0), Form::Block(block), 0);
+        shape.retained = catalogue.retained(heap, block);
+        Self::merge(heap, catalogue, vec![shape], Some(block))
+    }
+
+    fn merge(
+        heap: &Heap<'_>,
+        catalogue: &Catalogue,
+        all: Vec<Shape>,
+        root: Option<BlockIndex>,
+    ) -> Self {
+        let blocks = catalogue.len() as u32;
+        let mut of = vec![UNKNOWN; blocks as usize];
+        let mut known: HashMap<(u32, Form), u32, FxBuildHasher> = HashMap::default();
+        let mut shapes = Self { all, of: Vec::new(), starts: Vec::new(), children: Vec::new() };
+        if let Some(root) = root
+            && let Some(of_root) = of.get_mut(root.0 as usize)
+        {
+            *of_root = 0;
+            shapes.all[0].add(catalogue.size(root), Some((root, Words(0))));
+        }
+        let mut way: Vec<u32> = Vec::new();
+        for start in 0..blocks {
+            if of[start as usize] != UNKNOWN {
+                continue;
+            }
+            let mut at = start;
+            let mut shape = loop {
+                match of[at as usize] {
+                    UNKNOWN => way.push(at),
+                    shape => break shape,
+                }
+                match heap.graph.dominator(Node::Block(BlockIndex(at))) {
+                    Some(Node::Block(above)) => at = above.0,
+                    Some(Node::Holder(holder)) if root.is_none() => break holder.0,
+                    _ => break OUTSIDE,
+                }
+            };
+            while let Some(block) = way.pop() {
+                if shape != OUTSIDE {
+                    let block = BlockIndex(block);
+                    shape = shapes.place(&mut known, shape, block, heap, catalogue);
+                }
+                of[block as usize] = shape;
+            }
+        }
+        shapes.of = of;
+        shapes.arrange();
+        shapes
+    }
+
+    /// The shape of a block that hangs from one of a shape.
+    fn place(
+        &mut self,
+        known: &mut HashMap<(u32, Form), u32, FxBuildHasher>,
+        above: u32,
+        block: BlockIndex,
+        heap: &Heap<'_>,
+        catalogue: &Catalogue,
+    ) -> u32 {
+        let parent = self.all[above as usize];
+        let mut form = Form::Kind(catalogue.kind(block));
+        let own = catalogue.size(block);
+        if parent.form == form || parent.form == Form::Rest {
+            self.all[above as usize].add(own, None);
+            return above;
+        }
+        if parent.depth >= DEEPEST {
+            form = Form::Rest;
+        }
+        let full = self.all.len() >= MOST;
+        let next = self.all.len() as u32;
+        if full && !known.contains_key(&(above, form)) {
+            form = Form::Rest;
+        }
+        let place = *known.entry((above, form)).or_insert(next);
+        if place == next {
+            self.all.push(Shape::new(ShapeId(above), form, parent.depth.saturating_add(1)));
+        }
+        self.all[place as usize].add(own, Some((block, catalogue.retained(heap, block))));
+        place
+    }
+
+    /// Puts children below their parents in order.
+    fn arrange(&mut self) {
+        let count = self.all.len();
+        let mut starts = vec![0u32; count + 1];
+        for shape in &self.all[1..] {
+            starts[shape.parent.0 as usize + 1] += 1;
+        }
+        for place in 0..count {
+            starts[place + 1] += starts[place];
+        }
+        let mut next = starts.clone();
+        let mut children = vec![ShapeId(0); count - 1];
+        for (number, shape) in (1..).zip(&self.all[1..]) {
+            let place = &mut next[shape.parent.0 as usize];
+            children[*place as usize] = ShapeId(number);
+            *place += 1;
+        }
+        for place in 0..count {
+            let some = &mut children[starts[place] as usize..starts[place + 1] as usize];
+            some.sort_unstable_by_key(|child| {
+                (Reverse(self.all[child.0 as usize].retained), *child)
+            });
+        }
+        (self.starts, self.children) = (starts, children);
+    }
+
+    /// The shape that everything is below.
+    pub const fn root(&self) -> ShapeId {
+        ShapeId(0)
+    }
+
+    /// How many there are.
+    #[allow(clippy::len_without_is_empty, reason = "the root is always there")]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// A shape.
+    pub fn get(&self, shape: ShapeId) -> &Shape {
+        &self.all[shape.0 as usize]
+    }
+
+    /// The shape of a holder, where all holders are there.
+    pub fn of_holder(&self, holder: HolderId) -> Option<ShapeId> {
+        let is = |shape: &Shape| shape.form == Form::Holder(holder);
+        self.all.get(holder.0 as usize).filter(|shape| is(shape)).map(|_| ShapeId(holder.0))
+    }
+
+    /// The shape of a block, if it is below the root.
+    pub fn of_block(&self, block: BlockIndex) -> Option<ShapeId> {
+        self.of.get(block.0 as usize).filter(|shape| **shape < OUTSIDE).map(|shape| ShapeId(*shape))
+    }
+
+    /// The shapes below one that retain anything, those that retain most first.
+    pub fn children(&self, shape: ShapeId) -> &[ShapeId] {
+        let place = shape.0 as usize;
+        let some = &self.children[self.starts[place] as usize..self.starts[place + 1] as usize];
+        let alive = some.partition_point(|child| self.get(*child).retained.0 > 0);
+        &some[..alive]
+    }
+
+    /// For each shape what of it is kept for blocks of a kind: what the outermost of these retain,
+    /// where they are below the shape or are it.
+    pub fn leading_to(&self, kind: KindId) -> Vec<Words> {
+        let mut weights = vec![Words(0); self.all.len()];
+        let mut inside = vec![false; self.all.len()];
+        for (place, shape) in self.all.iter().enumerate() {
+            let parent = shape.parent.0 as usize;
+            let above = place > 0 && inside[parent];
+            let is = shape.form == Form::Kind(kind);
+            inside[place] = above || is;
+            if is && !above {
+                weights[place] = shape.retained;
+            }
+        }
+        for place in (1..self.all.len()).rev() {
+            let parent = self.all[place].parent.0 as usize;
+            weights[parent].0 += weights[place].0;
+        }
+        weights
+    }
+
+    /// The blocks of a shape that hang from no other of it, those that retain most first.
+    pub fn tops(&self, heap: &Heap<'_>, catalogue: &Catalogue, shape: ShapeId) -> Vec<BlockIndex> {
+        let is = |block: BlockIndex| self.of.get(block.0 as usize) == Some(&shape.0);
+        let mut tops: Vec<BlockIndex> = (0..self.of.len() as u32)
+            .map(BlockIndex)
+            .filter(|block| {
+                is(*block)
+                    && match heap.graph.dominator(Node::Block(*block)) {
+                        Some(Node::Block(above)) => !is(above),
+                        _ => true,
+                    }
+            })
+            .collect();
+        tops.sort_by_cached_key(|block| (Reverse(catalogue.retained(heap, *block)), *block));
+        tops
+    }
+}
+
+impl Shape {
+    fn new(parent: ShapeId, form: Form, depth: u16) -> Self {
+        let (retained, own) = (Words(0), Words(0));
+        let (blocks, tops, largest, largest_words) = (0, 0, None, 0);
+        Self { parent, form, retained, own, blocks, tops, largest, largest_words, depth }
+    }
+
+    /// Takes in a block; one that hangs from no other of it with what it retains.
+    fn add(&mut self, own: Words, top: Option<(BlockIndex, Words)>) {
+        self.own.0 += own.0;
+        self.blocks += 1;
+        if let Some((block, retained)) = top {
+            self.tops += 1;
+            self.retained.0 += retained.0;
+            if self.largest.is_none_or(|known| {
+                (retained.0, Reverse(block)) > (self.largest_words, Reverse(known))
+            }) {
+                (self.largest, self.largest_words) = (Some(block), retained.0);
+            }
+        }
+    }
+}

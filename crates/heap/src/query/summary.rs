@@ -1,0 +1,143 @@
+//! What is kept of every snapshot, so that many can be shown over time without any being opened.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Heap;
+use super::histogram::sums;
+use super::names::label_path;
+use crate::graph::{Holder, HolderId};
+use crate::read::Error;
+use crate::units::{Bytes, Words};
+
+/// A snapshot in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`Summary::VERSION`] of the writer.
+    pub version: u32,
+    /// The snapshot's checksum.
+    pub checksum: u64,
+    /// Blocks that something keeps alive.
+    pub blocks: u64,
+    /// Their size.
+    pub bytes: Bytes,
+    /// What nothing keeps alive and is not freed yet.
+    pub unreachable: Bytes,
+    /// The kinds of blocks with the largest sums, largest first.
+    pub kinds: Vec<KindSum>,
+    /// The roots that retain most, largest first. Those of the same kind and names are one.
+    pub roots: Vec<RootSum>,
+    /// What several kinds of root keep alive together.
+    pub several: Bytes,
+}
+
+/// A kind of block in a [`Summary`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindSum {
+    /// Its name.
+    pub name: String,
+    /// How many blocks.
+    pub blocks: u64,
+    /// Their own size.
+    pub bytes: Bytes,
+}
+
+/// A root in a [`Summary`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RootSum {
+    /// The sort of root.
+    pub kind: String,
+    /// Names from the coarsest to its own; what several roots of the kind keep together has none.
+    pub name: String,
+    /// How many names there are above its own; 0 for the coarsest, which together with what several
+    /// keep are all that is alive.
+    pub depth: usize,
+    /// What it retains.
+    pub retained: Bytes,
+}
+
+/// So many kinds and roots are kept of a snapshot.
+const KEPT: usize = 4096;
+
+impl Summary {
+    /// Raised whenever what it holds, or how that is found, changes.
+    pub const VERSION: u32 = 1;
+
+    /// Sums a snapshot up.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    pub fn new(heap: &Heap<'_>) -> Result<Self, Error> {
+        let (by_kind, unreachable) = sums(heap)?;
+        let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        let (mut blocks, mut words) = (0, 0);
+        for (kind, sum) in by_kind {
+            let of_name = kinds.entry(kind.name(&heap.snapshot)).or_default();
+            *of_name = (of_name.0 + sum.blocks, of_name.1 + sum.words);
+            (blocks, words) = (blocks + sum.blocks, words + sum.words);
+        }
+        let mut kinds: Vec<KindSum> = kinds
+            .into_iter()
+            .map(|(name, (blocks, words))| KindSum { name, blocks, bytes: Words(words).bytes() })
+            .collect();
+        kinds.sort_by_key(|kind| Reverse(kind.bytes));
+        kinds.truncate(KEPT);
+        let (mut roots, several) = roots(heap);
+        roots.truncate(KEPT);
+        Ok(Self {
+            version: Self::VERSION,
+            checksum: heap.snapshot.checksum(),
+            blocks,
+            bytes: Words(words).bytes(),
+            unreachable: Words(unreachable.words).bytes(),
+            kinds,
+            roots,
+            several,
+        })
+    }
+}
+
+/// All roots that retain something, the largest first, and what several kinds keep together.
+fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Bytes) {
+    let (graph, labels) = (&heap.graph, &heap.snapshot.labels);
+    let holders = graph.holders();
+    let mut sums: BTreeMap<(&'static str, Vec<String>), Bytes> = BTreeMap::new();
+    let mut several = graph.held(crate::graph::EVERYTHING).bytes();
+    for holder in (0..holders.len() as u32).map(HolderId) {
+        let retained = graph.held(holder).bytes();
+        if retained.0 == 0 {
+            continue;
+        }
+        match holders.get(holder) {
+            Holder::Everything => {}
+            Holder::Kind(kind) => {
+                several = Bytes(several.0.saturating_sub(retained.0));
+                // Its labels are still to be taken from this.
+                *sums.entry((kind.name(), Vec::new())).or_default() += retained;
+            }
+            Holder::Label(id) => {
+                let Some(label) = labels.get(id) else { continue };
+                let path = label_path(labels, id);
+                if label.parent.is_none() {
+                    let together = sums.entry((label.kind.name(), Vec::new())).or_default();
+                    *together = Bytes(together.0.saturating_sub(retained.0));
+                }
+                *sums.entry((label.kind.name(), path)).or_default() += retained;
+            }
+        }
+    }
+    let mut roots: Vec<RootSum> = sums
+        .into_iter()
+        .filter(|(_, retained)| retained.0 > 0)
+        .map(|((kind, path), retained)| RootSum {
+            kind: kind.to_owned(),
+            depth: path.len().saturating_sub(1),
+            name: path.join(" / "),
+            retained,
+        })
+        .collect();
+    roots.sort_by_key(|root| Reverse(root.retained));
+    (roots, several)
+}
