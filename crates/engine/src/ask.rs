@@ -13,6 +13,42 @@ use crate::refusal::Refusal;
 /// Bytes that an ask may have.
 const LONGEST: usize = 1 << 18;
 
+macro_rules! asks {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$about])* pub $field: $type,)*
+        }
+    )*};
+}
+
+macro_rules! defaults {
+    ($($name:ident { $($field:ident: $value:expr,)* })*) => {$(
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+    )*};
+}
+
+macro_rules! choices {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $choice:ident,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name {
+            $($(#[$about])* $choice,)*
+        }
+    )*};
+}
+
+mod heap;
+
+pub use heap::*;
+
 /// An ask.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "ask", rename_all = "lowercase")]
@@ -45,17 +81,36 @@ pub enum Ask {
     Chips(Chips),
     /// A file for another tool.
     Export(Export),
-}
-
-macro_rules! asks {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        pub struct $name {
-            $($(#[$about])* pub $field: $type,)*
-        }
-    )*};
+    /// What heap snapshots there are.
+    Snapshots(Snapshots),
+    /// What was alive over time.
+    Evolution(Evolution),
+    /// What grew from each snapshot to the next.
+    HeapGrowth(HeapGrowth),
+    /// Roots, by what they retain.
+    HeapRoots(HeapRoots),
+    /// How much there is of each kind of block.
+    HeapHistogram(HeapHistogram),
+    /// What a node of the dominator tree alone keeps alive.
+    HeapChildren(HeapChildren),
+    /// The dominator tree as nested boxes.
+    HeapTreemap(HeapTreemap),
+    /// The ways from roots down, merged by shape.
+    HeapFlame(HeapFlame),
+    /// One block.
+    HeapBlock(HeapBlock),
+    /// Ways from a root to blocks.
+    HeapPath(HeapPath),
+    /// What each stack frame keeps alive.
+    HeapStack(HeapStack),
+    /// What two roots have to do with each other.
+    HeapShared(HeapShared),
+    /// Strings that are there several times.
+    HeapStrings(HeapStrings),
+    /// What changed between two snapshots.
+    HeapDiff(HeapDiff),
+    /// The places in the program whose blocks retain most.
+    HeapSamples(HeapSamples),
 }
 
 asks! {
@@ -243,16 +298,6 @@ asks! {
     }
 }
 
-macro_rules! defaults {
-    ($($name:ident { $($field:ident: $value:expr,)* })*) => {$(
-        impl Default for $name {
-            fn default() -> Self {
-                Self { $($field: $value,)* }
-            }
-        }
-    )*};
-}
-
 defaults! {
     About {}
     Overview { rec: 0, filter: vec![], points: 512, from: None, to: None, }
@@ -282,17 +327,6 @@ defaults! {
     Chips { texts: vec![], }
     Export { rec: 0, filter: vec![], format: String::new(), focus: vec![], }
     Side { rec: 0, filter: vec![], }
-}
-
-macro_rules! choices {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $choice:ident,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum $name {
-            $($(#[$about])* $choice,)*
-        }
-    )*};
 }
 
 choices! {

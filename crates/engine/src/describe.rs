@@ -32,6 +32,12 @@ pub struct Description {
     pub notes: Vec<String>,
     /// Set when the trace holds only a part of the recorded blocks.
     pub thinned: Option<Thinned>,
+    /// Whether it is a heap snapshot alone, without an allocation trace.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_trace: bool,
+    /// Whether its program can take heap snapshots, as long as it runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub can_snapshot: bool,
     /// Which thread allocated which blocks; absent if there is one only, or if nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<ThreadList>,

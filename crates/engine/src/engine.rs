@@ -1,6 +1,6 @@
 //! Several recordings, and who may read and who may grow them.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use memtrail_trace::{Anomalies, Error};
 
@@ -8,6 +8,8 @@ use crate::answer::Answer;
 use crate::ask::{Ask, Compare};
 use crate::compare::Side;
 use crate::describe::Description;
+use crate::heap::file::{SnapshotFacts, SnapshotFile};
+use crate::heap::{self, Done, Recordings as _, Shelf};
 use crate::recording::Recording;
 use crate::refusal::{Refusal, Status};
 use crate::{about, compare, export, filters, flame, names, overview, table};
@@ -49,12 +51,14 @@ pub struct Grown {
 pub struct Engine {
     setting: Setting,
     recordings: RwLock<Vec<Arc<RwLock<Recording>>>>,
+    /// Rung when there may be something to analyse; how often.
+    bell: (Mutex<u64>, Condvar),
 }
 
 impl Engine {
     /// No recordings yet.
     pub fn new(setting: Setting) -> Self {
-        Self { setting, recordings: RwLock::default() }
+        Self { setting, ..Self::default() }
     }
 
     /// Reads a trace that is there as a whole. `progress` is told the number of events so far,
@@ -74,6 +78,50 @@ impl Engine {
     /// A recording that will [`grow`](Self::grow). Nothing of it is there yet.
     pub fn add_growing(&self, description: Description) -> RecordingId {
         self.push(Recording::growing(description))
+    }
+
+    /// A recording that is heap snapshots alone.
+    pub fn add_without_trace(&self, description: Description) -> RecordingId {
+        self.push(Recording::without_trace(description))
+    }
+
+    /// Adds a heap snapshot to a recording; says whether it is new there. Without a file, there is
+    /// what the facts say and nothing more.
+    pub fn add_snapshot(
+        &self,
+        id: RecordingId,
+        facts: SnapshotFacts,
+        file: Option<Arc<dyn SnapshotFile>>,
+    ) -> bool {
+        let is_new = self.shelf(id.0).is_ok_and(|shelf| shelf.add(facts, file));
+        if is_new {
+            self.ring();
+        }
+        is_new
+    }
+
+    /// Analyses a snapshot that somebody has asked for, if there is one. Takes as long as that
+    /// takes; asks are answered meanwhile.
+    pub fn work(&self) -> Option<(RecordingId, Done)> {
+        let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner).clone();
+        (0..).zip(&recordings).find_map(|(id, recording)| {
+            let shelf = read(recording).shelf.clone();
+            shelf.work().map(|done| (RecordingId(id), done))
+        })
+    }
+
+    /// Waits until [`work`](Self::work) may have something to do that it had not when it was called
+    /// with this count, and gives the count from then on.
+    pub fn wait_for_work(&self, count: u64) -> u64 {
+        let (rung, bell) = &self.bell;
+        let rung = rung.lock().unwrap_or_else(PoisonError::into_inner);
+        *bell.wait_while(rung, |rung| *rung == count).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self) {
+        let (rung, bell) = &self.bell;
+        *rung.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        bell.notify_all();
     }
 
     fn push(&self, recording: Recording) -> RecordingId {
@@ -119,9 +167,22 @@ impl Engine {
 
     /// Answers an ask, whatever it is.
     pub fn ask(&self, ask: &[u8]) -> Reply {
-        match Ask::parse(ask).and_then(|ask| self.answer(&ask)) {
+        match Ask::parse(ask).and_then(|ask| self.answer_or_work(&ask)) {
+            Ok(answer) if heap::is_analysing(&answer) => {
+                Reply { status: Status::Analysing, bytes: answer.encode() }
+            }
             Ok(answer) => Reply { status: Status::Answered, bytes: answer.encode() },
             Err(refusal) => Reply { status: refusal.status, bytes: refusal.answer().encode() },
+        }
+    }
+
+    /// In a page that was opened from disk nobody else works.
+    fn answer_or_work(&self, ask: &Ask) -> Result<Answer, Refusal> {
+        loop {
+            let answer = self.answer(ask)?;
+            if !self.setting.offline || !heap::is_analysing(&answer) || self.work().is_none() {
+                return Ok(answer);
+            }
         }
     }
 
@@ -130,6 +191,10 @@ impl Engine {
     /// # Errors
     /// If it makes no sense, or is about a recording that does not exist.
     pub fn answer(&self, ask: &Ask) -> Result<Answer, Refusal> {
+        if let Some(answer) = heap::answer(self, ask) {
+            self.ring();
+            return answer;
+        }
         match ask {
             Ask::About(_) => self.about(),
             Ask::Overview(ask) => self.of(ask.rec, |recording| overview::overview(recording, ask)),
@@ -145,6 +210,8 @@ impl Engine {
             Ask::Complete(ask) => self.of(ask.rec, |recording| Ok(names::complete(recording, ask))),
             Ask::Chips(ask) => Ok(filters::chips(ask)),
             Ask::Export(ask) => self.of(ask.rec, |recording| export::export(recording, ask)),
+            // All others are about snapshots.
+            _ => Err(Refusal::bad("an ask that nobody answers")),
         }
     }
 
@@ -182,6 +249,16 @@ impl Engine {
             let count = recordings.len();
             Refusal::unknown(format_args!("no recording {rec}, there are {count}"))
         })
+    }
+}
+
+impl heap::Recordings for Engine {
+    fn shelf(&self, rec: u32) -> Result<Arc<Shelf>, Refusal> {
+        Ok(read(&*self.get(rec)?).shelf.clone())
+    }
+
+    fn look<R>(&self, rec: u32, look: impl FnOnce(&Recording) -> R) -> Result<R, Refusal> {
+        Ok(look(&read(&*self.get(rec)?)))
     }
 }
 

@@ -21,6 +21,7 @@ mod filters;
 mod flame;
 #[doc(hidden)]
 pub mod fuzz;
+mod heap;
 mod names;
 mod overview;
 mod recording;
@@ -32,4 +33,6 @@ mod units;
 pub use answer::Answer;
 pub use describe::{Description, ThreadList};
 pub use engine::{Engine, Grown, RecordingId, Reply, Setting};
+pub use heap::Done;
+pub use heap::file::{Bytes, InMemory, SnapshotFacts, SnapshotFile};
 pub use refusal::{Refusal, Status};

@@ -8,7 +8,8 @@ use memtrail_profile::{Profile, ProfileBuilder};
 use memtrail_trace::{Anomalies, Error, SampleRate, Timestamp, TraceInfo};
 
 use crate::choice::{Choice, Choices};
-use crate::describe::Description;
+use crate::describe::{Description, State};
+use crate::heap::Shelf;
 use crate::refusal::Refusal;
 
 /// A recording that has been read, as far as it is there.
@@ -21,6 +22,7 @@ pub(crate) struct Recording {
     pub(crate) bytes: u64,
     choices: Choices,
     whole: OnceLock<Whole>,
+    pub(crate) shelf: Arc<Shelf>,
 }
 
 #[derive(Debug)]
@@ -58,6 +60,23 @@ impl Recording {
         recording
     }
 
+    /// Heap snapshots alone.
+    pub(crate) fn without_trace(description: Description) -> Self {
+        let description = Description { no_trace: true, ..description };
+        Self::new(Source::Whole(Box::new(nothing())), description, 0)
+    }
+
+    /// Why no snapshot can be taken now; nothing if one can.
+    pub(crate) fn why_no_snapshot(&self) -> Option<String> {
+        if self.description.state != State::Growing || self.description.no_trace {
+            return Some("the program does not run any more".to_owned());
+        }
+        if !self.description.can_snapshot {
+            return Some("the program was started without --snapshot".to_owned());
+        }
+        None
+    }
+
     pub(crate) fn describe(&mut self, description: Description) {
         if let (Source::Growing { profile, .. }, Some(threads)) =
             (&mut self.source, &description.threads)
@@ -69,8 +88,8 @@ impl Recording {
 
     fn new(source: Source, description: Description, bytes: u64) -> Self {
         let entities = Entities::new(source.profile());
-        let (choices, whole) = (Choices::default(), OnceLock::new());
-        Self { description, source, entities, bytes, choices, whole }
+        let (choices, whole, shelf) = (Choices::default(), OnceLock::new(), Arc::default());
+        Self { description, source, entities, bytes, choices, whole, shelf }
     }
 
     pub(crate) fn profile(&self) -> &Profile {

@@ -30,6 +30,8 @@ pub enum Status {
     /// There is an answer.
     #[default]
     Answered,
+    /// A snapshot is being analysed; the ask is to be repeated: HTTP 202.
+    Analysing,
     /// The ask makes no sense: HTTP 400.
     Bad,
     /// There is no such recording: HTTP 404.
@@ -41,6 +43,7 @@ impl Status {
     pub const fn http(self) -> u16 {
         match self {
             Self::Answered => 200,
+            Self::Analysing => 202,
             Self::Bad => 400,
             Self::Unknown => 404,
         }

@@ -1,0 +1,300 @@
+//! What can be asked of heap snapshots. All of it is about one snapshot, the last if none is named;
+//! sizes are bytes. A `node` is text: `all`, `kind:stack`, `label:7`, `block:123`, or
+//! `group:NODE/KIND›KIND…`, the blocks of a kind below a node.
+
+use serde::Deserialize;
+
+asks! {
+    /// What snapshots there are.
+    Snapshots {
+        /// Which recording.
+        rec: u32,
+    }
+
+    /// What was alive over time.
+    Evolution {
+        /// Which recording.
+        rec: u32,
+        /// A series for each what.
+        by: Series,
+        /// Series at most; others are summed up.
+        limit: usize,
+    }
+
+    /// What grew from each snapshot to the next.
+    HeapGrowth {
+        /// Which recording.
+        rec: u32,
+        /// From this snapshot on …
+        from: Option<u64>,
+        /// … to this one.
+        to: Option<u64>,
+    }
+
+    /// Roots, by what they retain.
+    HeapRoots {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// Only what retains so many bytes.
+        min: u64,
+        /// Only this kind of root.
+        kind: Option<String>,
+        /// Only the roots directly below this one.
+        under: Option<String>,
+        /// Only roots whose names have this text; case matters if it has a capital letter.
+        find: String,
+        /// By which column.
+        sort: RootSort,
+        /// Largest first.
+        descending: bool,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows at most.
+        limit: usize,
+    }
+
+    /// How much there is of each kind of block.
+    HeapHistogram {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// A row for each what.
+        by: Kinds,
+        /// Only kinds whose names have this text; case matters if it has a capital letter.
+        find: String,
+        /// By which column.
+        sort: KindSort,
+        /// Largest first.
+        descending: bool,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows at most.
+        limit: usize,
+    }
+
+    /// What a node of the dominator tree alone keeps alive.
+    HeapChildren {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// The node.
+        node: String,
+        /// By which column.
+        sort: ChildSort,
+        /// Largest first.
+        descending: bool,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows at most.
+        limit: usize,
+    }
+
+    /// The dominator tree below a node as nested boxes.
+    HeapTreemap {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// The node.
+        node: String,
+        /// Boxes at most.
+        limit: usize,
+        /// Boxes inside one another at most.
+        depth: usize,
+    }
+
+    /// The ways from roots down, merged by shape.
+    HeapFlame {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// The node to start from.
+        node: String,
+        /// Only ways that lead to blocks of this kind.
+        kind: Option<String>,
+        /// Boxes at most.
+        limit: usize,
+    }
+
+    /// One block.
+    HeapBlock {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// Its number.
+        block: u32,
+    }
+
+    /// Ways from a root to a block, or to the blocks of a kind.
+    HeapPath {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// To this block …
+        block: Option<u32>,
+        /// … or to blocks of this kind.
+        kind: Option<String>,
+        /// Which ways.
+        how: Ways,
+        /// Ways at most.
+        limit: usize,
+    }
+
+    /// What each stack frame keeps alive.
+    HeapStack {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+    }
+
+    /// What two roots have to do with each other.
+    HeapShared {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// A node that is a root.
+        a: String,
+        /// Another.
+        b: String,
+    }
+
+    /// Strings that are there several times.
+    HeapStrings {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// Strings at most.
+        limit: usize,
+    }
+
+    /// What changed between two snapshots.
+    HeapDiff {
+        /// Which recording.
+        rec: u32,
+        /// The earlier snapshot; the first if absent.
+        a: Option<u64>,
+        /// The later snapshot; the last if absent.
+        b: Option<u64>,
+        /// Of which recording the later one is, if not of the same.
+        rec_b: Option<u32>,
+        /// Changes of each sort at most.
+        limit: usize,
+    }
+
+    /// The places in the program whose blocks retain most.
+    HeapSamples {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// A row for each what.
+        by: super::By,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows at most.
+        limit: usize,
+    }
+}
+
+defaults! {
+    Snapshots { rec: 0, }
+    Evolution { rec: 0, by: Series::Kind, limit: 12, }
+    HeapGrowth { rec: 0, from: None, to: None, }
+    HeapRoots {
+        rec: 0, snapshot: None, min: 0, kind: None, under: None, find: String::new(),
+        sort: RootSort::Retained, descending: true, offset: 0, limit: 100,
+    }
+    HeapHistogram {
+        rec: 0, snapshot: None, by: Kinds::Kind, find: String::new(), sort: KindSort::Bytes,
+        descending: true, offset: 0, limit: 100,
+    }
+    HeapChildren {
+        rec: 0, snapshot: None, node: "all".into(), sort: ChildSort::Retained, descending: true,
+        offset: 0, limit: 100,
+    }
+    HeapTreemap { rec: 0, snapshot: None, node: "all".into(), limit: 2000, depth: 8, }
+    HeapFlame { rec: 0, snapshot: None, node: "all".into(), kind: None, limit: 2000, }
+    HeapBlock { rec: 0, snapshot: None, block: 0, }
+    HeapPath {
+        rec: 0, snapshot: None, block: None, kind: None, how: Ways::Shortest, limit: 20,
+    }
+    HeapStack { rec: 0, snapshot: None, }
+    HeapShared { rec: 0, snapshot: None, a: "all".into(), b: "all".into(), }
+    HeapStrings { rec: 0, snapshot: None, limit: 100, }
+    HeapDiff { rec: 0, a: None, b: None, rec_b: None, limit: 100, }
+    HeapSamples { rec: 0, snapshot: None, by: super::By::Site, offset: 0, limit: 100, }
+}
+
+choices! {
+    /// What there is a series of.
+    Series {
+        /// Kinds of blocks.
+        Kind,
+        /// Roots.
+        Root,
+    }
+
+    /// Columns of roots.
+    RootSort {
+        /// What nothing else keeps alive.
+        Retained,
+        /// All that it reaches.
+        Reachable,
+        /// What it reaches and others do, too.
+        Shared,
+        /// The name.
+        Name,
+    }
+
+    /// What rows of a histogram are about.
+    Kinds {
+        /// Kinds of blocks.
+        Kind,
+    }
+
+    /// Columns of a histogram.
+    KindSort {
+        /// Own size.
+        Bytes,
+        /// Number of blocks.
+        Blocks,
+        /// What they retain.
+        Retained,
+        /// Bytes outside the heap.
+        External,
+        /// The name.
+        Name,
+    }
+
+    /// Columns of the dominator tree.
+    ChildSort {
+        /// What it retains.
+        Retained,
+        /// Own size.
+        Bytes,
+        /// Number of blocks.
+        Blocks,
+        /// The name.
+        Name,
+    }
+
+    /// Which ways to a block.
+    Ways {
+        /// One over as few shared blocks as there can be.
+        Shortest,
+        /// Several that share no block.
+        Disjoint,
+        /// Those to all blocks of a kind, alike ones together.
+        Merged,
+    }
+}

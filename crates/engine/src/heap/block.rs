@@ -1,0 +1,83 @@
+//! The answer to [`Ask::HeapBlock`](crate::ask::Ask::HeapBlock).
+
+use memtrail_heap::BlockIndex;
+use memtrail_heap::graph::Node;
+use memtrail_heap::query;
+use serde_json::{Value, json};
+
+use super::node::{self, Place};
+use super::opened::{Opened, damaged};
+use super::{paths, tree};
+use crate::answer::Answer;
+use crate::ask::HeapBlock;
+use crate::names::shown;
+use crate::refusal::Refusal;
+
+/// References of each direction that are told.
+const MOST: usize = 200;
+
+/// What is known of a block; `sample` is where it was allocated.
+pub(super) fn block(opened: &Opened, ask: &HeapBlock, sample: &Value) -> Result<Answer, Refusal> {
+    let heap = opened.heap();
+    let index = BlockIndex(ask.block);
+    let facts = query::block(heap, index, MOST).map_err(damaged)?;
+    let Some(facts) = facts else { return Err(opened.no_block(index)) };
+    let (referrer_count, referrers) = query::referrers(heap, index, MOST).map_err(damaged)?;
+    let retained = |block| opened.catalogue.retained(heap, block).bytes();
+    let kind = |block| node::name(opened, Node::Block(block));
+    let references: Vec<Value> = facts
+        .references
+        .iter()
+        .map(|reference| {
+            json!({
+                "field": reference.field,
+                "block": reference.to,
+                "kind": kind(reference.to),
+                "retained": retained(reference.to),
+                "weak": reference.weak,
+            })
+        })
+        .collect();
+    let referrers: Vec<Value> = referrers
+        .iter()
+        .map(|referrer| {
+            let mut told = node::info(opened, referrer.from);
+            told["block"] = match referrer.from {
+                Node::Block(block) => json!(block),
+                Node::Holder(_) => Value::Null,
+            };
+            told["field"] = json!(referrer.field);
+            told["weak"] = json!(referrer.weak);
+            told
+        })
+        .collect();
+    let path = query::path(heap, index).map_err(damaged)?;
+    let shapes = opened.below(index);
+    let place = Place { shape: shapes.root(), shapes, node: Node::Block(index), kinds: Vec::new() };
+    let (count, rows) = tree::dominated(opened, &place, MOST);
+    let below = (0..place.shapes.len() as u32)
+        .map(|shape| place.shapes.get(query::ShapeId(shape)).blocks)
+        .sum::<u64>();
+    let text = opened.text(index)?;
+    Ok(Answer::new(json!({
+        "block": index,
+        "node": node::text(opened, Node::Block(index)),
+        "kind": shown(&facts.kind),
+        "address": format!("0x{:x}", facts.address.0),
+        "size": facts.size.bytes(),
+        "external": facts.external,
+        "retained": retained(index),
+        "blocks": below,
+        "space": facts.space.name(),
+        "reachable": heap.graph.is_reachable(index),
+        "text": text.as_ref().map(|(text, _)| shown(text)),
+        "text_length": text.map(|(_, length)| length),
+        "path": path.as_ref().map_or_else(Vec::new, |path| paths::steps(opened, path)),
+        "ways": null,
+        "references": { "count": facts.reference_count, "rows": references },
+        "referenced_by": { "count": referrer_count, "rows": referrers },
+        "dominates": { "count": count, "rows": rows },
+        "dominator": heap.graph.dominator(Node::Block(index)).map(|node| node::info(opened, node)),
+        "sample": sample,
+    })))
+}

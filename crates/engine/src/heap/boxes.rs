@@ -1,0 +1,178 @@
+//! The answers to [`Ask::HeapTreemap`](crate::ask::Ask::HeapTreemap) and
+//! [`Ask::HeapFlame`](crate::ask::Ask::HeapFlame): the dominator tree merged by shape, as boxes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use memtrail_heap::graph::Node;
+use memtrail_heap::query::{Form, ShapeId};
+use serde_json::{Value, json};
+
+use super::node::{self, Place};
+use super::opened::Opened;
+use crate::answer::Answer;
+use crate::ask::{HeapFlame, HeapTreemap};
+use crate::names::Budget;
+use crate::refusal::Refusal;
+
+/// Boxes at most.
+const MOST_BOXES: usize = 4000;
+/// Boxes inside one another at most.
+const DEEPEST: usize = 200;
+
+/// A box: its shape, its parent among the boxes, its width.
+struct Piece {
+    shape: ShapeId,
+    parent: usize,
+    words: u64,
+    /// What of the width is in boxes inside it.
+    inside: u64,
+    /// Boxes inside it that there was no room for: their widths and blocks.
+    left_out: (u64, u64),
+}
+
+/// The heaviest boxes below a place, parents before children, siblings heaviest first.
+fn pieces(place: &Place, limit: usize, depth: usize, words: impl Fn(ShapeId) -> u64) -> Vec<Piece> {
+    let limit = limit.clamp(1, MOST_BOXES);
+    let depth = depth.clamp(1, DEEPEST);
+    let mut pieces: Vec<Piece> = Vec::new();
+    // Heaviest first; of the same weight, the one that was found first.
+    let mut waiting = BinaryHeap::new();
+    let mut found = 0u64;
+    waiting.push((words(place.shape), Reverse(found), place.shape, 0, 0));
+    while let Some((weight, _, shape, parent, level)) = waiting.pop() {
+        if level > 0 {
+            pieces[parent].inside += weight;
+        }
+        let number = pieces.len();
+        pieces.push(Piece { shape, parent, words: weight, inside: 0, left_out: (0, 0) });
+        if number + 1 >= limit {
+            for (weight, _, shape, parent, _) in waiting.drain() {
+                let above: &mut Piece = &mut pieces[parent];
+                above.left_out.0 += weight;
+                above.left_out.1 += place.shapes.get(shape).tops;
+            }
+            break;
+        }
+        if level >= depth {
+            continue;
+        }
+        for child in place.shapes.children(shape) {
+            let weight = words(*child);
+            if weight > 0 {
+                found += 1;
+                waiting.push((weight, Reverse(found), *child, number, level + 1));
+            }
+        }
+    }
+    pieces
+}
+
+/// Bytes of the names in an answer are bounded: boxes beyond that have none.
+struct Names {
+    budget: Budget,
+}
+
+impl Names {
+    fn of(&mut self, name: &str, node: Option<&str>) -> (Value, Value) {
+        let bytes = 120 + name.len() + node.map_or(0, str::len);
+        if self.budget.take(bytes) { (json!(name), json!(node)) } else { (json!(""), Value::Null) }
+    }
+}
+
+fn what(form: Form) -> &'static str {
+    match form {
+        Form::Holder(_) => "holder",
+        Form::Block(_) => "block",
+        Form::Kind(_) | Form::Rest => "group",
+    }
+}
+
+pub(super) fn treemap(opened: &Opened, ask: &HeapTreemap) -> Result<Answer, Refusal> {
+    let place = node::find(opened, &ask.node)?;
+    // Some of the boxes will be those of what is left out.
+    let limit = ask.limit.min(MOST_BOXES) / 4 * 3;
+    let pieces = pieces(&place, limit, ask.depth, |shape| place.shapes.get(shape).retained.0);
+    let mut names = Names { budget: Budget::large() };
+    let mut boxes: Vec<Value> = Vec::new();
+    for piece in &pieces {
+        let shape = place.shapes.get(piece.shape);
+        let (form, node) = match (shape.form, shape.largest) {
+            (Form::Kind(_), Some(block)) if shape.tops == 1 && shape.blocks == 1 => {
+                (Form::Block(block), node::text(opened, Node::Block(block)))
+            }
+            _ => (shape.form, node::shape_text(opened, &place, piece.shape)),
+        };
+        let (name, node) = names.of(&node::shape_name(opened, form), Some(&node));
+        boxes.push(json!({
+            "parent": piece.parent,
+            "node": node,
+            "name": name,
+            "what": what(form),
+            "retained": piece.words * 8,
+            "own": shape.own.bytes(),
+            "blocks": shape.tops,
+            "largest": shape.largest,
+        }));
+    }
+    for (number, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.left_out.0 > 0) {
+        boxes.push(json!({
+            "parent": number,
+            "node": null,
+            "name": "other",
+            "what": "rest",
+            "retained": piece.left_out.0 * 8,
+            "own": piece.left_out.0 * 8,
+            "blocks": piece.left_out.1,
+            "largest": null,
+        }));
+    }
+    let info = node::info(opened, place.node);
+    let way = node::way(opened, &place);
+    Ok(Answer::new(json!({ "node": info, "path": way, "boxes": boxes })))
+}
+
+pub(super) fn flame(opened: &Opened, ask: &HeapFlame) -> Result<Answer, Refusal> {
+    let place = node::find(opened, &ask.node)?;
+    let shapes = &place.shapes;
+    let weights = match &ask.kind {
+        None => None,
+        Some(kind) => {
+            let kind = opened.catalogue.find(kind).ok_or_else(|| {
+                Refusal::bad(format_args!("nothing is a {kind:?}"))
+                    .hint("the histogram has the names of kinds")
+            })?;
+            Some(shapes.leading_to(kind))
+        }
+    };
+    let words = |shape: ShapeId| match &weights {
+        None => shapes.get(shape).retained.0,
+        Some(weights) => weights[shape.0 as usize].0,
+    };
+    let pieces = pieces(&place, ask.limit, DEEPEST, words);
+    let mut names = Names { budget: Budget::large() };
+    let boxes: Vec<Value> = pieces
+        .iter()
+        .map(|piece| {
+            let shape = shapes.get(piece.shape);
+            let node = match shape.form {
+                Form::Holder(holder) => Some(node::text(opened, Node::Holder(holder))),
+                _ => shape.largest.map(|block| node::text(opened, Node::Block(block))),
+            };
+            let (name, node) = names.of(&node::shape_name(opened, shape.form), node.as_deref());
+            json!({
+                "parent": piece.parent,
+                "node": node,
+                "name": name,
+                "what": if matches!(shape.form, Form::Holder(_)) { "holder" } else { "block" },
+                "retained": piece.words * 8,
+                "own": (piece.words - piece.inside) * 8,
+                "blocks": shape.tops,
+            })
+        })
+        .collect();
+    let total = pieces.first().map_or(0, |piece| piece.words * 8);
+    let info = node::info(opened, place.node);
+    let way = node::way(opened, &place);
+    Ok(Answer::new(json!({ "node": info, "path": way, "total": total, "boxes": boxes })))
+}

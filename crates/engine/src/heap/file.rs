@@ -1,0 +1,132 @@
+//! Where snapshots come from: files of the host, or bytes inside a page.
+
+use std::fmt::Debug;
+use std::io;
+use std::ops::Deref;
+
+use memtrail_heap::query::Summary;
+use memtrail_heap::read::{Error, Peek};
+use serde::{Deserialize, Serialize};
+
+/// Bytes that stay as they are.
+pub type Bytes = Box<dyn Deref<Target = [u8]> + Send + Sync>;
+
+/// The file of a snapshot, and what is kept beside it. What cannot be kept is made again.
+pub trait SnapshotFile: Debug + Send + Sync {
+    /// The snapshot.
+    fn open(&self) -> io::Result<Bytes>;
+
+    /// The index that an earlier analysis left.
+    fn index(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Leaves an index, which `write` writes.
+    fn keep_index(&self, write: &dyn Fn(&mut dyn io::Write) -> io::Result<()>) {
+        let _ = write;
+    }
+
+    /// The summary that was left, as JSON.
+    fn summary(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Leaves a summary.
+    fn keep_summary(&self, json: &[u8]) {
+        let _ = json;
+    }
+}
+
+/// A snapshot as it is listed. The same object stands as JSON in an offline page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SnapshotFacts {
+    /// Its number within the recording.
+    pub number: u64,
+    /// Why it was taken.
+    pub reason: String,
+    /// When: seconds since 1970.
+    pub taken_unix: f64,
+    /// How long the program stood still, in seconds.
+    pub pause: f64,
+    /// Bytes that the runtime has taken for the major heap; 0 if unknown.
+    pub heap: u64,
+    /// Blocks in the file.
+    pub blocks: u64,
+    /// Size of the file.
+    pub file_bytes: u64,
+    /// Major collections there had been.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub major: Option<u64>,
+    /// Minor collections there had been.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minor: Option<u64>,
+    /// Whether strings' contents were written.
+    pub contents: bool,
+    /// The snapshot's checksum.
+    pub checksum: u64,
+    /// What is wrong with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
+    /// What is kept of it, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
+}
+
+impl SnapshotFacts {
+    /// Looks at a snapshot's beginning. The number is its own, if it has one.
+    ///
+    /// # Errors
+    /// If it is no snapshot.
+    pub fn peek(bytes: &[u8]) -> Result<Self, Error> {
+        let peek = Peek::new(bytes)?;
+        let facts = &peek.facts;
+        let counter = |wanted: &[u8]| {
+            let mut found = facts.counters.iter().filter(|(name, _)| name == wanted).peekable();
+            found.peek()?;
+            // Each domain has its own.
+            Some(
+                found.map(|(_, value)| value).fold(0, |sum: u64, value| sum.saturating_add(*value)),
+            )
+        };
+        let words = counter(b"heap_words").unwrap_or_else(|| {
+            let of = |name| counter(name).unwrap_or(0);
+            of(b"pool_words").saturating_add(of(b"large_words"))
+        });
+        Ok(Self {
+            number: facts.number,
+            reason: facts.reason.name().to_owned(),
+            taken_unix: facts.taken_at as f64 / 1e9,
+            pause: facts.pause as f64 / 1e9,
+            heap: words.saturating_mul(8),
+            blocks: peek.blocks,
+            file_bytes: bytes.len() as u64,
+            major: counter(b"major_collections"),
+            minor: counter(b"minor_collections"),
+            contents: peek.has_contents,
+            checksum: peek.checksum,
+            damage: (!peek.is_whole).then(|| "the file is cut off".to_owned()),
+            summary: None,
+        })
+    }
+}
+
+/// A snapshot that is there as bytes.
+#[derive(Clone, Debug)]
+pub struct InMemory(pub std::sync::Arc<[u8]>);
+
+struct Shared(std::sync::Arc<[u8]>);
+
+impl Deref for Shared {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl SnapshotFile for InMemory {
+    fn open(&self) -> io::Result<Bytes> {
+        Ok(Box::new(Shared(self.0.clone())))
+    }
+}

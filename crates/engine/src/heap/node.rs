@@ -1,0 +1,195 @@
+//! Nodes of the dominator tree, as asks and answers call them.
+
+use std::sync::Arc;
+
+use memtrail_heap::graph::{EVERYTHING, Holder, HolderId, Node};
+use memtrail_heap::query::{Form, ShapeId, Shapes, holder_name};
+use memtrail_heap::{BlockIndex, LabelId, RootKind};
+use serde_json::{Value, json};
+
+use super::opened::Opened;
+use crate::names::shown;
+use crate::refusal::Refusal;
+
+/// Between the kinds of a group that is several steps down.
+const STEP: char = '›';
+
+/// A node that was asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The tree that it is in.
+    pub(super) shapes: Arc<Shapes>,
+    /// Where it is there.
+    pub(super) shape: ShapeId,
+    /// The node itself, or of a group the one that it is below.
+    pub(super) node: Node,
+    /// Of a group: the kinds that lead to it.
+    pub(super) kinds: Vec<String>,
+}
+
+/// What a node is called.
+pub(super) fn text(opened: &Opened, node: Node) -> String {
+    match node {
+        Node::Block(block) => format!("block:{}", block.0),
+        Node::Holder(holder) => match opened.heap().graph.holders().get(holder) {
+            Holder::Everything => "all".to_owned(),
+            Holder::Kind(kind) => format!("kind:{}", kind.name()),
+            Holder::Label(label) => format!("label:{}", label.0),
+        },
+    }
+}
+
+/// The node of a text that is no group.
+fn simple(opened: &Opened, text: &str) -> Result<Node, Refusal> {
+    let holders = opened.heap().graph.holders();
+    let unknown = || Refusal::bad(format_args!("no node {text:?} in the snapshot"));
+    let (sort, rest) = text.split_once(':').unwrap_or((text, ""));
+    match sort {
+        "all" => Ok(Node::Holder(EVERYTHING)),
+        "kind" => {
+            let kind = RootKind::ALL.iter().find(|kind| kind.name() == rest).ok_or_else(unknown)?;
+            Ok(Node::Holder(holders.kind(*kind)))
+        }
+        "label" => {
+            let label = rest.parse().map(LabelId).map_err(|_| unknown())?;
+            opened.heap().snapshot.labels.get(label).ok_or_else(unknown)?;
+            Ok(Node::Holder(holders.label(label)))
+        }
+        "block" => {
+            let block = rest.parse().map(BlockIndex).map_err(|_| unknown())?;
+            let is_there = u64::from(block.0) < opened.blocks();
+            is_there.then_some(Node::Block(block)).ok_or_else(unknown)
+        }
+        _ => Err(unknown()),
+    }
+}
+
+/// The holder of a text.
+pub(super) fn holder(opened: &Opened, text: &str) -> Result<HolderId, Refusal> {
+    match simple(opened, text)? {
+        Node::Holder(holder) => Ok(holder),
+        Node::Block(_) => Err(Refusal::bad(format_args!("{text} is a block, not a root"))),
+    }
+}
+
+/// Finds what a text is about.
+pub(super) fn find(opened: &Opened, text: &str) -> Result<Place, Refusal> {
+    let (node, kinds) = match text.strip_prefix("group:").map(|rest| rest.split_once('/')) {
+        None => (text, Vec::new()),
+        Some(Some((node, kinds))) => (node, kinds.split(STEP).map(str::to_owned).collect()),
+        Some(None) => return Err(Refusal::bad(format_args!("no kind in {text:?}"))),
+    };
+    let node = simple(opened, node)?;
+    let (shapes, mut shape) = match node {
+        Node::Holder(holder) => {
+            let shapes = opened.shapes.clone();
+            let shape = shapes.of_holder(holder).unwrap_or(shapes.root());
+            (shapes, shape)
+        }
+        Node::Block(block) => {
+            let shapes = opened.below(block);
+            let root = shapes.root();
+            (shapes, root)
+        }
+    };
+    for kind in &kinds {
+        let is = |shape: &&ShapeId| kind_of(opened, shapes.get(**shape).form) == Some(kind);
+        shape =
+            shapes.children(shape).iter().copied().find(|shape| is(&shape)).ok_or_else(|| {
+                Refusal::bad(format_args!("nothing of the kind {kind:?} at {text:?}"))
+                    .hint("numbers of blocks and roots are those of one snapshot")
+            })?;
+    }
+    Ok(Place { shapes, shape, node, kinds })
+}
+
+/// What shapes of too many kinds are called.
+const REST: &str = "other kinds, deeper";
+
+fn kind_of(opened: &Opened, form: Form) -> Option<&str> {
+    match form {
+        Form::Kind(kind) => Some(opened.catalogue.name(kind)),
+        Form::Rest => Some(REST),
+        Form::Holder(_) | Form::Block(_) => None,
+    }
+}
+
+/// What a node is shown as.
+pub(super) fn name(opened: &Opened, node: Node) -> String {
+    let heap = opened.heap();
+    match node {
+        Node::Holder(holder) => {
+            shown(&holder_name(&heap.snapshot.labels, heap.graph.holders(), holder))
+        }
+        Node::Block(block) => shown(opened.catalogue.name(opened.catalogue.kind(block))),
+    }
+}
+
+/// The name of a shape.
+pub(super) fn shape_name(opened: &Opened, form: Form) -> String {
+    match form {
+        Form::Holder(holder) => name(opened, Node::Holder(holder)),
+        Form::Block(block) => name(opened, Node::Block(block)),
+        Form::Kind(_) | Form::Rest => shown(kind_of(opened, form).unwrap_or_default()),
+    }
+}
+
+/// The text of a shape below a place: its own for a holder, else its group's.
+pub(super) fn shape_text(opened: &Opened, place: &Place, shape: ShapeId) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    let mut at = shape;
+    let node = loop {
+        let here = place.shapes.get(at);
+        match here.form {
+            Form::Holder(holder) => break Node::Holder(holder),
+            Form::Block(block) => break Node::Block(block),
+            Form::Kind(_) | Form::Rest => kinds.extend(kind_of(opened, here.form)),
+        }
+        at = here.parent;
+    };
+    let node = text(opened, node);
+    if kinds.is_empty() {
+        return node;
+    }
+    kinds.reverse();
+    format!("group:{node}/{}", kinds.join(&STEP.to_string()))
+}
+
+/// A node as answers tell it: `node`, `name`, `retained`.
+pub(super) fn info(opened: &Opened, node: Node) -> Value {
+    let retained = match node {
+        Node::Holder(holder) => opened.heap().graph.held(holder),
+        Node::Block(block) => opened.catalogue.retained(opened.heap(), block),
+    };
+    json!({
+        "node": text(opened, node),
+        "name": name(opened, node),
+        "retained": retained.bytes(),
+    })
+}
+
+/// Nodes above one that are told, at most.
+const LONGEST_WAY: usize = 100;
+
+/// The nodes from the one above all down to what dominates a place; those in the middle of a very
+/// long way are left out.
+pub(super) fn way(opened: &Opened, place: &Place) -> Vec<Value> {
+    let mut nodes = Vec::new();
+    let mut at = if place.kinds.is_empty() {
+        opened.heap().graph.dominator(place.node)
+    } else {
+        Some(place.node)
+    };
+    let mut holders = Vec::new();
+    while let Some(node) = at {
+        match node {
+            Node::Holder(_) => holders.push(node),
+            Node::Block(_) if nodes.len() < LONGEST_WAY => nodes.push(node),
+            Node::Block(_) => {}
+        }
+        at = opened.heap().graph.dominator(node);
+    }
+    nodes.extend(holders);
+    nodes.reverse();
+    nodes.into_iter().map(|node| info(opened, node)).collect()
+}

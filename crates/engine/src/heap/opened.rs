@@ -1,0 +1,174 @@
+//! A snapshot that has been analysed.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use memtrail_heap::BlockIndex;
+use memtrail_heap::graph::Graph;
+use memtrail_heap::query::{self, Catalogue, Heap, Histogram, KindId, Shapes, Summary};
+use memtrail_heap::read::{self, Snapshot};
+
+use super::file::{Bytes, SnapshotFile};
+use crate::refusal::Refusal;
+
+self_cell::self_cell!(
+    struct Analysed {
+        owner: Bytes,
+        #[covariant]
+        dependent: Heap,
+    }
+);
+
+/// Bytes of a string that are told.
+const LONGEST_TEXT: usize = 1000;
+/// Trees below single blocks that are kept.
+const MOST_TREES: usize = 4;
+
+/// A snapshot with its analysis, and what views ask of it again and again.
+pub(crate) struct Opened {
+    analysed: Analysed,
+    pub(crate) catalogue: Catalogue,
+    /// The dominator tree of everything.
+    pub(crate) shapes: Arc<Shapes>,
+    /// Those below blocks that were looked at last.
+    below: Mutex<Vec<(BlockIndex, Arc<Shapes>)>>,
+    /// What is known of all roots' reach.
+    pub(super) reach: super::roots::Reach,
+    histogram: OnceLock<Result<Histogram, Refusal>>,
+    examples: OnceLock<HashMap<KindId, (u64, BlockIndex)>>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opened").field("blocks", &self.catalogue.len()).finish_non_exhaustive()
+    }
+}
+
+/// Why a snapshot cannot be asked.
+pub(crate) fn unreadable(error: impl std::fmt::Display) -> Refusal {
+    Refusal::bad(format_args!("cannot read the snapshot: {error}"))
+}
+
+/// A snapshot that is damaged further on.
+pub(crate) fn damaged(error: read::Error) -> Refusal {
+    unreadable(error)
+}
+
+/// Analyses a snapshot, or reads what an earlier analysis has left.
+fn analyse(file: &dyn SnapshotFile) -> Result<Analysed, Refusal> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let bytes = file.open().map_err(unreadable)?;
+    Analysed::try_new(bytes, |bytes| {
+        let snapshot = Snapshot::read(bytes)?;
+        let known = file.index().and_then(|index| Graph::read_index(&snapshot, &index));
+        if let Some(graph) = known {
+            return Ok(Heap { snapshot, graph, threads });
+        }
+        let heap = Heap::new(snapshot, threads)?;
+        file.keep_index(&|out| heap.graph.write_index(&heap.snapshot, out));
+        Ok(heap)
+    })
+    .map_err(damaged)
+}
+
+/// Analyses a snapshot for its summary alone.
+pub(crate) fn summary(file: &dyn SnapshotFile) -> Result<Summary, Refusal> {
+    let analysed = analyse(file)?;
+    Summary::new(analysed.borrow_dependent()).map_err(damaged)
+}
+
+impl Opened {
+    pub(crate) fn new(file: &dyn SnapshotFile) -> Result<Self, Refusal> {
+        let analysed = analyse(file)?;
+        let heap = analysed.borrow_dependent();
+        let catalogue = Catalogue::new(heap).map_err(damaged)?;
+        let shapes = Arc::new(Shapes::new(heap, &catalogue));
+        let (below, reach) = (Mutex::default(), super::roots::Reach::default());
+        let (histogram, examples) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { analysed, catalogue, shapes, below, reach, histogram, examples })
+    }
+
+    pub(crate) fn heap(&self) -> &Heap<'_> {
+        self.analysed.borrow_dependent()
+    }
+
+    pub(crate) fn blocks(&self) -> u64 {
+        self.catalogue.len() as u64
+    }
+
+    pub(crate) fn summary(&self) -> Result<Summary, Refusal> {
+        Summary::new(self.heap()).map_err(damaged)
+    }
+
+    /// The dominator tree below a block.
+    pub(crate) fn below(&self, block: BlockIndex) -> Arc<Shapes> {
+        let lock = || self.below.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = lock().iter().find(|(known, _)| *known == block) {
+            return known.clone();
+        }
+        let shapes = Arc::new(Shapes::below(self.heap(), &self.catalogue, block));
+        let mut below = lock();
+        below.insert(0, (block, shapes.clone()));
+        below.truncate(MOST_TREES);
+        shapes
+    }
+
+    /// How much there is of each kind.
+    pub(super) fn histogram(&self) -> Result<&Histogram, Refusal> {
+        let histogram =
+            self.histogram.get_or_init(|| query::histogram(self.heap()).map_err(damaged));
+        histogram.as_ref().map_err(Clone::clone)
+    }
+
+    /// The block of a kind that retains most.
+    pub(super) fn example(&self, kind: &str) -> Option<BlockIndex> {
+        let examples = self.examples.get_or_init(|| {
+            let mut examples: HashMap<KindId, (u64, BlockIndex)> = HashMap::new();
+            for block in (0..self.catalogue.len() as u32).map(BlockIndex) {
+                if !self.heap().graph.is_reachable(block) {
+                    continue;
+                }
+                let retained = self.catalogue.retained(self.heap(), block).0;
+                let known = examples.entry(self.catalogue.kind(block)).or_insert((0, block));
+                if (retained, Reverse(block)) > (known.0, Reverse(known.1)) {
+                    *known = (retained, block);
+                }
+            }
+            examples
+        });
+        let kind = self.catalogue.find(kind)?;
+        examples.get(&kind).map(|(_, block)| *block)
+    }
+
+    /// That a block is there.
+    pub(super) fn check(&self, block: BlockIndex) -> Result<(), Refusal> {
+        let is_there = (block.0 as usize) < self.catalogue.len();
+        if is_there { Ok(()) } else { Err(self.no_block(block)) }
+    }
+
+    pub(super) fn no_block(&self, block: BlockIndex) -> Refusal {
+        let count = self.catalogue.len();
+        Refusal::unknown(format_args!("no block {}, there are {count}", block.0))
+    }
+
+    /// How a string begins, and its length, where the snapshot has contents.
+    pub(super) fn text(&self, block: BlockIndex) -> Result<Option<(String, u64)>, Refusal> {
+        let snapshot = &self.heap().snapshot;
+        let (mut start, mut length, mut found) = (Vec::new(), 0, false);
+        if !snapshot.has_contents() {
+            return Ok(None);
+        }
+        snapshot
+            .contents(|of, _, text| {
+                if of == block {
+                    found = true;
+                    length += text.len() as u64;
+                    let room = LONGEST_TEXT.saturating_sub(start.len()).min(text.len());
+                    start.extend_from_slice(&text[..room]);
+                }
+            })
+            .map_err(damaged)?;
+        Ok(found.then(|| (String::from_utf8_lossy(&start).into_owned(), length)))
+    }
+}

@@ -1,0 +1,105 @@
+//! The answer to [`Ask::HeapPath`](crate::ask::Ask::HeapPath), and ways in other answers.
+
+use memtrail_heap::BlockIndex;
+use memtrail_heap::graph::Node;
+use memtrail_heap::query::{self, Path};
+use serde_json::{Value, json};
+
+use super::node;
+use super::opened::{Opened, damaged};
+use super::rows::Rows;
+use crate::answer::Answer;
+use crate::ask::HeapPath;
+use crate::names::shown;
+use crate::refusal::Refusal;
+
+/// Blocks of a kind whose ways are looked at.
+const LOOKED_AT: usize = 1000;
+/// Steps of a way that are told.
+const MOST_STEPS: usize = 500;
+/// Ways at most.
+const MOST_WAYS: usize = 100;
+
+/// The steps of a way, from the root to the block. Those in the middle of a very long one are left
+/// out and counted.
+pub(super) fn steps(opened: &Opened, path: &Path) -> Vec<Value> {
+    let count = path.steps.len();
+    let mut told = Vec::new();
+    for (place, step) in path.steps.iter().enumerate() {
+        if count > MOST_STEPS && place == MOST_STEPS / 2 {
+            told.push(json!({
+                "name": format!("{} steps", count - MOST_STEPS),
+                "node": null,
+                "block": null,
+                "field": null,
+                "times": count - MOST_STEPS,
+                "dominates": false,
+                "retained": null,
+            }));
+        }
+        if count > MOST_STEPS && (MOST_STEPS / 2..count - MOST_STEPS / 2).contains(&place) {
+            continue;
+        }
+        let node = step.block.map(|block| node::text(opened, Node::Block(block)));
+        let retained = step.block.map_or(step.retained, |block| {
+            Some(opened.catalogue.retained(opened.heap(), block).bytes())
+        });
+        told.push(json!({
+            "name": shown(&step.name),
+            "node": node,
+            "block": step.block,
+            "field": step.field,
+            "times": step.times,
+            "dominates": step.dominates,
+            "retained": retained,
+        }));
+    }
+    told
+}
+
+pub(super) fn path(opened: &Opened, ask: &HeapPath) -> Result<Answer, Refusal> {
+    let limit = ask.limit.min(MOST_WAYS);
+    match (ask.block, &ask.kind) {
+        (Some(block), _) => to_block(opened, BlockIndex(block)),
+        (None, Some(kind)) => to_kind(opened, kind, limit),
+        (None, None) => Err(Refusal::bad("a way to nothing: neither a block nor a kind is given")),
+    }
+}
+
+fn to_block(opened: &Opened, block: BlockIndex) -> Result<Answer, Refusal> {
+    opened.check(block)?;
+    let path = query::path(opened.heap(), block).map_err(damaged)?;
+    let retained = opened.catalogue.retained(opened.heap(), block).bytes();
+    let paths: Vec<Value> = path
+        .iter()
+        .map(|path| json!({ "steps": steps(opened, path), "blocks": 1, "retained": retained }))
+        .collect();
+    Ok(Answer::new(json!({ "count": paths.len(), "paths": paths })))
+}
+
+fn to_kind(opened: &Opened, kind: &str, limit: usize) -> Result<Answer, Refusal> {
+    let heap = opened.heap();
+    let (there, some) = query::sample(heap, kind, LOOKED_AT).map_err(damaged)?;
+    let merged = query::merged_paths(heap, &some).map_err(damaged)?;
+    let mut rows = Rows::new(limit);
+    let told = rows.affordable(&merged, |path| {
+        200 + path.shape.iter().map(|step| 120 + step.len()).sum::<usize>().min(100_000)
+    });
+    let mut paths = Vec::new();
+    for path in told {
+        // One of them stands for all, with the numbers of its blocks.
+        let example = query::path(heap, path.example).map_err(damaged)?;
+        paths.push(json!({
+            "steps": example.map_or_else(Vec::new, |example| steps(opened, &example)),
+            "blocks": path.blocks,
+            "retained": path.retained,
+            "example": path.example,
+        }));
+    }
+    Ok(Answer::new(json!({
+        "paths": paths,
+        "count": merged.len(),
+        "looked_at": some.len(),
+        "of": there,
+    })))
+}

@@ -1,0 +1,217 @@
+//! The answers to [`Ask::HeapRoots`](crate::ask::Ask::HeapRoots),
+//! [`Ask::HeapStack`](crate::ask::Ask::HeapStack) and
+//! [`Ask::HeapShared`](crate::ask::Ask::HeapShared).
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use memtrail_heap::graph::{Holder, HolderId, Node};
+use memtrail_heap::query::{self, label_path};
+use memtrail_heap::{Bytes, LabelId, RootKind};
+use memtrail_profile::calls::Pattern;
+use serde_json::{Value, json};
+
+use super::node;
+use super::opened::Opened;
+use super::rows::Rows;
+use crate::answer::Answer;
+use crate::ask::{HeapRoots, HeapShared, HeapStack, RootSort};
+use crate::names::shown;
+use crate::refusal::Refusal;
+
+/// What roots reach, of those that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Reach(Mutex<HashMap<HolderId, Bytes>>);
+
+/// Frames and slots that are told, at most.
+const MOST_FRAMES: usize = 5000;
+
+impl Reach {
+    /// What each of these reaches.
+    fn of(&self, opened: &Opened, holders: &[HolderId]) -> HashMap<HolderId, Bytes> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing: Vec<HolderId> = {
+            let known = lock();
+            holders.iter().filter(|holder| !known.contains_key(holder)).copied().collect()
+        };
+        let heap = opened.heap();
+        let found = heap.graph.reach_each(&missing, heap.threads);
+        let mut known = lock();
+        known.extend(missing.into_iter().zip(found.into_iter().map(memtrail_heap::Words::bytes)));
+        holders.iter().map(|holder| (*holder, known[holder])).collect()
+    }
+}
+
+/// A root with what is told of it.
+struct Root {
+    holder: HolderId,
+    label: LabelId,
+    kind: RootKind,
+    path: Vec<String>,
+    retained: Bytes,
+}
+
+fn root(opened: &Opened, label: LabelId) -> Option<Root> {
+    let heap = opened.heap();
+    let holder = heap.graph.holders().label(label);
+    Some(Root {
+        holder,
+        label,
+        kind: heap.snapshot.labels.get(label)?.kind,
+        path: label_path(&heap.snapshot.labels, label),
+        retained: heap.graph.held(holder).bytes(),
+    })
+}
+
+/// How many labels are directly below each.
+fn below(opened: &Opened) -> HashMap<LabelId, u64> {
+    let mut below = HashMap::new();
+    for (_, label) in opened.heap().snapshot.labels.iter() {
+        if let Some(parent) = label.parent {
+            *below.entry(parent).or_insert(0) += 1;
+        }
+    }
+    below
+}
+
+fn row(opened: &Opened, root: &Root, reachable: Bytes, below: u64) -> Value {
+    json!({
+        "node": node::text(opened, Node::Holder(root.holder)),
+        "kind": root.kind.name(),
+        "name": node::name(opened, Node::Holder(root.holder)),
+        "path": root.path.iter().map(|name| shown(name)).collect::<Vec<_>>(),
+        "retained": root.retained,
+        "reachable": reachable,
+        "shared": reachable.0.saturating_sub(root.retained.0),
+        "below": below,
+    })
+}
+
+pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal> {
+    let heap = opened.heap();
+    let labels = &heap.snapshot.labels;
+    let under = ask.under.as_deref().map(|under| node::holder(opened, under)).transpose()?;
+    if let Some(kind) = &ask.kind
+        && !RootKind::ALL.iter().any(|known| known.name() == kind)
+    {
+        let names: Vec<&str> = RootKind::ALL.iter().map(|kind| kind.name()).collect();
+        return Err(Refusal::bad(format_args!("no kind of root is called {kind:?}"))
+            .hint(format_args!("there are {}", names.join(", "))));
+    }
+    let pattern = (!ask.find.is_empty()).then(|| Pattern::text(&ask.find));
+    let mut rows: Vec<Root> = labels
+        .iter()
+        .filter(|(id, label)| {
+            let of_kind = ask.kind.as_ref().is_none_or(|kind| label.kind.name() == kind);
+            let placed = match under {
+                Some(under) => {
+                    let above = heap.graph.dominator(Node::Holder(heap.graph.holders().label(*id)));
+                    above == Some(Node::Holder(under))
+                }
+                None => pattern.is_some() || label.parent.is_none(),
+            };
+            of_kind && placed
+        })
+        .filter_map(|(id, _)| root(opened, id))
+        .filter(|root| root.retained.0 >= ask.min)
+        .filter(|root| {
+            pattern.as_ref().is_none_or(|pattern| pattern.matches(&root.path.join(" / ")))
+        })
+        .collect();
+    // Of all of them only where the order is by that.
+    let by_reach = matches!(ask.sort, RootSort::Reachable | RootSort::Shared);
+    if by_reach {
+        let holders: Vec<HolderId> = rows.iter().map(|root| root.holder).collect();
+        let reach = opened.reach.of(opened, &holders);
+        rows.sort_by_key(|root| {
+            let reachable = reach[&root.holder];
+            let shared = Bytes(reachable.0.saturating_sub(root.retained.0));
+            (if ask.sort == RootSort::Shared { shared } else { reachable }, Reverse(root.holder))
+        });
+    } else if ask.sort == RootSort::Name {
+        rows.sort_by(|a, b| a.path.cmp(&b.path).then(a.holder.cmp(&b.holder)));
+    } else {
+        rows.sort_by_key(|root| (root.retained, Reverse(root.holder)));
+    }
+    if ask.descending {
+        rows.reverse();
+    }
+    let count = rows.len();
+    let mut shown_rows = Rows::new(ask.limit);
+    let from = ask.offset.min(count);
+    let affordable =
+        shown_rows.affordable(&rows[from..], |root| 200 + root.path.concat().len() * 2);
+    let kinds: Vec<HolderId> = RootKind::ALL
+        .iter()
+        .map(|kind| heap.graph.holders().kind(*kind))
+        .filter(|holder| heap.graph.held(*holder).0 > 0)
+        .collect();
+    let holders: Vec<HolderId> =
+        affordable.iter().map(|root| root.holder).chain(kinds.iter().copied()).collect();
+    let reach = opened.reach.of(opened, &holders);
+    let below = below(opened);
+    let told: Vec<Value> = affordable
+        .iter()
+        .map(|root| {
+            let below = below.get(&root.label).copied().unwrap_or(0);
+            row(opened, root, reach[&root.holder], below)
+        })
+        .collect();
+    let kinds: Vec<Value> = kinds
+        .into_iter()
+        .map(|holder| {
+            let Holder::Kind(kind) = heap.graph.holders().get(holder) else { return Value::Null };
+            let (retained, reachable) = (heap.graph.held(holder).bytes(), reach[&holder]);
+            json!({
+                "kind": kind.name(),
+                "node": node::text(opened, Node::Holder(holder)),
+                "retained": retained,
+                "reachable": reachable,
+                "shared": reachable.0.saturating_sub(retained.0),
+                "labels": labels.iter().filter(|(_, label)| label.kind == kind).count(),
+            })
+        })
+        .collect();
+    let total = heap.graph.held(memtrail_heap::graph::EVERYTHING).bytes();
+    Ok(Answer::new(json!({ "rows": told, "count": count, "total": total, "kinds": kinds })))
+}
+
+pub(super) fn stack(opened: &Opened, _: &HeapStack) -> Answer {
+    let heap = opened.heap();
+    let labels = &heap.snapshot.labels;
+    let frames: Vec<Root> = labels
+        .iter()
+        .filter(|(_, label)| label.kind == RootKind::Stack)
+        .filter_map(|(id, _)| root(opened, id))
+        .collect();
+    let mut rows = Rows::new(MOST_FRAMES);
+    let affordable = rows.affordable(&frames, |root| 200 + root.path.concat().len() * 2);
+    let holders: Vec<HolderId> = affordable.iter().map(|root| root.holder).collect();
+    let reach = opened.reach.of(opened, &holders);
+    let below = below(opened);
+    let told: Vec<Value> = affordable
+        .iter()
+        .map(|root| {
+            let count = below.get(&root.label).copied().unwrap_or(0);
+            let mut told = row(opened, root, reach[&root.holder], count);
+            told["depth"] = json!(root.path.len().saturating_sub(1));
+            told["opens"] = json!(count > 0 || root.retained.0 > 0);
+            told
+        })
+        .collect();
+    Answer::new(json!({ "rows": told, "count": frames.len() }))
+}
+
+pub(super) fn shared(opened: &Opened, ask: &HeapShared) -> Result<Answer, Refusal> {
+    let heap = opened.heap();
+    let (a, b) = (node::holder(opened, &ask.a)?, node::holder(opened, &ask.b)?);
+    let shared = query::shared(heap, a, b);
+    let held = [a, b].map(|holder| heap.graph.held(holder).bytes());
+    Ok(Answer::new(json!({
+        "names": shared.names.map(|name| shown(&name)),
+        "reachable": shared.reachable,
+        "retained": held,
+        "common": shared.common,
+    })))
+}

@@ -1,0 +1,34 @@
+//! Bounds of what an answer tells.
+
+use crate::names::Budget;
+
+/// Rows of an answer at most.
+const MOST_ROWS: usize = 10_000;
+/// Rows that a page shows at a time, at most. Who asks for more wants a copy of the table.
+const MOST_SHOWN: usize = 1000;
+
+/// How many rows an answer may have.
+pub(super) struct Rows {
+    limit: usize,
+    budget: Budget,
+}
+
+impl Rows {
+    /// As many as are asked for, and no more than there may be.
+    pub(super) fn new(limit: usize) -> Self {
+        let limit = limit.min(MOST_ROWS);
+        let budget = if limit > MOST_SHOWN { Budget::large() } else { Budget::new() };
+        Self { limit, budget }
+    }
+
+    /// As many of these as have room, by their sizes in bytes.
+    pub(super) fn affordable<'a, T>(
+        &mut self,
+        rows: &'a [T],
+        size: impl Fn(&T) -> usize,
+    ) -> &'a [T] {
+        let fits = |row: &&T| self.budget.take(size(row));
+        let count = rows.iter().take(self.limit).take_while(fits).count();
+        &rows[..count]
+    }
+}

@@ -1,0 +1,265 @@
+//! The snapshots of a recording: which there are, which are open, which are being analysed.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use memtrail_heap::query::Summary;
+
+use super::file::{SnapshotFacts, SnapshotFile};
+use super::opened::{self, Opened};
+use crate::refusal::Refusal;
+
+/// Blocks of all open snapshots of a recording together, beyond which the one that was not used for
+/// longest is closed. Each takes some 25 bytes.
+const MOST_BLOCKS: u64 = if cfg!(target_arch = "wasm32") { 12_000_000 } else { 60_000_000 };
+/// So many stay open whatever their size: two, to be compared.
+const ALWAYS: usize = 2;
+
+/// The snapshots of a recording, by number.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    entries: Vec<Entry>,
+    /// Counts up with each use.
+    clock: u64,
+    /// Whether summaries of all are wanted.
+    all: bool,
+    /// Whether one is being analysed right now.
+    busy: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    facts: SnapshotFacts,
+    /// Absent where an offline page has only the summary.
+    file: Option<Arc<dyn SnapshotFile>>,
+    summary: Option<Arc<Summary>>,
+    /// Whether the file was asked for one.
+    asked: bool,
+    open: Option<Arc<Opened>>,
+    failed: Option<Refusal>,
+    used: u64,
+    /// When it was asked for, since which nobody has opened it.
+    wanted: Option<u64>,
+}
+
+/// A snapshot as far as it is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) facts: SnapshotFacts,
+    pub(crate) summary: Option<Arc<Summary>>,
+    pub(crate) included: bool,
+    pub(crate) failed: Option<String>,
+}
+
+/// A snapshot that is asked for.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    Open(Arc<Opened>),
+    /// It will be; this is its number.
+    Analysing(u64),
+}
+
+/// What there is to do.
+struct Job {
+    number: u64,
+    file: Arc<dyn SnapshotFile>,
+    /// Not only the summary.
+    open: bool,
+}
+
+/// What has been done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The snapshot's number.
+    pub number: u64,
+    /// How many have summaries now.
+    pub ready: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+impl Shelf {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a snapshot; says whether it is new.
+    pub(crate) fn add(
+        &self,
+        mut facts: SnapshotFacts,
+        file: Option<Arc<dyn SnapshotFile>>,
+    ) -> bool {
+        let mut state = self.lock();
+        let place = state.entries.partition_point(|entry| entry.facts.number < facts.number);
+        if state.entries.get(place).is_some_and(|entry| entry.facts.number == facts.number) {
+            return false;
+        }
+        let summary = facts.summary.take().map(Arc::new);
+        let entry = Entry {
+            facts,
+            file,
+            asked: summary.is_some(),
+            summary,
+            open: None,
+            failed: None,
+            used: 0,
+            wanted: None,
+        };
+        state.entries.insert(place, entry);
+        true
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lock().entries.len()
+    }
+
+    /// All of them, in their order.
+    pub(crate) fn list(&self) -> Vec<Known> {
+        let mut state = self.lock();
+        state.read_summaries();
+        let known = state.entries.iter().map(|entry| Known {
+            facts: entry.facts.clone(),
+            summary: entry.summary.clone(),
+            included: entry.file.is_some(),
+            failed: entry.failed.as_ref().map(ToString::to_string),
+        });
+        known.collect()
+    }
+
+    /// That the summaries of all are wanted; whether any is missing.
+    pub(crate) fn want_all(&self) -> bool {
+        let mut state = self.lock();
+        state.all = true;
+        state.read_summaries();
+        state.entries.iter().any(Entry::lacks_summary)
+    }
+
+    /// The snapshot with a number, or the last one that is there.
+    pub(crate) fn want(&self, number: Option<u64>) -> Result<Wanted, Refusal> {
+        let mut state = self.lock();
+        state.clock += 1;
+        let clock = state.clock;
+        let count = state.entries.len();
+        let mut entries = state.entries.iter_mut();
+        let entry = match number {
+            Some(number) => entries.find(|entry| entry.facts.number == number),
+            None => entries.rfind(|entry| entry.file.is_some()),
+        };
+        let Some(entry) = entry else {
+            return Err(Refusal::unknown(match number {
+                Some(number) => format!("no snapshot {number}, there are {count}"),
+                None => "the recording has no heap snapshots".to_owned(),
+            }));
+        };
+        entry.used = clock;
+        if let Some(open) = &entry.open {
+            return Ok(Wanted::Open(open.clone()));
+        }
+        if let Some(failed) = &entry.failed {
+            return Err(failed.clone());
+        }
+        if entry.file.is_none() {
+            let message = format_args!("snapshot {} is not in this file", entry.facts.number);
+            return Err(Refusal::bad(message)
+                .hint("only its summary is; `memtrail html --max-size` makes larger files"));
+        }
+        entry.wanted = Some(clock);
+        Ok(Wanted::Analysing(entry.facts.number))
+    }
+
+    /// Does the most urgent work, if there is any that nobody does already.
+    pub(crate) fn work(&self) -> Option<Done> {
+        let job = {
+            let mut state = self.lock();
+            let job = state.job()?;
+            state.busy = Some(job.number);
+            job
+        };
+        let mut open = None;
+        let summary = if job.open {
+            Opened::new(&*job.file).and_then(|opened| {
+                let summary = opened.summary();
+                open = Some(Arc::new(opened));
+                summary
+            })
+        } else {
+            opened::summary(&*job.file)
+        };
+        if let Ok(summary) = &summary
+            && let Ok(json) = serde_json::to_vec(summary)
+        {
+            job.file.keep_summary(&json);
+        }
+        let mut state = self.lock();
+        state.busy = None;
+        let clock = state.clock;
+        if let Some(entry) = state.entries.iter_mut().find(|e| e.facts.number == job.number) {
+            match summary {
+                Ok(summary) => entry.summary = Some(Arc::new(summary)),
+                Err(refusal) => entry.failed = Some(refusal),
+            }
+            if open.is_some() {
+                (entry.open, entry.used) = (open, clock);
+            }
+            if job.open {
+                entry.wanted = None;
+            }
+        }
+        state.close_some();
+        let of = state.entries.len();
+        let ready = state.entries.iter().filter(|entry| entry.summary.is_some()).count();
+        Some(Done { number: job.number, ready, of })
+    }
+}
+
+impl State {
+    /// What somebody waits for comes first, then summaries in their order.
+    fn job(&self) -> Option<Job> {
+        if self.busy.is_some() {
+            return None;
+        }
+        let wanted = self.entries.iter().filter(|entry| entry.wanted.is_some());
+        if let Some(entry) = wanted.max_by_key(|entry| entry.wanted) {
+            let file = entry.file.clone()?;
+            return Some(Job { number: entry.facts.number, file, open: true });
+        }
+        let missing = self.entries.iter().find(|entry| entry.lacks_summary())?;
+        let file = missing.file.clone()?;
+        self.all.then_some(Job { number: missing.facts.number, file, open: false })
+    }
+
+    /// Takes the summaries that earlier analyses have left.
+    fn read_summaries(&mut self) {
+        for entry in self.entries.iter_mut().filter(|entry| !entry.asked) {
+            entry.asked = true;
+            let json = entry.file.as_ref().and_then(|file| file.summary());
+            let summary = json.and_then(|json| serde_json::from_slice::<Summary>(&json).ok());
+            let fits = |summary: &Summary| {
+                summary.version == Summary::VERSION && summary.checksum == entry.facts.checksum
+            };
+            entry.summary = summary.filter(fits).map(Arc::new);
+        }
+    }
+
+    fn close_some(&mut self) {
+        loop {
+            let open = || self.entries.iter().filter(|entry| entry.open.is_some());
+            let blocks: u64 = open().filter_map(|entry| Some(entry.open.as_ref()?.blocks())).sum();
+            if open().count() <= ALWAYS || blocks <= MOST_BLOCKS {
+                return;
+            }
+            let oldest = self.entries.iter_mut().filter(|entry| entry.open.is_some());
+            if let Some(oldest) = oldest.min_by_key(|entry| entry.used) {
+                oldest.open = None;
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn lacks_summary(&self) -> bool {
+        self.summary.is_none() && self.failed.is_none() && self.file.is_some()
+    }
+}

@@ -1,0 +1,136 @@
+//! The answer to [`Ask::HeapChildren`](crate::ask::Ask::HeapChildren).
+
+use memtrail_heap::graph::Node;
+use memtrail_heap::query::{Form, Shape, ShapeId};
+use memtrail_heap::{BlockIndex, Bytes};
+use serde_json::{Value, json};
+
+use super::node::{self, Place};
+use super::opened::Opened;
+use super::rows::Rows;
+use crate::answer::Answer;
+use crate::ask::{ChildSort, HeapChildren};
+use crate::refusal::Refusal;
+
+/// Bytes that a row takes in an answer, with the longest name that is shown twice.
+const ROW: usize = 300;
+
+/// A child of a node: a holder, a group or a block.
+struct Child {
+    what: What,
+    name: String,
+    blocks: u64,
+    bytes: Bytes,
+    retained: Bytes,
+}
+
+enum What {
+    Shape(ShapeId),
+    Block(BlockIndex),
+}
+
+pub(super) fn children(opened: &Opened, ask: &HeapChildren) -> Result<Answer, Refusal> {
+    let place = node::find(opened, &ask.node)?;
+    let shape = *place.shapes.get(place.shape);
+    let mut children = if place.kinds.is_empty() {
+        below(opened, &place)
+    } else {
+        let tops = place.shapes.tops(opened.heap(), &opened.catalogue, place.shape);
+        tops.into_iter().map(|block| of_block(opened, block)).collect()
+    };
+    sort(&mut children, ask.sort, ask.descending);
+    let count = children.len();
+    let mut rows = Rows::new(ask.limit);
+    let shown = rows.affordable(&children[ask.offset.min(count)..], |_| ROW);
+    let rows: Vec<Value> = shown.iter().map(|child| child.tell(opened, &place)).collect();
+    let mut info = if place.kinds.is_empty() {
+        node::info(opened, place.node)
+    } else {
+        json!({
+            "node": ask.node,
+            "name": node::shape_name(opened, shape.form),
+            "retained": shape.retained.bytes(),
+        })
+    };
+    info["blocks"] = json!(shape.tops);
+    let way = node::way(opened, &place);
+    Ok(Answer::new(json!({ "node": info, "path": way, "rows": rows, "count": count })))
+}
+
+/// What hangs below a block, as rows, those that retain most first; and how many there are.
+pub(super) fn dominated(opened: &Opened, place: &Place, most: usize) -> (usize, Vec<Value>) {
+    let children = below(opened, place);
+    let some = children.iter().take(most);
+    (children.len(), some.map(|child| child.tell(opened, place)).collect())
+}
+
+/// Holders and groups below a node. A group of one block is that block.
+fn below(opened: &Opened, place: &Place) -> Vec<Child> {
+    let of = |shape: &ShapeId| {
+        let here: &Shape = place.shapes.get(*shape);
+        match (here.form, here.largest) {
+            (Form::Kind(_), Some(block)) if here.tops == 1 => of_block(opened, block),
+            _ => Child {
+                what: What::Shape(*shape),
+                name: node::shape_name(opened, here.form),
+                blocks: here.tops,
+                bytes: here.own.bytes(),
+                retained: here.retained.bytes(),
+            },
+        }
+    };
+    place.shapes.children(place.shape).iter().map(of).collect()
+}
+
+fn of_block(opened: &Opened, block: BlockIndex) -> Child {
+    Child {
+        what: What::Block(block),
+        name: node::name(opened, Node::Block(block)),
+        blocks: 1,
+        bytes: opened.catalogue.size(block).bytes(),
+        retained: opened.catalogue.retained(opened.heap(), block).bytes(),
+    }
+}
+
+fn sort(children: &mut [Child], by: ChildSort, descending: bool) {
+    match by {
+        // They come in this order, largest first.
+        ChildSort::Retained if descending => return,
+        ChildSort::Retained => children.sort_by_key(|child| child.retained),
+        ChildSort::Bytes => children.sort_by_key(|child| child.bytes),
+        ChildSort::Blocks => children.sort_by_key(|child| child.blocks),
+        ChildSort::Name => children.sort_by(|a, b| a.name.cmp(&b.name)),
+    }
+    if descending {
+        children.reverse();
+    }
+}
+
+impl Child {
+    fn tell(&self, opened: &Opened, place: &Place) -> Value {
+        let (what, node, largest, opens) = match self.what {
+            What::Block(block) => {
+                let node = node::text(opened, Node::Block(block));
+                ("block", node, Some(block), self.retained > self.bytes)
+            }
+            What::Shape(shape) => {
+                let here = place.shapes.get(shape);
+                let node = node::shape_text(opened, place, shape);
+                match here.form {
+                    Form::Holder(_) => ("holder", node, None, true),
+                    _ => ("group", node, here.largest, true),
+                }
+            }
+        };
+        json!({
+            "node": node,
+            "name": self.name,
+            "what": what,
+            "blocks": self.blocks,
+            "bytes": self.bytes,
+            "retained": self.retained,
+            "largest": largest,
+            "opens": opens,
+        })
+    }
+}
