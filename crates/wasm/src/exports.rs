@@ -70,6 +70,23 @@ unsafe extern "C" fn add_recording(
 }
 
 /// # Safety
+/// Both places came from [`alloc`] with these lengths.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn add_snapshot(
+    recording: u32,
+    ptr: *const u8,
+    len: usize,
+    facts: *const u8,
+    facts_len: usize,
+) -> i32 {
+    // SAFETY: the page's promise, as above.
+    let (snapshot, facts) = unsafe { (written(ptr, len), written(facts, facts_len)) };
+    HELD.with_borrow_mut(
+        |held| if held.page.add_snapshot(recording, snapshot, facts) { 0 } else { -1 },
+    )
+}
+
+/// # Safety
 /// The place came from [`alloc`] with this length.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ask(ptr: *const u8, len: usize) -> *const Place {

@@ -1,6 +1,10 @@
 //! What a page holds: recordings and the latest answer.
 
-use memtrail_engine::{Description, Engine, Refusal, Setting};
+use std::sync::Arc;
+
+use memtrail_engine::{
+    Description, Engine, InMemory, RecordingId, Refusal, Setting, SnapshotFacts, SnapshotFile,
+};
 
 /// The engine of one page.
 #[derive(Debug)]
@@ -22,6 +26,10 @@ impl Page {
     pub fn add(&mut self, trace: &[u8], description: &[u8]) -> bool {
         let refusal = match serde_json::from_slice::<Description>(description) {
             Err(error) => Refusal::bad(format_args!("malformed description: {error}")),
+            Ok(description) if description.no_trace => {
+                self.engine.add_without_trace(description);
+                return true;
+            }
             Ok(description) => match self.engine.add(trace, description, |_| {}) {
                 Ok(_) => return true,
                 Err(error) => Refusal::bad(error),
@@ -29,6 +37,23 @@ impl Page {
         };
         self.result = refusal.answer().encode();
         false
+    }
+
+    /// Adds a heap snapshot to a recording, with what is said of it, which is JSON. Whether that
+    /// worked; if not, the [`result`](Self::result) says why.
+    pub fn add_snapshot(&mut self, recording: u32, snapshot: &[u8], facts: &[u8]) -> bool {
+        let facts = match serde_json::from_slice::<SnapshotFacts>(facts) {
+            Ok(facts) => facts,
+            Err(error) => {
+                let refusal = Refusal::bad(format_args!("malformed facts: {error}"));
+                self.result = refusal.answer().encode();
+                return false;
+            }
+        };
+        let file = (!snapshot.is_empty())
+            .then(|| Arc::new(InMemory(snapshot.into())) as Arc<dyn SnapshotFile>);
+        self.engine.add_snapshot(RecordingId(recording), facts, file);
+        true
     }
 
     /// Answers an ask.
