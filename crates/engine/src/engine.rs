@@ -100,6 +100,18 @@ impl Engine {
         is_new
     }
 
+    /// Whether the program of a recording could be asked for a snapshot now.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn may_take_snapshot(&self, id: RecordingId) -> Result<(), Refusal> {
+        match self.look(id.0, Recording::why_no_snapshot)? {
+            None => Ok(()),
+            Some(why) => Err(Refusal::bad(why)
+                .hint("snapshots are taken of programs that run under memtrail run --snapshot")),
+        }
+    }
+
     /// Analyses a snapshot that somebody has asked for, if there is one. Takes as long as that
     /// takes; asks are answered meanwhile.
     pub fn work(&self) -> Option<(RecordingId, Done)> {

@@ -111,6 +111,8 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         outcome: outcome::words(known.outcome.as_ref()),
         notes,
         thinned: None,
+        no_trace: false,
+        can_snapshot: known.snapshots.is_some(),
         threads: threads::list(recording),
     }
 }

@@ -14,7 +14,9 @@ mod guard;
 mod news;
 mod routes;
 mod serve;
+mod taking;
 mod token;
 
 pub use news::News;
 pub use serve::{Error, Options, Server};
+pub use taking::Taker;

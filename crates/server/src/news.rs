@@ -7,10 +7,12 @@
 //! |---|---|---|
 //! | `added` | `{rec}` | there is one recording more |
 //! | `grown` | `{rec, events, end}` | more events; `end` is the time of the last, in seconds |
+//! | `snapshot` | `{rec, number}` | there is one heap snapshot more, or several: the last one |
+//! | `analysed` | `{rec, number, ready, of}` | a snapshot has been analysed; how many of how many have |
 //! | `ended` | `{rec, outcome}` | nothing more will come, and how it ended (`null`: by itself) |
 //! | `lost` | `{rec, why}` | the recording cannot be followed any more |
 
-use memtrail_engine::{Grown, RecordingId};
+use memtrail_engine::{Done, Grown, RecordingId};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -23,6 +25,8 @@ pub struct News(watch::Sender<Vec<Latest>>);
 struct Latest {
     recording: RecordingId,
     grown: Option<Grown>,
+    snapshot: Option<u64>,
+    analysed: Option<Done>,
     end: Option<End>,
 }
 
@@ -64,6 +68,21 @@ impl News {
         self.change(recording, |latest| latest.grown = Some(grown));
     }
 
+    /// There is a snapshot more, of this number.
+    pub fn snapshot(&self, recording: RecordingId, number: u64) {
+        self.change(recording, |latest| latest.snapshot = Some(number));
+    }
+
+    /// A snapshot has been analysed.
+    pub fn analysed(&self, recording: RecordingId, done: Done) {
+        self.change(recording, |latest| latest.analysed = Some(done));
+    }
+
+    /// Hears of every change.
+    pub(crate) fn changes(&self) -> Changes {
+        Changes(self.0.subscribe())
+    }
+
     /// Nothing more will come; how it ended, in words, unless it just came to its end.
     pub fn ended(&self, recording: RecordingId, outcome: Option<String>) {
         self.change(recording, |latest| latest.end = Some(End::Ended(outcome)));
@@ -79,7 +98,13 @@ impl News {
         self.0.send_modify(|all| {
             let at = all.iter().position(|latest| latest.recording == recording);
             let at = at.unwrap_or_else(|| {
-                all.push(Latest { recording, grown: None, end: None });
+                all.push(Latest {
+                    recording,
+                    grown: None,
+                    snapshot: None,
+                    analysed: None,
+                    end: None,
+                });
                 all.len() - 1
             });
             change(&mut all[at]);
@@ -88,6 +113,19 @@ impl News {
 
     pub(crate) fn listen(&self) -> Listener {
         Listener { news: self.0.subscribe(), heard: Vec::new(), greeted: false }
+    }
+}
+
+/// That something has changed, whatever it is.
+pub(crate) struct Changes(watch::Receiver<Vec<Latest>>);
+
+impl Changes {
+    /// Waits for the next change.
+    pub(crate) async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            // There will be none.
+            std::future::pending::<()>().await;
+        }
     }
 }
 
@@ -124,6 +162,18 @@ fn difference(before: &[Latest], now: &[Latest], connected: bool) -> Vec<Message
         {
             let data = json!({ "rec": rec, "events": events, "end": end });
             messages.push(Message { event: "grown", data });
+        }
+        if let Some(number) = latest.snapshot
+            && known.is_none_or(|known| known.snapshot != latest.snapshot)
+        {
+            let data = json!({ "rec": rec, "number": number });
+            messages.push(Message { event: "snapshot", data });
+        }
+        if let Some(Done { number, ready, of }) = latest.analysed
+            && known.is_none_or(|known| known.analysed != latest.analysed)
+        {
+            let data = json!({ "rec": rec, "number": number, "ready": ready, "of": of });
+            messages.push(Message { event: "analysed", data });
         }
         if known.is_none_or(|known| known.end != latest.end) {
             messages.extend(latest.end.as_ref().map(|end| match end {
@@ -164,8 +214,18 @@ mod tests {
         news.lost(second, "gone");
         let heard = early.next().await.unwrap();
         assert_eq!(names(&heard), [r#"lost {"rec":1,"why":"gone"}"#]);
+        news.snapshot(first, 7);
+        news.analysed(first, Done { number: 6, ready: 6, of: 7 });
+        let heard = early.next().await.unwrap();
+        assert_eq!(
+            names(&heard),
+            [
+                r#"snapshot {"number":7,"rec":0}"#,
+                r#"analysed {"number":6,"of":7,"ready":6,"rec":0}"#
+            ]
+        );
         let heard = news.listen().next().await.unwrap();
-        assert_eq!(heard.len(), 3, "{heard:?}");
+        assert_eq!(heard.len(), 5, "{heard:?}");
     }
 
     #[tokio::test]

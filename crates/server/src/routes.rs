@@ -4,11 +4,12 @@
 //! |---|---|
 //! | `/TOKEN/` and its files | the page |
 //! | `POST /TOKEN/api/ask` | an ask, answered by the engine |
+//! | `POST /TOKEN/api/snapshot` | asks a recording's program for a heap snapshot |
 //! | `GET /TOKEN/api/events` | news, as server-sent events |
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
@@ -18,15 +19,19 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use futures_util::stream::{self, Stream};
-use memtrail_engine::Engine;
+use memtrail_engine::{Engine, Status};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout_at;
 
 use crate::assets::SERVED;
 use crate::guard::{self, Guard};
 use crate::news::News;
+use crate::taking::{self, Taker};
 
 /// Bytes of an ask; the longest that a page sends are lists of some thousand ids.
 const LONGEST_ASK: usize = 1 << 18;
+/// How long an ask waits for an analysis before the page is told that it is under way.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two signs of life to a page that hears nothing.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
@@ -35,6 +40,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 pub(crate) struct Shared {
     pub(crate) engine: Arc<Engine>,
     pub(crate) news: News,
+    pub(crate) taker: Option<Arc<dyn Taker>>,
     /// Asks that are worked on at a time.
     pub(crate) lanes: Arc<Semaphore>,
     /// Turns true when the server ends.
@@ -45,6 +51,7 @@ pub(crate) fn router(shared: Shared, guard: Arc<Guard>) -> Router {
     let mut routes = Router::new()
         .route("/{token}", get(to_folder))
         .route("/{token}/api/ask", post(ask))
+        .route("/{token}/api/snapshot", post(taking::take))
         .route("/{token}/api/events", get(events));
     for asset in &SERVED {
         let file = || async { ([(header::CONTENT_TYPE, asset.media_type)], asset.content) };
@@ -69,16 +76,27 @@ async fn ask(State(shared): State<Shared>, request: Request) -> Response {
     let Some(ask) = ask else {
         return (StatusCode::PAYLOAD_TOO_LARGE, "this ask is too long\n").into_response();
     };
-    // A page that no longer waits drops this future, and its ask is never worked on.
-    let Ok(lane) = shared.lanes.acquire_owned().await else { return ended() };
-    let work = tokio::task::spawn_blocking(move || {
-        let reply = shared.engine.ask(&ask);
-        drop(lane);
-        reply
-    });
-    let Ok(reply) = work.await else {
-        return (StatusCode::INTERNAL_SERVER_ERROR, "this ask cannot be answered\n")
-            .into_response();
+    let until = Instant::now() + PATIENCE;
+    let reply = loop {
+        let mut changes = shared.news.changes();
+        // A page that no longer waits drops this future, and its ask is never worked on.
+        let Ok(lane) = shared.lanes.clone().acquire_owned().await else { return ended() };
+        let (engine, asked) = (Arc::clone(&shared.engine), ask.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            let reply = engine.ask(&asked);
+            drop(lane);
+            reply
+        });
+        let Ok(reply) = work.await else {
+            return (StatusCode::INTERNAL_SERVER_ERROR, "this ask cannot be answered\n")
+                .into_response();
+        };
+        // What is being analysed is waited for without keeping others from asking.
+        if reply.status != Status::Analysing
+            || timeout_at(until.into(), changes.next()).await.is_err()
+        {
+            break reply;
+        }
     };
     let status = StatusCode::from_u16(reply.status.http()).unwrap_or(StatusCode::BAD_REQUEST);
     (status, [(header::CONTENT_TYPE, "application/octet-stream")], reply.bytes).into_response()

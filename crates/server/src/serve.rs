@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::guard::Guard;
 use crate::news::News;
+use crate::taking::Taker;
 use crate::token::Token;
 use crate::{bind, routes};
 
@@ -27,11 +28,18 @@ pub struct Options {
     pub port: Option<u16>,
     /// Names by which the page may be called besides `localhost` and addresses.
     pub names: Vec<String>,
+    /// Who asks running programs for heap snapshots, if anybody can.
+    pub taker: Option<Arc<dyn Taker>>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: None, names: Vec::new() }
+        Self {
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: None,
+            names: Vec::new(),
+            taker: None,
+        }
     }
 }
 
@@ -87,6 +95,7 @@ impl Server {
         let shared = routes::Shared {
             engine,
             news,
+            taker: options.taker.clone(),
             lanes: Arc::new(Semaphore::new(lanes)),
             ending: heard.clone(),
         };

@@ -259,7 +259,7 @@ fn a_port_that_is_taken_is_named() {
 fn elsewhere_than_on_loopback_the_token_is_asked_for_all_the_same() {
     let engine = Arc::new(Engine::new(Setting::default()));
     let address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    let options = Options { address, port: Some(0), names: vec!["devbox".into()] };
+    let options = Options { address, port: Some(0), names: vec!["devbox".into()], taker: None };
     let server = Server::start(engine, News::default(), &options).unwrap();
     let port = server.address().port();
     assert!(server.url().starts_with(&format!("http://127.0.0.1:{port}/")), "{}", server.url());

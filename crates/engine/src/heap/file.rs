@@ -45,6 +45,10 @@ pub struct SnapshotFacts {
     pub number: u64,
     /// Why it was taken.
     pub reason: String,
+    /// The program.
+    pub program: String,
+    /// The language runtime, as `OCaml 4.14`.
+    pub runtime: String,
     /// When: seconds since 1970.
     pub taken_unix: f64,
     /// How long the program stood still, in seconds.
@@ -96,6 +100,11 @@ impl SnapshotFacts {
         Ok(Self {
             number: facts.number,
             reason: facts.reason.name().to_owned(),
+            program: String::from_utf8_lossy(&facts.program).into_owned(),
+            runtime: match String::from_utf8_lossy(&facts.runtime) {
+                version if version.is_empty() => String::new(),
+                version => format!("OCaml {version}"),
+            },
             taken_unix: facts.taken_at as f64 / 1e9,
             pause: facts.pause as f64 / 1e9,
             heap: words.saturating_mul(8),

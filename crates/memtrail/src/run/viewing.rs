@@ -6,20 +6,17 @@
 use std::collections::HashSet;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use memtrail_engine::{Engine, Setting};
 use memtrail_recording::Recording;
 use memtrail_recording::session::{State, Status};
-use memtrail_server::News;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::process;
-use crate::view::{Serving, Shown, follow};
+use crate::view::{Serving, Shown, Sources};
 
 /// Between two looks at what agents report.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -47,8 +44,7 @@ impl Viewing {
             session: session.to_path_buf(),
             serving: serving.clone(),
             tell,
-            engine: Arc::new(Engine::new(Setting { live: true, offline: false })),
-            news: News::default(),
+            sources: Sources::new(true),
             known: HashSet::new(),
             shown: None,
             failed: false,
@@ -85,8 +81,7 @@ struct Watch {
     session: PathBuf,
     serving: Serving,
     tell: Tell,
-    engine: Arc<Engine>,
-    news: News,
+    sources: Sources,
     known: HashSet<PathBuf>,
     shown: Option<Shown>,
     failed: bool,
@@ -116,8 +111,8 @@ impl Watch {
                 continue;
             }
             self.known.insert(folder);
-            match follow(&self.engine, &self.news, recording) {
-                Ok(id) => self.news.added(id),
+            match self.sources.add(recording) {
+                Ok(id) => self.sources.news.added(id),
                 Err(failure) => self.complain(&failure),
             }
             if self.shown.is_none() && !self.failed {
@@ -127,7 +122,7 @@ impl Watch {
     }
 
     fn show(&mut self) {
-        match self.serving.start(Arc::clone(&self.engine), self.news.clone(), &[]) {
+        match self.serving.start(&self.sources, &[]) {
             Ok(shown) => {
                 match self.tell {
                     Tell::Nothing => {}

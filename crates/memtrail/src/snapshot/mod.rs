@@ -52,7 +52,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     })?;
     let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
     let ask = folder.join(ASK_FILE);
-    ask_for_it(&ask)?;
+    ask_for_it(&ask).map_err(|error| {
+        Failure::new(Kind::Work, format_args!("cannot write {}: {error}", ask.display()))
+    })?;
     let asked = Instant::now();
     let found = loop {
         thread::sleep(LOOK);
@@ -103,15 +105,14 @@ fn snapshots(folder: &Path) -> Result<Option<Vec<Snapshot>>, Failure> {
     Ok(recording.description.and_then(|description| description.snapshots))
 }
 
-fn ask_for_it(ask: &Path) -> Result<(), Failure> {
+/// Leaves the file that asks a process for a snapshot.
+pub(crate) fn ask_for_it(ask: &Path) -> std::io::Result<()> {
     let mut options = fs::OpenOptions::new();
     match options.write(true).create_new(true).mode(0o600).open(ask) {
         Ok(_) => Ok(()),
         // Somebody else is asking, and the answer will be for both.
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => {
-            Err(Failure::new(Kind::Work, format_args!("cannot write {}: {error}", ask.display())))
-        }
+        Err(error) => Err(error),
     }
 }
 

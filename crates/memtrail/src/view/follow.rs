@@ -1,14 +1,16 @@
 //! Recordings that grow: what their programs write reaches the engine, and the page hears of it.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memtrail_engine::{Engine, RecordingId};
+use memtrail_engine::{Engine, RecordingId, SnapshotFacts};
 use memtrail_recording::{Description, Recording};
 use memtrail_server::News;
 
+use super::snapshot_file;
 use crate::error::Failure;
 use crate::loading;
 
@@ -23,11 +25,15 @@ pub(crate) fn follow(
     news: &News,
     recording: Recording,
 ) -> Result<RecordingId, Failure> {
+    let mut known = HashSet::new();
     if !loading::grows(&recording) {
-        return loading::add(engine, &recording);
+        let id = loading::add(engine, &recording)?;
+        bring_snapshots(engine, id, &recording, &mut known);
+        return Ok(id);
     }
     let id = engine.add_growing(loading::describe(&recording));
-    let mut growing = Growing { engine: Arc::clone(engine), news: news.clone(), recording, id };
+    let mut growing =
+        Growing { engine: Arc::clone(engine), news: news.clone(), recording, id, known };
     growing.read().map_err(|error| loading::unreadable(&growing.recording.trace, &error))?;
     std::thread::Builder::new()
         .name("follow".into())
@@ -43,6 +49,42 @@ struct Growing {
     news: News,
     recording: Recording,
     id: RecordingId,
+    /// Snapshots that the engine has.
+    known: HashSet<u64>,
+}
+
+/// Gives the engine the snapshots that it does not know; the number of the last of them.
+fn bring_snapshots(
+    engine: &Engine,
+    id: RecordingId,
+    recording: &Recording,
+    known: &mut HashSet<u64>,
+) -> Option<u64> {
+    // A bare trace has none, whatever stands beside it.
+    let folder = recording.path.is_dir().then_some(&recording.path)?;
+    let mut last = None;
+    for (number, path) in snapshot_file::of_recording(folder) {
+        if known.insert(number) {
+            let (facts, file) = snapshot_file::look(&path, Some(number));
+            engine.add_snapshot(id, facts, Some(file));
+            last = Some(number);
+        }
+    }
+    last
+}
+
+/// A heap snapshot alone, as the engine is told.
+pub(super) fn describe_snapshot(
+    path: &std::path::Path,
+    facts: &SnapshotFacts,
+) -> memtrail_engine::Description {
+    memtrail_engine::Description {
+        name: loading::name(path),
+        program: Some(facts.program.clone()).filter(|program| !program.is_empty()),
+        runtime: Some(facts.runtime.clone()).filter(|runtime| !runtime.is_empty()),
+        no_trace: true,
+        ..memtrail_engine::Description::default()
+    }
 }
 
 impl Growing {
@@ -77,6 +119,10 @@ impl Growing {
         let tail = self.tail()?;
         if let Some(grown) = self.engine.grow(self.id, &tail) {
             self.news.grown(self.id, grown);
+        }
+        let last = bring_snapshots(&self.engine, self.id, &self.recording, &mut self.known);
+        if let Some(number) = last {
+            self.news.snapshot(self.id, number);
         }
         Ok(())
     }

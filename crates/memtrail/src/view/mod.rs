@@ -4,20 +4,19 @@ mod address;
 mod browser;
 mod follow;
 mod serving;
+mod snapshot_file;
+mod sources;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use memtrail_engine::{Engine, Setting};
 use memtrail_recording::Recording;
-use memtrail_server::News;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 pub(crate) use self::address::{check_filter, fragment};
-pub(crate) use self::follow::follow;
 pub(crate) use self::serving::{Serving, Shown};
+pub(crate) use self::sources::Sources;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
@@ -47,8 +46,8 @@ alternatives, and -KEY:VALUES is its opposite:
   in:List.map  in:~pars  in:/^Cache/  -in:Log.write       a function on the call path
   module:~Cache  file:cache.ml  by:Cache.load             by: the function that allocates")]
 pub(crate) struct Args {
-    /// Recordings (folders NAME.memtrail) or trace files, ours or memtrace's
-    #[arg(value_name = "REC|TRACE", required = true)]
+    /// Recordings (folders NAME.memtrail), trace files, ours or memtrace's, or heap snapshots
+    #[arg(value_name = "REC|TRACE|HEAP", required = true)]
     recordings: Vec<PathBuf>,
 
     /// Begin with this filter; may be given several times
@@ -68,14 +67,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let recordings =
         args.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
     let live = recordings.iter().any(loading::grows);
-    let engine = Arc::new(Engine::new(Setting { live, offline: false }));
-    let news = News::default();
+    let sources = Sources::new(live);
     // Signals that come while recordings are read end the program as they always do.
     let mut code = ExitCode::SUCCESS;
     for recording in recordings {
         let path = recording.path.clone();
-        let id = follow(&engine, &news, recording)?;
-        let damage = engine.damage(id).unwrap_or_default();
+        let id = sources.add(recording)?;
+        let damage = sources.engine.damage(id).unwrap_or_default();
         if let Err(failure) = damage::verdict(&Recording::open(&path)?, &damage) {
             code = failure.report();
         }
@@ -83,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let no_signals =
         |error| Failure::new(Kind::Work, format_args!("cannot wait for signals: {error}"));
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(no_signals)?;
-    let shown = args.serving.start(engine, news, &args.filters)?;
+    let shown = args.serving.start(&sources, &args.filters)?;
     shown.announce(args.json)?;
     if !args.json {
         shown.open_browser();

@@ -4,10 +4,9 @@ use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs as _};
 use std::sync::Arc;
 
-use memtrail_engine::Engine;
-use memtrail_server::{Error, News, Options, Server};
+use memtrail_server::{Error, Options, Server};
 
-use super::{address, browser};
+use super::{Sources, address, browser};
 use crate::error::{Failure, Kind};
 
 /// Options of all commands that serve the page.
@@ -41,13 +40,9 @@ impl Serving {
     }
 
     /// Serves the page.
-    pub(crate) fn start(
-        &self,
-        engine: Arc<Engine>,
-        news: News,
-        filters: &[String],
-    ) -> Result<Shown, Failure> {
-        let options = self.options()?;
+    pub(crate) fn start(&self, sources: &Sources, filters: &[String]) -> Result<Shown, Failure> {
+        let options = Options { taker: Some(sources.taker()), ..self.options()? };
+        let (engine, news) = (Arc::clone(&sources.engine), sources.news.clone());
         let server = Server::start(engine, news, &options).map_err(|error| {
             let failure = Failure::new(Kind::Work, &error);
             match (error, self.port) {
@@ -78,7 +73,7 @@ impl Serving {
                 names.extend([name.to_owned(), format!("{name}.local")]);
             }
         }
-        Ok(Options { address, port: self.port, names })
+        Ok(Options { address, port: self.port, names, taker: None })
     }
 }
 

@@ -1,0 +1,111 @@
+//! The files of snapshots, with the index and the summary that are left beside each.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile};
+use memtrail_heap::MappedSnapshot;
+use memtrail_recording::number_of_snapshot;
+
+/// The file of a snapshot.
+#[derive(Clone, Debug)]
+pub(crate) struct File(PathBuf);
+
+/// What every snapshot begins with.
+const MAGIC: &[u8] = b"MTHEAP";
+
+/// Whether a file is a heap snapshot.
+pub(crate) fn is_snapshot(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let file =
+        fs::File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut start));
+    file.is_ok() && start == *MAGIC
+}
+
+/// The snapshots of a recording with their numbers, in their order.
+pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<(u64, PathBuf)> = entries
+        .filter_map(|entry| {
+            let number = number_of_snapshot(entry.file_name().to_str()?)?;
+            Some((number, entry.path()))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// A snapshot as an engine takes it. One that cannot be read is there with the reason.
+pub(crate) fn look(path: &Path, number: Option<u64>) -> (SnapshotFacts, Arc<dyn SnapshotFile>) {
+    let facts = MappedSnapshot::open(path)
+        .map_err(|error| error.to_string())
+        .and_then(|map| SnapshotFacts::peek(&map).map_err(|error| error.to_string()));
+    let mut facts = facts
+        .unwrap_or_else(|error| SnapshotFacts { damage: Some(error), ..SnapshotFacts::default() });
+    facts.number = number.unwrap_or(facts.number);
+    (facts, Arc::new(File(path.to_path_buf())))
+}
+
+impl File {
+    fn beside(&self, what: &str) -> PathBuf {
+        let mut name = self.0.clone().into_os_string();
+        name.push(what);
+        PathBuf::from(name)
+    }
+
+    fn index_path(&self) -> PathBuf {
+        self.beside(".index")
+    }
+
+    fn summary_path(&self) -> PathBuf {
+        self.beside(".summary")
+    }
+}
+
+impl SnapshotFile for File {
+    fn open(&self) -> io::Result<Bytes> {
+        Ok(Box::new(MappedSnapshot::open(&self.0)?))
+    }
+
+    fn index(&self) -> Option<Vec<u8>> {
+        fs::read(self.index_path()).ok()
+    }
+
+    fn keep_index(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) {
+        // Where it cannot be left, it is made again the next time: that is all.
+        let _ = keep(&self.index_path(), write);
+    }
+
+    fn summary(&self) -> Option<Vec<u8>> {
+        fs::read(self.summary_path()).ok()
+    }
+
+    fn keep_summary(&self, json: &[u8]) {
+        let _ = keep(&self.summary_path(), |out| out.write_all(json));
+    }
+}
+
+/// Writes a file that gets its name when it is whole.
+fn keep(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut partial = path.as_os_str().to_os_string();
+    partial.push(format!(".{}.partial", std::process::id()));
+    let written = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&partial)
+        .and_then(|file| {
+            let mut out = BufWriter::with_capacity(1 << 20, file);
+            write(&mut out)?;
+            out.flush()
+        })
+        .and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // Half a file helps nobody.
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}

@@ -1,0 +1,86 @@
+//! What a page shows: an engine with recordings, news of them, and who works for it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memtrail_engine::{Engine, RecordingId, Refusal, Setting, SnapshotFacts};
+use memtrail_recording::{ASK_FILE, Recording};
+use memtrail_server::{News, Taker};
+
+use super::follow::{self, follow};
+use super::snapshot_file;
+use crate::error::{Failure, Kind};
+use crate::snapshot;
+
+/// Recordings that are shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Sources {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) news: News,
+    folders: Arc<Folders>,
+}
+
+/// The folders of recordings whose programs may be asked for snapshots.
+#[derive(Debug, Default)]
+struct Folders(Mutex<HashMap<RecordingId, PathBuf>>);
+
+impl Sources {
+    /// None yet. `live`: whether any may still grow.
+    pub(crate) fn new(live: bool) -> Self {
+        let engine = Arc::new(Engine::new(Setting { live, offline: false }));
+        let sources = Self { engine, news: News::default(), folders: Arc::default() };
+        let (engine, news) = (Arc::clone(&sources.engine), sources.news.clone());
+        // Without this thread snapshots are listed and never analysed, which the page then shows.
+        let worker = std::thread::Builder::new().name("analyse".into());
+        let _ = worker.spawn(move || analyse(&engine, &news));
+        sources
+    }
+
+    /// Reads a recording, or a heap snapshot alone, and goes on reading what still grows.
+    pub(crate) fn add(&self, recording: Recording) -> Result<RecordingId, Failure> {
+        if snapshot_file::is_snapshot(&recording.trace) {
+            return self.add_snapshot_alone(&recording.path);
+        }
+        let folder = recording.path.clone();
+        let id = follow(&self.engine, &self.news, recording)?;
+        let mut folders = self.folders.0.lock().unwrap_or_else(PoisonError::into_inner);
+        folders.insert(id, folder);
+        Ok(id)
+    }
+
+    fn add_snapshot_alone(&self, path: &Path) -> Result<RecordingId, Failure> {
+        let (facts, file) = snapshot_file::look(path, None);
+        if let SnapshotFacts { blocks: 0, damage: Some(damage), .. } = &facts {
+            let message = format_args!("cannot read {}: {damage}", path.display());
+            return Err(Failure::new(Kind::Input, message));
+        }
+        let id = self.engine.add_without_trace(follow::describe_snapshot(path, &facts));
+        self.engine.add_snapshot(id, facts, Some(file));
+        Ok(id)
+    }
+
+    /// Who asks programs for snapshots.
+    pub(super) fn taker(&self) -> Arc<dyn Taker> {
+        Arc::clone(&self.folders) as Arc<dyn Taker>
+    }
+}
+
+/// Analyses what somebody asks for, for ever.
+fn analyse(engine: &Engine, news: &News) {
+    let mut count = 0;
+    loop {
+        while let Some((recording, done)) = engine.work() {
+            news.analysed(recording, done);
+        }
+        count = engine.wait_for_work(count);
+    }
+}
+
+impl Taker for Folders {
+    fn take(&self, recording: RecordingId) -> Result<(), Refusal> {
+        let folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = folders.get(&recording).ok_or_else(|| Refusal::bad("it has no folder"))?;
+        snapshot::ask_for_it(&folder.join(ASK_FILE)).map_err(Refusal::bad)
+    }
+}

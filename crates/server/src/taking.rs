@@ -1,0 +1,53 @@
+//! Snapshots that the page asks a running program for.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use memtrail_engine::{RecordingId, Refusal};
+use serde_json::{Value, json};
+
+use crate::routes::Shared;
+
+/// Bytes of such a request.
+const LONGEST: usize = 1000;
+
+/// Asks a recording's program for a heap snapshot. It does not wait for it: news will tell.
+pub trait Taker: Debug + Send + Sync {
+    /// Asks.
+    ///
+    /// # Errors
+    /// If the program does not run any more, or takes none.
+    fn take(&self, recording: RecordingId) -> Result<(), Refusal>;
+}
+
+/// `POST {"rec": 0}`.
+pub(crate) async fn take(State(shared): State<Shared>, request: Request) -> Response {
+    let body = to_bytes(request.into_body(), LONGEST).await.unwrap_or_default();
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let recording = request["rec"].as_u64().and_then(|rec| u32::try_from(rec).ok());
+    let taken = match recording {
+        None => Err(Refusal::bad("no recording is named")),
+        Some(rec) => {
+            let (engine, taker) = (Arc::clone(&shared.engine), shared.taker.clone());
+            let work = move || {
+                engine.may_take_snapshot(RecordingId(rec))?;
+                let nobody = || Refusal::bad("nobody here can ask the program");
+                taker.ok_or_else(nobody)?.take(RecordingId(rec))
+            };
+            let failed = |_| Refusal::bad("the program could not be asked");
+            tokio::task::spawn_blocking(work).await.map_err(failed).flatten()
+        }
+    };
+    let (status, told) = match taken {
+        Ok(()) => (StatusCode::OK, json!({ "asked": true })),
+        Err(refusal) => {
+            let status = StatusCode::from_u16(refusal.status.http());
+            (status.unwrap_or(StatusCode::BAD_REQUEST), json!({ "error": refusal }))
+        }
+    };
+    (status, [(header::CONTENT_TYPE, "application/json")], told.to_string()).into_response()
+}
