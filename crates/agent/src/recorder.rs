@@ -243,6 +243,11 @@ impl Recorder {
     }
 }
 
+/// What is recorded, or was until the program began to sample by itself, if it is this process.
+pub(crate) fn target() -> Option<&'static Target> {
+    active().or_else(own).map(|recorder| recorder.target)
+}
+
 /// Whether a recording was begun in this process or before it forked.
 pub(crate) fn is_recorded() -> bool {
     installed().is_some()

@@ -38,8 +38,9 @@ type EachFrame =
 /// What the library is given. The order is part of the version.
 #[repr(C)]
 pub struct Table {
-    /// Takes a heap snapshot of that name, now.
-    snapshot: unsafe extern "C" fn(*const c_char, usize),
+    /// Takes a heap snapshot of that name, now. 0 if too many are being written: the caller waits and
+    /// asks again, or insists (1) on a failure.
+    snapshot: unsafe extern "C" fn(*const c_char, usize, c_int) -> c_int,
     /// Lets samples be recorded (1) or not (0); what was sampled is brought to the file.
     sample: extern "C" fn(c_int),
     /// Whether samples are recorded.
@@ -87,13 +88,14 @@ unsafe fn bytes<'a>(text: *const c_char, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(text.cast(), length) }
 }
 
-unsafe extern "C" fn take_snapshot(label: *const c_char, length: usize) {
-    fenced((), || {
-        let Some(recorder) = active() else { return };
-        // SAFETY: the library passes a string, which does not move while it waits for us.
-        let label = String::from_utf8_lossy(unsafe { bytes(label, length) });
-        keeping_errno(|| snapshot::now(recorder.target, &label));
-    });
+unsafe extern "C" fn take_snapshot(label: *const c_char, length: usize, insist: c_int) -> c_int {
+    fenced(1, || {
+        let Some(target) = recorder::target() else { return 1 };
+        // The string may move when domains are stopped.
+        // SAFETY: the library passes a string, which does not move before.
+        let label = String::from_utf8_lossy(unsafe { bytes(label, length) }).into_owned();
+        c_int::from(keeping_errno(|| snapshot::now(target, &label, insist != 0)))
+    })
 }
 
 extern "C" fn sample(on: c_int) {
@@ -130,13 +132,16 @@ unsafe extern "C" fn label(name: *const c_char, length: usize) -> Value {
 }
 
 extern "C" fn learn_label_frame(value: Value) -> c_int {
-    fenced(0, || c_int::from(active().is_some_and(|it| labels::learn(it.target, value).is_some())))
+    fenced(0, || {
+        let learned = recorder::target().and_then(|target| labels::learn(target, value));
+        c_int::from(learned.is_some())
+    })
 }
 
 unsafe extern "C" fn globals(each: EachGlobal, data: *mut c_void) {
     fenced((), || {
-        let Some(recorder) = active() else { return };
-        roots::globals(recorder.target, |name, block, fields| {
+        let Some(target) = recorder::target() else { return };
+        roots::globals(target, |name, block, fields| {
             // SAFETY: the library's own function, with what it asked to be given.
             unsafe { each(data, name.as_ptr(), name.len(), block, fields as usize) };
         });
@@ -145,8 +150,8 @@ unsafe extern "C" fn globals(each: EachGlobal, data: *mut c_void) {
 
 unsafe extern "C" fn frames(each: EachFrame, data: *mut c_void) {
     fenced((), || {
-        let Some(recorder) = active() else { return };
-        roots::frames(recorder.target, |place, slots| {
+        let Some(target) = recorder::target() else { return };
+        roots::frames(target, |place, slots| {
             let (name, file) = (place.function, place.file);
             // SAFETY: as above.
             unsafe {

@@ -83,8 +83,9 @@ pub(crate) fn prepare(target: &'static Target) -> Result<(), String> {
 }
 
 /// The program asks for a snapshot from its own code, also where the user asked for none: then
-/// nothing was set up, and no more than this one snapshot needs is now.
-pub(crate) fn now(target: &'static Target, label: &str) {
+/// nothing was set up, and no more than this one snapshot needs is now. False if too many are being
+/// written, unless it insists: then that is noted.
+pub(crate) fn now(target: &'static Target, label: &str, insist: bool) -> bool {
     static NONE: SnapshotOptions = SnapshotOptions {
         every_major: false,
         exit: false,
@@ -96,15 +97,21 @@ pub(crate) fn now(target: &'static Target, label: &str) {
         contents: false,
     };
     if SETTING.get().is_none() {
-        let Ok(safe) = Safe::find(target) else { return };
+        let Ok(safe) = Safe::find(target) else { return true };
         // Another domain may have been faster.
         let _ = SETTING.set(Setting { target, options: &NONE, safe });
     }
-    let Some(setting) = setting() else { return };
-    writers::make_room();
+    let Some(setting) = setting() else { return true };
+    writers::collect();
+    if !insist && !writers::has_room() {
+        return false;
+    }
     match &setting.safe {
-        Safe::Single(runtime) => runtime.now(label),
-        Safe::Multicore(runtime) => runtime.now(label),
+        Safe::Single(runtime) => {
+            runtime.now(label);
+            true
+        }
+        Safe::Multicore(runtime) => runtime.now(label, insist),
     }
 }
 

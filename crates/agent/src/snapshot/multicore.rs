@@ -6,7 +6,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
+    AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
@@ -185,33 +185,36 @@ impl Runtime {
         }
     }
 
-    /// Takes a snapshot for the program, which calls from its own code.
-    pub(super) fn now(&self, label: &str) {
+    /// Takes a snapshot for the program, which calls from its own code. False if too many are being
+    /// written and it does not insist.
+    pub(super) fn now(&self, label: &str, insist: bool) -> bool {
         if self.target.runtime.state() == 0 {
-            return;
+            return true;
         }
-        let (reason, taken) = (SnapshotReason::Program, AtomicBool::new(false));
-        let wish = Wish { reason, label: Some(label), taken };
+        let (reason, label) = (SnapshotReason::Program, Some(label));
+        let wish = Wish { reason, label, insist, answer: AtomicU32::new(NOT_YET) };
         while !self.try_to_fulfil(&wish) {}
+        wish.answer.load(Acquire) == ANSWERED
     }
 
     pub(super) fn out_of_memory(&self) {
         if self.target.runtime.state() == 0 {
             return;
         }
-        let (reason, taken) = (SnapshotReason::OutOfMemory, AtomicBool::new(false));
-        let wish = Wish { reason, label: None, taken };
+        let answer = AtomicU32::new(NOT_YET);
+        let reason = SnapshotReason::OutOfMemory;
+        let wish = Wish { reason, label: None, insist: true, answer };
         // Should memory have run out while all domains are stopped, this cannot succeed.
         let _ = (0..MOST_TRIES).any(|_| self.try_to_fulfil(&wish));
     }
 
     /// Stops all domains for a snapshot. While another domain stops all, this one takes part in that,
-    /// and its turn comes after.
+    /// and its turn comes after. True when there is an answer.
     fn try_to_fulfil(&self, wish: &Wish<'_>) -> bool {
         let data = std::ptr::from_ref(wish).cast_mut().cast();
         // SAFETY: the caller is a domain's thread; the wish lives until all domains have left the stop.
         unsafe { (self.stop_all)(stopped, data, before_stop) };
-        wish.taken.load(Acquire)
+        wish.answer.load(Acquire) != NOT_YET
     }
 
     pub(super) fn at_exit(&self) {
@@ -236,8 +239,14 @@ struct Wish<'a> {
     reason: SnapshotReason,
     /// The program's name for it, if the program asked.
     label: Option<&'a str>,
-    taken: AtomicBool,
+    /// Whether it is to be noted as failed if too many are being written.
+    insist: bool,
+    answer: AtomicU32,
 }
+
+const NOT_YET: u32 = 0;
+const ANSWERED: u32 = 1;
+const NO_ROOM: u32 = 2;
 
 /// The leader is about to stop the others.
 unsafe extern "C" fn before_stop(_: u64) {
@@ -260,6 +269,10 @@ unsafe extern "C" fn stopped(_: u64, wish: *mut c_void, count: c_int, domains: *
         // SAFETY: null, or what `now` keeps until all domains have left.
         let wish = unsafe { wish.cast::<Wish<'_>>().as_ref() };
         let reason = match wish {
+            Some(wish) if !wish.insist && !writers::has_room() => {
+                wish.answer.store(NO_ROOM, Release);
+                None
+            }
             Some(wish) => Some(wish.reason),
             None if AT_EXIT.swap(0, AcqRel) != 0 => {
                 // One serves both.
@@ -274,10 +287,12 @@ unsafe extern "C" fn stopped(_: u64, wish: *mut c_void, count: c_int, domains: *
             let (label, stopped_at) = (wish.and_then(|wish| wish.label), STOPPED_AT.load(Acquire));
             moment::take(&Moment { reason, label, stopped_at, domains });
         }
-        if let Some(wish) = wish {
-            wish.taken.store(true, Release);
-        }
     });
+    // Also if it failed: it is not tried for ever.
+    // SAFETY: as above.
+    if let Some(wish) = unsafe { wish.cast::<Wish<'_>>().as_ref() } {
+        let _ = wish.answer.compare_exchange(NOT_YET, ANSWERED, AcqRel, Relaxed);
+    }
     DONE.store(1, Release);
 }
 

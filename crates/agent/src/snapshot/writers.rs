@@ -12,8 +12,6 @@ use crate::recorder;
 
 /// No more copies than this at once: each holds the memory that the program has changed since.
 const MOST: usize = 4;
-/// How long the program waits for one of them to end, in milliseconds.
-const LONGEST_WAIT: u32 = 60_000;
 
 /// A thread that is not there in a fork may hold the lock: nobody waits for it for ever.
 static WRITERS: Lock<Vec<Writer>> = Lock::new(Vec::new());
@@ -60,18 +58,6 @@ impl Page {
 /// Whether one more copy may be made.
 pub(super) fn has_room() -> bool {
     WRITERS.lock_soon().is_some_and(|writers| writers.len() < MOST)
-}
-
-/// Waits until one more may be made, for someone who asks for each; not for ever.
-pub(super) fn make_room() {
-    collect();
-    let mut waited = 0;
-    while !has_room() && waited < LONGEST_WAIT {
-        // SAFETY: a valid duration, no remainder wanted.
-        unsafe { libc::usleep(1_000) };
-        waited += 1;
-        collect();
-    }
 }
 
 /// Whether none is at work.
