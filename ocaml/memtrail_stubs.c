@@ -8,6 +8,7 @@
 #include <caml/alloc.h>
 #include <caml/memory.h>
 #include <caml/mlvalues.h>
+#include <caml/signals.h>
 
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ typedef void (*each_frame)(void *data, const char *function, size_t function_len
                            const value *const *slots, size_t count);
 
 struct agent {
-  void (*snapshot)(const char *label, size_t length);
+  int (*snapshot)(const char *label, size_t length, int insist);
   void (*sample)(int on);
   int (*is_sampling)(void);
   value (*external_alloc)(size_t bytes);
@@ -58,10 +59,21 @@ CAMLprim value memtrail_is_recorded(value unit)
   return Val_bool(agent != NULL);
 }
 
+/* Waits while too many snapshots are being written, but no longer than a minute. */
 CAMLprim value memtrail_dump(value label)
 {
-  if (agent != NULL) agent->snapshot(String_val(label), caml_string_length(label));
-  return Val_unit;
+  CAMLparam1(label);
+#ifdef __linux__
+  int waited = 0;
+  while (agent != NULL
+         && !agent->snapshot(String_val(label), caml_string_length(label), waited >= 60000)) {
+    caml_enter_blocking_section();
+    usleep(1000);
+    caml_leave_blocking_section();
+    waited++;
+  }
+#endif
+  CAMLreturn(Val_unit);
 }
 
 CAMLprim value memtrail_sample(value on)
@@ -269,17 +281,13 @@ static char *own_arguments(size_t *length)
 }
 
 /* Makes `file` a link to the trace in `folder`, which stands beside it. As memtrace would have begun a
-   file anew, one that is there gives way; what is no file does not. */
+   file anew, one that is there gives way. */
 static void link_to_trace(const char *file, const char *folder)
 {
-  struct stat status;
   char target[4200];
   const char *name = strrchr(folder, '/');
   name = name == NULL ? folder : name + 1;
-  if (lstat(file, &status) == 0) {
-    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) return;
-    unlink(file);
-  }
+  unlink(file);
   snprintf(target, sizeof target, "%s/trace.ctf", name);
   /* The recording is there without it. */
   if (symlink(target, file) != 0) return;
@@ -304,10 +312,12 @@ static const char *become_recorded(const char *folder, const char *file, const c
                                    const char *context)
 {
   static char program[4096], memtrail[4096];
+  struct stat status;
   size_t length, count = 0, i;
   char **words, **word;
   char *arguments = own_arguments(&length);
   ssize_t end = readlink("/proc/self/exe", program, sizeof program - 1);
+  if (stat(file, &status) == 0 && !S_ISREG(status.st_mode)) return "MEMTRACE names no file";
   if (!find_memtrail(memtrail, sizeof memtrail)) return "there is no memtrail on the PATH";
   if (arguments == NULL || length == 0 || end <= 0) return "/proc cannot be read";
   program[end] = 0;
