@@ -9,9 +9,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::compilers::Compiler;
 
-/// `tests/programs` of the repository.
-fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs")
+/// `tests/programs` of the repository, and its OCaml library.
+fn sources() -> [PathBuf; 2] {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    [root.join("tests/programs"), root.join("ocaml")]
 }
 
 /// What a program's header says about it.
@@ -54,6 +55,23 @@ pub(crate) fn build(compiler: &Compiler, name: &str) -> Program {
     arguments.extend(libraries(compiler, &header.libraries));
     arguments.extend(["-o".into(), name.into(), file.clone().into()]);
     let dir = cached(compiler, &[&file], &format!("{arguments:?}"), |dir| {
+        let mut command = Command::new(&compiler.ocamlopt);
+        compile(command.args(&arguments).current_dir(dir));
+    });
+    Program { path: dir.join(name), variables: header.variables }
+}
+
+/// Compile `tests/programs/NAME.ml` with the OCaml library `memtrail`, as it is built by hand.
+pub(crate) fn build_with_library(compiler: &Compiler, name: &str) -> Program {
+    let file = format!("{name}.ml");
+    let header = header(&read(&file));
+    let library = ["memtrail_stubs.c", "memtrail.mli", "memtrail.ml"];
+    let mut arguments = vec![OsString::from("-g")];
+    arguments.extend(libraries(compiler, &header.libraries));
+    arguments.extend(library.map(OsString::from));
+    arguments.extend(["-o".into(), name.into(), file.clone().into()]);
+    let files: Vec<&str> = std::iter::once(file.as_str()).chain(library).collect();
+    let dir = cached(compiler, &files, &format!("{arguments:?}"), |dir| {
         let mut command = Command::new(&compiler.ocamlopt);
         compile(command.args(&arguments).current_dir(dir));
     });
@@ -156,7 +174,8 @@ pub(crate) fn strip(program: &Program) -> Program {
 }
 
 fn read(file: &str) -> String {
-    let path = sources().join(file);
+    let places = sources().map(|folder| folder.join(file));
+    let path = places.iter().find(|path| path.is_file()).unwrap_or(&places[0]);
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 

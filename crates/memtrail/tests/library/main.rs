@@ -1,0 +1,66 @@
+//! The OCaml library `memtrail` in real programs: without memtrail it does nothing, under `memtrail
+//! run` it does what its interface says.
+#![forbid(unsafe_code)]
+
+#[path = "../agent/compilers.rs"]
+#[allow(dead_code, reason = "shared with the agent's tests")]
+mod compilers;
+#[path = "../agent/contents.rs"]
+#[allow(dead_code, reason = "shared with the agent's tests")]
+mod contents;
+#[path = "../snapshot/heap.rs"]
+#[allow(dead_code, reason = "shared with the snapshots' tests")]
+mod heap;
+#[path = "../agent/programs.rs"]
+#[allow(dead_code, reason = "shared with the agent's tests")]
+mod programs;
+#[path = "../agent/running.rs"]
+#[allow(dead_code, reason = "shared with the agent's tests")]
+mod running;
+
+mod external;
+mod labels;
+mod memtrace;
+mod roots;
+mod sampling;
+mod snapshots;
+
+/// One test for each compiler, named after it.
+macro_rules! on_each {
+    ($name:ident, $check:expr) => {
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+            #[test]
+            fn system() {
+                $check("system");
+            }
+            #[test]
+            fn ocaml_4_14() {
+                $check("ocaml-4.14.1000");
+            }
+            #[test]
+            fn ocaml_5_3() {
+                $check("ocaml-5.3.0");
+            }
+        }
+    };
+}
+pub(crate) use on_each;
+
+use compilers::named;
+use contents::Contents;
+use running::{Case, Recorded};
+
+/// A program of `tests/programs` with the library in it.
+fn case(compiler: &str, program: &str) -> Case {
+    Case::new(&programs::build_with_library(&named(compiler), program), &[])
+}
+
+/// Runs it both ways, which must look the same, and reads the recording.
+fn same(compiler: &str, program: &str, options: &[&str]) -> (Recorded, Contents) {
+    let recorded = case(compiler, program).options(options).same();
+    assert_eq!(recorded.seen.stdout(), "done\n");
+    let contents = contents::read(&recorded.recording);
+    (recorded, contents)
+}

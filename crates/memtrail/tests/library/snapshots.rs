@@ -1,0 +1,69 @@
+//! `Memtrail.dump`.
+
+use std::process::Command;
+
+use memtrail_recording::{SnapshotOutcome, SnapshotReason};
+
+use crate::contents::Contents;
+use crate::heap::Heap;
+use crate::{on_each, same};
+
+/// The names of the snapshots in their order; each must be there, for the program's wish.
+fn labels(contents: &Contents) -> Vec<String> {
+    let all = contents.description.snapshots.as_deref().unwrap_or_default();
+    for snapshot in all {
+        assert_eq!(snapshot.reason, SnapshotReason::Program, "{snapshot:?}");
+        assert!(matches!(snapshot.outcome, SnapshotOutcome::Complete { .. }), "{snapshot:?}");
+    }
+    all.iter().map(|snapshot| snapshot.label.clone().unwrap_or_default()).collect()
+}
+
+fn check(compiler: &str, options: &[&str]) {
+    let (recorded, contents) = same(compiler, "library_snapshots", options);
+    let expected =
+        ["full", "empty", "1", "2", "3", "4", "5", "6", "in a finaliser", "héhé\n\u{fffd}"];
+    assert_eq!(labels(&contents), expected);
+    let heap = |number: u32| Heap::read(&recorded.recording.join(format!("{number:04}.heap")));
+    // Lists of 10, three words a cell, a thousand times, are there once and then are not.
+    let table = |number| heap(number).below("global/Library_snapshots").1;
+    assert!(table(1) > 1_000 * 10 * 3, "{} words", table(1));
+    assert!(table(2) < 1_000, "{} words", table(2));
+    let info = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["heap", "info", "--json", "--snapshot", "2"])
+        .arg(&recorded.recording)
+        .output()
+        .expect("memtrail heap info");
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("JSON");
+    assert_eq!((&info["reason"], &info["label"]), (&"program".into(), &"empty".into()));
+}
+
+on_each!(a_program_takes_snapshots_of_its_own, |compiler| check(compiler, &[]));
+
+on_each!(beside_those_that_the_user_asked_for, |compiler| {
+    check(compiler, &["--snapshot", "request", "--rate", "1e-2"]);
+});
+
+on_each!(threads_take_snapshots_at_the_same_time, |compiler| {
+    let (_, contents) = same(compiler, "library_threads", &[]);
+    let mut labels = labels(&contents);
+    labels.sort();
+    assert_eq!(labels, ["one", "three", "two"]);
+});
+
+#[test]
+fn domains_take_snapshots_at_the_same_time() {
+    let (recorded, contents) = same("ocaml-5.3.0", "library_domains", &[]);
+    let mut labels = labels(&contents);
+    labels.sort();
+    let expected: Vec<_> = ["main", "one", "three", "two"]
+        .iter()
+        .flat_map(|name| (1..=5).map(move |i| format!("{name} {i}")))
+        .collect();
+    assert_eq!(labels, expected, "none is left out when too many are wanted at once");
+    // Each is whole, and has the stacks of all domains that ran.
+    for number in 1..=expected.len() {
+        let heap = Heap::read(&recorded.recording.join(format!("{number:04}.heap")));
+        assert!(heap.pause > 0);
+        assert!(!heap.roots_at("stack").is_empty());
+    }
+}
