@@ -176,7 +176,7 @@ pub(crate) fn strip(program: &Program) -> Program {
 fn read(file: &str) -> String {
     let places = sources().map(|folder| folder.join(file));
     let path = places.iter().find(|path| path.is_file()).unwrap_or(&places[0]);
-    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 fn libraries(compiler: &Compiler, names: &[String]) -> Vec<OsString> {
