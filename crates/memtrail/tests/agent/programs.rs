@@ -48,29 +48,18 @@ pub(crate) struct Program {
 
 /// Compile `tests/programs/NAME.ml` with debug information.
 pub(crate) fn build(compiler: &Compiler, name: &str) -> Program {
-    let file = format!("{name}.ml");
-    let source = read(&file);
-    let header = header(&source);
-    let mut arguments = vec![OsString::from("-g")];
-    arguments.extend(libraries(compiler, &header.libraries));
-    arguments.extend(["-o".into(), name.into(), file.clone().into()]);
-    let dir = cached(compiler, &[&file], &format!("{arguments:?}"), |dir| {
-        let mut command = Command::new(&compiler.ocamlopt);
-        compile(command.args(&arguments).current_dir(dir));
-    });
-    Program { path: dir.join(name), variables: header.variables }
+    build_with(compiler, name, &[])
 }
 
-/// Compile `tests/programs/NAME.ml` with the OCaml library `memtrail`, as it is built by hand.
-pub(crate) fn build_with_library(compiler: &Compiler, name: &str) -> Program {
+/// The same with other files, which come before it.
+pub(crate) fn build_with(compiler: &Compiler, name: &str, others: &[&str]) -> Program {
     let file = format!("{name}.ml");
     let header = header(&read(&file));
-    let library = ["memtrail_stubs.c", "memtrail.mli", "memtrail.ml"];
     let mut arguments = vec![OsString::from("-g")];
     arguments.extend(libraries(compiler, &header.libraries));
-    arguments.extend(library.map(OsString::from));
+    arguments.extend(others.iter().map(OsString::from));
     arguments.extend(["-o".into(), name.into(), file.clone().into()]);
-    let files: Vec<&str> = std::iter::once(file.as_str()).chain(library).collect();
+    let files: Vec<&str> = std::iter::once(file.as_str()).chain(others.iter().copied()).collect();
     let dir = cached(compiler, &files, &format!("{arguments:?}"), |dir| {
         let mut command = Command::new(&compiler.ocamlopt);
         compile(command.args(&arguments).current_dir(dir));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::contents;
 use crate::running::Case;
-use crate::{case, on_each};
+use crate::{build, case, on_each};
 
 /// A folder in which `memtrail` is found, as on a user's PATH.
 fn path() -> String {
@@ -80,8 +80,7 @@ on_each!(what_is_no_file_stays, |compiler| {
 
 // Arguments come through as they are.
 on_each!(arguments_are_kept, |compiler| {
-    let program = crate::programs::build_with_library(&crate::named(compiler), "library_memtrace");
-    let case = Case::new(&program, &["--", "-q", "", "a b", "--rate"])
+    let case = Case::new(&build(compiler, "library_memtrace"), &["--", "-q", "", "a b", "--rate"])
         .variable("MEMTRACE", "out.ctf")
         .variable("PATH", &path());
     let seen = case.plain();
