@@ -70,9 +70,16 @@ pub fn is_info(memory: &impl Memory, info: Address, is_mapped: impl Fn(Address) 
 /// OCaml 4: whether a function's code refers to a table that begins with the pointer `table`.
 ///
 /// The tables are private; what tells them apart is which of two exported functions adds to them:
-/// `caml_final_register` to that of `Gc.finalise`.
-pub fn refers_to(memory: &impl Memory, code: &[u8], at: Address, table: Address) -> bool {
-    referred(code, at).any(|place| memory.u64(place) == Some(table))
+/// `caml_final_register` to that of `Gc.finalise`. Only what `is_mapped` is looked at: most of what
+/// code seems to refer to is nowhere.
+pub fn refers_to(
+    memory: &impl Memory,
+    code: &[u8],
+    at: Address,
+    table: Address,
+    is_mapped: impl Fn(Address) -> bool,
+) -> bool {
+    referred(code, at).any(|place| is_mapped(place) && memory.u64(place) == Some(table))
 }
 
 #[cfg(test)]
@@ -115,8 +122,10 @@ mod tests {
         let mut bytes = vec![0; 0x200];
         bytes[0x100..0x108].copy_from_slice(&0x5000u64.to_le_bytes());
         let memory = Image { base: BASE, bytes: &bytes };
-        assert!(refers_to(&memory, &code, BASE, 0x5000));
-        assert!(!refers_to(&memory, &code, BASE, 0x6000));
-        assert!(!refers_to(&memory, &code[4..], BASE + 4, 0x5000));
+        let refers = |code: &[u8], at, table| refers_to(&memory, code, at, table, |_| true);
+        assert!(refers(&code, BASE, 0x5000));
+        assert!(!refers(&code, BASE, 0x6000));
+        assert!(!refers(&code[4..], BASE + 4, 0x5000));
+        assert!(!refers_to(&memory, &code, BASE, 0x5000, |place| place != BASE + 0x100));
     }
 }

@@ -7,6 +7,7 @@ use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::{block, names as function_names};
 
 use super::Frozen;
+use super::mapped::Mapped;
 use super::roots::{RootList, is_pointer};
 
 const LONGEST_NAME: usize = 512;
@@ -31,6 +32,7 @@ pub(super) fn of_info(frozen: &Frozen<'_>, list: &mut RootList, info: u64) {
 pub(super) fn of_program(frozen: &Frozen<'_>, list: &mut RootList) {
     let slots: Vec<u64> =
         frozen.scan_single(names::FINALISERS).into_iter().map(|(slot, _)| slot).collect();
+    let mapped = Mapped::of_this_process();
     let mut table = None;
     let mut at = 0;
     while let Some(&slot) = slots.get(at) {
@@ -42,7 +44,7 @@ pub(super) fn of_program(frozen: &Frozen<'_>, list: &mut RootList) {
         }
         let kind = match table {
             Some((kind, last)) if slot == last + ENTRY => kind,
-            _ => kind_of_table(frozen, slot, table.is_some()),
+            _ => kind_of_table(frozen, &mapped, slot, table.is_some()),
         };
         table = Some((kind, slot));
         add(frozen, list, kind, slot);
@@ -52,11 +54,12 @@ pub(super) fn of_program(frozen: &Frozen<'_>, list: &mut RootList) {
 
 /// Which of the two tables begins at `table`: that of `Gc.finalise` is scanned first, unless it is
 /// empty.
-fn kind_of_table(frozen: &Frozen<'_>, table: u64, is_second: bool) -> Kind {
+fn kind_of_table(frozen: &Frozen<'_>, mapped: &Mapped, table: u64, is_second: bool) -> Kind {
     let refers = |name| {
         let Some(function) = frozen.symbols.named(name) else { return false };
         let code = super::code(function);
-        finalisers::refers_to(&frozen.memory, code, function.address, table)
+        let is_mapped = |address| mapped.contains(address);
+        finalisers::refers_to(&frozen.memory, code, function.address, table, is_mapped)
     };
     if is_second || (refers(names::FINALISE_LAST) && !refers(names::FINALISE)) {
         Kind::Last
