@@ -16,6 +16,9 @@ const NEEDED: &[(&str, &str, &str)] = &[
     ("ocamlfind", "ocaml-findlib", "finds OCaml libraries"),
     ("coqc", "coq", "a program to record"),
     ("ocsigenserver.opt", "ocsigenserver", "a program to record"),
+    ("eliomopt", "eliom", "builds a page that leaks"),
+    ("curl", "curl", "visits the page that leaks"),
+    ("patch", "patch", "mends the page that leaks"),
 ];
 
 /// Bring what is missing; with nothing missing, do nothing.

@@ -46,26 +46,26 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             return;
         }
         let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-        let mut table = Table::new(&["retained", "outside", "blocks", "own size"], "");
+        let headings = ["retained", "outside", "blocks", "own size", "largest", "a step down"];
+        let mut table = Table::new(&headings, "");
         for (holder, name, retained) in below.holders.iter().take(limit) {
-            let figures =
+            let mut figures =
                 vec![bytes(retained.0 as f64), outside(heap.graph.held_external(*holder))];
-            table.row(figures, format!("{name}  (--root {})", holder.0));
+            figures.resize(headings.len() - 1, String::new());
+            figures.push(format!("--root {}", holder.0));
+            table.row(figures, name);
         }
         for group in below.groups.iter().take(limit) {
+            let several = group.blocks > 1;
             let figures = vec![
                 bytes(group.retained.0 as f64),
                 outside(group.retained_external),
                 grouped(group.blocks),
                 bytes(group.bytes.0 as f64),
+                if several { bytes(group.largest_retained.0 as f64) } else { String::new() },
+                format!("--block {}", group.largest.0),
             ];
-            let largest = bytes(group.largest_retained.0 as f64);
-            let which = if group.blocks == 1 {
-                format!("--block {}", group.largest.0)
-            } else {
-                format!("largest {largest}: --block {}", group.largest.0)
-            };
-            table.row(figures, format!("{}  ({which})", group.kind));
+            table.row(figures, group.kind.as_str());
         }
         table.print(canvas);
         let left_out =

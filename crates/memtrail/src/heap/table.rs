@@ -67,7 +67,9 @@ impl Table {
                 line.push_str("  ");
             }
             let text = clean(&row.text);
-            if columns(&text) <= room || room >= ROOM {
+            if text.is_empty() {
+                canvas.line(&[(row.style, line.trim_end())]);
+            } else if columns(&text) <= room || room >= ROOM {
                 canvas.line(&[(row.style, &line), (row.style, &elide_middle(&text, room))]);
             } else {
                 canvas.line(&[(row.style, line.trim_end())]);

@@ -1,0 +1,58 @@
+//! `examples/eliom-feed`: a page of Eliom that keeps a channel for each visit, and the same mended.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::answer;
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("bind");
+    listener.local_addr().expect("address").port()
+}
+
+/// Part of all that is kept alive that several kinds of roots keep together.
+fn together(roots: &Value) -> f64 {
+    roots["together"].as_f64().unwrap() / roots["retained"].as_f64().unwrap()
+}
+
+#[test]
+fn an_eliom_page_that_keeps_a_channel_for_each_visit() {
+    let out = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/eliom-feed/run");
+    let output = Command::new(script)
+        .arg("300")
+        .env("MEMTRAIL", env!("CARGO_BIN_EXE_memtrail"))
+        .env("OUT", out.path())
+        .env("PORT", free_port().to_string())
+        .stdin(Stdio::null())
+        .output()
+        .expect("the script runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{complained}\nhint: cargo xtask setup");
+    assert!(said.contains("$ memtrail heap roots --limit 8 leaking.memtrail"), "{said}");
+
+    let [leaking, fixed] = ["leaking", "fixed"].map(|variant| {
+        let recording = out.path().join(format!("{variant}.memtrail"));
+        let histogram = answer("histogram", &recording, &[]);
+        let rows = histogram["rows"].as_array().unwrap().iter();
+        let handlers = rows.filter(|row| row["kind"] == "closure Eliom_comet.f");
+        let handlers: u64 = handlers.map(|row| row["blocks"].as_u64().unwrap()).sum();
+        (handlers, together(&answer("roots", &recording, &["--limit", "1"])), recording)
+    });
+    // One visit more: the one that found the server listening.
+    assert_eq!((leaking.0, fixed.0), (301, 0));
+    assert!(leaking.1 > 0.4, "{:.3}", leaking.1);
+    assert!(fixed.1 < 0.05, "{:.3}", fixed.1);
+
+    // All channels are held alike, through the table of sessions.
+    let merged = answer("path", &leaking.2, &["--kind", "closure Eliom_comet.f"]);
+    let merged = merged.as_array().unwrap();
+    assert_eq!(merged.len(), 1, "{merged:#?}");
+    let shape = merged[0]["shape"].to_string();
+    assert!(shape.contains("Ocsigen_extensions") && shape.contains("Eliommod"), "{shape}");
+}

@@ -1,0 +1,146 @@
+//! Sizes, against what the programs themselves count.
+
+use serde_json::Value;
+
+use crate::{Held, answer};
+
+/// The row of a root.
+fn row<'a>(roots: &'a Value, path: &[&str]) -> &'a Value {
+    let rows = roots["rows"].as_array().unwrap();
+    let found = rows.iter().find(|row| row["path"] == serde_json::json!(path));
+    found.unwrap_or_else(|| panic!("no {path:?} in {roots:#}"))
+}
+
+fn roots_retain_what_they_alone_keep(compiler: &str) {
+    let held = Held::new(compiler, &[]);
+    let file = held.last();
+    let roots = answer("roots", &file, &["--limit", "0", "--min", "0"]);
+    let field = |number: &str| row(&roots, &["Heap_held", number]);
+    for (number, name) in [("field 0", "first"), ("field 1", "second"), ("field 2", "alone")] {
+        assert_eq!(field(number)["reachable"], held.bytes(name), "{name}");
+    }
+    let [first, second, both] = ["first", "second", "both"].map(|name| held.bytes(name));
+    let common = first + second - both;
+    assert_eq!(field("field 0")["retained"], first - common);
+    assert_eq!(field("field 1")["retained"], second - common);
+    assert_eq!(field("field 2")["retained"], held.bytes("alone"));
+    assert_eq!(field("field 3")["retained_external"], 12_345 * 8);
+    // What the two registries share is the module's, and of none of its fields.
+    let module = row(&roots, &["Heap_held"]);
+    assert_eq!(module["together"], common);
+    let fields = roots["rows"].as_array().unwrap().iter();
+    let fields: u64 = fields
+        .filter(|row| row["part_of"] == module["root"])
+        .map(|row| row["retained"].as_u64().unwrap())
+        .sum();
+    assert_eq!(module["retained"], fields + common);
+
+    let group = answer(
+        "retained",
+        &file,
+        &["--root", "Heap_held / field 0", "--root", "Heap_held / field 1"],
+    );
+    assert_eq!(group["retained"], both);
+    let shared = answer("shared", &file, &["Heap_held / field 0", "Heap_held / field 1"]);
+    assert_eq!(shared["common"], common);
+    assert_eq!(shared["reachable"], serde_json::json!([first, second]));
+}
+
+#[test]
+fn roots_retain_what_they_alone_keep_on_4() {
+    roots_retain_what_they_alone_keep("system");
+}
+
+#[test]
+fn roots_retain_what_they_alone_keep_on_5() {
+    roots_retain_what_they_alone_keep("ocaml-5.3.0");
+}
+
+#[test]
+fn kinds_of_roots_and_what_they_keep_together_are_all_there_is() {
+    let held = Held::new("system", &[]);
+    let file = held.last();
+    let roots = answer("roots", &file, &["--limit", "0"]);
+    let kinds = roots["rows"].as_array().unwrap().iter();
+    let kinds: u64 = kinds
+        .filter(|row| row["path"].as_array().unwrap().is_empty())
+        .map(|row| row["retained"].as_u64().unwrap())
+        .sum();
+    assert_eq!(roots["retained"], kinds + roots["together"].as_u64().unwrap());
+    assert_eq!(roots["retained"], answer("info", &file, &[])["reachable_bytes"]);
+    assert_eq!(roots["retained"], answer("histogram", &file, &[])["bytes"]);
+}
+
+#[test]
+fn finalisers_keep_what_nothing_else_does() {
+    let held = Held::new("system", &[]);
+    let roots = answer("roots", &held.last(), &["--kind", "finaliser", "--limit", "0"]);
+    let finaliser = row(&roots, &["Heap_held.finaliser"]);
+    assert_eq!(finaliser["retained"], 7_778 * 8);
+    let kinds = roots["rows"].as_array().unwrap();
+    assert!(kinds.iter().all(|row| row["kind"] == "finaliser"), "{roots:#}");
+}
+
+#[test]
+fn a_frame_keeps_its_locals() {
+    let held = Held::new("system", &[]);
+    let frames = |snapshot: &str| {
+        let all = answer("stack", held.recording(), &["--snapshot", snapshot]);
+        let all = all.as_array().unwrap().clone();
+        let of = |name: &'static str| {
+            all.iter().find(|row| {
+                let path = row["path"].as_array().unwrap();
+                path.last().is_some_and(|frame| frame.as_str().unwrap().starts_with(name))
+            })
+        };
+        of("Heap_held.work (heap_held.ml:").map(|row| row["retained"].as_u64().unwrap())
+    };
+    // `Gc.full_major` ends three collections inside `work`; the exit is outside.
+    assert_eq!(frames("1"), Some(held.bytes("local")));
+    let last = held.last();
+    assert_eq!(answer("info", &last, &[])["reason"], "exit");
+    assert_eq!(
+        answer("stack", &last, &[])
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| { row["path"].to_string().contains("Heap_held.work") }),
+        None
+    );
+}
+
+#[test]
+fn all_ways_that_share_no_block() {
+    let held = Held::new("system", &[]);
+    let file = held.last();
+    let kind = "tag 0, 2048 to 4095 fields";
+    let merged = answer("path", &file, &["--kind", kind]);
+    let block = merged[0]["example"].to_string();
+    let found = answer("path", &file, &["--block", &block, "--all"]);
+    assert_eq!(found["all"], true);
+    let ways = found["paths"].as_array().unwrap().iter();
+    let fields = ways.map(|way| {
+        let steps = way["steps"].as_array().unwrap();
+        assert_eq!(steps.last().unwrap()["name"], kind);
+        let above = steps.iter().filter(|step| step["dominates"] == true).map(|step| &step["name"]);
+        // Both ways begin at the module, and nothing between that and the array is on both.
+        assert_eq!(above.collect::<Vec<_>>(), ["global", "Heap_held", kind]);
+        steps[2]["name"].as_str().unwrap().to_owned()
+    });
+    let mut fields: Vec<_> = fields.collect();
+    fields.sort();
+    assert_eq!(fields, ["field 0", "field 1"]);
+    let some = answer("path", &file, &["--block", &block, "--all", "--limit", "1"]);
+    assert_eq!((some["all"].as_bool(), some["paths"].as_array().unwrap().len()), (Some(false), 1));
+}
+
+#[test]
+fn duplicate_strings_are_counted() {
+    let held = Held::new("system", &["--contents"]);
+    let strings = answer("strings", &held.last(), &["--limit", "5"]);
+    let copies = strings["duplicates"].as_array().unwrap().iter();
+    let copies = copies.clone().find(|copy| copy["start"].as_str().unwrap().starts_with("cccc"));
+    let copies = copies.unwrap_or_else(|| panic!("{strings:#}"));
+    assert_eq!((copies["times"].as_u64(), copies["length"].as_u64()), (Some(100), Some(50)));
+    assert_eq!(copies["wasted"], 99 * 64);
+}

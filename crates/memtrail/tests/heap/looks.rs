@@ -1,0 +1,104 @@
+//! What is printed: no wider than asked for, no colours into pipes, JSON that is JSON.
+
+use std::process::{Command, Stdio};
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::{Held, heap, printed};
+
+/// Every command, with arguments that the snapshot of `heap_held` has an answer to.
+const QUESTIONS: &[&[&str]] = &[
+    &["info"],
+    &["roots"],
+    &["roots", "--sort", "reachable"],
+    &["roots", "--min", "1k", "--kind", "global", "--limit", "3"],
+    &["roots", "--min", "1000G"],
+    &["stack"],
+    &["stack", "--all"],
+    &["dominators"],
+    &["dominators", "--root", "Heap_held"],
+    &["dominators", "--block", "0"],
+    &["histogram"],
+    &["path", "--kind", "string"],
+    &["path", "--block", "0"],
+    &["path", "--block", "0", "--all"],
+    &["retained", "--kind", "string", "--root", "Heap_held", "--block", "0"],
+    &["strings"],
+    &["diff"],
+    &["growth"],
+];
+
+#[test]
+fn lines_fit_and_pipes_get_no_colours() {
+    let held = Held::new("system", &["--contents"]);
+    for question in QUESTIONS {
+        let mut words = question.to_vec();
+        words.insert(1, held.recording().to_str().unwrap());
+        for width in [None, Some("40"), Some("80"), Some("200")] {
+            let asked: Vec<&str> = width.into_iter().flat_map(|width| ["--width", width]).collect();
+            let text = printed(words.iter().chain(&asked));
+            assert!(!text.is_empty() && !text.contains('\u{1b}'), "{question:?}: {text}");
+            let columns = width.map_or(80, |width| width.parse().unwrap());
+            for line in text.lines() {
+                assert!(line.width() <= columns, "{question:?}, {columns} columns: {line}");
+                assert_eq!(line, line.trim_end(), "{question:?}");
+            }
+        }
+        let json = printed(words.iter().chain(&["--json"]));
+        serde_json::from_str::<serde_json::Value>(&json)
+            .unwrap_or_else(|error| panic!("{question:?}: {error}"));
+    }
+}
+
+#[test]
+fn what_several_roots_keep_is_said() {
+    let held = Held::new("system", &[]);
+    let text = printed(["roots", held.last().to_str().unwrap(), "--limit", "12"]);
+    let line = |part: &str| {
+        text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{text}"))
+    };
+    assert!(line("all that is kept alive").contains("100 %"), "{text}");
+    // Below the module, and above its fields.
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
+    assert!(place("Heap_held\n") < place("several of these together"), "{text}");
+    assert!(place("several of these together") < place("field 2\n"), "{text}");
+}
+
+#[test]
+fn whoever_reads_may_stop() {
+    let held = Held::new("system", &[]);
+    for json in [false, true] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(["heap", "roots", "--limit", "0", "--min", "0"]).arg(held.last());
+        command.args(json.then_some("--json")).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    }
+}
+
+#[test]
+fn the_second_question_reads_the_index_and_says_the_same() {
+    let held = Held::new("system", &[]);
+    let file = held.last();
+    let file = file.to_str().unwrap();
+    let index = format!("{file}.index");
+    let first = printed(["roots", file]);
+    let made = std::fs::metadata(&index).expect("an index").modified().unwrap();
+    assert_eq!(printed(["roots", file]), first);
+    assert_eq!(std::fs::metadata(&index).unwrap().modified().unwrap(), made, "made once");
+    // One that is damaged is made again.
+    std::fs::write(&index, b"nothing").unwrap();
+    assert_eq!(printed(["roots", file]), first);
+    assert!(std::fs::metadata(&index).unwrap().len() > 100);
+}
+
+#[test]
+fn help_names_every_command() {
+    let output = heap(["--help"]);
+    let help = String::from_utf8(output.stdout).unwrap();
+    for question in QUESTIONS {
+        assert!(help.contains(question[0]), "{}", question[0]);
+    }
+}
