@@ -2,13 +2,13 @@
 //! blocks with a single parent that hangs from it.
 
 use super::bits::{Bits, Ranked};
-use super::csr::{Csr, Pairs};
+use super::csr::Csr;
 use super::ephemerons::Waiting;
+use super::exits::Exits;
 use super::nodes::{EVERYTHING, Holders};
-use super::sweep::sweep;
 use super::{NONE, SHARED};
 use crate::label::RootKind;
-use crate::read::{Columns, Error, Snapshot, Strength};
+use crate::read::{Snapshot, Strength};
 
 /// Numbers of the core's nodes: holders first, then heads in the order of blocks.
 #[derive(Clone, Debug)]
@@ -37,91 +37,44 @@ impl Numbers {
     }
 }
 
-/// Hands out a section's edges to shared blocks: from block, its head, to block.
-#[inline]
-pub(crate) fn shared_edges(
-    columns: &Columns,
-    heads: &[u32],
-    statics: &Bits,
-    mut each: impl FnMut(u32, u32, u32),
-) {
-    for block in columns.iter() {
-        let from = block.index.0;
-        let head = match heads[from as usize] {
-            SHARED => from,
-            NONE => continue,
-            head => head,
-        };
-        for to in block.targets {
-            if heads[*to as usize] == SHARED && *to != from && !statics.contains(*to) {
-                each(from, head, *to);
-            }
-        }
-    }
-}
-
-/// The core's edges, and the size of the tree that hangs from each head, itself counted. `heads` has
-/// for each block the head that it hangs from.
-pub(crate) fn edges(
+/// The core's graph: `more` are edges besides those of holders and blocks, and come last.
+pub(crate) fn graph(
     snapshot: &Snapshot<'_>,
     numbers: &Numbers,
-    heads: &[u32],
+    exits: &Exits,
     statics: &Bits,
-    threads: usize,
-) -> Result<(Pairs, Vec<u64>), Error> {
+    more: &[(u32, u32)],
+) -> Csr {
     let holders = &numbers.holders;
-    let mut edges = Pairs::default();
-    for holder in (0..holders.len() as u32).map(super::HolderId) {
-        if let Some(above) = holders.parent(holder, &snapshot.labels) {
-            edges.push((above.0, holder.0));
-        }
-    }
-    let permanent = holders.kind(RootKind::Static).0;
-    for block in statics.iter() {
-        edges.push((permanent, numbers.of_head(block)));
-    }
-    for root in &snapshot.roots {
-        if root.strength == Strength::Strong && !statics.contains(root.block.0) {
-            edges.push((holders.label(root.label).0, numbers.of_head(root.block.0)));
-        }
-    }
-    // Neighbours tend to point to the same blocks: an edge is left out if the last one to the same
-    // block was from the same head.
-    let gathered = sweep(
-        snapshot,
-        threads,
-        || (Pairs::default(), vec![NONE; numbers.heads.len()], vec![0u64; numbers.heads.len()]),
-        |(edges, last, weights), _, columns| {
-            for block in columns.iter() {
-                let head = match heads[block.index.0 as usize] {
-                    SHARED => block.index.0,
-                    head => head,
-                };
-                if head != NONE {
-                    weights[numbers.heads.rank(head) as usize] += block.size().0;
-                }
+    Csr::new(numbers.len(), |edge| {
+        for holder in (0..holders.len() as u32).map(super::HolderId) {
+            if let Some(above) = holders.parent(holder, &snapshot.labels) {
+                edge(above.0, holder.0);
             }
-            shared_edges(columns, heads, statics, |_, head, to| {
-                let last = &mut last[numbers.heads.rank(to) as usize];
-                if head != to && *last != head {
-                    *last = head;
-                    edges.push((numbers.of_head(head), numbers.of_head(to)));
-                }
-            });
-        },
-    )?;
-    let mut weights: Vec<u64> = Vec::new();
-    for (some, _, theirs) in gathered {
-        edges.append(some);
-        if weights.is_empty() {
-            weights = theirs;
-            continue;
         }
-        for (weight, theirs) in weights.iter_mut().zip(theirs) {
-            *weight += theirs;
+        let permanent = holders.kind(RootKind::Static).0;
+        for block in statics.iter() {
+            edge(permanent, numbers.of_head(block));
         }
-    }
-    Ok((edges, weights))
+        for root in &snapshot.roots {
+            if root.strength == Strength::Strong && !statics.contains(root.block.0) {
+                edge(holders.label(root.label).0, numbers.of_head(root.block.0));
+            }
+        }
+        // Neighbours tend to point to the same blocks: an edge is left out if the last one to the
+        // same block was from the same head.
+        let mut last = vec![NONE; numbers.len()];
+        exits.each_of_all(|exit| {
+            let last = &mut last[exit.to as usize];
+            if exit.node != exit.to && *last != exit.node {
+                *last = exit.node;
+                edge(exit.node, exit.to);
+            }
+        });
+        for (from, to) in more {
+            edge(*from, *to);
+        }
+    })
 }
 
 /// An edge from an ephemeron's key to its data, which counts only while the ephemeron and its other

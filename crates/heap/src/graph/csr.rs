@@ -58,21 +58,24 @@ impl Csr {
     /// The graph of `edges` between `nodes` nodes.
     pub(crate) fn from_edges(
         nodes: usize,
-        edges: impl Iterator<Item = (u32, u32)> + Clone,
+        edges: &(impl Iterator<Item = (u32, u32)> + Clone),
     ) -> Self {
+        Self::new(nodes, |edge| edges.clone().for_each(|(from, to)| edge(from, to)))
+    }
+
+    /// The graph of the edges that `pass` hands out, twice the same.
+    pub(crate) fn new(nodes: usize, pass: impl Fn(&mut dyn FnMut(u32, u32))) -> Self {
         let mut starts = vec![0u32; nodes + 1];
-        for (from, _) in edges.clone() {
-            starts[from as usize + 1] += 1;
-        }
+        pass(&mut |from, _| starts[from as usize + 1] += 1);
         for node in 0..nodes {
             starts[node + 1] += starts[node];
         }
         let mut targets = vec![0; starts[nodes] as usize];
-        for (from, to) in edges {
+        pass(&mut |from, to| {
             let place = &mut starts[from as usize];
             targets[*place as usize] = to;
             *place += 1;
-        }
+        });
         // Each start has moved to the next one's place.
         starts.copy_within(..nodes, 1);
         starts[0] = 0;

@@ -11,9 +11,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::bits::Bits;
 use super::core::Conditional;
-use super::parents::climb_to_heads;
 use super::sweep::sweep;
-use super::{Graph, HolderId, NONE, Node, SHARED};
+use super::{Graph, HolderId, Node};
 use crate::read::{Error, Snapshot};
 use crate::units::BlockIndex;
 
@@ -224,18 +223,7 @@ impl Graph {
         })?;
         let candidates = candidates.concat();
         // Many long ways up are shortened first.
-        let mut tops = Vec::new();
-        if candidates.len() > 8 {
-            tops.extend(self.dominators.iter().map(
-                |above| {
-                    if *above < blocks { *above } else { NONE }
-                },
-            ));
-            for head in self.heads.bits().iter() {
-                tops[head as usize] = SHARED;
-            }
-            climb_to_heads(&mut tops);
-        }
+        let tops = if candidates.len() > 8 { self.tops(|_| false, threads) } else { Vec::new() };
         for (block, head) in candidates {
             if !self.is_reachable(BlockIndex(block)) {
                 continue;

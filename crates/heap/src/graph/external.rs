@@ -79,7 +79,7 @@ pub(crate) fn retained(
             parts.push(at);
         }
     }
-    let mut sums = Sums::new(Ranked::new(kept), 0, above.len());
+    let sums = Sums::new(Ranked::new(kept), 0, above.len());
     for block in parts.into_iter().chain(customs.iter().map(|(block, _)| *block)) {
         sums.wait_for_more(block);
     }

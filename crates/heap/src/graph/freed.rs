@@ -6,7 +6,6 @@
 use super::bits::Bits;
 use super::csr::{Csr, Pairs};
 use super::ephemerons::Waiting;
-use super::parents::climb_to_heads;
 use super::sweep::sweep;
 use super::{EVERYTHING, Graph, HolderId, NONE, SHARED};
 use crate::label::RootKind;
@@ -220,18 +219,7 @@ impl Graph {
             return Ok(None);
         }
         let blocks = self.dominators.len() as u32;
-        let mut tops: Vec<u32> = self
-            .dominators
-            .iter()
-            .map(|above| if *above < blocks { *above } else { NONE })
-            .collect();
-        for head in self.heads.bits().iter() {
-            tops[head as usize] = SHARED;
-        }
-        for block in gone.blocks.iter().filter(|block| inner(*block)) {
-            tops[block as usize] = SHARED;
-        }
-        climb_to_heads(&mut tops);
+        let tops = self.tops(inner, threads);
         let nodes = self.core.nodes();
         let mut touched = Bits::new(nodes);
         let mut seen = Bits::new(tops.len());
@@ -293,7 +281,7 @@ impl Graph {
                 sum.add(more.words.0, more.external.0);
             }
         }
-        let edges = Csr::from_edges(nodes, edges.iter());
+        let edges = Csr::from_edges(nodes, &edges.iter());
         Ok(Some(Rest { tops, touched, edges, left }))
     }
 

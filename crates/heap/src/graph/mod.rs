@@ -33,11 +33,14 @@ mod core;
 mod csr;
 mod disjoint;
 mod ephemerons;
+mod exits;
 mod external;
 mod freed;
 mod index;
 mod nodes;
+mod packed;
 mod parents;
+mod pieces;
 mod reach;
 mod reach_each;
 mod refine;
@@ -52,9 +55,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::read::{Cause, Error, Snapshot, Strength};
 use crate::units::{BlockIndex, Bytes, Words};
-use bits::{Bits, Ranked};
+use bits::Ranked;
 use csr::Csr;
 use external::External;
+use packed::Packed;
+use pieces::{in_pieces, settled, shared};
 use retained::Sizes;
 
 /// No block.
@@ -105,46 +110,38 @@ impl Graph {
         if (holders.len() as u64) + u64::from(blocks) >= u64::from(SHARED) {
             return Err(Cause::Table("labels").at(0));
         }
-        let parents::Apart { statics, large, customs } = parents::apart(snapshot, threads)?;
-        let heads = || {
-            let strong = |strength| matches!(strength, Strength::Strong | Strength::Finaliser);
-            let roots = snapshot.roots.iter().filter(move |root| strong(root.strength));
-            let data = snapshot.ephemerons.iter().filter_map(|ephemeron| ephemeron.data);
-            roots.map(|root| root.block.0).chain(data.map(|data| data.0))
-        };
-        let mut parents = Vec::new();
-        parents::parents(snapshot, &statics, heads(), &mut parents, threads)?;
-        let mut shared = Bits::new(blocks as usize);
-        for (block, parent) in (0..).zip(&parents) {
-            if *parent == SHARED {
-                shared.insert(block);
-            }
-        }
-        let numbers = core::Numbers { holders, heads: Ranked::new(shared) };
-        parents::climb_to_heads(&mut parents);
-        let heads_of = parents;
+        let strong = |strength| matches!(strength, Strength::Strong | Strength::Finaliser);
+        let roots = snapshot.roots.iter().filter(|root| strong(root.strength));
+        let data = snapshot.ephemerons.iter().filter_map(|ephemeron| ephemeron.data);
+        let heads = roots.map(|root| root.block.0).chain(data.map(|data| data.0));
+        let (parents, apart) = parents::parents(snapshot, heads, threads)?;
+        let parents::Apart { statics, large, customs } = apart;
+        let numbers = core::Numbers { holders, heads: parents::heads(&parents, threads) };
+        let packed = Packed::new(&parents, threads);
+        parents::climb_to_heads(&parents, threads);
+        let heads_of = settled(parents);
 
-        let (mut edges, weights) = core::edges(snapshot, &numbers, &heads_of, &statics, threads)?;
+        let (edges, weights) = exits::exits(snapshot, &numbers, &heads_of, &statics, threads)?;
         let needed = !snapshot.ephemerons.is_empty()
             || snapshot.roots.iter().any(|root| root.strength == Strength::Finaliser);
-        let mut graph = Csr::from_edges(numbers.len(), edges.iter());
+        let mut graph = core::graph(snapshot, &numbers, &edges, &statics, &[]);
         let mut conditional = Vec::new();
         if needed {
             let more = core::more(snapshot, &numbers, &heads_of, &statics, &graph);
             conditional = more.conditional;
             // Those with conditions come last, so that they are the last of each node's edges.
             let keys = conditional.iter().map(|edge| (edge.node, edge.to));
-            for edge in more.finalisers.into_iter().chain(keys) {
-                edges.push(edge);
-            }
-            graph = Csr::from_edges(numbers.len(), edges.iter());
+            let more: Vec<_> = more.finalisers.into_iter().chain(keys).collect();
+            graph = core::graph(snapshot, &numbers, &edges, &statics, &more);
         }
-        drop(edges);
         let outside = external::weights(&customs, &numbers, &heads_of);
-        let tree = semi_nca::dominators(&graph, EVERYTHING.0);
-        let before = reach::shortest(&graph);
-        let (mut exits, mut via) =
-            exits(snapshot, &numbers, &heads_of, &statics, &tree, &before, threads)?;
+        let (tree, before) = both(
+            threads,
+            || semi_nca::dominators(&graph, EVERYTHING.0),
+            || reach::shortest(&graph),
+        );
+        let (mut exits, mut via) = exits::toward(&edges, &numbers, &tree, &before, threads);
+        drop(edges);
         for (head, before) in via.iter_mut().zip(&before[holders.len()..]) {
             if *before != NONE && numbers.is_holder(*before) {
                 *head = blocks + before;
@@ -163,22 +160,14 @@ impl Graph {
             }
         }
         drop(before);
-        let mut unreached = Bits::new(blocks as usize);
-        for (block, head) in (0..).zip(&heads_of) {
-            let head = if *head == SHARED { block } else { *head };
-            if head == NONE || tree.idom[numbers.of_head(head) as usize] == NONE {
-                unreached.insert(block);
-            }
-        }
 
-        let mut dominators = heads_of;
-        parents::parents(snapshot, &statics, heads(), &mut dominators, threads)?;
+        let parents = shared(heads_of);
+        restore(&parents, &packed, &numbers, &tree, threads);
+        drop(packed);
+        let mut dominators = settled(parents);
         let of_heads = refine::refine(&numbers, &graph, &tree, &dominators, exits);
         for (block, dominator) in numbers.heads.bits().iter().zip(of_heads) {
             dominators[block as usize] = dominator;
-        }
-        for block in unreached.iter() {
-            dominators[block as usize] = NONE;
         }
         drop(tree);
         let above: Vec<u32> = (0..holders.len() as u32)
@@ -186,7 +175,7 @@ impl Graph {
                 holders.parent(HolderId(holder), &snapshot.labels).map_or(NONE, |above| above.0)
             })
             .collect();
-        let (sizes, held) = retained::retained(snapshot, &dominators, &above, &large)?;
+        let (sizes, held) = retained::retained(snapshot, &dominators, &above, &large, threads)?;
         let (bytes, held_bytes) = external::retained(&customs, &dominators, &above);
         let external = External { sizes: bytes, held: held_bytes, weights: outside };
         Ok(Self {
@@ -274,6 +263,25 @@ impl Graph {
         Bytes(self.external.held.get(holder.0 as usize).copied().unwrap_or(0))
     }
 
+    /// For each block the nearest one above it in its tree that is the tree's top or is `cut` there;
+    /// [`SHARED`] for these themselves.
+    fn tops(&self, cut: impl Fn(u32) -> bool + Sync, threads: usize) -> Vec<u32> {
+        let blocks = self.dominators.len() as u32;
+        let tops: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(NONE)).collect();
+        in_pieces(tops.len(), threads, |range| {
+            for block in range {
+                let top = match self.dominators[block] {
+                    _ if self.heads.contains(block as u32) || cut(block as u32) => SHARED,
+                    above if above < blocks => above,
+                    _ => NONE,
+                };
+                tops[block].store(top, Ordering::Relaxed);
+            }
+        });
+        parents::climb_to_heads(&tops, threads);
+        settled(tops)
+    }
+
     /// The block or holder at the top of the tree that a block is in, as a node of the core.
     fn core_node(&self, block: u32) -> Option<u32> {
         let mut at = block;
@@ -287,39 +295,43 @@ impl Graph {
     }
 }
 
-/// Collects the edges to shared blocks that leave the tree of the head that dominates them, and for
-/// each head a block that points to it from the tree of the head `before` it.
-fn exits(
-    snapshot: &Snapshot<'_>,
-    numbers: &core::Numbers,
-    heads: &[u32],
-    statics: &Bits,
-    tree: &semi_nca::Tree,
-    before: &[u32],
-    threads: usize,
-) -> Result<(refine::Exits, Vec<u32>), Error> {
-    let via: Vec<AtomicU32> = (0..numbers.heads.len()).map(|_| AtomicU32::new(NONE)).collect();
-    let gathered = sweep::sweep(snapshot, threads, refine::Exits::default, |exits, _, columns| {
-        core::shared_edges(columns, heads, statics, |from, head, to| {
-            let rank = numbers.heads.rank(to) as usize;
-            let to = (rank + numbers.holders.len()) as u32;
-            let head_node = numbers.of_head(head);
-            if before[to as usize] == head_node {
-                via[rank].fetch_min(from, Ordering::Relaxed);
-            }
-            if tree.idom[to as usize] == head_node {
-                if from == head {
-                    exits.settled.push(to);
-                } else {
-                    exits.pairs.push((from, to));
-                }
-            }
-        });
-    })?;
-    let mut all = refine::Exits::default();
-    for mut exits in gathered {
-        all.pairs.append(exits.pairs);
-        all.settled.append(&mut exits.settled);
+/// Does two things, at once if there are threads for it.
+fn both<A: Send, B>(threads: usize, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B) -> (A, B) {
+    if threads <= 1 {
+        return (a(), b());
     }
-    Ok((all, via.into_iter().map(AtomicU32::into_inner).collect()))
+    std::thread::scope(|scope| {
+        let a = scope.spawn(a);
+        let b = b();
+        match a.join() {
+            Ok(a) => (a, b),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Puts parents back in the place of heads, [`NONE`] for blocks of trees that nothing reaches.
+fn restore(
+    column: &[AtomicU32],
+    packed: &Packed,
+    numbers: &core::Numbers,
+    tree: &semi_nca::Tree,
+    threads: usize,
+) {
+    in_pieces(column.len(), threads, |range| {
+        // Neighbours are often in the same tree.
+        let (mut last, mut reached) = (NONE, false);
+        packed.each(range, |block, parent| {
+            let head = match column[block].load(Ordering::Relaxed) {
+                SHARED => block as u32,
+                head => head,
+            };
+            if head != last {
+                last = head;
+                reached = head != NONE && tree.idom[numbers.of_head(head) as usize] != NONE;
+            }
+            let parent = if reached || parent == SHARED { parent } else { NONE };
+            column[block].store(parent, Ordering::Relaxed);
+        });
+    });
 }

@@ -3,9 +3,10 @@
 //! Some nine blocks of ten have a single block that points to them, which therefore dominates them.
 //! Only the others need thought.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::bits::Bits;
+use super::bits::{Bits, Ranked};
+use super::pieces::in_pieces;
 use super::sweep::sweep;
 use super::{NONE, SHARED};
 use crate::read::{Error, Snapshot};
@@ -25,13 +26,33 @@ pub(crate) struct Apart {
 /// Sizes from which on a block is large.
 const LARGE: u64 = 256;
 
-/// Looks for them.
-pub(crate) fn apart(snapshot: &Snapshot<'_>, threads: usize) -> Result<Apart, Error> {
+/// For each block the only one that points to it; [`NONE`] if none does, [`SHARED`] for those with
+/// several, for static data, and for those in `heads`, whatever points to them.
+pub(crate) fn parents(
+    snapshot: &Snapshot<'_>,
+    heads: impl Iterator<Item = u32>,
+    threads: usize,
+) -> Result<(Vec<AtomicU32>, Apart), Error> {
+    let blocks = snapshot.blocks() as usize;
+    let mut parents: Vec<AtomicU32> = Vec::with_capacity(blocks);
+    parents.resize_with(blocks, || AtomicU32::new(NONE));
+    for head in heads {
+        if let Some(parent) = parents.get_mut(head as usize) {
+            *parent.get_mut() = SHARED;
+        }
+    }
     let found = sweep(
         snapshot,
         threads,
         || (Vec::new(), Vec::new(), Vec::new()),
         |(ranges, large, customs), _, columns| {
+            for block in columns.iter() {
+                for target in block.targets {
+                    if *target != block.index.0 {
+                        points(block.index.0, &parents[*target as usize]);
+                    }
+                }
+            }
             let mut start = 0;
             for (space, end) in columns.spaces() {
                 if space == Space::Static {
@@ -47,102 +68,91 @@ pub(crate) fn apart(snapshot: &Snapshot<'_>, threads: usize) -> Result<Apart, Er
             customs.extend(some.map(|(place, _, bytes)| (columns.first.0 + place as u32, bytes)));
         },
     )?;
-    let mut apart = Apart {
-        statics: Bits::new(snapshot.blocks() as usize),
-        large: Vec::new(),
-        customs: Vec::new(),
-    };
+    let mut apart = Apart { statics: Bits::new(blocks), large: Vec::new(), customs: Vec::new() };
     for (ranges, mut large, mut customs) in found {
         apart.large.append(&mut large);
         apart.customs.append(&mut customs);
         for block in ranges.into_iter().flat_map(|(start, end)| start..end) {
             apart.statics.insert(block);
+            *parents[block as usize].get_mut() = SHARED;
         }
     }
-    Ok(apart)
+    Ok((parents, apart))
 }
 
-/// For each block the only one that points to it; [`NONE`] if none does, [`SHARED`] for those with
-/// several, and for those in `heads`, whatever points to them.
-pub(crate) fn parents(
-    snapshot: &Snapshot<'_>,
-    statics: &Bits,
-    heads: impl Iterator<Item = u32>,
-    into: &mut Vec<u32>,
-    threads: usize,
-) -> Result<(), Error> {
-    let mut columns: Vec<AtomicU32> =
-        std::mem::take(into).into_iter().map(AtomicU32::new).collect();
-    columns.resize_with(snapshot.blocks() as usize, || AtomicU32::new(NONE));
-    for parent in &mut columns {
-        *parent.get_mut() = NONE;
-    }
-    for head in heads {
-        if let Some(parent) = columns.get_mut(head as usize) {
-            *parent.get_mut() = SHARED;
+/// The blocks whose parents are [`SHARED`].
+pub(crate) fn heads(parents: &[AtomicU32], threads: usize) -> Ranked {
+    let words: Vec<AtomicU64> =
+        (0..parents.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+    in_pieces(parents.len(), threads, |range| {
+        for (place, some) in (range.start / 64..).zip(parents[range].chunks(64)) {
+            let bits = some.iter().rev().fold(0, |bits, parent| {
+                bits << 1 | u64::from(parent.load(Ordering::Relaxed) == SHARED)
+            });
+            words[place].store(bits, Ordering::Relaxed);
+        }
+    });
+    Ranked::new(Bits::from_words(words.into_iter().map(AtomicU64::into_inner).collect()))
+}
+
+/// Notes that `block` points to the block whose parent this is.
+#[inline]
+fn points(block: u32, parent: &AtomicU32) {
+    let mut seen = parent.load(Ordering::Relaxed);
+    if seen == NONE {
+        match parent.compare_exchange(NONE, block, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return,
+            Err(other) => seen = other,
         }
     }
-    for block in statics.iter() {
-        *columns[block as usize].get_mut() = SHARED;
+    if seen != block && seen != SHARED {
+        parent.store(SHARED, Ordering::Relaxed);
     }
-    sweep(
-        snapshot,
-        threads,
-        || (),
-        |(), _, section| {
-            for block in section.iter() {
-                let index = block.index.0;
-                for target in block.targets {
-                    if *target == index {
-                        continue;
-                    }
-                    let parent = &columns[*target as usize];
-                    let mut seen = parent.load(Ordering::Relaxed);
-                    if seen == NONE {
-                        seen = match parent.compare_exchange(
-                            NONE,
-                            index,
-                            Ordering::Relaxed,
-                            Ordering::Relaxed,
-                        ) {
-                            Ok(_) => index,
-                            Err(other) => other,
-                        };
-                    }
-                    if seen != index && seen != SHARED {
-                        parent.store(SHARED, Ordering::Relaxed);
-                    }
-                }
-            }
-        },
-    )?;
-    *into = columns.into_iter().map(AtomicU32::into_inner).collect();
-    Ok(())
 }
 
 /// Replaces each block's parent by the head that it hangs from, the shared block at the top of its
 /// tree of single parents. Blocks that hang from none get [`NONE`].
-pub(crate) fn climb_to_heads(parents: &mut [u32]) {
-    let mut seen = Bits::new(parents.len());
-    for start in 0..parents.len() as u32 {
-        if parents[start as usize] >= SHARED {
-            continue;
+///
+/// Threads may climb over the same blocks: whatever one finds replaced leads to the same head.
+pub(crate) fn climb_to_heads(parents: &[AtomicU32], threads: usize) {
+    in_pieces(parents.len(), threads, |range| {
+        for start in range {
+            climb(parents, start as u32);
         }
-        let mut at = start;
-        let head = loop {
-            match parents[at as usize] {
-                SHARED => break at,
-                NONE => break NONE,
-                // Whoever has been climbed over points to a head by now, unless it is on this very
-                // path: a circle that nothing points to.
-                above if !seen.insert(at) && parents[above as usize] < SHARED => break NONE,
-                above => at = above,
+    });
+}
+
+fn climb(parents: &[AtomicU32], start: u32) {
+    let parent = |block: u32| parents[block as usize].load(Ordering::Relaxed);
+    let first = parent(start);
+    if first >= SHARED {
+        return;
+    }
+    let mut at = first;
+    // A circle that nothing points to (Brent): the one that waits is met again.
+    let (mut waits, mut steps, mut limit) = (start, 0u64, 64u64);
+    let head = loop {
+        match parent(at) {
+            SHARED => break at,
+            NONE => break NONE,
+            _ if at == waits => break NONE,
+            above => {
+                if steps == limit {
+                    (waits, steps, limit) = (at, 0, limit * 2);
+                }
+                steps += 1;
+                at = above;
             }
-        };
-        let mut at = start;
-        while parents[at as usize] < SHARED && at != head {
-            at = std::mem::replace(&mut parents[at as usize], head);
         }
+    };
+    let mut at = start;
+    loop {
+        let above = parent(at);
+        if above >= SHARED || above == head {
+            return;
+        }
+        parents[at as usize].store(head, Ordering::Relaxed);
+        at = above;
     }
 }
 
@@ -156,8 +166,8 @@ mod tests {
         fn agrees_with_climbing_step_by_step(
             parents in proptest::collection::vec(prop_oneof![4 => 0u32..40, 1 => Just(SHARED), 1 => Just(NONE)], 40),
         ) {
-            let mut heads = parents.clone();
-            climb_to_heads(&mut heads);
+            let heads: Vec<AtomicU32> = parents.iter().copied().map(AtomicU32::new).collect();
+            climb_to_heads(&heads, 2);
             for start in 0..40u32 {
                 let mut at = start;
                 let mut steps = 0;
@@ -171,7 +181,7 @@ mod tests {
                     }
                     steps += 1;
                 };
-                prop_assert_eq!(heads[start as usize], truth);
+                prop_assert_eq!(heads[start as usize].load(Ordering::Relaxed), truth);
             }
         }
     }

@@ -57,8 +57,16 @@ pub(crate) fn refine(
     siblings.sort_unstable_by_key(|(from, node)| (tree.idom[*node as usize], *node, *from));
     siblings.dedup();
 
+    // Shared blocks that have to do with others of the same head. All others with a single exit to
+    // them are dominated by that.
+    let mut involved = Bits::new(numbers.len());
+    for (from, node) in &siblings {
+        involved.insert(*from);
+        involved.insert(*node);
+    }
     let mut small = Small::new(blocks);
     let mut siblings = siblings.as_slice();
+    let mut rest_of_group: Vec<(u32, u32)> = Vec::new();
     for group in pairs.chunk_by(|a, b| tree.idom[a.1 as usize] == tree.idom[b.1 as usize]) {
         let head = tree.idom[group[0].1 as usize];
         let skipped = siblings.partition_point(|(_, node)| tree.idom[*node as usize] < head);
@@ -66,13 +74,18 @@ pub(crate) fn refine(
         let (mine, rest) =
             rest.split_at(rest.partition_point(|(_, node)| tree.idom[*node as usize] == head));
         siblings = rest;
-        if mine.is_empty() && group.windows(2).all(|two| two[0].1 != two[1].1) {
-            for (from, node) in group {
-                dominator[(*node - holders) as usize] = *from;
+        rest_of_group.clear();
+        for exits in group.chunk_by(|a, b| a.1 == b.1) {
+            match exits {
+                [(from, node)] if !involved.contains(*node) => {
+                    dominator[(*node - holders) as usize] = *from;
+                }
+                _ => rest_of_group.extend_from_slice(exits),
             }
-        } else {
+        }
+        if !rest_of_group.is_empty() {
             let head = block_of[(head - holders) as usize];
-            small.settle(head, group, mine, parents, |node, above| {
+            small.settle(head, &rest_of_group, mine, parents, |node, above| {
                 dominator[(node - holders) as usize] = above;
             });
         }
@@ -88,7 +101,7 @@ fn siblings(numbers: &Numbers, graph: &Csr, tree: &Tree, settled: &Bits) -> Vec<
         .iter()
         .filter(|node| tree.idom[**node as usize] != NONE)
         .map(|node| (tree.idom[*node as usize], *node));
-    let children = Csr::from_edges(graph.nodes(), edges);
+    let children = Csr::from_edges(graph.nodes(), &edges);
     let mut found = Vec::new();
     let mut depth = vec![0u32; graph.nodes()];
     // The way down to where the walk is: node, next child.
@@ -211,7 +224,7 @@ impl Small {
                 self.edges.push((0, id));
             }
         }
-        let graph = Csr::from_edges(self.nodes.len(), self.edges.iter().copied());
+        let graph = Csr::from_edges(self.nodes.len(), &self.edges.iter().copied());
         let tree = dominators(&graph, 0);
         for (node, above) in self.nodes.iter().zip(&tree.idom) {
             if let Node::Shared(node) = node

@@ -151,7 +151,7 @@ mod tests {
         #[test]
         fn agrees_with_removal(nodes in 1u32..12, edges in proptest::collection::vec((0u32..12, 0u32..12), 0..30)) {
             let edges: Vec<_> = edges.into_iter().map(|(a, b)| (a % nodes, b % nodes)).collect();
-            let graph = Csr::from_edges(nodes as usize, edges.iter().copied());
+            let graph = Csr::from_edges(nodes as usize, &edges.iter().copied());
             let tree = dominators(&graph, 0);
             let all = reach(&graph, None);
             for node in 0..nodes {
@@ -187,7 +187,7 @@ mod tests {
             (1..nodes).map(|node| (node - 1 - random(&mut state, node.min(1000)), node)).collect();
         edges
             .extend((0..nodes / 2).map(|_| (random(&mut state, nodes), random(&mut state, nodes))));
-        let mine = dominators(&Csr::from_edges(nodes as usize, edges.iter().copied()), 0);
+        let mine = dominators(&Csr::from_edges(nodes as usize, &edges.iter().copied()), 0);
         let graph = petgraph::graph::DiGraph::<(), (), u32>::from_edges(edges);
         let theirs = petgraph::algo::dominators::simple_fast(&graph, 0.into());
         for node in 0..nodes {
@@ -204,10 +204,10 @@ mod tests {
         let edges: Vec<(u32, u32)> = (1..nodes)
             .flat_map(|node| [(node - 1, node), (node.saturating_sub(2), node)])
             .collect();
-        let tree = dominators(&Csr::from_edges(nodes as usize, edges.iter().copied()), 0);
+        let tree = dominators(&Csr::from_edges(nodes as usize, &edges.iter().copied()), 0);
         assert!(tree.idom[1..].iter().all(|dominator| *dominator == 0));
         let list: Vec<(u32, u32)> = (1..nodes).map(|node| (node - 1, node)).collect();
-        let tree = dominators(&Csr::from_edges(nodes as usize, list.iter().copied()), 0);
+        let tree = dominators(&Csr::from_edges(nodes as usize, &list.iter().copied()), 0);
         assert!((1..nodes).all(|node| tree.idom[node as usize] == node - 1));
     }
 }

@@ -1,7 +1,6 @@
 //! One pass over all blocks, on as many threads as there should be.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+use super::pieces::gather;
 use crate::read::{Columns, Error, Snapshot};
 
 /// Calls `each` with every section, in any order; `start` makes what a thread gathers.
@@ -14,31 +13,32 @@ pub(crate) fn sweep<T: Send>(
     start: impl Fn() -> T + Sync,
     each: impl Fn(&mut T, usize, &Columns) + Sync,
 ) -> Result<Vec<T>, Error> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut gathered = start();
-        let mut columns = Columns::new();
-        loop {
-            let section = next.fetch_add(1, Ordering::Relaxed);
-            if section >= snapshot.sections() {
-                return Ok(gathered);
-            }
-            snapshot.decode(section, &mut columns)?;
-            each(&mut gathered, section, &columns);
-        }
-    };
-    if threads <= 1 {
-        return Ok(vec![work()?]);
-    }
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut gathered = vec![work()?];
-        for other in others {
-            match other.join() {
-                Ok(done) => gathered.push(done?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok(gathered)
-    })
+    let gathered = gather(
+        snapshot.sections(),
+        threads,
+        || (start(), Columns::new()),
+        |(gathered, columns), section| {
+            snapshot.decode(section, columns)?;
+            each(gathered, section, columns);
+            Ok(())
+        },
+    )?;
+    Ok(gathered.into_iter().map(|(gathered, _)| gathered).collect())
+}
+
+/// The same for passes that need no more than tags and sizes: [`Columns`] are without edges.
+///
+/// # Errors
+/// The first section that is damaged.
+pub(crate) fn sweep_sizes(
+    snapshot: &Snapshot<'_>,
+    threads: usize,
+    each: impl Fn(&Columns) + Sync,
+) -> Result<(), Error> {
+    gather(snapshot.sections(), threads, Columns::new, |columns, section| {
+        snapshot.decode_sizes(section, columns)?;
+        each(columns);
+        Ok(())
+    })?;
+    Ok(())
 }

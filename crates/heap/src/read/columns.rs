@@ -79,25 +79,33 @@ impl Columns {
 
     /// Decodes a section; blocks are numbered from `first`, and there are `blocks` in the file. If
     /// that is `cut` off, an edge to what is missing becomes one to the block itself, which changes
-    /// nothing for what keeps what alive.
+    /// nothing for what keeps what alive. Without `edges`, there are none.
     pub(crate) fn decode(
         &mut self,
         section: &Section<'_>,
         first: u32,
         blocks: u32,
         cut: bool,
+        edges: bool,
     ) -> Result<(), Error> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let decoded = section.content(&mut buffer).and_then(|content| {
             self.first = BlockIndex(first);
-            self.parse(content, section.count, blocks, cut)
+            self.parse(content, section.count, blocks, cut, edges)
                 .ok_or(Cause::Table("blocks").at(section.offset))
         });
         self.buffer = buffer;
         decoded
     }
 
-    fn parse(&mut self, content: &[u8], count: u32, blocks: u32, cut: bool) -> Option<()> {
+    fn parse(
+        &mut self,
+        content: &[u8],
+        count: u32,
+        blocks: u32,
+        cut: bool,
+        with_edges: bool,
+    ) -> Option<()> {
         self.clear();
         let mut cursor = Cursor::new(content);
         let edges = cursor.count()?;
@@ -129,7 +137,9 @@ impl Columns {
         if self.ends.last().copied().unwrap_or(0) as usize != edges {
             return None;
         }
-        self.targets(targets, blocks, cut)?;
+        if with_edges {
+            self.targets(targets, blocks, cut)?;
+        }
         self.gaps(gaps, count)
     }
 
@@ -247,6 +257,15 @@ impl Columns {
         let targets = self.targets.get(end - shape.edges as usize..end)?;
         let index = BlockIndex(self.first.0 + place as u32);
         Some(Block { index, tag: shape.tag, wosize: Words(shape.wosize), targets })
+    }
+
+    /// All blocks' sizes.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = (BlockIndex, Words)> {
+        (self.first.0..).zip(&self.shape_of).map(|(block, shape)| {
+            let shape = self.shapes.get(usize::from(*shape));
+            (BlockIndex(block), Words(shape.map_or(0, |shape| shape.wosize + 1)))
+        })
     }
 
     /// All blocks.

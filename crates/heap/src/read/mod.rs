@@ -271,9 +271,22 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// If its numbers do not fit together.
     pub fn decode(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
+        self.decode_with(section, into, true)
+    }
+
+    /// Decodes a section's blocks without their edges.
+    ///
+    /// # Errors
+    /// If its numbers do not fit together.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn decode_sizes(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
+        self.decode_with(section, into, false)
+    }
+
+    fn decode_with(&self, section: usize, into: &mut Columns, edges: bool) -> Result<(), Error> {
         match self.blocks.get(section) {
             Some((first, section)) => {
-                into.decode(section, *first, self.count, self.damage.is_some())
+                into.decode(section, *first, self.count, self.damage.is_some(), edges)
             }
             None => Err(Cause::Missing("blocks").at(0)),
         }
