@@ -8,6 +8,7 @@ mod cpu;
 mod generate;
 mod overhead;
 mod peer;
+mod snapshot;
 mod statistics;
 mod subjects;
 mod table;
@@ -25,7 +26,7 @@ use crate::command::{Outcome, repository, run};
 #[derive(Args)]
 pub(crate) struct Options {
     /// Which benchmarks
-    #[arg(value_enum, default_values_t = [Part::Overhead, Part::Tools, Part::Viewer])]
+    #[arg(value_enum, default_values_t = [Part::Overhead, Part::Tools, Part::Snapshot, Part::Viewer])]
     parts: Vec<Part>,
     /// Paired runs of each program
     #[arg(long, default_value_t = 9)]
@@ -47,6 +48,8 @@ enum Part {
     Overhead,
     /// Reading a trace: hotspots, folded, bare iteration
     Tools,
+    /// Heap snapshots: the program's pause, writing, bytes
+    Snapshot,
     /// The viewer's server: first picture, changes of the filter, bytes, memory
     Viewer,
 }
@@ -66,6 +69,9 @@ pub(crate) fn bench(options: &Options) -> Outcome {
     }
     if options.parts.contains(&Part::Tools) {
         tools::measure(&memtrail, options)?;
+    }
+    if options.parts.contains(&Part::Snapshot) {
+        snapshot::measure(&memtrail, options)?;
     }
     if options.parts.contains(&Part::Viewer) {
         viewer::measure(&memtrail, options)?;
