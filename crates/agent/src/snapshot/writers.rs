@@ -4,7 +4,7 @@ use std::sync::atomic::{
     AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use memtrail_recording::{Snapshot, SnapshotOutcome};
+use memtrail_recording::{Snapshot, SnapshotOutcome, unfinished_snapshot_name};
 
 use super::freeze::{End, ended};
 use crate::lock::Lock;
@@ -111,6 +111,7 @@ fn note((writer, end): (Writer, End)) {
             outside: read(&page.outside),
         },
         (End::Signal(signal), _) => {
+            remove_unfinished(writer.snapshot.number);
             SnapshotOutcome::Failed { reason: format!("its writer was killed by signal {signal}") }
         }
         (End::Code(code), 0) => {
@@ -123,6 +124,13 @@ fn note((writer, end): (Writer, End)) {
     // SAFETY: the copy is gone, and so is the writer.
     unsafe { page.unmap() };
     recorder::note_snapshot(Snapshot { outcome, ..writer.snapshot });
+}
+
+/// Removes what a copy that was killed has written.
+fn remove_unfinished(number: u64) {
+    if let Some(place) = recorder::place() {
+        let _ = std::fs::remove_file(place.folder.join(unfinished_snapshot_name(number)));
+    }
 }
 
 /// Lets the copy know how long the original stood still.

@@ -30,6 +30,9 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
     for (number, name) in unfinished {
         // Its writer is gone and has not removed it.
         let _ = fs::remove_file(folder.join(&name));
+        if listed.iter().any(|snapshot| snapshot.number == number) {
+            continue;
+        }
         listed.push(Snapshot {
             number,
             file: memtrail_recording::snapshot_name(number),

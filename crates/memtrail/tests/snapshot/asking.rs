@@ -1,5 +1,6 @@
 //! Programs that are asked for snapshots while they run.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -88,13 +89,18 @@ impl Running {
     }
 
     /// Gives it a line of input, and waits for its end.
-    pub(crate) fn end(mut self) -> Ended {
+    pub(crate) fn end(self) -> Ended {
+        self.end_with(|| ()).0
+    }
+
+    /// The same, and looks at what is there then.
+    pub(crate) fn end_with<T>(mut self, look: impl FnOnce() -> T) -> (Ended, T) {
         // A program that reads none has closed the pipe.
         let _ = self.launcher.stdin.take().expect("piped").write_all(b"\n");
         let mut stdout = String::new();
         self.stdout.read_to_string(&mut stdout).expect("output");
         let code = self.launcher.wait().expect("wait").code();
-        Ended { stdout, code, snapshots: snapshots_of(&self.recording) }
+        (Ended { stdout, code, snapshots: snapshots_of(&self.recording) }, look())
     }
 }
 
@@ -108,4 +114,11 @@ pub(crate) fn snapshots_of(recording: &Path) -> Vec<Snapshot> {
 pub(crate) fn ask(named: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
     command.args(["snapshot", "--json", named]).output().expect("memtrail snapshot")
+}
+
+/// Processes that this one started, also those that have ended and that nobody has waited for.
+pub(crate) fn children(pid: &str) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }

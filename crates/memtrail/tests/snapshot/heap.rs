@@ -40,6 +40,8 @@ pub(crate) struct Heap {
     /// Ids in the trace by block.
     pub(crate) samples: HashMap<u32, u64>,
     pub(crate) pause: u64,
+    /// Words that look like pointers and lead to no block.
+    pub(crate) outside: u64,
     pub(crate) counters: BTreeMap<String, u64>,
     /// Contents of strings, if kept.
     pub(crate) strings: HashMap<u32, Vec<u8>>,
@@ -104,6 +106,7 @@ impl Heap {
                 .collect(),
             samples: snapshot.samples.iter().map(|sample| (sample.block.0, sample.id)).collect(),
             pause: snapshot.facts.pause,
+            outside: snapshot.totals.outside,
             counters: snapshot.facts.counters.iter().map(|(name, n)| (text(name), *n)).collect(),
             strings,
             blocks,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use memtrail_recording::{Snapshot, SnapshotOutcome};
 
-use crate::asking::{ask, snapshots_of};
+use crate::asking::{ask, children, snapshots_of};
 use crate::heap::Heap;
 use crate::running::Case;
 use crate::site::{free_port, get, site};
@@ -32,13 +32,6 @@ fn resident(pid: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a figure");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
-}
-
-/// Processes that this one started, also those that have ended and that nobody has waited for.
-fn children(pid: &str) -> Vec<String> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// Asks for pages until told to stop. Every answer must be the page's.

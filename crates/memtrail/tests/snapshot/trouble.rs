@@ -1,13 +1,21 @@
 //! Full disks, deaths and limits.
 
-use memtrail_recording::{SnapshotOutcome, SnapshotReason};
+use std::path::Path;
+use std::process::Command;
 
-use crate::asking::{Running, ask, snapshots_of};
+use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
+
+use crate::asking::{Running, ask, children, snapshots_of};
 use crate::compilers::named;
 use crate::heap::Heap;
 use crate::on_each;
 use crate::programs::build;
 use crate::running::Case;
+
+fn names_in(recording: &Path) -> Vec<String> {
+    let all = std::fs::read_dir(recording).expect("a folder").flatten();
+    all.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
 
 on_each!(no_room_for_the_file, |compiler| {
     let program = build(&named(compiler), "heap_live");
@@ -20,13 +28,8 @@ on_each!(no_room_for_the_file, |compiler| {
         SnapshotOutcome::Failed { reason } => assert!(reason.contains("too large"), "{reason}"),
         outcome @ SnapshotOutcome::Complete { .. } => panic!("{outcome:?}"),
     }
-    let left: Vec<_> = std::fs::read_dir(&recorded.recording)
-        .expect("a folder")
-        .flatten()
-        .map(|entry| entry.file_name())
-        .filter(|name| name.to_string_lossy().contains(".heap"))
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
+    let left = names_in(&recorded.recording);
+    assert!(left.iter().all(|name| !name.contains(".heap")), "{left:?}");
 });
 
 on_each!(killed_while_its_snapshot_is_written, |compiler| {
@@ -52,6 +55,49 @@ on_each!(killed_while_its_snapshot_is_written, |compiler| {
         }
     }
 });
+
+on_each!(a_writer_that_is_killed, |compiler| {
+    let running =
+        Running::start(&build(&named(compiler), "heap_grows"), &["--snapshot", "request"]);
+    let mut failed = 0;
+    // It may have been faster than we.
+    while failed == 0 {
+        let pid = running.pid.clone();
+        let asked = std::thread::spawn(move || ask(&pid));
+        while !asked.is_finished() {
+            for writer in children(&running.pid) {
+                let _ = Command::new("kill").args(["-9", &writer]).output();
+            }
+        }
+        let output = asked.join().expect("an answer");
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(text.contains("its writer was killed by signal 9"), "{text}");
+            failed += 1;
+        }
+    }
+    running.snapshot();
+    let recording = running.recording.clone();
+    let (all, left) = running.end_with(|| names_in(&recording));
+    assert_eq!(all.stdout, "32\n");
+    let complete = |s: &&Snapshot| matches!(s.outcome, SnapshotOutcome::Complete { .. });
+    let whole = all.snapshots.iter().filter(complete).count();
+    assert_eq!(all.snapshots.len(), whole + failed, "{:?}", all.snapshots);
+    let heaps = left.iter().filter(|name| name.contains("heap")).count();
+    assert_eq!(heaps, whole, "{left:?}");
+});
+
+#[test]
+fn the_user_is_told_of_snapshots_that_failed() {
+    let program = build(&named("system"), "heap_live");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new("bash");
+    command.args(["-c", "ulimit -f 64; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_memtrail")]);
+    command.args(["run", "--rate", "1e-5", "--snapshot", "exit", "-o", "it.memtrail", "--"]);
+    let output = command.arg(&program.path).current_dir(folder.path()).output().expect("a run");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("heap snapshot 1 failed: File too large"), "{text}");
+}
 
 on_each!(little_address_space, |compiler| {
     let program = build(&named(compiler), "heap_live");

@@ -2,11 +2,12 @@
 
 use memtrail_heap::write::{Part, RootKind, Sample};
 use memtrail_ocaml::heap::tracked::Tracked;
+use memtrail_ocaml::memprof;
 
 use super::Frozen;
 use super::roots::{RootList, is_pointer};
 use super::scan::Scanned;
-use crate::sampling;
+use crate::sampling::{self, OURS};
 
 /// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
 pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned) {
@@ -14,6 +15,11 @@ pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned) {
     let mut label = None;
     for (slot, value) in scanned {
         if is_pointer(value) {
+            // Our own profile is no block of the program's.
+            let ours = OURS.get().copied().unwrap_or(0);
+            if memprof::is_profile_of(&frozen.memory, value, ours) {
+                continue;
+            }
             let label =
                 *label.get_or_insert_with(|| list.named(None, RootKind::Memprof, Part::Other, b""));
             list.add(slot, value, label);
