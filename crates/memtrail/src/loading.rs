@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use memtrail_engine::describe::State;
-use memtrail_engine::{Description, Engine, RecordingId, Refusal};
+use memtrail_engine::{Description, Engine, RecordingId, Refusal, SnapshotFacts};
 use memtrail_recording::{FileState, Recording};
 use memtrail_trace::MappedTrace;
 
 use crate::error::{Failure, Kind};
+use crate::view::snapshot_file;
 use crate::{outcome, threads};
 
 /// Reading that takes less is over before anyone wonders.
@@ -55,6 +56,22 @@ pub(crate) fn add(engine: &Engine, recording: &Recording) -> Result<RecordingId,
     let mut progress = Progress::new();
     let read = engine.add(&bytes, describe(recording), |events| progress.tell(events));
     read.map_err(|error| no_trace(&recording.trace, &error))
+}
+
+/// Whether it is no trace but a heap snapshot.
+pub(crate) fn is_snapshot_alone(recording: &Recording) -> bool {
+    recording.description.is_none() && snapshot_file::is_snapshot(&recording.trace)
+}
+
+/// A heap snapshot alone, as the engine is told.
+pub(crate) fn describe_snapshot(path: &Path, facts: &SnapshotFacts) -> Description {
+    Description {
+        name: name(path),
+        program: Some(facts.program.clone()).filter(|program| !program.is_empty()),
+        runtime: Some(facts.runtime.clone()).filter(|runtime| !runtime.is_empty()),
+        no_trace: true,
+        ..Description::default()
+    }
 }
 
 /// A file that the system does not give.

@@ -27,6 +27,7 @@ use crate::answer::Answer;
 use crate::ask::{Ask, Evolution, HeapDiff, HeapGrowth};
 use crate::recording::Recording;
 use crate::refusal::Refusal;
+pub use opened::summary;
 pub use shelf::Done;
 pub(crate) use shelf::Shelf;
 use shelf::{Known, Wanted};

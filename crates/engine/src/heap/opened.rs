@@ -9,7 +9,7 @@ use memtrail_heap::graph::Graph;
 use memtrail_heap::query::{self, Catalogue, Heap, Histogram, KindId, Shapes, Summary};
 use memtrail_heap::read::{self, Snapshot};
 
-use super::file::{Bytes, SnapshotFile};
+use super::file::{Bytes, SnapshotFacts, SnapshotFile};
 use crate::refusal::Refusal;
 
 self_cell::self_cell!(
@@ -72,10 +72,32 @@ fn analyse(file: &dyn SnapshotFile) -> Result<Analysed, Refusal> {
     .map_err(damaged)
 }
 
-/// Analyses a snapshot for its summary alone.
-pub(crate) fn summary(file: &dyn SnapshotFile) -> Result<Summary, Refusal> {
+/// The summary that was left of a snapshot, if it is of this one.
+pub(super) fn left_summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Option<Summary> {
+    let summary: Summary = serde_json::from_slice(&file.summary()?).ok()?;
+    let fits = summary.version == Summary::VERSION && summary.checksum == facts.checksum;
+    fits.then_some(summary)
+}
+
+/// Leaves a summary.
+pub(super) fn leave_summary(file: &dyn SnapshotFile, summary: &Summary) {
+    if let Ok(json) = serde_json::to_vec(summary) {
+        file.keep_summary(&json);
+    }
+}
+
+/// The summary of a snapshot: the one that was left, or else it is analysed for it.
+///
+/// # Errors
+/// If the snapshot cannot be read.
+pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary, Refusal> {
+    if let Some(summary) = left_summary(file, facts) {
+        return Ok(summary);
+    }
     let analysed = analyse(file)?;
-    Summary::new(analysed.borrow_dependent()).map_err(damaged)
+    let summary = Summary::new(analysed.borrow_dependent()).map_err(damaged)?;
+    leave_summary(file, &summary);
+    Ok(summary)
 }
 
 impl Opened {

@@ -63,7 +63,7 @@ pub(crate) enum Wanted {
 
 /// What there is to do.
 struct Job {
-    number: u64,
+    facts: SnapshotFacts,
     file: Arc<dyn SnapshotFile>,
     /// Not only the summary.
     open: bool,
@@ -174,28 +174,24 @@ impl Shelf {
         let job = {
             let mut state = self.lock();
             let job = state.job()?;
-            state.busy = Some(job.number);
+            state.busy = Some(job.facts.number);
             job
         };
         let mut open = None;
         let summary = if job.open {
             Opened::new(&*job.file).and_then(|opened| {
-                let summary = opened.summary();
+                let summary = opened.summary()?;
+                opened::leave_summary(&*job.file, &summary);
                 open = Some(Arc::new(opened));
-                summary
+                Ok(summary)
             })
         } else {
-            opened::summary(&*job.file)
+            opened::summary(&*job.file, &job.facts)
         };
-        if let Ok(summary) = &summary
-            && let Ok(json) = serde_json::to_vec(summary)
-        {
-            job.file.keep_summary(&json);
-        }
         let mut state = self.lock();
         state.busy = None;
         let clock = state.clock;
-        if let Some(entry) = state.entries.iter_mut().find(|e| e.facts.number == job.number) {
+        if let Some(entry) = state.entries.iter_mut().find(|e| e.facts.number == job.facts.number) {
             match summary {
                 Ok(summary) => entry.summary = Some(Arc::new(summary)),
                 Err(refusal) => entry.failed = Some(refusal),
@@ -210,7 +206,7 @@ impl Shelf {
         state.close_some();
         let of = state.entries.len();
         let ready = state.entries.iter().filter(|entry| entry.summary.is_some()).count();
-        Some(Done { number: job.number, ready, of })
+        Some(Done { number: job.facts.number, ready, of })
     }
 }
 
@@ -223,23 +219,19 @@ impl State {
         let wanted = self.entries.iter().filter(|entry| entry.wanted.is_some());
         if let Some(entry) = wanted.max_by_key(|entry| entry.wanted) {
             let file = entry.file.clone()?;
-            return Some(Job { number: entry.facts.number, file, open: true });
+            return Some(Job { facts: entry.facts.clone(), file, open: true });
         }
         let missing = self.entries.iter().find(|entry| entry.lacks_summary())?;
         let file = missing.file.clone()?;
-        self.all.then_some(Job { number: missing.facts.number, file, open: false })
+        self.all.then(|| Job { facts: missing.facts.clone(), file, open: false })
     }
 
     /// Takes the summaries that earlier analyses have left.
     fn read_summaries(&mut self) {
         for entry in self.entries.iter_mut().filter(|entry| !entry.asked) {
             entry.asked = true;
-            let json = entry.file.as_ref().and_then(|file| file.summary());
-            let summary = json.and_then(|json| serde_json::from_slice::<Summary>(&json).ok());
-            let fits = |summary: &Summary| {
-                summary.version == Summary::VERSION && summary.checksum == entry.facts.checksum
-            };
-            entry.summary = summary.filter(fits).map(Arc::new);
+            let left = |file: &Arc<dyn SnapshotFile>| opened::left_summary(&**file, &entry.facts);
+            entry.summary = entry.file.as_ref().and_then(left).map(Arc::new);
         }
     }
 

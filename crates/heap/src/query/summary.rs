@@ -99,6 +99,18 @@ impl Summary {
     }
 }
 
+impl Summary {
+    /// Forgets all but this many kinds, and as many roots, of those that are part of others.
+    pub fn truncate(&mut self, most: usize) {
+        self.kinds.truncate(most);
+        let mut kept = 0;
+        self.roots.retain(|root| {
+            kept += usize::from(root.depth > 0);
+            root.depth == 0 || kept <= most
+        });
+    }
+}
+
 /// All roots that retain something, the largest first, and what several kinds keep together.
 fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Bytes) {
     let (graph, labels) = (&heap.graph, &heap.snapshot.labels);

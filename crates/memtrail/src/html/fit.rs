@@ -11,9 +11,10 @@ use memtrail_recording::Recording;
 use memtrail_trace::thin::{Fitted, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, MappedTrace, Reader};
 
-use super::page;
+use super::{page, snapshots};
 use crate::error::{Failure, Kind};
 use crate::loading;
+use crate::view::snapshot_file;
 
 /// The most blocks that a browser should be asked to hold: some 64 bytes each.
 const MOST_BLOCKS: u64 = 10_000_000;
@@ -27,8 +28,16 @@ pub(super) struct Packed {
     pub(super) description: Description,
     /// The trace, gzipped.
     pub(super) trace: Vec<u8>,
+    /// Its heap snapshots.
+    pub(super) snapshots: Vec<snapshots::Packed>,
     /// What is wrong with the trace that was read.
     pub(super) damage: Anomalies,
+}
+
+impl Packed {
+    fn of(description: Description, trace: Vec<u8>, damage: Anomalies) -> Self {
+        Self { description, trace, damage, snapshots: Vec::new() }
+    }
 }
 
 /// Packs recordings so that the page with all of them has at most `most` bytes.
@@ -41,24 +50,32 @@ pub(super) fn pack(recordings: &[Recording], most: u64) -> Result<Vec<Packed>, F
             .hint(format_args!("the page alone has {bare} bytes; name a larger --max-size")));
     }
     // In base64 three bytes become four.
-    let room = room / 4 * 3;
+    let mut room = room / 4 * 3;
     let traces = recordings.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let whole: Vec<Vec<u8>> = traces.iter().map(|trace| gzip(trace)).collect();
     let sizes: u64 = whole.iter().map(|whole| whole.len() as u64).sum();
+    // Traces can be thinned out, snapshots cannot: half of the room is theirs if they need it.
+    let snapshots = snapshots::pack(recordings, room - sizes.min(room / 2));
+    room -= snapshots.iter().flatten().map(snapshots::Packed::size).sum::<u64>().min(room / 2);
     let mut packed = Vec::new();
-    for ((recording, trace), whole) in recordings.iter().zip(&traces).zip(whole) {
+    let pieces = recordings.iter().zip(&traces).zip(whole).zip(snapshots);
+    for (((recording, trace), whole), snapshots) in pieces {
         // Each gives up the same part of itself.
         let share = if sizes <= room {
             u64::MAX
         } else {
             (room as f64 * whole.len() as f64 / sizes as f64) as u64
         };
-        packed.push(one(recording, trace, whole, share)?);
+        let one = one(recording, trace, whole, share)?;
+        packed.push(Packed { snapshots, ..one });
     }
     Ok(packed)
 }
 
 fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure> {
+    if loading::is_snapshot_alone(recording) {
+        return Ok(Box::new(Vec::new()));
+    }
     let path = &recording.trace;
     let failed = |error: std::io::Error| loading::unreadable(path, &error);
     // A file that another process may cut short must not be mapped.
@@ -70,6 +87,11 @@ fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure>
 
 /// Packs one recording into `room` bytes.
 fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result<Packed, Failure> {
+    if loading::is_snapshot_alone(recording) {
+        let (facts, _) = snapshot_file::look(&recording.path, None);
+        let description = loading::describe_snapshot(&recording.path, &facts);
+        return Ok(Packed::of(description, Vec::new(), Anomalies::default()));
+    }
     let no_trace = |error: memtrail_trace::Error| loading::no_trace(&recording.trace, &error);
     let reader = Reader::new(trace).map_err(no_trace)?;
     let mut blocks = 0;
@@ -79,7 +101,7 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
     let mut description = loading::describe(recording);
     let damage = decoded.anomalies;
     if whole.len() as u64 <= room && blocks <= MOST_BLOCKS {
-        return Ok(Packed { description, trace: whole, damage });
+        return Ok(Packed::of(description, whole, damage));
     }
     let mut budget = trace.len() as f64 * (room as f64 / whole.len() as f64).min(1.0);
     let mut fitted = None;
@@ -98,12 +120,12 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
         budget *= (room as f64 / size as f64).min(0.99) * 0.98;
     }
     let Some((Fitted { kept, of, .. }, trace)) = fitted else {
-        return Ok(Packed { description, trace: whole, damage });
+        return Ok(Packed::of(description, whole, damage));
     };
     description.thinned = Some(Thinned { kept, of });
     // Threads are told by the numbers of blocks, which are others now.
     description.threads = None;
-    Ok(Packed { description, trace, damage })
+    Ok(Packed::of(description, trace, damage))
 }
 
 /// Compresses, the same way each time.

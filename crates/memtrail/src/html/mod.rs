@@ -3,6 +3,7 @@
 mod fit;
 mod page;
 mod size;
+mod snapshots;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -94,7 +95,16 @@ fn tell(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<(), 
             .iter()
             .map(|packed| {
                 let thinned = packed.description.thinned;
-                serde_json::json!({ "name": packed.description.name, "thinned": thinned })
+                let mut told =
+                    serde_json::json!({ "name": packed.description.name, "thinned": thinned });
+                if !packed.snapshots.is_empty() {
+                    let included = packed.snapshots.iter().filter(|one| one.is_included());
+                    told["snapshots"] = serde_json::json!({
+                        "of": packed.snapshots.len(),
+                        "included": included.map(|one| one.facts.number).collect::<Vec<_>>(),
+                    });
+                }
+                told
             })
             .collect();
         let told = serde_json::json!({ "output": path, "bytes": size, "recordings": recordings });
@@ -110,6 +120,17 @@ fn tell(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<(), 
                 grouped(thinned.kept),
                 grouped(thinned.of),
                 bytes(args.max_size.0 as f64)
+            );
+        }
+    }
+    for packed in packed {
+        let left_out = packed.snapshots.iter().filter(|one| !one.is_included()).count();
+        if left_out > 0 {
+            eprintln!(
+                "memtrail: {}: {left_out} of {} heap snapshots are not in the file, for the lack of \
+                 room; what was alive over time is there of all",
+                packed.description.name,
+                packed.snapshots.len(),
             );
         }
     }

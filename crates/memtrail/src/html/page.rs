@@ -4,6 +4,8 @@
 //! <meta http-equiv="Content-Security-Policy" …>   nothing is fetched, only these scripts run
 //! <script type="application/x-memtrail-wasm">     the engine: gzip, base64
 //! <script type="application/x-memtrail-trace" data-description="{…}">   one a recording, the same
+//! <script type="application/x-memtrail-snapshot" data-recording="0" data-snapshot="{…}">   the same;
+//!                                                 empty where only what is said of it is there
 //! <script type="application/x-memtrail-view">     what stands behind # at first
 //! ```
 
@@ -44,10 +46,16 @@ pub(super) fn assemble(recordings: &[Packed], fragment: &str) -> String {
     if !fragment.is_empty() {
         element("view", "", fragment);
     }
-    for Packed { description, trace, .. } in recordings {
+    for (number, Packed { description, trace, snapshots, .. }) in recordings.iter().enumerate() {
         let json = serde_json::to_string(description).expect("strings can always be written");
         let attributes = format!(r#" data-description="{}""#, escaped(&json));
         element("trace", &attributes, &BASE64_STANDARD.encode(trace));
+        for snapshot in snapshots {
+            let json = serde_json::to_string(&snapshot.facts).expect("it can always be written");
+            let attributes =
+                format!(r#" data-recording="{number}" data-snapshot="{}""#, escaped(&json));
+            element("snapshot", &attributes, &BASE64_STANDARD.encode(&snapshot.bytes));
+        }
     }
     element("wasm", "", &BASE64_STANDARD.encode(gzip(ENGINE)));
 
@@ -77,7 +85,12 @@ mod tests {
 
     fn page(name: &str) -> String {
         let description = Description { name: name.into(), ..Description::default() };
-        let packed = Packed { description, trace: vec![1, 2, 3], damage: Anomalies::default() };
+        let packed = Packed {
+            description,
+            trace: vec![1, 2, 3],
+            damage: Anomalies::default(),
+            snapshots: Vec::new(),
+        };
         assemble(&[packed], "f=live:end")
     }
 

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memtrail_engine::{Engine, RecordingId, SnapshotFacts};
+use memtrail_engine::{Engine, RecordingId};
 use memtrail_recording::{Description, Recording};
 use memtrail_server::News;
 
@@ -71,20 +71,6 @@ fn bring_snapshots(
         }
     }
     last
-}
-
-/// A heap snapshot alone, as the engine is told.
-pub(super) fn describe_snapshot(
-    path: &std::path::Path,
-    facts: &SnapshotFacts,
-) -> memtrail_engine::Description {
-    memtrail_engine::Description {
-        name: loading::name(path),
-        program: Some(facts.program.clone()).filter(|program| !program.is_empty()),
-        runtime: Some(facts.runtime.clone()).filter(|runtime| !runtime.is_empty()),
-        no_trace: true,
-        ..memtrail_engine::Description::default()
-    }
 }
 
 impl Growing {

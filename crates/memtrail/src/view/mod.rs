@@ -4,7 +4,7 @@ mod address;
 mod browser;
 mod follow;
 mod serving;
-mod snapshot_file;
+pub(crate) mod snapshot_file;
 mod sources;
 
 use std::path::PathBuf;

@@ -8,10 +8,10 @@ use memtrail_engine::{Engine, RecordingId, Refusal, Setting, SnapshotFacts};
 use memtrail_recording::{ASK_FILE, Recording};
 use memtrail_server::{News, Taker};
 
-use super::follow::{self, follow};
+use super::follow::follow;
 use super::snapshot_file;
 use crate::error::{Failure, Kind};
-use crate::snapshot;
+use crate::{loading, snapshot};
 
 /// Recordings that are shown.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Sources {
 
     /// Reads a recording, or a heap snapshot alone, and goes on reading what still grows.
     pub(crate) fn add(&self, recording: Recording) -> Result<RecordingId, Failure> {
-        if snapshot_file::is_snapshot(&recording.trace) {
+        if loading::is_snapshot_alone(&recording) {
             return self.add_snapshot_alone(&recording.path);
         }
         let folder = recording.path.clone();
@@ -55,7 +55,7 @@ impl Sources {
             let message = format_args!("cannot read {}: {damage}", path.display());
             return Err(Failure::new(Kind::Input, message));
         }
-        let id = self.engine.add_without_trace(follow::describe_snapshot(path, &facts));
+        let id = self.engine.add_without_trace(loading::describe_snapshot(path, &facts));
         self.engine.add_snapshot(id, facts, Some(file));
         Ok(id)
     }

@@ -1,0 +1,122 @@
+//! Heap snapshots for the page: as many as there is room for, the newest first, and of the others
+//! their summaries.
+
+use std::io;
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
+use memtrail_engine::{SnapshotFacts, SnapshotFile};
+use memtrail_recording::Recording;
+
+use super::fit::gzip;
+use crate::loading;
+use crate::view::snapshot_file;
+
+/// The most blocks of a snapshot that a browser should be asked to analyse.
+const MOST_BLOCKS: u64 = 8_000_000;
+/// Bytes that a kind or a root takes in a summary, about.
+const LINE: u64 = 120;
+/// What is kept of summaries however many there are, and at most.
+const LINES: std::ops::RangeInclusive<u64> = 40..=4096;
+/// Summaries take this part of the room at most: one of so many.
+const SHARE: u64 = 16;
+
+/// A snapshot as it stands in the page.
+pub(super) struct Packed {
+    pub(super) facts: SnapshotFacts,
+    /// Gzipped; nothing if there was no room for it.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Packed {
+    pub(super) fn is_included(&self) -> bool {
+        !self.bytes.is_empty()
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn size(&self) -> u64 {
+        let summary = self.facts.summary.as_ref();
+        let lines = summary.map_or(0, |summary| summary.kinds.len() + summary.roots.len());
+        self.bytes.len() as u64 + 300 + lines as u64 * LINE
+    }
+}
+
+/// A snapshot that is there.
+struct Found {
+    recording: usize,
+    facts: SnapshotFacts,
+    file: Arc<dyn SnapshotFile>,
+}
+
+/// Packs the snapshots of recordings into about `room` bytes; those of each in their order.
+pub(super) fn pack(recordings: &[Recording], room: u64) -> Vec<Vec<Packed>> {
+    let mut found = Vec::new();
+    for (number, recording) in recordings.iter().enumerate() {
+        found.extend(of(recording).into_iter().map(|(facts, file)| Found {
+            recording: number,
+            facts,
+            file,
+        }));
+    }
+    let mut packed: Vec<Vec<Packed>> = recordings.iter().map(|_| Vec::new()).collect();
+    if found.is_empty() {
+        return packed;
+    }
+    summarise(&mut found, room);
+    let summaries: u64 = found
+        .iter()
+        .map(|found| Packed { facts: found.facts.clone(), bytes: Vec::new() }.size())
+        .sum();
+    let mut left = room.saturating_sub(summaries);
+    // The newest of all recordings first. What does not fit, a smaller one may.
+    found.sort_by(|a, b| b.facts.taken_unix.total_cmp(&a.facts.taken_unix));
+    for Found { recording, facts, file } in found {
+        let bytes = zipped(&facts, &*file, left).unwrap_or_default();
+        left -= bytes.len() as u64;
+        packed[recording].push(Packed { facts, bytes });
+    }
+    for snapshots in &mut packed {
+        snapshots.sort_by_key(|snapshot| snapshot.facts.number);
+    }
+    packed
+}
+
+/// The snapshots of a recording, or the one that it is.
+fn of(recording: &Recording) -> Vec<(SnapshotFacts, Arc<dyn SnapshotFile>)> {
+    if loading::is_snapshot_alone(recording) {
+        return vec![snapshot_file::look(&recording.path, None)];
+    }
+    if !recording.path.is_dir() {
+        return Vec::new();
+    }
+    let files = snapshot_file::of_recording(&recording.path);
+    files.iter().map(|(number, path)| snapshot_file::look(path, Some(*number))).collect()
+}
+
+/// Adds summaries to snapshots that have none yet, each as long as there is room for all.
+fn summarise(found: &mut [Found], room: u64) {
+    let lines = room / SHARE / LINE / found.len() as u64;
+    let lines = lines.clamp(*LINES.start(), *LINES.end()) as usize;
+    let bar = ProgressBar::new(found.len() as u64);
+    for Found { facts, file, .. } in found {
+        match memtrail_engine::summary(&**file, facts) {
+            Ok(mut summary) => {
+                summary.truncate(lines / 2);
+                facts.summary = Some(summary);
+            }
+            Err(refusal) => facts.damage = Some(refusal.to_string()),
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+}
+
+/// A snapshot, gzipped, if that has `room` bytes at most.
+fn zipped(facts: &SnapshotFacts, file: &dyn SnapshotFile, room: u64) -> io::Result<Vec<u8>> {
+    // They are compressed already: gzip takes a third off at best.
+    if facts.summary.is_none() || facts.blocks > MOST_BLOCKS || facts.file_bytes / 2 > room {
+        return Ok(Vec::new());
+    }
+    let bytes = gzip(&file.open()?);
+    Ok(if bytes.len() as u64 <= room { bytes } else { Vec::new() })
+}
