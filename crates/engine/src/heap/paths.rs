@@ -9,7 +9,7 @@ use super::node;
 use super::opened::{Opened, damaged};
 use super::rows::Rows;
 use crate::answer::Answer;
-use crate::ask::HeapPath;
+use crate::ask::{HeapPath, Ways};
 use crate::names::shown;
 use crate::refusal::Refusal;
 
@@ -17,6 +17,8 @@ use crate::refusal::Refusal;
 const LOOKED_AT: usize = 1000;
 /// Steps of a way that are told.
 const MOST_STEPS: usize = 500;
+/// Ways that share nothing, at most.
+const MOST_DISJOINT: usize = 20;
 /// Ways at most.
 const MOST_WAYS: usize = 100;
 
@@ -40,10 +42,8 @@ pub(super) fn steps(opened: &Opened, path: &Path) -> Vec<Value> {
         if count > MOST_STEPS && (MOST_STEPS / 2..count - MOST_STEPS / 2).contains(&place) {
             continue;
         }
-        let node = step.block.map(|block| node::text(opened, Node::Block(block)));
-        let retained = step.block.map_or(step.retained, |block| {
-            Some(opened.catalogue.retained(opened.heap(), block).bytes())
-        });
+        let node = step.block.map(Node::Block).or(step.root.map(Node::Holder));
+        let node = node.map(|node| node::text(opened, node));
         told.push(json!({
             "name": shown(&step.name),
             "node": node,
@@ -51,7 +51,7 @@ pub(super) fn steps(opened: &Opened, path: &Path) -> Vec<Value> {
             "field": step.field,
             "times": step.times,
             "dominates": step.dominates,
-            "retained": retained,
+            "retained": step.retained,
         }));
     }
     told
@@ -60,10 +60,25 @@ pub(super) fn steps(opened: &Opened, path: &Path) -> Vec<Value> {
 pub(super) fn path(opened: &Opened, ask: &HeapPath) -> Result<Answer, Refusal> {
     let limit = ask.limit.min(MOST_WAYS);
     match (ask.block, &ask.kind) {
+        (Some(block), _) if ask.how == Ways::Disjoint => disjoint(opened, BlockIndex(block), limit),
         (Some(block), _) => to_block(opened, BlockIndex(block)),
         (None, Some(kind)) => to_kind(opened, kind, limit),
         (None, None) => Err(Refusal::bad("a way to nothing: neither a block nor a kind is given")),
     }
+}
+
+/// Ways to a block that share no other.
+fn disjoint(opened: &Opened, block: BlockIndex, limit: usize) -> Result<Answer, Refusal> {
+    opened.check(block)?;
+    let most = limit.clamp(1, MOST_DISJOINT);
+    let ways = query::disjoint_paths(opened.heap(), block, most).map_err(damaged)?;
+    let retained = opened.catalogue.retained(opened.heap(), block).bytes();
+    let paths: Vec<Value> = ways
+        .paths
+        .iter()
+        .map(|path| json!({ "steps": steps(opened, path), "blocks": 1, "retained": retained }))
+        .collect();
+    Ok(Answer::new(json!({ "count": paths.len(), "all": ways.all, "paths": paths })))
 }
 
 fn to_block(opened: &Opened, block: BlockIndex) -> Result<Answer, Refusal> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Heap;
 use super::kind::{self, Kind};
 use super::names::holder_name;
-use crate::graph::{Holder, Node};
+use crate::graph::{Holder, HolderId, Node};
 use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -27,6 +27,8 @@ pub struct Step {
     pub name: String,
     /// The block, if it is one; the first, of several.
     pub block: Option<BlockIndex>,
+    /// The number of the root or the part of one, if it is that.
+    pub root: Option<HolderId>,
     /// The field that leads on.
     pub field: Option<u64>,
     /// Whether it has so many fields that they are elements, as those of an array or a hash table.
@@ -35,7 +37,7 @@ pub struct Step {
     pub times: u64,
     /// Whether every way leads through it: it alone keeps the block alive. Of several: through all.
     pub dominates: bool,
-    /// What it retains, where that is known without reading the block.
+    /// What it retains; absent where steps are left out.
     pub retained: Option<Bytes>,
     /// Bytes outside the heap that go with that.
     pub retained_external: Bytes,
@@ -101,10 +103,11 @@ impl Way {
     }
 }
 
-/// What has to be read of blocks to describe ways: their kinds, and which fields lead on.
+/// What has to be read of blocks to describe ways: their kinds and sizes, and which fields lead on.
 #[derive(Default)]
 pub(super) struct Told {
     kinds: HashMap<u32, Kind, FxBuildHasher>,
+    sizes: HashMap<u32, Words, FxBuildHasher>,
     fields: HashMap<(u32, u32), u64, FxBuildHasher>,
 }
 
@@ -134,8 +137,9 @@ pub(super) fn tell(heap: &Heap<'_>, ways: &[Way]) -> Result<Told, Error> {
         if let Some(kind) = kind::at(&columns, place) {
             told.kinds.insert(block, kind);
         }
-        let Some(targets) = columns.get(place).map(|block| block.targets) else { continue };
-        for (field, target) in columns.fields(place).zip(targets) {
+        let Some(found) = columns.get(place) else { continue };
+        told.sizes.insert(block, found.size());
+        for (field, target) in columns.fields(place).zip(found.targets) {
             if below.contains(target) {
                 told.fields.entry((block, *target)).or_insert(field);
             }
@@ -155,6 +159,7 @@ impl Path {
                 steps.push(Step {
                     name: "…".into(),
                     block: None,
+                    root: None,
                     field: None,
                     elements: false,
                     times,
@@ -184,11 +189,17 @@ impl Path {
                     Step {
                         name: kind.map_or_else(String::new, |kind| kind.name(&heap.snapshot)),
                         block: Some(block),
+                        root: None,
                         field,
                         elements: kind.is_some_and(|kind| kind.has_elements()),
                         times: 1,
                         dominates,
-                        retained: heap.graph.retained(block).map(Words::bytes),
+                        // What retains nothing else is known by its own size.
+                        retained: heap
+                            .graph
+                            .retained(block)
+                            .or_else(|| told.sizes.get(&block.0).copied())
+                            .map(Words::bytes),
                         retained_external: heap.graph.external(block),
                     }
                 }
@@ -199,6 +210,7 @@ impl Path {
                     Step {
                         name: holder_name(&heap.snapshot.labels, heap.graph.holders(), holder),
                         block: None,
+                        root: Some(holder),
                         field: None,
                         elements: false,
                         times: 1,
