@@ -67,6 +67,7 @@ pub(super) fn block(opened: &Opened, ask: &HeapBlock, sample: &Value) -> Result<
         "size": facts.size.bytes(),
         "external": facts.external,
         "retained": retained(index),
+        "retained_external": heap.graph.external(index),
         "blocks": below,
         "space": facts.space.name(),
         "reachable": heap.graph.is_reachable(index),

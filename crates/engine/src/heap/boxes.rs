@@ -111,6 +111,7 @@ pub(super) fn treemap(opened: &Opened, ask: &HeapTreemap) -> Result<Answer, Refu
             "what": what(form),
             "retained": piece.words * 8,
             "own": shape.own.bytes(),
+            "retained_external": shape.external,
             "blocks": shape.tops,
             "largest": shape.largest,
         }));

@@ -157,14 +157,18 @@ pub(super) fn shape_text(opened: &Opened, place: &Place, shape: ShapeId) -> Stri
 
 /// A node as answers tell it: `node`, `name`, `retained`.
 pub(super) fn info(opened: &Opened, node: Node) -> Value {
-    let retained = match node {
-        Node::Holder(holder) => opened.heap().graph.held(holder),
-        Node::Block(block) => opened.catalogue.retained(opened.heap(), block),
+    let graph = &opened.heap().graph;
+    let (retained, external) = match node {
+        Node::Holder(holder) => (graph.held(holder), graph.held_external(holder)),
+        Node::Block(block) => {
+            (opened.catalogue.retained(opened.heap(), block), graph.external(block))
+        }
     };
     json!({
         "node": text(opened, node),
         "name": name(opened, node),
         "retained": retained.bytes(),
+        "retained_external": external,
     })
 }
 

@@ -134,8 +134,13 @@ pub(super) fn growth(known: &[Known], ask: &HeapGrowth) -> Answer {
         let roots =
             roots.map(|root| ((root.name.as_str(), true, Some(root.kind.as_str())), root.retained));
         for (key, bytes) in kinds.chain(roots) {
-            let sizes = alive.entry(key).or_insert_with(|| vec![0; place]);
-            if sizes.len() == place {
+            // What comes later than in the second has not grown from the first on.
+            if place <= 1 {
+                alive.entry(key).or_insert_with(|| vec![0; place]);
+            }
+            if let Some(sizes) = alive.get_mut(&key)
+                && sizes.len() == place
+            {
                 sizes.push(bytes.0);
             }
         }

@@ -22,6 +22,7 @@ struct Child {
     blocks: u64,
     bytes: Bytes,
     retained: Bytes,
+    external: Bytes,
 }
 
 enum What {
@@ -76,6 +77,7 @@ fn below(opened: &Opened, place: &Place) -> Vec<Child> {
                 blocks: here.tops,
                 bytes: here.own.bytes(),
                 retained: here.retained.bytes(),
+                external: here.external,
             },
         }
     };
@@ -89,6 +91,7 @@ fn of_block(opened: &Opened, block: BlockIndex) -> Child {
         blocks: 1,
         bytes: opened.catalogue.size(block).bytes(),
         retained: opened.catalogue.retained(opened.heap(), block).bytes(),
+        external: opened.heap().graph.external(block),
     }
 }
 
@@ -129,6 +132,7 @@ impl Child {
             "blocks": self.blocks,
             "bytes": self.bytes,
             "retained": self.retained,
+            "retained_external": self.external,
             "largest": largest,
             "opens": opens,
         })

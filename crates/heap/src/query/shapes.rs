@@ -12,7 +12,7 @@ use rustc_hash::FxBuildHasher;
 use super::Heap;
 use super::catalogue::{Catalogue, KindId};
 use crate::graph::{EVERYTHING, HolderId, Node};
-use crate::units::{BlockIndex, Words};
+use crate::units::{BlockIndex, Bytes, Words};
 
 /// A shape: a place in [`Shapes`], parents before children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +40,8 @@ pub struct Shape {
     pub form: Form,
     /// What it retains.
     pub retained: Words,
+    /// Bytes outside the heap that go with that.
+    pub external: Bytes,
     /// The size of its blocks alone.
     pub own: Words,
     /// Blocks of it, those that hang from others of it too.
@@ -84,6 +86,7 @@ impl Shapes {
             };
             let mut shape = Shape::new(parent, Form::Holder(holder), 0);
             shape.retained = heap.graph.held(holder);
+            shape.external = heap.graph.held_external(holder);
             all.push(shape);
         }
         Self::merge(heap, catalogue, all, None)
@@ -93,6 +96,7 @@ impl Shapes {
     pub fn below(heap: &Heap<'_>, catalogue: &Catalogue, block: BlockIndex) -> Self {
         let mut shape = Shape::new(ShapeId(0), Form::Block(block), 0);
         shape.retained = catalogue.retained(heap, block);
+        shape.external = heap.graph.external(block);
         Self::merge(heap, catalogue, vec![shape], Some(block))
     }
 
@@ -170,7 +174,9 @@ impl Shapes {
         if place == next {
             self.all.push(Shape::new(ShapeId(above), form, parent.depth.saturating_add(1)));
         }
-        self.all[place as usize].add(own, Some((block, catalogue.retained(heap, block))));
+        let shape = &mut self.all[place as usize];
+        shape.add(own, Some((block, catalogue.retained(heap, block))));
+        shape.external += heap.graph.external(block);
         place
     }
 
@@ -276,9 +282,9 @@ impl Shapes {
 
 impl Shape {
     fn new(parent: ShapeId, form: Form, depth: u16) -> Self {
-        let (retained, own) = (Words(0), Words(0));
+        let (retained, external, own) = (Words(0), Bytes(0), Words(0));
         let (blocks, tops, largest, largest_words) = (0, 0, None, 0);
-        Self { parent, form, retained, own, blocks, tops, largest, largest_words, depth }
+        Self { parent, form, retained, external, own, blocks, tops, largest, largest_words, depth }
     }
 
     /// Takes in a block; one that hangs from no other of it with what it retains.
