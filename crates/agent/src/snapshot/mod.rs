@@ -136,6 +136,10 @@ pub(crate) fn resume() {
 pub(crate) fn end_of_process() {
     let Some(setting) = setting() else { return };
     if setting.options.exit {
+        if !writers::has_room() {
+            // The last one is not left out for those before it.
+            writers::finish();
+        }
         match &setting.safe {
             Safe::Single(runtime) => runtime.at_exit(),
             Safe::Multicore(runtime) => runtime.at_exit(),
