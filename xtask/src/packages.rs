@@ -14,6 +14,7 @@ const NEEDED: &[(&str, &str, &str)] = &[
     ("ocamlopt", "ocaml-nox", "the distribution's OCaml"),
     ("ocamlopt.opt", "ocaml-nox", "a program to record"),
     ("ocamlfind", "ocaml-findlib", "finds OCaml libraries"),
+    ("dune", "ocaml-dune", "builds the OCaml library"),
     ("coqc", "coq", "a program to record"),
     ("ocsigenserver.opt", "ocsigenserver", "a program to record"),
     ("eliomopt", "eliom", "builds a page that leaks"),

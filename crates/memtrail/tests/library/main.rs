@@ -18,6 +18,7 @@ mod programs;
 #[allow(dead_code, reason = "shared with the agent's tests")]
 mod running;
 
+mod dune;
 mod external;
 mod labels;
 mod memtrace;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use memtrail_recording::{SnapshotOutcome, SnapshotReason};
+use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
 
 use crate::contents::Contents;
 use crate::heap::Heap;
@@ -41,6 +41,14 @@ on_each!(a_program_takes_snapshots_of_its_own, |compiler| check(compiler, &[]));
 
 on_each!(beside_those_that_the_user_asked_for, |compiler| {
     check(compiler, &["--snapshot", "request", "--rate", "1e-2"]);
+});
+
+on_each!(the_snapshot_at_exit_is_not_left_out_for_those_before_it, |compiler| {
+    let (_, contents) = same(compiler, "library_snapshots", &["--snapshot", "exit"]);
+    let all = contents.description.snapshots.unwrap_or_default();
+    let whole = |s: &&Snapshot| matches!(s.outcome, SnapshotOutcome::Complete { .. });
+    assert_eq!(all.iter().filter(whole).count(), 11, "{all:#?}");
+    assert_eq!(all[10].reason, SnapshotReason::Exit);
 });
 
 on_each!(threads_take_snapshots_at_the_same_time, |compiler| {
