@@ -294,3 +294,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_block_of_40_fields_is_not_told_as_one_of_32() {
+    let mut model = Model::new();
+    let mut names = Vec::new();
+    for size in [32, 33, 40, 63, 64] {
+        let made = model.block(0, &vec![Value::Int(1); size]);
+        model.root(RootKind::Global, "M", Value::Block(made), Strength::Strong);
+    }
+    let bytes = model.bytes();
+    let heap = Heap::new(Snapshot::read(&bytes).unwrap(), 1).unwrap();
+    for index in blocks(&heap) {
+        names.push(block(&heap, index, 1).unwrap().unwrap().kind);
+    }
+    let (some, more) = ("tag 0, 33 to 63 fields", "tag 0, 64 to 127 fields");
+    assert_eq!(names, ["tag 0, 32 fields", some, some, some, more]);
+}

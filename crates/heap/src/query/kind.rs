@@ -48,7 +48,7 @@ impl Kind {
             tag::FORWARD => Self::Forward,
             tag::OBJECT => Self::Object(fields),
             tag if fields <= TOLD => Self::Fields(tag, fields),
-            tag => Self::Fields(tag, 1 << fields.ilog2()),
+            tag => Self::Fields(tag, (1 << fields.ilog2()).max(TOLD + 1)),
         }
     }
 
@@ -86,7 +86,7 @@ impl Kind {
             Self::Object(fields) => format!("object, {}", plural(fields)),
             Self::Fields(tag, fields) if fields <= TOLD => format!("tag {tag}, {}", plural(fields)),
             Self::Fields(tag, fields) => {
-                format!("tag {tag}, {} to {} fields", fields.max(TOLD + 1), fields * 2 - 1)
+                format!("tag {tag}, {fields} to {} fields", (fields + 1).next_power_of_two() - 1)
             }
         }
     }
