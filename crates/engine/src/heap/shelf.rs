@@ -231,7 +231,9 @@ impl State {
         for entry in self.entries.iter_mut().filter(|entry| !entry.asked) {
             entry.asked = true;
             let left = |file: &Arc<dyn SnapshotFile>| opened::left_summary(&**file, &entry.facts);
-            entry.summary = entry.file.as_ref().and_then(left).map(Arc::new);
+            if entry.summary.is_none() {
+                entry.summary = entry.file.as_ref().and_then(left).map(Arc::new);
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! Asks and traces that somebody made up.
 
-use memtrail_engine::Status;
+use memtrail_engine::{Setting, Status};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::heap::{heap, with_snapshots};
 use crate::recorded::{answer, engine, fixture, refusal};
 
 #[test]
@@ -50,8 +51,35 @@ fn numbers_beyond_all_sense_are_taken_for_the_nearest_that_makes_some() {
 /// Asks of all kinds, with fields that mostly exist and values that mostly make sense.
 fn ask() -> impl Strategy<Value = Value> {
     let kind = prop::sample::select(vec![
-        "about", "overview", "flame", "names", "table", "branches", "suspects", "density",
-        "search", "compare", "presets", "complete", "chips", "export",
+        "about",
+        "overview",
+        "flame",
+        "names",
+        "table",
+        "branches",
+        "suspects",
+        "density",
+        "search",
+        "compare",
+        "presets",
+        "complete",
+        "chips",
+        "export",
+        "snapshots",
+        "evolution",
+        "heapgrowth",
+        "heaproots",
+        "heaphistogram",
+        "heapchildren",
+        "heaptreemap",
+        "heapflame",
+        "heapblock",
+        "heappath",
+        "heapstack",
+        "heapshared",
+        "heapstrings",
+        "heapdiff",
+        "heapsamples",
     ]);
     let field = prop::sample::select(vec![
         "rec",
@@ -78,6 +106,13 @@ fn ask() -> impl Strategy<Value = Value> {
         "kind",
         "texts",
         "format",
+        "snapshot",
+        "node",
+        "block",
+        "under",
+        "depth",
+        "how",
+        "min",
     ]);
     let value = prop::sample::select(vec![
         json!(0),
@@ -101,6 +136,13 @@ fn ask() -> impl Strategy<Value = Value> {
         json!({ "rec": 0, "filter": ["live:peak"] }),
         json!("svg"),
         json!(["in:~a", "hide:~b"]),
+        json!("kind:global"),
+        json!("label:1"),
+        json!("block:3"),
+        json!("group:all/tag 0, 2 fields"),
+        json!("string"),
+        json!("retained"),
+        json!("disjoint"),
     ]);
     (kind, prop::collection::btree_map(field, value, 0..5)).prop_map(|(kind, fields)| {
         let mut ask = json!(fields);
@@ -113,7 +155,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn whatever_is_asked_there_is_an_answer_or_an_error(asks in prop::collection::vec(ask(), 64)) {
-        let engine = engine(&[&fixture("lists_and_sets-v1.ctf")]);
+        let offline = Setting { live: false, offline: true };
+        let engine = with_snapshots(offline, &[heap(1, 3), heap(2, 5)]);
         for ask in asks {
             let reply = engine.ask(ask.to_string().as_bytes());
             let answer = memtrail_engine::Answer::decode(&reply.bytes).unwrap();

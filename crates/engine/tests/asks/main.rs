@@ -4,6 +4,7 @@
 mod agreement;
 mod exports;
 mod growing;
+mod heap;
 mod hostile;
 mod recorded;
 mod sizes;

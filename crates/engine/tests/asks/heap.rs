@@ -1,0 +1,387 @@
+//! Asks of heap snapshots.
+
+use std::sync::Arc;
+
+use memtrail_engine::{
+    Answer, Description, Engine, InMemory, Setting, SnapshotFacts, SnapshotFile, Status,
+};
+use memtrail_heap::model::{Heap as Model, Made, Value as Field};
+use memtrail_heap::read::Strength;
+use memtrail_heap::write::Part;
+use memtrail_heap::{RootKind, tag};
+use serde_json::{Value, json};
+
+use crate::recorded::{answer, fixture, refusal};
+
+/// A heap with a list of `cells` strings that a module holds, a table that a frame and the module
+/// share, and a custom block with 4096 bytes outside.
+pub(crate) fn heap(number: u64, cells: usize) -> Vec<u8> {
+    let mut model = Model::new();
+    model.facts.number = number;
+    model.facts.taken_at = 1_000_000_000 * number;
+    model.facts.counters = vec![(b"major_collections".to_vec(), number)];
+    model.contents = true;
+    let mut list: Option<Made> = None;
+    for cell in 0..cells {
+        let text = model.string(if cell % 2 == 0 { b"even" } else { b"odd number" });
+        let next = list.map_or(Field::Int(0), Field::Block);
+        list = Some(model.block(0, &[Field::Block(text), next]));
+    }
+    let custom = model.block(tag::CUSTOM, &[Field::Raw(9), Field::Raw(4096)]);
+    let table = model.block(0, &[Field::Block(custom); 40]);
+    let unit = model.labels.add(None, RootKind::Global, Part::Unit, b"Feed", b"", 0);
+    let field = model.labels.add(Some(unit), RootKind::Global, Part::Field, b"", b"", 1);
+    let thread = model.labels.add(None, RootKind::Stack, Part::Thread, b"", b"", 1);
+    let frame =
+        model.labels.add(Some(thread), RootKind::Stack, Part::Frame, b"Feed.serve", b"feed.ml", 12);
+    if let Some(list) = list {
+        model.root_at(field, Field::Block(list), Strength::Strong, None);
+        model.sample(list, 0);
+    }
+    for label in [field, frame] {
+        model.root_at(label, Field::Block(table), Strength::Strong, None);
+    }
+    model.sample(table, 1);
+    model.bytes()
+}
+
+/// An engine with a recording that has these snapshots, and their numbers from 1 on.
+pub(crate) fn with_snapshots(setting: Setting, heaps: &[Vec<u8>]) -> Engine {
+    let engine = Engine::new(setting);
+    let id = engine.add(&fixture("cache-v2.ctf"), Description::default(), |_| ()).unwrap();
+    for bytes in heaps {
+        let facts = SnapshotFacts::peek(bytes).unwrap();
+        let file: Arc<dyn SnapshotFile> = Arc::new(InMemory(bytes.as_slice().into()));
+        assert!(engine.add_snapshot(id, facts, Some(file)));
+    }
+    engine
+}
+
+const OFFLINE: Setting = Setting { live: false, offline: true };
+
+fn three() -> Engine {
+    with_snapshots(OFFLINE, &[heap(1, 10), heap(2, 20), heap(3, 40)])
+}
+
+fn ask(engine: &Engine, text: &str) -> Value {
+    let ask: Value = serde_json::from_str(text).unwrap();
+    Value::Object(answer(engine, &ask).header().clone())
+}
+
+fn bytes(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no size"))
+}
+
+#[test]
+fn an_ask_of_what_is_not_analysed_says_so_until_somebody_has_worked() {
+    let engine = with_snapshots(Setting::default(), &[heap(1, 10), heap(2, 20)]);
+    let text = br#"{"ask":"heaproots","snapshot":1}"#;
+    for _ in 0..2 {
+        let reply = engine.ask(text);
+        assert_eq!(reply.status, Status::Analysing);
+        let answer = Answer::decode(&reply.bytes).unwrap();
+        assert_eq!(answer.header()["analysing"]["snapshot"], 1);
+    }
+    let (id, done) = engine.work().unwrap();
+    assert_eq!((id.0, done.number, done.ready, done.of), (0, 1, 1, 2));
+    assert_eq!(engine.work(), None, "nobody has asked for the other");
+    assert_eq!(engine.ask(text).status, Status::Answered);
+
+    let evolution = ask(&engine, r#"{"ask":"evolution"}"#);
+    assert_eq!((&evolution["ready"], &evolution["of"]), (&json!(1), &json!(2)));
+    assert_eq!(engine.work().unwrap().1.ready, 2);
+    assert_eq!(engine.work(), None);
+    let evolution = ask(&engine, r#"{"ask":"evolution"}"#);
+    assert_eq!(evolution["snapshots"], json!([1, 2]));
+}
+
+#[test]
+fn waiting_for_work_ends_when_there_may_be_some() {
+    let engine = Arc::new(with_snapshots(Setting::default(), &[heap(1, 10)]));
+    let worker = Arc::clone(&engine);
+    let worker = std::thread::spawn(move || {
+        let mut count = 0;
+        loop {
+            if let Some(done) = worker.work() {
+                return done;
+            }
+            count = worker.wait_for_work(count);
+        }
+    });
+    assert_eq!(engine.ask(br#"{"ask":"heapstack"}"#).status, Status::Analysing);
+    assert_eq!(worker.join().unwrap().1.number, 1);
+}
+
+#[test]
+fn snapshots_are_listed_with_what_is_known_of_them() {
+    let engine = three();
+    let about = ask(&engine, r#"{"ask":"about"}"#);
+    assert_eq!(about["recordings"][0]["snapshots"], 3);
+    assert_eq!(about["recordings"][0]["trace"], true);
+    assert_eq!(about["recordings"][0]["can_snapshot"], false);
+    let list = ask(&engine, r#"{"ask":"snapshots"}"#);
+    assert_eq!(list["can_take"], false);
+    let first = &list["snapshots"][0];
+    assert_eq!((&first["number"], &first["major"]), (&json!(1), &json!(1)));
+    assert_eq!((&first["live"], &first["analysed"]), (&Value::Null, &json!(false)));
+    assert_eq!((&first["contents"], &first["included"]), (&json!(true), &json!(true)));
+    ask(&engine, r#"{"ask":"heapstack","snapshot":1}"#);
+    let list = ask(&engine, r#"{"ask":"snapshots"}"#);
+    let histogram = ask(&engine, r#"{"ask":"heaphistogram","snapshot":1}"#);
+    assert_eq!(list["snapshots"][0]["live"], histogram["bytes"]);
+}
+
+#[test]
+fn series_add_up_to_what_was_alive() {
+    for setting in [r#""by":"kind""#, r#""by":"root""#, r#""by":"kind","limit":1"#] {
+        let engine = three();
+        let text = format!(r#"{{"ask":"evolution",{setting}}}"#);
+        // Each ask lets the engine go on, as the page's do.
+        while engine.work().is_some() || ask(&engine, &text)["ready"] != 3 {}
+        let evolution = ask(&engine, &text);
+        for place in 0..3 {
+            let series = evolution["series"].as_array().unwrap();
+            let sum: u64 = series.iter().map(|series| bytes(&series["bytes"][place])).sum();
+            let rest = bytes(&evolution["rest"][place]);
+            assert_eq!(sum + rest, bytes(&evolution["total"][place]), "{setting}");
+        }
+        let first = &evolution["series"][0];
+        assert_eq!(
+            first["name"],
+            if setting.contains("root") { "Feed" } else { "tag 0, 2 fields" }
+        );
+    }
+}
+
+#[test]
+fn growth_is_what_grew_every_time() {
+    let engine = with_snapshots(OFFLINE, &[heap(1, 10), heap(2, 20), heap(3, 20), heap(4, 40)]);
+    let growth = |range: &str| {
+        let text = format!(r#"{{"ask":"heapgrowth"{range}}}"#);
+        while engine.work().is_some() || ask(&engine, &text)["ready"] == 0 {}
+        while engine.work().is_some() {}
+        ask(&engine, &text)
+    };
+    assert_eq!(growth("")["rows"], json!([]));
+    let some = growth(r#","to":2"#);
+    assert_eq!(some["rows"][0]["name"], "Feed");
+    assert_eq!(some["rows"][0]["is_root"], true);
+    for row in some["rows"].as_array().unwrap() {
+        assert!(bytes(&row["bytes"][1]) > bytes(&row["bytes"][0]), "{row}");
+    }
+}
+
+#[test]
+fn roots_are_told_level_by_level() {
+    let engine = three();
+    let top = ask(&engine, r#"{"ask":"heaproots"}"#);
+    let names = |answer: &Value| -> Vec<String> {
+        let rows = answer["rows"].as_array().unwrap().iter();
+        rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&top), ["Feed", "thread 1"]);
+    let feed = &top["rows"][0];
+    assert_eq!(feed["below"], 1);
+    let shared = bytes(&feed["reachable"]) - bytes(&feed["retained"]);
+    assert_eq!(bytes(&feed["shared"]), shared);
+    // The table with its 41 words and the custom block with 3.
+    assert_eq!(shared, (41 + 3) * 8);
+    let under = format!(r#"{{"ask":"heaproots","under":{}}}"#, feed["node"]);
+    assert_eq!(names(&ask(&engine, &under)), ["field 1"]);
+    let found = ask(&engine, r#"{"ask":"heaproots","find":"serve","sort":"reachable"}"#);
+    assert_eq!(names(&found), ["Feed.serve (feed.ml:12)"]);
+    assert_eq!(bytes(&found["rows"][0]["reachable"]), shared);
+    let kinds = found["kinds"].as_array().unwrap();
+    assert_eq!(kinds.iter().find(|kind| kind["kind"] == "global").unwrap()["labels"], 2);
+    let both = r#"{"ask":"heapshared","a":"kind:global","b":"kind:stack"}"#;
+    assert_eq!(bytes(&ask(&engine, both)["common"]), shared);
+    let stack = ask(&engine, r#"{"ask":"heapstack"}"#);
+    assert_eq!(stack["rows"][1]["depth"], 1);
+}
+
+#[test]
+fn the_dominator_tree_opens_down_to_single_blocks() {
+    let engine = three();
+    let below = |node: &str| {
+        let ask_it = json!({ "ask": "heapchildren", "node": node });
+        Value::Object(answer(&engine, &ask_it).header().clone())
+    };
+    let top = below("all");
+    let sum: u64 = top["rows"].as_array().unwrap().iter().map(|row| bytes(&row["retained"])).sum();
+    assert_eq!(sum, bytes(&top["node"]["retained"]));
+    // What both roots share is below all of them.
+    let table = top["rows"].as_array().unwrap().iter().find(|row| row["what"] == "block").unwrap();
+    assert_eq!(table["name"], "tag 0, 33 to 63 fields");
+    assert_eq!(bytes(&table["retained_external"]), 4096);
+    let field = below("label:1");
+    let list = &field["rows"][0];
+    assert_eq!((&list["what"], &list["name"]), (&json!("block"), &json!("tag 0, 2 fields")));
+    assert_eq!(field["path"][2]["name"], "Feed");
+    // The first cell keeps a string and the other cells.
+    let cell = below(list["node"].as_str().unwrap());
+    let rows = cell["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    let group = json!("group:label:1/tag 0, 2 fields›string");
+    let strings = below(group.as_str().unwrap());
+    assert_eq!(strings["count"], 40);
+    assert_eq!(strings["rows"][0]["what"], "block");
+    for wrong in ["", "label:99", "block:99999", "kind:no", "group:all", "group:all/string", "x:1"]
+    {
+        let text = json!({ "ask": "heapchildren", "node": wrong }).to_string();
+        let (status, _) = refusal(&engine, text.as_bytes());
+        assert_eq!(status, Status::Bad, "{wrong}");
+    }
+}
+
+#[test]
+fn boxes_hold_what_is_inside_them() {
+    let engine = three();
+    for text in [
+        r#"{"ask":"heaptreemap"}"#,
+        r#"{"ask":"heaptreemap","limit":6}"#,
+        r#"{"ask":"heaptreemap","node":"group:label:1/tag 0, 2 fields","depth":1}"#,
+        r#"{"ask":"heapflame"}"#,
+        r#"{"ask":"heapflame","limit":3}"#,
+        r#"{"ask":"heapflame","kind":"string"}"#,
+    ] {
+        let boxes = ask(&engine, text)["boxes"].as_array().unwrap().clone();
+        let mut inside = vec![0; boxes.len()];
+        for (number, one) in boxes.iter().enumerate().skip(1) {
+            let parent = one["parent"].as_u64().unwrap() as usize;
+            assert!(parent < number, "{text}");
+            inside[parent] += bytes(&one["retained"]);
+        }
+        for (one, inside) in boxes.iter().zip(inside) {
+            assert!(inside <= bytes(&one["retained"]), "{text}: {one}");
+            if text.contains("flame") {
+                assert_eq!(inside + bytes(&one["own"]), bytes(&one["retained"]), "{text}: {one}");
+            }
+        }
+    }
+    // 40 strings, of which half have two words more than a header.
+    let strings = ask(&engine, r#"{"ask":"heapflame","kind":"string"}"#);
+    assert_eq!(bytes(&strings["total"]), 20 * 2 * 8 + 20 * 3 * 8);
+    refusal(&engine, br#"{"ask":"heapflame","kind":"no such kind"}"#);
+}
+
+#[test]
+fn a_block_is_told_with_its_neighbours_and_where_it_was_allocated() {
+    let engine = three();
+    let samples = ask(&engine, r#"{"ask":"heapsamples"}"#);
+    assert_eq!(samples["sampled"], 2);
+    let rows = samples["rows"].as_array().unwrap();
+    let blocks: u64 = rows.iter().map(|row| bytes(&row["blocks"])).sum();
+    assert_eq!(blocks, 2);
+    let retained: Vec<u64> = rows.iter().map(|row| bytes(&row["retained"])).collect();
+    assert!(retained.is_sorted_by(|a, b| a >= b));
+    let example = rows[0]["example"].as_u64().unwrap();
+
+    let block = ask(&engine, &format!(r#"{{"ask":"heapblock","block":{example}}}"#));
+    assert_eq!(block["reachable"], true);
+    assert_eq!(block["kind"], "tag 0, 2 fields");
+    assert_eq!(block["referenced_by"]["rows"][0]["node"], "label:1");
+    assert_eq!(block["references"]["count"], 2);
+    let frames = block["sample"]["frames"].as_array().unwrap();
+    assert!(frames[0]["name"].is_string() && frames[0]["line"].is_u64(), "{frames:?}");
+    assert!(block["sample"]["time"].is_number());
+    let steps = block["path"].as_array().unwrap();
+    assert_eq!(steps.last().unwrap()["node"], format!("block:{example}"));
+    assert_eq!(steps[0]["node"], "kind:global");
+
+    let string = &block["references"]["rows"][0];
+    let text = ask(&engine, &format!(r#"{{"ask":"heapblock","block":{}}}"#, string["block"]));
+    assert_eq!((&text["text"], &text["text_length"]), (&json!("odd number"), &json!(10)));
+    assert_eq!(text["sample"], Value::Null);
+    assert_eq!(text["dominator"]["node"], format!("block:{example}"));
+    refusal(&engine, br#"{"ask":"heapblock","block":100000}"#);
+}
+
+#[test]
+fn ways_are_told_to_blocks_and_to_kinds() {
+    let engine = three();
+    let kinds = ask(&engine, r#"{"ask":"heappath","kind":"string"}"#);
+    let paths = kinds["paths"].as_array().unwrap();
+    let blocks: u64 = paths.iter().map(|path| bytes(&path["blocks"])).sum();
+    assert_eq!(blocks, 40);
+    let retained: u64 = paths.iter().map(|path| bytes(&path["retained"])).sum();
+    assert_eq!(retained, 20 * 2 * 8 + 20 * 3 * 8);
+    let custom = ask(&engine, r#"{"ask":"heaphistogram","find":"custom"}"#);
+    let block = &custom["rows"][0]["example"];
+    let shortest = ask(&engine, &format!(r#"{{"ask":"heappath","block":{block}}}"#));
+    assert_eq!(shortest["count"], 1);
+    let text = format!(r#"{{"ask":"heappath","block":{block},"how":"disjoint"}}"#);
+    assert_eq!(ask(&engine, &text)["all"], true);
+    let strings = ask(&engine, r#"{"ask":"heapstrings"}"#);
+    assert_eq!(strings["strings"]["duplicates"][0]["times"], 20);
+    refusal(&engine, br#"{"ask":"heappath"}"#);
+}
+
+#[test]
+fn snapshots_are_compared() {
+    let engine = three();
+    let diff = ask(&engine, r#"{"ask":"heapdiff"}"#);
+    let [before, after] = [0, 1].map(|side| bytes(&diff["bytes"][side]));
+    // 30 cells of three words, 15 strings each of two and of three.
+    assert_eq!(after - before, (30 * 3 + 15 * 2 + 15 * 3) * 8);
+    assert_eq!(diff["kinds"][0]["blocks"], json!([10, 40]));
+    assert_eq!(diff["roots"][0]["name"], "Feed");
+    let back = ask(&engine, r#"{"ask":"heapdiff","a":3,"b":2,"rec_b":0}"#);
+    assert!(bytes(&back["bytes"][0]) > bytes(&back["bytes"][1]));
+    refusal(&engine, br#"{"ask":"heapdiff","a":7}"#);
+}
+
+#[test]
+fn of_what_is_not_in_a_page_there_is_the_summary() {
+    let full = three();
+    ask(&full, r#"{"ask":"heapstack","snapshot":1}"#);
+    let bytes = heap(1, 10);
+    let mut facts = SnapshotFacts::peek(&bytes).unwrap();
+    let file = InMemory(bytes.as_slice().into());
+    facts.summary = Some(memtrail_engine::summary(&file, &facts).unwrap());
+    let json = serde_json::to_string(&facts).unwrap();
+    let facts: SnapshotFacts = serde_json::from_str(&json).unwrap();
+    let engine = with_snapshots(OFFLINE, &[heap(2, 20)]);
+    assert!(engine.add_snapshot(memtrail_engine::RecordingId(0), facts.clone(), None));
+    assert!(!engine.add_snapshot(memtrail_engine::RecordingId(0), facts, None), "it is there");
+    let list = ask(&engine, r#"{"ask":"snapshots"}"#);
+    assert_eq!(list["snapshots"][0]["included"], false);
+    assert!(list["snapshots"][0]["live"].is_u64());
+    let (_, error) = refusal(&engine, br#"{"ask":"heaproots","snapshot":1}"#);
+    assert!(error["message"].as_str().unwrap().contains("snapshot 1 is not in this file"));
+    // The last one is the one that is there.
+    ask(&engine, r#"{"ask":"heaproots"}"#);
+    ask(&engine, r#"{"ask":"heapdiff","a":1,"b":2}"#);
+}
+
+#[test]
+fn a_damaged_snapshot_is_told_and_the_others_go_on() {
+    let mut broken = heap(1, 10);
+    let end = broken.len() / 2;
+    broken[end] ^= 0xff;
+    let engine = with_snapshots(OFFLINE, &[broken, heap(2, 20)]);
+    engine.ask(br#"{"ask":"heaproots","snapshot":1}"#);
+    ask(&engine, r#"{"ask":"heaproots","snapshot":2}"#);
+    let alone = Engine::new(OFFLINE);
+    let id = alone.add_without_trace(Description::default());
+    let file: Arc<dyn SnapshotFile> = Arc::new(InMemory(b"no snapshot".as_slice().into()));
+    alone.add_snapshot(id, SnapshotFacts { number: 1, ..SnapshotFacts::default() }, Some(file));
+    let (_, error) = refusal(&alone, br#"{"ask":"heapchildren"}"#);
+    assert!(error["message"].as_str().unwrap().starts_with("cannot read the snapshot"));
+    assert_eq!(ask(&alone, r#"{"ask":"about"}"#)["recordings"][0]["trace"], false);
+    let list = ask(&alone, r#"{"ask":"snapshots"}"#);
+    assert!(list["snapshots"][0]["damage"].is_string());
+}
+
+#[test]
+fn a_recording_without_snapshots_says_so() {
+    let engine = with_snapshots(OFFLINE, &[]);
+    let (status, error) = refusal(&engine, br#"{"ask":"heaproots"}"#);
+    assert_eq!(
+        (status, &error["message"]),
+        (Status::Unknown, &json!("the recording has no heap snapshots"))
+    );
+    assert_eq!(ask(&engine, r#"{"ask":"snapshots"}"#)["snapshots"], json!([]));
+    assert_eq!(ask(&engine, r#"{"ask":"evolution"}"#)["of"], 0);
+    assert_eq!(ask(&engine, r#"{"ask":"heapgrowth"}"#)["rows"], json!([]));
+    refusal(&engine, br#"{"ask":"heapdiff"}"#);
+}
