@@ -155,6 +155,12 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
         push(&mut todo, row.root, depth + 1);
     }
     table.print(canvas);
+    let together = answer.rows.iter().map(|row| row.together).chain([answer.everything.together]);
+    if whole && together.max().unwrap_or_default().0 > all.0 / 4 {
+        let text = "several together: --sort reachable says which reach most, \
+                    `memtrail heap dominators` what it is";
+        canvas.paragraph(FAINT, 2, text);
+    }
 }
 
 fn list(canvas: &mut Canvas, answer: &Roots) {

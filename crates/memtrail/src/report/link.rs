@@ -2,7 +2,7 @@
 
 use memtrail_profile::report::{Asked, Moment};
 use memtrail_profile::time::Elapsed;
-use memtrail_recording::Recording;
+use memtrail_recording::{Recording, Snapshot, SnapshotOutcome};
 
 use crate::typed;
 
@@ -14,6 +14,16 @@ pub(super) fn command(recording: &Recording, asked: &Asked) -> String {
         text.push_str(&typed::word(&filter));
     }
     text
+}
+
+/// `memtrail heap roots server-4711.memtrail`, if there are snapshots of the heap.
+pub(super) fn heap(recording: &Recording) -> Option<String> {
+    let snapshots = recording.description.as_ref()?.snapshots.as_ref()?;
+    let there = |snapshot: &Snapshot| matches!(snapshot.outcome, SnapshotOutcome::Complete { .. });
+    snapshots
+        .iter()
+        .any(there)
+        .then(|| format!("memtrail heap roots {}", typed::path(&recording.path)))
 }
 
 /// The same question, in the page's words.

@@ -59,6 +59,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
             let _ = writeln!(text, "{faint}in the browser:{plain} {command}");
         }
+        if let Some(command) = link::heap(&recording) {
+            let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
+            let _ = writeln!(text, "{faint}what keeps it alive:{plain} {command}");
+        }
         text
     };
     let mut out = anstream::stdout().lock();

@@ -87,7 +87,7 @@ pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, 
     }
     for recorded in &settled.recordings {
         eprintln!("{}", sentence(recorded));
-        for line in writing::lines(&recorded.description) {
+        for line in writing::lines(&recorded.description, &typed::path(&recorded.folder)) {
             eprintln!("memtrail: {line}");
         }
         for note in &recorded.description.notes {

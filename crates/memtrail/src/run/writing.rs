@@ -51,8 +51,9 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
     listed.sort_by_key(|snapshot| snapshot.number);
 }
 
-/// What became of the snapshots: those that are there in one line, and each that is not.
-pub(super) fn lines(description: &Description) -> Vec<String> {
+/// What became of the snapshots of the recording that is called `shown`: those that are there in one
+/// line, with what to type next, and each that is not.
+pub(super) fn lines(description: &Description, shown: &str) -> Vec<String> {
     let all = description.snapshots.as_deref().unwrap_or_default();
     let sizes = all.iter().filter_map(|snapshot| match snapshot.outcome {
         SnapshotOutcome::Complete { bytes, .. } => Some(bytes),
@@ -60,7 +61,8 @@ pub(super) fn lines(description: &Description) -> Vec<String> {
     });
     let (count, size) = sizes.fold((0, 0), |(count, sum), size| (count + 1, sum + size));
     let noun = if count == 1 { "snapshot" } else { "snapshots" };
-    let there = format!("{count} heap {noun}, {}", as_bytes(size as f64));
+    let size = as_bytes(size as f64);
+    let there = format!("{count} heap {noun}, {size}; next: memtrail heap roots {shown}");
     let failed = all.iter().filter_map(|snapshot| match &snapshot.outcome {
         SnapshotOutcome::Complete { .. } => None,
         SnapshotOutcome::Failed { reason } => {
