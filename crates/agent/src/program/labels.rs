@@ -8,13 +8,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{
-    AtomicU64,
+    AtomicPtr, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::block::{self, Value, as_integer};
 use memtrail_ocaml::frames::Live;
+use memtrail_ocaml::heap::frames::Frame;
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_trace::Code;
 
@@ -32,14 +33,14 @@ const FIRST: u64 = 2;
 const OTHERS: &[u8] = b"[other labels]";
 const LONGEST_NAME: usize = 200;
 
-/// Labels as callstacks show them, in brackets, which no function's name has. They are never freed.
-struct Labels {
-    numbers: BTreeMap<&'static [u8], u64>,
-    names: Vec<&'static [u8]>,
-}
+/// Labels by name, with their numbers. They are never freed. The lock is held by a thread that is gone
+/// only in a fork: nobody waits for it for ever.
+static NUMBERS: Lock<BTreeMap<&'static [u8], u64>> = Lock::new(BTreeMap::new());
 
-/// The lock is held by a thread that is gone only in a fork: nobody waits for it for ever.
-static LABELS: Lock<Labels> = Lock::new(Labels { numbers: BTreeMap::new(), names: Vec::new() });
+/// By number, labels as callstacks show them: in brackets, which no function's name has. Read without
+/// a lock, also by frozen copies of the process.
+static NAMES: [AtomicPtr<&'static [u8]>; ABOVE_LABELS as usize] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; ABOVE_LABELS as usize];
 
 /// Where labels stand: the return address of the frame, 0 before it is learned, and the distance from
 /// the slot of that return address.
@@ -83,30 +84,38 @@ pub(super) fn value_of(name: &[u8]) -> Value {
     let name = name.get(..LONGEST_NAME).unwrap_or(name);
     // A name ends at a zero byte in the trace's format.
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
-    let Some(mut labels) = LABELS.lock_soon() else { return NONE };
-    if let Some(&number) = labels.numbers.get(name) {
-        return block::integer(number as i64);
-    }
-    let next = FIRST + labels.names.len() as u64;
-    if next >= ABOVE_LABELS - 1 {
-        return block::integer((ABOVE_LABELS - 1) as i64);
-    }
-    let shown: &'static [u8] = Box::leak([b"[", name, b"]"].concat().into_boxed_slice());
-    labels.names.push(shown);
-    labels.numbers.insert(&shown[1..=name.len()], next);
-    block::integer(next as i64)
+    let Some(mut numbers) = NUMBERS.lock_soon() else { return NONE };
+    let known = numbers.get(name).copied();
+    let number = known.unwrap_or_else(|| {
+        let next = FIRST + numbers.len() as u64;
+        let Some(place) = NAMES.get(next as usize) else { return ABOVE_LABELS - 1 };
+        if next == ABOVE_LABELS - 1 {
+            return next;
+        }
+        let shown: &'static [u8] = Box::leak([b"[", name, b"]"].concat().into_boxed_slice());
+        place.store(Box::into_raw(Box::new(shown)), Release);
+        numbers.insert(&shown[1..=name.len()], next);
+        next
+    });
+    block::integer(number as i64)
 }
 
 /// The name of the label that has this code; nothing if it is no label's.
 pub(crate) fn name_of(code: Code) -> Option<&'static [u8]> {
     match code.0 >> 1 {
         number @ FIRST..ABOVE_LABELS if code.0 & 1 == 0 => {
-            let labels = LABELS.lock_soon();
-            let names = labels.as_ref().map_or(&[][..], |labels| &labels.names);
-            Some(names.get((number - FIRST) as usize).copied().unwrap_or(OTHERS))
+            // SAFETY: null, or leaked for the life of the process.
+            let name = unsafe { NAMES.get(number as usize)?.load(Acquire).as_ref() };
+            Some(name.copied().unwrap_or(OTHERS))
         }
         _ => None,
     }
+}
+
+/// The label that a frame of the stack stands for; nothing if it is none that the program named.
+pub(crate) fn name_of_frame(memory: ThisProcess, stack_frame: &Frame) -> Option<&'static [u8]> {
+    let frame = frame().filter(|f| f.return_address == stack_frame.descriptor.return_address)?;
+    name_of(frame.code(memory, stack_frame.sp.checked_sub(8)?))
 }
 
 /// Learns where labels stand, from the frame of the caller's caller, which keeps `value` there and

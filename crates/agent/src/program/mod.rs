@@ -23,7 +23,8 @@ use crate::recorder::{self, active};
 use crate::{sampling, snapshot};
 
 pub(crate) use labels::{
-    LabelFrame, frame as label_frame, name_of as label_name, return_address_of,
+    LabelFrame, frame as label_frame, name_of as label_name, name_of_frame as label_of_frame,
+    return_address_of,
 };
 
 /// The version of [`Table`].
@@ -133,8 +134,14 @@ unsafe extern "C" fn label(name: *const c_char, length: usize) -> Value {
 
 extern "C" fn learn_label_frame(value: Value) -> c_int {
     fenced(0, || {
-        let learned = recorder::target().and_then(|target| labels::learn(target, value));
-        c_int::from(learned.is_some())
+        let Some(target) = recorder::target() else { return 0 };
+        let why = match labels::learn(target, value) {
+            None => "the frame that keeps them is not as expected",
+            Some(()) if !target.incremental.load(Relaxed) => "the runtime captures these itself",
+            Some(()) => return 1,
+        };
+        keeping_errno(|| recorder::note(format!("labels are not in callstacks: {why}")));
+        0
     })
 }
 

@@ -20,6 +20,7 @@ mod running;
 
 mod dune;
 mod external;
+mod giving_way;
 mod labels;
 mod memtrace;
 mod roots;

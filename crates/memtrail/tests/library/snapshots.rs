@@ -52,10 +52,16 @@ on_each!(the_snapshot_at_exit_is_not_left_out_for_those_before_it, |compiler| {
 });
 
 on_each!(threads_take_snapshots_at_the_same_time, |compiler| {
-    let (_, contents) = same(compiler, "library_threads", &[]);
+    let (recorded, contents) = same(compiler, "library_threads", &[]);
     let mut labels = labels(&contents);
+    let of_first = format!("[{}]", labels[0]);
     labels.sort();
     assert_eq!(labels, ["one", "three", "two"]);
+    // The frame of whoever asked has the label for its name.
+    let snapshot = std::fs::read(recorded.recording.join("0001.heap")).expect("a snapshot");
+    let snapshot = memtrail_heap::read::Snapshot::read(&snapshot).expect("a snapshot");
+    let mut names = snapshot.labels.iter().map(|(_, label)| snapshot.labels.name(label));
+    assert!(names.any(|name| name == of_first.as_bytes()), "{of_first}");
 });
 
 #[test]

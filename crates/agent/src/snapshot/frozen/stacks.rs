@@ -9,6 +9,7 @@ use memtrail_ocaml::{names, stack};
 
 use super::Frozen;
 use super::roots::RootList;
+use crate::program;
 
 const LONGEST_NAME: usize = 512;
 
@@ -59,6 +60,9 @@ impl<'a> Stacks<'a> {
     /// A label for one frame.
     fn label(&self, list: &mut RootList, thread: LabelId, frame: &Frame) -> LabelId {
         let memory = &self.frozen.memory;
+        if let Some(name) = program::label_of_frame(*memory, frame) {
+            return list.labels.add(Some(thread), RootKind::Stack, Part::Frame, name, b"", 0);
+        }
         let packing = self.frozen.target.runtime.layout.packing;
         // The outermost of the functions inlined into each other is the one that has the frame.
         let place =
