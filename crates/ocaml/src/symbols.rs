@@ -231,6 +231,8 @@ pub mod heap {
     pub const ORPHANING: [&str; 2] = ["caml_orphan_ephemerons", "caml_orphan_finalisers"];
     /// 5.x: function, the action with which roots are marked.
     pub const DARKEN: &str = "caml_darken";
+    /// 5.x: data, `_Atomic uintnat`.
+    pub const MINOR_COLLECTIONS: &str = "caml_minor_collections_count";
     /// 5.x: data, `uintnat`.
     pub const MAJOR_CYCLES: &str = "caml_major_cycles_completed";
 }

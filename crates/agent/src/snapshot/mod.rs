@@ -10,6 +10,7 @@
 //! Nothing of this is set up unless the user asked for snapshots.
 
 mod control;
+mod domains;
 mod exhausted;
 mod freeze;
 mod frozen;

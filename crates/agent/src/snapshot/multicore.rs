@@ -10,14 +10,13 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use memtrail_ocaml::heap::{counters, pools};
 use memtrail_ocaml::layout::MulticoreState;
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
 use super::moment::{self, Moment};
-use super::{Safe, request, setting, writers};
+use super::{Safe, domains, request, setting, writers};
 use crate::clock::monotonic;
 use crate::fence::fenced;
 use crate::recorder::Target;
@@ -41,6 +40,8 @@ pub(super) struct Runtime {
     /// What stands in `enter` without systhreads.
     enter_alone: *mut c_void,
     darken: *mut c_void,
+    /// Null if it is not exported.
+    minor_collections: *const AtomicU64,
     stop_all: StopAll,
     become_domain: unsafe extern "C" fn(c_int),
     /// Enter OCaml's work, take the lock, leave, release.
@@ -97,6 +98,7 @@ impl Runtime {
                 enter,
                 enter_alone: (*enter).load(Acquire),
                 darken: need(names::DARKEN)?,
+                minor_collections: symbol(names::MINOR_COLLECTIONS).cast_const().cast(),
                 stop_all: std::mem::transmute::<*mut c_void, StopAll>(need(names::STOP_ALL)?),
                 become_domain: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(
                     need(names::BECOME_DOMAIN)?,
@@ -115,7 +117,7 @@ impl Runtime {
 
     /// Puts our hook in place, before the program's own code runs.
     pub(super) fn prepare(&self, options: &SnapshotOptions) {
-        if options.every_major {
+        if options.every_major || options.above.is_some() {
             // SAFETY: the variable is the runtime's; systhreads keeps what stands there.
             let before = unsafe {
                 (*self.scan_roots).swap(scanning_roots as ScanHook as *mut c_void, AcqRel)
@@ -225,12 +227,20 @@ impl Runtime {
         }
     }
 
-    /// Bytes of the main domain's part of the major heap.
+    /// Bytes of the major heap.
     pub(super) fn used(&self) -> u64 {
         let memory = self.target.capturer.memory();
-        let heap = pools::heap_of(&memory, &self.fields, self.main);
-        let words = heap.and_then(|heap| counters::heap_words_of_domain(&memory, heap));
-        8 * words.unwrap_or(0)
+        8 * domains::all(memory, &self.fields, self.main, self.minor_collections())
+    }
+
+    /// How many there have been.
+    fn minor_collections(&self) -> u64 {
+        let counter = self.minor_collections;
+        if counter.is_null() {
+            return 0;
+        }
+        // SAFETY: the runtime's variable, which it changes likewise.
+        unsafe { (*counter).load(Relaxed) }
     }
 }
 
@@ -325,7 +335,8 @@ unsafe extern "C" fn interrupted() {
     }
 }
 
-/// Roots are scanned: for the beginning of a major cycle, if they are marked.
+/// Roots are scanned, by each domain for its own: for the beginning of a major cycle, if they are
+/// marked, otherwise for a minor collection.
 unsafe extern "C" fn scanning_roots(
     action: *mut c_void,
     flags: c_int,
@@ -341,7 +352,13 @@ unsafe extern "C" fn scanning_roots(
     }
     fenced((), || {
         let (Some(setting), Some(runtime)) = (setting(), runtime()) else { return };
-        if action == runtime.darken
+        if setting.options.above.is_some() {
+            let (memory, collections) =
+                (runtime.target.capturer.memory(), runtime.minor_collections());
+            domains::tell(memory, &runtime.fields, domain, collections);
+        }
+        if setting.options.every_major
+            && action == runtime.darken
             && domain == runtime.main
             && writers::is_idle()
             && request::one_more(setting.options)

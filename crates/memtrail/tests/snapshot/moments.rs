@@ -87,6 +87,16 @@ on_each!(a_heap_that_grows_too_large, |compiler| {
     assert_eq!(reasons, [SnapshotReason::Above]);
 });
 
+#[test]
+fn a_heap_that_grows_in_other_domains() {
+    let program = build(&named("ocaml-5.3.0"), "heap_grows_apart");
+    let running = Running::start(&program, &["--above", "20MiB"]);
+    running.wait_for("0001.heap");
+    let ended = running.end();
+    assert_eq!((ended.stdout.as_str(), ended.code), ("32\n", Some(0)));
+    assert_eq!(ended.snapshots[0].reason, SnapshotReason::Above);
+}
+
 on_each!(a_heap_that_stays_small, |compiler| {
     let program = build(&named(compiler), "heap_live");
     let recorded = Case::new(&program, &[]).options(&["--above", "1GiB"]).same();
