@@ -3,12 +3,12 @@
 use memtrail_heap::read::Strength;
 use memtrail_heap::write::Space;
 
-use crate::asking::snapshots_of;
+use crate::asking::{Running, snapshots_of};
 use crate::compilers::named;
 use crate::contents;
-use crate::heap::Heap;
+use crate::heap::{Heap, Root};
 use crate::on_each;
-use crate::programs::{build, build_plugin, strip};
+use crate::programs::{build, build_plugin, build_with, strip};
 use crate::running::Case;
 
 const AT_EXIT: [&str; 4] = ["--rate", "1e-2", "--snapshot", "exit"];
@@ -151,6 +151,26 @@ on_each!(modules_own_blocks_are_there, |compiler| {
     assert_eq!(block.space, Space::Static);
     // It has 22 fields at least, of which those that hold something are roots of their own.
     assert!(block.wosize >= 22 && block.targets.is_empty(), "{block:?}");
+});
+
+on_each!(what_c_code_holds, |compiler| {
+    let program = build_with(&named(compiler), "heap_c", &["heap_c_stubs.c"]);
+    let running = Running::start(&program, &["--snapshot", "request"]);
+    let heap = running.snapshot();
+    let by = |words: u64| {
+        let holds = |root: &&Root| heap.blocks[root.block as usize].wosize == words;
+        let paths: Vec<_> = heap.roots.iter().filter(holds).map(|root| root.path.clone()).collect();
+        assert_eq!(paths.len(), 1, "{words}: {paths:?} of {:#?}", heap.paths());
+        paths[0].clone()
+    };
+    assert_eq!(by(201), "global-c/exported");
+    // The dynamic linker does not know it; the file does.
+    assert!(by(202).starts_with("global-c/heap_c+0x"), "{}", by(202));
+    assert_eq!(by(203), "global-c/memory allocated in C");
+    assert_eq!(by(204), "hook/caml_scan_roots_hook");
+    assert_eq!(by(205), "global-c/the array");
+    assert_eq!(by(206), "local-c/0");
+    assert_eq!(running.end().stdout, "206\n");
 });
 
 on_each!(contents_only_when_asked_for, |compiler| {

@@ -24,6 +24,10 @@ use crate::memory::Address;
 /// No list of the runtime's is longer than this; memory that is no list ends somewhere.
 const MOST: usize = 1 << 28;
 
+/// Bytes from a value that C code registered by name to the name (`struct named_value`,
+/// `runtime/callback.c`).
+pub const NAME_OF_VALUE: u64 = 16;
+
 /// A piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {

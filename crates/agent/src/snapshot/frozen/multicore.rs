@@ -65,6 +65,7 @@ fn domain(frozen: &Frozen<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>>,
         }
         registered::add_local(frozen, list, id, local_roots);
     }
+    registered::add_hooked(list, hooked);
 
     let own = list.numbered(None, RootKind::Domain, Part::Domain, id);
     let slot = state + fields.dls_root;

@@ -47,6 +47,20 @@ pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned, st
     }
 }
 
+/// Adds what the hook scans that libraries put before the runtime's own roots, without what has a
+/// label: systhreads' stacks.
+pub(super) fn add_hooked(list: &mut RootList, scanned: Scanned) {
+    let rest = list.unlabelled(scanned);
+    if rest.is_empty() {
+        return;
+    }
+    let name = names::SCAN_ROOTS_HOOK.as_bytes();
+    let label = list.named(None, RootKind::Hook, Part::Symbol, name);
+    for (slot, value) in rest {
+        list.add(slot, value, label);
+    }
+}
+
 /// Adds the variables that C code registered for the time of a call: a list with this head.
 pub(super) fn add_local(frozen: &Frozen<'_>, list: &mut RootList, thread: u64, head: u64) {
     if head == 0 {

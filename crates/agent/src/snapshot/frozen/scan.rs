@@ -6,6 +6,8 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use memtrail_ocaml::heap::NAME_OF_VALUE;
+
 use super::Frozen;
 
 /// Slot and value of everything that was scanned.
@@ -37,8 +39,9 @@ extern "C" fn multicore(_: *mut c_void, value: u64, slot: u64) {
     keep(slot, value);
 }
 
-extern "C" fn named(slot: u64, name: *const c_char) {
-    keep(slot, name as u64);
+// OCaml 4 gives the address of the value, OCaml 5 the value.
+extern "C" fn named(_: u64, name: *const c_char) {
+    keep((name as u64).wrapping_sub(NAME_OF_VALUE), name as u64);
 }
 
 type Single = extern "C" fn(u64, u64);

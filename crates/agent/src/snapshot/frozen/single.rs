@@ -42,6 +42,7 @@ fn threads_and_stacks(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
         let thread = list.numbered(None, RootKind::Stack, Part::Thread, 0);
         add_stack(list, stacks.as_ref(), thread, top);
         registered::add_local(frozen, list, 0, local_roots);
+        registered::add_hooked(list, hooked);
         return;
     }
     for (index, thread) in found.iter().enumerate() {
@@ -55,6 +56,7 @@ fn threads_and_stacks(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
         add_stack(list, stacks.as_ref(), label, top);
         registered::add_local(frozen, list, thread.id, roots);
     }
+    registered::add_hooked(list, hooked);
 }
 
 fn add_stack(list: &mut RootList, stacks: Option<&Stacks<'_>>, label: LabelId, top: Option<Top>) {
