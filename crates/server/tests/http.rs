@@ -5,8 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memtrail_engine::{Answer, Description, Engine, Grown, RecordingId, Setting};
-use memtrail_server::{Error, News, Options, Server};
+use memtrail_engine::{
+    Answer, Description, Engine, Grown, InMemory, RecordingId, Refusal, Setting, SnapshotFacts,
+    SnapshotFile,
+};
+use memtrail_server::{Error, News, Options, Server, Taker};
 
 const TRACE: &[u8] = include_bytes!("../../trace/tests/fixtures/cache-v2.ctf");
 const ABOUT: &str = r#"{"ask":"about"}"#;
@@ -242,6 +245,74 @@ fn news_reach_the_page() {
     // The end of the server is the end of the stream: the page sees that it is gone.
     drop(fixture);
     assert!(lines.all(|line| !line.starts_with("event: ")));
+}
+
+/// Answers yes to the first recording.
+#[derive(Debug, Default)]
+struct Asked(std::sync::Mutex<Vec<RecordingId>>);
+
+impl Taker for Asked {
+    fn take(&self, recording: RecordingId) -> Result<(), Refusal> {
+        self.0.lock().unwrap().push(recording);
+        Ok(())
+    }
+}
+
+#[test]
+fn the_page_asks_a_running_program_for_a_snapshot() {
+    let engine = Engine::new(Setting { live: true, offline: false });
+    let state = memtrail_engine::describe::State::Growing;
+    let running = Description { state, can_snapshot: true, ..Description::default() };
+    engine.add_growing(running.clone());
+    engine.add_growing(Description { can_snapshot: false, ..running });
+    let asked = Arc::new(Asked::default());
+    let taker = Arc::clone(&asked) as Arc<dyn Taker>;
+    let options = Options { port: Some(0), taker: Some(taker), ..Options::default() };
+    let news = News::default();
+    let server = Server::start(Arc::new(engine), news.clone(), &options).unwrap();
+    let fixture = Fixture { server, news };
+    let take = |root: &str, origin: &str, rec: &str| {
+        let path = format!("POST {root}api/snapshot");
+        fixture.request(&path, &[&fixture.host(), &format!("Origin: {origin}")], rec)
+    };
+    let (root, own) = (fixture.root(), format!("http://{}", fixture.server.address()));
+    let taken = take(&root, &own, r#"{"rec":0}"#);
+    assert_eq!((taken.status, taken.text().as_str()), (200, r#"{"asked":true}"#));
+    let refused = take(&root, &own, r#"{"rec":1}"#);
+    assert_eq!(refused.status, 400);
+    assert!(refused.text().contains("was started without --snapshot"), "{}", refused.text());
+    assert_eq!(take(&root, &own, r#"{"rec":2}"#).status, 404);
+    assert_eq!(take(&root, &own, "{}").status, 400);
+    assert_eq!(take("/", &own, r#"{"rec":0}"#).status, 404);
+    assert_ne!(take(&root, "http://evil.example", r#"{"rec":0}"#).status, 200);
+    assert_eq!(*asked.0.lock().unwrap(), [RecordingId(0)]);
+}
+
+#[test]
+fn who_asks_of_what_is_being_analysed_does_not_keep_others_from_asking() {
+    let engine = Arc::new(Engine::new(Setting { live: true, offline: false }));
+    let id = engine.add(TRACE, Description::default(), |_| {}).unwrap();
+    let file: Arc<dyn SnapshotFile> = Arc::new(InMemory((*b"no snapshot").into()));
+    engine.add_snapshot(id, SnapshotFacts { number: 1, ..SnapshotFacts::default() }, Some(file));
+    let (news, options) = (News::default(), Options { port: Some(0), ..Options::default() });
+    let server = Server::start(Arc::clone(&engine), news.clone(), &options).unwrap();
+    let fixture = Fixture { server, news };
+    const HEAP: &str = r#"{"ask":"heapstack"}"#;
+    std::thread::scope(|scope| {
+        // More than are worked on at a time, and nobody analyses anything.
+        let waiting: Vec<_> = (0..20).map(|_| scope.spawn(|| fixture.ask(HEAP))).collect();
+        assert_eq!(fixture.ask(ABOUT).status, 200);
+        for waiting in waiting {
+            let response = waiting.join().unwrap();
+            assert_eq!(response.status, 202);
+            let answer = Answer::decode(&response.body).unwrap();
+            assert_eq!(answer.header()["analysing"]["snapshot"], 1);
+        }
+        // Now somebody does.
+        let (id, done) = engine.work().unwrap();
+        fixture.news.analysed(id, done);
+    });
+    assert_eq!(fixture.ask(HEAP).status, 400);
 }
 
 #[test]

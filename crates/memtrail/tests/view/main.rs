@@ -7,6 +7,7 @@ mod exported;
 mod offline;
 mod refused;
 mod served;
+mod snapshots;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

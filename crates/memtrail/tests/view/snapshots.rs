@@ -1,0 +1,187 @@
+//! Recordings with heap snapshots, and snapshots alone, as `memtrail view` and `html` show them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use memtrail_engine::Answer;
+use memtrail_heap::model::{Heap, Value};
+use memtrail_heap::read::Strength;
+use memtrail_heap::write::Part;
+use memtrail_heap::{RootKind, tag};
+
+use crate::client::View;
+use crate::{complaint, fixture, memtrail};
+
+/// A snapshot of a list that a module holds; of each cell an element is some earlier one.
+fn snapshot(number: u64, cells: usize) -> Vec<u8> {
+    let mut heap = Heap::new();
+    heap.facts.number = number;
+    heap.facts.taken_at = number * 1_000_000_000;
+    heap.facts.program = b"server".to_vec();
+    let mut list = vec![heap.block(tag::DOUBLE, &[Value::Raw(0)])];
+    let mut random = number;
+    for cell in 1..=cells {
+        // Knuth's generator: pointers that do not compress.
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let element = list[(random >> 33) as usize % cell];
+        list.push(heap.block(0, &[Value::Block(element), Value::Block(list[cell - 1])]));
+    }
+    let list = Value::Block(list[cells]);
+    let unit = heap.labels.add(None, RootKind::Global, Part::Unit, b"Feed", b"", 0);
+    heap.root_at(unit, list, Strength::Strong, None);
+    heap.bytes()
+}
+
+/// A recording with three of them.
+fn recording(folder: &Path) -> PathBuf {
+    let recording = folder.join("server-1.memtrail");
+    fs::create_dir(&recording).expect("a folder");
+    fs::copy(fixture("cache-v2.ctf"), recording.join("trace.ctf")).expect("copied");
+    for number in 1..=3 {
+        let file = recording.join(format!("000{number}.heap"));
+        fs::write(file, snapshot(number, number as usize * 100)).expect("written");
+    }
+    recording
+}
+
+/// The answer to an ask, when what it needs is analysed.
+fn ask(view: &View, ask: &str) -> Answer {
+    for _ in 0..600 {
+        let response = view.request("POST", "api/ask", ask);
+        let answer = Answer::decode(&response.body).expect("an answer");
+        match response.status {
+            202 => assert!(answer.header().contains_key("analysing")),
+            200 => return answer,
+            status => panic!("{status}: {:?}", answer.header()),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("not analysed for half a minute: {ask}");
+}
+
+#[test]
+fn a_recording_is_shown_with_its_snapshots() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = recording(folder.path());
+    let view = View::start([&recording]);
+    let about = view.ask(r#"{"ask":"about"}"#);
+    assert_eq!(about.header()["recordings"][0]["snapshots"], 3);
+    let roots = ask(&view, r#"{"ask":"heaproots"}"#);
+    assert_eq!(roots.header()["rows"][0]["name"], "Feed");
+    assert_eq!(roots.header()["rows"][0]["retained"], (300 * 3 + 2) * 8);
+    // The page asks again when it hears that more is analysed.
+    let mut ready = 0;
+    while ready < 3 {
+        std::thread::sleep(Duration::from_millis(20));
+        ready = ask(&view, r#"{"ask":"evolution"}"#).header()["ready"].as_u64().unwrap();
+    }
+    let growth = ask(&view, r#"{"ask":"heapgrowth"}"#);
+    assert_eq!(growth.header()["rows"][0]["name"], "Feed");
+    // What was found is left beside the snapshots, for the next time.
+    for file in ["0001.heap.summary", "0003.heap.index"] {
+        assert!(recording.join(file).exists(), "{file}");
+    }
+    assert_eq!(view.interrupt().status.code(), Some(0));
+    let view = View::start([&recording]);
+    let evolution = view.ask(r#"{"ask":"evolution"}"#);
+    assert_eq!(evolution.header()["ready"], 3, "at once");
+}
+
+#[test]
+fn analysing_is_told_to_the_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let view = View::start([recording(folder.path())]);
+    let mut events = view.events();
+    ask(&view, r#"{"ask":"heapstack","snapshot":2}"#);
+    assert!(events.any(|line| line == "event: analysed"));
+    assert_eq!(events.next().as_deref(), Some(r#"data: {"number":2,"of":3,"ready":1,"rec":0}"#));
+}
+
+#[test]
+fn a_snapshot_alone_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("0007.heap");
+    fs::write(&file, snapshot(7, 10)).unwrap();
+    let view = View::start([&file]);
+    let about = view.ask(r#"{"ask":"about"}"#);
+    let told = &about.header()["recordings"][0];
+    assert_eq!(told["trace"], false);
+    assert_eq!(told["program"], "server");
+    assert_eq!(told["snapshots"], 1);
+    let list = ask(&view, r#"{"ask":"snapshots"}"#);
+    assert_eq!(list.header()["snapshots"][0]["number"], 7);
+    ask(&view, r#"{"ask":"heaptreemap"}"#);
+}
+
+#[test]
+fn a_program_that_does_not_run_is_not_asked_for_a_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let view = View::start([recording(folder.path())]);
+    let response = view.request("POST", "api/snapshot", r#"{"rec":0}"#);
+    let told: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
+    assert_eq!(response.status, 400);
+    assert_eq!(told["error"]["message"], "the program does not run any more");
+    assert_eq!(view.request("POST", "api/snapshot", r#"{"rec":5}"#).status, 404);
+    assert_eq!(view.request("POST", "api/snapshot", "nonsense").status, 400);
+}
+
+/// The snapshots in a page: their facts, and whether they are there.
+fn in_page(page: &str) -> Vec<(serde_json::Value, bool)> {
+    let elements = page.split(r#"<script type="application/x-memtrail-snapshot""#).skip(1);
+    elements
+        .map(|element| {
+            let (head, rest) = element.split_once('>').unwrap();
+            let facts = head.split("data-snapshot=\"").nth(1).unwrap().trim_end_matches('"');
+            let facts = facts.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">");
+            let facts = serde_json::from_str(&facts.replace("&amp;", "&")).unwrap();
+            (facts, !rest.starts_with("</script>"))
+        })
+        .collect()
+}
+
+#[test]
+fn snapshots_are_in_the_page_that_opens_from_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = recording(folder.path()).display().to_string();
+    let file = folder.path().join("x.html").display().to_string();
+    let output = memtrail(["html", "-o", &file, &recording]);
+    let (code, said) = complaint(&output);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("snapshots"), "{said}");
+    let page = fs::read_to_string(&file).unwrap();
+    let there = in_page(&page);
+    assert_eq!(there.len(), 3);
+    for (number, (facts, is_included)) in (1..).zip(&there) {
+        assert_eq!((&facts["number"], *is_included), (&serde_json::json!(number), true));
+        assert!(facts["summary"]["bytes"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn of_snapshots_that_have_no_room_the_newest_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("server-1.memtrail");
+    fs::create_dir(&recording).unwrap();
+    fs::copy(fixture("cache-v2.ctf"), recording.join("trace.ctf")).unwrap();
+    for number in 1..=4 {
+        fs::write(recording.join(format!("000{number}.heap")), snapshot(number, 60_000)).unwrap();
+    }
+    let size = fs::metadata(recording.join("0001.heap")).unwrap().len();
+    let recording = recording.display().to_string();
+    let file = folder.path().join("x.html").display().to_string();
+    let whole = memtrail(["html", "-o", &file, "--max-size", "500M", "--json", &recording]);
+    let told: serde_json::Value = serde_json::from_slice(&whole.stdout).unwrap();
+    let snapshots = &told["recordings"][0]["snapshots"];
+    assert_eq!(snapshots["included"], serde_json::json!([1, 2, 3, 4]));
+    let all = fs::metadata(&file).unwrap().len();
+    let limit = (all - size / 2).to_string();
+    let less = memtrail(["html", "-o", &file, "--max-size", &limit, &recording]);
+    let (code, said) = complaint(&less);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 of 4 heap snapshots are not in the file"), "{said}");
+    let page = fs::read_to_string(&file).unwrap();
+    assert!(page.len() as u64 <= all - size / 2, "{} of {limit}", page.len());
+    let included: Vec<bool> = in_page(&page).into_iter().map(|(_, is_there)| is_there).collect();
+    assert_eq!(included, [false, true, true, true]);
+}
