@@ -13,6 +13,7 @@ use memtrail_server::{Error, News, Options, Server, Taker};
 
 const TRACE: &[u8] = include_bytes!("../../trace/tests/fixtures/cache-v2.ctf");
 const ABOUT: &str = r#"{"ask":"about"}"#;
+const HEAP: &str = r#"{"ask":"heapstack"}"#;
 
 struct Fixture {
     server: Server,
@@ -297,7 +298,6 @@ fn who_asks_of_what_is_being_analysed_does_not_keep_others_from_asking() {
     let (news, options) = (News::default(), Options { port: Some(0), ..Options::default() });
     let server = Server::start(Arc::clone(&engine), news.clone(), &options).unwrap();
     let fixture = Fixture { server, news };
-    const HEAP: &str = r#"{"ask":"heapstack"}"#;
     std::thread::scope(|scope| {
         // More than are worked on at a time, and nobody analyses anything.
         let waiting: Vec<_> = (0..20).map(|_| scope.spawn(|| fixture.ask(HEAP))).collect();
