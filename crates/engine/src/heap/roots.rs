@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use memtrail_heap::graph::{Holder, HolderId, Node};
+use memtrail_heap::graph::{EVERYTHING, Holder, HolderId, Node};
 use memtrail_heap::query::{self, label_path};
 use memtrail_heap::{Bytes, LabelId, RootKind};
 use memtrail_profile::calls::Pattern;
@@ -24,6 +24,9 @@ use crate::refusal::Refusal;
 #[derive(Debug, Default)]
 pub(crate) struct Reach(Mutex<HashMap<HolderId, Bytes>>);
 
+/// What the row of what several roots keep alive together is called.
+const SEVERAL: &str = "several together";
+const SEVERAL_KINDS: &str = "several kinds of roots together";
 /// Frames and slots that are told, at most.
 const MOST_FRAMES: usize = 5000;
 
@@ -43,13 +46,23 @@ impl Reach {
     }
 }
 
-/// A root with what is told of it.
+/// A root with what is told of it, or what several parts of a holder keep alive together.
 struct Root {
     holder: HolderId,
-    label: LabelId,
-    kind: RootKind,
+    /// Absent if it is what several keep.
+    label: Option<LabelId>,
+    kind: &'static str,
     path: Vec<String>,
     retained: Bytes,
+    external: Bytes,
+}
+
+impl Root {
+    /// What it reaches.
+    fn reachable(&self, reach: &HashMap<HolderId, Bytes>) -> Bytes {
+        // What several keep is reached by each of them.
+        if self.label.is_none() { self.retained } else { reach[&self.holder] }
+    }
 }
 
 fn root(opened: &Opened, label: LabelId) -> Option<Root> {
@@ -57,11 +70,53 @@ fn root(opened: &Opened, label: LabelId) -> Option<Root> {
     let holder = heap.graph.holders().label(label);
     Some(Root {
         holder,
-        label,
-        kind: heap.snapshot.labels.get(label)?.kind,
+        label: Some(label),
+        kind: heap.snapshot.labels.get(label)?.kind.name(),
         path: label_path(&heap.snapshot.labels, label),
         retained: heap.graph.held(holder).bytes(),
+        external: heap.graph.held_external(holder),
     })
+}
+
+/// What several parts of a holder keep alive together, and none of them alone.
+fn together(opened: &Opened, holder: HolderId) -> Root {
+    let graph = &opened.heap().graph;
+    let parts = (0..graph.holders().len() as u32)
+        .map(HolderId)
+        .filter(|part| graph.dominator(Node::Holder(*part)) == Some(Node::Holder(holder)));
+    let (mut retained, mut external) = (graph.held(holder).bytes(), graph.held_external(holder));
+    for part in parts {
+        retained.0 = retained.0.saturating_sub(graph.held(part).bytes().0);
+        external.0 = external.0.saturating_sub(graph.held_external(part).0);
+    }
+    let (kind, name) = match graph.holders().get(holder) {
+        Holder::Everything => ("several kinds", SEVERAL_KINDS),
+        Holder::Kind(kind) => (kind.name(), SEVERAL),
+        Holder::Label(label) => {
+            let label = opened.heap().snapshot.labels.get(label);
+            (label.map_or("", |label| label.kind.name()), SEVERAL)
+        }
+    };
+    Root { holder, label: None, kind, path: vec![name.to_owned()], retained, external }
+}
+
+/// The holders of which [`together`] belongs to a level of the tree of roots.
+fn above(opened: &Opened, ask: &HeapRoots, under: Option<HolderId>) -> Vec<HolderId> {
+    let holders = opened.heap().graph.holders();
+    if let Some(under) = under {
+        // All of a label would be itself once more.
+        let has_parts = (0..holders.len() as u32).map(HolderId).any(|part| {
+            opened.heap().graph.dominator(Node::Holder(part)) == Some(Node::Holder(under))
+        });
+        return if has_parts { vec![under] } else { Vec::new() };
+    }
+    if !ask.find.is_empty() {
+        return Vec::new();
+    }
+    let is_asked = |kind: &RootKind| ask.kind.as_ref().is_none_or(|asked| asked == kind.name());
+    let kinds = RootKind::ALL.iter().copied().filter(is_asked).map(|kind| holders.kind(kind));
+    let everything = ask.kind.is_none().then_some(EVERYTHING);
+    kinds.chain(everything).collect()
 }
 
 /// How many labels are directly below each.
@@ -76,13 +131,15 @@ fn below(opened: &Opened) -> HashMap<LabelId, u64> {
 }
 
 fn row(opened: &Opened, root: &Root, reachable: Bytes, below: u64) -> Value {
+    let node = Node::Holder(root.holder);
+    let path: Vec<String> = root.path.iter().map(|name| shown(name)).collect();
     json!({
-        "node": node::text(opened, Node::Holder(root.holder)),
-        "kind": root.kind.name(),
-        "name": node::name(opened, Node::Holder(root.holder)),
-        "path": root.path.iter().map(|name| shown(name)).collect::<Vec<_>>(),
+        "node": node::text(opened, node),
+        "kind": root.kind,
+        "name": path.last(),
+        "path": path,
         "retained": root.retained,
-        "retained_external": opened.heap().graph.held_external(root.holder),
+        "retained_external": root.external,
         "reachable": reachable,
         "shared": reachable.0.saturating_sub(root.retained.0),
         "below": below,
@@ -115,7 +172,8 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
             of_kind && placed
         })
         .filter_map(|(id, _)| root(opened, id))
-        .filter(|root| root.retained.0 >= ask.min)
+        .chain(above(opened, ask, under).into_iter().map(|holder| together(opened, holder)))
+        .filter(|root| root.retained.0 >= ask.min.max(u64::from(root.label.is_none())))
         .filter(|root| {
             pattern.as_ref().is_none_or(|pattern| pattern.matches(&root.path.join(" / ")))
         })
@@ -126,7 +184,7 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
         let holders: Vec<HolderId> = rows.iter().map(|root| root.holder).collect();
         let reach = opened.reach.of(opened, &holders);
         rows.sort_by_key(|root| {
-            let reachable = reach[&root.holder];
+            let reachable = root.reachable(&reach);
             let shared = Bytes(reachable.0.saturating_sub(root.retained.0));
             (if ask.sort == RootSort::Shared { shared } else { reachable }, Reverse(root.holder))
         });
@@ -155,8 +213,8 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
     let told: Vec<Value> = affordable
         .iter()
         .map(|root| {
-            let below = below.get(&root.label).copied().unwrap_or(0);
-            row(opened, root, reach[&root.holder], below)
+            let below = root.label.and_then(|label| below.get(&label)).copied().unwrap_or(0);
+            row(opened, root, root.reachable(&reach), below)
         })
         .collect();
     let kinds: Vec<Value> = kinds
@@ -175,7 +233,7 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
             })
         })
         .collect();
-    let total = heap.graph.held(memtrail_heap::graph::EVERYTHING).bytes();
+    let total = heap.graph.held(EVERYTHING).bytes();
     Ok(Answer::new(json!({ "rows": told, "count": count, "total": total, "kinds": kinds })))
 }
 
@@ -195,8 +253,8 @@ pub(super) fn stack(opened: &Opened, _: &HeapStack) -> Answer {
     let told: Vec<Value> = affordable
         .iter()
         .map(|root| {
-            let count = below.get(&root.label).copied().unwrap_or(0);
-            let mut told = row(opened, root, reach[&root.holder], count);
+            let count = root.label.and_then(|label| below.get(&label)).copied().unwrap_or(0);
+            let mut told = row(opened, root, root.reachable(&reach), count);
             told["depth"] = json!(root.path.len().saturating_sub(1));
             told["opens"] = json!(count > 0 || root.retained.0 > 0);
             told
