@@ -298,9 +298,14 @@ impl CachedStack {
         }
         self.codes.extend(rest.iter().rev().map(|&(_, pc)| code_of_return_address(pc)));
         if let Some(frame) = program::label_frame() {
-            let fresh = self.returns[end - count..].iter().enumerate();
-            let labelled = fresh.filter(|&(_, &pc)| pc == frame.return_address);
-            self.labelled.extend(labelled.map(|(entry, _)| end - count + entry));
+            for entry in end - count..end {
+                if self.returns[entry] == frame.return_address {
+                    if self.labelled.try_reserve(1).is_err() {
+                        break;
+                    }
+                    self.labelled.push(entry);
+                }
+            }
         }
         true
     }
