@@ -183,7 +183,8 @@ CAMLprim value memtrail_globals(value unit)
 }
 
 /* Values on the stack move when memory is allocated, but not the slots that they stand in: the frames
-   below this call hold still until it returns. */
+   below this call hold still until it returns. All are copied at once all the same, before anything else
+   is allocated. */
 
 struct frame {
   char place[600];
@@ -222,17 +223,20 @@ static void note_frame(void *data, const char *function, size_t function_length,
 CAMLprim value memtrail_frames(value unit)
 {
   CAMLparam1(unit);
-  CAMLlocal4(all, pair, place, values);
+  CAMLlocal5(all, pair, place, values, every);
   struct stack stack = {{NULL, sizeof(struct frame), 0, 0}, {NULL, sizeof(value *), 0, 0}};
   size_t i, j;
   if (agent != NULL) agent->frames(note_frame, &stack);
+  every = caml_alloc(stack.slots.count, 0);
+  for (i = 0; i < stack.slots.count; i++)
+    Store_field(every, i, **AT(stack.slots, const value *, i));
   all = caml_alloc(stack.frames.count, 0);
   for (i = 0; i < stack.frames.count; i++) {
     const struct frame *frame = AT(stack.frames, struct frame, i);
     place = caml_copy_string(frame->place);
     values = caml_alloc(frame->count, 0);
     for (j = 0; j < frame->count; j++)
-      Store_field(values, j, **AT(stack.slots, const value *, frame->first + j));
+      Store_field(values, j, Field(every, frame->first + j));
     pair = caml_alloc_small(2, 0);
     Field(pair, 0) = place;
     Field(pair, 1) = values;
@@ -315,15 +319,22 @@ static const char *become_recorded(const char *folder, const char *file, const c
   struct stat status;
   size_t length, count = 0, i;
   char **words, **word;
-  char *arguments = own_arguments(&length);
+  char *arguments;
   ssize_t end = readlink("/proc/self/exe", program, sizeof program - 1);
   if (stat(file, &status) == 0 && !S_ISREG(status.st_mode)) return "MEMTRACE names no file";
   if (!find_memtrail(memtrail, sizeof memtrail)) return "there is no memtrail on the PATH";
-  if (arguments == NULL || length == 0 || end <= 0) return "/proc cannot be read";
+  arguments = own_arguments(&length);
+  if (arguments == NULL || length == 0 || end <= 0) {
+    free(arguments);
+    return "/proc cannot be read";
+  }
   program[end] = 0;
   for (i = 0; i < length; i++) count += arguments[i] == 0;
   words = calloc(count + 12, sizeof *words);
-  if (words == NULL) return strerror(ENOMEM);
+  if (words == NULL) {
+    free(arguments);
+    return strerror(ENOMEM);
+  }
   word = words;
   *word++ = "memtrail";
   *word++ = "run";
@@ -342,7 +353,10 @@ static const char *become_recorded(const char *folder, const char *file, const c
     *word++ = arguments + i;
   link_to_trace(file, folder);
   execv(memtrail, words);
-  return strerror(errno);
+  i = errno;
+  free(words);
+  free(arguments);
+  return strerror((int)i);
 }
 
 #endif
