@@ -32,7 +32,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let mut table = Table::new(&["retained", "reachable"], "frame");
         for row in rows.iter().filter(|row| !row.path.is_empty()) {
             let is_slot = row.path.last().is_some_and(|name| name.starts_with("slot "));
-            if !args.all && (is_slot || row.reachable.0 == 0) {
+            // What the program named says what the frames above are for.
+            let is_label = row.path.last().is_some_and(|name| name.starts_with('['));
+            if !args.all && (is_slot || row.reachable.0 == 0 && !is_label) {
                 left_out += usize::from(!is_slot);
                 continue;
             }

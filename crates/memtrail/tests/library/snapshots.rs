@@ -58,10 +58,13 @@ on_each!(threads_take_snapshots_at_the_same_time, |compiler| {
     labels.sort();
     assert_eq!(labels, ["one", "three", "two"]);
     // The frame of whoever asked has the label for its name.
-    let snapshot = std::fs::read(recorded.recording.join("0001.heap")).expect("a snapshot");
-    let snapshot = memtrail_heap::read::Snapshot::read(&snapshot).expect("a snapshot");
-    let mut names = snapshot.labels.iter().map(|(_, label)| snapshot.labels.name(label));
-    assert!(names.any(|name| name == of_first.as_bytes()), "{of_first}");
+    let stack = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["heap", "stack", "--snapshot", "1"])
+        .arg(&recorded.recording)
+        .output()
+        .expect("memtrail heap stack");
+    let stack = String::from_utf8_lossy(&stack.stdout).into_owned();
+    assert!(stack.lines().any(|line| line.ends_with(&format!("  {of_first}"))), "{stack}");
 });
 
 #[test]
