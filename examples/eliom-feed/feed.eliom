@@ -1,7 +1,7 @@
 (* A feed: a page whose list of entries grows in the browser while it is open.
 
    It leaks. Without a scope, [Down.of_react] gives each process of a client, that is each visit, a
-   channel of its own on the server, which is there until the visitor's state times out. *)
+   channel of its own on the server, which stays there when the visitor has gone. *)
 
 [%%shared open Eliom_content.Html]
 

@@ -12,7 +12,7 @@ pub(super) fn outside(size: Bytes) -> String {
 }
 
 /// Columns that a text should have at least; with less, it gets a line of its own.
-const ROOM: usize = 24;
+const ROOM: usize = 16;
 
 /// Rows of right-aligned figures, each with a text.
 pub(super) struct Table {
