@@ -19,7 +19,7 @@ import { Treemap } from "./treemap/Treemap.tsx";
 const node = param("node", "all");
 const as = param("as", "map");
 const MOST_BOXES = 1500;
-const DEPTH = 5;
+const DEPTH = 8;
 
 const AS = [
   { id: "map", title: "Map", what: "nested boxes" },

@@ -18,7 +18,7 @@ const COLUMNS = [
   counts<RootRow>("below", "Parts", "roots directly under it", 2, (row) => row.below || null),
 ];
 
-/** Rows from which on one is told which kinds there are. */
+/** Kinds that keep next to nothing are left to the table. */
 const MOST_CHIPS = 12;
 
 function Roots() {
@@ -48,7 +48,10 @@ function Roots() {
       ),
     opens: (row) => row.below > 0,
   });
-  const kinds = answer?.kinds.filter(({ retained }) => retained > 0).slice(0, MOST_CHIPS) ?? [];
+  const kinds = (answer?.kinds ?? [])
+    .filter(({ retained }) => retained > 0)
+    .sort((a, b) => b.retained - a.retained)
+    .slice(0, MOST_CHIPS);
   return (
     <HeapTable
       id="roots"

@@ -56,7 +56,7 @@ function Stack() {
     },
     opens: ({ below }) => below.length > 0,
     // Domains and threads are open, frames are not.
-    startsOpen: ({ below }) => below.some((inner) => inner.below.length > 0),
+    startsOpen: ({ row, below }) => row.depth === 0 || below.some((inner) => inner.below.length > 0),
   });
   return (
     <HeapTable

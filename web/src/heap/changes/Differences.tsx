@@ -1,13 +1,14 @@
 /** Two snapshots against each other: by kind of block, or by root. */
 import type { ComponentChildren } from "preact";
-import { go, page, param, withParam } from "../../state/page.ts";
+import { useAsk } from "../../engine/asking.ts";
+import { go, page, param, rec, withParam } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import { bytes, count, ratio } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Refusal } from "../../widgets/State.tsx";
 import type { Change, DiffAnswer, Snapshot } from "../answers.ts";
 import { pathsTo } from "../Kinds.tsx";
-import { base, chooseBoth, included, snapshot, useHeapAsk } from "../state.ts";
+import { base, chooseBoth, included, snapshot } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
 import { HeapTable } from "../table/HeapTable.tsx";
 import { given } from "../table/rows.ts";
@@ -50,8 +51,9 @@ const COLUMNS = [
 
 export function Differences({ switcher }: { switcher: ComponentChildren }) {
   const [a, b] = [base.value, snapshot.value];
-  const { answer, error, of: asked } = useHeapAsk<DiffAnswer>(
-    a && b ? { ask: "heapdiff", a: a.number, b: b.number, limit: MOST } : null,
+  const { answer, error, of: asked } = useAsk<DiffAnswer>(
+    a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MOST } : null,
+    "h",
   );
   const roots = of.value === "roots";
   if (error && !answer) return <Refusal error={error} />;

@@ -1,7 +1,7 @@
 /** The stacked areas, their axes, and the marks of the snapshots that are chosen. */
 import type { RefObject } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { elapsedMark, sizeSteps, timeSteps } from "../../timeline/axis.ts";
+import { elapsedMark, timeSteps } from "../../timeline/axis.ts";
 import { bytes, seconds } from "../../text/units.ts";
 import { useSize } from "../../widgets/size.ts";
 import type { EvolutionAnswer, Snapshot } from "../answers.ts";
@@ -106,11 +106,11 @@ export function Chart({ element, answer, axis, paints, height, onHover, onStep }
     >
       {width > 0 && (
         <svg width={width} height={height} aria-hidden="true">
-          {marksUpTo(most, Math.max(2, height / 40), sizeSteps).map((mark) => (
+          {marksUpTo(most, Math.max(2, height / 40)).map((mark) => (
             <g key={mark}>
               <line class="evolution-grid" x1={LEFT} x2={width - RIGHT} y1={y(mark)} y2={y(mark)} />
               <text x={LEFT - 8} y={y(mark) + 4} text-anchor="end">
-                {bytes(mark)}
+                {bytes(mark).replace(/\.0+ /, " ")}
               </text>
             </g>
           ))}

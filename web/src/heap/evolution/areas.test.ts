@@ -36,6 +36,7 @@ test("areas stand upon each other and add up to the total", () => {
 });
 
 test("marks are round and few", () => {
-  assert.deepEqual(marksUpTo(100, 4, [1, 2, 5, 10, 20, 50, 100]), [50, 100]);
-  assert.deepEqual(marksUpTo(0, 4, [1, 2]), []);
+  assert.deepEqual(marksUpTo(100, 4), [32, 64, 96]);
+  assert.deepEqual(marksUpTo(1, 4), [1]);
+  assert.deepEqual(marksUpTo(0, 4), []);
 });

@@ -70,10 +70,10 @@ export function outline(xs: readonly number[], area: Area, y: (bytes: number) =>
 /** Half the width of a bar. */
 const SINGLE = 24;
 
-/** About `wanted` round marks from 0 to `most`, from steps in ascending order. */
-export function marksUpTo(most: number, wanted: number, steps: readonly number[]): number[] {
-  const step = steps.find((one) => most / one <= wanted) ?? most;
+/** Marks from 0 to `most`, about `wanted` of them, at multiples of a power of two. */
+export function marksUpTo(most: number, wanted: number): number[] {
+  const step = 2 ** Math.max(0, Math.ceil(Math.log2(most / wanted)));
   const marks: number[] = [];
-  for (let mark = step; step > 0 && mark <= most; mark += step) marks.push(mark);
+  for (let mark = step; most > 0 && mark <= most; mark += step) marks.push(mark);
   return marks;
 }

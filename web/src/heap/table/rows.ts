@@ -121,7 +121,7 @@ export class TreeRows<R> implements GridRows<R> {
       level.waiting = false;
       rows.forEach((row, index) => {
         level.rows.set(page * PAGE + index, row);
-        if (this.source.startsOpen?.(row)) this.openBelow(level, page * PAGE + index, row);
+        if (this.source.opens?.(row) && this.source.startsOpen?.(row)) this.openBelow(level, page * PAGE + index, row);
       });
       if (level === this.top) this.ready = true;
     } catch (error) {

@@ -1,0 +1,201 @@
+// The heap half: every view of a recording with snapshots, served and as one file.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { settled, state, visit } from "./browser.mjs";
+import { fixture, offline, recordKept, serve } from "./program.mjs";
+
+const kept = await recordKept();
+const server = await serve([kept]);
+after(() => server.stop());
+const places = [["served", server.url], ["offline", offline([kept], [], "snapshots")]];
+
+const VIEWS = ["Roots", "Dominators", "Kinds", "Paths", "Stack", "Changes", "Sites", "Strings"];
+
+const tab = async (page, name) => {
+  await page.getByRole("tab", { name, exact: true }).click();
+  await settled(page);
+};
+const toHeap = async (page) => {
+  await page.getByRole("radio", { name: "Heap" }).click();
+  await settled(page);
+};
+const rows = (page) => page.getByRole("treegrid").getByRole("row");
+const curve = (page) => page.getByRole("slider", { name: "Snapshot" });
+/** `12.3 MiB` as bytes. */
+const size = (text) => {
+  const [, number, unit] = /([\d.]+) (B|KiB|MiB|GiB)/.exec(text);
+  return Number(number) * 1024 ** ["B", "KiB", "MiB", "GiB"].indexOf(unit);
+};
+
+for (const [place, url] of places) {
+  test(`${place}: one click leads to the heap, one back, and each half remembers its view`, () =>
+    visit(url, async (page) => {
+      await toHeap(page);
+      assert.equal(state(page).get("view"), "roots");
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Roots");
+      await tab(page, "Kinds");
+      await page.keyboard.press("g");
+      await settled(page);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Flame graph");
+      await page.keyboard.press("g");
+      await settled(page);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Kinds");
+      await page.goBack();
+      await page.goBack();
+      await settled(page);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Kinds");
+    }));
+
+  test(`${place}: the roots name the module that leaks, and open into its fields`, () =>
+    visit(`${url}#view=roots`, async (page) => {
+      const row = rows(page).filter({ hasText: "Keeps" }).first();
+      await row.waitFor();
+      assert.ok(size(await row.innerText()) > 200_000, "it retains what is kept");
+      await row.click();
+      await page.keyboard.press("ArrowRight");
+      await settled(page);
+      await rows(page).filter({ hasText: "field" }).first().waitFor();
+      await page.getByRole("searchbox", { name: /Find rows/ }).fill("Keeps");
+      await settled(page);
+      await page.waitForFunction(() => location.hash.includes("roots-find=Keeps"));
+      await page.getByRole("button", { name: "What it keeps alive" }).click();
+      await settled(page);
+      assert.equal(state(page).get("view"), "dominators");
+      assert.match(state(page).get("node"), /^(label|kind):/);
+      await page.reload();
+      await settled(page);
+      assert.match(await page.getByRole("navigation", { name: /dominator tree/ }).innerText(), /Keeps/);
+    }));
+
+  test(`${place}: the map of dominators zooms by keys and by clicks, and back undoes it`, () =>
+    visit(`${url}#view=dominators`, async (page) => {
+      const map = page.getByRole("application", { name: /keeps alive/ });
+      await map.focus();
+      for (const key of ["ArrowDown", "Enter"]) await page.keyboard.press(key);
+      await settled(page);
+      const first = state(page).get("node");
+      assert.ok(first, "zoomed in");
+      const { x, y, width, height } = await map.boundingBox();
+      await page.mouse.click(x + width / 4, y + height / 2);
+      await settled(page);
+      assert.notEqual(page.url().split("#")[1], `node=${first}&view=dominators`);
+      await page.goBack();
+      await settled(page);
+      assert.equal(state(page).get("node"), first);
+      await page.goBack();
+      await settled(page);
+      assert.equal(state(page).get("node"), null);
+      await page.getByRole("radio", { name: "Tree" }).click();
+      await settled(page);
+      await rows(page).nth(1).click();
+      await page.keyboard.press("ArrowRight");
+      await settled(page);
+      assert.ok((await rows(page).count()) > 3, "a row opened");
+    }));
+
+  test(`${place}: from a kind to its paths, to a block, and from block to block`, () =>
+    visit(`${url}#view=kinds`, async (page) => {
+      await rows(page).filter({ hasText: "string" }).first().click();
+      await page.getByRole("button", { name: "Paths to them" }).click();
+      await settled(page);
+      assert.equal(state(page).get("to"), "string");
+      const graph = page.getByRole("application", { name: /Paths from the roots to string/ });
+      await graph.focus();
+      for (let press = 0; press < 12; press++) await page.keyboard.press("ArrowDown");
+      await settled(page);
+      await page.getByRole("button", { name: "The largest block" }).click();
+      await settled(page);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Block");
+      const first = state(page).get("block");
+      assert.match(first, /^\d+$/);
+      const text = await page.locator(".view").innerText();
+      assert.match(text, /What keeps it alive/);
+      assert.match(text, /Keeps/, "the path begins at the module");
+      const above = page.getByRole("region", { name: "refers to it", exact: true }).getByRole("link").first();
+      await above.click();
+      await settled(page);
+      assert.notEqual(state(page).get("block") ?? state(page).get("node"), first);
+      await page.goBack();
+      await settled(page);
+      assert.equal(state(page).get("block"), first);
+    }));
+
+  test(`${place}: the sites lead to a block that says where it was allocated`, () =>
+    visit(`${url}#view=sites`, async (page) => {
+      const row = rows(page).filter({ hasText: /keeps\.ml/ }).first();
+      await row.waitFor();
+      await row.click();
+      await page.getByRole("button", { name: "The one that retains most" }).click();
+      await settled(page);
+      const allocated = page.getByRole("region", { name: "where it was allocated" });
+      assert.match(await allocated.innerText(), /Keeps\./);
+      await allocated.getByRole("link", { name: /Keeps\./ }).first().click();
+      await settled(page);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Flame graph");
+      assert.match(decodeURIComponent(page.url()), /focus=Keeps\./);
+    }));
+
+  test(`${place}: keys choose snapshots on the curve, a drag compares two, growth names the leaks`, () =>
+    visit(`${url}#view=roots`, async (page) => {
+      const now = async () => Number(await curve(page).getAttribute("aria-valuenow"));
+      await curve(page).focus();
+      const last = await now();
+      assert.ok(last >= 3, `${last} snapshots`);
+      await page.keyboard.press("ArrowLeft");
+      await settled(page);
+      assert.equal(await now(), last - 1);
+      assert.ok(state(page).get("snap"));
+      await page.keyboard.press("Home");
+      await settled(page);
+      assert.equal(await now(), 1);
+      const { x, y, width, height } = await curve(page).boundingBox();
+      await page.mouse.move(x + 70, y + height / 2);
+      await page.mouse.down();
+      await page.mouse.move(x + width / 2, y + height / 2, { steps: 3 });
+      await page.mouse.move(x + width - 30, y + height / 2, { steps: 3 });
+      await page.mouse.up();
+      await settled(page);
+      assert.equal(state(page).get("view"), "changes");
+      assert.ok(state(page).get("base"));
+      const grown = rows(page).filter({ hasText: "+" }).first();
+      await grown.waitFor();
+      assert.ok(size(await grown.innerText()) > 10_000);
+      await page.getByRole("radio", { name: "Growth" }).click();
+      await settled(page);
+      await rows(page).filter({ hasText: "string" }).first().waitFor();
+    }));
+
+  test(`${place}: every view in both themes at any width`, () =>
+    visit(`${url}#view=roots&block=1`, async (page) => {
+      for (const theme of ["first", "other"]) {
+        if (theme === "other") await page.keyboard.press("t");
+        for (const width of [900, 2560, 1280]) {
+          await page.setViewportSize({ width, height: 800 });
+          for (const name of [...VIEWS, "Block"]) {
+            await tab(page, name);
+            const text = await page.locator(".view").innerText();
+            assert.doesNotMatch(text, /NaN|Infinity|undefined|\bnull\b|failed/, name);
+            const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+            assert.ok(beyond <= 0, `${name} at ${width} is ${beyond} px too wide`);
+          }
+        }
+      }
+      await page.keyboard.press("?");
+      const help = page.getByRole("dialog", { name: "keys" });
+      await help.waitFor();
+      assert.match(await help.innerText(), /the next snapshot/);
+      await page.keyboard.press("Escape");
+    }));
+}
+
+test("a recording without snapshots has no heap half", async () => {
+  const plain = await serve([fixture("cache-v2.ctf")]);
+  try {
+    await visit(`${plain.url}#view=roots`, async (page) => {
+      assert.equal(await page.getByRole("radio", { name: "Heap" }).count(), 0);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Flame graph");
+    });
+  } finally {
+    await plain.stop();
+  }
+});
