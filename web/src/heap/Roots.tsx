@@ -3,7 +3,7 @@ import type { View } from "../shell/registry.ts";
 import { param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, ratio } from "../text/units.ts";
-import type { RootRow, RootsAnswer } from "./answers.ts";
+import type { RootRow, RootsAnswer, SharedAnswer } from "./answers.ts";
 import { askHeapOnce, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
@@ -63,7 +63,7 @@ function Roots() {
       first="retained"
       nothing="No root keeps anything alive"
       open={(row) => openNode(row.node)}
-      opensWhat="what the root keeps alive"
+      opensWhat="what the root keeps alive; two chosen with Shift: what they share"
       tools={
         <div class="chips-row" role="group" aria-label="kinds of roots">
           {kinds.map((one) => (
@@ -80,12 +80,27 @@ function Roots() {
           ))}
         </div>
       }
-      actions={(row) => (
-        <button type="button" class="button small" title="Enter, or a double click" onClick={() => openNode(row.node)}>
-          What it keeps alive
-        </button>
+      actions={(row, chosen) => (
+        <>
+          {chosen.length === 2 && <Shared a={chosen[0]!} b={chosen[1]!} />}
+          <button type="button" class="button small" title="Enter, or a double click" onClick={() => openNode(row.node)}>
+            What it keeps alive
+          </button>
+        </>
       )}
     />
+  );
+}
+
+/** What two roots have to do with each other. */
+function Shared({ a, b }: { a: RootRow; b: RootRow }) {
+  const { answer } = useHeapAsk<SharedAnswer>({ ask: "heapshared", a: a.node, b: b.node });
+  if (!answer) return null;
+  return (
+    <span class="clip" role="status">
+      <strong>{a.name}</strong> and <strong>{b.name}</strong>{" "}
+      {answer.common > 0 ? `both reach ${bytes(answer.common)}` : "share nothing"}
+    </span>
   );
 }
 

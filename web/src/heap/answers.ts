@@ -46,6 +46,11 @@ export interface EvolutionAnswer {
   rest: number[];
 }
 
+export interface SharedAnswer {
+  /** Bytes that both roots reach. */
+  common: number;
+}
+
 export interface NodeInfo {
   node: NodeId;
   name: string;

@@ -53,6 +53,11 @@ export function chooseBoth(from: number, to: number): void {
   go({ more: withParam(withParam(withoutPlaces(), "snap", String(to)), "base", String(from)), view: "changes" });
 }
 
+/** The parameters without what means something in one recording only. */
+export function ofNoRecording(): Readonly<Record<string, string>> {
+  return ["snap", "base"].reduce((more, name) => withParam(more, name, ""), withoutPlaces());
+}
+
 /** The parameters without what means something in one snapshot only. */
 function withoutPlaces(): Readonly<Record<string, string>> {
   return ["block", "node"].reduce((more, name) => withParam(more, name, ""), page.value.more);
@@ -61,14 +66,16 @@ function withoutPlaces(): Readonly<Record<string, string>> {
 /** Asks for what there is, while the heap is looked at. */
 export function useSnapshots(): void {
   const wanted = (recording.value?.snapshots ?? 0) > 0 || (recording.value?.can_snapshot ?? false);
-  const { answer, error } = useAsk<SnapshotsAnswer>(
+  const { answer, of, error } = useAsk<SnapshotsAnswer>(
     wanted ? { ask: "snapshots", rec: rec.value } : null,
     `s${heapRevision.value}.${recording.value?.snapshots ?? 0}`,
   );
+  // What was answered about another recording is of no use.
+  const own = wanted && of !== null && (JSON.parse(of) as { rec: number }).rec === rec.value;
   useEffect(() => {
-    snapshotsAnswer.value = answer;
+    snapshotsAnswer.value = own ? answer : null;
     snapshotsError.value = error;
-  }, [answer, error]);
+  }, [answer, own, error]);
 }
 
 /** A question about the snapshot that is looked at: its answer never changes. */

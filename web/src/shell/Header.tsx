@@ -10,6 +10,7 @@ import { Icon } from "../widgets/Icon.tsx";
 import { ExportMenu, exportOpen } from "./ExportMenu.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { HeapFacts } from "../heap/HeapFacts.tsx";
+import { ofNoRecording } from "../heap/state.ts";
 import { half, halves, switchTo } from "./halves.ts";
 import { helpOpen } from "./Help.tsx";
 import type { Half } from "./registry.ts";
@@ -91,7 +92,7 @@ function Title({ run }: { run: Recording | null }) {
           class="field small"
           aria-label="recording"
           value={String(rec.value)}
-          onChange={(event) => go({ rec: Number(event.currentTarget.value), focus: [] })}
+          onChange={(event) => go({ rec: Number(event.currentTarget.value), focus: [], more: ofNoRecording() })}
         >
           {all.map(({ name }, index) => (
             <option key={index} value={String(index)}>

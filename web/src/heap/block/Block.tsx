@@ -4,14 +4,22 @@ import { useKeys } from "../../shell/keys.ts";
 import type { View } from "../../shell/registry.ts";
 import { param } from "../../state/page.ts";
 import { bytes, count, grouped, ratio } from "../../text/units.ts";
+import { Segmented } from "../../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../../widgets/State.tsx";
-import type { BlockAnswer, Child } from "../answers.ts";
+import type { BlockAnswer, Child, PathAnswer } from "../answers.ts";
 import { blockHref, dominatorHref, nodeHref, openBlock, openNode, useHeapAsk } from "../state.ts";
 import { Allocated } from "./Allocated.tsx";
 import { References } from "./References.tsx";
 import { WayDown } from "./WayDown.tsx";
 
 const block = param("block", "");
+const ways = param("ways", "one");
+const MOST_WAYS = 20;
+
+const WAYS = [
+  { id: "one", title: "One path", what: "the shortest; what every path leads through stands out" },
+  { id: "all", title: "Separate paths", what: "all that share no block but this one" },
+];
 
 function BlockPage() {
   const number = /^\d+$/.test(block.value) ? Number(block.value) : null;
@@ -78,7 +86,7 @@ function Body({ answer }: { answer: BlockAnswer }) {
         <section aria-label="what keeps it alive">
           <h3>What keeps it alive</h3>
           {answer.reachable ? (
-            <WayDown steps={answer.path} />
+            <Ways answer={answer} />
           ) : (
             <p class="quiet">Nothing: it is dead, and not yet swept.</p>
           )}
@@ -90,6 +98,29 @@ function Body({ answer }: { answer: BlockAnswer }) {
           <Dominated answer={answer} />
         </div>
       </div>
+    </>
+  );
+}
+
+/** The shortest way, or all ways that have no block in common. */
+function Ways({ answer }: { answer: BlockAnswer }) {
+  const all = ways.value === "all";
+  const { answer: found } = useHeapAsk<PathAnswer>(
+    all ? { ask: "heappath", block: answer.block, how: "disjoint", limit: MOST_WAYS } : null,
+  );
+  const told = found?.paths ?? [];
+  return (
+    <>
+      <Segmented label="ways" choices={WAYS} value={all ? "all" : "one"} onChoose={(id) => ways.set(id)} />
+      {!all && <WayDown steps={answer.path} />}
+      {all &&
+        told.map(({ steps }, index) => (
+          <div key={index} class="one-of-ways">
+            {told.length > 1 && <p class="faint">way {index + 1}</p>}
+            <WayDown steps={steps} />
+          </div>
+        ))}
+      {all && told.length === 1 && <p class="quiet">Every way has a block in common with this one.</p>}
     </>
   );
 }

@@ -34,7 +34,7 @@ const AXES = [
 
 export function Strip() {
   const all = snapshots.value;
-  const { answer } = useAsk<EvolutionAnswer>(
+  const { answer, error } = useAsk<EvolutionAnswer>(
     all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MOST_SERIES } : null,
     `s${heapRevision.value}.${all.length}`,
   );
@@ -71,6 +71,11 @@ export function Strip() {
           <span class="analysing" role="status">
             <span class="spinner" aria-hidden="true" />
             {answer.ready} of {answer.of} snapshots analysed
+          </span>
+        )}
+        {error && (
+          <span class="refused" role="alert" title={error.hint}>
+            {error.message}
           </span>
         )}
         <span class="grow" />

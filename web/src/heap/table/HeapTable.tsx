@@ -39,7 +39,8 @@ interface Props<R> {
   /** What Enter and a double click do. */
   open?: ((row: R) => void) | undefined;
   opensWhat?: string;
-  actions?(row: R): ComponentChildren;
+  /** For the row under the cursor; `chosen` are those that are selected, it among them. */
+  actions?(row: R, chosen: readonly R[]): ComponentChildren;
   nothing: string;
 }
 
@@ -133,7 +134,7 @@ export function HeapTable<R>(props: Props<R>) {
             </strong>
             <span class="clip quiet">{looks.place(line.row)}</span>
             <span class="grow" />
-            {props.actions?.(line.row)}
+            {props.actions?.(line.row, chosen())}
           </>
         )}
       </div>

@@ -37,7 +37,7 @@ export function Treemap({ boxes, label, dimmed, selected, onSelect, onOpen, onOu
   const element = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { width, height } = useSize(element);
-  const [pointer, setPointer] = useState<{ x: number; y: number; box: number } | null>(null);
+  const [pointer, setPointer] = useState<{ x: number; y: number } | null>(null);
   const labels = useMemo(measuring, []);
   const places = useMemo(() => layOut(boxes, { left: 0, top: 0, width, height }), [boxes, width, height]);
   const now = theme.value;
@@ -55,10 +55,15 @@ export function Treemap({ boxes, label, dimmed, selected, onSelect, onOpen, onOu
     draw(context, ratio, { width, height }, boxes, places, look, labels);
   }, [boxes, places, width, height, now, given.value]);
 
-  const place = (event: MouseEvent): { x: number; y: number; box: number } => {
+  // The box there may be another one when the boxes have changed under the mouse.
+  const hovered = pointer ? boxAt(places, pointer.x, pointer.y) : -1;
+  const place = (event: MouseEvent): { x: number; y: number } => {
     const { left, top } = element.current!.getBoundingClientRect();
-    const [x, y] = [event.clientX - left, event.clientY - top];
-    return { x, y, box: boxAt(places, x, y) };
+    return { x: event.clientX - left, y: event.clientY - top };
+  };
+  const under = (event: MouseEvent): number => {
+    const { x, y } = place(event);
+    return boxAt(places, x, y);
   };
   const key = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -84,11 +89,11 @@ export function Treemap({ boxes, label, dimmed, selected, onSelect, onOpen, onOu
       onPointerMove={(event) => setPointer(place(event))}
       onPointerLeave={() => setPointer(null)}
       onClick={(event) => {
-        const { box } = place(event);
+        const box = under(event);
         if (box > 0) onOpen(box);
       }}
       onContextMenu={(event) => {
-        const { box } = place(event);
+        const box = under(event);
         if (box > 0) {
           event.preventDefault();
           onSelect(box);
@@ -97,10 +102,10 @@ export function Treemap({ boxes, label, dimmed, selected, onSelect, onOpen, onOu
     >
       <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} />
       {selected > 0 && <Ring rect={places.rects[selected]} name="selected" />}
-      {pointer && pointer.box > 0 && <Ring rect={places.rects[pointer.box]} name="hovered" />}
-      {pointer && pointer.box > 0 && (
+      {hovered > 0 && <Ring rect={places.rects[hovered]} name="hovered" />}
+      {pointer && hovered > 0 && (
         <div class="flame-card" style={cardPlace(pointer, width, height)} aria-hidden="true">
-          {card(pointer.box)}
+          {card(hovered)}
         </div>
       )}
     </div>
