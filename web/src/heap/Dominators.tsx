@@ -76,7 +76,7 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
       ) : (
         <Treemap
           boxes={boxes}
-          label={`What ${boxes[0]?.name ?? "it"} keeps alive, ${bytes(whole)}; the tree has the same figures`}
+          label={answer ? `Kept alive by ${boxes[0]?.name}, ${bytes(whole)}; the tree has the same figures` : "Kept alive"}
           dimmed={late}
           selected={selected}
           onSelect={(at) => setSelection({ of: answer, at })}
