@@ -10,7 +10,7 @@ import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
 import type { Box, Child, ChildrenAnswer, NodeInfo, TreemapAnswer } from "./answers.ts";
 import { askHeapOnce, blockOf, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
-import { counts, sizes } from "./table/columns.ts";
+import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
 import { downTo, Trail } from "./Trail.tsx";
@@ -27,9 +27,10 @@ const AS = [
 ];
 
 const COLUMNS = [
-  sizes<Child>("retained", "Retained", "what goes when it goes", 0, (row) => row.retained),
-  sizes<Child>("bytes", "Own", "size of the blocks themselves", 1, (row) => row.bytes),
-  counts<Child>("blocks", "Blocks", "how many", 1, (row) => row.blocks || null),
+  sizes<Child>("retained", "Retained", "what goes when it goes", 0, (row) => row.retained, false),
+  sizes<Child>("bytes", "Own", "size of the blocks themselves", 1, (row) => row.bytes, false),
+  sizes<Child>(OUTSIDE, "Outside", "bytes outside the heap that go with it", 2, (row) => row.retained_external || null, false),
+  counts<Child>("blocks", "Blocks", "how many", 1, (row) => row.blocks || null, false),
 ];
 
 function Dominators() {
@@ -152,6 +153,12 @@ function BoxCard({ box, whole, all }: { box: Box; whole: number; all: NodeInfo |
             <dd>{percent(ratio(box.retained, all.retained))}</dd>
           </div>
         )}
+        {(box.retained_external ?? 0) > 0 && (
+          <div>
+            <dt>outside the heap</dt>
+            <dd>{bytes(box.retained_external ?? 0)}</dd>
+          </div>
+        )}
         {box.blocks > 0 && (
           <div>
             <dt>blocks</dt>
@@ -170,6 +177,7 @@ function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
     () => ({
       label: "The dominator tree",
       nameTitle: "Root, or kind of block",
+      nameSorts: false,
       share: (row) => ratio(row.retained, whole),
       name: (row) => row.name,
       placeTitle: "",
@@ -188,7 +196,7 @@ function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
       title="Dominators"
       subject={`${snapshot.value?.number} ${node.value}`}
       source={source}
-      columns={COLUMNS}
+      columns={withOutside(COLUMNS, (answer?.node.retained_external ?? 0) > 0)}
       looks={looks}
       first="retained"
       finds={false}

@@ -5,7 +5,7 @@ import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count, ratio } from "../text/units.ts";
 import type { HistogramAnswer, KindRow } from "./answers.ts";
 import { askHeapOnce, openBlock, snapshot, useHeapAsk } from "./state.ts";
-import { counts, sizes } from "./table/columns.ts";
+import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
 
@@ -13,7 +13,7 @@ const COLUMNS = [
   sizes<KindRow>("bytes", "Size", "of the blocks themselves, headers counted", 0, (row) => row.bytes),
   counts<KindRow>("blocks", "Blocks", "blocks that something keeps alive", 0, (row) => row.blocks),
   sizes<KindRow>("retained", "Retained", "what they keep alive, themselves counted", 1, (row) => row.retained),
-  sizes<KindRow>("external", "Outside", "bytes outside the heap that go with them", 2, (row) => row.external || null),
+  sizes<KindRow>(OUTSIDE, "Outside", "bytes outside the heap that go with them", 2, (row) => row.external || null),
 ];
 
 function Kinds() {
@@ -36,7 +36,7 @@ function Kinds() {
       title="Kinds"
       subject={String(snapshot.value?.number)}
       source={source}
-      columns={COLUMNS}
+      columns={withOutside(COLUMNS, (answer?.external ?? 0) > 0)}
       looks={looks}
       first="bytes"
       nothing="Nothing is alive"

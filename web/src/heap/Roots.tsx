@@ -5,7 +5,7 @@ import type { Looks } from "../tables/Grid.tsx";
 import { bytes, ratio } from "../text/units.ts";
 import type { RootRow, RootsAnswer, SharedAnswer } from "./answers.ts";
 import { askHeapOnce, openNode, snapshot, useHeapAsk } from "./state.ts";
-import { counts, sizes } from "./table/columns.ts";
+import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
 
@@ -15,7 +15,8 @@ const COLUMNS = [
   sizes<RootRow>("retained", "Retained", "what it alone keeps alive", 0, (row) => row.retained),
   sizes<RootRow>("reachable", "Reachable", "all that can be reached from it", 1, (row) => row.reachable),
   sizes<RootRow>("shared", "Shared", "of that, what others keep alive, too", 1, (row) => row.shared),
-  counts<RootRow>("below", "Parts", "roots directly under it", 2, (row) => row.below || null),
+  sizes<RootRow>(OUTSIDE, "Outside", "bytes outside the heap that go with what it retains", 2, (row) => row.retained_external || null, false),
+  counts<RootRow>("below", "Parts", "roots directly under it", 2, (row) => row.below || null, false),
 ];
 
 /** Kinds that keep next to nothing are left to the table. */
@@ -58,7 +59,7 @@ function Roots() {
       title="Roots"
       subject={`${snapshot.value?.number} ${kind.value}`}
       source={source}
-      columns={COLUMNS}
+      columns={withOutside(COLUMNS, answer?.kinds.some((one) => one.retained_external > 0) ?? false)}
       looks={looks}
       first="retained"
       nothing="No root keeps anything alive"

@@ -55,6 +55,7 @@ export interface NodeInfo {
   node: NodeId;
   name: string;
   retained: number;
+  retained_external?: number;
   blocks?: number;
 }
 
@@ -66,6 +67,8 @@ export interface RootRow {
   retained: number;
   reachable: number;
   shared: number;
+  /** Bytes outside the heap that go with what it retains. */
+  retained_external: number;
   /** Labels directly under it. */
   below: number;
 }
@@ -74,6 +77,7 @@ export interface RootKind {
   kind: string;
   node: NodeId;
   retained: number;
+  retained_external: number;
   labels: number;
 }
 
@@ -91,6 +95,7 @@ export interface Child {
   blocks: number;
   bytes: number;
   retained: number;
+  retained_external: number;
   /** Of a group: the block of it that retains most. */
   largest: number | null;
   opens: boolean;
@@ -129,6 +134,7 @@ export interface Box {
   name: string;
   what: "holder" | "group" | "block" | "rest";
   retained: number;
+  retained_external?: number;
   own: number;
   blocks: number;
 }
@@ -188,6 +194,7 @@ export interface BlockAnswer {
   size: number;
   external: number;
   retained: number;
+  retained_external: number;
   blocks: number;
   space: string;
   reachable: boolean;
@@ -209,7 +216,8 @@ export interface Way {
 
 export interface PathAnswer {
   paths: Way[];
-  count: number;
+  /** There are no more. */
+  all?: boolean;
 }
 
 export interface StackRow extends RootRow {

@@ -32,6 +32,8 @@ export interface Looks<R> {
   /** The name of the table for screen readers. */
   readonly label: string;
   readonly nameTitle: string;
+  /** False where rows cannot be sorted by their name. */
+  readonly nameSorts?: boolean;
   /** Length of the bar, a share of 1. */
   share(row: R): number;
   /** A class for the bar. */
@@ -163,23 +165,29 @@ function numbers<R>(columns: readonly Column<R>[]): Record<string, number> {
 
 function Head<R>({ columns, sort, descending, looks, onSort }: Props<R>) {
   const order = (column: string) => (column !== sort ? "none" : descending ? "descending" : "ascending");
-  const title = (column: string, text: string, what: string, kind: string) => (
-    <div class={kind} role="columnheader" aria-sort={order(column)} key={column}>
-      <button type="button" title={what} onClick={() => onSort(column)} tabIndex={-1}>
+  const title = (column: string, text: string, what: string, kind: string, sorts = true) =>
+    sorts ? (
+      <div class={kind} role="columnheader" aria-sort={order(column)} key={column}>
+        <button type="button" title={what} onClick={() => onSort(column)} tabIndex={-1}>
+          {text}
+          <span class="grid-order" aria-hidden="true">
+            {column === sort && (descending ? "▾" : "▴")}
+          </span>
+        </button>
+      </div>
+    ) : (
+      <div class={kind} role="columnheader" key={column} title={what}>
         {text}
-        <span class="grid-order" aria-hidden="true">
-          {column === sort && (descending ? "▾" : "▴")}
-        </span>
-      </button>
-    </div>
-  );
+        <span class="grid-order" />
+      </div>
+    );
   return (
     <div class="grid-row grid-head" role="row" aria-rowindex={1}>
       <div class="grid-share" role="columnheader">
         Share
       </div>
-      {columns.map((column) => title(column.sort, column.title, column.what, `grid-number spare-${column.spare}`))}
-      {title("name", looks.nameTitle, "name", "grid-name")}
+      {columns.map((column) => title(column.sort, column.title, column.what, `grid-number spare-${column.spare}`, column.sorts))}
+      {title("name", looks.nameTitle, "name", "grid-name", looks.nameSorts)}
       <div class="grid-place" role="columnheader">
         {looks.placeTitle}
       </div>

@@ -13,6 +13,8 @@ export interface Column<R = Row> {
   plain(row: R): string;
   /** Left out in narrow windows, the higher the earlier; 0 always stays. */
   readonly spare: number;
+  /** False for what tables cannot be sorted by. */
+  readonly sorts?: boolean;
 }
 
 const number = (value: number): string => (Number.isFinite(value) ? String(value) : "");

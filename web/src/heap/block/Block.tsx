@@ -116,17 +116,18 @@ function Ways({ answer }: { answer: BlockAnswer }) {
       {all &&
         told.map(({ steps }, index) => (
           <div key={index} class="one-of-ways">
-            {told.length > 1 && <p class="faint">way {index + 1}</p>}
+            {told.length > 1 && <p class="faint">path {index + 1}</p>}
             <WayDown steps={steps} />
           </div>
         ))}
-      {all && told.length === 1 && <p class="quiet">Every way has a block in common with this one.</p>}
+      {all && told.length === 1 && <p class="quiet">Every path has a block in common with this one.</p>}
+      {found?.all === false && <p class="quiet">There are more.</p>}
     </>
   );
 }
 
 function Facts({ answer }: { answer: BlockAnswer }) {
-  const { size, retained, blocks, external, space, address, dominator } = answer;
+  const { size, retained, blocks, retained_external, space, address, dominator } = answer;
   return (
     <dl class="block-facts">
       <div>
@@ -140,10 +141,10 @@ function Facts({ answer }: { answer: BlockAnswer }) {
         <dt>itself</dt>
         <dd>{bytes(size)}</dd>
       </div>
-      {external > 0 && (
+      {retained_external > 0 && (
         <div>
           <dt>outside the heap</dt>
-          <dd>{bytes(external)}</dd>
+          <dd>{bytes(retained_external)}</dd>
         </div>
       )}
       <div>

@@ -20,13 +20,13 @@ export function Legend({ answer, paints, hovered, by }: Props) {
   const rest = answer?.rest[at] ?? 0;
   return (
     <div class="evolution-legend" aria-label="what the areas are">
-      <p class="clip" title={one && spoken(one)}>
+      <p title={one && spoken(one)}>
         {one && (
           <>
-            <strong>snapshot {one.number}</strong> <span class="quiet">{one.reason}</span>
+            <strong>snapshot {one.number}</strong>
+            <span class="quiet clip grow">{one.reason}</span>
           </>
         )}
-        <span class="grow" />
         <strong>{at >= 0 && bytes(answer!.total[at]!)}</strong>
       </p>
       <ul>

@@ -9,12 +9,14 @@ export function sizes<R>(
   what: string,
   spare: number,
   of: (row: R) => number | null,
+  sorts = true,
 ): Column<R> {
   return {
     sort,
     title,
     what,
     spare,
+    sorts,
     text: (row) => {
       const size = of(row);
       return size === null ? "" : size === 0 ? "–" : bytes(size);
@@ -23,12 +25,20 @@ export function sizes<R>(
   };
 }
 
-export function counts<R>(sort: string, title: string, what: string, spare: number, of: (row: R) => number | null): Column<R> {
+export function counts<R>(
+  sort: string,
+  title: string,
+  what: string,
+  spare: number,
+  of: (row: R) => number | null,
+  sorts = true,
+): Column<R> {
   return {
     sort,
     title,
     what,
     spare,
+    sorts,
     text: (row) => {
       const number = of(row);
       return number === null ? "" : count(number);
@@ -41,3 +51,10 @@ export function counts<R>(sort: string, title: string, what: string, spare: numb
 export function signed(size: number): string {
   return size > 0 ? `+${bytes(size)}` : bytes(size);
 }
+
+/** The columns without that of memory outside the heap, where there is none. */
+export function withOutside<R>(columns: readonly Column<R>[], there: boolean): readonly Column<R>[] {
+  return there ? columns : columns.filter(({ sort }) => sort !== OUTSIDE);
+}
+
+export const OUTSIDE = "external";
