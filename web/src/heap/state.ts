@@ -65,7 +65,7 @@ function withoutPlaces(): Readonly<Record<string, string>> {
 
 /** Asks for what there is, while the heap is looked at. */
 export function useSnapshots(): void {
-  const wanted = (recording.value?.snapshots ?? 0) > 0 || (recording.value?.can_snapshot ?? false);
+  const wanted = (recording.value?.snapshots ?? 0) > 0;
   const { answer, of, error } = useAsk<SnapshotsAnswer>(
     wanted ? { ask: "snapshots", rec: rec.value } : null,
     `s${heapRevision.value}.${recording.value?.snapshots ?? 0}`,
@@ -88,6 +88,7 @@ export function useHeapAsk<Fields>(ask: Ask | null): Asked<Fields> {
   return useAsk<Fields>(ask && heapAsk(ask), "h");
 }
 
+/** For parts of the page that are there only while a snapshot is looked at. */
 export function askHeapOnce<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
   return askOnce<Fields>(heapAsk(ask) ?? ask, signal);
 }

@@ -1,6 +1,8 @@
 /** The tabs, and the view behind the chosen one. */
 import { waiting } from "../engine/asking.ts";
 import { Analysing } from "../heap/Analysing.tsx";
+import { NoSnapshot } from "../heap/NoSnapshot.tsx";
+import { snapshot } from "../heap/state.ts";
 import { go } from "../state/page.ts";
 import { sidePanels } from "../views.ts";
 import { Fence } from "../widgets/Fence.tsx";
@@ -68,9 +70,13 @@ export function ViewTabs() {
       </div>
       <section class="view" id="view" role="tabpanel" aria-labelledby={`tab-${shown.id}`}>
         {waiting.value > 0 && <div class="busy" role="progressbar" aria-label="asking the engine" />}
-        <Fence key={shown.id}>
-          <shown.Component />
-        </Fence>
+        {allocations || snapshot.value ? (
+          <Fence key={shown.id}>
+            <shown.Component />
+          </Fence>
+        ) : (
+          <NoSnapshot />
+        )}
       </section>
     </div>
   );

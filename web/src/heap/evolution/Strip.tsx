@@ -8,10 +8,9 @@ import { recording } from "../../state/about.ts";
 import { param, rec } from "../../state/page.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Splitter } from "../../widgets/Splitter.tsx";
-import { Refusal } from "../../widgets/State.tsx";
 import type { EvolutionAnswer } from "../answers.ts";
 import { distinct, fills, given } from "../kindColour.ts";
-import { base, baseIsChosen, chooseBoth, chooseSnapshot, heapRevision, included, snapshot, snapshots, snapshotsError } from "../state.ts";
+import { base, baseIsChosen, chooseBoth, chooseSnapshot, heapRevision, included, snapshot, snapshots } from "../state.ts";
 import { TakeSnapshot } from "../TakeSnapshot.tsx";
 import type { Axis } from "./areas.ts";
 import { Chart } from "./Chart.tsx";
@@ -61,7 +60,6 @@ export function Strip() {
     given.value = new Map(series.map(({ name }, index) => [name, own[index]!]));
   }, [answer]);
   const along: Axis = axis.value === "time" ? "time" : "gc";
-  if (snapshotsError.value && all.length === 0) return <Refusal error={snapshotsError.value} />;
   return (
     <section class="strip" aria-label="the heap over time">
       <div class="controls">
@@ -83,7 +81,7 @@ export function Strip() {
         <TakeSnapshot />
       </div>
       {all.length === 0 ? (
-        <div class="strip-empty quiet">{recording.value?.can_snapshot ? "no snapshot yet" : "reading the snapshots …"}</div>
+        <div class="strip-empty quiet">{recording.value?.snapshots ? "reading the snapshots …" : "no snapshot yet"}</div>
       ) : (
         <div class="strip-body" style={{ height: `${height.value}px` }}>
           <Chart
