@@ -34,7 +34,9 @@ export function Legend({ answer, paints, hovered, by }: Props) {
           <li key={`${kind} ${name}`}>
             <a class="legend-row" href={hrefOf(by, name)} title={kind ? `${kind}: ${name}` : name}>
               <span class="swatch" style={{ "--fill": paints[index] }} />
-              <span class="clip grow">{name}</span>
+              <span class="clip grow">
+                {name} {kind && <span class="quiet">{kind}</span>}
+              </span>
               <span>{at >= 0 ? bytes(sizes[at]!) : "…"}</span>
             </a>
           </li>
