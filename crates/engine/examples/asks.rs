@@ -1,15 +1,21 @@
-//! Asks all that a page asks about a trace, and prints what each answer takes, in time of all
-//! processors and in bytes: `asks TRACE [CHIP…]`. On Linux.
+//! Asks all that a page asks about a trace or a heap snapshot, and prints what each answer takes, in
+//! time of all processors, in time on the clock, and in bytes: `asks TRACE [CHIP…]`, `asks HEAP`. On
+//! Linux.
 
+use std::sync::Arc;
+use std::time::Instant;
 use std::{env, fs};
 
-use memtrail_engine::{Answer, Description, Engine, Setting};
+use memtrail_engine::{Answer, Description, Engine, InMemory, Setting, SnapshotFacts};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = env::args().skip(1);
     let Some(path) = args.next() else { return Err("usage: asks TRACE [CHIP…]".into()) };
     let chips: Vec<String> = args.collect();
+    if fs::read(&path)?.starts_with(b"MTHEAP") {
+        return snapshot(&path);
+    }
     let engine = Engine::new(Setting::default());
     let start = used();
     engine.add(&fs::read(path)?, Description::default(), |_| ())?;
@@ -34,11 +40,51 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         json!({ "ask": "export", "format": "json", "filter": chips }),
         json!({ "ask": "export", "format": "svg", "filter": chips }),
     ];
+    measure(&engine, &asks)
+}
+
+fn snapshot(path: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let engine = Engine::new(Setting { live: false, offline: true });
+    let id = engine.add_without_trace(Description::default());
+    let bytes = fs::read(path)?;
+    let facts = SnapshotFacts::peek(&bytes)?;
+    println!("{} blocks", facts.blocks);
+    engine.add_snapshot(id, facts, Some(Arc::new(InMemory(bytes.into()))));
+    measure(
+        &engine,
+        &[
+            // The first one waits for the analysis.
+            json!({ "ask": "heapchildren" }),
+            json!({ "ask": "heapchildren" }),
+            json!({ "ask": "evolution" }),
+            json!({ "ask": "heaproots" }),
+            json!({ "ask": "heaproots", "sort": "shared", "find": "a" }),
+            json!({ "ask": "heaphistogram" }),
+            json!({ "ask": "heaphistogram", "sort": "retained" }),
+            json!({ "ask": "heapchildren", "node": "kind:static" }),
+            json!({ "ask": "heapchildren", "node": "group:all/tag 0, 2 fields" }),
+            json!({ "ask": "heapchildren", "node": "block:1000" }),
+            json!({ "ask": "heaptreemap" }),
+            json!({ "ask": "heapflame" }),
+            json!({ "ask": "heapflame", "kind": "string" }),
+            json!({ "ask": "heapblock", "block": 1000 }),
+            json!({ "ask": "heappath", "block": 1000 }),
+            json!({ "ask": "heappath", "block": 1000, "how": "disjoint" }),
+            json!({ "ask": "heappath", "kind": "string" }),
+            json!({ "ask": "heapstack" }),
+            json!({ "ask": "heapshared", "a": "kind:global", "b": "kind:stack" }),
+            json!({ "ask": "heapstrings" }),
+            json!({ "ask": "heapsamples" }),
+        ],
+    )
+}
+
+fn measure(engine: &Engine, asks: &[Value]) -> Result<(), Box<dyn std::error::Error>> {
     for ask in asks {
-        let start = used();
+        let (start, clock) = (used(), Instant::now());
         let reply = engine.ask(ask.to_string().as_bytes());
-        let took = used() - start;
-        println!("{took:>10.1} ms {:>10} bytes  {ask}", reply.bytes.len());
+        let (took, clock) = (used() - start, clock.elapsed().as_secs_f64() * 1e3);
+        println!("{took:>10.1} ms {clock:>10.1} ms {:>10} bytes  {ask}", reply.bytes.len());
         if let Some(Value::Object(error)) = Answer::decode(&reply.bytes)?.header().get("error") {
             println!("{error:?}");
         }

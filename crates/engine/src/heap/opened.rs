@@ -55,8 +55,17 @@ pub(crate) fn damaged(error: read::Error) -> Refusal {
     unreadable(error)
 }
 
+/// Whether an analysis is left beside the snapshot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    /// For the next time that somebody looks into it.
+    Index,
+    /// Nobody looks into it: many of them would fill the disk.
+    Nothing,
+}
+
 /// Analyses a snapshot, or reads what an earlier analysis has left.
-fn analyse(file: &dyn SnapshotFile) -> Result<Analysed, Refusal> {
+fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, Refusal> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let bytes = file.open().map_err(unreadable)?;
     Analysed::try_new(bytes, |bytes| {
@@ -66,7 +75,9 @@ fn analyse(file: &dyn SnapshotFile) -> Result<Analysed, Refusal> {
             return Ok(Heap { snapshot, graph, threads });
         }
         let heap = Heap::new(snapshot, threads)?;
-        file.keep_index(&|out| heap.graph.write_index(&heap.snapshot, out));
+        if leave == Leave::Index {
+            file.keep_index(&|out| heap.graph.write_index(&heap.snapshot, out));
+        }
         Ok(heap)
     })
     .map_err(damaged)
@@ -94,7 +105,7 @@ pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary
     if let Some(summary) = left_summary(file, facts) {
         return Ok(summary);
     }
-    let analysed = analyse(file)?;
+    let analysed = analyse(file, Leave::Nothing)?;
     let summary = Summary::new(analysed.borrow_dependent()).map_err(damaged)?;
     leave_summary(file, &summary);
     Ok(summary)
@@ -102,7 +113,7 @@ pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary
 
 impl Opened {
     pub(crate) fn new(file: &dyn SnapshotFile) -> Result<Self, Refusal> {
-        let analysed = analyse(file)?;
+        let analysed = analyse(file, Leave::Index)?;
         let heap = analysed.borrow_dependent();
         let catalogue = Catalogue::new(heap).map_err(damaged)?;
         let shapes = Arc::new(Shapes::new(heap, &catalogue));

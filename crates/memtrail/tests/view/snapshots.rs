@@ -82,6 +82,7 @@ fn a_recording_is_shown_with_its_snapshots() {
     for file in ["0001.heap.summary", "0003.heap.index"] {
         assert!(recording.join(file).exists(), "{file}");
     }
+    assert!(!recording.join("0001.heap.index").exists(), "nobody has looked into that one");
     assert_eq!(view.interrupt().status.code(), Some(0));
     let view = View::start([&recording]);
     let evolution = view.ask(r#"{"ask":"evolution"}"#);
