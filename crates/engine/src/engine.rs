@@ -116,9 +116,12 @@ impl Engine {
     /// takes; asks are answered meanwhile.
     pub fn work(&self) -> Option<(RecordingId, Done)> {
         let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner).clone();
-        (0..).zip(&recordings).find_map(|(id, recording)| {
-            let shelf = read(recording).shelf.clone();
-            shelf.work().map(|done| (RecordingId(id), done))
+        // What somebody waits for comes first, whichever recording it is of.
+        [true, false].into_iter().find_map(|urgent| {
+            (0..).zip(&recordings).find_map(|(id, recording)| {
+                let shelf = read(recording).shelf.clone();
+                shelf.work(urgent).map(|done| (RecordingId(id), done))
+            })
         })
     }
 

@@ -169,14 +169,16 @@ impl Shelf {
         Ok(Wanted::Analysing(entry.facts.number))
     }
 
-    /// Does the most urgent work, if there is any that nobody does already.
-    pub(crate) fn work(&self) -> Option<Done> {
+    /// Does the most urgent work, if there is any that nobody does already; or only if somebody
+    /// waits for it.
+    pub(crate) fn work(&self, urgent: bool) -> Option<Done> {
         let job = {
             let mut state = self.lock();
-            let job = state.job()?;
+            let job = state.job().filter(|job| job.open || !urgent)?;
             state.busy = Some(job.facts.number);
             job
         };
+        let unfinished = Unfinished(self);
         let mut open = None;
         let summary = if job.open {
             Opened::new(&*job.file).and_then(|opened| {
@@ -188,6 +190,7 @@ impl Shelf {
         } else {
             opened::summary(&*job.file, &job.facts)
         };
+        std::mem::forget(unfinished);
         let mut state = self.lock();
         state.busy = None;
         let clock = state.clock;
@@ -207,6 +210,21 @@ impl Shelf {
         let of = state.entries.len();
         let ready = state.entries.iter().filter(|entry| entry.summary.is_some()).count();
         Some(Done { number: job.facts.number, ready, of })
+    }
+}
+
+/// If an analysis panics, its snapshot is one that cannot be read, and the others go on.
+struct Unfinished<'a>(&'a Shelf);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        let number = state.busy.take();
+        let mut entries = state.entries.iter_mut();
+        if let Some(entry) = entries.find(|entry| Some(entry.facts.number) == number) {
+            entry.wanted = None;
+            entry.failed = Some(Refusal::bad("the analysis of the snapshot failed"));
+        }
     }
 }
 

@@ -96,6 +96,43 @@ fn an_ask_of_what_is_not_analysed_says_so_until_somebody_has_worked() {
 }
 
 #[test]
+fn what_somebody_waits_for_is_analysed_before_the_summaries_of_another_recording() {
+    let engine = with_snapshots(Setting::default(), &[heap(1, 10), heap(2, 20)]);
+    let other = engine.add_without_trace(Description::default());
+    let bytes = heap(7, 10);
+    let facts = SnapshotFacts::peek(&bytes).unwrap();
+    engine.add_snapshot(other, facts, Some(Arc::new(InMemory(bytes.into()))));
+    ask(&engine, r#"{"ask":"evolution"}"#);
+    assert_eq!(engine.ask(br#"{"ask":"heapstack","rec":1}"#).status, Status::Analysing);
+    assert_eq!(engine.work().unwrap().0, other);
+    assert_eq!(engine.work().unwrap().1.number, 1);
+}
+
+/// A file that makes whoever reads it panic.
+#[derive(Debug)]
+struct Trap;
+
+impl SnapshotFile for Trap {
+    fn open(&self) -> std::io::Result<memtrail_engine::Bytes> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn a_panic_of_an_analysis_is_the_end_of_that_snapshot_alone() {
+    let engine = with_snapshots(Setting::default(), &[heap(1, 10)]);
+    let facts = SnapshotFacts { number: 2, ..SnapshotFacts::default() };
+    engine.add_snapshot(memtrail_engine::RecordingId(0), facts, Some(Arc::new(Trap)));
+    engine.ask(br#"{"ask":"heapstack","snapshot":2}"#);
+    let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.work()));
+    assert!(worked.is_err());
+    let (_, error) = refusal(&engine, br#"{"ask":"heapstack","snapshot":2}"#);
+    assert_eq!(error["message"], "the analysis of the snapshot failed");
+    engine.ask(br#"{"ask":"heapstack","snapshot":1}"#);
+    assert_eq!(engine.work().unwrap().1.number, 1);
+}
+
+#[test]
 fn waiting_for_work_ends_when_there_may_be_some() {
     let engine = Arc::new(with_snapshots(Setting::default(), &[heap(1, 10)]));
     let worker = Arc::clone(&engine);

@@ -1,6 +1,7 @@
 //! What a page shows: an engine with recordings, news of them, and who works for it.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -70,10 +71,12 @@ impl Sources {
 fn analyse(engine: &Engine, news: &News) {
     let mut count = 0;
     loop {
-        while let Some((recording, done)) = engine.work() {
-            news.analysed(recording, done);
+        // A snapshot that makes the analysis panic is passed over from then on.
+        match catch_unwind(AssertUnwindSafe(|| engine.work())) {
+            Ok(Some((recording, done))) => news.analysed(recording, done),
+            Ok(None) => count = engine.wait_for_work(count),
+            Err(_) => {}
         }
-        count = engine.wait_for_work(count);
     }
 }
 
