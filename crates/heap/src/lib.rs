@@ -16,6 +16,8 @@ pub mod model;
 #[cfg(feature = "analysis")]
 pub mod query;
 pub mod read;
+#[cfg(all(feature = "analysis", feature = "mmap"))]
+mod scratch;
 pub mod tag;
 mod units;
 mod wire;

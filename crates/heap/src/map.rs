@@ -1,9 +1,9 @@
-//! Maps a snapshot into memory. The only unsafe code of this crate.
+//! Maps files into memory: snapshots, and the index that is to be checked.
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::Path;
 
 /// A snapshot file, mapped.
@@ -22,13 +22,17 @@ impl MappedSnapshot {
     /// # Errors
     /// Those of opening and mapping it.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        Self::of(&File::open(path)?)
+    }
+
+    /// Maps an open file.
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
         if file.metadata()?.len() == 0 {
             return Ok(Self { map: None });
         }
         // SAFETY: the map is private to this process and only read. The reader takes any bytes: a
         // change under its eyes makes it report damage, not misbehave.
-        let map = unsafe { memmap2::Mmap::map(&file)? };
+        let map = unsafe { memmap2::Mmap::map(file)? };
         Ok(Self { map: Some(map) })
     }
 }
@@ -38,5 +42,14 @@ impl Deref for MappedSnapshot {
 
     fn deref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
+    }
+}
+
+impl MappedSnapshot {
+    /// Where it is in memory.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn range(&self) -> Range<usize> {
+        let range = self.as_ptr_range();
+        range.start.addr()..range.end.addr()
     }
 }

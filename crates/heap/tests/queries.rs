@@ -344,6 +344,17 @@ fn an_index_read_again_says_the_same() {
     }
     let holders = [again.holders().label(known.field)];
     assert_eq!(graph.reach(&holders).words, again.reach(&holders).words);
+    let file = std::env::temp_dir().join(format!("index-{}", std::process::id()));
+    std::fs::write(&file, &index).unwrap();
+    let mapped = Graph::open_index(&snapshot, &file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    for block in (0..snapshot.blocks()).map(BlockIndex) {
+        assert_eq!(graph.dominator(Node::Block(block)), mapped.dominator(Node::Block(block)));
+        assert_eq!(graph.retained(block), mapped.retained(block));
+        assert_eq!(graph.external(block), mapped.external(block));
+        assert_eq!(graph.toward_root(block), mapped.toward_root(block));
+    }
+    assert_eq!(graph.reach(&holders).words, mapped.reach(&holders).words);
 
     // Of another snapshot, damaged, or cut off: not read.
     let other = self::known(999).model.bytes();

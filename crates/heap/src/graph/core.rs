@@ -1,7 +1,11 @@
 //! The core of the graph: holders and shared blocks, each of which stands for the whole tree of
 //! blocks with a single parent that hangs from it.
 
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::bits::{Bits, Ranked};
+use super::column::Place;
 use super::csr::Csr;
 use super::ephemerons::Waiting;
 use super::exits::Exits;
@@ -38,15 +42,20 @@ impl Numbers {
 }
 
 /// The core's graph: `more` are edges besides those of holders and blocks, and come last.
+///
+/// # Errors
+/// If there is no room for it.
 pub(crate) fn graph(
+    place: &Place,
     snapshot: &Snapshot<'_>,
     numbers: &Numbers,
     exits: &Exits,
     statics: &Bits,
     more: &[(u32, u32)],
-) -> Csr {
+) -> io::Result<Csr> {
     let holders = &numbers.holders;
-    Csr::new(numbers.len(), |edge| {
+    let last = place.column(numbers.len(), || AtomicU32::new(NONE))?;
+    Csr::new(place, numbers.len(), |edge| {
         for holder in (0..holders.len() as u32).map(super::HolderId) {
             if let Some(above) = holders.parent(holder, &snapshot.labels) {
                 edge(above.0, holder.0);
@@ -63,11 +72,13 @@ pub(crate) fn graph(
         }
         // Neighbours tend to point to the same blocks: an edge is left out if the last one to the
         // same block was from the same head.
-        let mut last = vec![NONE; numbers.len()];
+        for last in last.iter() {
+            last.store(NONE, Ordering::Relaxed);
+        }
         exits.each_of_all(|exit| {
-            let last = &mut last[exit.to as usize];
-            if exit.node != exit.to && *last != exit.node {
-                *last = exit.node;
+            let last = &last[exit.to as usize];
+            if exit.node != exit.to && last.load(Ordering::Relaxed) != exit.node {
+                last.store(exit.node, Ordering::Relaxed);
                 edge(exit.node, exit.to);
             }
         });

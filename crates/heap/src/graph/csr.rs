@@ -1,11 +1,15 @@
 //! A graph as two columns: where each node's successors end, and the successors.
 
+use std::io;
+
+use super::column::{Column, Place};
+
 /// A graph.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Csr {
     /// Where the successors of each node start; one more for the end.
-    pub(crate) starts: Vec<u32>,
-    pub(crate) targets: Vec<u32>,
+    pub(crate) starts: Column<u32>,
+    pub(crate) targets: Column<u32>,
 }
 
 /// Pairs of numbers in pieces, so that none is moved when there are more.
@@ -56,30 +60,43 @@ impl Pairs {
 
 impl Csr {
     /// The graph of `edges` between `nodes` nodes.
+    ///
+    /// # Errors
+    /// If there is no room for it.
     pub(crate) fn from_edges(
+        place: &Place,
         nodes: usize,
         edges: &(impl Iterator<Item = (u32, u32)> + Clone),
-    ) -> Self {
-        Self::new(nodes, |edge| edges.clone().for_each(|(from, to)| edge(from, to)))
+    ) -> io::Result<Self> {
+        Self::new(place, nodes, |edge| edges.clone().for_each(|(from, to)| edge(from, to)))
     }
 
     /// The graph of the edges that `pass` hands out, twice the same.
-    pub(crate) fn new(nodes: usize, pass: impl Fn(&mut dyn FnMut(u32, u32))) -> Self {
-        let mut starts = vec![0u32; nodes + 1];
-        pass(&mut |from, _| starts[from as usize + 1] += 1);
+    ///
+    /// # Errors
+    /// If there is no room for it.
+    pub(crate) fn new(
+        place: &Place,
+        nodes: usize,
+        pass: impl Fn(&mut dyn FnMut(u32, u32)),
+    ) -> io::Result<Self> {
+        let mut starts: Column<u32> = place.zeros(nodes + 1)?;
+        let some: &mut [u32] = &mut starts;
+        pass(&mut |from, _| some[from as usize + 1] += 1);
         for node in 0..nodes {
-            starts[node + 1] += starts[node];
+            some[node + 1] += some[node];
         }
-        let mut targets = vec![0; starts[nodes] as usize];
+        let mut targets: Column<u32> = place.zeros(some[nodes] as usize)?;
+        let into: &mut [u32] = &mut targets;
         pass(&mut |from, to| {
-            let place = &mut starts[from as usize];
-            targets[*place as usize] = to;
+            let place = &mut some[from as usize];
+            into[*place as usize] = to;
             *place += 1;
         });
         // Each start has moved to the next one's place.
-        starts.copy_within(..nodes, 1);
-        starts[0] = 0;
-        Self { starts, targets }
+        some.copy_within(..nodes, 1);
+        some[0] = 0;
+        Ok(Self { starts, targets })
     }
 
     pub(crate) fn nodes(&self) -> usize {

@@ -7,6 +7,7 @@
 //! ```
 
 use std::convert::Infallible;
+use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,13 +15,15 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::bits::Bits;
+use super::column::{Column, Place, settled};
 use super::core::Numbers;
-use super::pieces::{gather, settled};
+use super::pieces::gather;
 use super::refine;
 use super::semi_nca::Tree;
+use super::spool::{Spool, Spooled};
 use super::sweep::sweep;
-use super::{NONE, SHARED};
-use crate::read::{Columns, Error, Snapshot};
+use super::{Failed, NONE, SHARED};
+use crate::read::{Columns, Snapshot};
 use crate::wire::{Cursor, put, unzigzag, zigzag};
 
 /// An edge from a block to a shared one.
@@ -37,7 +40,9 @@ pub(crate) struct Exit {
 /// All edges to shared blocks, by section of the snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct Exits {
-    sections: Vec<(u32, Vec<u8>)>,
+    sections: Spooled,
+    /// The first block of each section.
+    firsts: Vec<u32>,
 }
 
 impl Exits {
@@ -48,12 +53,9 @@ impl Exits {
     /// Hands out the edges of a section.
     #[inline]
     pub(crate) fn each(&self, section: usize, mut each: impl FnMut(Exit)) {
-        let Some((mut from, packed)) = self.sections.get(section).map(|(at, bytes)| (*at, bytes))
-        else {
-            return;
-        };
+        let Some(mut from) = self.firsts.get(section).copied() else { return };
         let mut node = 0;
-        let mut cursor = Cursor::new(packed);
+        let mut cursor = Cursor::new(self.sections.get(section));
         // What was packed here ends where it should.
         let mut block = || {
             from = from.wrapping_add(cursor.number()? as u32);
@@ -86,18 +88,18 @@ fn difference(from: u32, to: u32) -> u64 {
 }
 
 /// Sums that many threads add to. Few of them do not fit into 32 bits.
-pub(super) struct Weights {
-    low: Vec<AtomicU32>,
+struct Weighing {
+    low: Column<AtomicU32>,
     /// How often each ran over.
     over: Mutex<HashMap<u32, u64, FxBuildHasher>>,
 }
 
-impl Weights {
-    fn new(count: usize) -> Self {
-        Self {
-            low: (0..count).map(|_| AtomicU32::new(0)).collect(),
+impl Weighing {
+    fn new(place: &Place, count: usize) -> io::Result<Self> {
+        Ok(Self {
+            low: place.column(count, || AtomicU32::new(0))?,
             over: Mutex::new(HashMap::default()),
-        }
+        })
     }
 
     #[inline]
@@ -112,39 +114,53 @@ impl Weights {
         }
     }
 
-    fn finish(self) -> Vec<u64> {
-        let over = self.over.into_inner().unwrap_or_default();
-        let mut sums: Vec<u64> =
-            self.low.into_iter().map(|low| u64::from(low.into_inner())).collect();
-        for (place, over) in over {
-            sums[place as usize] += over << 32;
+    fn finish(self) -> Weights {
+        Weights { low: settled(self.low), over: self.over.into_inner().unwrap_or_default() }
+    }
+}
+
+/// Sums, by number.
+#[derive(Debug, Default)]
+pub(crate) struct Weights {
+    /// The lower half of each.
+    pub(crate) low: Column<u32>,
+    /// The upper half, where there is any.
+    pub(crate) over: HashMap<u32, u64, FxBuildHasher>,
+}
+
+impl Weights {
+    #[inline]
+    pub(crate) fn get(&self, number: usize) -> u64 {
+        let low = self.low.get(number).copied().unwrap_or(0);
+        if self.over.is_empty() {
+            return u64::from(low);
         }
-        sums
+        u64::from(low) + (self.over.get(&(number as u32)).copied().unwrap_or(0) << 32)
     }
 }
 
 /// Gathers them, and the size of the tree that hangs from each head, itself counted. `heads` has for
 /// each block the head that it hangs from.
 pub(crate) fn exits(
+    place: &Place,
     snapshot: &Snapshot<'_>,
     numbers: &Numbers,
     heads: &[u32],
     statics: &Bits,
     threads: usize,
-) -> Result<(Exits, Vec<u64>), Error> {
+) -> Result<(Exits, Weights), Failed> {
     let holders = numbers.holders.len() as u32;
-    let weights = Weights::new(numbers.heads.len());
-    let gathered = sweep(snapshot, threads, Vec::new, |packed, section, columns| {
-        let first = columns.first.0;
-        let bytes = pack(columns, numbers, heads, statics, |node, words| {
-            weights.add(node - holders, words);
+    let weighing = Weighing::new(place, numbers.heads.len())?;
+    let sections = Spool::new(place, snapshot.sections(), heads.len() * 2);
+    sweep(snapshot, threads, Vec::new, |bytes, section, columns| {
+        bytes.clear();
+        pack(columns, numbers, heads, statics, bytes, |node, words| {
+            weighing.add(node - holders, words);
         });
-        packed.push((section, first, bytes));
+        sections.put(section, bytes);
     })?;
-    let mut all = gathered.concat();
-    all.sort_unstable_by_key(|(section, ..)| *section);
-    let sections = all.into_iter().map(|(_, first, bytes)| (first, bytes)).collect();
-    Ok((Exits { sections }, weights.finish()))
+    let firsts = (0..snapshot.sections()).map(|section| snapshot.first_of(section).0).collect();
+    Ok((Exits { sections: sections.finish()?, firsts }, weighing.finish()))
 }
 
 /// A section's edges to shared blocks; `weigh` gets the sizes of runs of blocks in one tree.
@@ -153,9 +169,9 @@ fn pack(
     numbers: &Numbers,
     heads: &[u32],
     statics: &Bits,
+    bytes: &mut Vec<u8>,
     mut weigh: impl FnMut(u32, u64),
-) -> Vec<u8> {
-    let mut bytes = Vec::new();
+) {
     let mut targets: Vec<u32> = Vec::new();
     let (mut last_from, mut last_node) = (columns.first.0, 0);
     // The tree of the block before, and the words of it in a row.
@@ -180,11 +196,11 @@ fn pack(
             }
         }
         if !targets.is_empty() {
-            put(&mut bytes, u64::from(from - last_from));
-            put(&mut bytes, difference(last_node, node));
-            put(&mut bytes, targets.len() as u64);
+            put(bytes, u64::from(from - last_from));
+            put(bytes, difference(last_node, node));
+            put(bytes, targets.len() as u64);
             for to in targets.drain(..) {
-                put(&mut bytes, difference(node, numbers.of_head(to)));
+                put(bytes, difference(node, numbers.of_head(to)));
             }
             (last_from, last_node) = (from, node);
         }
@@ -192,21 +208,20 @@ fn pack(
     if words > 0 {
         weigh(node, words);
     }
-    bytes.shrink_to_fit();
-    bytes
 }
 
 /// The edges by which shared blocks hang from the tree of the head that dominates them, and for each
 /// head a block that points to it from the tree of the node `before` it.
 pub(crate) fn toward(
     exits: &Exits,
+    place: &Place,
     numbers: &Numbers,
     tree: &Tree,
     before: &[u32],
     threads: usize,
-) -> (refine::Exits, Vec<u32>) {
+) -> io::Result<(refine::Exits, Column<u32>)> {
     let holders = numbers.holders.len();
-    let via: Vec<AtomicU32> = (0..numbers.heads.len()).map(|_| AtomicU32::new(NONE)).collect();
+    let via = place.column(numbers.heads.len(), || AtomicU32::new(NONE))?;
     let gathered: Result<Vec<refine::Exits>, Infallible> =
         gather(exits.sections(), threads, refine::Exits::default, |into, section| {
             exits.each(section, |Exit { from, node, to }| {
@@ -229,5 +244,5 @@ pub(crate) fn toward(
         all.pairs.append(exits.pairs);
         all.settled.append(&mut exits.settled);
     }
-    (all, settled(via))
+    Ok((all, settled(via)))
 }

@@ -2,17 +2,20 @@
 //!
 //! Few blocks have any, so only those that dominate such a block take up room.
 
+use std::io;
+
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::bits::{Bits, Ranked};
+use super::column::Place;
 use super::core::Numbers;
 use super::retained::{Sizes, Sums};
 use super::{NONE, SHARED};
 use crate::units::Bytes;
 
 /// Bytes outside the heap, of blocks and holders that retain any.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct External {
     /// In bytes. Empty where no block has any.
     pub(crate) sizes: Sizes,
@@ -58,13 +61,17 @@ pub(crate) fn weights(
 }
 
 /// Sums up the bytes of `customs` for all that dominate them.
+///
+/// # Errors
+/// If there is no room for them.
 pub(crate) fn retained(
+    place: &Place,
     customs: &[(u32, u64)],
     dominators: &[u32],
     above: &[u32],
-) -> (Sizes, Vec<u64>) {
+) -> io::Result<(Sizes, Vec<u64>)> {
     if customs.is_empty() {
-        return (Sizes::default(), vec![0; above.len()]);
+        return Ok((Sizes::default(), vec![0; above.len()]));
     }
     let blocks = dominators.len() as u32;
     let mut kept = Bits::new(dominators.len());
@@ -79,12 +86,12 @@ pub(crate) fn retained(
             parts.push(at);
         }
     }
-    let sums = Sums::new(Ranked::new(kept), 0, above.len());
+    let sums = Sums::new(place, Ranked::new(kept), 0, above.len())?;
     for block in parts.into_iter().chain(customs.iter().map(|(block, _)| *block)) {
         sums.wait_for_more(block);
     }
     for (block, bytes) in customs {
         sums.give(dominators, *block, *bytes);
     }
-    sums.finish(above)
+    Ok(sums.finish(above))
 }

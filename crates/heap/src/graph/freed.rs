@@ -4,6 +4,7 @@
 //! freed as well.
 
 use super::bits::Bits;
+use super::column::Place;
 use super::csr::{Csr, Pairs};
 use super::ephemerons::Waiting;
 use super::sweep::sweep;
@@ -111,10 +112,10 @@ impl Graph {
         }
         let rest = self.rest(snapshot, gone, threads)?;
         let mut all = Freed::default();
-        for (node, weight) in (holders as u32..).zip(&self.weights) {
+        for node in holders as u32..self.core.nodes() as u32 {
             // Of what nothing keeps alive anyway, nothing is counted.
             if self.via[node as usize - holders] != NONE {
-                all.add(*weight, self.external.weight(node));
+                all.add(self.weight(node), self.external.weight(node));
             }
         }
         let left = self.left(snapshot, gone, &cut, rest.as_ref());
@@ -281,7 +282,8 @@ impl Graph {
                 sum.add(more.words.0, more.external.0);
             }
         }
-        let edges = Csr::from_edges(nodes, &edges.iter());
+        // In memory there is always room.
+        let edges = Csr::from_edges(&Place::Memory, nodes, &edges.iter()).unwrap_or_default();
         Ok(Some(Rest { tops, touched, edges, left }))
     }
 

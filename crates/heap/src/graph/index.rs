@@ -2,25 +2,32 @@
 //!
 //! ```text
 //! file   = "MTHIDX" version:u16 snapshot:u64 checksum:u64 column*
-//! column = length:u64 bytes[length]
+//! column = length:u64 bytes[length] zeros, up to a multiple of 8
 //! ```
 //!
 //! All numbers are little-endian. `snapshot` is the snapshot's checksum, `checksum` XXH3 of what
 //! follows it. The columns, in order: dominators:u32, above:u32, kept sizes as bits:u64, sizes:u32,
-//! large sizes as block and size:u64, held:u64, heads as bits:u64, via:u32, weights:u64, the core's
-//! starts:u32 and targets:u32; then of bytes outside the heap: kept sums as bits:u64, sums:u32, large
-//! sums as block and sum:u64, held:u64, weights as node and sum:u64; then the edges of ephemerons as
-//! key, node, node of the data:u32.
+//! large sizes as block and size:u64, held:u64, heads as bits:u64, via:u32, weights' lower half:u32,
+//! their upper half where there is one as head and number:u64, the core's starts:u32 and targets:u32;
+//! then of bytes outside the heap: kept sums as bits:u64, sums:u32, large sums as block and sum:u64,
+//! held:u64, weights as node and sum:u64; then the edges of ephemerons as key, node, node of the
+//! data:u32.
 
+#[cfg(feature = "mmap")]
+use std::fs::File;
 use std::io::{self, Write};
+#[cfg(feature = "mmap")]
+use std::path::Path;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::bits::{Bits, Ranked};
+use super::column::{Column, Number};
 use super::core::Conditional;
 use super::csr::Csr;
+use super::exits::Weights;
 use super::external::External;
 use super::nodes::Holders;
 use super::retained::Sizes;
@@ -29,7 +36,7 @@ use crate::read::Snapshot;
 
 const MAGIC: &[u8; 6] = b"MTHIDX";
 /// Raised whenever the columns or what they mean changes: an index of another version is not read.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 const HEADER: usize = 24;
 
 impl Graph {
@@ -62,7 +69,8 @@ impl Graph {
         column(&self.held, u64::to_le_bytes, &mut each)?;
         column(self.heads.bits().words(), u64::to_le_bytes, &mut each)?;
         column(&self.via, u32::to_le_bytes, &mut each)?;
-        column(&self.weights, u64::to_le_bytes, &mut each)?;
+        column(&self.weights.low, u32::to_le_bytes, &mut each)?;
+        column(&pairs(&self.weights.over), u64::to_le_bytes, &mut each)?;
         column(&self.core.starts, u32::to_le_bytes, &mut each)?;
         column(&self.core.targets, u32::to_le_bytes, &mut each)?;
         let external = &self.external;
@@ -79,37 +87,56 @@ impl Graph {
     /// Reads the index of a snapshot. `None` if it is another's, of another version, or damaged:
     /// then it has to be computed again.
     pub fn read_index(snapshot: &Snapshot<'_>, bytes: &[u8]) -> Option<Self> {
-        let header = bytes.first_chunk::<HEADER>()?;
+        let mut columns = Reader {
+            bytes,
+            at: HEADER,
+            #[cfg(feature = "mmap")]
+            file: None,
+        };
+        Self::from_columns(snapshot, &mut columns)
+    }
+
+    /// The same of an index that is a file, of which no more than is needed is read into memory.
+    #[cfg(feature = "mmap")]
+    pub fn open_index(snapshot: &Snapshot<'_>, path: &Path) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        let map = crate::MappedSnapshot::of(&file).ok()?;
+        // Columns are little-endian.
+        let columns = cfg!(target_endian = "little").then_some(&file);
+        Self::from_columns(snapshot, &mut Reader { bytes: &map, at: HEADER, file: columns })
+    }
+
+    fn from_columns(snapshot: &Snapshot<'_>, columns: &mut Reader<'_>) -> Option<Self> {
+        let header = columns.bytes.first_chunk::<HEADER>()?;
         let number = |at: usize| header[at..].first_chunk().map(|eight| u64::from_le_bytes(*eight));
-        let columns = &bytes[HEADER..];
         if header[..6] != *MAGIC
             || header[6..8] != VERSION.to_le_bytes()
             || number(8)? != snapshot.checksum()
-            || number(16)? != xxh3_64(columns)
+            || number(16)? != xxh3_64(&columns.bytes[HEADER..])
         {
             return None;
         }
-        let mut rest = columns;
         let holders = Holders::new(&snapshot.labels);
         let graph = Self {
             holders,
-            dominators: take(&mut rest, u32::from_le_bytes)?,
-            above: take(&mut rest, u32::from_le_bytes)?,
-            sizes: take_sizes(&mut rest)?,
-            held: take(&mut rest, u64::from_le_bytes)?,
-            heads: Ranked::new(Bits::from_words(take(&mut rest, u64::from_le_bytes)?)),
-            via: take(&mut rest, u32::from_le_bytes)?,
-            weights: take(&mut rest, u64::from_le_bytes)?,
+            dominators: columns.column(u32::from_le_bytes)?,
+            above: columns.take(u32::from_le_bytes)?,
+            sizes: columns.sizes()?,
+            held: columns.take(u64::from_le_bytes)?,
+            heads: columns.ranked()?,
+            via: columns.column(u32::from_le_bytes)?,
+            weights: Weights { low: columns.column(u32::from_le_bytes)?, over: columns.pairs()? },
             core: Csr {
-                starts: take(&mut rest, u32::from_le_bytes)?,
-                targets: take(&mut rest, u32::from_le_bytes)?,
+                starts: columns.column(u32::from_le_bytes)?,
+                targets: columns.column(u32::from_le_bytes)?,
             },
             external: External {
-                sizes: take_sizes(&mut rest)?,
-                held: take(&mut rest, u64::from_le_bytes)?,
-                weights: take_pairs(&mut rest)?,
+                sizes: columns.sizes()?,
+                held: columns.take(u64::from_le_bytes)?,
+                weights: columns.pairs()?,
             },
-            conditional: take(&mut rest, u32::from_le_bytes)?
+            conditional: columns
+                .take(u32::from_le_bytes)?
                 .chunks_exact(3)
                 .map(|edge: &[u32]| Conditional { from: edge[0], node: edge[1], to: edge[2] })
                 .collect(),
@@ -135,7 +162,7 @@ impl Graph {
             && self.heads.bits().words().len() == bits
             && self.via.len() == heads
             && self.via.iter().all(node)
-            && self.weights.len() == heads
+            && self.weights.low.len() == heads
             && self.core.starts.len() == nodes + 1
             && self.core.starts.first() == Some(&0)
             && self.core.starts.is_sorted()
@@ -164,17 +191,64 @@ fn pairs(sums: &Sums) -> Vec<u64> {
     pairs.concat()
 }
 
-fn take_pairs(rest: &mut &[u8]) -> Option<Sums> {
-    let pairs: Vec<u64> = take(rest, u64::from_le_bytes)?;
-    Some(pairs.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1])).collect())
+/// Columns, one after the other.
+struct Reader<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    /// The file, if its columns are to be mapped.
+    #[cfg(feature = "mmap")]
+    file: Option<&'b File>,
 }
 
-fn take_sizes(rest: &mut &[u8]) -> Option<Sizes> {
-    Some(Sizes {
-        kept: Ranked::new(Bits::from_words(take(rest, u64::from_le_bytes)?)),
-        words: take(rest, u32::from_le_bytes)?,
-        large: take_pairs(rest)?,
-    })
+impl<'b> Reader<'b> {
+    /// The next column's bytes and where they start.
+    fn next(&mut self) -> Option<(usize, &'b [u8])> {
+        let (length, _) = self.bytes.get(self.at..)?.split_first_chunk::<8>()?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        let start = self.at + 8;
+        let column = self.bytes.get(start..start.checked_add(length)?)?;
+        self.at = (start + length).checked_next_multiple_of(8)?;
+        Some((start, column))
+    }
+
+    fn take<T, const N: usize>(&mut self, number: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
+        let (_, column) = self.next()?;
+        let (numbers, left) = column.as_chunks::<N>();
+        left.is_empty().then(|| numbers.iter().map(|bytes| number(*bytes)).collect())
+    }
+
+    fn column<T: Number, const N: usize>(
+        &mut self,
+        number: impl Fn([u8; N]) -> T,
+    ) -> Option<Column<T>> {
+        #[cfg(feature = "mmap")]
+        if let Some(file) = self.file {
+            let (start, column) = self.next()?;
+            if column.is_empty() || column.len() % N != 0 {
+                return column.is_empty().then(Column::default);
+            }
+            let mapped = crate::scratch::map_index(file, start, column.len() / N).ok()?;
+            return Some(Column::Mapped(mapped));
+        }
+        Some(self.take(number)?.into())
+    }
+
+    fn ranked(&mut self) -> Option<Ranked> {
+        Some(Ranked::new(Bits::from_words(self.take(u64::from_le_bytes)?)))
+    }
+
+    fn pairs(&mut self) -> Option<Sums> {
+        let pairs: Vec<u64> = self.take(u64::from_le_bytes)?;
+        Some(pairs.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1])).collect())
+    }
+
+    fn sizes(&mut self) -> Option<Sizes> {
+        Some(Sizes {
+            kept: self.ranked()?,
+            words: self.column(u32::from_le_bytes)?,
+            large: self.pairs()?,
+        })
+    }
 }
 
 fn column<T: Copy, const N: usize>(
@@ -182,7 +256,8 @@ fn column<T: Copy, const N: usize>(
     bytes: impl Fn(T) -> [u8; N],
     each: &mut impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    each(&(numbers.len() as u64 * N as u64).to_le_bytes())?;
+    let length = numbers.len() * N;
+    each(&(length as u64).to_le_bytes())?;
     let mut buffer = Vec::with_capacity(N * 8192);
     for some in numbers.chunks(8192) {
         buffer.clear();
@@ -191,14 +266,5 @@ fn column<T: Copy, const N: usize>(
         }
         each(&buffer)?;
     }
-    Ok(())
-}
-
-fn take<T, const N: usize>(rest: &mut &[u8], number: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
-    let (length, behind) = rest.split_first_chunk::<8>()?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-    let (column, behind) = behind.split_at_checked(length)?;
-    *rest = behind;
-    let (numbers, left) = column.as_chunks::<N>();
-    left.is_empty().then(|| numbers.iter().map(|bytes| number(*bytes)).collect())
+    each(&[0; 8][..length.next_multiple_of(8) - length])
 }

@@ -29,6 +29,7 @@
 //! - A value with a `Gc.finalise` is charged to the finaliser if nothing else keeps it.
 
 mod bits;
+pub(crate) mod column;
 mod core;
 mod csr;
 mod disjoint;
@@ -46,6 +47,7 @@ mod reach_each;
 mod refine;
 mod retained;
 mod semi_nca;
+mod spool;
 pub(crate) mod sweep;
 
 pub use freed::{Freed, Gone};
@@ -56,16 +58,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::read::{Cause, Error, Snapshot, Strength};
 use crate::units::{BlockIndex, Bytes, Words};
 use bits::Ranked;
+use column::{Column, Place, settled, shared};
 use csr::Csr;
+use exits::Weights;
 use external::External;
 use packed::Packed;
-use pieces::{in_pieces, settled, shared};
+use pieces::in_pieces;
 use retained::Sizes;
 
 /// No block.
 pub(crate) const NONE: u32 = u32::MAX;
 /// Several blocks.
 pub(crate) const SHARED: u32 = u32::MAX - 1;
+
+/// Why an analysis within bounded memory did not come to an end.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The snapshot is damaged.
+    #[error(transparent)]
+    Snapshot(#[from] Error),
+    /// There is no room for the files that what does not fit into memory is put into.
+    #[error("cannot put aside what does not fit into memory: {0}")]
+    Scratch(#[from] std::io::Error),
+}
 
 /// A block, or a holder above the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,11 +92,11 @@ pub enum Node {
 }
 
 /// The dominators and retained sizes of a snapshot.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Graph {
     holders: Holders,
     /// For each block what dominates it: blocks by number, holders behind them.
-    dominators: Vec<u32>,
+    dominators: Column<u32>,
     /// For each holder the one above.
     above: Vec<u32>,
     sizes: Sizes,
@@ -89,9 +104,9 @@ pub struct Graph {
     heads: Ranked,
     /// Of each head: the block that points to it on a way from a root with the fewest heads, or the
     /// holder.
-    via: Vec<u32>,
+    via: Column<u32>,
     /// Of each head: words of the tree of blocks that hangs from it, itself counted.
-    weights: Vec<u64>,
+    weights: Weights,
     external: External,
     /// Edges of the core that stand for ephemerons, in order of the nodes that they leave: they are
     /// the last ones of each.
@@ -105,26 +120,56 @@ impl Graph {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Error> {
+        Self::in_place(&Place::Memory, snapshot, threads).map_err(|failed| match failed {
+            Failed::Snapshot(error) => error,
+            // Columns in memory are always made.
+            Failed::Scratch(_) => Cause::Missing("memory").at(0),
+        })
+    }
+
+    /// Computes the same while the process uses no more than about `memory`: what is larger is in
+    /// files without names in the folder `scratch`, also those of the result. The snapshot counts if
+    /// it is mapped and given as `map`.
+    ///
+    /// What cannot be given back are a bit a block for each of some sets, and the snapshot's tables.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged, or the files cannot be made.
+    #[cfg(feature = "mmap")]
+    pub fn new_bounded(
+        snapshot: &Snapshot<'_>,
+        map: Option<&crate::MappedSnapshot>,
+        memory: Bytes,
+        scratch: &std::path::Path,
+        threads: usize,
+    ) -> Result<Self, Failed> {
+        let scratch = crate::scratch::Scratch::new(scratch, memory)?;
+        let _watched = map.map(|map| scratch.snapshot(map));
+        Self::in_place(&Place::Scratch(scratch), snapshot, threads)
+    }
+
+    fn in_place(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Failed> {
         let holders = Holders::new(&snapshot.labels);
         let blocks = snapshot.blocks();
         if (holders.len() as u64) + u64::from(blocks) >= u64::from(SHARED) {
-            return Err(Cause::Table("labels").at(0));
+            return Err(Cause::Table("labels").at(0).into());
         }
         let strong = |strength| matches!(strength, Strength::Strong | Strength::Finaliser);
         let roots = snapshot.roots.iter().filter(|root| strong(root.strength));
         let data = snapshot.ephemerons.iter().filter_map(|ephemeron| ephemeron.data);
         let heads = roots.map(|root| root.block.0).chain(data.map(|data| data.0));
-        let (parents, apart) = parents::parents(snapshot, heads, threads)?;
+        let (parents, apart) = parents::parents(place, snapshot, heads, threads)?;
         let parents::Apart { statics, large, customs } = apart;
         let numbers = core::Numbers { holders, heads: parents::heads(&parents, threads) };
-        let packed = Packed::new(&parents, threads);
+        let packed = Packed::new(place, &parents, threads)?;
         parents::climb_to_heads(&parents, threads);
         let heads_of = settled(parents);
 
-        let (edges, weights) = exits::exits(snapshot, &numbers, &heads_of, &statics, threads)?;
+        let (edges, weights) =
+            exits::exits(place, snapshot, &numbers, &heads_of, &statics, threads)?;
         let needed = !snapshot.ephemerons.is_empty()
             || snapshot.roots.iter().any(|root| root.strength == Strength::Finaliser);
-        let mut graph = core::graph(snapshot, &numbers, &edges, &statics, &[]);
+        let mut graph = core::graph(place, snapshot, &numbers, &edges, &statics, &[])?;
         let mut conditional = Vec::new();
         if needed {
             let more = core::more(snapshot, &numbers, &heads_of, &statics, &graph);
@@ -132,15 +177,24 @@ impl Graph {
             // Those with conditions come last, so that they are the last of each node's edges.
             let keys = conditional.iter().map(|edge| (edge.node, edge.to));
             let more: Vec<_> = more.finalisers.into_iter().chain(keys).collect();
-            graph = core::graph(snapshot, &numbers, &edges, &statics, &more);
+            drop(graph);
+            graph = core::graph(place, snapshot, &numbers, &edges, &statics, &more)?;
         }
         let outside = external::weights(&customs, &numbers, &heads_of);
+        let column = shared(heads_of);
         let (tree, before) = both(
             threads,
-            || semi_nca::dominators(&graph, EVERYTHING.0),
-            || reach::shortest(&graph),
+            || semi_nca::dominators(place, &graph, EVERYTHING.0),
+            || {
+                let before = reach::shortest(place, &graph)?;
+                restore(&column, &packed, &numbers, &before, threads);
+                drop(packed);
+                Ok::<_, std::io::Error>(before)
+            },
         );
-        let (mut exits, mut via) = exits::toward(&edges, &numbers, &tree, &before, threads);
+        let (tree, before) = (tree?, before?);
+        let mut dominators = settled(column);
+        let (mut exits, mut via) = exits::toward(&edges, place, &numbers, &tree, &before, threads)?;
         drop(edges);
         for (head, before) in via.iter_mut().zip(&before[holders.len()..]) {
             if *before != NONE && numbers.is_holder(*before) {
@@ -161,13 +215,9 @@ impl Graph {
         }
         drop(before);
 
-        let parents = shared(heads_of);
-        restore(&parents, &packed, &numbers, &tree, threads);
-        drop(packed);
-        let mut dominators = settled(parents);
-        let of_heads = refine::refine(&numbers, &graph, &tree, &dominators, exits);
-        for (block, dominator) in numbers.heads.bits().iter().zip(of_heads) {
-            dominators[block as usize] = dominator;
+        let of_heads = refine::refine(place, &numbers, &graph, &tree, &dominators, exits)?;
+        for (block, dominator) in numbers.heads.bits().iter().zip(of_heads.iter()) {
+            dominators[block as usize] = *dominator;
         }
         drop(tree);
         let above: Vec<u32> = (0..holders.len() as u32)
@@ -175,8 +225,9 @@ impl Graph {
                 holders.parent(HolderId(holder), &snapshot.labels).map_or(NONE, |above| above.0)
             })
             .collect();
-        let (sizes, held) = retained::retained(snapshot, &dominators, &above, &large, threads)?;
-        let (bytes, held_bytes) = external::retained(&customs, &dominators, &above);
+        let (sizes, held) =
+            retained::retained(place, snapshot, &dominators, &above, &large, threads)?;
+        let (bytes, held_bytes) = external::retained(place, &customs, &dominators, &above)?;
         let external = External { sizes: bytes, held: held_bytes, weights: outside };
         Ok(Self {
             holders,
@@ -279,7 +330,7 @@ impl Graph {
             }
         });
         parents::climb_to_heads(&tops, threads);
-        settled(tops)
+        tops.into_iter().map(AtomicU32::into_inner).collect()
     }
 
     /// The block or holder at the top of the tree that a block is in, as a node of the core.
@@ -310,12 +361,13 @@ fn both<A: Send, B>(threads: usize, a: impl FnOnce() -> A + Send, b: impl FnOnce
     })
 }
 
-/// Puts parents back in the place of heads, [`NONE`] for blocks of trees that nothing reaches.
+/// Puts parents back in the place of heads, [`NONE`] for blocks of trees that nothing reaches: with
+/// nothing `before` them.
 fn restore(
     column: &[AtomicU32],
     packed: &Packed,
     numbers: &core::Numbers,
-    tree: &semi_nca::Tree,
+    before: &[u32],
     threads: usize,
 ) {
     in_pieces(column.len(), threads, |range| {
@@ -328,7 +380,7 @@ fn restore(
             };
             if head != last {
                 last = head;
-                reached = head != NONE && tree.idom[numbers.of_head(head) as usize] != NONE;
+                reached = head != NONE && before[numbers.of_head(head) as usize] != NONE;
             }
             let parent = if reached || parent == SHARED { parent } else { NONE };
             column[block].store(parent, Ordering::Relaxed);

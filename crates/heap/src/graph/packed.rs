@@ -1,11 +1,13 @@
 //! Parents put aside while their column is used for heads: most stand near their children, so that a
 //! byte or two does for each.
 
+use std::io;
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::column::Place;
 use super::pieces::{PIECE, in_pieces};
+use super::spool::{Spool, Spooled};
 use super::{NONE, SHARED};
 use crate::wire::{Cursor, put, unzigzag, zigzag};
 
@@ -13,13 +15,14 @@ use crate::wire::{Cursor, put, unzigzag, zigzag};
 /// than the difference to the block, in zigzag.
 #[derive(Debug)]
 pub(crate) struct Packed {
-    pieces: Vec<OnceLock<Vec<u8>>>,
+    pieces: Spooled,
 }
 
 impl Packed {
-    pub(crate) fn new(parents: &[AtomicU32], threads: usize) -> Self {
-        let pieces: Vec<OnceLock<Vec<u8>>> =
-            (0..parents.len().div_ceil(PIECE)).map(|_| OnceLock::new()).collect();
+    /// # Errors
+    /// If there is no room for it.
+    pub(crate) fn new(place: &Place, parents: &[AtomicU32], threads: usize) -> io::Result<Self> {
+        let spool = Spool::new(place, parents.len().div_ceil(PIECE), 2 * parents.len());
         in_pieces(parents.len(), threads, |range| {
             let mut bytes = Vec::with_capacity(range.len() * 3 / 2);
             for block in range.clone() {
@@ -32,18 +35,15 @@ impl Packed {
                     },
                 );
             }
-            bytes.shrink_to_fit();
-            // Each piece is given out once.
-            let _ = pieces[range.start / PIECE].set(bytes);
+            spool.put(range.start / PIECE, &bytes);
         });
-        Self { pieces }
+        Ok(Self { pieces: spool.finish()? })
     }
 
     /// Hands out the blocks of a piece with their parents.
     #[inline]
     pub(crate) fn each(&self, range: Range<usize>, mut each: impl FnMut(usize, u32)) {
-        let Some(bytes) = self.pieces[range.start / PIECE].get() else { return };
-        let mut cursor = Cursor::new(bytes);
+        let mut cursor = Cursor::new(self.pieces.get(range.start / PIECE));
         for block in range {
             let parent = match cursor.number() {
                 Some(0) => SHARED,

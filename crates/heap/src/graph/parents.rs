@@ -6,10 +6,11 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::bits::{Bits, Ranked};
+use super::column::{Column, Place};
 use super::pieces::in_pieces;
 use super::sweep::sweep;
-use super::{NONE, SHARED};
-use crate::read::{Error, Snapshot};
+use super::{Failed, NONE, SHARED};
+use crate::read::Snapshot;
 use crate::write::Space;
 
 /// Blocks that need other care than most.
@@ -28,19 +29,24 @@ const LARGE: u64 = 256;
 
 /// For each block the only one that points to it; [`NONE`] if none does, [`SHARED`] for those with
 /// several, for static data, and for those in `heads`, whatever points to them.
+///
+/// # Errors
+/// If a section of the snapshot is damaged, or there is no room.
 pub(crate) fn parents(
+    place: &Place,
     snapshot: &Snapshot<'_>,
     heads: impl Iterator<Item = u32>,
     threads: usize,
-) -> Result<(Vec<AtomicU32>, Apart), Error> {
+) -> Result<(Column<AtomicU32>, Apart), Failed> {
     let blocks = snapshot.blocks() as usize;
-    let mut parents: Vec<AtomicU32> = Vec::with_capacity(blocks);
-    parents.resize_with(blocks, || AtomicU32::new(NONE));
+    let mut column = place.column(blocks, || AtomicU32::new(NONE))?;
+    let parents: &mut [AtomicU32] = &mut column;
     for head in heads {
         if let Some(parent) = parents.get_mut(head as usize) {
             *parent.get_mut() = SHARED;
         }
     }
+    let parents: &[AtomicU32] = parents;
     let found = sweep(
         snapshot,
         threads,
@@ -74,10 +80,10 @@ pub(crate) fn parents(
         apart.customs.append(&mut customs);
         for block in ranges.into_iter().flat_map(|(start, end)| start..end) {
             apart.statics.insert(block);
-            *parents[block as usize].get_mut() = SHARED;
+            parents[block as usize].store(SHARED, Ordering::Relaxed);
         }
     }
-    Ok((parents, apart))
+    Ok((column, apart))
 }
 
 /// The blocks whose parents are [`SHARED`].

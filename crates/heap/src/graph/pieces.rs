@@ -1,7 +1,7 @@
 //! Work in pieces, on as many threads as there should be.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Numbers of a piece.
 pub(crate) const PIECE: usize = 1 << 16;
@@ -56,14 +56,4 @@ pub(crate) fn in_pieces(count: usize, threads: usize, each: impl Fn(Range<usize>
         },
     );
     let Ok(_) = done;
-}
-
-/// A column that several threads may write to.
-pub(crate) fn shared(column: Vec<u32>) -> Vec<AtomicU32> {
-    column.into_iter().map(AtomicU32::new).collect()
-}
-
-/// A column that nobody writes to any more.
-pub(crate) fn settled(column: Vec<AtomicU32>) -> Vec<u32> {
-    column.into_iter().map(AtomicU32::into_inner).collect()
 }

@@ -1,26 +1,36 @@
 //! What can be reached, over the core of the graph.
 
-use std::collections::VecDeque;
+use std::io;
 
 use super::bits::Bits;
+use super::column::{Column, Place};
 use super::csr::Csr;
 use super::{EVERYTHING, Graph, HolderId, NONE};
 use crate::units::{Bytes, Words};
 
 /// For each node of the core the one before it on a way from the root over as few of them as can be;
 /// [`NONE`] for the root and what cannot be reached.
-pub(crate) fn shortest(graph: &Csr) -> Vec<u32> {
-    let mut before = vec![NONE; graph.nodes()];
-    let mut queue = VecDeque::from([EVERYTHING.0]);
-    while let Some(from) = queue.pop_front() {
+///
+/// # Errors
+/// If there is no room for it.
+pub(crate) fn shortest(place: &Place, graph: &Csr) -> io::Result<Column<u32>> {
+    let mut before = place.column(graph.nodes(), || NONE)?;
+    // Each node is in it once.
+    let mut queue: Column<u32> = place.zeros(graph.nodes())?;
+    queue[0] = EVERYTHING.0;
+    let (mut next, mut end) = (0, 1);
+    while next < end {
+        let from = queue[next];
+        next += 1;
         for to in graph.of(from) {
             if before[*to as usize] == NONE && *to != EVERYTHING.0 {
                 before[*to as usize] = from;
-                queue.push_back(*to);
+                queue[end] = *to;
+                end += 1;
             }
         }
     }
-    before
+    Ok(before)
 }
 
 /// A part of the heap that one or several holders reach.
@@ -70,6 +80,6 @@ impl Graph {
 
     pub(super) fn weight(&self, node: u32) -> u64 {
         let head = (node as usize).checked_sub(self.holders.len());
-        head.and_then(|head| self.weights.get(head)).copied().unwrap_or(0)
+        head.map_or(0, |head| self.weights.get(head))
     }
 }

@@ -5,10 +5,13 @@
 //! settled together: in a small graph of the tree's blocks from which edges leave, the places where
 //! their paths to the head meet, and the shared blocks themselves.
 
+use std::io;
+
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::bits::Bits;
+use super::column::{Column, Place};
 use super::core::Numbers;
 use super::csr::{Csr, Pairs};
 use super::semi_nca::{Tree, dominators};
@@ -25,35 +28,42 @@ pub(crate) struct Exits {
 
 /// Finds for each head the block or holder that dominates it: blocks by number, holders from
 /// `blocks` on, [`NONE`] where nothing does.
+///
+/// # Errors
+/// If there is no room for what that takes.
 pub(crate) fn refine(
+    place: &Place,
     numbers: &Numbers,
     graph: &Csr,
     tree: &Tree,
     parents: &[u32],
     exits: Exits,
-) -> Vec<u32> {
+) -> io::Result<Column<u32>> {
     let blocks = parents.len() as u32;
     let holders = numbers.holders.len() as u32;
-    let block_of: Vec<u32> = numbers.heads.bits().iter().collect();
+    let mut block_of: Column<u32> = place.zeros(numbers.heads.len())?;
+    for (block, head) in block_of.iter_mut().zip(numbers.heads.bits().iter()) {
+        *block = head;
+    }
     let mut settled = Bits::new(numbers.len());
     for node in exits.settled {
         settled.insert(node);
     }
     // The coarse answer, which is the final one where a holder dominates or nothing needs settling.
-    let mut dominator: Vec<u32> = tree.idom[holders as usize..]
-        .iter()
-        .map(|above| match *above {
+    let mut dominator: Column<u32> = place.zeros(numbers.heads.len())?;
+    for (dominator, above) in dominator.iter_mut().zip(&tree.idom[holders as usize..]) {
+        *dominator = match *above {
             NONE => NONE,
             holder if holder < holders => blocks + holder,
             head => block_of[(head - holders) as usize],
-        })
-        .collect();
+        };
+    }
 
     let mut pairs = exits.pairs.into_vec();
     pairs.retain(|(_, node)| !settled.contains(*node));
     pairs.sort_unstable_by_key(|(from, node)| (tree.idom[*node as usize], *node, *from));
     pairs.dedup();
-    let mut siblings = siblings(numbers, graph, tree, &settled);
+    let mut siblings = siblings(place, numbers, graph, tree, &settled)?;
     siblings.sort_unstable_by_key(|(from, node)| (tree.idom[*node as usize], *node, *from));
     siblings.dedup();
 
@@ -64,7 +74,7 @@ pub(crate) fn refine(
         involved.insert(*from);
         involved.insert(*node);
     }
-    let mut small = Small::new(blocks);
+    let mut small = Small::new(place, blocks);
     let mut siblings = siblings.as_slice();
     let mut rest_of_group: Vec<(u32, u32)> = Vec::new();
     for group in pairs.chunk_by(|a, b| tree.idom[a.1 as usize] == tree.idom[b.1 as usize]) {
@@ -87,23 +97,29 @@ pub(crate) fn refine(
             let head = block_of[(head - holders) as usize];
             small.settle(head, &rest_of_group, mine, parents, |node, above| {
                 dominator[(node - holders) as usize] = above;
-            });
+            })?;
         }
     }
-    dominator
+    Ok(dominator)
 }
 
 /// Edges from what a shared block dominates to another shared block, where both have the same
 /// dominating head: as the two shared blocks.
-fn siblings(numbers: &Numbers, graph: &Csr, tree: &Tree, settled: &Bits) -> Vec<(u32, u32)> {
+fn siblings(
+    place: &Place,
+    numbers: &Numbers,
+    graph: &Csr,
+    tree: &Tree,
+    settled: &Bits,
+) -> io::Result<Vec<(u32, u32)>> {
     let edges = tree
-        .order
+        .order()
         .iter()
         .filter(|node| tree.idom[**node as usize] != NONE)
         .map(|node| (tree.idom[*node as usize], *node));
-    let children = Csr::from_edges(graph.nodes(), &edges);
+    let children = Csr::from_edges(place, graph.nodes(), &edges)?;
     let mut found = Vec::new();
-    let mut depth = vec![0u32; graph.nodes()];
+    let mut depth: Column<u32> = place.zeros(graph.nodes())?;
     // The way down to where the walk is: node, next child.
     let mut way = vec![(0u32, children.starts[0])];
     while let Some((node, next)) = way.last_mut() {
@@ -127,7 +143,7 @@ fn siblings(numbers: &Numbers, graph: &Csr, tree: &Tree, settled: &Bits) -> Vec<
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// A node of a small graph: a block of the tree, or a shared block that hangs from it.
@@ -139,6 +155,7 @@ enum Node {
 
 /// Settles one head's shared blocks after the other.
 struct Small {
+    place: Place,
     /// Blocks on the way from an exit to the head, and those of them that the small graph has.
     passed: Bits,
     kept: Bits,
@@ -148,8 +165,9 @@ struct Small {
 }
 
 impl Small {
-    fn new(blocks: u32) -> Self {
+    fn new(place: &Place, blocks: u32) -> Self {
         Self {
+            place: place.clone(),
             passed: Bits::new(blocks as usize),
             kept: Bits::new(blocks as usize),
             ids: HashMap::default(),
@@ -174,7 +192,7 @@ impl Small {
         siblings: &[(u32, u32)],
         parents: &[u32],
         mut found: impl FnMut(u32, u32),
-    ) {
+    ) -> io::Result<()> {
         // Clearing takes as long as the table is large: one that a large group left is given back.
         if self.ids.capacity() > 64 + 8 * pairs.len() {
             self.ids = HashMap::default();
@@ -224,9 +242,10 @@ impl Small {
                 self.edges.push((0, id));
             }
         }
-        let graph = Csr::from_edges(self.nodes.len(), &self.edges.iter().copied());
-        let tree = dominators(&graph, 0);
-        for (node, above) in self.nodes.iter().zip(&tree.idom) {
+        let edges = self.edges.iter().copied();
+        let graph = Csr::from_edges(&self.place, self.nodes.len(), &edges)?;
+        let tree = dominators(&self.place, &graph, 0)?;
+        for (node, above) in self.nodes.iter().zip(tree.idom.iter()) {
             if let Node::Shared(node) = node
                 && *above != NONE
                 && let Some(Node::Block(above)) = self.nodes.get(*above as usize)
@@ -235,6 +254,7 @@ impl Small {
                 found(*node, *above);
             }
         }
+        Ok(())
     }
 
     /// Marks the way from an exit up to the head, and keeps the place where it meets another's.

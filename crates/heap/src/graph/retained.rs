@@ -1,16 +1,18 @@
 //! Retained sizes: what each block and each holder keeps alive by itself, itself counted.
 
+use std::io;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::NONE;
 use super::bits::{Bits, Ranked};
-use super::pieces::{in_pieces, settled};
+use super::column::{Column, Place, settled};
+use super::pieces::in_pieces;
 use super::sweep::sweep_sizes;
-use crate::read::{Error, Snapshot};
+use super::{Failed, NONE};
+use crate::read::Snapshot;
 use crate::units::Words;
 
 /// Sizes that do not fit into 32 bits, by block.
@@ -20,12 +22,12 @@ pub(crate) type Large = HashMap<u32, u64, FxBuildHasher>;
 ///
 /// About half the blocks dominate nothing: what they retain is their own size, which the snapshot
 /// has, so that only those that are larger than a few words are kept here too.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Sizes {
     /// Blocks whose size is kept.
     pub(crate) kept: Ranked,
     /// Their sizes in words; [`NONE`] for those that do not fit.
-    pub(crate) words: Vec<u32>,
+    pub(crate) words: Column<u32>,
     /// Sizes that do not fit, by block.
     pub(crate) large: Large,
 }
@@ -46,13 +48,17 @@ impl Sizes {
 
 /// Sums up what every block and every holder retains. Holders follow the blocks in `dominators`;
 /// each must come after the one above it. Sizes of `large` blocks are kept whatever they dominate.
+///
+/// # Errors
+/// If a section of the snapshot is damaged, or there is no room.
 pub(crate) fn retained(
+    place: &Place,
     snapshot: &Snapshot<'_>,
     dominators: &[u32],
     holders: &[u32],
     large: &[u32],
     threads: usize,
-) -> Result<(Sizes, Vec<u64>), Error> {
+) -> Result<(Sizes, Vec<u64>), Failed> {
     let blocks = dominators.len() as u32;
     let inner: Vec<AtomicU64> =
         (0..dominators.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
@@ -74,7 +80,7 @@ pub(crate) fn retained(
     large.iter().copied().for_each(keep);
     let kept = Bits::from_words(inner.into_iter().map(AtomicU64::into_inner).collect());
     // What each waits for: its children and itself.
-    let sums = Sums::new(Ranked::new(kept), 1, holders.len());
+    let sums = Sums::new(place, Ranked::new(kept), 1, holders.len())?;
     in_pieces(dominators.len(), threads, |range| {
         for above in &dominators[range] {
             if *above < blocks {
@@ -94,7 +100,7 @@ pub(crate) fn retained(
 pub(super) struct Sums {
     kept: Ranked,
     /// As in [`Sizes`].
-    words: Vec<AtomicU32>,
+    words: Column<AtomicU32>,
     large: Mutex<Large>,
     waits: Waits,
     held: Vec<AtomicU64>,
@@ -102,18 +108,21 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Sums for the blocks in `kept`, each of which waits for `parts`.
-    pub(super) fn new(kept: Ranked, parts: u8, holders: usize) -> Self {
+    ///
+    /// # Errors
+    /// If there is no room for them.
+    pub(super) fn new(place: &Place, kept: Ranked, parts: u8, holders: usize) -> io::Result<Self> {
         let count = kept.len();
-        Self {
+        Ok(Self {
             kept,
-            words: (0..count).map(|_| AtomicU32::new(0)).collect(),
+            words: place.column(count, || AtomicU32::new(0))?,
             large: Mutex::default(),
             waits: Waits {
-                few: (0..count).map(|_| AtomicU8::new(parts)).collect(),
+                few: place.column(count, || AtomicU8::new(parts))?,
                 many: Mutex::default(),
             },
             held: (0..holders).map(|_| AtomicU64::new(0)).collect(),
-        }
+        })
     }
 
     /// One part more for a block to wait for.
@@ -204,7 +213,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// How many parts of its sum each block still waits for.
 struct Waits {
     /// Few have so many that a byte does not do.
-    few: Vec<AtomicU8>,
+    few: Column<AtomicU8>,
     many: Mutex<HashMap<u32, u64, FxBuildHasher>>,
 }
 

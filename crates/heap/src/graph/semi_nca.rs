@@ -1,70 +1,79 @@
 //! Dominators by the semi-NCA algorithm (Georgiadis, Tarjan, Werneck 2006), without recursion.
 
+use std::io;
+
 use super::NONE;
+use super::bits::Bits;
+use super::column::{Column, Place};
 use super::csr::Csr;
 
 /// The dominator tree of what can be reached from one node.
 #[derive(Debug)]
 pub(crate) struct Tree {
     /// For each node its immediate dominator; [`NONE`] for the root and what cannot be reached.
-    pub(crate) idom: Vec<u32>,
-    /// What can be reached, in the order of a depth-first search: dominators before what they
-    /// dominate.
-    pub(crate) order: Vec<u32>,
+    pub(crate) idom: Column<u32>,
+    order: Column<u32>,
+    reached: usize,
 }
 
 /// Computes the dominators of everything that `root` reaches.
-pub(crate) fn dominators(graph: &Csr, root: u32) -> Tree {
+///
+/// # Errors
+/// If there is no room for it.
+pub(crate) fn dominators(place: &Place, graph: &Csr, root: u32) -> io::Result<Tree> {
     let nodes = graph.nodes();
+    let none = || place.column(nodes, || NONE);
     // Numbers in the order of a depth-first search; all that follows is in them.
-    let mut number = vec![NONE; nodes];
-    let mut order: Vec<u32> = Vec::new();
-    let mut parent: Vec<u32> = Vec::new();
-    let mut stack: Vec<(u32, u32)> = Vec::new();
-    number[root as usize] = 0;
-    order.push(root);
-    parent.push(0);
-    stack.push((0, graph.starts[root as usize]));
+    let mut number = none()?;
+    let mut order: Column<u32> = place.zeros(nodes)?;
+    let mut parent: Column<u32> = place.zeros(nodes)?;
     // How often each is pointed to, tree edges left out.
-    let mut starts: Vec<u32> = vec![0, 0];
-    while let Some((from, next)) = stack.last_mut() {
-        if *next == graph.starts[order[*from as usize] as usize + 1] {
-            stack.pop();
+    let mut starts: Column<u32> = place.zeros(nodes + 1)?;
+    // For each node on the way down its next edge; the way back is by parents.
+    let mut next: Column<u32> = place.zeros(nodes)?;
+    number[root as usize] = 0;
+    order[0] = root;
+    next[0] = graph.starts[root as usize];
+    let (mut reached, mut from) = (1usize, 0u32);
+    loop {
+        let edge = &mut next[from as usize];
+        if *edge == graph.starts[order[from as usize] as usize + 1] {
+            if from == 0 {
+                break;
+            }
+            from = parent[from as usize];
             continue;
         }
-        let to = graph.targets[*next as usize];
-        *next += 1;
-        let from = *from;
+        let to = graph.targets[*edge as usize];
+        *edge += 1;
         let seen = number[to as usize];
         if seen == NONE {
-            let new = order.len() as u32;
+            let new = reached as u32;
+            reached += 1;
             number[to as usize] = new;
-            order.push(to);
-            parent.push(from);
-            starts.push(0);
-            stack.push((new, graph.starts[to as usize]));
+            order[new as usize] = to;
+            parent[new as usize] = from;
+            next[new as usize] = graph.starts[to as usize];
+            from = new;
         } else if seen != from {
             starts[seen as usize + 1] += 1;
         }
     }
-    drop(stack);
 
     // Who points to each, tree edges and edges to oneself left out.
-    let reached = order.len();
     for node in 0..reached {
         starts[node + 1] += starts[node];
     }
-    let mut sources = vec![0u32; starts[reached] as usize];
-    let mut is_tree: Vec<bool> = vec![false; reached];
-    for (from, node) in (0u32..).zip(&order) {
+    let mut sources: Column<u32> = place.zeros(starts[reached] as usize)?;
+    let mut is_tree = Bits::new(reached);
+    for (from, node) in (0u32..).zip(&order[..reached]) {
         for to in graph.of(*node) {
             let to = number[*to as usize];
             if to == from {
                 continue;
             }
             // The first edge that came to a node from its parent is the tree's.
-            if parent[to as usize] == from && to != 0 && !is_tree[to as usize] {
-                is_tree[to as usize] = true;
+            if parent[to as usize] == from && to != 0 && is_tree.insert(to) {
                 continue;
             }
             let place = &mut starts[to as usize];
@@ -72,15 +81,20 @@ pub(crate) fn dominators(graph: &Csr, root: u32) -> Tree {
             *place += 1;
         }
     }
-    drop((number, is_tree));
+    drop(is_tree);
     starts.copy_within(..reached, 1);
     starts[0] = 0;
 
     // Semidominators, from the last to the first. `best` is the smallest one on the way up to
     // `ancestor`; it must not be mixed up with a node's own, which the second half needs.
-    let mut ancestor = parent.clone();
-    let mut best: Vec<u32> = (0..reached as u32).collect();
-    let mut semi = vec![0u32; reached];
+    let mut ancestor = next;
+    ancestor.copy_from_slice(&parent);
+    let mut best: Column<u32> = place.zeros(nodes)?;
+    for (node, best) in (0..).zip(best.iter_mut()) {
+        *best = node;
+    }
+    // The numbers of nodes are done with.
+    let mut semi = number;
     let mut path: Vec<u32> = Vec::new();
     for node in (1..reached as u32).rev() {
         let mut smallest = parent[node as usize];
@@ -118,12 +132,21 @@ pub(crate) fn dominators(graph: &Csr, root: u32) -> Tree {
         }
         idom[node] = dominator;
     }
-    drop(semi);
-    let mut by_node = vec![NONE; nodes];
-    for (node, dominator) in order.iter().zip(&idom).skip(1) {
+    // By node.
+    let mut by_node = semi;
+    by_node.fill(NONE);
+    for (node, dominator) in order[..reached].iter().zip(&idom[..reached]).skip(1) {
         by_node[*node as usize] = order[*dominator as usize];
     }
-    Tree { idom: by_node, order }
+    Ok(Tree { idom: by_node, order, reached })
+}
+
+impl Tree {
+    /// What can be reached, in the order of a depth-first search: dominators before what they
+    /// dominate.
+    pub(crate) fn order(&self) -> &[u32] {
+        &self.order[..self.reached]
+    }
 }
 
 #[cfg(test)]
@@ -151,8 +174,9 @@ mod tests {
         #[test]
         fn agrees_with_removal(nodes in 1u32..12, edges in proptest::collection::vec((0u32..12, 0u32..12), 0..30)) {
             let edges: Vec<_> = edges.into_iter().map(|(a, b)| (a % nodes, b % nodes)).collect();
-            let graph = Csr::from_edges(nodes as usize, &edges.iter().copied());
-            let tree = dominators(&graph, 0);
+            let graph =
+                Csr::from_edges(&Place::Memory, nodes as usize, &edges.iter().copied()).unwrap();
+            let tree = dominators(&Place::Memory, &graph, 0).unwrap();
             let all = reach(&graph, None);
             for node in 0..nodes {
                 let mut mine = Vec::new();
@@ -167,7 +191,7 @@ mod tests {
                     .collect();
                 prop_assert_eq!(mine, truth, "of {} in {:?}", node, edges);
             }
-            prop_assert_eq!(tree.order.len(), all.iter().filter(|reached| **reached).count());
+            prop_assert_eq!(tree.order().len(), all.iter().filter(|reached| **reached).count());
         }
     }
 
@@ -187,7 +211,12 @@ mod tests {
             (1..nodes).map(|node| (node - 1 - random(&mut state, node.min(1000)), node)).collect();
         edges
             .extend((0..nodes / 2).map(|_| (random(&mut state, nodes), random(&mut state, nodes))));
-        let mine = dominators(&Csr::from_edges(nodes as usize, &edges.iter().copied()), 0);
+        let mine = dominators(
+            &Place::Memory,
+            &Csr::from_edges(&Place::Memory, nodes as usize, &edges.iter().copied()).unwrap(),
+            0,
+        )
+        .unwrap();
         let graph = petgraph::graph::DiGraph::<(), (), u32>::from_edges(edges);
         let theirs = petgraph::algo::dominators::simple_fast(&graph, 0.into());
         for node in 0..nodes {
@@ -204,10 +233,20 @@ mod tests {
         let edges: Vec<(u32, u32)> = (1..nodes)
             .flat_map(|node| [(node - 1, node), (node.saturating_sub(2), node)])
             .collect();
-        let tree = dominators(&Csr::from_edges(nodes as usize, &edges.iter().copied()), 0);
+        let tree = dominators(
+            &Place::Memory,
+            &Csr::from_edges(&Place::Memory, nodes as usize, &edges.iter().copied()).unwrap(),
+            0,
+        )
+        .unwrap();
         assert!(tree.idom[1..].iter().all(|dominator| *dominator == 0));
         let list: Vec<(u32, u32)> = (1..nodes).map(|node| (node - 1, node)).collect();
-        let tree = dominators(&Csr::from_edges(nodes as usize, &list.iter().copied()), 0);
+        let tree = dominators(
+            &Place::Memory,
+            &Csr::from_edges(&Place::Memory, nodes as usize, &list.iter().copied()).unwrap(),
+            0,
+        )
+        .unwrap();
         assert!((1..nodes).all(|node| tree.idom[node as usize] == node - 1));
     }
 }

@@ -10,15 +10,17 @@ use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use memtrail_heap::graph::Graph;
+use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
-use memtrail_heap::{BlockIndex, MappedSnapshot};
+use memtrail_heap::{BlockIndex, Bytes, MappedSnapshot};
 use serde::Serialize;
 
 use crate::canvas::{self, Canvas};
 use crate::error::{Failure, Kind};
-use crate::units::count;
+use crate::units::{self, count};
+
+use super::named;
 
 /// What takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -34,6 +36,10 @@ pub(super) struct Which {
     /// Of a recording with several snapshots the one with this number, instead of the last
     #[arg(long, value_name = "N")]
     snapshot: Option<u64>,
+    /// Analyse with about so much memory, at least a twentieth of the heap's size; what does not fit
+    /// is put into files beside the snapshot while that takes
+    #[arg(long, value_name = "SIZE", value_parser = named::size)]
+    memory: Option<Bytes>,
     #[command(flatten)]
     pub(super) form: Form,
 }
@@ -89,7 +95,7 @@ impl Which {
             )
             .hint(format_args!("there is {}", numbers.join(", ")))
         })?;
-        Input::open(file)
+        Ok(Input { memory: self.memory, ..Input::open(file)? })
     }
 }
 
@@ -126,6 +132,8 @@ fn number_of(file: &Path) -> Option<u64> {
 pub(super) struct Input {
     path: PathBuf,
     map: MappedSnapshot,
+    /// How much memory an analysis may use.
+    memory: Option<Bytes>,
 }
 
 impl Input {
@@ -133,7 +141,7 @@ impl Input {
         let map = MappedSnapshot::open(path).map_err(|error| {
             Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display()))
         })?;
-        Ok(Self { path: path.to_path_buf(), map })
+        Ok(Self { path: path.to_path_buf(), map, memory: None })
     }
 
     /// The snapshot with its analysis: read from the index, or made and left there.
@@ -143,16 +151,45 @@ impl Input {
         let mut index = self.path.clone().into_os_string();
         index.push(".index");
         let index = PathBuf::from(index);
-        let known = fs::read(&index).ok().and_then(|bytes| Graph::read_index(&snapshot, &bytes));
-        if let Some(graph) = known {
+        if let Some(graph) = Graph::open_index(&snapshot, &index) {
             return Ok(Heap { snapshot, graph, threads });
         }
         let message = format!("analysing {} blocks", count(f64::from(snapshot.blocks())));
-        let heap = patiently(message, || Heap::new(snapshot, threads))
-            .map_err(|error| self.failure(&error))?;
+        let graph = patiently(message, || self.analyse(&snapshot, threads))?;
+        let heap = Heap { snapshot, graph, threads };
         // Where it cannot be left, the next command takes as long as this one: that is all.
-        let _ = keep(&heap, &index);
+        let kept = keep(&heap, &index);
+        // What is left beside the snapshot takes no memory.
+        if self.memory.is_some()
+            && kept.is_ok()
+            && let Some(graph) = Graph::open_index(&heap.snapshot, &index)
+        {
+            return Ok(Heap { graph, ..heap });
+        }
         Ok(heap)
+    }
+
+    fn analyse(&self, snapshot: &Snapshot<'_>, threads: usize) -> Result<Graph, Failure> {
+        let Some(memory) = self.memory else {
+            return Graph::new(snapshot, threads).map_err(|error| self.failure(&error));
+        };
+        let folder = match self.path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        Graph::new_bounded(snapshot, Some(&self.map), memory, folder, threads).map_err(|failed| {
+            match failed {
+                Failed::Snapshot(error) => self.failure(&error),
+                Failed::Scratch(_) => {
+                    Failure::new(Kind::Input, format_args!("{}: {failed}", folder.display())).hint(
+                        format_args!(
+                            "it takes some {} there while it runs",
+                            units::bytes(30.0 * f64::from(snapshot.blocks()))
+                        ),
+                    )
+                }
+            }
+        })
     }
 
     /// The block with a number that the user gave.

@@ -1,0 +1,229 @@
+//! Columns of numbers: in memory, or in files where memory is not to hold them all.
+
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU8, AtomicU32};
+
+#[cfg(feature = "mmap")]
+use crate::scratch::{MappedColumn, Scratch, anonymous};
+
+/// What columns hold: numbers that any bytes are some of.
+pub(crate) trait Number: Sized + Send + Sync + 'static {}
+
+impl Number for u8 {}
+impl Number for u32 {}
+impl Number for u64 {}
+impl Number for AtomicU8 {}
+impl Number for AtomicU32 {}
+
+/// A column of numbers.
+#[derive(Debug)]
+pub(crate) enum Column<T> {
+    Memory(Vec<T>),
+    #[cfg(feature = "mmap")]
+    Mapped(MappedColumn<T>),
+}
+
+impl<T> Default for Column<T> {
+    fn default() -> Self {
+        Self::Memory(Vec::new())
+    }
+}
+
+impl<T> From<Vec<T>> for Column<T> {
+    fn from(numbers: Vec<T>) -> Self {
+        Self::Memory(numbers)
+    }
+}
+
+impl<T: Number> Deref for Column<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Memory(numbers) => numbers,
+            #[cfg(feature = "mmap")]
+            Self::Mapped(numbers) => numbers,
+        }
+    }
+}
+
+impl<T: Number> DerefMut for Column<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::Memory(numbers) => numbers,
+            #[cfg(feature = "mmap")]
+            Self::Mapped(numbers) => numbers,
+        }
+    }
+}
+
+/// A column that several threads may write to.
+pub(crate) fn shared(column: Column<u32>) -> Column<AtomicU32> {
+    match column {
+        Column::Memory(numbers) => {
+            Column::Memory(numbers.into_iter().map(AtomicU32::new).collect())
+        }
+        #[cfg(feature = "mmap")]
+        Column::Mapped(numbers) => Column::Mapped(numbers.shared()),
+    }
+}
+
+/// A column that nobody writes to any more.
+pub(crate) fn settled(column: Column<AtomicU32>) -> Column<u32> {
+    match column {
+        Column::Memory(numbers) => {
+            Column::Memory(numbers.into_iter().map(AtomicU32::into_inner).collect())
+        }
+        #[cfg(feature = "mmap")]
+        Column::Mapped(numbers) => Column::Mapped(numbers.settled()),
+    }
+}
+
+/// Where columns are made.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    Memory,
+    #[cfg(feature = "mmap")]
+    Scratch(Scratch),
+}
+
+/// Columns of fewer bytes are not worth a mapping; in tests all are.
+#[cfg(feature = "mmap")]
+const WORTH_A_MAPPING: usize = if cfg!(test) { 1 } else { 1 << 20 };
+
+#[cfg_attr(
+    not(feature = "mmap"),
+    allow(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "only files can fail to be made"
+    )
+)]
+impl Place {
+    /// A column of so many numbers.
+    ///
+    /// # Errors
+    /// If there is no room in the folder of files.
+    pub(crate) fn column<T: Number>(
+        &self,
+        count: usize,
+        number: impl Fn() -> T,
+    ) -> io::Result<Column<T>> {
+        let mut column = self.room(count)?;
+        match &mut column {
+            Column::Memory(numbers) => numbers.resize_with(count, number),
+            #[cfg(feature = "mmap")]
+            Column::Mapped(numbers) => numbers.iter_mut().for_each(|place| *place = number()),
+        }
+        Ok(column)
+    }
+
+    /// A column of zeros.
+    ///
+    /// # Errors
+    /// If there is no room in the folder of files.
+    pub(crate) fn zeros<T: Number + Default + Clone>(&self, count: usize) -> io::Result<Column<T>> {
+        let mut column = self.room(count)?;
+        match &mut column {
+            Column::Memory(numbers) => numbers.resize(count, T::default()),
+            // What is mapped starts as zeros.
+            #[cfg(feature = "mmap")]
+            Column::Mapped(_) => {}
+        }
+        Ok(column)
+    }
+
+    /// Zeros, or an empty column that has the room.
+    fn room<T: Number>(&self, count: usize) -> io::Result<Column<T>> {
+        #[cfg(feature = "mmap")]
+        if count * size_of::<T>() >= WORTH_A_MAPPING {
+            return Ok(Column::Mapped(match self {
+                Self::Memory => anonymous(count)?,
+                Self::Scratch(scratch) => scratch.column(count)?,
+            }));
+        }
+        Ok(Column::Memory(Vec::with_capacity(count)))
+    }
+}
+
+#[cfg(all(test, feature = "mmap"))]
+mod tests {
+    use super::super::{EVERYTHING, Failed, Graph, HolderId, Node};
+    use crate::model::{Heap, Made, Value};
+    use crate::read::{Snapshot, Strength};
+    use crate::{BlockIndex, Bytes, RootKind, tag};
+    use proptest::prelude::*;
+
+    /// A heap of random blocks, some of them custom.
+    fn heap(blocks: &[Vec<usize>], roots: &[usize]) -> Vec<u8> {
+        let mut heap = Heap::new();
+        for (number, fields) in blocks.iter().enumerate() {
+            let to = |to: &usize| Value::Block(Made(to % blocks.len()));
+            match fields.as_slice() {
+                [] => heap.block(tag::CUSTOM, &[Value::Raw(1), Value::Raw(number as u64)]),
+                fields => heap.block(0, &fields.iter().map(to).collect::<Vec<_>>()),
+            };
+        }
+        for root in roots {
+            let value = Value::Block(Made(root % blocks.len()));
+            heap.root(RootKind::Global, "root", value, Strength::Strong);
+        }
+        heap.bytes()
+    }
+
+    fn same(bytes: &[u8], memory: Bytes) {
+        let snapshot = Snapshot::read(bytes).unwrap();
+        let graph = Graph::new(&snapshot, 2).unwrap();
+        let folder = std::env::temp_dir();
+        let bounded = Graph::new_bounded(&snapshot, None, memory, &folder, 2).unwrap();
+        for block in (0..snapshot.blocks()).map(BlockIndex) {
+            assert_eq!(graph.dominator(Node::Block(block)), bounded.dominator(Node::Block(block)));
+            assert_eq!(graph.retained(block), bounded.retained(block));
+            assert_eq!(graph.external(block), bounded.external(block));
+            assert_eq!(graph.toward_root(block), bounded.toward_root(block));
+        }
+        for holder in (0..graph.holders().len() as u32).map(HolderId) {
+            assert_eq!(graph.held(holder), bounded.held(holder));
+            assert_eq!(graph.reach(&[holder]).words, bounded.reach(&[holder]).words);
+        }
+        assert!(graph.held(EVERYTHING).0 > 0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn columns_in_files_give_the_same(
+            blocks in proptest::collection::vec(proptest::collection::vec(0usize..60, 0..5), 1..60),
+            roots in proptest::collection::vec(0usize..60, 1..6),
+        ) {
+            same(&heap(&blocks, &roots), Bytes(1 << 30));
+        }
+    }
+
+    /// Less memory than the process has anyway: all pages are given back, again and again.
+    #[test]
+    fn pages_that_are_given_back_come_again() {
+        let mut state = 1u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize
+        };
+        let blocks: Vec<Vec<usize>> = (0..100_000)
+            .map(|block| (0..random() % 4).map(|_| block + random() % 50).collect())
+            .collect();
+        same(&heap(&blocks, &[0, 5, 99]), Bytes(1));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error() {
+        let bytes = heap(&[vec![0]], &[0]);
+        let snapshot = Snapshot::read(&bytes).unwrap();
+        let folder = std::path::Path::new("/nowhere at all");
+        let failed = Graph::new_bounded(&snapshot, None, Bytes(1 << 30), folder, 1).unwrap_err();
+        assert!(matches!(failed, Failed::Scratch(_)), "{failed}");
+    }
+}

@@ -1,0 +1,239 @@
+//! Columns in files: those of an index, and those that memory is not to hold. With the mapping of
+//! snapshots, the only unsafe code of this crate.
+#![allow(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, Range};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use memmap2::{MmapMut, MmapOptions};
+
+use crate::graph::column::Number;
+use crate::map::MappedSnapshot;
+use crate::units::Bytes;
+
+/// A column of numbers in a file.
+#[derive(Debug)]
+pub(crate) struct MappedColumn<T> {
+    // Dropped in this order: nobody is told to give back what is no longer there.
+    watched: Option<Watched>,
+    map: MmapMut,
+    count: usize,
+    numbers: PhantomData<T>,
+}
+
+impl<T> MappedColumn<T> {
+    fn with<U>(self) -> MappedColumn<U> {
+        let Self { watched, map, count, .. } = self;
+        MappedColumn { watched, map, count, numbers: PhantomData }
+    }
+}
+
+impl MappedColumn<u32> {
+    /// The same for several threads. Atomic numbers have the layout of others.
+    pub(crate) fn shared(self) -> MappedColumn<AtomicU32> {
+        self.with()
+    }
+}
+
+impl MappedColumn<AtomicU32> {
+    /// The same for one owner.
+    pub(crate) fn settled(self) -> MappedColumn<u32> {
+        self.with()
+    }
+}
+
+impl<T: Number> Deref for MappedColumn<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: the mapping has `count` numbers from its start on, which is aligned for eight
+        // bytes, and any bytes are numbers. It is private to this process: scratch files have no
+        // name, and an index is not changed once it has its own.
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.count) }
+    }
+}
+
+impl<T: Number> DerefMut for MappedColumn<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and the mapping is this column's alone.
+        unsafe { std::slice::from_raw_parts_mut(self.map.as_mut_ptr().cast(), self.count) }
+    }
+}
+
+/// A column of an index: `count` numbers from byte `offset` on, a multiple of 8. What is written to
+/// it does not reach the file.
+///
+/// # Errors
+/// Those of mapping.
+pub(crate) fn map_index<T: Number>(
+    file: &File,
+    offset: usize,
+    count: usize,
+) -> io::Result<MappedColumn<T>> {
+    let mut options = MmapOptions::new();
+    options.offset(offset as u64).len(count * size_of::<T>());
+    // SAFETY: the mapping is private. An index gets its name when it is whole, and is replaced, not
+    // changed.
+    let map = unsafe { options.map_copy(file)? };
+    Ok(MappedColumn { watched: None, map, count, numbers: PhantomData })
+}
+
+/// Makes the names that files have for a moment.
+static NAMES: AtomicU64 = AtomicU64::new(0);
+
+/// A column of zeros in memory that goes back to the system as soon as it is dropped, which an
+/// allocator would rather keep.
+///
+/// # Errors
+/// If there is no memory.
+pub(crate) fn anonymous<T: Number>(count: usize) -> io::Result<MappedColumn<T>> {
+    let map = MmapMut::map_anon(count * size_of::<T>())?;
+    Ok(MappedColumn { watched: None, map, count, numbers: PhantomData })
+}
+
+/// A folder for files without names, and how much memory the process may use meanwhile.
+#[derive(Clone, Debug)]
+pub(crate) struct Scratch {
+    folder: PathBuf,
+    watch: Arc<Watch>,
+}
+
+impl Scratch {
+    pub(crate) fn new(folder: &Path, memory: Bytes) -> io::Result<Self> {
+        Ok(Self { folder: folder.to_path_buf(), watch: Watch::start(memory)? })
+    }
+
+    /// Counts a mapped snapshot among what can be given back, as long as the result is kept.
+    pub(crate) fn snapshot(&self, map: &MappedSnapshot) -> Watched {
+        self.watch.add(map.range())
+    }
+
+    /// A column of zeros.
+    ///
+    /// # Errors
+    /// If there is no room in the folder.
+    pub(crate) fn column<T: Number>(&self, count: usize) -> io::Result<MappedColumn<T>> {
+        let bytes = count * size_of::<T>();
+        let number = NAMES.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.join(format!(".{}-{number}.scratch", std::process::id()));
+        let file =
+            OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        fs::remove_file(&path)?;
+        // SAFETY: allocates room for an open file. Without it, writing to the mapping of a full disk
+        // would end the process.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) } {
+            0 => {}
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+        // SAFETY: nobody else can open the file.
+        let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file)? };
+        let start = map.as_ptr().addr();
+        let watched = Some(self.watch.add(start..start + bytes));
+        Ok(MappedColumn { watched, map, count, numbers: PhantomData })
+    }
+}
+
+/// Mapped files, whose pages are given back when the process uses too much memory.
+///
+/// The files keep what was written: it is read again from the system's cache or, where memory is
+/// short, from the disk.
+#[derive(Debug)]
+struct Watch {
+    regions: Mutex<Regions>,
+    /// Gone when the watch is: the thread ends.
+    stop: Mutex<Option<Sender<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Regions {
+    mapped: BTreeMap<u64, Range<usize>>,
+    next: u64,
+}
+
+/// A mapped file that is watched until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    number: u64,
+    watch: Arc<Watch>,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.watch.regions().mapped.remove(&self.number);
+    }
+}
+
+/// How often it is looked at how much memory is used.
+const LOOK: Duration = Duration::from_millis(2);
+
+impl Watch {
+    fn start(memory: Bytes) -> io::Result<Arc<Self>> {
+        let (stop, stopped) = channel();
+        let watch = Arc::new(Self { regions: Mutex::default(), stop: Mutex::new(Some(stop)) });
+        let watched = Arc::downgrade(&watch);
+        // What comes in between two looks must fit, too.
+        let limit = memory.0 / 8 * 7;
+        std::thread::Builder::new().name("memory".into()).spawn(move || {
+            while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if resident().is_none_or(|bytes| bytes > limit)
+                    && let Some(watch) = watched.upgrade()
+                {
+                    watch.give_back();
+                }
+            }
+        })?;
+        Ok(watch)
+    }
+
+    fn regions(&self) -> MutexGuard<'_, Regions> {
+        self.regions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(self: &Arc<Self>, range: Range<usize>) -> Watched {
+        let mut regions = self.regions();
+        let number = regions.next;
+        regions.next += 1;
+        if !range.is_empty() {
+            regions.mapped.insert(number, range);
+        }
+        Watched { number, watch: Arc::clone(self) }
+    }
+
+    fn give_back(&self) {
+        // They stay mapped while the lock is held.
+        let regions = self.regions();
+        for range in regions.mapped.values() {
+            let start = std::ptr::with_exposed_provenance_mut::<libc::c_void>(range.start);
+            // SAFETY: a mapping of a file that is shared or only read: its pages can be taken at any
+            // time, and come back with the same bytes. Where it fails, they stay.
+            unsafe { libc::madvise(start, range.len(), libc::MADV_DONTNEED) };
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.stop.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+/// Bytes of memory that the process uses now.
+fn resident() -> Option<u64> {
+    let statm = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    // SAFETY: asks for a constant.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    Some(pages * u64::try_from(page).unwrap_or(4096))
+}
