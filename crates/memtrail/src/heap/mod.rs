@@ -1,15 +1,18 @@
 //! `memtrail heap …`: what keeps memory alive, asked of heap snapshots.
 
+mod block;
 mod changes;
 mod children;
 mod histogram;
 mod info;
 mod input;
+pub(crate) mod joined;
 mod named;
 mod path;
 mod retained;
 mod roots;
 mod shared;
+mod sites;
 mod stack;
 mod strings;
 mod table;
@@ -33,6 +36,7 @@ use crate::error::Failure;
 #[command(after_help = "\
 Memory is full and nobody knows what of? In this order:
   memtrail heap roots REC               which globals, stacks and finalisers keep how much
+  memtrail heap sites REC               whose blocks keep most, and which calls allocated them
   memtrail heap dominators REC          what hangs below them, by kind
   memtrail heap path REC --kind string  how the strings are held")]
 pub(crate) struct Args {
@@ -49,6 +53,8 @@ enum Command {
     Dominators(children::Args),
     Histogram(histogram::Args),
     Path(path::Args),
+    Block(block::Args),
+    Sites(sites::Args),
     Retained(retained::Args),
     Strings(strings::Args),
     Diff(changes::DiffArgs),
@@ -64,6 +70,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Dominators(args) => children::run(args),
         Command::Histogram(args) => histogram::run(args),
         Command::Path(args) => path::run(args),
+        Command::Block(args) => block::run(args),
+        Command::Sites(args) => sites::run(args),
         Command::Retained(args) => retained::run(args),
         Command::Strings(args) => strings::run(args),
         Command::Diff(args) => changes::diff(args),

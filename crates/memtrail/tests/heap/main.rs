@@ -17,6 +17,7 @@ mod running;
 mod bad_input;
 mod eliom;
 mod exact;
+mod joined;
 mod looks;
 
 use std::collections::BTreeMap;
@@ -64,8 +65,12 @@ struct Held {
 
 impl Held {
     fn new(compiler: &str, options: &[&str]) -> Self {
+        Self::sampled("1e-4", compiler, options)
+    }
+
+    fn sampled(rate: &str, compiler: &str, options: &[&str]) -> Self {
         let program = programs::build(&compilers::named(compiler), "heap_held");
-        let snapshots = ["--rate", "1e-4", "--snapshot", "every-major", "--snapshot", "exit"];
+        let snapshots = ["--rate", rate, "--snapshot", "every-major", "--snapshot", "exit"];
         let options: Vec<&str> = snapshots.iter().chain(options).copied().collect();
         let recorded = Case::new(&program, &[]).options(&options).same();
         let words = |line: &str| {

@@ -1,0 +1,127 @@
+//! `memtrail heap block`: all that is known of one block.
+
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+
+use super::input::Form;
+use super::joined::WhichRecording;
+use super::sites::place;
+use super::table::Table;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+use crate::error::Failure;
+use crate::units::{bytes, grouped};
+
+/// Shows one block: which calls allocated it, what holds it, what it keeps alive
+///
+/// The calls are known of blocks that were sampled; `memtrail heap sites` lists such blocks. The
+/// way from a root has a star at steps that all ways lead through: cut there, it is freed.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: WhichRecording,
+    /// The block's number, as other heap commands print it for the same snapshot
+    #[arg(value_name = "N")]
+    block: u32,
+    /// Print at most so many rows of each sort
+    #[arg(long, value_name = "N", default_value = "12")]
+    limit: usize,
+    #[command(flatten)]
+    form: Form,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let joined = args.which.open()?;
+    let answer = joined.ask(json!({ "ask": "heapblock", "block": args.block }))?;
+    args.form.put(&answer, |canvas| draw(canvas, &answer, args.limit))?;
+    joined.verdict()
+}
+
+fn size(row: &Value) -> String {
+    row.as_f64().map_or_else(String::new, bytes)
+}
+
+fn rows(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn draw(canvas: &mut Canvas, block: &Map<String, Value>, limit: usize) {
+    let kind = block["kind"].as_str().unwrap_or_default();
+    canvas.line(&[
+        (PLAIN, "block "),
+        (PLAIN, &block["block"].to_string()),
+        (STRONG, "  "),
+        (STRONG, kind),
+    ]);
+    let outside = block["external"].as_f64().filter(|external| *external > 0.0);
+    let outside = outside
+        .map_or_else(String::new, |external| format!(", {} outside the heap", bytes(external)));
+    let about =
+        format!("{} itself{outside}, retains {}", size(&block["size"]), size(&block["retained"]));
+    canvas.line(&[(PLAIN, &about)]);
+    if let Some(text) = block["text"].as_str() {
+        canvas.line(&[(FAINT, &format!("{text:?}"))]);
+    }
+    allocated(canvas, &block["sample"], limit);
+    held(canvas, block);
+    let below = &block["dominates"];
+    if !rows(&below["rows"]).is_empty() {
+        canvas.gap();
+        canvas.line(&[(STRONG, "keeps alive")]);
+        let mut table = Table::new(&["retained", "blocks"], "");
+        for row in rows(&below["rows"]).iter().take(limit) {
+            let figures =
+                vec![size(&row["retained"]), grouped(row["blocks"].as_u64().unwrap_or(1))];
+            table.row(figures, row["name"].as_str().unwrap_or_default());
+        }
+        table.print(canvas);
+    }
+    let number = |field: &str| grouped(block[field]["count"].as_u64().unwrap_or_default());
+    canvas.gap();
+    let pointers = format!(
+        "points to {} blocks, {} point to it",
+        number("references"),
+        number("referenced_by")
+    );
+    canvas.line(&[(FAINT, &pointers)]);
+}
+
+/// Which calls allocated it, innermost first.
+fn allocated(canvas: &mut Canvas, sample: &Value, limit: usize) {
+    let frames = rows(&sample["frames"]);
+    canvas.gap();
+    if frames.is_empty() {
+        canvas.line(&[(FAINT, "which calls allocated it is not known: it was not sampled")]);
+        return;
+    }
+    let time = sample["time"].as_f64().unwrap_or_default();
+    canvas.line(&[(STRONG, "allocated"), (PLAIN, &format!(" {time:.3} s after the start by"))]);
+    for frame in frames.iter().take(limit) {
+        canvas.line(&[(PLAIN, "  "), (PLAIN, &place(frame))]);
+    }
+    if frames.len() > limit {
+        let more =
+            format!("  … called from {} more (--limit)", grouped((frames.len() - limit) as u64));
+        canvas.line(&[(FAINT, &more)]);
+    }
+}
+
+/// The way from a root down to it.
+fn held(canvas: &mut Canvas, block: &Map<String, Value>) {
+    canvas.gap();
+    if block["reachable"] == Value::Bool(false) {
+        canvas.line(&[(PLAIN, "nothing keeps it alive: it is not freed yet")]);
+        return;
+    }
+    canvas.line(&[(STRONG, "held by")]);
+    let mut table = Table::new(&["retained", "", "times"], "");
+    for step in rows(&block["path"]) {
+        let times = step["times"].as_u64().filter(|times| *times > 1);
+        let field = step["field"].as_u64().map_or_else(String::new, |field| format!(" .{field}"));
+        let star = if step["dominates"] == Value::Bool(true) { "*" } else { "" };
+        let figures =
+            vec![size(&step["retained"]), star.into(), times.map_or_else(String::new, grouped)];
+        table.row(figures, format!("{}{field}", step["name"].as_str().unwrap_or_default()));
+    }
+    table.print(canvas);
+}

@@ -1,0 +1,98 @@
+//! A snapshot together with the trace of its recording, in an engine: what both halves say of the
+//! same blocks.
+
+use std::path::PathBuf;
+
+use memtrail_engine::ask::Ask;
+use memtrail_engine::{Engine, RecordingId, Setting};
+use memtrail_recording::Recording;
+use serde_json::{Map, Value, json};
+
+use super::input::patiently;
+use crate::damage;
+use crate::error::{Failure, Kind};
+use crate::loading;
+use crate::view::snapshot_file;
+
+/// Which snapshot of which recording.
+#[derive(clap::Args)]
+pub(super) struct WhichRecording {
+    /// A recording with heap snapshots (NAME.memtrail)
+    #[arg(value_name = "REC")]
+    path: PathBuf,
+    /// The snapshot with this number, instead of the last
+    #[arg(long, value_name = "N")]
+    snapshot: Option<u64>,
+}
+
+/// Trace and snapshot, opened.
+pub(crate) struct Joined {
+    recording: Recording,
+    engine: Engine,
+    id: RecordingId,
+    snapshot: u64,
+}
+
+impl WhichRecording {
+    pub(super) fn open(&self) -> Result<Joined, Failure> {
+        Joined::open(Recording::open(&self.path)?, self.snapshot)
+    }
+}
+
+impl Joined {
+    /// Opens the snapshot with this number, or the last.
+    pub(crate) fn open(recording: Recording, wanted: Option<u64>) -> Result<Self, Failure> {
+        if loading::is_snapshot_alone(&recording) {
+            let path = recording.path.display();
+            return Err(Failure::new(Kind::Usage, format_args!("{path} is a snapshot alone"))
+                .hint("name the recording that it is in: what allocated blocks is in its trace"));
+        }
+        let snapshots = snapshot_file::of_recording(&recording.path);
+        let found = match wanted {
+            None => snapshots.last(),
+            Some(wanted) => snapshots.iter().find(|(number, _)| *number == wanted),
+        };
+        let Some((number, path)) = found else {
+            let folder = recording.path.display();
+            let failure = match wanted {
+                Some(number) if !snapshots.is_empty() => {
+                    Failure::new(Kind::Input, format_args!("no snapshot {number} in {folder}"))
+                        .hint("`memtrail heap info` says what is there")
+                }
+                _ => Failure::new(Kind::Input, format_args!("{folder} has no heap snapshots"))
+                    .hint("take some: memtrail run --snapshot every-major -- PROGRAM"),
+            };
+            return Err(failure);
+        };
+        let engine = Engine::new(Setting::default());
+        let id = loading::add(&engine, &recording)?;
+        let (facts, file) = snapshot_file::look(path, Some(*number));
+        if let Some(damage) = &facts.damage {
+            let message = format_args!("{} is damaged {damage}", path.display());
+            return Err(Failure::new(Kind::Input, message));
+        }
+        engine.add_snapshot(id, facts, Some(file));
+        Ok(Self { snapshot: *number, recording, engine, id })
+    }
+
+    /// Asks the engine; fields of the ask are added to those that say which snapshot is meant.
+    pub(crate) fn ask(&self, mut ask: Value) -> Result<Map<String, Value>, Failure> {
+        ask["rec"] = json!(self.id.0);
+        ask["snapshot"] = json!(self.snapshot);
+        let ask = Ask::parse(ask.to_string().as_bytes()).map_err(|e| loading::refused(&e))?;
+        patiently(format!("analysing snapshot {}", self.snapshot), || {
+            loop {
+                let answer = self.engine.answer(&ask).map_err(|e| loading::refused(&e))?;
+                // Until it is analysed, the answer is that it has to be.
+                if !answer.header().contains_key("analysing") || self.engine.work().is_none() {
+                    return Ok(answer.header().clone());
+                }
+            }
+        })
+    }
+
+    /// How it ends: damage of the trace is told.
+    pub(super) fn verdict(&self) -> Result<std::process::ExitCode, Failure> {
+        damage::verdict(&self.recording, &self.engine.damage(self.id).unwrap_or_default())
+    }
+}

@@ -1,0 +1,51 @@
+//! What allocated blocks and what holds them, at once.
+
+use crate::{Held, answer, complaint, heap, printed};
+
+#[test]
+fn sites_are_those_of_the_blocks_that_retain_most() {
+    // At this rate every larger block is sampled.
+    let held = Held::sampled("1", "system", &[]);
+    let sites = answer("sites", held.recording(), &["--by", "function", "--limit", "1000"]);
+    let rows = sites["rows"].as_array().unwrap();
+    let mut retained: Vec<u64> = rows.iter().map(|row| row["retained"].as_u64().unwrap()).collect();
+    assert!(retained.is_sorted_by(|a, b| a >= b), "{retained:?}");
+    retained.dedup();
+    assert!(retained.len() > 3, "{retained:?}");
+    // The array of 7,777 words that a finaliser keeps is made by the module's own code.
+    let own = rows.iter().find(|row| row["name"] == "Heap_held").unwrap();
+    assert!(own["retained"].as_u64().unwrap() >= 7_778 * 8, "{own}");
+
+    // One of them: how it is held ends with it, and calls lead from the program to its function.
+    for row in rows.iter().take(5) {
+        let number = row["example"].to_string();
+        let block = answer("block", held.recording(), &[&number]);
+        assert_eq!(block["block"], row["example"]);
+        assert_eq!(block["path"].as_array().unwrap().last().unwrap()["block"], row["example"]);
+        assert_eq!(block["sample"]["frames"][0]["name"], row["name"]);
+    }
+    let number = rows[0]["example"].to_string();
+    let text =
+        printed(["block", &held.recording().display().to_string(), &number, "--width", "60"]);
+    for word in ["allocated", "held by", "retains"] {
+        assert!(text.contains(word), "{word} is not in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+}
+
+#[test]
+fn what_cannot_be_joined_is_refused() {
+    let held = Held::new("system", &[]);
+    let (file, recording) = (held.last(), held.recording().display().to_string());
+    for (args, code) in [
+        (vec!["sites".to_owned(), file.display().to_string()], 2),
+        (vec!["sites".into(), recording.clone(), "--snapshot".into(), "77".into()], 3),
+        (vec!["block".into(), recording.clone(), "99999999".into()], 2),
+        (vec!["block".into(), "nothing.memtrail".into(), "1".into()], 3),
+        (vec!["block".into(), recording], 2),
+    ] {
+        let (found, said) = complaint(&heap(&args));
+        assert_eq!(found, Some(code), "{args:?}: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+}
