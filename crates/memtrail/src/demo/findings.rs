@@ -1,11 +1,13 @@
-//! The three leaks, as the recording shows them.
+//! The three leaks, as the recording shows them: where the memory was allocated, what keeps it.
 
 use memtrail_profile::Profile;
 use memtrail_profile::estimate::{Estimate, Sum};
 use memtrail_profile::select::Selection;
 use memtrail_profile::sites::{By, Key, Places, Total};
+use memtrail_recording::Recording;
 use serde::Serialize;
 
+use super::holders::{self, Holder};
 use crate::error::{Failure, Kind};
 use crate::units::{bytes_with_error, percent};
 
@@ -48,6 +50,8 @@ pub(super) struct Finding {
     share_kept: f64,
     /// Why it stays.
     why: &'static str,
+    /// What keeps it.
+    pub(super) held_by: Option<Holder>,
 }
 
 impl Finding {
@@ -73,8 +77,8 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Looks the three up in the recording.
-pub(super) fn find(profile: &Profile) -> Result<Vec<Finding>, Failure> {
+/// Looks the three up in the recording, of which this is the trace.
+pub(super) fn find(recording: Recording, profile: &Profile) -> Result<Vec<Finding>, Failure> {
     let places = Places::new(&profile.locations, By::Site);
     let live = places.totals(profile, &Selection::live_at(profile.end));
     let ever = places.totals(profile, &Selection::ALL);
@@ -83,9 +87,11 @@ pub(super) fn find(profile: &Profile) -> Result<Vec<Finding>, Failure> {
         all.add(&total.sum);
     }
     let all = profile.estimator.bytes(&all).value;
+    let held_by = holders::find(recording, &LEAKS.map(|(function, ..)| function))?;
     LEAKS
         .into_iter()
-        .map(|(function, kind, why)| {
+        .zip(held_by)
+        .map(|((function, kind, why), held_by)| {
             let of = |totals: &[(usize, Total)]| sum_of(profile, &places, totals, function);
             let ((now, place), (ever, _)) = (of(&live), of(&ever));
             let place = place.ok_or_else(|| {
@@ -101,6 +107,7 @@ pub(super) fn find(profile: &Profile) -> Result<Vec<Finding>, Failure> {
                 share_of_live: now.value / all,
                 share_kept: now.value / ever.value,
                 why,
+                held_by,
             })
         })
         .collect()

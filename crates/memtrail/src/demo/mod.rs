@@ -2,6 +2,7 @@
 
 mod compiler;
 mod findings;
+mod holders;
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use memtrail_profile::Profile;
+use memtrail_recording::Recording;
 
 use crate::error::{Failure, Kind};
 
@@ -18,8 +20,9 @@ const SOURCE: &str = include_str!("leaks.ml");
 /// Build and record a small program with three leaks, and point at them
 ///
 /// The program is a news server that is never restarted: it has a cache that never evicts, a queue
-/// that falls behind, and a list of callbacks that keeps closures. It runs for some seconds. The
-/// recording stays in the current folder, to play with. Needs OCaml's native compiler, ocamlopt;
+/// that falls behind, and a list of callbacks that keeps closures. It runs for some seconds, and its
+/// heap is written down at the end: of each leak it is shown what allocated it, and what keeps it
+/// alive. The recording stays in the current folder, to play with. Needs OCaml's native compiler, ocamlopt;
 /// where there is none it offers to install it (Debian, Ubuntu), or says how.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -44,7 +47,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     eprintln!("recording a news server with three leaks, for some seconds");
     record(&program, &args.rate, &recording)?;
 
-    let findings = findings::find(&read(&recording)?)?;
+    let recorded = Recording::open(&recording)?;
+    let profile = read(&recorded.trace)?;
+    let findings = findings::find(recorded, &profile)?;
     if args.json {
         let text = serde_json::to_string_pretty(&findings).map_err(io::Error::from)?;
         writeln!(io::stdout(), "{text}")?;
@@ -61,15 +66,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     writeln!(out, "\nThe three leaks:")?;
     for (number, finding) in findings.iter().enumerate() {
         writeln!(out, "{}", wrapped(&format!("  {}. ", number + 1), &finding.sentence()))?;
+        if let Some(holder) = &finding.held_by {
+            writeln!(out, "{}", wrapped("     ", &holder.sentence()))?;
+        }
     }
     let name = recording.display();
     writeln!(
         out,
         "\nGo on with:\n  \
          memtrail view {name}\n  \
-         memtrail report {name} --by module\n  \
          memtrail report {name} --live-at end --by function\n  \
-         memtrail trace hotspots {name}\n  \
+         memtrail heap roots {name}\n  \
+         memtrail heap sites {name}\n  \
          memtrail run -- YOUR PROGRAM"
     )?;
     Ok(ExitCode::SUCCESS)
@@ -83,7 +91,11 @@ fn memtrail() -> Result<Command, Failure> {
 
 fn record(program: &Path, rate: &str, recording: &Path) -> Result<(), Failure> {
     let mut command = memtrail()?;
-    command.args(["run", "--quiet", "--rate", rate, "-o"]).arg(recording).arg("--").arg(program);
+    command
+        .args(["run", "--quiet", "--snapshot", "exit", "--rate", rate, "-o"])
+        .arg(recording)
+        .arg("--")
+        .arg(program);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let status = command.status().map_err(|e| cannot("start memtrail run", &e))?;
     if !status.success() {
@@ -97,9 +109,8 @@ fn record(program: &Path, rate: &str, recording: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(recording: &Path) -> Result<Profile, Failure> {
-    let trace = memtrail_recording::Recording::open(recording)?.trace;
-    let bytes = fs::read(&trace).map_err(|e| cannot(&format!("read {}", trace.display()), &e))?;
+fn read(trace: &Path) -> Result<Profile, Failure> {
+    let bytes = fs::read(trace).map_err(|e| cannot(&format!("read {}", trace.display()), &e))?;
     Profile::read(&bytes, |_| ())
         .map_err(|error| Failure::new(Kind::Input, format_args!("{}: {error}", trace.display())))
 }
