@@ -69,11 +69,24 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
                 if index > 0 {
                     out.write_all(b";")?;
                 }
-                out.write_all(names.get(function))?;
+                let name = names.get(function);
+                if name.iter().any(|&byte| is_separator(byte)) {
+                    // Labels that programs give may hold anything.
+                    let told: Vec<u8> =
+                        name.iter().map(|&b| if is_separator(b) { b':' } else { b }).collect();
+                    out.write_all(&told)?;
+                } else {
+                    out.write_all(name)?;
+                }
             }
             writeln!(out, " {samples}")
         })?;
     }
     out.flush()?;
     input.verdict(&decoded.anomalies)
+}
+
+/// Whether a byte ends a name, or a line, in folded stacks.
+fn is_separator(byte: u8) -> bool {
+    matches!(byte, b';' | b'\n' | b'\r')
 }
