@@ -25,6 +25,7 @@ let () =
   nest 50;
   Memtrail.with_label "" work;
   Memtrail.with_label "Fun.zero\000byte" work;
+  Memtrail.with_label "a;b\n\027[31m" work;
   Memtrail.with_label (String.make 1_000 'x') work;
   assert (Memtrail.with_label "result" (fun () -> 41) + 1 = 42);
   (* More than there are numbers for. *)

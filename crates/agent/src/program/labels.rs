@@ -84,6 +84,16 @@ pub(super) fn value_of(name: &[u8]) -> Value {
     let name = name.get(..LONGEST_NAME).unwrap_or(name);
     // A name ends at a zero byte in the trace's format.
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+    let mut printable = [0; LONGEST_NAME];
+    let name = if name.iter().any(u8::is_ascii_control) {
+        // Programs take labels from requests, and they are printed on terminals.
+        for (to, &from) in printable.iter_mut().zip(name) {
+            *to = if from.is_ascii_control() { b' ' } else { from };
+        }
+        &printable[..name.len()]
+    } else {
+        name
+    };
     let Some(mut numbers) = NUMBERS.lock_soon() else { return NONE };
     let known = numbers.get(name).copied();
     let number = known.unwrap_or_else(|| {

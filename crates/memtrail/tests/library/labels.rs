@@ -1,5 +1,7 @@
 //! `Memtrail.with_label`.
 
+use std::process::Command;
+
 use crate::contents::{Block, Contents};
 use crate::{on_each, same};
 
@@ -23,7 +25,7 @@ fn expect(contents: &Contents, function: &str, below: &[&str], truth: f64) {
 const WORK: f64 = 300_000.0;
 
 fn check(compiler: &str, options: &[&str]) {
-    let (_, contents) = same(compiler, "library_labels", options);
+    let (recorded, contents) = same(compiler, "library_labels", options);
     let work = |below: &[&str], times: f64| {
         expect(&contents, "Library_labels.work", below, times * WORK);
     };
@@ -39,8 +41,18 @@ fn check(compiler: &str, options: &[&str]) {
     work(&nested.iter().map(String::as_str).collect::<Vec<_>>(), 1.0);
     work(&["[]"], 1.0);
     work(&["[Fun.zero]"], 1.0);
+    // Control characters are not for terminals.
+    work(&["[a;b  [31m]"], 1.0);
     work(&[&format!("[{}]", "x".repeat(200))], 1.0);
     work(&["[other labels]"], 1.0);
+    // A separator within a label separates nothing.
+    let folded = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["trace", "folded"])
+        .arg(&recorded.recording)
+        .output()
+        .expect("memtrail trace folded");
+    let folded = String::from_utf8_lossy(&folded.stdout).into_owned();
+    assert!(folded.contains("Library_labels;[a:b  [31m];Library_labels.work "), "{folded}");
     // The library's own function is not to be seen where the label is.
     assert!(contents.inside("Memtrail.run").all(|block| labels(block).is_empty()));
 }
