@@ -27,6 +27,8 @@ pub(crate) struct Reach(Mutex<HashMap<HolderId, Bytes>>);
 /// What the row of what several roots keep alive together is called.
 const SEVERAL: &str = "several together";
 const SEVERAL_KINDS: &str = "several kinds of roots together";
+/// Bytes of a name that is shown, about.
+const LONGEST_NAME: usize = 500;
 /// Frames and slots that are told, at most.
 const MOST_FRAMES: usize = 5000;
 
@@ -58,6 +60,11 @@ struct Root {
 }
 
 impl Root {
+    /// Bytes that it takes in an answer.
+    fn size(&self) -> usize {
+        300 + self.path.iter().map(|name| name.len().min(LONGEST_NAME) + 3).sum::<usize>()
+    }
+
     /// What it reaches.
     fn reachable(&self, reach: &HashMap<HolderId, Bytes>) -> Bytes {
         // What several keep is reached by each of them.
@@ -199,8 +206,7 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
     let count = rows.len();
     let mut shown_rows = Rows::new(ask.limit);
     let from = ask.offset.min(count);
-    let affordable =
-        shown_rows.affordable(&rows[from..], |root| 200 + root.path.concat().len() * 2);
+    let affordable = shown_rows.affordable(&rows[from..], Root::size);
     let kinds: Vec<HolderId> = RootKind::ALL
         .iter()
         .map(|kind| heap.graph.holders().kind(*kind))
@@ -246,7 +252,7 @@ pub(super) fn stack(opened: &Opened, _: &HeapStack) -> Answer {
         .filter_map(|(id, _)| root(opened, id))
         .collect();
     let mut rows = Rows::new(MOST_FRAMES);
-    let affordable = rows.affordable(&frames, |root| 200 + root.path.concat().len() * 2);
+    let affordable = rows.affordable(&frames, Root::size);
     let holders: Vec<HolderId> = affordable.iter().map(|root| root.holder).collect();
     let reach = opened.reach.of(opened, &holders);
     let below = below(opened);

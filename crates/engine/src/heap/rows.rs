@@ -21,6 +21,11 @@ impl Rows {
         Self { limit, budget }
     }
 
+    /// Rows at most.
+    pub(super) const fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// As many of these as have room, by their sizes in bytes.
     pub(super) fn affordable<'a, T>(
         &mut self,

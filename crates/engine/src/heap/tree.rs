@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::ask::{ChildSort, HeapChildren};
 use crate::refusal::Refusal;
 
-/// Bytes that a row takes in an answer, with the longest name that is shown twice.
+/// Bytes that a row takes in an answer, without its node.
 const ROW: usize = 300;
 
 /// A child of a node: a holder, a group or a block.
@@ -42,8 +42,12 @@ pub(super) fn children(opened: &Opened, ask: &HeapChildren) -> Result<Answer, Re
     sort(&mut children, ask.sort, ask.descending);
     let count = children.len();
     let mut rows = Rows::new(ask.limit);
-    let shown = rows.affordable(&children[ask.offset.min(count)..], |_| ROW);
-    let rows: Vec<Value> = shown.iter().map(|child| child.tell(opened, &place)).collect();
+    let told: Vec<Value> = children[ask.offset.min(count)..]
+        .iter()
+        .take(rows.limit())
+        .map(|child| child.tell(opened, &place))
+        .collect();
+    let told = rows.affordable(&told, |row| ROW + row["node"].as_str().map_or(0, str::len));
     let mut info = if place.kinds.is_empty() {
         node::info(opened, place.node)
     } else {
@@ -55,7 +59,7 @@ pub(super) fn children(opened: &Opened, ask: &HeapChildren) -> Result<Answer, Re
     };
     info["blocks"] = json!(shape.tops);
     let way = node::way(opened, &place);
-    Ok(Answer::new(json!({ "node": info, "path": way, "rows": rows, "count": count })))
+    Ok(Answer::new(json!({ "node": info, "path": way, "rows": told, "count": count })))
 }
 
 /// What hangs below a block, as rows, those that retain most first; and how many there are.

@@ -426,3 +426,47 @@ fn a_recording_without_snapshots_says_so() {
     assert_eq!(ask(&engine, r#"{"ask":"heapgrowth"}"#)["rows"], json!([]));
     refusal(&engine, br#"{"ask":"heapdiff"}"#);
 }
+
+/// Whatever the names in a snapshot, and however many there are of everything.
+#[test]
+fn answers_have_a_bound_that_does_not_depend_on_the_snapshot() {
+    let mut model = Model::new();
+    let name = "long".repeat(100_000);
+    let mut above = None;
+    for number in 0..3000 {
+        let text = if number % 100 == 0 { name.as_bytes() } else { b"short" };
+        let kind = if number % 2 == 0 { RootKind::Stack } else { RootKind::Global };
+        let part = if number % 2 == 0 { Part::Frame } else { Part::Unit };
+        let label = model.labels.add(above.filter(|_| number % 3 == 0), kind, part, text, b"", 1);
+        above = Some(label);
+        // Each is of a kind of its own, and each holds the next.
+        let closure = model.block(
+            tag::CLOSURE,
+            &[Field::Raw(number), Field::Raw(1 << 56 | 3 << 1 | 1), Field::Int(0)],
+        );
+        if number > 0 {
+            model.set(closure, 2, Field::Block(Made(closure.0 - 1)));
+        }
+        model.root_at(label, Field::Block(closure), Strength::Strong, None);
+    }
+    let engine = with_snapshots(OFFLINE, &[model.bytes()]);
+    for (text, most) in [
+        (r#"{"ask":"heaproots","limit":1000000}"#, 1_000_000),
+        (r#"{"ask":"heaproots","find":"o","limit":1000}"#, 1_000_000),
+        (r#"{"ask":"heapstack"}"#, 2_000_000),
+        (r#"{"ask":"heapchildren","limit":1000000}"#, 8_000_000),
+        (r#"{"ask":"heapchildren","limit":1000}"#, 1_000_000),
+        (r#"{"ask":"heaphistogram","limit":1000}"#, 1_000_000),
+        (r#"{"ask":"heaptreemap","limit":1000000}"#, 4_000_000),
+        (r#"{"ask":"heapflame","limit":1000000}"#, 4_000_000),
+        (r#"{"ask":"heapblock","block":1500}"#, 1_000_000),
+        (r#"{"ask":"heappath","block":1500}"#, 1_000_000),
+        (r#"{"ask":"heappath","block":1500,"how":"disjoint","limit":1000}"#, 2_000_000),
+        (r#"{"ask":"evolution","by":"root","limit":1000000}"#, 1_000_000),
+        (r#"{"ask":"heapgrowth"}"#, 1_000_000),
+    ] {
+        let reply = engine.ask(text.as_bytes());
+        assert_eq!(reply.status, Status::Answered, "{text}");
+        assert!(reply.bytes.len() <= most, "{text}: {} bytes", reply.bytes.len());
+    }
+}
