@@ -152,7 +152,7 @@ pub enum SnapshotReason {
     Request,
     /// The heap's size.
     Above,
-    /// The runtime is about to raise `Out_of_memory`.
+    /// Memory is about to run out, or has: the runtime is about to raise `Out_of_memory`.
     OutOfMemory,
     /// The program itself.
     Program,

@@ -63,7 +63,7 @@ pub struct SnapshotOptions {
     /// When the program comes to its end.
     #[serde(default)]
     pub exit: bool,
-    /// When memory has run out, before the program is told.
+    /// When memory is about to run out, and when it has, before the program is told.
     #[serde(default)]
     pub out_of_memory: bool,
     /// When this signal arrives, unless the program uses it.

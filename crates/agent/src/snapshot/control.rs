@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use memtrail_recording::{ASK_FILE, SnapshotReason};
 
+use super::shortage::Watch;
 use super::{Safe, Setting, request, setting, writers};
 use crate::fence::fenced;
 use crate::recorder;
@@ -48,6 +49,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
         let ask = place.folder.join(ASK_FILE);
         let Ok(ask) = CString::new(ask.as_os_str().as_bytes()) else { return };
         let mut threshold = setting.options.above;
+        let mut shortage = Watch::default();
         while recorder::place().is_some() {
             request::sleep(LOOK);
             // SAFETY: a C string. Whoever made the file asked; taking it away answers.
@@ -55,6 +57,9 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
                 request::ask(SnapshotReason::Request);
             }
             look_at_size(setting, &mut threshold);
+            if setting.options.out_of_memory && shortage.is_worse() {
+                request::ask(SnapshotReason::OutOfMemory);
+            }
             if request::wanted() {
                 see_to_it(setting);
             }

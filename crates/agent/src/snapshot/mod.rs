@@ -1,8 +1,8 @@
 //! Heap snapshots: what keeps memory alive, written down beside the running program.
 //!
 //! Something asks ([`request`]): the user by a signal ([`signal`]) or by a file in the recording
-//! ([`control`]), the end of a major collection, the size of the heap, the end of memory
-//! ([`exhausted`]) or of the program. The
+//! ([`control`]), the end of a major collection, the size of the heap, memory that runs out
+//! ([`shortage`], [`exhausted`]), the end of the program. The
 //! answer waits for a moment when the whole heap holds still ([`single`] for OCaml 4, [`multicore`]
 //! for OCaml 5). At that moment the process is copied ([`freeze`]), and goes on; the frozen copy walks
 //! the heap and writes the file ([`frozen`]), which appears under its name when it is whole.
@@ -17,6 +17,7 @@ mod frozen;
 mod moment;
 mod multicore;
 mod request;
+mod shortage;
 mod signal;
 mod single;
 mod writers;

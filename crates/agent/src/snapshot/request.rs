@@ -16,9 +16,10 @@ static WANTED: AtomicU32 = AtomicU32::new(0);
 static UNASKED: AtomicU64 = AtomicU64::new(0);
 static LAST_UNASKED: AtomicU64 = AtomicU64::new(0);
 
-const REASONS: [SnapshotReason; 5] = [
+const REASONS: [SnapshotReason; 6] = [
     SnapshotReason::Request,
     SnapshotReason::Signal,
+    SnapshotReason::OutOfMemory,
     SnapshotReason::Above,
     SnapshotReason::EveryMajor,
     SnapshotReason::Exit,

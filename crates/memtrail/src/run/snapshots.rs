@@ -10,7 +10,8 @@ use super::rate;
 #[group(id = "snapshots")]
 pub(super) struct Args {
     /// Write the heap down: every-major (as each major collection ends), exit, signal (see
-    /// --signal), out-of-memory (before that exception is raised), request (only when `memtrail
+    /// --signal), out-of-memory (as ulimit -v, the container's memory
+    /// or the machine's runs low, and before that exception is raised), request (only when `memtrail
     /// snapshot PID` asks), off. Several may be given; with any of them `memtrail snapshot PID`
     /// works, too
     #[arg(long = "snapshot", value_name = "WHEN", value_enum, value_delimiter = ',')]

@@ -38,10 +38,23 @@ pub(crate) struct Ended {
 impl Running {
     /// Starts a program of ours with these options of `memtrail run`, and waits for its number.
     pub(crate) fn start(program: &Program, options: &[&str]) -> Running {
+        Self::start_after("true", program, options)
+    }
+
+    /// The same, after a command of the shell: `ulimit -v 4000`.
+    pub(crate) fn start_after(shell: &str, program: &Program, options: &[&str]) -> Running {
         let folder = tempfile::tempdir().expect("a folder");
         let recording = folder.path().join("it.memtrail");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
-        command.arg("run").args(options).arg("-q").arg("-o").arg(&recording).arg("--");
+        let mut command = Command::new("bash");
+        command.args(["-c", &format!("{shell}; exec \"$@\""), "bash"]);
+        command
+            .arg(env!("CARGO_BIN_EXE_memtrail"))
+            .arg("run")
+            .args(options)
+            .arg("-q")
+            .arg("-o")
+            .arg(&recording)
+            .arg("--");
         command.arg(&program.path).current_dir(folder.path());
         for (name, value) in &program.variables {
             command.env(name, value);

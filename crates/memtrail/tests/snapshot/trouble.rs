@@ -59,9 +59,11 @@ on_each!(killed_while_its_snapshot_is_written, |compiler| {
 on_each!(a_writer_that_is_killed, |compiler| {
     let running =
         Running::start(&build(&named(compiler), "heap_grows"), &["--snapshot", "request"]);
-    let mut failed = 0;
+    let (mut failed, mut tries) = (0, 0);
     // It may have been faster than we.
     while failed == 0 {
+        tries += 1;
+        assert!(tries < 1000, "each was faster");
         let pid = running.pid.clone();
         let asked = std::thread::spawn(move || ask(&pid));
         while !asked.is_finished() {
@@ -112,6 +114,18 @@ on_each!(forks_and_children, |compiler| {
         let program = build(&named(compiler), program);
         Case::new(&program, &[]).options(&["--snapshot", "every-major,exit,signal"]).same();
     }
+});
+
+on_each!(memory_that_runs_low, |compiler| {
+    let program = build(&named(compiler), "heap_near_limit");
+    let options = ["--snapshot", "out-of-memory"];
+    let running = Running::start_after("ulimit -v 3000000", &program, &options);
+    running.wait_for("0001.heap");
+    let ended = running.end();
+    assert_eq!((ended.stdout.as_str(), ended.code), ("done\n", Some(0)));
+    let all = ended.snapshots;
+    assert!(all.iter().all(|s| s.reason == SnapshotReason::OutOfMemory), "{all:?}");
+    assert!((1..=3).contains(&all.len()), "one a level: {all:?}");
 });
 
 on_each!(before_out_of_memory_is_raised, |compiler| {

@@ -1,0 +1,132 @@
+//! Memory is about to run out: how near the process is to what it may have.
+//!
+//! When it has run out it is too late for most programs: the runtime gives up in the midst of a minor
+//! collection, or the kernel ends the process. So the limits are watched: that of the process's
+//! address space, those of its control groups (`cgroups(7)`), and the machine's own memory.
+
+use std::path::Path;
+
+/// Shares of what there is at which a snapshot is worth taking. A copy that writes takes as much as
+/// the program changes meanwhile, which is all of the heap while a major collection marks it: if there
+/// is too little for that, the copy is what the kernel ends. So the first comes early.
+const LEVELS: [f64; 3] = [0.45, 0.75, 0.9];
+/// The machine's memory is mostly used for others: it is short when less than this is left.
+const LEFT_TO_THE_MACHINE: f64 = 0.05;
+
+/// Watches the limits of this process.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// How many of the levels were passed, the last time that one more was.
+    passed: usize,
+}
+
+impl Watch {
+    /// Whether one more level has been passed. Below all of them it begins again.
+    pub(super) fn is_worse(&mut self) -> bool {
+        let share = share();
+        let passed = LEVELS.iter().filter(|level| share >= **level).count();
+        let worse = passed > self.passed;
+        if worse || passed == 0 {
+            self.passed = passed;
+        }
+        worse
+    }
+}
+
+/// How much is used of what there is least of, 1 for all.
+fn share() -> f64 {
+    [of_address_space(), of_control_groups(), of_machine()]
+        .into_iter()
+        .flatten()
+        .fold(0.0, f64::max)
+}
+
+fn read(path: impl AsRef<Path>) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+fn ratio(used: u64, limit: u64) -> Option<f64> {
+    (limit > 0).then(|| used as f64 / limit as f64)
+}
+
+fn of_address_space() -> Option<f64> {
+    // SAFETY: a valid out-pointer; all-zero is a valid limit.
+    let (limit, page) = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) != 0 {
+            return None;
+        }
+        (limit.rlim_cur, libc::sysconf(libc::_SC_PAGESIZE))
+    };
+    if limit == libc::RLIM_INFINITY {
+        return None;
+    }
+    let pages: u64 = read("/proc/self/statm")?.split(' ').next()?.parse().ok()?;
+    ratio(pages.saturating_mul(page.max(0) as u64), limit)
+}
+
+/// How a version of control groups calls things.
+struct Version {
+    /// How the process's group begins in `/proc/self/cgroup`, behind the hierarchy's number.
+    line: &'static str,
+    root: &'static str,
+    limit: &'static str,
+    used: &'static str,
+    /// Of files nobody uses, in `memory.stat`.
+    idle: &'static str,
+}
+
+const VERSIONS: [Version; 2] = [
+    Version {
+        line: ":",
+        root: "/sys/fs/cgroup",
+        limit: "memory.max",
+        used: "memory.current",
+        idle: "inactive_file ",
+    },
+    Version {
+        line: "memory:",
+        root: "/sys/fs/cgroup/memory",
+        limit: "memory.limit_in_bytes",
+        used: "memory.usage_in_bytes",
+        idle: "total_inactive_file ",
+    },
+];
+
+/// Of the group that the process is in and of those that it is part of, the fullest.
+fn of_control_groups() -> Option<f64> {
+    let groups = read("/proc/self/cgroup")?;
+    let all = VERSIONS.iter().filter_map(|version| {
+        let path = groups.lines().find_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            rest.strip_prefix(version.line)?.strip_prefix('/')
+        });
+        let group = path.map(|path| Path::new(version.root).join(path)).unwrap_or_default();
+        let inside = group.ancestors().take_while(|group| group.starts_with(version.root));
+        inside.filter_map(|group| of_control_group(version, group)).reduce(f64::max)
+    });
+    all.reduce(f64::max)
+}
+
+fn of_control_group(version: &Version, group: &Path) -> Option<f64> {
+    // No limit is `max`, or a number beyond all memory.
+    let limit: u64 = read(group.join(version.limit))?.trim().parse().ok()?;
+    let used: u64 = read(group.join(version.used))?.trim().parse().ok()?;
+    // These the kernel lets go before it ends processes.
+    let statistics = read(group.join("memory.stat")).unwrap_or_default();
+    let idle = statistics.lines().find_map(|line| line.strip_prefix(version.idle));
+    let idle: u64 = idle.and_then(|number| number.trim().parse().ok()).unwrap_or(0);
+    ratio(used.saturating_sub(idle), limit)
+}
+
+/// All of it, once too little is left.
+fn of_machine() -> Option<f64> {
+    let text = read("/proc/meminfo")?;
+    let kilobytes = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().ok()
+    };
+    let left = kilobytes("MemAvailable")?.saturating_add(kilobytes("SwapFree").unwrap_or(0));
+    let all = kilobytes("MemTotal")?.saturating_add(kilobytes("SwapTotal").unwrap_or(0));
+    ratio(left, all).filter(|left| *left < LEFT_TO_THE_MACHINE).map(|left| 1.0 - left)
+}
