@@ -20,6 +20,11 @@ pub(super) fn of(command: &mut Command) -> Outcome<Duration> {
     Ok(total(&after).saturating_sub(total(&before)))
 }
 
+/// CPU time of all that was run and has ended.
+pub(super) fn so_far() -> Outcome<Duration> {
+    children().map(|usage| total(&usage))
+}
+
 fn children() -> Outcome<Usage> {
     getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|e| format!("getrusage: {e}"))
 }

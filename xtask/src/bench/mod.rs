@@ -1,4 +1,4 @@
-//! Benchmarks: what recording costs, what it writes, how fast traces are read.
+//! Benchmarks: what recording costs, what it writes, how fast traces and snapshots are read.
 //!
 //! Every comparison is paired: the variants of one round run one after the other, and a figure is
 //! the median over rounds of that round's ratio. CPU time is what the kernel charged to the
@@ -6,6 +6,7 @@
 
 mod cpu;
 mod generate;
+mod heap;
 mod overhead;
 mod peer;
 mod snapshot;
@@ -52,6 +53,8 @@ enum Part {
     Snapshot,
     /// The viewer's server: first picture, changes of the filter, bytes, memory
     Viewer,
+    /// Heap snapshots: their analysis, within memory and with a quarter of the heap's size
+    Heap,
 }
 
 /// Build what is measured, measure, print Markdown.
@@ -75,6 +78,9 @@ pub(crate) fn bench(options: &Options) -> Outcome {
     }
     if options.parts.contains(&Part::Viewer) {
         viewer::measure(&memtrail, options)?;
+    }
+    if options.parts.contains(&Part::Heap) {
+        heap::measure(&memtrail, options)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::scratch;
-use crate::command::{Outcome, repository, run};
+use crate::command::{Outcome, cache, repository, run};
 
 /// A command to measure. It is run in `folder`.
 pub(super) struct Subject {
@@ -54,6 +54,45 @@ pub(super) fn all() -> Outcome<Vec<Subject>> {
         subject("ocamlopt.opt", Path::new("ocamlopt.opt"), &["-c", "functions.ml"]),
         subject("coqc", Path::new("coqc"), &["theory.v"]),
     ])
+}
+
+/// Programs with large heaps when they end, built and with their input written.
+pub(super) fn heaps() -> Outcome<Vec<Subject>> {
+    let folder = scratch()?.join("heaps");
+    fs::create_dir_all(&folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
+    let write = |file: &str, text: &str| {
+        let path = folder.join(file);
+        fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    };
+    let source = repository().join("tests/programs/tables.ml");
+    let text = fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
+    write("tables.ml", &text)?;
+    write("functions.ml", &functions(6_000))?;
+    let libraries = "Require Import Reals Lra QArith FSets MSets Strings.String Floats Sorting.\n";
+    write("theory.v", &format!("{libraries}{}", theory(150)))?;
+    let subject = |name, program: PathBuf, arguments: &[&str]| Subject {
+        name,
+        program,
+        arguments: arguments.iter().map(ToString::to_string).collect(),
+        folder: folder.clone(),
+    };
+    let build = |ocamlopt: &Path, name: &str| -> Outcome<PathBuf> {
+        run(Command::new(ocamlopt).current_dir(&folder).args(["-g", "-o", name, "tables.ml"]))?;
+        Ok(folder.join(name))
+    };
+    let tables = build(Path::new("ocamlopt"), "tables")?;
+    let mut subjects = vec![
+        subject("tables", tables.clone(), &["1000000", "0"]),
+        subject("list", tables, &["0", "100000000"]),
+        subject("ocamlopt.opt", "ocamlopt.opt".into(), &["-c", "functions.ml"]),
+        subject("coqc", "coqc".into(), &["theory.v"]),
+    ];
+    let multicore = cache()?.join("ocaml-5.3.0/bin/ocamlopt");
+    if multicore.exists() {
+        let program = build(&multicore, "tables-5")?;
+        subjects.push(subject("tables, OCaml 5.3", program, &["1000000", "0"]));
+    }
+    Ok(subjects)
 }
 
 /// A module of that many functions, each different.
