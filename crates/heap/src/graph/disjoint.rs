@@ -12,7 +12,7 @@ use rustc_hash::FxBuildHasher;
 use super::bits::Bits;
 use super::core::Conditional;
 use super::sweep::sweep;
-use super::{Graph, HolderId, Node};
+use super::{Graph, HolderId, NONE, Node};
 use crate::read::{Error, Snapshot};
 use crate::units::BlockIndex;
 
@@ -93,21 +93,21 @@ impl Graph {
     /// Looks for one way more, for which others may be led over other nodes; says whether there is
     /// one.
     fn augment(&self, target: u32, flow: &mut Flow) -> bool {
+        // By state, what it was come to from: itself for those that are started at.
         let nodes = self.core.nodes();
-        let (mut left, mut entered) = (Bits::new(nodes), Bits::new(nodes));
-        let mut came: HashMap<u32, u32, FxBuildHasher> = HashMap::default();
+        let mut came = [vec![NONE; nodes], vec![NONE; nodes]];
         // Any number of ways may lead over a holder.
         let mut queue: VecDeque<u32> = (0..self.holders.len() as u32).collect();
         for holder in &queue {
-            left.insert(*holder);
+            came[0][*holder as usize] = *holder;
         }
         let mut end = None;
         'search: while let Some(state) = queue.pop_front() {
             let node = state & !IN;
             let mut visit = |to: u32| {
-                let seen = if to & IN == 0 { &mut left } else { &mut entered };
-                if seen.insert(to & !IN) {
-                    came.insert(to, state);
+                let from = &mut came[usize::from(to & IN != 0)][(to & !IN) as usize];
+                if *from == NONE {
+                    *from = state;
                     queue.push_back(to);
                 }
             };
@@ -137,8 +137,12 @@ impl Graph {
         }
         let Some(mut state) = end else { return false };
         flow.last.push(state);
-        while let Some(from) = came.get(&state).copied() {
+        loop {
             let node = state & !IN;
+            let from = came[usize::from(state & IN != 0)][node as usize];
+            if from == state {
+                return true;
+            }
             if from == node {
                 // Left on the side where it was entered: nothing leads over it any more.
                 flow.before.remove(&node);
@@ -147,7 +151,6 @@ impl Graph {
             }
             state = from;
         }
-        true
     }
 
     /// The ways that lead to a target, in blocks.

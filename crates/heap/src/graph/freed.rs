@@ -7,10 +7,10 @@ use super::bits::Bits;
 use super::column::Place;
 use super::csr::{Csr, Pairs};
 use super::ephemerons::Waiting;
-use super::sweep::sweep;
+use super::pieces::gather;
 use super::{EVERYTHING, Graph, HolderId, NONE, SHARED};
 use crate::label::RootKind;
-use crate::read::{Error, Snapshot};
+use crate::read::{Columns, Error, Snapshot};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// What is to be gone.
@@ -223,6 +223,7 @@ impl Graph {
         let tops = self.tops(inner, threads);
         let nodes = self.core.nodes();
         let mut touched = Bits::new(nodes);
+        let mut touched_heads = Bits::new(tops.len());
         let mut seen = Bits::new(tops.len());
         for block in gone.blocks.iter().filter(|block| inner(*block)) {
             // Up over other blocks of the group to the tree's top.
@@ -236,32 +237,41 @@ impl Graph {
             }
             if self.heads.contains(at) {
                 touched.insert(self.node_of_head(at));
+                touched_heads.insert(at);
             }
         }
         let mut statics = Bits::new(nodes);
         for node in self.core.of(self.holders.kind(RootKind::Static).0) {
             statics.insert(*node);
         }
-        let gathered = sweep(
-            snapshot,
+        let is_touched = |block: usize| match tops[block] {
+            NONE => false,
+            SHARED => touched_heads.contains(block as u32),
+            top => touched_heads.contains(top),
+        };
+        let gathered = gather(
+            snapshot.sections(),
             threads,
-            || (Pairs::default(), vec![Freed::default(); nodes]),
-            |(edges, left), _, columns| {
+            || (Pairs::default(), vec![Freed::default(); nodes], Columns::new()),
+            |(edges, left, columns), section| {
+                let first = snapshot.first_of(section).0 as usize;
+                let end = snapshot.first_of(section + 1).0 as usize;
+                // Most groups are in few places.
+                if !(first..end).any(is_touched) {
+                    return Ok(());
+                }
+                snapshot.decode(section, columns)?;
                 let mut customs = columns.customs().peekable();
                 for (place, block) in columns.iter().enumerate() {
                     let external = customs.next_if(|(at, ..)| *at == place);
-                    let top = match tops[block.index.0 as usize] {
-                        NONE => continue,
+                    if !is_touched(first + place) || gone.contains(block.index.0) {
+                        continue;
+                    }
+                    let top = match tops[first + place] {
                         SHARED => block.index.0,
                         top => top,
                     };
-                    if gone.contains(top) || !self.heads.contains(top) {
-                        continue;
-                    }
                     let node = self.node_of_head(top);
-                    if !touched.contains(node) {
-                        continue;
-                    }
                     left[node as usize].add(block.size().0, external.map_or(0, |found| found.2));
                     for to in block.targets {
                         if self.heads.contains(*to) {
@@ -272,11 +282,12 @@ impl Graph {
                         }
                     }
                 }
+                Ok::<_, Error>(())
             },
         )?;
         let mut edges = Pairs::default();
         let mut left = vec![Freed::default(); nodes];
-        for (more, theirs) in gathered {
+        for (more, theirs, _) in gathered {
             edges.append(more);
             for (sum, more) in left.iter_mut().zip(theirs) {
                 sum.add(more.words.0, more.external.0);

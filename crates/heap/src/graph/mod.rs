@@ -300,6 +300,12 @@ impl Graph {
         Words(self.held.get(holder.0 as usize).copied().unwrap_or(0))
     }
 
+    /// Whether what is said of single blocks is exact for all of them: no ephemeron has data that
+    /// something alone keeps alive. Otherwise [`Graph::freed`] is.
+    pub fn is_exact(&self) -> bool {
+        self.conditional.is_empty()
+    }
+
     /// The bytes outside the heap (of bigarrays, for example) that would be freed with a block: its
     /// own, and those of what it retains.
     pub fn external(&self, block: BlockIndex) -> Bytes {

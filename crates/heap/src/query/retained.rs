@@ -62,6 +62,13 @@ pub fn retained(heap: &Heap<'_>, group: &Group) -> Result<Retained, Error> {
             gone.block(block);
         }
     }
+    if let ([block], [], []) = (&*listed, &*group.kinds, &*group.holders)
+        && heap.graph.is_exact()
+    {
+        sum.retained = heap.graph.retained(*block).map_or(sum.bytes, Words::bytes);
+        sum.retained_external = heap.graph.external(*block);
+        return Ok(sum);
+    }
     let freed = heap.graph.freed(&heap.snapshot, &gone, heap.threads)?;
     sum.retained = freed.words.bytes();
     sum.retained_external = freed.external;
@@ -105,15 +112,21 @@ fn of_kinds(
     sum: &mut Retained,
 ) -> Result<Vec<BlockIndex>, Error> {
     type Known = HashMap<Kind, bool, FxBuildHasher>;
+    // Neighbours are often of one kind.
     let gathered = sweep(
         &heap.snapshot,
         heap.threads,
         || (Known::default(), Retained::default(), Vec::new()),
         |(known, sum, found), _, columns| {
+            let mut last = None;
             kind::each(columns, |block, kind, external| {
-                let is_meant = *known
-                    .entry(kind)
-                    .or_insert_with(|| group.kinds.contains(&kind.name(&heap.snapshot)));
+                let is_meant = match last {
+                    Some((last, is_meant)) if last == kind => is_meant,
+                    _ => *known
+                        .entry(kind)
+                        .or_insert_with(|| group.kinds.contains(&kind.name(&heap.snapshot))),
+                };
+                last = Some((kind, is_meant));
                 if is_meant && heap.graph.is_reachable(block.index) {
                     found.push(block.index);
                     sum.add(block.size(), external);
