@@ -57,7 +57,7 @@ export function Strip() {
   const own = distinct(series.map(({ name }) => name));
   const paints = [...own, 1].map((index) => colours[index]!);
   useEffect(() => {
-    given.value = new Map(series.map(({ name }, index) => [name, own[index]!]));
+    if (answer && by.value !== "root") given.value = new Map(series.map(({ name }, index) => [name, own[index]!]));
   }, [answer]);
   const along: Axis = axis.value === "time" ? "time" : "gc";
   return (

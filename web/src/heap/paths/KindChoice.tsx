@@ -1,5 +1,5 @@
 /** Which kind of block the paths lead to. */
-import { useId } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import type { Param } from "../../state/page.ts";
 import { bytes } from "../../text/units.ts";
 import { Icon } from "../../widgets/Icon.tsx";
@@ -8,12 +8,19 @@ import { useHeapAsk } from "../state.ts";
 
 const MOST = 200;
 
+/** Not letter by letter: browsers say so in one way or another. */
+function isChosen(event: Event): boolean {
+  return !(event instanceof InputEvent) || event.inputType === "insertReplacementText" || event.inputType === "";
+}
+
 export function KindChoice({ param }: { param: Param }) {
   const list = useId();
   const { answer } = useHeapAsk<HistogramAnswer>({
     ask: "heaphistogram", by: "kind", sort: "bytes", descending: true, offset: 0, limit: MOST,
   });
   const known = (text: string): boolean => answer?.rows.some(({ kind }) => kind === text) ?? false;
+  const [typed, setTyped] = useState(param.value);
+  useEffect(() => setTyped(param.value), [param.value]);
   return (
     <span class="kind-choice">
       <label for={`${list}-field`} class="quiet">
@@ -27,15 +34,19 @@ export function KindChoice({ param }: { param: Param }) {
         placeholder="everything"
         aria-label="kind of block that the paths lead to"
         spellcheck={false}
-        key={param.value}
-        defaultValue={param.value}
+        value={typed}
         onInput={(event) => {
-          // Chosen from the list: no need to press Enter.
           const text = event.currentTarget.value;
-          if (text === "" || known(text)) param.set(text);
+          setTyped(text);
+          // What is chosen from the list counts at once; what is typed may be the beginning of another.
+          if (text === "" || (known(text) && isChosen(event))) param.set(text);
         }}
         onKeyDown={(event) => {
           if (event.key === "Enter") param.set(event.currentTarget.value.trim());
+        }}
+        onBlur={() => {
+          if (known(typed)) param.set(typed);
+          else setTyped(param.value);
         }}
       />
       <datalist id={list}>
