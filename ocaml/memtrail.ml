@@ -65,7 +65,8 @@ let print_global_reachable channel limit =
 let get_field_index value =
   let found = ref (-1) in
   Array.iter
-    (fun (_, block) -> each_field block (fun index held -> if held == value then found := index))
+    (fun (_, block) ->
+      each_field block (fun index held -> if held == value && !found < 0 then found := index))
     (globals ());
   !found
 

@@ -12,8 +12,8 @@ val dump : string -> unit
     see, and [label] is its name in [memtrail heap info] and in [recording.json].
 
     The program stands still for the time that copying its page tables takes (milliseconds for a
-    gigabyte); the copy writes the snapshot beside the running program. Four can be written at once:
-    one more waits. It works under any [memtrail run], with and without its [--snapshot]. *)
+    gigabyte); the copy writes the snapshot beside the running program, and goes on if that is killed.
+    Four can be written at once: one more waits. It works under any [memtrail run], with and without its [--snapshot]. *)
 
 (** {1 Sampling} *)
 
@@ -74,7 +74,8 @@ val print_global_reachable : out_channel -> int -> unit
 
 val get_field_index : Obj.t -> int
 (** The number of the module's field that holds this very value, to find out which field a variable of
-    a module is: [get_field_index (Obj.repr cache)]. [-1] if none does. *)
+    a module is: [get_field_index (Obj.repr cache)]. Where several do, that of the module linked first;
+    [-1] if none does. *)
 
 val print_stack_reachable : out_channel -> int -> unit
 (** [print_stack_reachable channel limit] prints for each frame of the running thread's stack, the

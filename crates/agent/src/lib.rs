@@ -3,7 +3,7 @@
 //! It gets control before the program's own code runs ([`entry`]), starts the runtime's sampler with
 //! callbacks of its own ([`sampling`], [`trampoline`]), captures callstacks ([`callstack`]), and
 //! writes events into the trace ([`stream`], [`output`]). When asked, it writes the heap down
-//! ([`snapshot`]).
+//! ([`snapshot`]). Programs that want to take part can ask things of it ([`program`]).
 //!
 //! Invariants, so that the target does what it would do alone:
 //! - no OCaml code is run, nothing is allocated on the OCaml heap after the start, and the target's

@@ -108,13 +108,15 @@ pub(crate) fn now(target: &'static Target, label: &str, insist: bool) -> bool {
     if !insist && !writers::has_room() {
         return false;
     }
-    match &setting.safe {
+    let answered = match &setting.safe {
         Safe::Single(runtime) => {
             runtime.now(label);
             true
         }
         Safe::Multicore(runtime) => runtime.now(label, insist),
-    }
+    };
+    writers::await_files();
+    answered
 }
 
 /// Accounts for copies that have ended, where no thread of ours is there for that alone.

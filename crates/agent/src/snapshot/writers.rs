@@ -1,7 +1,7 @@
 //! The copies of the process that are writing, and what became of them.
 
 use std::sync::atomic::{
-    AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+    AtomicBool, AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
 use memtrail_recording::{Snapshot, SnapshotOutcome, unfinished_snapshot_name};
@@ -12,6 +12,8 @@ use crate::recorder;
 
 /// No more copies than this at once: each holds the memory that the program has changed since.
 const MOST: usize = 4;
+/// A second, in tenths of a millisecond: a copy that does not come to making its file was killed.
+const MOST_WAITS: u32 = 10_000;
 
 /// A thread that is not there in a fork may hold the lock: nobody waits for it for ever.
 static WRITERS: Lock<Vec<Writer>> = Lock::new(Vec::new());
@@ -28,6 +30,8 @@ pub(super) struct Writer {
 pub(super) struct Page {
     /// From the original: how long it stood still, in nanoseconds, 0 until it is known.
     pub(super) pause: AtomicU64,
+    /// From the copy: its file is there, and waited for whatever becomes of the original.
+    pub(super) begun: AtomicBool,
     pub(super) write_ns: AtomicU64,
     pub(super) bytes: AtomicU64,
     pub(super) blocks: AtomicU64,
@@ -58,6 +62,21 @@ impl Page {
 /// Whether one more copy may be made.
 pub(super) fn has_room() -> bool {
     WRITERS.lock_soon().is_some_and(|writers| writers.len() < MOST)
+}
+
+/// Waits until the files of all copies are there; not for ever.
+pub(super) fn await_files() {
+    let all_begun = || {
+        let Some(writers) = WRITERS.lock_soon() else { return true };
+        let begun = |w: &Writer| w.page.begun.load(Acquire) || w.page.errno.load(Acquire) != 0;
+        writers.iter().all(begun)
+    };
+    let mut waits = 0;
+    while !all_begun() && waits < MOST_WAITS {
+        // SAFETY: a valid duration, no remainder wanted.
+        unsafe { libc::usleep(100) };
+        waits += 1;
+    }
 }
 
 /// Whether none is at work.

@@ -1,12 +1,13 @@
 //! `Memtrail.dump`.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
 use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
 
 use crate::contents::Contents;
 use crate::heap::Heap;
-use crate::{on_each, same};
+use crate::{case, on_each, same};
 
 /// The names of the snapshots in their order; each must be there, for the program's wish.
 fn labels(contents: &Contents) -> Vec<String> {
@@ -49,6 +50,14 @@ on_each!(the_snapshot_at_exit_is_not_left_out_for_those_before_it, |compiler| {
     let whole = |s: &&Snapshot| matches!(s.outcome, SnapshotOutcome::Complete { .. });
     assert_eq!(all.iter().filter(whole).count(), 11, "{all:#?}");
     assert_eq!(all[10].reason, SnapshotReason::Exit);
+});
+
+on_each!(a_snapshot_outlives_the_program_that_took_it, |compiler| {
+    let recorded = case(compiler, "library_killed").recorded();
+    assert_eq!(recorded.seen.status.signal(), Some(9), "{:?}", recorded.seen);
+    assert_eq!(labels(&crate::contents::read(&recorded.recording)), ["last words"]);
+    let heap = Heap::read(&recorded.recording.join("0001.heap"));
+    assert!(heap.below("global/Library_killed").0 >= 100_001);
 });
 
 on_each!(threads_take_snapshots_at_the_same_time, |compiler| {

@@ -81,6 +81,9 @@ pub(super) fn write(order: &Order<'_>) -> i32 {
 
 fn try_write(order: &Order<'_>) -> std::io::Result<()> {
     let begun = monotonic();
+    let part = order.place.folder.join(unfinished_snapshot_name(order.number));
+    let mut file = File::create(&part)?;
+    order.page.begun.store(true, Release);
     let target = order.setting.target;
     let memory = target.capturer.memory();
     let domains = order.moment.domains;
@@ -116,8 +119,6 @@ fn try_write(order: &Order<'_>) -> std::io::Result<()> {
         },
         contents: order.setting.options.contents,
     };
-    let part = order.place.folder.join(unfinished_snapshot_name(order.number));
-    let mut file = File::create(&part)?;
     let written = write_heap(&mut file, &source, &mut RuntimeDetails::new(&frozen));
     let written = written.and_then(|written| {
         let page = order.page;
