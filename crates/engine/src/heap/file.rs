@@ -4,8 +4,9 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::Deref;
 
+use memtrail_heap::graph::Graph;
 use memtrail_heap::query::Summary;
-use memtrail_heap::read::{Error, Peek};
+use memtrail_heap::read::{Error, Peek, Snapshot};
 use serde::{Deserialize, Serialize};
 
 /// Bytes that stay as they are.
@@ -16,8 +17,9 @@ pub trait SnapshotFile: Debug + Send + Sync {
     /// The snapshot.
     fn open(&self) -> io::Result<Bytes>;
 
-    /// The index that an earlier analysis left.
-    fn index(&self) -> Option<Vec<u8>> {
+    /// What an earlier analysis left of this snapshot.
+    fn index(&self, snapshot: &Snapshot<'_>) -> Option<Graph> {
+        let _ = snapshot;
         None
     }
 

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memtrail_heap::BlockIndex;
-use memtrail_heap::graph::Graph;
 use memtrail_heap::query::{self, Catalogue, Heap, Histogram, KindId, Shapes, Summary};
 use memtrail_heap::read::{self, Snapshot};
 
@@ -70,8 +69,7 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, Refusal> {
     let bytes = file.open().map_err(unreadable)?;
     Analysed::try_new(bytes, |bytes| {
         let snapshot = Snapshot::read(bytes)?;
-        let known = file.index().and_then(|index| Graph::read_index(&snapshot, &index));
-        if let Some(graph) = known {
+        if let Some(graph) = file.index(&snapshot) {
             return Ok(Heap { snapshot, graph, threads });
         }
         let heap = Heap::new(snapshot, threads)?;

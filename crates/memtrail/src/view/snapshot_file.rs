@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile};
 use memtrail_heap::MappedSnapshot;
+use memtrail_heap::graph::Graph;
+use memtrail_heap::read::Snapshot;
 use memtrail_recording::number_of_snapshot;
 
 /// The file of a snapshot.
@@ -70,8 +72,8 @@ impl SnapshotFile for File {
         Ok(Box::new(MappedSnapshot::open(&self.0)?))
     }
 
-    fn index(&self) -> Option<Vec<u8>> {
-        fs::read(self.index_path()).ok()
+    fn index(&self, snapshot: &Snapshot<'_>) -> Option<Graph> {
+        Graph::open_index(snapshot, &self.index_path())
     }
 
     fn keep_index(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) {
