@@ -95,6 +95,32 @@ fn the_second_question_reads_the_index_and_says_the_same() {
 }
 
 #[test]
+fn where_to_go_on_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = crate::programs::build(&crate::compilers::named("system"), "heap_held");
+    let memtrail = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.current_dir(folder.path()).args(words).output().unwrap()
+    };
+    let next = "memtrail heap roots here.memtrail";
+    let program = program.path.to_str().unwrap();
+    let run = memtrail(&["run", "--snapshot", "exit", "-o", "here.memtrail", "--", program]);
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(
+        said.contains("1 heap snapshot, ") && said.contains(&format!("next: {next}\n")),
+        "{said}"
+    );
+    let report = memtrail(&["report", "here.memtrail"]);
+    let said = String::from_utf8_lossy(&report.stdout);
+    assert!(said.ends_with(&format!("what keeps it alive: {next}\n")), "{said}");
+    // Without snapshots there is nothing to go on to.
+    let run = memtrail(&["run", "-o", "plain.memtrail", "--", program]);
+    assert!(!String::from_utf8_lossy(&run.stderr).contains("heap"), "{run:?}");
+    let report = memtrail(&["report", "plain.memtrail"]);
+    assert!(!String::from_utf8_lossy(&report.stdout).contains("memtrail heap"), "{report:?}");
+}
+
+#[test]
 fn help_names_every_command() {
     let output = heap(["--help"]);
     let help = String::from_utf8(output.stdout).unwrap();
