@@ -34,6 +34,9 @@ pub enum Kind {
 /// Up to so many fields, each size is a kind of its own.
 const TOLD: u64 = 32;
 
+/// So many fields are elements of an array; records of 40 fields exist.
+const ELEMENTS: u64 = 64;
+
 impl Kind {
     /// The kind of a block that is neither closure nor custom.
     fn plain(block: &Block<'_>) -> Self {
@@ -54,7 +57,7 @@ impl Kind {
 
     /// Whether it has so many fields that they are elements.
     pub(super) const fn has_elements(self) -> bool {
-        matches!(self, Self::Fields(_, fields) if fields > TOLD)
+        matches!(self, Self::Fields(_, fields) if fields >= ELEMENTS)
     }
 
     /// Its name, which is the same in all snapshots of a program.

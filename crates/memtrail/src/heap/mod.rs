@@ -36,8 +36,9 @@ use crate::error::Failure;
 #[command(after_help = "\
 Memory is full and nobody knows what of? In this order:
   memtrail heap roots REC               which globals, stacks and finalisers keep how much
+  memtrail heap growth REC              what grows, if there are several snapshots
   memtrail heap sites REC               whose blocks keep most, and which calls allocated them
-  memtrail heap dominators REC          what hangs below them, by kind
+  memtrail heap dominators REC          what hangs below the roots, by kind
   memtrail heap path REC --kind string  how the strings are held")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -48,17 +49,17 @@ pub(crate) struct Args {
 enum Command {
     Info(info::Args),
     Roots(roots::Args),
+    Growth(changes::GrowthArgs),
+    Diff(changes::DiffArgs),
+    Sites(sites::Args),
     Stack(stack::Args),
-    Shared(shared::Args),
     Dominators(children::Args),
     Histogram(histogram::Args),
     Path(path::Args),
     Block(block::Args),
-    Sites(sites::Args),
     Retained(retained::Args),
+    Shared(shared::Args),
     Strings(strings::Args),
-    Diff(changes::DiffArgs),
-    Growth(changes::GrowthArgs),
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
