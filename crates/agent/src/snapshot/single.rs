@@ -36,7 +36,6 @@ pub(super) struct Runtime {
     enter: *const AtomicPtr<c_void>,
     leave: *const AtomicPtr<c_void>,
     request_minor: Hook,
-    enter_section: Hook,
     leave_section: Hook,
     in_minor_collection: Offset,
     free_words: *const c_void,
@@ -84,7 +83,6 @@ impl Runtime {
             enter: variable(names::BLOCKING_HOOKS[0])?,
             leave: variable(names::BLOCKING_HOOKS[1])?,
             request_minor: function(names::REQUEST_MINOR)?,
-            enter_section: function(names::BLOCKING_SECTION[0])?,
             leave_section: function(names::BLOCKING_SECTION[1])?,
             in_minor_collection: fields.in_minor_collection,
             free_words: symbol(names::FREE_WORDS).cast_const(),
@@ -138,7 +136,10 @@ impl Runtime {
             }
             (self.leave_section)();
             self.serve();
-            (self.enter_section)();
+            // What the runtime would call after the handlers of signals that have come: these are
+            // not to run in this thread.
+            let enter = (*self.enter).load(Acquire);
+            std::mem::transmute::<*mut c_void, Hook>(enter)();
             unregister();
         }
     }
