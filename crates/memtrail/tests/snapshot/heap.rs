@@ -39,6 +39,7 @@ pub(crate) struct Heap {
     pub(crate) ephemerons: Vec<(u32, Option<u32>, Vec<u32>)>,
     /// Ids in the trace by block.
     pub(crate) samples: HashMap<u32, u64>,
+    pub(crate) pid: u64,
     pub(crate) pause: u64,
     /// Words that look like pointers and lead to no block.
     pub(crate) outside: u64,
@@ -105,6 +106,7 @@ impl Heap {
                 })
                 .collect(),
             samples: snapshot.samples.iter().map(|sample| (sample.block.0, sample.id)).collect(),
+            pid: snapshot.facts.pid,
             pause: snapshot.facts.pause,
             outside: snapshot.totals.outside,
             counters: snapshot.facts.counters.iter().map(|(name, n)| (text(name), *n)).collect(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
+use memtrail_recording::{Recording, Snapshot, SnapshotOutcome, SnapshotReason};
 
 use crate::asking::{Running, ask, children, snapshots_of};
 use crate::compilers::named;
@@ -147,4 +147,54 @@ on_each!(before_out_of_memory_is_raised, |compiler| {
     assert_eq!(recorded.seen.stdout(), "caught 100\n");
     assert!(!snapshots_of(&recorded.recording).is_empty());
     assert!(snapshots_of(&recorded.recording).len() < 100);
+});
+
+// Those that allocate so little that nothing of it is sampled are not recorded at all.
+on_each!(forked_children_are_written_down_as_themselves, |compiler| {
+    let program = build(&named(compiler), "fork");
+    let options = ["--rate", "1e-2", "--children", "--snapshot", "exit"];
+    let case = Case::new(&program, &[]).options(&options);
+    let (_, recordings) = case.recorded_in_folder();
+    let mut written = 0;
+    for recording in &recordings {
+        let description = Recording::open(recording).expect("a recording").description;
+        let description = description.expect("a description");
+        for snapshot in description.snapshots.expect("asked for") {
+            assert!(matches!(snapshot.outcome, SnapshotOutcome::Complete { .. }), "{snapshot:?}");
+            assert_eq!((snapshot.number, snapshot.reason), (1, SnapshotReason::Exit));
+            let heap = Heap::read(&recording.join(&snapshot.file));
+            assert_eq!(heap.pid, u64::from(description.pid));
+            written += 1;
+        }
+    }
+    assert!(written >= 2, "{written} of {} recordings", recordings.len());
+});
+
+// What it opens for a moment takes no number that the program might count on.
+on_each!(the_thread_that_waits_has_no_descriptors_of_the_program, |compiler| {
+    let running =
+        Running::start(&build(&named(compiler), "heap_waits"), &["--snapshot", "out-of-memory"]);
+    let own_table = || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", running.pid)).expect("it runs");
+        tasks.flatten().any(|task| {
+            let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+            let open = std::fs::read_dir(task.path().join("fd"));
+            name.trim() == "memtrail" && open.is_ok_and(|open| open.count() <= 1)
+        })
+    };
+    let begun = std::time::Instant::now();
+    while !own_table() {
+        assert!(begun.elapsed().as_secs() < 120, "no such thread");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // It still does its work.
+    running.snapshot();
+    assert_eq!(running.end().stdout, "woken by input\n303\n");
+});
+
+on_each!(programs_that_close_every_descriptor, |compiler| {
+    let program = build(&named(compiler), "descriptors");
+    let options = ["--snapshot", "out-of-memory,exit,every-major"];
+    Case::new(&program, &[]).options(&options).same();
+    Case::new(&program, &["keep"]).options(&options).same();
 });
