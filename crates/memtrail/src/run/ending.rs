@@ -46,8 +46,11 @@ pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
                 .filter(|(_, name)| owner_of_tail(name) == Some((status.pid, status.image)));
             for (tail, _) in own {
                 // A tail that cannot be saved is what a crash without a launcher loses, too.
-                description.trace.blocks += tails::append(&tail, &trace).unwrap_or(0);
+                let _ = tails::append(&tail, &trace);
             }
+            // What a process was killed before it could say; or less than its last packet brought.
+            let blocks = tails::blocks(&trace).unwrap_or(0);
+            description.trace.blocks = description.trace.blocks.max(blocks);
             complete(&mut description, &trace, ended);
             writing::finish(folder, &mut description);
             // The trace itself is whole; only its description would lack the outcome.

@@ -4,16 +4,16 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
+use memtrail_trace::MappedTrace;
 use memtrail_trace::header::Header;
 
 /// Appends the packet in `tail` to `trace`, unless it is empty or the trace ends with it already.
-/// Returns the number of blocks that it brought.
-pub(super) fn append(tail: &Path, trace: &Path) -> io::Result<u64> {
+pub(super) fn append(tail: &Path, trace: &Path) -> io::Result<()> {
     let bytes = fs::read(tail)?;
-    let Ok(header) = Header::parse(&bytes) else { return Ok(0) };
+    let Ok(header) = Header::parse(&bytes) else { return Ok(()) };
     let Some(packet) = bytes.get(..header.size).filter(|_| header.size > header.header_len())
     else {
-        return Ok(0);
+        return Ok(());
     };
     let mut file = fs::OpenOptions::new().read(true).append(true).open(trace)?;
     // The process may have ended between writing the packet and beginning the next one.
@@ -23,9 +23,23 @@ pub(super) fn append(tail: &Path, trace: &Path) -> io::Result<u64> {
         file.seek(SeekFrom::Start(start))?;
         file.read_exact(&mut last)?;
         if last == packet {
-            return Ok(0);
+            return Ok(());
         }
     }
-    file.write_all(packet)?;
-    Ok(header.end_id - header.first_id)
+    file.write_all(packet)
+}
+
+/// Blocks of which a trace tells, as its packets' headers say: of a process that was killed, nobody
+/// else does. As far as the packets are whole.
+pub(super) fn blocks(trace: &Path) -> io::Result<u64> {
+    let bytes = MappedTrace::open(trace)?;
+    let mut rest: &[u8] = &bytes;
+    let mut blocks = 0;
+    while let Ok(header) = Header::parse(rest)
+        && let Some((_, behind)) = rest.split_at_checked(header.size)
+    {
+        blocks += header.end_id.saturating_sub(header.first_id);
+        rest = behind;
+    }
+    Ok(blocks)
 }

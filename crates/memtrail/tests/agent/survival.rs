@@ -66,6 +66,7 @@ on_each!(killed, |compiler| {
     assert_eq!(child.wait().expect("wait").signal(), Some(9), "run dies as the program did");
     let contents = read(&recording);
     contents.expect_words("Idle.keep_forever", KEPT_WORDS);
+    assert_eq!(contents.description.trace.blocks, contents.blocks.len() as u64, "counted");
     assert_ne!(contents.description.trace.state, FileState::Growing);
     assert_eq!(contents.description.outcome, Some(Outcome::Killed { signal: 9 }));
 });
