@@ -41,7 +41,7 @@ mod index;
 mod nodes;
 mod packed;
 mod parents;
-mod pieces;
+pub(crate) mod pieces;
 mod reach;
 mod reach_each;
 mod refine;

@@ -1,5 +1,7 @@
 //! How much there is of each kind of block.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
@@ -7,8 +9,9 @@ use serde::Serialize;
 use super::Heap;
 use super::kind::{self, Kind};
 use crate::graph::Node;
+use crate::graph::pieces::{gather, in_pieces};
 use crate::graph::sweep::sweep;
-use crate::read::Error;
+use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// All kinds of blocks, the largest sum first.
@@ -144,7 +147,6 @@ const KNOWN: u32 = 1 << 31;
 fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
     let blocks = heap.snapshot.blocks() as usize;
     let mut kind_of = vec![NO_KIND; blocks];
-    let mut own = vec![0u64; kinds.len()];
     let pieces = sweep(&heap.snapshot, heap.threads, Vec::new, |pieces, _, columns| {
         let mut piece = Vec::with_capacity(columns.len());
         kind::each(columns, |_, kind, _| {
@@ -156,58 +158,61 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
     for (first, piece) in pieces.into_iter().flatten() {
         kind_of[first..first + piece.len()].copy_from_slice(&piece);
     }
-    // Which kinds are among a block's dominators and itself.
-    let mut above = vec![0u32; blocks];
-    let mut way: Vec<u32> = Vec::new();
-    let mut sizes_missing: Vec<(u32, u8)> = Vec::new();
-    for start in 0..blocks as u32 {
-        if !heap.graph.is_reachable(BlockIndex(start)) {
-            continue;
-        }
-        let mut at = start;
-        let mut mask = loop {
-            let known = above[at as usize];
-            if known != 0 {
-                break known;
+    // Which kinds are among a block's dominators and itself. Threads that come over the same blocks
+    // find the same.
+    let above: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(0)).collect();
+    in_pieces(blocks, heap.threads, |range| {
+        let mut way: Vec<u32> = Vec::new();
+        for start in range {
+            if !heap.graph.is_reachable(BlockIndex(start as u32)) {
+                continue;
             }
-            way.push(at);
-            match heap.graph.dominator(Node::Block(BlockIndex(at))) {
-                Some(Node::Block(dominator)) => at = dominator.0,
-                _ => break KNOWN,
-            }
-        };
-        while let Some(block) = way.pop() {
-            let kind = kind_of[block as usize];
-            if kind != NO_KIND {
-                if mask >> kind & 1 == 0 {
-                    match heap.graph.retained(BlockIndex(block)) {
-                        Some(words) => own[usize::from(kind)] += words.0,
-                        None => sizes_missing.push((block, kind)),
-                    }
+            let mut at = start as u32;
+            let mut mask = loop {
+                let known = above[at as usize].load(Ordering::Relaxed);
+                if known != 0 {
+                    break known;
                 }
-                mask |= 1 << kind;
+                way.push(at);
+                match heap.graph.dominator(Node::Block(BlockIndex(at))) {
+                    Some(Node::Block(dominator)) => at = dominator.0,
+                    _ => break KNOWN,
+                }
+            };
+            while let Some(block) = way.pop() {
+                let kind = kind_of[block as usize];
+                if kind != NO_KIND {
+                    mask |= 1 << kind;
+                }
+                above[block as usize].store(mask, Ordering::Relaxed);
             }
-            above[block as usize] = mask;
         }
-    }
-    drop(above);
-    // Those that retain nothing but themselves.
-    sizes_missing.sort_unstable();
-    let missing = sizes_missing.as_slice();
-    let more = sweep(
-        &heap.snapshot,
+    });
+    let sums = gather(
+        heap.snapshot.sections(),
         heap.threads,
-        || vec![0u64; kinds.len()],
-        |own, _, columns| {
-            let first = columns.first.0;
-            let from = missing.partition_point(|(block, _)| *block < first);
-            for (block, kind) in &missing[from..] {
-                let Some(block) = columns.get((block - first) as usize) else { break };
-                own[usize::from(*kind)] += block.size().0;
+        || (vec![0u64; kinds.len()], Columns::new()),
+        |(own, columns), section| {
+            heap.snapshot.decode_sizes(section, columns)?;
+            for (block, size) in columns.sizes() {
+                let kind = kind_of[block.0 as usize];
+                let over = match heap.graph.dominator(Node::Block(block)) {
+                    Some(Node::Block(above_it)) => {
+                        above[above_it.0 as usize].load(Ordering::Relaxed)
+                    }
+                    Some(Node::Holder(_)) => 0,
+                    None => continue,
+                };
+                if kind != NO_KIND && over >> kind & 1 == 0 {
+                    let retained = heap.graph.retained(block).unwrap_or(size);
+                    own[usize::from(kind)] += retained.0;
+                }
             }
+            Ok::<_, Error>(())
         },
     )?;
-    for more in more {
+    let mut own = vec![0u64; kinds.len()];
+    for (more, _) in sums {
         for (own, more) in own.iter_mut().zip(more) {
             *own += more;
         }
