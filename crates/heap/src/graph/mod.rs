@@ -31,6 +31,7 @@
 mod bits;
 pub(crate) mod column;
 mod core;
+mod crowd;
 mod csr;
 mod disjoint;
 mod ephemerons;

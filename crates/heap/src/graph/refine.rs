@@ -13,9 +13,13 @@ use rustc_hash::FxBuildHasher;
 use super::bits::Bits;
 use super::column::{Column, Place};
 use super::core::Numbers;
+use super::crowd;
 use super::csr::{Csr, Pairs};
 use super::semi_nca::{Tree, dominators};
 use super::{NONE, SHARED};
+
+/// From so many edges on, sets over all blocks cost less than tables of those that matter.
+const CROWD: usize = 1 << 16;
 
 /// What is known of the edges to shared blocks whose dominator has to be found.
 #[derive(Debug, Default)]
@@ -95,9 +99,13 @@ pub(crate) fn refine(
         }
         if !rest_of_group.is_empty() {
             let head = block_of[(head - holders) as usize];
-            small.settle(head, &rest_of_group, mine, parents, |node, above| {
-                dominator[(node - holders) as usize] = above;
-            })?;
+            let found = |node, above| dominator[(node - holders) as usize] = above;
+            if rest_of_group.len() + mine.len() < CROWD {
+                small.settle(head, &rest_of_group, mine, parents, found)?;
+            } else {
+                let nodes = numbers.len();
+                crowd::settle(place, nodes, head, &rest_of_group, mine, parents, found)?;
+            }
         }
     }
     Ok(dominator)
@@ -278,6 +286,37 @@ impl Small {
                 }
                 return;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A tree of 30 blocks, exits to shared blocks, and edges among those.
+        #[test]
+        fn crowds_are_settled_as_few_are(
+            above in proptest::collection::vec(any::<u32>(), 30),
+            pairs in proptest::collection::vec((1u32..30, 0u32..12), 1..30),
+            siblings in proptest::collection::vec((0u32..12, 0u32..12), 0..20),
+        ) {
+            let parents: Vec<u32> = (0..)
+                .zip(&above)
+                .map(|(block, above)| if block == 0 { SHARED } else { above % block })
+                .collect();
+            let siblings: Vec<_> = siblings.into_iter().filter(|(from, to)| from != to).collect();
+            let (mut few, mut many) = (vec![NONE; 12], vec![NONE; 12]);
+            Small::new(&Place::Memory, 30)
+                .settle(0, &pairs, &siblings, &parents, |node, above| few[node as usize] = above)
+                .unwrap();
+            crowd::settle(&Place::Memory, 12, 0, &pairs, &siblings, &parents, |node, above| {
+                many[node as usize] = above;
+            })
+            .unwrap();
+            prop_assert_eq!(few, many);
         }
     }
 }
