@@ -12,7 +12,7 @@ export function downTo(path: readonly NodeInfo[], self: NodeInfo | undefined): r
   return !self || path.at(-1)?.node === self.node ? path : [...path, self];
 }
 
-export function Trail({ path, href = dominatorHref }: { path: readonly NodeInfo[]; href?: (node: string) => string }) {
+export function Trail({ path }: { path: readonly NodeInfo[] }) {
   const left = path.length > MOST ? path.length - KEPT_LAST - 1 : 0;
   const shown = left > 0 ? [path[0]!, ...path.slice(-KEPT_LAST)] : path;
   return (
@@ -22,7 +22,7 @@ export function Trail({ path, href = dominatorHref }: { path: readonly NodeInfo[
           <li key={node}>
             {left > 0 && index === 1 && <span class="faint">… {left} more … </span>}
             <a
-              href={href(node)}
+              href={dominatorHref(node)}
               class="clip"
               title={`${name}: retains ${bytes(retained)}`}
               aria-current={index === shown.length - 1 ? "location" : undefined}

@@ -12,7 +12,7 @@ import type { NodeId, Snapshot, SnapshotsAnswer } from "./answers.ts";
 /** Counts new snapshots and finished analyses. */
 export const heapRevision = signal(0);
 
-export const snapshotsAnswer = signal<SnapshotsAnswer | null>(null);
+const snapshotsAnswer = signal<SnapshotsAnswer | null>(null);
 export const snapshotsError = signal<EngineError | null>(null);
 
 const chosenNumber = param("snap", "");
@@ -79,7 +79,7 @@ export function useSnapshots(): void {
 }
 
 /** A question about the snapshot that is looked at: its answer never changes. */
-export function heapAsk(ask: Ask): Ask | null {
+function heapAsk(ask: Ask): Ask | null {
   const number = snapshot.value?.number;
   return number === undefined ? null : { rec: rec.value, snapshot: number, ...ask };
 }

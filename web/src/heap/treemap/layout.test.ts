@@ -59,7 +59,7 @@ test("children lie in their parents, and the innermost is found", () => {
   const { left, top, width, height } = places.rects[5]!;
   assert.equal(boxAt(places, left + width / 2, top + height / 2), 5);
   assert.equal(boxAt(places, 0, 0), -1);
-  assert.deepEqual(places.depth, [0, 1, 1, 2, 2, 3]);
+  assert.deepEqual(places.nested, [true, true, false, true, false, false]);
 });
 
 test("keys lead in, out and along", () => {

@@ -13,7 +13,6 @@ export interface Places {
   rects: Rect[];
   /** Whether the box shows what is in it. */
   nested: boolean[];
-  depth: number[];
 }
 
 /** CSS pixels. */
@@ -28,12 +27,10 @@ export function layOut(boxes: readonly Box[], whole: Rect): Places {
   const children = childrenOf(boxes);
   const rects: Rect[] = boxes.map(() => NOTHING);
   const nested: boolean[] = boxes.map(() => false);
-  const depth: number[] = boxes.map(() => 0);
   if (boxes.length > 0) rects[0] = whole;
   // Parents stand before their children.
   boxes.forEach((box, at) => {
     const below = children[at]!;
-    if (at > 0) depth[at] = depth[box.parent]! + 1;
     const rect = rects[at]!;
     if (below.length === 0 || rect.width < LEAST || rect.height < LEAST) return;
     const inside = at === 0 ? rect : inner(rect);
@@ -46,7 +43,7 @@ export function layOut(boxes: readonly Box[], whole: Rect): Places {
       rects[child] = placed[index]!;
     });
   });
-  return { rects, nested, depth };
+  return { rects, nested };
 }
 
 function childrenOf(boxes: readonly Box[]): number[][] {
