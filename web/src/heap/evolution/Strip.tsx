@@ -17,7 +17,7 @@ import { Chart } from "./Chart.tsx";
 import { Legend } from "./Legend.tsx";
 
 const by = param("evolution", "kind");
-const axis = param("axis", "gc");
+const axis = param("along", "gc");
 const height = signal(innerHeight < 760 ? 130 : 176);
 /** More areas cannot be told apart. */
 const MOST_SERIES = 10;
