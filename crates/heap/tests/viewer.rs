@@ -220,6 +220,30 @@ proptest! {
     }
 
     #[test]
+    fn a_tally_is_the_histogram_with_what_every_kind_retains(plan in plan()) {
+        with(&plan, |heap| {
+            let catalogue = Catalogue::new(heap).unwrap();
+            let shapes = Shapes::new(heap, &catalogue);
+            let tally = query::tally(heap, &catalogue, &shapes).unwrap();
+            let histogram = query::histogram(heap).unwrap();
+            let figures = |of: &query::Histogram| {
+                (of.blocks, of.bytes, of.unreachable_blocks, of.unreachable_bytes)
+            };
+            prop_assert_eq!(figures(&tally), figures(&histogram));
+            prop_assert_eq!(tally.rows.len(), histogram.rows.len());
+            for (row, same) in tally.rows.iter().zip(&histogram.rows) {
+                prop_assert_eq!(&row.kind, &same.kind);
+                let figures = |row: &query::Row| (row.blocks, row.bytes, row.external);
+                prop_assert_eq!(figures(row), figures(same));
+                prop_assert!(same.retained.is_none() || same.retained == row.retained);
+                let kind = catalogue.find(&row.kind).unwrap();
+                prop_assert_eq!(row.retained, Some(shapes.leading_to(kind)[0].bytes()));
+            }
+            Ok(())
+        })?;
+    }
+
+    #[test]
     fn groups_retain_what_their_outermost_blocks_do(
         plan in plan(),
         chosen in prop::collection::vec((0u32..40, 0u32..3), 0..20),

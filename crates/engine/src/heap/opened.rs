@@ -147,8 +147,12 @@ impl Opened {
 
     /// How much there is of each kind.
     pub(super) fn histogram(&self) -> Result<&Histogram, Refusal> {
-        let histogram =
-            self.histogram.get_or_init(|| query::histogram(self.heap()).map_err(damaged));
+        let histogram = self.histogram.get_or_init(|| {
+            match query::tally(self.heap(), &self.catalogue, &self.shapes) {
+                Some(histogram) => Ok(histogram),
+                None => query::histogram(self.heap()).map_err(damaged),
+            }
+        });
         histogram.as_ref().map_err(Clone::clone)
     }
 

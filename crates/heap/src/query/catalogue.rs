@@ -154,6 +154,11 @@ impl Catalogue {
         Bytes(self.external.get(&block.0).copied().unwrap_or(0))
     }
 
+    /// The blocks with bytes outside the heap, in no order.
+    pub fn externals(&self) -> impl Iterator<Item = (BlockIndex, Bytes)> {
+        self.external.iter().map(|(block, bytes)| (BlockIndex(*block), Bytes(*bytes)))
+    }
+
     /// What a block retains, itself counted.
     #[inline]
     pub fn retained(&self, heap: &Heap<'_>, block: BlockIndex) -> Words {

@@ -17,6 +17,7 @@ mod sampled;
 mod shapes;
 mod strings;
 mod summary;
+mod tally;
 
 pub use block::{BlockFacts, Reference, Referrer, block, referrers};
 pub use catalogue::{Catalogue, KindId};
@@ -34,6 +35,7 @@ pub use sampled::{Sampled, sampled};
 pub use shapes::{Form, Shape, ShapeId, Shapes};
 pub use strings::{Duplicate, Strings, strings};
 pub use summary::{KindSum, RootSum, Summary};
+pub use tally::tally;
 
 use crate::graph::Graph;
 use crate::read::{Error, Snapshot};
