@@ -1,8 +1,10 @@
 // The heap half: every view of a recording with snapshots, served and as one file.
 import assert from "node:assert/strict";
+import { cpSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { settled, state, visit } from "./browser.mjs";
-import { fixture, offline, recordKept, serve } from "./program.mjs";
+import { fixture, offline, recordKept, scratch, serve } from "./program.mjs";
 
 const kept = await recordKept();
 const server = await serve([kept]);
@@ -188,6 +190,26 @@ for (const [place, url] of places) {
       await page.keyboard.press("Escape");
     }));
 }
+
+test("a snapshot that cannot be read says so, and shows nothing of another one", async () => {
+  const cut = join(scratch, "cut-short.memtrail");
+  cpSync(kept, cut, { recursive: true });
+  const file = join(cut, "0002.heap");
+  truncateSync(file, 300);
+  const damaged = await serve([cut]);
+  try {
+    await visit(`${damaged.url}#view=dominators`, async (page, wrong) => {
+      await page.getByRole("application", { name: /^Kept alive by all roots, / }).waitFor();
+      await page.evaluate(() => (location.hash = "view=dominators&snap=2"));
+      await page.locator(".view").getByRole("alert").waitFor();
+      assert.equal(await page.locator(".treemap").count(), 0);
+      // The browser's own complaints about the refusal.
+      for (let at = wrong.length - 1; at >= 0; at--) if (/Failed to load/.test(wrong[at])) wrong.splice(at, 1);
+    });
+  } finally {
+    await damaged.stop();
+  }
+});
 
 test("a recording without snapshots has no heap half", async () => {
   const plain = await serve([fixture("cache-v2.ctf")]);

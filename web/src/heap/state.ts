@@ -84,8 +84,10 @@ function heapAsk(ask: Ask): Ask | null {
   return number === undefined ? null : { rec: rec.value, snapshot: number, ...ask };
 }
 
+/** Where the answer is a refusal, what was shown before was about another snapshot, and is gone. */
 export function useHeapAsk<Fields>(ask: Ask | null): Asked<Fields> {
-  return useAsk<Fields>(ask && heapAsk(ask), "h");
+  const asked = useAsk<Fields>(ask && heapAsk(ask), "h");
+  return asked.error ? { ...asked, answer: null } : asked;
 }
 
 /** For parts of the page that are there only while a snapshot is looked at. */

@@ -56,7 +56,7 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
     "h",
   );
   const roots = of.value === "roots";
-  if (error && !answer) return <Refusal error={error} />;
+  if (error) return <Refusal error={error} />;
   if (!answer || !a || !b) return null;
   const rows = roots ? answer.roots : answer.kinds;
   const most = Math.max(1, ...rows.map((row) => Math.abs(change(row))));

@@ -162,8 +162,8 @@ function markText(axis: Axis, value: number, step: number): string {
 }
 
 function markClass({ included, damage, analysed }: Snapshot): string {
-  if (damage !== null || !included) return "evolution-mark missing";
-  return analysed ? "evolution-mark" : "evolution-mark waiting";
+  if (damage !== null) return "evolution-mark damaged";
+  return analysed && included ? "evolution-mark" : "evolution-mark waiting";
 }
 
 /** A snapshot in words. */
