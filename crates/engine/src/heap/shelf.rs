@@ -128,12 +128,9 @@ impl Shelf {
         known.collect()
     }
 
-    /// That the summaries of all are wanted; whether any is missing.
-    pub(crate) fn want_all(&self) -> bool {
-        let mut state = self.lock();
-        state.all = true;
-        state.read_summaries();
-        state.entries.iter().any(Entry::lacks_summary)
+    /// That the summaries of all are wanted.
+    pub(crate) fn want_all(&self) {
+        self.lock().all = true;
     }
 
     /// The snapshot with a number, or the last one that is there.

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufWriter, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -19,6 +18,7 @@ use serde::Serialize;
 use crate::canvas::{self, Canvas};
 use crate::error::{Failure, Kind};
 use crate::units::{self, count};
+use crate::view::snapshot_file::keep;
 
 use super::named;
 
@@ -158,7 +158,7 @@ impl Input {
         let graph = patiently(message, || self.analyse(&snapshot, threads))?;
         let heap = Heap { snapshot, graph, threads };
         // Where it cannot be left, the next command takes as long as this one: that is all.
-        let kept = keep(&heap, &index);
+        let kept = keep(&index, |out| heap.graph.write_index(&heap.snapshot, out));
         // What is left beside the snapshot takes no memory.
         if self.memory.is_some()
             && kept.is_ok()
@@ -254,24 +254,4 @@ pub(super) fn patiently<T>(message: String, work: impl FnOnce() -> T) -> T {
         drop(done);
         result
     })
-}
-
-/// Leaves the index at `path`, which it gets when it is whole.
-fn keep(heap: &Heap<'_>, path: &Path) -> std::io::Result<()> {
-    let mut partial = path.as_os_str().to_os_string();
-    partial.push(format!(".{}.partial", std::process::id()));
-    let written = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&partial)
-        .and_then(|file| {
-            heap.graph.write_index(&heap.snapshot, BufWriter::with_capacity(1 << 20, file))
-        })
-        .and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        // Whatever is wrong, half an index helps nobody.
-        let _ = fs::remove_file(&partial);
-    }
-    written
 }

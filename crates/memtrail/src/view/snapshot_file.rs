@@ -91,7 +91,10 @@ impl SnapshotFile for File {
 }
 
 /// Writes a file that gets its name when it is whole.
-fn keep(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn keep(
+    path: &Path,
+    write: impl Fn(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut partial = path.as_os_str().to_os_string();
     partial.push(format!(".{}.partial", std::process::id()));
     let written = fs::OpenOptions::new()
