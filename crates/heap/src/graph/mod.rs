@@ -8,13 +8,15 @@
 //! Heaps of OCaml programs are mostly trees: nine blocks of ten are pointed to by one other, which
 //! thereby dominates them. So
 //! 1. for each block the only one that points to it is found, or that there are several ([`parents`]);
-//! 2. each tree of blocks with a single parent is folded into the shared block at its top, which
-//!    leaves a graph a tenth in size ([`mod@core`]);
+//! 2. each tree of blocks with a single parent is folded into the shared block at its top, and the
+//!    edges to shared blocks are gathered ([`exits`]): a graph a tenth in size ([`mod@core`]);
 //! 3. its dominators are computed ([`semi_nca`]);
-//! 4. they are carried back to the blocks of the trees ([`refine`]);
-//! 5. sizes are summed up from below ([`retained`]).
+//! 4. they are carried back to the blocks of the trees ([`refine`], [`crowd`]);
+//! 5. sizes are summed up from below ([`retained`]), in the heap and outside ([`external`]).
 //!
-//! All of it is exact. None of it recurses.
+//! All of it is exact. None of it recurses. The snapshot is decoded three times. What has a number
+//! for each block or shared block is a column, which may stand in a file ([`column`]): so heaps
+//! larger than memory take the same way, with the same result.
 //!
 //! # What counts
 //!
