@@ -15,6 +15,7 @@ mod programs;
 mod running;
 
 mod bad_input;
+mod bounded;
 mod coqc;
 mod eliom;
 mod exact;
