@@ -140,10 +140,15 @@ impl Place {
     fn room<T: Number>(&self, count: usize) -> io::Result<Column<T>> {
         #[cfg(feature = "mmap")]
         if count * size_of::<T>() >= WORTH_A_MAPPING {
-            return Ok(Column::Mapped(match self {
-                Self::Memory => anonymous(count)?,
-                Self::Scratch(scratch) => scratch.column(count)?,
-            }));
+            match self {
+                Self::Scratch(scratch) => return scratch.column(count).map(Column::Mapped),
+                // Where it fails, the allocator may still have some; it does not fail quietly.
+                Self::Memory => {
+                    if let Ok(column) = anonymous(count) {
+                        return Ok(Column::Mapped(column));
+                    }
+                }
+            }
         }
         Ok(Column::Memory(Vec::with_capacity(count)))
     }
