@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::query::{self, Step};
+use memtrail_heap::BlockIndex;
+use memtrail_heap::query::{self, Heap, Step};
 
-use super::input::{Which, patiently};
+use super::input::{Input, Which, patiently};
 use super::named;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
@@ -41,65 +42,98 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let failure = |error| input.failure(&error);
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-    if let Some(kind) = &args.kind {
-        let (there, some) = query::sample(&heap, kind, args.sample).map_err(failure)?;
-        if some.is_empty() {
-            return Err(named::no_kind(kind));
-        }
-        let merged = query::merged_paths(&heap, &some).map_err(failure)?;
-        return input.answer(&heap, &args.which.form, &merged, |canvas| {
-            let looked_at = grouped(some.len() as u64);
-            let text = if some.len() as u64 == there {
-                format!("all {looked_at} blocks looked at")
+    match (&args.kind, args.block) {
+        (Some(kind), _) => of_kind(args, &input, &heap, kind, limit),
+        (None, block) => {
+            let block = input.block(&heap, block.unwrap_or_default())?;
+            if args.all {
+                all(args, &input, &heap, block, limit)
             } else {
-                format!("{looked_at} of {} blocks looked at (--sample)", grouped(there))
-            };
-            canvas.line(&[(PLAIN, &text)]);
-            for path in merged.iter().take(limit) {
-                canvas.gap();
-                let held = format!("{} held so", grouped(path.blocks));
-                let example = format!("  (one of them: --block {})", path.example.0);
-                canvas.line(&[(STRONG, &held), (FAINT, &example)]);
-                for (depth, step) in path.shape.iter().enumerate() {
-                    let indent = " ".repeat(2 + depth.min(canvas.width() / 4));
-                    canvas.line(&[(PLAIN, &indent), (PLAIN, step)]);
-                }
+                one(args, &input, &heap, block)
             }
-            if merged.len() > limit {
-                canvas.gap();
-                let more = merged.len() - limit;
-                canvas.line(&[(FAINT, &format!("… and {more} other shapes (--limit 0: all)"))]);
-            }
-        });
+        }
     }
-    let block = input.block(&heap, args.block.unwrap_or_default())?;
-    if args.all {
-        let found =
-            patiently("looking for ways".into(), || query::disjoint_paths(&heap, block, limit))
-                .map_err(failure)?;
-        return input.answer(&heap, &args.which.form, &found, |canvas| {
-            for path in &found.paths {
-                draw(canvas, &path.steps);
-                canvas.gap();
-            }
-            let ways = match found.paths.len() {
-                0 => format!("nothing keeps block {} alive: it is not freed yet", block.0),
-                1 if found.all => "one way: cut a step that has a star, and it is freed".into(),
-                ways if found.all => {
-                    format!("{ways} ways that share no block: each has to be cut to free it")
-                }
-                ways => format!("{ways} ways that share no block, and more (--limit)"),
-            };
-            canvas.paragraph(PLAIN, 2, &ways);
-        });
+}
+
+/// Ways to blocks of a kind, by shape.
+fn of_kind(
+    args: &Args,
+    input: &Input,
+    heap: &Heap<'_>,
+    kind: &str,
+    limit: usize,
+) -> Result<ExitCode, Failure> {
+    let failure = |error| input.failure(&error);
+    let (there, some) = query::sample(heap, kind, args.sample).map_err(failure)?;
+    if some.is_empty() {
+        return Err(named::no_kind(kind));
     }
-    let path = query::path(&heap, block).map_err(failure)?;
-    input.answer(&heap, &args.which.form, &path, |canvas| {
+    let merged = query::merged_paths(heap, &some).map_err(failure)?;
+    input.answer(heap, &args.which.form, &merged, |canvas| {
+        let looked_at = grouped(some.len() as u64);
+        let text = if some.len() as u64 == there {
+            format!("all {looked_at} blocks looked at")
+        } else {
+            format!("{looked_at} of {} blocks looked at (--sample)", grouped(there))
+        };
+        canvas.line(&[(PLAIN, &text)]);
+        for path in merged.iter().take(limit) {
+            canvas.gap();
+            let held = format!("{} held so", grouped(path.blocks));
+            let example = format!("  (one of them: --block {})", path.example.0);
+            canvas.line(&[(STRONG, &held), (FAINT, &example)]);
+            for (depth, step) in path.shape.iter().enumerate() {
+                let indent = " ".repeat(2 + depth.min(canvas.width() / 4));
+                canvas.line(&[(PLAIN, &indent), (PLAIN, step)]);
+            }
+        }
+        if merged.len() > limit {
+            canvas.gap();
+            let more = merged.len() - limit;
+            canvas.line(&[(FAINT, &format!("… and {more} other shapes (--limit 0: all)"))]);
+        }
+    })
+}
+
+/// All ways to a block that share no other.
+fn all(
+    args: &Args,
+    input: &Input,
+    heap: &Heap<'_>,
+    block: BlockIndex,
+    limit: usize,
+) -> Result<ExitCode, Failure> {
+    let found = patiently("looking for ways".into(), || query::disjoint_paths(heap, block, limit))
+        .map_err(|error| input.failure(&error))?;
+    input.answer(heap, &args.which.form, &found, |canvas| {
+        for path in &found.paths {
+            draw(canvas, &path.steps);
+            canvas.gap();
+        }
+        let ways = match found.paths.len() {
+            0 => nothing(block),
+            1 if found.all => "one way: cut a step that has a star, and it is freed".into(),
+            ways if found.all => {
+                format!("{ways} ways that share no block: each has to be cut to free it")
+            }
+            ways => format!("{ways} ways that share no block, and more (--limit)"),
+        };
+        canvas.paragraph(PLAIN, 2, &ways);
+    })
+}
+
+/// One way to a block.
+fn one(
+    args: &Args,
+    input: &Input,
+    heap: &Heap<'_>,
+    block: BlockIndex,
+) -> Result<ExitCode, Failure> {
+    let path = query::path(heap, block).map_err(|error| input.failure(&error))?;
+    input.answer(heap, &args.which.form, &path, |canvas| {
         let Some(path) = &path else {
-            let text = format!("nothing keeps block {} alive: it is not freed yet", block.0);
-            canvas.line(&[(PLAIN, &text)]);
+            canvas.line(&[(PLAIN, &nothing(block))]);
             return;
         };
         draw(canvas, &path.steps);
@@ -111,6 +145,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         };
         canvas.paragraph(FAINT, 2, text);
     })
+}
+
+fn nothing(block: BlockIndex) -> String {
+    format!("nothing keeps block {} alive: it is not freed yet", block.0)
 }
 
 /// A way from a root, step by step.
