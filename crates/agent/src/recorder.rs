@@ -285,6 +285,14 @@ pub(crate) fn note(words: String) {
     let _ = description.save(&recorder.folder);
 }
 
+/// Notes that nobody can have heap snapshots.
+pub(crate) fn without_snapshots() {
+    let Some(recorder) = own() else { return };
+    let Some(mut description) = recorder.description.lock_soon() else { return };
+    description.snapshots = None;
+    let _ = description.save(&recorder.folder);
+}
+
 /// Notes a snapshot in the recording.
 pub(crate) fn note_snapshot(snapshot: Snapshot) {
     let Some(recorder) = own() else { return };

@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 use memtrail_ocaml::calibrate::{Moment, calibrate};
 use memtrail_ocaml::memory::{Memory as _, Probed};
 use memtrail_ocaml::symbols;
-use memtrail_recording::session::{CLAIM_FILE, State};
+use memtrail_recording::session::{CLAIM_FILE, SnapshotOptions, State};
 
 use crate::arm::{Armed, refuse};
 use crate::callstack::Capturer;
-use crate::recorder::{Recorder, Target, note, report};
+use crate::recorder::{Recorder, Target, note, report, without_snapshots};
 use crate::runtime::{Runtime, symbol};
 use crate::{early_death, sampling, seeding, snapshot, thread, yielding};
 
@@ -51,7 +51,11 @@ fn try_start(armed: Armed) -> Result<(), String> {
     sampling::start(target);
     yielding::watch(target);
     if let Err(reason) = snapshots {
-        note(format!("there will be no heap snapshots: {reason}"));
+        without_snapshots();
+        // Where nobody has asked for any so far, there is nothing to say.
+        if target.options.snapshots.as_ref().is_some_and(SnapshotOptions::has_moments) {
+            note(format!("there will be no heap snapshots: {reason}"));
+        }
     }
     Ok(())
 }

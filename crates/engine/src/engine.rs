@@ -108,7 +108,7 @@ impl Engine {
         match self.look(id.0, Recording::why_no_snapshot)? {
             None => Ok(()),
             Some(why) => Err(Refusal::bad(why)
-                .hint("snapshots are taken of programs that run under memtrail run --snapshot")),
+                .hint("snapshots are taken of programs that run under memtrail run")),
         }
     }
 

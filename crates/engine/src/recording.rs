@@ -72,7 +72,7 @@ impl Recording {
             return Some("the program does not run any more".to_owned());
         }
         if !self.description.can_snapshot {
-            return Some("the program was started without --snapshot".to_owned());
+            return Some("the program was started with --snapshot off".to_owned());
         }
         None
     }

@@ -48,7 +48,7 @@ pub struct Options {
     /// The user's name for the run, kept in the trace.
     #[serde(default)]
     pub context: Option<String>,
-    /// When the heap is written down; absent: never.
+    /// When the heap is written down; absent: never, whoever asks.
     #[serde(default)]
     pub snapshots: Option<SnapshotOptions>,
 }
@@ -81,6 +81,14 @@ pub struct SnapshotOptions {
     /// With the contents of strings.
     #[serde(default)]
     pub contents: bool,
+}
+
+impl SnapshotOptions {
+    /// Whether there will be snapshots without anybody asking while the program runs.
+    pub fn has_moments(&self) -> bool {
+        let Self { every_major, exit, out_of_memory, signal, above, .. } = self;
+        *every_major || *exit || *out_of_memory || signal.is_some() || above.is_some()
+    }
 }
 
 /// What an agent reports of its process.

@@ -281,7 +281,7 @@ fn the_page_asks_a_running_program_for_a_snapshot() {
     assert_eq!((taken.status, taken.text().as_str()), (200, r#"{"asked":true}"#));
     let refused = take(&root, &own, r#"{"rec":1}"#);
     assert_eq!(refused.status, 400);
-    assert!(refused.text().contains("was started without --snapshot"), "{}", refused.text());
+    assert!(refused.text().contains("was started with --snapshot off"), "{}", refused.text());
     assert_eq!(take(&root, &own, r#"{"rec":2}"#).status, 404);
     assert_eq!(take(&root, &own, "{}").status, 400);
     assert_eq!(take("/", &own, r#"{"rec":0}"#).status, 404);

@@ -12,8 +12,8 @@ pub(super) struct Args {
     /// Write the heap down: every-major (as each major collection ends), exit, signal (see
     /// --signal), out-of-memory (as ulimit -v, the container's memory
     /// or the machine's runs low, and before that exception is raised), request (only when `memtrail
-    /// snapshot PID` asks), off. Several may be given; with any of them `memtrail snapshot PID`
-    /// works, too
+    /// snapshot PID` asks), off (not even then). Several may be given; request is part of all but
+    /// off, and all there is if nothing is said
     #[arg(long = "snapshot", value_name = "WHEN", value_enum, value_delimiter = ',')]
     moments: Vec<When>,
 
@@ -52,10 +52,10 @@ enum When {
 }
 
 impl Args {
-    /// What the agent is told; nothing if no snapshots are wanted.
+    /// What the agent is told; nothing if there are to be no snapshots, whoever asks.
     pub(super) fn resolve(&self) -> Option<SnapshotOptions> {
         let wants = |when| self.moments.contains(&when);
-        if wants(When::Off) || (self.moments.is_empty() && self.above.is_none()) {
+        if wants(When::Off) {
             return None;
         }
         Some(SnapshotOptions {

@@ -52,7 +52,7 @@ fn of_process(pid: u32) -> Result<Target, Failure> {
         }
     }
     Err(Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))
-        .hint("start it with: memtrail run --snapshot request -- PROGRAM"))
+        .hint("start it with: memtrail run -- PROGRAM"))
 }
 
 fn children(pid: u32) -> Vec<u32> {

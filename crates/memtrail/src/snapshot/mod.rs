@@ -18,7 +18,7 @@ use find::Target;
 
 /// Write down the heap of a running program now
 ///
-/// Works on programs that were started by `memtrail run --snapshot …`. The program stands still for
+/// Works on programs that were started by `memtrail run`. The program stands still for
 /// about a millisecond, then goes on while a frozen copy of it writes the file. A program that waits
 /// in a system call is not woken.
 #[derive(clap::Args)]
@@ -46,9 +46,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let Target { pid, folder } = find::target(&args.target)?;
     let before = snapshots(&folder)?.ok_or_else(|| {
-        let message = format_args!("process {pid} was started without --snapshot");
-        Failure::new(Kind::Input, message)
-            .hint("start it with: memtrail run --snapshot request -- PROGRAM")
+        let message = format_args!("process {pid} was started with --snapshot off");
+        Failure::new(Kind::Input, message).hint("start it with: memtrail run -- PROGRAM")
     })?;
     let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
     let ask = folder.join(ASK_FILE);

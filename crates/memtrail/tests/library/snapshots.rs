@@ -38,10 +38,10 @@ fn check(compiler: &str, options: &[&str]) {
     assert_eq!((&info["reason"], &info["label"]), (&"program".into(), &"empty".into()));
 }
 
-on_each!(a_program_takes_snapshots_of_its_own, |compiler| check(compiler, &[]));
+on_each!(a_program_takes_snapshots_of_its_own, |compiler| check(compiler, &["--snapshot", "off"]));
 
-on_each!(beside_those_that_the_user_asked_for, |compiler| {
-    check(compiler, &["--snapshot", "request", "--rate", "1e-2"]);
+on_each!(beside_those_that_the_user_may_ask_for, |compiler| {
+    check(compiler, &["--rate", "1e-2"]);
 });
 
 on_each!(the_snapshot_at_exit_is_not_left_out_for_those_before_it, |compiler| {

@@ -10,8 +10,8 @@ use crate::programs::build;
 use crate::running::Case;
 
 on_each!(asked_for_while_it_waits, |compiler| {
-    let running =
-        Running::start(&build(&named(compiler), "heap_waits"), &["--snapshot", "request"]);
+    // Nothing has to be said beforehand.
+    let running = Running::start(&build(&named(compiler), "heap_waits"), &[]);
     for _ in 0..3 {
         let heap = running.snapshot();
         assert!(heap.pause > 0, "the pause is known");
@@ -24,6 +24,16 @@ on_each!(asked_for_while_it_waits, |compiler| {
     assert_eq!(ended.snapshots.iter().map(|s| s.number).collect::<Vec<_>>(), [1, 2, 3]);
     assert!(ended.snapshots.iter().all(|s| s.reason == SnapshotReason::Request));
 });
+
+#[test]
+fn programs_without_snapshots_refuse_at_once() {
+    let running = Running::start(&build(&named("system"), "heap_waits"), &["--snapshot", "off"]);
+    let refused = running.ask();
+    assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("was started with --snapshot off") && said.contains("hint: "), "{said}");
+    running.end();
+}
 
 on_each!(two_who_ask_at_once_are_both_answered, |compiler| {
     let running =
