@@ -48,8 +48,8 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
             command.arg("heap").args(arguments).arg(&snapshot);
             command
         };
-        let first = Spent::of(&mut ask(&["roots", "--min", "1T"]))?;
-        let again = Spent::of(&mut ask(&["roots", "--min", "1T"]))?;
+        let first = Spent::of(&mut ask(&["roots", "--min", "1000G"]))?;
+        let again = Spent::of(&mut ask(&["roots", "--min", "1000G"]))?;
         let info: Value = serde_json::from_str(&output(&mut ask(&["info", "--json"]))?)
             .map_err(|e| format!("heap info: {e}"))?;
         let number = |name: &str| info[name].as_f64().unwrap_or(f64::NAN);
@@ -73,7 +73,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
         ]);
         fs::remove_file(&index).map_err(|e| format!("{}: {e}", index.display()))?;
         let quarter = format!("{:.0}M", size / 4.0 / f64::from(1 << 20));
-        let spent = Spent::of(&mut ask(&["roots", "--min", "1T", "--memory", &quarter]))?;
+        let spent = Spent::of(&mut ask(&["roots", "--min", "1000G", "--memory", &quarter]))?;
         bounded.row(vec![
             subject.name.into(),
             format!("{:.0} MiB", size / f64::from(1 << 20)),
