@@ -158,14 +158,7 @@ impl Input {
         let graph = patiently(message, || self.analyse(&snapshot, threads))?;
         let heap = Heap { snapshot, graph, threads };
         // Where it cannot be left, the next command takes as long as this one: that is all.
-        let kept = keep(&index, |out| heap.graph.write_index(&heap.snapshot, out));
-        // What is left beside the snapshot takes no memory.
-        if self.memory.is_some()
-            && kept.is_ok()
-            && let Some(graph) = Graph::open_index(&heap.snapshot, &index)
-        {
-            return Ok(Heap { graph, ..heap });
-        }
+        let _ = keep(&index, |out| heap.graph.write_index(&heap.snapshot, out));
         Ok(heap)
     }
 
