@@ -19,11 +19,12 @@ use crate::units::{bytes, grouped};
 /// block is freed. Of a kind: ways to blocks from all over the heap, those of the same shape
 /// together; `…` stands for several alike that follow each other, `.(…)` for elements of arrays.
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("what").args(["block", "kind"]).required(true))]
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
     /// The block with this number, as `dominators` prints it
-    #[arg(long, value_name = "N", required_unless_present = "kind", conflicts_with = "kind")]
+    #[arg(long, value_name = "N")]
     block: Option<u32>,
     /// Of a block: all ways that share no other block, up to --limit. So many links have to be cut
     #[arg(long, conflicts_with = "kind")]

@@ -154,3 +154,12 @@ fn a_recording_that_cannot_be_written_to_is_read_all_the_same() {
     fs::create_dir(&index).unwrap();
     assert_eq!(printed(["roots".as_ref(), file.as_os_str()]), text);
 }
+
+#[test]
+fn a_path_to_nothing_says_what_it_may_lead_to() {
+    let (code, said) = complaint(&heap(["path", "some.memtrail"]));
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--block") && said.contains("--kind"), "{said}");
+    let (code, said) = complaint(&heap(["path", "some.memtrail", "--block", "1", "--kind", "x"]));
+    assert_eq!(code, Some(2), "{said}");
+}
