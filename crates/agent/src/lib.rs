@@ -32,6 +32,7 @@ mod heap;
 mod lock;
 mod near;
 mod output;
+mod own_thread;
 mod patch;
 mod program;
 mod recorder;

@@ -12,7 +12,7 @@ use memtrail_recording::{ASK_FILE, SnapshotReason};
 use super::shortage::Watch;
 use super::{Safe, Setting, request, setting, writers};
 use crate::fence::fenced;
-use crate::recorder;
+use crate::{own_thread, recorder};
 
 /// How often the file is looked for, in milliseconds.
 const LOOK: u64 = 150;
@@ -20,25 +20,9 @@ const LOOK: u64 = 150;
 const PATIENCE: u64 = 60;
 const STACK: usize = 256 * 1024;
 
-/// Starts the thread. It takes no signals and runs none of the target's code.
+/// Starts the thread.
 pub(super) fn start() {
-    // SAFETY: every call gets valid arguments; the signal mask is put back.
-    unsafe {
-        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        let mut thread: libc::pthread_t = 0;
-        if libc::pthread_attr_init(&raw mut attributes) != 0 {
-            return;
-        }
-        libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
-        libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        libc::pthread_create(&raw mut thread, &raw const attributes, run, std::ptr::null_mut());
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        libc::pthread_attr_destroy(&raw mut attributes);
-    }
+    own_thread::start(STACK, run);
 }
 
 extern "C" fn run(_: *mut c_void) -> *mut c_void {
