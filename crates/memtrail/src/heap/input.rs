@@ -13,12 +13,13 @@ use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, Bytes, MappedSnapshot};
+use memtrail_recording::number_of_snapshot;
 use serde::Serialize;
 
 use crate::canvas::{self, Canvas};
 use crate::error::{Failure, Kind};
 use crate::units::{self, count};
-use crate::view::snapshot_file::keep;
+use crate::view::snapshot_file::{self, keep};
 
 use super::named;
 
@@ -80,23 +81,24 @@ impl Form {
 
 impl Which {
     pub(super) fn open(&self) -> Result<Input, Failure> {
-        let files = snapshots(&self.path)?;
-        let file = match self.snapshot {
-            None => files.last(),
-            Some(number) => files.iter().find(|file| number_of(file) == Some(number)),
-        };
-        let file = file.ok_or_else(|| {
-            let numbers: Vec<String> =
-                files.iter().filter_map(|file| Some(number_of(file)?.to_string())).collect();
-            let wanted = self.snapshot.unwrap_or_default();
-            Failure::new(
-                Kind::Input,
-                format_args!("no snapshot {wanted} in {}", self.path.display()),
-            )
-            .hint(format_args!("there is {}", numbers.join(", ")))
-        })?;
-        Ok(Input { memory: self.memory, ..Input::open(file)? })
+        let file = choose(&self.path, self.snapshot)?;
+        Ok(Input { memory: self.memory, ..Input::open(&file)? })
     }
+}
+
+/// The snapshot of a recording with this number, or the last; the one that is named.
+pub(super) fn choose(path: &Path, wanted: Option<u64>) -> Result<PathBuf, Failure> {
+    let mut files = snapshots(path)?;
+    let Some(wanted) = wanted else {
+        return files.pop().ok_or_else(|| none(path));
+    };
+    let found = files.iter().position(|file| number_of(file) == Some(wanted));
+    found.map(|place| files.swap_remove(place)).ok_or_else(|| {
+        let numbers: Vec<String> =
+            files.iter().filter_map(|file| Some(number_of(file)?.to_string())).collect();
+        Failure::new(Kind::Input, format_args!("no snapshot {wanted} in {}", path.display()))
+            .hint(format_args!("there is {}", numbers.join(", ")))
+    })
 }
 
 /// The snapshots of a recording in the order they were taken, or the one that is named.
@@ -107,25 +109,24 @@ pub(super) fn snapshots(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !fs::metadata(path).map_err(cannot)?.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
-    let mut files: Vec<PathBuf> = fs::read_dir(path)
-        .map_err(cannot)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|file| number_of(file).is_some())
-        .collect();
-    files.sort_by_key(|file| number_of(file));
+    // A folder that cannot be read is said to be so.
+    fs::read_dir(path).map_err(cannot)?;
+    let files = snapshot_file::of_recording(path);
     if files.is_empty() {
-        return Err(Failure::new(
-            Kind::Input,
-            format_args!("{} has no heap snapshots", path.display()),
-        )
-        .hint("take some: memtrail run --snapshot every-major -- PROGRAM"));
+        return Err(none(path));
     }
-    Ok(files)
+    Ok(files.into_iter().map(|(_, file)| file).collect())
+}
+
+/// There are no snapshots.
+pub(super) fn none(path: &Path) -> Failure {
+    Failure::new(Kind::Input, format_args!("{} has no heap snapshots", path.display()))
+        .hint("take some: memtrail run --snapshot every-major -- PROGRAM")
 }
 
 /// The number in a snapshot's file name; other files have none.
-fn number_of(file: &Path) -> Option<u64> {
-    file.file_name()?.to_str()?.strip_suffix(".heap")?.parse().ok()
+pub(super) fn number_of(file: &Path) -> Option<u64> {
+    number_of_snapshot(file.file_name()?.to_str()?)
 }
 
 /// An opened snapshot.

@@ -8,7 +8,7 @@ use memtrail_engine::{Engine, RecordingId, Setting};
 use memtrail_recording::Recording;
 use serde_json::{Map, Value, json};
 
-use super::input::patiently;
+use super::input::{choose, none, number_of, patiently};
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
@@ -47,32 +47,17 @@ impl Joined {
             return Err(Failure::new(Kind::Usage, format_args!("{path} is a snapshot alone"))
                 .hint("name the recording that it is in: what allocated blocks is in its trace"));
         }
-        let snapshots = snapshot_file::of_recording(&recording.path);
-        let found = match wanted {
-            None => snapshots.last(),
-            Some(wanted) => snapshots.iter().find(|(number, _)| *number == wanted),
-        };
-        let Some((number, path)) = found else {
-            let folder = recording.path.display();
-            let failure = match wanted {
-                Some(number) if !snapshots.is_empty() => {
-                    Failure::new(Kind::Input, format_args!("no snapshot {number} in {folder}"))
-                        .hint("`memtrail heap info` says what is there")
-                }
-                _ => Failure::new(Kind::Input, format_args!("{folder} has no heap snapshots"))
-                    .hint("take some: memtrail run --snapshot every-major -- PROGRAM"),
-            };
-            return Err(failure);
-        };
+        let path = choose(&recording.path, wanted)?;
+        let number = number_of(&path).ok_or_else(|| none(&recording.path))?;
         let engine = Engine::new(Setting::default());
         let id = loading::add(&engine, &recording)?;
-        let (facts, file) = snapshot_file::look(path, Some(*number));
+        let (facts, file) = snapshot_file::look(&path, Some(number));
         if let Some(damage) = &facts.damage {
             let message = format_args!("{} is damaged {damage}", path.display());
             return Err(Failure::new(Kind::Input, message));
         }
         engine.add_snapshot(id, facts, Some(file));
-        Ok(Self { snapshot: *number, recording, engine, id })
+        Ok(Self { snapshot: number, recording, engine, id })
     }
 
     /// Asks the engine; fields of the ask are added to those that say which snapshot is meant.
