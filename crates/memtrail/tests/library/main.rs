@@ -8,6 +8,8 @@ mod compilers;
 #[path = "../agent/contents.rs"]
 #[allow(dead_code, reason = "shared with the agent's tests")]
 mod contents;
+#[path = "../agent/each.rs"]
+mod each;
 #[path = "../snapshot/heap.rs"]
 #[allow(dead_code, reason = "shared with the snapshots' tests")]
 mod heap;
@@ -27,28 +29,7 @@ mod roots;
 mod sampling;
 mod snapshots;
 
-/// One test for each compiler, named after it.
-macro_rules! on_each {
-    ($name:ident, $check:expr) => {
-        mod $name {
-            #[allow(unused_imports)]
-            use super::*;
-            #[test]
-            fn system() {
-                $check("system");
-            }
-            #[test]
-            fn ocaml_4_14() {
-                $check("ocaml-4.14.1000");
-            }
-            #[test]
-            fn ocaml_5_3() {
-                $check("ocaml-5.3.0");
-            }
-        }
-    };
-}
-pub(crate) use on_each;
+pub(crate) use each::on_each;
 
 use compilers::named;
 use contents::Contents;
