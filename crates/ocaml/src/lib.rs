@@ -16,6 +16,7 @@
 pub mod block;
 pub mod calibrate;
 pub mod debuginfo;
+pub mod domain_lock;
 pub mod frames;
 #[doc(hidden)]
 pub mod fuzz;

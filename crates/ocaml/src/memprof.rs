@@ -50,7 +50,9 @@ pub struct Sample {
 }
 
 /// Fields of a [`Sample`]'s block.
-const SAMPLE_WOSIZE: u64 = 4;
+pub const SAMPLE_WOSIZE: u64 = 4;
+/// Its field with the call stack.
+pub const CALLSTACK: u64 = 3;
 
 impl Sample {
     /// Reads the argument of an allocation callback.
@@ -149,6 +151,20 @@ pub mod domain {
     pub const GENERATOR: u64 = 120;
     /// Its length in words.
     pub const GENERATOR_WORDS: u64 = 4 * 64 * 4 / 8;
+    /// Distances from sample to sample that have been drawn: [`super::DISTANCES`] words.
+    pub const DRAWN: u64 = 1144;
+    /// 32 bits: how many of them are used up.
+    pub const USED: u64 = 1656;
+    /// Words that are not sampled before the next one that is, in blocks that C code allocates.
+    pub const AHEAD: u64 = 1664;
+}
+
+/// How many distances the sampler draws at once (`RAND_BLOCK_SIZE`).
+pub const DISTANCES: u32 = 64;
+
+/// What the sampler makes its distances of: `1 / log1p(-rate)`, as `caml_memprof_start` computes it.
+pub fn reciprocal_logarithm(rate: f64) -> f64 {
+    if rate >= 1.0 { 0.0 } else { 1.0 / (-rate).ln_1p() }
 }
 
 /// Fields of 5.3's `memprof_thread_s`, in bytes.

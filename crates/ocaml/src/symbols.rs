@@ -53,6 +53,10 @@ pub mod memprof {
     pub const IS_SAMPLING: &str = "caml_memprof_is_sampling";
     /// 4.11 only: `int`, set while a callback runs.
     pub const SUSPENDED: &str = "caml_memprof_suspended";
+    /// 4.x: data, pointer into the minor heap: behind the next word there that is sampled.
+    pub const YOUNG_TRIGGER: &str = "caml_memprof_young_trigger";
+    /// 4.x: `void f(void)`, draws the distance to that word anew.
+    pub const RENEW: &str = "caml_memprof_renew_minor_sample";
     /// 4.12 to 4.14: the main thread's context; its first word is the same flag.
     pub const MAIN_CONTEXT: &str = "caml_memprof_main_ctx";
 }
@@ -63,6 +67,10 @@ pub mod minor_gc {
     pub const PROMOTE: &str = "caml_empty_minor_heap_promote";
     /// 5.x: `_Atomic` variable, `void (*)(void)`; called by each domain as it begins, while all are stopped.
     pub const BEGIN_HOOK: &str = "caml_minor_gc_begin_hook";
+    /// 5.x: the same, called when the domain's minor heap is empty and ready to be used again.
+    pub const END_HOOK: &str = "caml_minor_gc_end_hook";
+    /// 5.x: `void f(caml_domain_state *)`, makes the next sample known to allocations (`runtime/domain.c`).
+    pub const RESET_LIMIT: &str = "caml_reset_young_limit";
     /// 5.x: `void f(void)`, collects the minor heaps of all domains.
     pub const EMPTY_ALL: &str = "caml_empty_minor_heaps_once";
     /// `void f(caml_domain_state *)`, in `runtime/memprof.c`.
@@ -208,8 +216,6 @@ pub mod heap {
     /// All: `void f(void)`.
     pub const BLOCKING_SECTION: [&str; 2] =
         ["caml_enter_blocking_section", "caml_leave_blocking_section"];
-    /// 5.x: `void f(void)`; the first of the two, but leaves signals for later.
-    pub const ENTER_BLOCKING_QUIETLY: &str = "caml_enter_blocking_section_no_pending";
     /// With systhreads: `int f(void)`.
     pub const REGISTER_THREAD: [&str; 2] = ["caml_c_thread_register", "caml_c_thread_unregister"];
     /// 5.x: `int f(void (*)(caml_domain_state *, void *, int, caml_domain_state **), void *, void (*)(caml_domain_state *))`.
@@ -218,13 +224,6 @@ pub mod heap {
     pub const INTERRUPT_HOOK: &str = "caml_domain_external_interrupt_hook";
     /// 5.x: `void f(int domain)`: makes the calling thread one of this domain's.
     pub const BECOME_DOMAIN: &str = "caml_init_domain_self";
-    /// 5.x: `void f(void)`, in this order around OCaml's work.
-    pub const DOMAIN_LOCK: [&str; 4] = [
-        "caml_bt_enter_ocaml",
-        "caml_acquire_domain_lock",
-        "caml_bt_exit_ocaml",
-        "caml_release_domain_lock",
-    ];
     /// 5.x: function that reads what is counted of the heaps of domains that have ended.
     pub const ORPHANS: &str = "caml_accum_orphan_heap_stats";
     /// 5.x: functions that hand a domain's ephemerons, and its finalisers, over to whoever adopts them.

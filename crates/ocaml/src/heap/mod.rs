@@ -4,6 +4,7 @@
 //! Everything here reads memory that holds still: a frozen copy of the program, or the program while
 //! nothing of it runs.
 
+pub mod bigarray;
 pub mod chunks;
 pub mod code;
 pub mod counters;

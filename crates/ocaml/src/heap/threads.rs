@@ -31,8 +31,8 @@ const MULTICORE: Fields =
 pub struct Thread {
     /// Its `caml_thread_struct`; the first field is a root.
     pub at: Address,
-    /// `Thread.id`.
-    pub id: u64,
+    /// `Thread.id`; `None` before the thread has one, as when C code is registering it.
+    pub id: Option<u64>,
     /// Address of the last exception whose backtrace was kept, a root.
     pub last_exception: Address,
     /// Its stack; `None` before it has run.
@@ -92,7 +92,7 @@ fn read(
     };
     let thread = Thread {
         at,
-        id: id.unwrap_or(0) as u64,
+        id: id.map(|id| id as u64),
         last_exception: at.checked_add(fields.last_exception)?,
         top: (stack != 0).then_some(top),
         local_roots: memory.field(at, fields.local_roots)?,
@@ -163,7 +163,7 @@ mod tests {
         let mut seen = Vec::new();
         assert!(each_thread(&memory, Family::Single, first, |thread| seen.push(thread)));
         assert_eq!(seen.iter().map(|thread| thread.at).collect::<Vec<_>>(), [first, second]);
-        assert_eq!((seen[0].top, seen[0].id), (None, 3));
+        assert_eq!((seen[0].top, seen[0].id), (None, Some(3)));
         let top = Top::Single { sp: 0x7000, return_address: 0x4000, registers: 0 };
         assert_eq!(seen[1].top, Some(top));
     }
