@@ -26,7 +26,8 @@
 //!
 //! - [`Reader`] reads a trace that is there as a whole, [`Follow`] one that still grows. Both hand
 //!   each [`Event`] to a closure, with the [`Tables`] of call sites and backtraces so far.
-//! - [`mod@write`] is the other direction, [`mod@rewrite`] both at once.
+//! - [`mod@write`] is the other direction, [`mod@rewrite`] both at once, [`mod@redact`] a copy with
+//!   other names.
 //! - `examples/lifetimes.rs` is a whole analysis of one's own.
 //!
 //! # Invariants
@@ -58,7 +59,10 @@ mod info;
 mod locations;
 #[cfg(feature = "mmap")]
 mod map;
+pub mod omitted;
+pub mod rates;
 mod read;
+pub mod redact;
 pub mod rewrite;
 mod strings;
 #[cfg(feature = "thin")]

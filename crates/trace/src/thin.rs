@@ -11,6 +11,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::Binomial;
 
 use crate::info::TraceInfo;
+use crate::rates::RateChanges;
 use crate::read::{Alloc, Reader};
 use crate::rewrite::{Rewrite, rewrite};
 use crate::units::{Bytes, SampleRate};
@@ -24,6 +25,7 @@ const PASSES: u32 = 8;
 pub struct Thin {
     factor: f64,
     random: StdRng,
+    rates: RateChanges,
     /// Blocks kept so far.
     pub kept: u64,
     /// Blocks dropped so far.
@@ -35,7 +37,20 @@ impl Thin {
     /// keep equal samples.
     pub fn new(factor: f64, seed: u64) -> Self {
         let factor = if factor > 1.0 { factor } else { 1.0 };
-        Self { factor, random: StdRng::seed_from_u64(seed), kept: 0, dropped: 0 }
+        Self {
+            factor,
+            random: StdRng::seed_from_u64(seed),
+            rates: RateChanges::default(),
+            kept: 0,
+            dropped: 0,
+        }
+    }
+
+    /// As [`new`](Self::new), for a trace whose rate changed. Blocks of a lower rate are thinned out
+    /// less: where the factor is as high as the rate was ever lowered, the result has one rate.
+    #[must_use]
+    pub fn with_rates(self, rates: RateChanges) -> Self {
+        Self { rates, ..self }
     }
 
     /// Drops a block whatever its samples.
@@ -52,10 +67,16 @@ impl Rewrite for Thin {
     }
 
     fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent> {
+        // Each sample that was taken counts so many.
+        let weight = 1_u64 << self.rates.halvings(alloc.domain, alloc.id);
+        let chance = (weight as f64 / self.factor).min(1.0);
         // Chances of 1 and below are the only ones there are.
-        let samples = Binomial::new(alloc.samples, 1.0 / self.factor)
+        let taken = Binomial::new(alloc.samples / weight, chance)
             .map_or(0, |binomial| self.random.sample(binomial));
-        if samples == 0 {
+        // From here on they count fewer, 1 where that is possible.
+        let each = (weight as f64 / self.factor).max(1.0);
+        let samples = (taken as f64 * each + self.random.random::<f64>()) as u64;
+        if taken == 0 || samples == 0 {
             self.dropped += 1;
             return None;
         }
@@ -84,11 +105,16 @@ pub struct Fitted {
 ///
 /// # Errors
 /// If the events of a damaged trace cannot be written.
-pub fn to_fit(reader: &Reader<'_>, bytes: Bytes, blocks: u64) -> io::Result<Fitted> {
+pub fn to_fit(
+    reader: &Reader<'_>,
+    rates: &RateChanges,
+    bytes: Bytes,
+    blocks: u64,
+) -> io::Result<Fitted> {
     let mut factor = 1.0;
     let mut passes = 1;
     loop {
-        let mut thin = Thin::new(factor, 0);
+        let mut thin = Thin::new(factor, 0).with_rates(rates.clone());
         let (trace, _) = rewrite(reader, Vec::new(), &mut thin, || ())?;
         let fitted = Fitted { trace, kept: thin.kept, of: thin.kept + thin.dropped, factor };
         let excess = excess(&fitted, bytes, blocks);
@@ -117,7 +143,7 @@ mod tests {
     #[test]
     fn a_trace_that_fits_keeps_all_its_blocks() {
         let reader = Reader::new(TRACE).unwrap();
-        let fitted = to_fit(&reader, Bytes(1 << 30), 1 << 30).unwrap();
+        let fitted = to_fit(&reader, &RateChanges::default(), Bytes(1 << 30), 1 << 30).unwrap();
         assert_eq!((fitted.kept, fitted.factor), (fitted.of, 1.0));
     }
 
@@ -135,7 +161,7 @@ mod tests {
             samples as f64 / reader.info().sample_rate.0
         };
         for (bytes, blocks) in [(60_000, u64::MAX), (u64::MAX, 3_000), (30_000, 3_000)] {
-            let fitted = to_fit(&reader, Bytes(bytes), blocks).unwrap();
+            let fitted = to_fit(&reader, &RateChanges::default(), Bytes(bytes), blocks).unwrap();
             assert!(fitted.trace.len() as u64 <= bytes && fitted.kept <= blocks, "{fitted:?}");
             assert!(fitted.kept > 500, "{} of {}", fitted.kept, fitted.of);
             // 500 blocks and more: five times the standard error is below a quarter.

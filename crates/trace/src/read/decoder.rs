@@ -304,7 +304,7 @@ fn step(tail: &[u8], is_all: bool) -> Step {
 }
 
 /// The first byte from `from` on at which a packet seems to begin.
-fn next_header(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn next_header(bytes: &[u8], from: usize) -> Option<usize> {
     let [first, ..] = MAGIC.to_le_bytes();
     let mut at = from;
     loop {

@@ -16,9 +16,10 @@ mod walk;
 use std::ops::ControlFlow;
 
 pub use anomaly::{Anomalies, Anomaly, Cause};
-pub(crate) use decoder::Decoder;
+pub(crate) use decoder::{Decoder, next_header};
 pub use event::{Alloc, Detail, Event, Mark};
 pub use tables::Tables;
+pub(crate) use walk::over;
 
 use crate::info::TraceInfo;
 use crate::units::{Bytes, Timestamp};

@@ -12,7 +12,7 @@ pub(super) fn time_of(word: u32, begin: u64) -> u64 {
 }
 
 /// Moves over the payload of an event other than a location. `Some(true)` for an allocation.
-pub(super) fn over(id: u32, at: &mut Cursor<'_>) -> Option<bool> {
+pub(crate) fn over(id: u32, at: &mut Cursor<'_>) -> Option<bool> {
     let codewords = match id {
         event::PROMOTE | event::COLLECT => {
             at.vint()?;

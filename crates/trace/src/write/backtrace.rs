@@ -9,10 +9,14 @@ use crate::units::Code;
 use crate::wire::{BUCKETS, tag};
 use crate::write::sink::Sink;
 
-/// Bytes after which a backtrace ends, its innermost frames unsaid.
-pub(super) const MAX_BYTES: usize = 4096;
+/// Bytes that a backtrace takes at most: nearly a whole packet. Readers take any number.
+pub(super) const MAX_BYTES: usize = 30 << 10;
+/// Frames at the inner end that are written in any case: where a block was allocated is never lost.
+const ALWAYS: usize = 16;
 /// Bytes that one frame takes at most, and the count that the codeword before it may still get.
 const MAX_FRAME: usize = 2 + 8 + 1;
+/// Bytes for them, and for one more.
+const RESERVE: usize = (ALWAYS + 1) * MAX_FRAME;
 /// The most predictions that one codeword counts.
 const MAX_RUN: u8 = u8::MAX;
 
@@ -72,6 +76,31 @@ impl Backtraces {
         kept + pairs.take_while(|&(&last, &ours)| real(ours) == last).count()
     }
 
+    /// Bytes that are to be left for these frames: they take less, but if codes are driven out of the
+    /// cache on the way.
+    pub(super) fn estimate(&self, frames: impl ExactSizeIterator<Item = Code>) -> usize {
+        /// A few frames take so little that it need not be known.
+        const FEW: usize = 256;
+        // Of codewords that count predictions, the third byte says at least three frames.
+        const HIT: usize = 2;
+        if frames.len() <= FEW {
+            return frames.len() * MAX_FRAME;
+        }
+        // Codes that come to the cache on the way, as far as they do not drive each other out of here.
+        let mut new = [Code(0); 64];
+        let bytes = |code: Code| {
+            let code = real(code);
+            let known = &mut new[(code.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize];
+            if self.has(code) || std::mem::replace(known, code) == code { HIT } else { MAX_FRAME }
+        };
+        frames.map(bytes).sum::<usize>() + RESERVE
+    }
+
+    /// Whether a backtrace can be written whole when these frames of it must be said.
+    pub(super) fn fits(&self, frames: &[Code]) -> bool {
+        self.estimate(frames.iter().copied()) <= MAX_BYTES
+    }
+
     /// Whether a code stands in the cache: then this stream has used it before.
     #[inline]
     pub(super) fn has(&self, code: Code) -> bool {
@@ -83,7 +112,8 @@ impl Backtraces {
         self.last.len()
     }
 
-    /// Writes the backtrace made of the first `kept` frames of the previous one and of `rest`.
+    /// Writes the backtrace made of the first `kept` frames of the previous one and of `rest`, in this
+    /// many bytes.
     /// Returns how many codewords it took.
     pub(super) fn put(
         &mut self,
@@ -91,6 +121,7 @@ impl Backtraces {
         kept: usize,
         rest: impl Iterator<Item = Code>,
         len: usize,
+        bytes: usize,
     ) -> u16 {
         self.date = self.date.wrapping_add(1);
         self.last.truncate(kept);
@@ -98,11 +129,14 @@ impl Backtraces {
             // What we cannot remember, we do not say.
             return 0;
         }
-        let limit = out.at() + MAX_BYTES - MAX_FRAME;
+        let limit = out.at() + bytes.saturating_sub(RESERVE);
         let mut codewords = 0;
         let mut at = 0; // the bucket before
         let mut run = None; // the codeword whose predictions are being counted
-        for code in rest.take(len).map(real) {
+        let mut rest = rest.take(len).map(real);
+        let mut left = len;
+        while let Some(mut code) = rest.next() {
+            left = left.saturating_sub(1);
             if let Some((word, count)) = &mut run {
                 let next = usize::from(self.bucket(at).next);
                 if self.bucket(next).code == code && *count < MAX_RUN {
@@ -115,8 +149,10 @@ impl Backtraces {
                 end_run(out, *word, *count);
             }
             run = None;
-            if out.at() > limit {
-                break;
+            if out.at() > limit && left >= ALWAYS {
+                // Only what does not fit comes here; what is left out is not even counted.
+                let Some(inner) = rest.nth(left - ALWAYS) else { break };
+                (code, left) = (inner, ALWAYS - 1);
             }
             let (bucket, hit) = self.place(code);
             self.bucket_mut(at).next = bucket as u16;

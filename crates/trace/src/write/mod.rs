@@ -7,7 +7,8 @@
 //! [`TraceWriter`] puts a file together from such streams.
 //!
 //! Memory that cannot be had is no failure here: the tables that would have grown forget, which
-//! costs bytes in the trace or the innermost frames of a backtrace.
+//! costs bytes in the trace or frames of a backtrace. Backtraces that do not fit a packet lose their
+//! middle ([`omitted`](crate::omitted)).
 
 mod backtrace;
 mod defined;

@@ -21,10 +21,8 @@ const ALLOC_HEAD: usize = 4 + 9 + 9 + 1 + 9 + 2;
 const MAX_ALLOC: usize = ALLOC_HEAD + backtrace::MAX_BYTES;
 /// Bytes of a promote or collect event, at most.
 const MAX_MARK: usize = 4 + 9;
-/// Bytes of a frame without predictions, at most.
-const MAX_FRAME: usize = 2 + 8;
 /// The smallest buffer that takes any event.
-const MIN_BUFFER: usize = LEN_V3 + 2 * MAX_ALLOC;
+const MIN_BUFFER: usize = LEN_V3 + MAX_ALLOC;
 
 // Where the header keeps what changes with each event.
 const SIZE_AT: usize = 4;
@@ -231,12 +229,17 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
         self.backtraces.shared(backtrace, kept)
     }
 
+    /// Whether a backtrace that has its first `kept` frames in common with the previous alloc's can
+    /// be written whole. One that cannot is to be [shortened](crate::omitted::shorten): then it can.
+    pub fn fits(&self, backtrace: &[Code], kept: usize) -> bool {
+        self.backtraces.fits(backtrace.get(kept..).unwrap_or_default())
+    }
+
     /// A block was allocated, with this backtrace, the outermost frame first. `kept` says how many
     /// frames at least are equal to those of the stream's previous alloc; 0 if that is not known.
     /// Returns the block's id.
     ///
-    /// A backtrace that takes more than 4,096 bytes loses its innermost frames; the next one that
-    /// is like it goes on from there.
+    /// Of a backtrace that does not [fit](Self::fits), frames in the middle may be left out.
     pub fn alloc(
         &mut self,
         now: Timestamp,
@@ -256,19 +259,19 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
         now: Timestamp,
         event: &AllocEvent,
         kept: usize,
-        suffix: impl ExactSizeIterator<Item = Code>,
+        suffix: impl ExactSizeIterator<Item = Code> + Clone,
     ) -> Result<BlockId, Refused> {
         let lost = kept > self.backtraces.depth();
         let upper = if lost { 0 } else { suffix.len() };
         let kept = kept.min(self.backtraces.depth());
+        let bytes = self.backtraces.estimate(suffix.clone()).min(backtrace::MAX_BYTES);
         let mut suffix = suffix.take(upper).peekable();
         let common = self.backtraces.common(kept, &mut suffix);
         let frames = upper.saturating_sub(common - kept);
         if self.ids_left() == 0 {
             return Err(Refused::Full);
         }
-        let codewords = frames.saturating_mul(MAX_FRAME).saturating_add(1);
-        self.begin_event(now, ALLOC_HEAD + codewords.min(backtrace::MAX_BYTES))?;
+        self.begin_event(now, ALLOC_HEAD + bytes)?;
 
         let mut out = Sink::new(&mut self.buf, self.len);
         let length = int(event.length.0);
@@ -281,7 +284,7 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
             out.vint(common as i64);
             let count_at = out.at();
             out.u8(0);
-            let count = self.backtraces.put(&mut out, common, suffix, frames);
+            let count = self.backtraces.put(&mut out, common, suffix, frames, bytes);
             out.patch(count_at, [count as u8]);
         } else {
             out.u32(event_header(event::ALLOC, self.last));
@@ -291,7 +294,7 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
             out.vint(common as i64);
             let count_at = out.at();
             out.u16(0);
-            let count = self.backtraces.put(&mut out, common, suffix, frames);
+            let count = self.backtraces.put(&mut out, common, suffix, frames, bytes);
             out.patch(count_at, count.to_le_bytes());
         }
         let end = out.finish();

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::header::{Header, MEMTRACE_PACKET};
 use crate::info::{Location, TraceInfo};
+use crate::omitted;
 use crate::read::{Decoded, Detail, Event, Reader};
 use crate::units::{BlockId, Code, DomainId, SampleRate, Timestamp};
 
@@ -201,55 +202,94 @@ fn every_crash_image_is_whole() {
     assert!(file.done.len() > MEMTRACE_PACKET, "several packets");
 }
 
+/// Codes of which none is followed twice by the same: predictions never help.
+fn unpredictable(depth: u64) -> Vec<Code> {
+    (0..depth).map(|i| Code(1 + (i * i * 31 + i) % 9973)).collect()
+}
+
+fn backtraces(trace: &[u8]) -> Vec<Vec<Code>> {
+    let facts = facts(trace).0.into_iter();
+    facts.filter_map(|fact| if let Fact::Alloc(.., b) = fact { Some(b) } else { None }).collect()
+}
+
 #[test]
-fn deep_backtraces_lose_their_innermost_frames_and_find_them_again() {
+fn backtraces_of_thousands_of_frames_are_written_whole() {
     let mut file = File::new();
-    // No code is followed twice by the same: predictions never help.
-    let deep: Vec<Code> = (0..10_000_u64).map(|i| Code(1 + (i * i * 31 + i) % 997)).collect();
-    for now in 0..40 {
-        file.alloc(at(now), &small(3), &deep);
+    let deep = unpredictable(4_096);
+    let warm: Vec<Code> = deep.chunks(1_000).flat_map(|part| part.iter().rev().copied()).collect();
+    for part in warm.chunks(1_000) {
+        file.alloc(START, &small(3), part);
     }
-    let changed: Vec<Code> = deep.iter().copied().take(5_000).chain([Code(77_777)]).collect();
-    file.alloc(at(50), &small(3), &changed);
-    let (facts, _) = facts(&file.image());
-    let depths: Vec<usize> = facts
-        .iter()
-        .map(|fact| match fact {
-            Fact::Alloc(.., backtrace) => backtrace.len(),
-            _ => 0,
-        })
-        .collect();
-    for (fact, depth) in facts.iter().zip(&depths).take(40) {
-        let Fact::Alloc(.., backtrace) = fact else { panic!("{fact:?}") };
-        assert_eq!(backtrace, &deep[..*depth]);
+    assert!(file.stream.fits(&deep, 0));
+    file.alloc(START, &small(3), &deep);
+    assert_eq!(backtraces(&file.image()).last(), Some(&deep));
+}
+
+#[test]
+fn deep_recursion_fits_though_it_was_never_met() {
+    let mut file = File::new();
+    let deep: Vec<Code> = (0..12_288).map(|i| Code(7 + 2 * (i % 5))).collect();
+    assert!(file.stream.fits(&deep, 0));
+    file.alloc(START, &small(3), &deep);
+    assert_eq!(backtraces(&file.image()), [deep]);
+}
+
+#[test]
+fn a_backtrace_that_does_not_fit_keeps_its_ends() {
+    let mut file = File::new();
+    let deep = unpredictable(10_000);
+    assert!(!file.stream.fits(&deep, 0));
+    let mut short = deep.clone();
+    omitted::shorten(&mut short);
+    assert!(file.stream.fits(&short, 0));
+    file.alloc(START, &small(3), &short);
+    // Whoever does not ask still keeps where the block was allocated.
+    file.alloc(START, &small(3), &deep);
+    file.alloc(START, &small(3), &deep);
+    let written = backtraces(&file.image());
+    assert_eq!(written[0], short);
+    assert!(written[1].len() < deep.len());
+    for backtrace in &written[1..] {
+        assert_eq!(backtrace[..64], deep[..64]);
+        assert!(backtrace.ends_with(&deep[deep.len() - 16..]));
     }
-    assert!(depths[0] < 10_000, "{depths:?}");
-    assert!(depths[..40].is_sorted() && depths[39] == 10_000, "{depths:?}");
-    let Some(Fact::Alloc(.., backtrace)) = facts.last() else { panic!() };
-    assert_eq!(backtrace, &changed);
+}
+
+#[test]
+fn a_whole_trace_leaves_out_the_middle_of_what_does_not_fit() {
+    let mut writer = TraceWriter::new(Vec::new(), &info()).unwrap();
+    let deep = unpredictable(10_000);
+    for domain in [0, 1] {
+        writer.alloc(DomainId(domain), START, &small(3), &deep, locate).unwrap();
+    }
+    let trace = writer.finish().unwrap();
+    let mut short = deep;
+    omitted::shorten(&mut short);
+    assert_eq!(backtraces(&trace), [short.clone(), short]);
+    let reader = Reader::new(&trace).unwrap();
+    let mut names = Vec::new();
+    reader.for_each(Detail::Codes, |event, tables| {
+        if let Event::Alloc(alloc) = event {
+            let gap = tables.locations.of(alloc.backtrace[omitted::OUTERMOST]);
+            names.extend(gap.iter().map(|&s| tables.locations.resolve(s).function.to_vec()));
+        }
+    });
+    assert_eq!(names, [b"[8,192 to 16,383 frames omitted]"; 2]);
 }
 
 #[test]
 fn a_suffix_that_refers_to_lost_frames_is_cut_where_they_are_lost() {
     let mut file = File::new();
-    let deep: Vec<Code> = (1..=1_000).map(Code).collect();
+    let deep: Vec<Code> = (1..=10_000).map(Code).collect();
     file.alloc(START, &small(1), &deep);
     let known = file.stream.kept_at_most();
-    assert!(known < 1_000);
-    file.stream.alloc_with(START, &small(1), 1_000, [Code(5)].into_iter()).unwrap();
-    file.stream.alloc_with(START, &small(1), known, [Code(5)].into_iter()).unwrap();
+    assert!(known < 10_000);
+    file.stream.alloc_with(START, &small(1), 10_000, [Code(5)].into_iter()).unwrap();
     file.stream.alloc_with(START, &small(1), 1, [Code(2), Code(3), Code(3)].into_iter()).unwrap();
-    let (facts, _) = facts(&file.image());
-    let backtraces: Vec<&[Code]> = facts
-        .iter()
-        .filter_map(|fact| match fact {
-            Fact::Alloc(.., backtrace) => Some(&backtrace[..]),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(backtraces[1], &deep[..known]);
-    assert_eq!(backtraces[2], [&deep[..known], &[Code(5)]].concat());
-    assert_eq!(backtraces[3], [Code(1), Code(2), Code(3), Code(3)]);
+    let backtraces = backtraces(&file.image());
+    assert_eq!(backtraces[0].len(), known);
+    assert_eq!(backtraces[1], backtraces[0]);
+    assert_eq!(backtraces[2], [Code(1), Code(2), Code(3), Code(3)]);
 }
 
 #[test]

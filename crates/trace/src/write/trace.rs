@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::header::MEMTRACE_PACKET;
 use crate::info::{Location, TraceInfo};
+use crate::omitted;
 use crate::units::{BlockId, Code, DomainId, Timestamp};
 use crate::write::{AllocEvent, Refused, StreamWriter, Version, info_packet};
 
@@ -43,7 +44,8 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// A block was allocated in `domain`. `locate` appends what stands at a code, the outermost
-    /// caller first; it is asked when a domain meets a code for the first time.
+    /// caller first; it is asked when a domain meets a code for the first time. Of a backtrace that
+    /// does not fit a packet, the middle is [left out](crate::omitted).
     pub fn alloc<'a>(
         &mut self,
         domain: DomainId,
@@ -54,10 +56,22 @@ impl<W: Write> TraceWriter<W> {
     ) -> io::Result<BlockId> {
         let index = self.stream(domain)?;
         let mut locations = Vec::new();
+        let mut short = Vec::new();
+        let stream = self.at(index)?;
+        let backtrace = if stream.fits(backtrace, stream.shared(backtrace, 0)) {
+            backtrace
+        } else {
+            short.extend_from_slice(backtrace);
+            omitted::shorten(&mut short);
+            &short
+        };
         for &code in backtrace {
             if !self.at(index)?.knows(code) {
                 locations.clear();
-                locate(code, &mut locations);
+                match omitted::location(code) {
+                    Some(location) => locations.push(location),
+                    None => locate(code, &mut locations),
+                }
                 self.put(index, now, |stream| stream.define(now, code, &locations))?;
             }
         }

@@ -1,0 +1,34 @@
+//! At which rate blocks were sampled, when that changed. Traces do not say; a recording may, in a list
+//! beside its trace.
+
+use std::collections::BTreeMap;
+
+use crate::units::{BlockId, DomainId};
+
+/// The most that a rate is halved.
+pub const MAX_HALVINGS: u8 = 12;
+
+/// How often the trace's rate was halved for which blocks. A block that was sampled at a rate halved k
+/// times counts 2^k times as many samples in the trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RateChanges {
+    /// For each domain: from which block on it is halved how often; ascending.
+    pub of_domain: BTreeMap<u16, Vec<(u64, u8)>>,
+}
+
+impl RateChanges {
+    /// Whether all blocks are of the trace's rate.
+    pub fn is_empty(&self) -> bool {
+        self.of_domain.is_empty()
+    }
+
+    /// How often the trace's rate was halved for a block.
+    pub fn halvings(&self, domain: DomainId, block: BlockId) -> u8 {
+        let find = || {
+            let changes = self.of_domain.get(&domain.0)?;
+            let after = changes.partition_point(|&(first, _)| first <= block.0);
+            Some(changes.get(after.checked_sub(1)?)?.1.min(MAX_HALVINGS))
+        };
+        find().unwrap_or(0)
+    }
+}
