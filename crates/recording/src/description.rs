@@ -68,6 +68,10 @@ pub struct Sampling {
     pub seed: u64,
     /// Who walks the stack: `incremental` (the agent) or `runtime`. Both give the same callstacks.
     pub callstacks: String,
+    /// Frames of the deepest callstack that is recorded as a whole. Of deeper ones, the middle is left
+    /// out. Absent in recordings of earlier versions, which kept as much as fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callstack_depth: Option<u32>,
     /// Callstacks that were walked twice, and how many of them differed; absent unless asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<Checked>,
@@ -78,6 +82,9 @@ pub struct Sampling {
 pub struct Checked {
     /// Stacks walked incrementally and from scratch.
     pub stacks: u64,
+    /// Stacks read again from the trace.
+    #[serde(default)]
+    pub written: u64,
     /// Those that differed. Anything but 0 is a bug.
     pub different: u64,
 }
@@ -115,7 +122,7 @@ pub enum FileState {
     Growing,
     /// Everything is there.
     Complete,
-    /// The target died without a word; what had been flushed is there.
+    /// The end is missing: the target died without a word, or writing failed, as the outcome says.
     Cut,
 }
 

@@ -80,6 +80,8 @@ pub struct Recording {
     pub trace: PathBuf,
     /// Its description; a bare trace has none.
     pub description: Option<Description>,
+    /// Why it has none, although there is a file for it: what that says is unknown.
+    pub problem: Option<String>,
 }
 
 impl Recording {
@@ -95,19 +97,27 @@ impl Recording {
                 path: path.to_path_buf(),
                 trace: path.to_path_buf(),
                 description: None,
+                problem: None,
             });
         }
         let trace = path.join(TRACE_FILE);
         let file = path.join(DESCRIPTION_FILE);
         let description = match fs::read(&file) {
-            Ok(text) => Some(parse(&file, &text)?),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
-            Err(e) => return Err(io("read", &file)(e)),
+            Ok(text) => parse(&file, &text).map(Some),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(io("read", &file)(e)),
         };
-        if description.is_none() && !trace.exists() {
-            return Err(Error::NotARecording { path: path.to_path_buf() });
-        }
-        Ok(Self { path: path.to_path_buf(), trace, description })
+        let has_trace = trace.exists();
+        // A trace says most by itself.
+        let (description, problem) = match description {
+            Ok(None) if !has_trace => {
+                return Err(Error::NotARecording { path: path.to_path_buf() });
+            }
+            Ok(description) => (description, None),
+            Err(error) if has_trace => (None, Some(error.to_string())),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { path: path.to_path_buf(), trace, description, problem })
     }
 }
 
@@ -125,21 +135,54 @@ fn parse(file: &Path, text: &[u8]) -> Result<Description, Error> {
 }
 
 impl Description {
+    /// The text of `recording.json`.
+    pub fn to_json(&self) -> Vec<u8> {
+        // Maps with keys that are no strings could fail; there are none.
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+
     /// Replaces `recording.json` in `folder` as a whole.
     pub fn save(&self, folder: &Path) -> Result<(), Error> {
         let file = folder.join(DESCRIPTION_FILE);
-        let fresh = folder.join(".recording.json.new");
-        let write = || -> std::io::Result<()> {
-            let mut text = serde_json::to_vec_pretty(self)?;
-            text.push(b'\n');
-            let mut options = fs::OpenOptions::new();
-            options.write(true).create(true).truncate(true);
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            options.open(&fresh)?.write_all(&text)?;
-            fs::rename(&fresh, &file)
-        };
-        write().map_err(|source| Error::Io { action: "write", path: file.clone(), source })
+        let text = self.to_json();
+        replace(folder, &file, &text)
+            .or_else(|error| {
+                use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+                match error.kind() {
+                    StorageFull | QuotaExceeded | FileTooLarge => overwrite(&file, &text),
+                    _ => Err(error),
+                }
+            })
+            .map_err(|source| Error::Io { action: "write", path: file.clone(), source })
     }
+}
+
+fn replace(folder: &Path, file: &Path, text: &[u8]) -> std::io::Result<()> {
+    let fresh = folder.join(".recording.json.new");
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let replaced = options
+        .open(&fresh)
+        .and_then(|mut open| open.write_all(text))
+        .and_then(|()| fs::rename(&fresh, file));
+    if replaced.is_err() {
+        let _ = fs::remove_file(&fresh);
+    }
+    replaced
+}
+
+/// On a full disk: the room that the file has already is enough, as long as no block is added.
+fn overwrite(file: &Path, text: &[u8]) -> std::io::Result<()> {
+    use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+    let open = fs::OpenOptions::new().write(true).open(file)?;
+    if open.metadata()?.blocks() * 512 < text.len() as u64 {
+        return Err(std::io::ErrorKind::StorageFull.into());
+    }
+    open.write_all_at(text, 0)?;
+    open.set_len(text.len() as u64)
 }
 
 /// The default name of a recording; `again` counts further images of one process (after `exec`).
@@ -182,6 +225,7 @@ mod tests {
                 rate: 1e-4,
                 seed: 1,
                 callstacks: "incremental".into(),
+                callstack_depth: None,
                 checked: None,
             },
             clock: Clock { start_unix_us: 1, start_monotonic_ns: 2 },
@@ -206,6 +250,23 @@ mod tests {
         let back = Recording::open(dir.path()).unwrap();
         assert_eq!(back.description, Some(sample()));
         assert_eq!(back.trace, dir.path().join(TRACE_FILE));
+    }
+
+    #[test]
+    fn a_description_that_cannot_be_read_does_not_hide_the_trace() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(TRACE_FILE), "a trace").unwrap();
+        for text in ["", "{", "{\"format\": 1}", r#"{"format": 99}"#, "\u{0}\u{0}"] {
+            fs::write(dir.path().join(DESCRIPTION_FILE), text).unwrap();
+            let recording = Recording::open(dir.path()).unwrap();
+            assert_eq!(recording.description, None, "{text}");
+            let problem = recording.problem.expect("a problem");
+            assert!(problem.contains(DESCRIPTION_FILE), "{problem}");
+        }
+        sample().save(dir.path()).unwrap();
+        assert_eq!(Recording::open(dir.path()).unwrap().problem, None);
+        fs::remove_file(dir.path().join(DESCRIPTION_FILE)).unwrap();
+        assert_eq!(Recording::open(dir.path()).unwrap().problem, None);
     }
 
     #[test]

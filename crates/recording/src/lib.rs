@@ -7,6 +7,7 @@
 //! | `recording.json` | [`Description`]: program, runtime, rate, clock, how it ended |
 //! | `trace.ctf` | the allocation trace, in memtrace's format |
 //! | `threads` | which thread allocated which blocks, if there were several ([`threads`]) |
+//! | `rates` | at which rate blocks were sampled, if it changed ([`rates`]) |
 //! | `0001.heap` … | heap snapshots, if there are any; each appears when it is whole |
 //!
 //! While a program runs under `memtrail run`, launcher and agents share a private *session* folder
@@ -19,6 +20,9 @@
 
 mod description;
 mod folder;
+mod process;
+pub mod rates;
+pub mod relay;
 pub mod session;
 pub mod threads;
 
@@ -30,3 +34,4 @@ pub use folder::{
     ASK_FILE, DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name, number_of_snapshot,
     number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
+pub use process::is_alive;

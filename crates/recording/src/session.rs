@@ -6,15 +6,19 @@
 //! | `claim` | agent | pid of the process that is recorded, when only one is |
 //! | `status-<pid>-<image>.json` | agent | [`Status`] of that process image; replaced whole |
 //! | `tail-<pid>-<image>-<domain>` | agent | shared memory: the packet a domain is filling |
+//! | `relay` | both | shared memory: what the launcher is to write for an agent ([`crate::relay`]) |
 //!
 //! A tail's first bytes are a complete packet at every instant, so that after any death of the
 //! target the launcher can append it to the trace and nothing is lost.
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::folder::folder_name;
 
 /// Environment variable that names the session folder.
 pub const SESSION_VARIABLE: &str = "MEMTRAIL_SESSION";
@@ -28,8 +32,11 @@ pub const CLAIM_FILE: &str = "claim";
 pub struct Options {
     /// Version of the launcher; agents of another version do nothing.
     pub memtrail: String,
-    /// Samples per word.
+    /// Samples per word, at most.
     pub rate: f64,
+    /// Whether the rate is lowered where samples would cost too much.
+    #[serde(default)]
+    pub pace: Pace,
     /// The recording's folder, if the user named one (absolute).
     pub output: Option<PathBuf>,
     /// Where recordings go otherwise (absolute).
@@ -39,6 +46,9 @@ pub struct Options {
     /// Let the runtime capture callstacks instead of the agent (slower; a check on the agent).
     #[serde(default)]
     pub runtime_callstacks: bool,
+    /// The depth up to which callstacks are recorded as a whole.
+    #[serde(default = "default_callstack_depth")]
+    pub callstack_depth: u32,
     /// Walk every stack a second time, from scratch, and count how often the two walks differ.
     #[serde(default)]
     pub check_callstacks: bool,
@@ -51,6 +61,26 @@ pub struct Options {
     /// When the heap is written down; absent: never, whoever asks.
     #[serde(default)]
     pub snapshots: Option<SnapshotOptions>,
+}
+
+/// The depth up to which callstacks are recorded as a whole, unless the user says another.
+pub const CALLSTACK_DEPTH: u32 = 4096;
+
+fn default_callstack_depth() -> u32 {
+    CALLSTACK_DEPTH
+}
+
+/// What the sampling rate does while the program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// It stays.
+    #[default]
+    Constant,
+    /// It is halved while samples cost more CPU time than they may.
+    Adaptive,
+    /// It is changed at random, all the time: for tests.
+    Varying,
 }
 
 /// When and how the heap is written down.
@@ -112,6 +142,9 @@ pub enum State {
     Recording {
         /// The recording's folder.
         folder: PathBuf,
+        /// What ended writing the trace, if something did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<WriteFailure>,
     },
     /// It is an OCaml program that cannot be recorded.
     Refused {
@@ -126,13 +159,33 @@ pub enum State {
     Forked,
 }
 
+/// The trace could not be written any more: it ends with the last whole packet before that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WriteFailure {
+    /// The system's error number.
+    pub errno: i32,
+    /// Sampled blocks that are missing since, as far as they were counted.
+    pub lost: u64,
+}
+
 impl Status {
     /// Replaces this image's status file as a whole.
     pub fn save(&self, session: &Path) -> io::Result<()> {
         let file = session.join(format!("status-{}-{}.json", self.pid, self.image));
         let fresh = session.join(format!(".status-{}-{}.new", self.pid, self.image));
-        fs::write(&fresh, serde_json::to_vec(self)?)?;
+        fs::write(&fresh, self.to_json())?;
         fs::rename(fresh, file)
+    }
+
+    /// The text of the status file.
+    pub fn to_json(&self) -> Vec<u8> {
+        // Maps with keys that are no strings could fail; there are none.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads the text of a status file.
+    pub fn parse(text: &[u8]) -> io::Result<Self> {
+        Ok(serde_json::from_slice(text)?)
     }
 
     /// All that agents of this session have reported, by pid and image.
@@ -156,10 +209,44 @@ impl Options {
         fs::write(session.join(OPTIONS_FILE), serde_json::to_vec(self)?)
     }
 
+    /// Makes the folder of a new recording, and gives the number of the process's image. `forked`:
+    /// the process was forked from one that is recorded, and the folder that the user named is
+    /// that one's. An error comes with the folder that could not be made.
+    pub fn make_folder(
+        &self,
+        program: &str,
+        pid: u32,
+        forked: bool,
+    ) -> Result<(PathBuf, u32), (PathBuf, io::Error)> {
+        let mut last = (PathBuf::new(), io::ErrorKind::AlreadyExists.into());
+        for again in 0..100 {
+            let folder = match &self.output {
+                Some(named) if !forked && again == 0 => named.clone(),
+                Some(named) => beside(named, &format!("{pid}-{again}")),
+                None => self.base.join(folder_name(program, pid, again)),
+            };
+            match fs::DirBuilder::new().mode(0o700).create(&folder) {
+                Ok(()) => return Ok((folder, again)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    last = (folder, error);
+                }
+                Err(error) => return Err((folder, error)),
+            }
+        }
+        Err(last)
+    }
+
     /// Reads a session's options.
     pub fn load(session: &Path) -> io::Result<Self> {
         load(&session.join(OPTIONS_FILE))
     }
+}
+
+/// `out.memtrail` and `12-0` make `out-12-0.memtrail`.
+fn beside(named: &Path, suffix: &str) -> PathBuf {
+    let stem = named.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = named.extension().map(|e| format!(".{}", e.to_string_lossy()));
+    named.with_file_name(format!("{stem}-{suffix}{}", extension.unwrap_or_default()))
 }
 
 fn load<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
@@ -185,7 +272,7 @@ mod tests {
     fn statuses_come_back_in_the_order_of_processes_and_images() {
         let dir = tempfile::tempdir().unwrap();
         let status = |pid, image, state| Status { pid, image, program: "/bin/x".into(), state };
-        let folder = |n: &str| State::Recording { folder: PathBuf::from(n) };
+        let folder = |n: &str| State::Recording { folder: PathBuf::from(n), failure: None };
         status(900, 0, State::Passed).save(dir.path()).unwrap();
         status(50, 1, folder("b")).save(dir.path()).unwrap();
         status(50, 0, folder("a")).save(dir.path()).unwrap();
@@ -208,10 +295,12 @@ mod tests {
         let options = Options {
             memtrail: "0.1.0".into(),
             rate: 1e-4,
+            pace: Pace::Adaptive,
             output: None,
             base: "/tmp".into(),
             children: false,
             runtime_callstacks: false,
+            callstack_depth: CALLSTACK_DEPTH,
             check_callstacks: false,
             seed: Some(7),
             context: Some("été".into()),

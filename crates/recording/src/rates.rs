@@ -1,0 +1,136 @@
+//! `rates`: at which rate the blocks of a trace were sampled, when that changed on the way.
+//!
+//! A trace has one rate, the *base*. An adaptive recording halves it while the program allocates
+//! much; a block that was sampled at base/2^k then counts 2^k times as many samples in the trace, so
+//! that sums are right for every reader. What the file adds is k, without which a standard error
+//! cannot be told. It is made when the rate changes for the first time; where there is no file, all
+//! blocks were sampled at the base rate.
+//!
+//! Text, a line each: the heading, then `r DOMAIN BLOCK K`: from this block of the domain on, the base
+//! rate is halved K times. The first blocks of a domain are of the base rate. A growing file may end
+//! within a line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Name of the file in the recording's folder.
+pub const RATES_FILE: &str = "rates";
+/// Its first line.
+pub const HEADING: &str = "memtrail rates 1";
+/// The most that a rate is halved.
+pub const MAX_HALVINGS: u8 = 12;
+
+/// For each domain: from which block on the base rate is halved how often; ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// The changes of each domain, in the order of blocks.
+    pub changes: BTreeMap<u16, Vec<(u64, u8)>>,
+}
+
+/// Why the file could not be read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// It does not begin as such files do.
+    Heading,
+    /// A line makes no sense.
+    Line {
+        /// Its number, from 1.
+        line: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Heading => write!(f, "it does not begin with `{HEADING}`"),
+            Self::Line { line } => write!(f, "line {line} makes no sense"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Rates {
+    /// Reads what is there. Everything before a line that makes no sense is given with the error.
+    pub fn parse(bytes: &[u8]) -> (Self, Option<Error>) {
+        let mut found = Self::default();
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let text = String::from_utf8_lossy(&bytes[..whole]);
+        let mut lines = text.split_terminator('\n');
+        match lines.next() {
+            None => return (found, None),
+            Some(HEADING) => {}
+            Some(_) => return (found, Some(Error::Heading)),
+        }
+        for (index, line) in lines.enumerate() {
+            if found.line(line).is_none() {
+                return (found, Some(Error::Line { line: index + 2 }));
+            }
+        }
+        (found, None)
+    }
+
+    fn line(&mut self, line: &str) -> Option<()> {
+        let mut words = line.strip_prefix("r ")?.split(' ');
+        let domain = words.next()?.parse().ok()?;
+        let block: u64 = words.next()?.parse().ok()?;
+        let halvings: u8 = words.next()?.parse().ok()?;
+        if words.next().is_some() || halvings > MAX_HALVINGS {
+            return None;
+        }
+        let changes = self.changes.entry(domain).or_default();
+        if changes.last().is_some_and(|&(last, _)| block < last) {
+            return None;
+        }
+        changes.push((block, halvings));
+        Some(())
+    }
+
+    /// How often the base rate was halved for a block.
+    pub fn of(&self, domain: u16, block: u64) -> u8 {
+        let find = || {
+            let changes = self.changes.get(&domain)?;
+            let after = changes.partition_point(|&(first, _)| first <= block);
+            Some(changes.get(after.checked_sub(1)?)?.1)
+        };
+        find().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = "memtrail rates 1\nr 0 120 3\nr 1 10000 2\nr 0 400 0\n";
+
+    #[test]
+    fn each_block_has_the_rate_of_its_stretch() {
+        let (rates, error) = Rates::parse(WHOLE.as_bytes());
+        assert_eq!(error, None);
+        let of = |domain, block| rates.of(domain, block);
+        assert_eq!((of(0, 0), of(0, 119), of(0, 120), of(0, 399), of(0, 400)), (0, 0, 3, 3, 0));
+        assert_eq!((of(1, 9_999), of(1, 10_000), of(2, 0)), (0, 2, 0));
+    }
+
+    #[test]
+    fn a_file_may_end_anywhere() {
+        for end in 0..=WHOLE.len() {
+            let (rates, error) = Rates::parse(&WHOLE.as_bytes()[..end]);
+            assert_eq!(error, None, "cut at {end}");
+            let lines: usize = rates.changes.values().map(Vec::len).sum();
+            let whole = WHOLE[..end].matches('\n').count().saturating_sub(1);
+            assert_eq!(lines, whole, "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_ends_the_reading() {
+        let bad = |text: &str| Rates::parse(text.as_bytes()).1;
+        assert_eq!(bad("something else\n"), Some(Error::Heading));
+        for line in ["r 0 x 1", "r 0 5 99", "r 0 5 1 1", "x 0 5 1", "r 0 5"] {
+            let text = format!("{HEADING}\nr 0 9 1\n{line}\n");
+            assert_eq!(bad(&text), Some(Error::Line { line: 3 }), "{line}");
+        }
+        assert_eq!(bad(&format!("{HEADING}\nr 0 9 1\nr 0 8 2\n")), Some(Error::Line { line: 3 }));
+    }
+}

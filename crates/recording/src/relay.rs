@@ -1,0 +1,502 @@
+//! Shared memory through which an agent lets the launcher write for it.
+//!
+//! A program may drop its privileges, change its root folder or close every descriptor: then it can
+//! no longer reach its own recording. The file [`RELAY_FILE`] of the session is mapped before the
+//! program's own code runs, by the agent and by the launcher, and stays mapped whatever the program
+//! does. It holds a few slots. Who wants something written takes a free slot, puts a request into
+//! it, posts it and waits for the answer; the launcher answers every posted slot.
+//!
+//! The launcher trusts nothing that it reads here: requests name files of the recording by kind,
+//! never by path, and lengths are bounded.
+//!
+//! Nothing here makes a system call. How to sleep and wake is the caller's ([`Host`]): it is called
+//! in a forked copy of the program, where no lock may be taken and nothing allocated.
+
+use std::sync::atomic::{
+    AtomicI32, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+/// Name of the file in the session.
+pub const RELAY_FILE: &str = "relay";
+/// Requests that can be under way at once.
+pub const SLOTS: usize = 8;
+/// Bytes that a slot carries.
+pub const PAYLOAD: usize = 64 * 1024;
+
+/// Not looked at for so long, in milliseconds, the launcher is taken for gone.
+const GONE_AFTER: u64 = 5_000;
+/// How long a waiter sleeps between looks at whether the launcher is there, in milliseconds.
+const LOOK: u32 = 200;
+/// A slot that was taken and not posted for so long, in milliseconds, is free again.
+const ABANDONED_AFTER: u64 = 30_000;
+
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+const POSTED: u32 = 2;
+const ANSWERED: u32 = 3;
+
+/// The memory. It begins with zeros.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Relay {
+    /// Counts posted requests; the launcher sleeps on it.
+    posted: AtomicU32,
+    /// Set when the launcher ends.
+    closed: AtomicU32,
+    /// When the launcher last looked, on the monotonic clock, in milliseconds; 0: never.
+    looked: AtomicU64,
+    slots: [Slot; SLOTS],
+}
+
+#[repr(C, align(64))]
+#[derive(Debug)]
+struct Slot {
+    state: AtomicU32,
+    operation: AtomicU32,
+    pid: AtomicU32,
+    image: AtomicU32,
+    author: AtomicU32,
+    length: AtomicU32,
+    number: AtomicU64,
+    offset: AtomicU64,
+    /// When it was taken, in milliseconds.
+    taken: AtomicU64,
+    errno: AtomicI32,
+    payload: [AtomicU64; PAYLOAD / 8],
+}
+
+/// How to sleep on a word that processes share, wake who does, and tell the time.
+pub trait Host {
+    /// Sleeps while the word has this value, for at most so many milliseconds.
+    fn wait(word: &AtomicU32, value: u32, milliseconds: u32);
+    /// Wakes all who sleep on the word.
+    fn wake(word: &AtomicU32);
+    /// `CLOCK_MONOTONIC` in milliseconds.
+    fn now() -> u64;
+}
+
+/// What is to be done in the folder of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Hold the payload for the request that follows in the same slot.
+    Hold,
+    /// Make the recording's folder; the payload is the program's name. The answer is the number of
+    /// the process's image in four bytes, then the folder's path.
+    Begin {
+        /// The process was forked from one that is recorded.
+        forked: bool,
+    },
+    /// Replace the status of the process in the session by the payload.
+    Report,
+    /// Replace `recording.json` by the payload.
+    Describe,
+    /// Write the payload at this offset of the trace, which ends behind it.
+    Trace(u64),
+    /// The same for the list of threads, which is made when it is not there.
+    Threads(u64),
+    /// The same for the list of rates.
+    Rates(u64),
+    /// Make the file of the snapshot with this number.
+    BeginSnapshot(u64),
+    /// Write the payload at this offset of its file.
+    WriteSnapshot(u64, u64),
+    /// Give it its name.
+    FinishSnapshot(u64),
+    /// Remove what there is of it.
+    RemoveSnapshot(u64),
+    /// Take away the file that asks for a snapshot; an error if nobody asks.
+    TakeAsk,
+}
+
+impl Operation {
+    fn encode(self) -> (u32, u64, u64) {
+        match self {
+            Self::Hold => (1, 0, 0),
+            Self::Begin { forked } => (2, u64::from(forked), 0),
+            Self::Report => (3, 0, 0),
+            Self::Describe => (4, 0, 0),
+            Self::Trace(offset) => (5, 0, offset),
+            Self::Threads(offset) => (6, 0, offset),
+            Self::BeginSnapshot(number) => (7, number, 0),
+            Self::WriteSnapshot(number, offset) => (8, number, offset),
+            Self::FinishSnapshot(number) => (9, number, 0),
+            Self::RemoveSnapshot(number) => (10, number, 0),
+            Self::TakeAsk => (11, 0, 0),
+            Self::Rates(offset) => (12, 0, offset),
+        }
+    }
+
+    fn decode(code: u32, number: u64, offset: u64) -> Option<Self> {
+        Some(match code {
+            1 => Self::Hold,
+            2 => Self::Begin { forked: number != 0 },
+            3 => Self::Report,
+            4 => Self::Describe,
+            5 => Self::Trace(offset),
+            6 => Self::Threads(offset),
+            7 => Self::BeginSnapshot(number),
+            8 => Self::WriteSnapshot(number, offset),
+            9 => Self::FinishSnapshot(number),
+            10 => Self::RemoveSnapshot(number),
+            11 => Self::TakeAsk,
+            12 => Self::Rates(offset),
+            _ => return None,
+        })
+    }
+}
+
+/// Whose request it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sender {
+    /// The recorded process.
+    pub pid: u32,
+    /// Counts the programs that it has been.
+    pub image: u32,
+    /// The process that asks: the same, or a forked copy of it that writes a snapshot.
+    pub author: u32,
+}
+
+/// Why nothing was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The launcher has ended, or does not answer.
+    Gone,
+    /// The system's error number.
+    Errno(i32),
+}
+
+/// A request as the launcher finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The slot that it is in.
+    pub slot: usize,
+    /// Whose it is.
+    pub sender: Sender,
+    /// What to do; nothing if it makes no sense.
+    pub operation: Option<Operation>,
+    /// With what.
+    pub payload: Vec<u8>,
+}
+
+impl Relay {
+    /// Whether the launcher is there.
+    pub fn is_open<H: Host>(&self) -> bool {
+        let looked = self.looked.load(Acquire);
+        self.closed.load(Acquire) == 0
+            && looked != 0
+            && H::now().saturating_sub(looked) < GONE_AFTER
+    }
+
+    /// Has the launcher do something, and waits for it. The answer's bytes go to `answer`.
+    pub fn call<H: Host>(
+        &self,
+        sender: Sender,
+        operation: Operation,
+        payload: &[u8],
+        answer: &mut [u8],
+    ) -> Result<usize, Refused> {
+        let slot = self.take::<H>()?;
+        let result = self.call_in::<H>(slot, sender, operation, payload, answer);
+        // One that the launcher may still answer is given back by it.
+        if result != Err(Refused::Gone) {
+            slot.state.store(FREE, Release);
+        }
+        result
+    }
+
+    fn call_in<H: Host>(
+        &self,
+        slot: &Slot,
+        sender: Sender,
+        operation: Operation,
+        payload: &[u8],
+        answer: &mut [u8],
+    ) -> Result<usize, Refused> {
+        let mut rest = payload;
+        while let Some((part, more)) = rest.split_at_checked(PAYLOAD)
+            && !more.is_empty()
+        {
+            self.post::<H>(slot, sender, Operation::Hold, part)?;
+            rest = more;
+        }
+        self.post::<H>(slot, sender, operation, rest)?;
+        Ok(slot.get(answer))
+    }
+
+    fn take<H: Host>(&self) -> Result<&Slot, Refused> {
+        while self.is_open::<H>() {
+            for slot in &self.slots {
+                if slot.state.compare_exchange(FREE, TAKEN, AcqRel, Relaxed).is_ok() {
+                    slot.taken.store(H::now(), Release);
+                    return Ok(slot);
+                }
+            }
+            // All are in use: nobody wakes for a free one.
+            H::wait(&self.closed, 0, 1);
+        }
+        Err(Refused::Gone)
+    }
+
+    fn post<H: Host>(
+        &self,
+        slot: &Slot,
+        sender: Sender,
+        operation: Operation,
+        payload: &[u8],
+    ) -> Result<(), Refused> {
+        let (code, number, offset) = operation.encode();
+        slot.operation.store(code, Relaxed);
+        slot.number.store(number, Relaxed);
+        slot.offset.store(offset, Relaxed);
+        slot.pid.store(sender.pid, Relaxed);
+        slot.image.store(sender.image, Relaxed);
+        slot.author.store(sender.author, Relaxed);
+        slot.put(payload);
+        slot.state.store(POSTED, Release);
+        self.posted.fetch_add(1, AcqRel);
+        H::wake(&self.posted);
+        while slot.state.load(Acquire) == POSTED {
+            if !self.is_open::<H>() {
+                return Err(Refused::Gone);
+            }
+            H::wait(&slot.state, POSTED, LOOK);
+        }
+        match slot.errno.load(Relaxed) {
+            0 => Ok(()),
+            errno => Err(Refused::Errno(errno)),
+        }
+    }
+
+    /// For the launcher: it is there. Gives what has been posted, and the slots that were abandoned.
+    pub fn look<H: Host>(&self) -> (Vec<Request>, Vec<usize>) {
+        let now = H::now().max(1);
+        self.looked.store(now, Release);
+        let mut abandoned = Vec::new();
+        let mut requests = Vec::new();
+        for (index, slot) in self.slots.iter().enumerate() {
+            match slot.state.load(Acquire) {
+                POSTED => requests.push(slot.request(index)),
+                state @ (TAKEN | ANSWERED) => {
+                    let since = now.saturating_sub(slot.taken.load(Acquire));
+                    if since > ABANDONED_AFTER
+                        && slot.state.compare_exchange(state, FREE, AcqRel, Relaxed).is_ok()
+                    {
+                        abandoned.push(index);
+                    }
+                }
+                _ => {}
+            }
+        }
+        (requests, abandoned)
+    }
+
+    /// For the launcher: answers the request in a slot.
+    pub fn answer<H: Host>(&self, slot: usize, result: Result<&[u8], i32>) {
+        let Some(slot) = self.slots.get(slot) else { return };
+        slot.taken.store(H::now(), Release);
+        slot.put(result.unwrap_or_default());
+        slot.errno.store(result.err().unwrap_or(0), Relaxed);
+        slot.state.store(ANSWERED, Release);
+        H::wake(&slot.state);
+    }
+
+    /// For the launcher: sleeps until something is posted, or so many milliseconds. `seen` is what
+    /// [`Self::posted`] gave before the last look.
+    pub fn sleep<H: Host>(&self, seen: u32, milliseconds: u32) {
+        H::wait(&self.posted, seen, milliseconds);
+    }
+
+    /// How many requests have been posted so far.
+    pub fn posted(&self) -> u32 {
+        self.posted.load(Acquire)
+    }
+
+    /// For the launcher: wakes the thread that sleeps.
+    pub fn nudge<H: Host>(&self) {
+        self.posted.fetch_add(1, AcqRel);
+        H::wake(&self.posted);
+    }
+
+    /// For the launcher: nothing is answered from now on.
+    pub fn close<H: Host>(&self) {
+        self.closed.store(1, Release);
+        for slot in &self.slots {
+            H::wake(&slot.state);
+        }
+    }
+}
+
+impl Slot {
+    fn put(&self, bytes: &[u8]) {
+        let bytes = bytes.get(..bytes.len().min(PAYLOAD)).unwrap_or_default();
+        for (word, part) in self.payload.iter().zip(bytes.chunks(8)) {
+            let mut whole = [0; 8];
+            whole[..part.len()].copy_from_slice(part);
+            word.store(u64::from_le_bytes(whole), Relaxed);
+        }
+        self.length.store(bytes.len() as u32, Relaxed);
+    }
+
+    fn get(&self, into: &mut [u8]) -> usize {
+        let length = (self.length.load(Relaxed) as usize).min(into.len()).min(PAYLOAD);
+        let into = into.get_mut(..length).unwrap_or_default();
+        for (word, part) in self.payload.iter().zip(into.chunks_mut(8)) {
+            let whole = word.load(Relaxed).to_le_bytes();
+            let length = part.len();
+            part.copy_from_slice(&whole[..length]);
+        }
+        length
+    }
+
+    fn request(&self, slot: usize) -> Request {
+        let mut payload = vec![0; (self.length.load(Relaxed) as usize).min(PAYLOAD)];
+        self.get(&mut payload);
+        let sender = Sender {
+            pid: self.pid.load(Relaxed),
+            image: self.image.load(Relaxed),
+            author: self.author.load(Relaxed),
+        };
+        let operation = Operation::decode(
+            self.operation.load(Relaxed),
+            self.number.load(Relaxed),
+            self.offset.load(Relaxed),
+        );
+        Request { slot, sender, operation, payload }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    // Mapped memory begins with zeros.
+    #[expect(clippy::large_stack_arrays, reason = "constants")]
+    impl Relay {
+        const fn new() -> Self {
+            Self {
+                posted: AtomicU32::new(0),
+                closed: AtomicU32::new(0),
+                looked: AtomicU64::new(0),
+                slots: [const { Slot::new() }; SLOTS],
+            }
+        }
+    }
+
+    #[expect(clippy::large_stack_arrays, reason = "constants")]
+    impl Slot {
+        const fn new() -> Self {
+            Self {
+                state: AtomicU32::new(FREE),
+                operation: AtomicU32::new(0),
+                pid: AtomicU32::new(0),
+                image: AtomicU32::new(0),
+                author: AtomicU32::new(0),
+                length: AtomicU32::new(0),
+                number: AtomicU64::new(0),
+                offset: AtomicU64::new(0),
+                taken: AtomicU64::new(0),
+                errno: AtomicI32::new(0),
+                payload: [const { AtomicU64::new(0) }; PAYLOAD / 8],
+            }
+        }
+    }
+
+    /// Sleeps by yielding: what the words do is the same.
+    struct Yielding;
+
+    impl Host for Yielding {
+        fn wait(word: &AtomicU32, value: u32, milliseconds: u32) {
+            let until = Instant::now() + Duration::from_millis(u64::from(milliseconds));
+            while word.load(Acquire) == value && Instant::now() < until {
+                thread::yield_now();
+            }
+        }
+        fn wake(_: &AtomicU32) {}
+        fn now() -> u64 {
+            static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+            START.get_or_init(Instant::now).elapsed().as_millis() as u64 + 1
+        }
+    }
+
+    fn sender(pid: u32) -> Sender {
+        Sender { pid, image: 2, author: pid + 1 }
+    }
+
+    #[test]
+    fn nothing_is_asked_of_a_launcher_that_never_was_or_has_ended() {
+        static RELAY: Relay = Relay::new();
+        let relay = &RELAY;
+        let call = || relay.call::<Yielding>(sender(1), Operation::TakeAsk, &[], &mut []);
+        assert_eq!(call(), Err(Refused::Gone));
+        relay.look::<Yielding>();
+        relay.close::<Yielding>();
+        assert_eq!(call(), Err(Refused::Gone));
+    }
+
+    #[test]
+    fn requests_of_many_arrive_whole_and_in_order() {
+        static RELAY: Relay = Relay::new();
+        let relay = &RELAY;
+        relay.look::<Yielding>();
+        // More senders than slots, payloads of less and of more than a slot carries.
+        let length = |pid: u32| (pid as usize * 7919) % (3 * PAYLOAD);
+        let content = |pid: u32| (0..length(pid)).map(|i| (i % 251) as u8).collect::<Vec<_>>();
+        let askers: Vec<_> = (1..=12)
+            .map(|pid| {
+                let payload = content(pid);
+                thread::spawn(move || {
+                    let mut answer = [0; 16];
+                    let operation = Operation::WriteSnapshot(7, u64::from(pid));
+                    let length =
+                        relay.call::<Yielding>(sender(pid), operation, &payload, &mut answer);
+                    (length, answer)
+                })
+            })
+            .collect();
+        let (mut held, mut served) = (vec![Vec::new(); SLOTS], 0);
+        while served < 12 {
+            let (requests, abandoned) = relay.look::<Yielding>();
+            assert_eq!(abandoned, [0; 0]);
+            for request in requests {
+                let all: &mut Vec<u8> = &mut held[request.slot];
+                all.extend(&request.payload);
+                if request.operation == Some(Operation::Hold) {
+                    relay.answer::<Yielding>(request.slot, Ok(&[]));
+                    continue;
+                }
+                let pid = request.sender.pid;
+                assert_eq!(request.sender, sender(pid));
+                assert_eq!(request.operation, Some(Operation::WriteSnapshot(7, u64::from(pid))));
+                assert_eq!(std::mem::take(all), content(pid));
+                let result = if pid % 2 == 0 { Ok(&b"done"[..]) } else { Err(13) };
+                relay.answer::<Yielding>(request.slot, result);
+                served += 1;
+            }
+        }
+        for (index, asker) in askers.into_iter().enumerate() {
+            let (length, answer) = asker.join().unwrap();
+            if index % 2 == 1 {
+                assert_eq!((length, &answer[..4]), (Ok(4), &b"done"[..]));
+            } else {
+                assert_eq!(length, Err(Refused::Errno(13)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_no_operation() {
+        static RELAY: Relay = Relay::new();
+        let relay = &RELAY;
+        let slot = &relay.slots[3];
+        slot.operation.store(99, Relaxed);
+        slot.length.store(u32::MAX, Relaxed);
+        slot.state.store(POSTED, Release);
+        let (requests, _) = relay.look::<Yielding>();
+        assert_eq!((requests.len(), requests[0].slot), (1, 3));
+        assert_eq!((requests[0].operation, requests[0].payload.len()), (None, PAYLOAD));
+    }
+}
