@@ -1,16 +1,15 @@
 //! The file, byte by byte.
 //!
 //! ```text
-//! file      = "MTHEAP" version:u16 pause:u64 section*
+//! file      = "MTHEAP" version:u16 section*
 //! section   = kind:u16 codec:u16 stored:u32 raw:u32 count:u32 checksum:u64 payload[stored]
 //! ```
 //!
 //! Fixed numbers are little-endian; all others are written seven bits a byte ([`crate::wire`]), and
-//! called *n*. `pause` is the target's pause in nanoseconds; it is outside all checksums, as it is
-//! known when all else is written. `checksum` is XXH3 of the section's first 16 bytes and its
+//! called *n*. `checksum` is XXH3 of the section's first 16 bytes and its
 //! payload. `codec` 0 is as it is, 1 an LZ4 block that gives `raw` bytes. `count` is the number of
-//! blocks of a `BLOCKS` section and 0 elsewhere. Readers pass over kinds that they do not know. The last section is `END`; a file without is not whole, but what is there
-//! can be read.
+//! blocks of a `BLOCKS` section and 0 elsewhere. Readers pass over kinds that they do not know. The
+//! last section is `END`; a file without is not whole, but what is there can be read.
 //!
 //! | kind | section | payload after decompression |
 //! |---|---|---|
@@ -23,7 +22,7 @@
 //! | 7 | `CONTENTS` | (block:n, offset:n, bytes:text)*: strings' contents, long ones in pieces |
 //! | 8 | `CODES` | functions:n (code:n name:text source:text line:n)*: what closures' numbers mean |
 //! | 9 | `CUSTOMS` | identifiers:n text*: what custom blocks' numbers mean |
-//! | 10 | `TOTALS` | blocks:n edges:n outside:n |
+//! | 10 | `TOTALS` | blocks:n edges:n outside:n pause:n; the pause is the target's, in nanoseconds, 0 if unknown |
 //! | 11 | `END` | nothing |
 //!
 //! `text` is a length and bytes; a *difference* is a signed number in zigzag. Blocks are numbered in
@@ -47,21 +46,38 @@
 //! - **extras**: for blocks with code 0: tag:u8 wosize:n edges:n, then for each edge the difference
 //!   of its field to the one before, minus 1 (the first: the field itself). A field from wosize on
 //!   is a value that a continuation's stack holds. For closures: the number of their function; for
-//!   custom blocks: the number of their identifier, and bytes outside the heap. In this order.
+//!   custom blocks: the number of their identifier, and bytes outside the heap + 1, 0 if how many is
+//!   unknown. In this order.
 //! - **gaps**: where a block does not start where expected (where the one before ended; a slot
 //!   later, if `slot` is not 0): number of blocks in the section since the last such one, itself
 //!   counted, and words (slots) between. The first block of a run is where the run's address says.
 //!
 //! An address of a run is that of the first block's header.
+//!
+//! # Memory that custom blocks share
+//!
+//! The last blocks, behind those of all regions, are none of the heap's: each stands for memory outside
+//! that several bigarrays share. Their space is 4, their tag 249, they have no fields and take up no
+//! words; each is a run of its own, whose address is eight less than that of the proxy. As of custom
+//! blocks, `extras` have an identifier and bytes. The views point to them from the field with their
+//! proxy.
+//!
+//! # Versions
+//!
+//! - 1 had the pause before the first section, as `pause:u64`, outside all checksums.
+//! - 1 and 2 had nothing of memory that is shared, and for custom blocks bytes outside the heap instead
+//!   of bytes + 1.
 
 /// The first bytes of every snapshot.
 pub(crate) const MAGIC: &[u8; 6] = b"MTHEAP";
-/// The version that is written.
-pub(crate) const VERSION: u16 = 1;
-/// Where the pause is.
-pub(crate) const PAUSE_AT: usize = 8;
+/// The version that is written. Those before it are read, too.
+pub(crate) const VERSION: u16 = 3;
+/// From this version on, bytes outside the heap may be unknown.
+pub(crate) const WITH_UNKNOWN: u16 = 3;
 /// Bytes before the first section.
-pub(crate) const FILE_HEADER: usize = 16;
+pub(crate) const FILE_HEADER: usize = 8;
+/// The same in version 1, where the last eight of them are the pause.
+pub(crate) const FILE_HEADER_V1: usize = 16;
 /// Bytes of a section before its payload.
 pub(crate) const SECTION_HEADER: usize = 24;
 

@@ -16,6 +16,7 @@ pub mod model;
 #[cfg(feature = "analysis")]
 pub mod query;
 pub mod read;
+pub mod redact;
 #[cfg(all(feature = "analysis", feature = "mmap"))]
 mod scratch;
 pub mod tag;

@@ -8,8 +8,8 @@ use crate::label::{Labels, Part, RootKind};
 use crate::tag;
 use crate::units::LabelId;
 use crate::write::{
-    ClosureFormat, Custom, Details, Function, Layout, Region, Root, Runtime, Sample, Source, Space,
-    Strength, Written, write,
+    ClosureFormat, Custom, Details, Function, Layout, Owned, Region, Root, Runtime, Sample, Shared,
+    Source, Space, Strength, Written, write,
 };
 
 /// A block of a [`Heap`]: its place in the order of making.
@@ -63,6 +63,15 @@ const MINOR: u64 = 0x7e00_0000_0000;
 const STATIC: u64 = 0x5500_0000_0000;
 /// A key or data that is not set.
 const NONE: u64 = 0x4400_0000_0008;
+/// In a custom block's second word: it is unknown how much is outside.
+pub const UNKNOWN: u64 = u64::MAX;
+
+/// A custom block's third word: that it shares so many bytes outside the heap with all blocks that
+/// have the same there.
+pub const fn shared(bytes: u64) -> Value {
+    Value::Raw(bytes << 4)
+}
+
 /// Words of a slot.
 const SLOT: u64 = 12;
 
@@ -165,7 +174,7 @@ impl Heap {
             let (base, at) = match model.space {
                 Space::Major | Space::Large => (MAJOR, 0),
                 Space::Minor => (MINOR, 1),
-                Space::Static => (STATIC, 2),
+                Space::Static | Space::OffHeap => (STATIC, 2),
             };
             addresses.push(base + words[at].len() as u64 * 8 + 8);
             let mut size = model.fields.len() as u64 + 1;
@@ -179,7 +188,7 @@ impl Heap {
             let (base, at) = match model.space {
                 Space::Major | Space::Large => (MAJOR, 0),
                 Space::Minor => (MINOR, 1),
-                Space::Static => (STATIC, 2),
+                Space::Static | Space::OffHeap => (STATIC, 2),
             };
             let start = ((address - base) / 8) as usize;
             let colour = if model.space == Space::Static { 3 } else { 0 };
@@ -236,7 +245,7 @@ impl Heap {
             },
             contents: self.contents,
         };
-        write(out, &source, &mut Told)
+        write(out, &source, &mut Told { pause: self.facts.pause })
     }
 
     /// The snapshot's bytes.
@@ -271,11 +280,24 @@ fn word(value: Value, addresses: &[u64]) -> u64 {
 }
 
 /// Tells of functions and custom blocks what their words say: names are numbers.
-struct Told;
+struct Told {
+    pause: u64,
+}
 
 impl Details for Told {
+    /// The second word says how much is outside, the third what it shares.
     fn custom(&mut self, _: u64, _: u64, words: &[u64]) -> Custom {
-        Custom { external: words.get(1).copied().unwrap_or(0) }
+        let owner = words.get(2).filter(|owner| **owner != 0);
+        Custom {
+            external: words.get(1).copied().or(Some(0)).filter(|bytes| *bytes != UNKNOWN),
+            shared: owner.map(|owner| Shared { field: 2, owner: *owner }),
+        }
+    }
+
+    /// As [`shared`] says.
+    fn owned(&mut self, owner: u64) -> Owned {
+        let bytes = owner >> 4;
+        Owned { external: (bytes != UNKNOWN >> 4).then_some(bytes), name: "memory" }
     }
 
     fn identifier(&mut self, ops: u64, into: &mut Vec<u8>) {
@@ -293,5 +315,9 @@ impl Details for Told {
         for word in words.iter().skip(1) {
             each(*word);
         }
+    }
+
+    fn pause(&mut self) -> u64 {
+        self.pause
     }
 }

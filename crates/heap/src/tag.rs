@@ -10,6 +10,9 @@ pub const CLOSURE: u8 = 247;
 pub const OBJECT: u8 = 248;
 /// A closure inside another: not a block, but a place that pointers go to.
 pub const INFIX: u8 = 249;
+/// A block of no fields with this tag is none of the heap's: it stands for memory outside that
+/// several custom blocks share, and is of size 0 itself.
+pub const OFF_HEAP: u8 = INFIX;
 /// A forced lazy value that is not yet short-cut.
 pub const FORWARD: u8 = 250;
 /// Holds no values, from here on.

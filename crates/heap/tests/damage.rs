@@ -1,8 +1,8 @@
 //! Files that are not as the writer left them: read as far as they are whole, or refused with where
 //! and why.
 
-use memtrail_heap::model::{Heap, Value};
-use memtrail_heap::read::{Cause, Columns, Snapshot, Strength};
+use memtrail_heap::model::{Heap, UNKNOWN, Value, shared};
+use memtrail_heap::read::{Cause, Columns, Peek, Snapshot, Strength};
 use memtrail_heap::{RootKind, fuzz, tag};
 use proptest::prelude::*;
 
@@ -29,10 +29,10 @@ fn heap(blocks: usize) -> Heap {
     heap
 }
 
-/// Where sections start, after the header's sixteen bytes.
+/// Where sections start, after the header's eight bytes.
 fn sections(bytes: &[u8]) -> Vec<usize> {
     let mut starts = Vec::new();
-    let mut at = 16;
+    let mut at = 8;
     while at < bytes.len() {
         starts.push(at);
         let stored = u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap());
@@ -64,7 +64,7 @@ fn a_file_cut_off_anywhere_is_read_as_far_as_it_goes() {
 fn a_changed_byte_is_found_where_it_is() {
     let bytes = heap(30).bytes();
     let starts = sections(&bytes);
-    for at in 16..bytes.len() {
+    for at in 8..bytes.len() {
         let mut changed = bytes.clone();
         changed[at] ^= 0x10;
         fuzz::read(&changed);
@@ -91,17 +91,85 @@ fn what_is_no_snapshot_is_refused() {
     assert_eq!(error.cause, Cause::Version(9));
     assert_eq!(
         error.to_string(),
-        "at byte 6: heap snapshot of version 9, and this reader knows up to version 1"
+        "at byte 6: heap snapshot of version 9, and this reader knows up to version 3"
     );
 }
 
+/// [`heap`] of 12 blocks, written when bytes outside could not be unknown.
 #[test]
-fn the_pause_may_be_written_later() {
-    let mut bytes = heap(1).bytes();
-    let at = memtrail_heap::write::PAUSE_AT as usize;
-    bytes[at..at + 8].copy_from_slice(&1_234_567u64.to_le_bytes());
+fn files_of_version_2_are_read() {
+    let old = include_bytes!("fixtures/snapshot-v2.heap");
+    assert_eq!(old[6..8], [2, 0]);
+    let snapshot = Snapshot::read(old).unwrap();
+    assert_eq!((snapshot.damage, snapshot.blocks()), (None, 30));
+    let mut columns = Columns::new();
+    snapshot.decode(0, &mut columns).unwrap();
+    let outside: Vec<u64> = columns.customs().map(|(_, _, bytes)| bytes).collect();
+    assert_eq!((outside, columns.unknown().count()), (vec![100], 0));
+    assert_eq!(snapshot.roots.len(), 2);
+    fuzz::read(old);
+}
+
+#[test]
+fn memory_outside_that_is_shared_or_unknown_is_read_again() {
+    let mut heap = heap(3);
+    let mut views = Vec::new();
+    for bytes in [5000, 7000, 5000] {
+        views.push(heap.block(tag::CUSTOM, &[Value::Raw(16), Value::Raw(0), shared(bytes)]));
+    }
+    heap.block(tag::CUSTOM, &[Value::Raw(16), Value::Raw(UNKNOWN)]);
+    let bytes = heap.bytes();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    assert_eq!(snapshot.blocks() as usize, heap.len() + 2);
+    let mut columns = Columns::new();
+    snapshot.decode(0, &mut columns).unwrap();
+    let numbers = heap.numbers();
+    let owner = |view: usize| columns.get(numbers[views[view].0] as usize).unwrap().targets[0];
+    assert_eq!((owner(0), owner(1), owner(2)), (owner(0), owner(0) + 1, owner(0)));
+    assert_eq!(owner(0) as usize, heap.len());
+    let owned: Vec<_> = columns.customs().filter(|(place, ..)| *place >= heap.len()).collect();
+    assert_eq!(owned, [(heap.len(), 1, 5000), (heap.len() + 1, 1, 7000)]);
+    assert!(columns.get(heap.len()).unwrap().is_off_heap());
+    assert_eq!(columns.addresses().last().unwrap().0, 7000 << 4);
+    assert_eq!(snapshot.customs[1], b"memory");
+    assert_eq!(columns.unknown().collect::<Vec<_>>(), [heap.len() - 1]);
+    fuzz::read(&bytes);
+}
+
+#[test]
+fn the_pause_is_inside_the_checksums() {
+    let mut heap = heap(1);
+    heap.facts.pause = 1_234_567;
+    let bytes = heap.bytes();
     let snapshot = Snapshot::read(&bytes).unwrap();
     assert_eq!((snapshot.facts.pause, snapshot.damage), (1_234_567, None));
+    assert_eq!(Peek::new(&bytes).unwrap().facts.pause, 1_234_567);
+    // With any byte changed there is damage, and the pause is the right one or unknown.
+    for at in 8..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x01;
+        let read = Snapshot::read(&changed);
+        assert!(read.as_ref().is_err() || read.as_ref().is_ok_and(|read| read.damage.is_some()));
+        let pauses = [
+            read.map_or(0, |snapshot| snapshot.facts.pause),
+            Peek::new(&changed).map_or(0, |peek| peek.facts.pause),
+        ];
+        assert!(pauses.iter().all(|pause| [0, 1_234_567].contains(pause)), "{pauses:?} for {at}");
+    }
+    let cut = Snapshot::read(&bytes[..bytes.len() - 40]).unwrap();
+    assert_eq!(cut.facts.pause, 0);
+}
+
+/// Written by the version of before; its pause is where that had it.
+#[test]
+fn files_of_version_1_are_read() {
+    let bytes = include_bytes!("fixtures/snapshot-v1.heap");
+    assert_eq!(bytes[6..8], [1, 0]);
+    let snapshot = Snapshot::read(bytes).unwrap();
+    assert_eq!((snapshot.facts.pause, snapshot.damage), (335_799, None));
+    assert_eq!(Peek::new(bytes).unwrap().facts, snapshot.facts);
+    assert_eq!((snapshot.facts.program.as_slice(), snapshot.blocks()), (&b"./tiny"[..], 2434));
+    fuzz::read(bytes);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use memtrail_heap::graph::{EVERYTHING, Graph, Node};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
-    Heap, Measured, RetainedGroup, RootRow, diff, disjoint_paths, dominated, everything, growth,
-    histogram, info, merged_paths, path, retained, roots, roots_by_reach, sample, shared, stack,
-    strings,
+    Growth, Heap, RetainedGroup, RootRow, Summary, diff, disjoint_paths, dominated, everything,
+    growth, histogram, info, merged_paths, path, retained, roots, roots_by_reach, sample, shared,
+    stack, strings,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{Part, Space};
@@ -70,10 +70,10 @@ fn number(model: &Model, made: Made) -> BlockIndex {
 fn info_counts_everything() {
     with(&known(10).model, |heap| {
         let info = info(heap).unwrap();
-        assert_eq!((info.program.as_str(), info.pause), ("server", 5));
+        assert_eq!((info.program.as_str(), info.pause), ("server", Some(5)));
         assert_eq!(info.counters, [("major_collections".into(), 7)]);
         assert_eq!(info.reachable_blocks, 25);
-        assert_eq!((info.unreachable_blocks, info.unreachable_bytes), (1, Bytes(16)));
+        assert_eq!((info.unreachable_blocks, info.unreachable_bytes), (Some(1), Some(Bytes(16))));
         assert_eq!(info.external, Bytes(4096));
         assert_eq!((info.samples, info.roots, info.finalisers), (1, 4, 0));
         assert_eq!(info.damage, None);
@@ -147,7 +147,7 @@ fn histogram_counts_by_kind() {
         assert_eq!(row("closure Module.f77").bytes, Bytes(32));
         assert_eq!(row("custom _custom9").external, Bytes(4096));
         assert_eq!(row("float").blocks, 1);
-        assert_eq!(histogram.unreachable_blocks, 1);
+        assert_eq!(histogram.unreachable_blocks, Some(1));
         // Nested instances count once: the list's cells retain each other.
         let cells = row("tag 0, 2 fields");
         assert_eq!((cells.blocks, cells.bytes), (10, Bytes(240)));
@@ -299,7 +299,9 @@ fn very_long_paths_are_told_from_both_ends() {
 fn duplicate_strings_are_found() {
     with(&known(10).model, |heap| {
         let strings = strings(heap, 10).unwrap().unwrap();
-        assert_eq!((strings.strings, strings.bytes), (10, Bytes(5 * 4 + 5 * 10)));
+        // Headers and padding are counted, as in all sizes.
+        assert_eq!((strings.strings, strings.bytes), (10, Bytes(5 * 16 + 5 * 24)));
+        assert_eq!((strings.contents, strings.repeated), (Bytes(5 * 4 + 5 * 10), 2));
         let odd = &strings.duplicates[0];
         assert_eq!((odd.start.as_str(), odd.times, odd.wasted), ("odd number", 5, Bytes(4 * 24)));
         assert_eq!(strings.wasted, Bytes(4 * 24 + 4 * 16));
@@ -317,14 +319,31 @@ fn what_grew_is_told() {
             assert!(difference.roots.iter().any(|root| root.name == "global: Feed / field 1"));
         });
     });
-    let measured: Vec<Measured> = models
-        .iter()
-        .map(|known| with(&known.model, |heap| Measured::new(heap).unwrap()))
-        .collect();
-    let grown = growth(&measured);
+    let grown = grown_in(&[3, 5, 9]);
     let names: Vec<_> = grown.iter().map(|growth| growth.name.as_str()).collect();
     assert!(names.contains(&"string") && names.contains(&"global: Feed / field 1"), "{names:?}");
     assert!(!names.contains(&"float"));
+}
+
+fn grown_in(cells: &[usize]) -> Vec<Growth> {
+    let summaries: Vec<Summary> = cells
+        .iter()
+        .map(|cells| with(&known(*cells).model, |heap| Summary::new(heap).unwrap()))
+        .collect();
+    growth(&summaries)
+}
+
+#[test]
+fn a_module_that_is_smaller_now_and_then_has_grown() {
+    let named = |cells: &[usize]| {
+        let grown = grown_in(cells);
+        grown.into_iter().find(|growth| growth.name == "global: Feed / field 1")
+    };
+    let growth = named(&[3, 90, 170, 240, 30, 380, 460, 520, 600, 50, 750, 810]).unwrap();
+    assert_eq!(growth.bytes.len(), 12);
+    // From 90 to 750 cells, each of three words and a string of two or three.
+    assert!(growth.is_root && (660 * 40..660 * 56).contains(&growth.grown.0), "{growth:?}");
+    assert!(named(&[3, 90, 3, 90, 3, 90, 3, 90, 3, 95]).is_none());
 }
 
 #[test]

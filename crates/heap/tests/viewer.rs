@@ -100,7 +100,7 @@ proptest! {
                 prop_assert_eq!(catalogue.name(kind), &facts.kind);
                 prop_assert_eq!(catalogue.find(&facts.kind), Some(kind));
                 prop_assert_eq!(catalogue.size(index), facts.size);
-                prop_assert_eq!(catalogue.external(index), facts.external);
+                prop_assert_eq!(Some(catalogue.external(index)), facts.external);
             }
             prop_assert!(block(heap, BlockIndex(catalogue.len() as u32), 1).unwrap().is_none());
             Ok(())

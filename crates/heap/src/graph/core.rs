@@ -9,6 +9,7 @@ use super::column::Place;
 use super::csr::Csr;
 use super::ephemerons::Waiting;
 use super::exits::Exits;
+use super::finalisers::{Finaliser, Link, circular};
 use super::nodes::{EVERYTHING, Holders};
 use super::{NONE, SHARED};
 use crate::label::RootKind;
@@ -41,18 +42,28 @@ impl Numbers {
     }
 }
 
-/// The core's graph: `more` are edges besides those of holders and blocks, and come last.
+/// What the core is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts<'p, 'a> {
+    pub(crate) snapshot: &'p Snapshot<'a>,
+    pub(crate) numbers: &'p Numbers,
+    /// Static data.
+    pub(crate) statics: &'p Bits,
+}
+
+/// The core's graph without the functions of `finalisers`: `more` are edges besides those of holders
+/// and blocks, and come last.
 ///
 /// # Errors
 /// If there is no room for it.
 pub(crate) fn graph(
     place: &Place,
-    snapshot: &Snapshot<'_>,
-    numbers: &Numbers,
+    parts: &Parts<'_, '_>,
     exits: &Exits,
-    statics: &Bits,
+    finalisers: &[Finaliser],
     more: &[(u32, u32)],
 ) -> io::Result<Csr> {
+    let Parts { snapshot, numbers, statics } = *parts;
     let holders = &numbers.holders;
     let last = place.column(numbers.len(), || AtomicU32::new(NONE))?;
     Csr::new(place, numbers.len(), |edge| {
@@ -65,7 +76,11 @@ pub(crate) fn graph(
         for block in statics.iter() {
             edge(permanent, numbers.of_head(block));
         }
-        for root in &snapshot.roots {
+        let mut functions = finalisers.iter().map(|finaliser| finaliser.root).peekable();
+        for (place, root) in snapshot.roots.iter().enumerate() {
+            if functions.next_if_eq(&place).is_some() {
+                continue;
+            }
             if root.strength == Strength::Strong && !statics.contains(root.block.0) {
                 edge(holders.label(root.label).0, numbers.of_head(root.block.0));
             }
@@ -89,7 +104,7 @@ pub(crate) fn graph(
 }
 
 /// An edge from an ephemeron's key to its data, which counts only while the ephemeron and its other
-/// keys are there, too.
+/// keys are there, too; or from a value to its finaliser's function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conditional {
     /// The key; the ephemeron, if it has none that can be freed.
@@ -98,91 +113,223 @@ pub(crate) struct Conditional {
     pub(crate) node: u32,
     /// The node of the data.
     pub(crate) to: u32,
+    pub(crate) why: Why,
+}
+
+/// What an edge stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Why {
+    Ephemeron = 0,
+    Finaliser = 1,
 }
 
 /// Edges that count only because of what else is reached.
 #[derive(Debug, Default)]
 pub(crate) struct More {
-    /// From finalisers to values that nothing else keeps.
+    /// From finalisers to values that nothing else keeps, and to functions that no value does.
     pub(crate) finalisers: Vec<(u32, u32)>,
-    /// From keys to data.
+    /// From keys to data, and from values to functions.
     pub(crate) conditional: Vec<Conditional>,
 }
 
 /// Looks for the edges that count only under conditions.
 ///
-/// The data of an ephemeron lives while the ephemeron and all its keys do; a value with a finaliser
-/// is kept by that if nothing else keeps it.
+/// The data of an ephemeron lives while the ephemeron and all its keys do, the function of a finaliser
+/// while its value does. A value with a finaliser is kept by that if nothing else keeps it.
 pub(crate) fn more(
-    snapshot: &Snapshot<'_>,
-    numbers: &Numbers,
+    parts: &Parts<'_, '_>,
     heads: &[u32],
-    statics: &Bits,
     graph: &Csr,
+    finalisers: &[Finaliser],
 ) -> More {
-    let node = |block: u32| match heads[block as usize] {
-        SHARED => Some(numbers.of_head(block)),
-        NONE => None,
-        head => Some(numbers.of_head(head)),
-    };
-    let mut more = More::default();
-    let mut reached = Bits::new(graph.nodes());
-    let mut todo = vec![EVERYTHING.0];
-    reached.insert(EVERYTHING.0);
-    let mut waiting = Waiting::default();
-    // None is complete before anything but the root is reached.
-    for (number, ephemeron) in (0..).zip(&snapshot.ephemerons) {
-        if ephemeron.data.is_none_or(|data| statics.contains(data.0)) {
-            continue;
+    let mut search = Search::new(parts, heads, graph, finalisers);
+    search.reach();
+    search.circles();
+    let values = search.dying(false);
+    search.keep(values);
+    let functions = search.dying(true);
+    search.keep(functions);
+    let mut more = search.more;
+    more.conditional.sort_unstable_by_key(|edge| (edge.node, edge.to, edge.from));
+    more
+}
+
+/// What is reached so far, and what waits for more.
+struct Search<'s, 'a> {
+    parts: &'s Parts<'s, 'a>,
+    heads: &'s [u32],
+    graph: &'s Csr,
+    finalisers: &'s [Finaliser],
+    reached: Bits,
+    todo: Vec<u32>,
+    /// Ephemerons by number, finalisers behind them.
+    waiting: Waiting,
+    more: More,
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    fn new(
+        parts: &'s Parts<'s, 'a>,
+        heads: &'s [u32],
+        graph: &'s Csr,
+        finalisers: &'s [Finaliser],
+    ) -> Self {
+        let reached = Bits::new(graph.nodes());
+        let (waiting, more) = (Waiting::default(), More::default());
+        let todo = Vec::new();
+        let mut search = Self { parts, heads, graph, finalisers, reached, todo, waiting, more };
+        // None is complete before anything but the root is reached.
+        search.visit(EVERYTHING.0);
+        let ephemerons = &parts.snapshot.ephemerons;
+        for (number, ephemeron) in (0..).zip(ephemerons) {
+            if ephemeron.data.is_none_or(|data| parts.statics.contains(data.0)) {
+                continue;
+            }
+            let blocks = std::iter::once(ephemeron.block).chain(ephemeron.keys.iter().copied());
+            // One of which a part hangs from nothing never has its data.
+            let nodes: Option<Vec<u32>> = blocks.map(|block| search.node(block.0)).collect();
+            if let Some(nodes) = nodes {
+                search.waiting.add(nodes.into_iter(), number, &search.reached);
+            }
         }
-        let blocks = std::iter::once(ephemeron.block).chain(ephemeron.keys.iter().copied());
-        // One of which a part hangs from nothing never has its data.
-        if blocks.clone().all(|block| node(block.0).is_some()) {
-            waiting.add(blocks.filter_map(|block| node(block.0)), number, &reached);
+        for (number, finaliser) in (ephemerons.len() as u32..).zip(finalisers) {
+            if let Some(node) = search.node(finaliser.value) {
+                search.waiting.add(std::iter::once(node), number, &search.reached);
+            }
+        }
+        search
+    }
+
+    /// The core's node whose tree a block is in.
+    fn node(&self, block: u32) -> Option<u32> {
+        match self.heads[block as usize] {
+            SHARED => Some(self.parts.numbers.of_head(block)),
+            NONE => None,
+            head => Some(self.parts.numbers.of_head(head)),
         }
     }
-    let mut complete = Vec::new();
-    let mut finalisers = true;
-    loop {
+
+    fn visit(&mut self, node: u32) {
+        if self.reached.insert(node) {
+            self.todo.push(node);
+        }
+    }
+
+    /// The edge of an ephemeron or finaliser of which all conditions are met.
+    fn edge(&self, number: u32) -> Option<Conditional> {
+        let ephemerons = &self.parts.snapshot.ephemerons;
+        let (from, to, why) = if let Some(ephemeron) = ephemerons.get(number as usize) {
+            // The key keeps the data; static keys are never freed, so then the ephemeron does.
+            let mut keys = ephemeron.keys.iter().map(|key| key.0);
+            let key = keys.find(|key| !self.parts.statics.contains(*key));
+            (key.unwrap_or(ephemeron.block.0), ephemeron.data?.0, Why::Ephemeron)
+        } else {
+            let finaliser = self.finalisers.get(number as usize - ephemerons.len())?;
+            (finaliser.value, finaliser.function, Why::Finaliser)
+        };
+        Some(Conditional { from, node: self.node(from)?, to: self.parts.numbers.of_head(to), why })
+    }
+
+    /// Goes on until there is nothing more to reach.
+    fn reach(&mut self) {
+        let mut complete = Vec::new();
+        while let Some(from) = self.todo.pop() {
+            self.waiting.reached(from, &self.reached, &mut complete);
+            for edge in
+                complete.drain(..).filter_map(|number| self.edge(number)).collect::<Vec<_>>()
+            {
+                self.more.conditional.push(edge);
+                self.visit(edge.to);
+            }
+            for to in self.graph.of(from) {
+                self.visit(*to);
+            }
+        }
+    }
+
+    /// Functions that keep their values from dying are kept for good.
+    fn circles(&mut self) {
+        let links: Vec<Link> = self
+            .finalisers
+            .iter()
+            .filter_map(|finaliser| {
+                let value = self.node(finaliser.value)?;
+                Some((value, self.parts.numbers.of_head(finaliser.function)))
+            })
+            .collect();
+        if links.is_empty() {
+            return;
+        }
+        let data = self.more.conditional.iter().filter(|edge| edge.why == Why::Ephemeron);
+        let data: Vec<Link> = data.map(|edge| (edge.node, edge.to)).collect();
+        let circular = circular(self.graph, &links, &data);
+        let with_node =
+            self.finalisers.iter().filter(|finaliser| self.node(finaliser.value).is_some());
+        let kept = with_node
+            .zip(circular)
+            .filter(|(_, circular)| *circular)
+            .map(|(finaliser, _)| self.of_finaliser(finaliser, finaliser.function))
+            .collect();
+        self.keep(kept);
+    }
+
+    /// Edges to what finalisers keep that are about to run: all that have one of these kinds of
+    /// function. Of values that keep each other, each has its own finaliser.
+    fn dying(&self, is_last: bool) -> Vec<(u32, u32)> {
+        // The collector keeps the functions of all others, too.
+        let mut reached = self.reached.clone();
+        let mut waiting = self.waiting.clone();
+        let functions = self.finalisers.iter().map(|finaliser| finaliser.function);
+        let mut todo: Vec<u32> = functions.map(|block| self.parts.numbers.of_head(block)).collect();
+        todo.retain(|node| reached.insert(*node));
+        let mut complete = Vec::new();
         while let Some(from) = todo.pop() {
             waiting.reached(from, &reached, &mut complete);
-            for number in complete.drain(..) {
-                let ephemeron = &snapshot.ephemerons[number as usize];
-                // The key keeps the data; static keys are never freed, so then the ephemeron does.
-                let key =
-                    ephemeron.keys.iter().map(|key| key.0).find(|key| !statics.contains(*key));
-                let from = key.unwrap_or(ephemeron.block.0);
-                if let (Some(data), Some(node)) = (ephemeron.data, node(from)) {
-                    let to = numbers.of_head(data.0);
-                    more.conditional.push(Conditional { from, node, to });
-                    if reached.insert(to) {
-                        todo.push(to);
-                    }
-                }
-            }
-            for to in graph.of(from) {
-                if reached.insert(*to) {
-                    todo.push(*to);
+            let data = complete.drain(..).filter_map(|number| self.edge(number));
+            let data: Vec<u32> = data.map(|edge| edge.to).collect();
+            for to in data.into_iter().chain(self.graph.of(from).iter().copied()) {
+                if reached.insert(to) {
+                    todo.push(to);
                 }
             }
         }
-        if !std::mem::take(&mut finalisers) {
-            more.conditional.sort_unstable_by_key(|edge| (edge.node, edge.to, edge.from));
-            return more;
-        }
-        // All at once: of values that keep each other, each has its own finaliser.
-        let values = snapshot
-            .roots
+        let is_dead = |block| self.node(block).is_none_or(|node| !reached.contains(node));
+        let paired = self
+            .finalisers
             .iter()
-            .filter(|root| root.strength == Strength::Finaliser && !statics.contains(root.block.0));
-        more.finalisers = values
-            .map(|root| (numbers.holders.label(root.label).0, numbers.of_head(root.block.0)))
-            .filter(|(_, to)| !reached.contains(*to))
-            .collect();
-        for (_, to) in &more.finalisers {
-            if reached.insert(*to) {
-                todo.push(*to);
-            }
+            .filter(|finaliser| finaliser.is_last == is_last && is_dead(finaliser.value))
+            .map(|finaliser| {
+                let what = if is_last { finaliser.function } else { finaliser.value };
+                self.of_finaliser(finaliser, what)
+            });
+        // Values whose function is static, which therefore waits for nothing.
+        let functions: Vec<usize> =
+            self.finalisers.iter().map(|finaliser| finaliser.root + 1).collect();
+        let snapshot = self.parts.snapshot;
+        let alone = snapshot.roots.iter().enumerate().filter(|(place, root)| {
+            !is_last
+                && root.strength == Strength::Finaliser
+                && !self.parts.statics.contains(root.block.0)
+                && functions.binary_search(place).is_err()
+                && is_dead(root.block.0)
+        });
+        let numbers = self.parts.numbers;
+        let alone = alone
+            .map(|(_, root)| (numbers.holders.label(root.label).0, numbers.of_head(root.block.0)));
+        paired.chain(alone).collect()
+    }
+
+    fn of_finaliser(&self, finaliser: &Finaliser, block: u32) -> (u32, u32) {
+        let numbers = self.parts.numbers;
+        (numbers.holders.label(finaliser.label).0, numbers.of_head(block))
+    }
+
+    /// Adds edges from finalisers, and goes on from there.
+    fn keep(&mut self, edges: Vec<(u32, u32)>) {
+        for (_, to) in &edges {
+            self.visit(*to);
         }
+        self.more.finalisers.extend(edges);
+        self.reach();
     }
 }

@@ -9,7 +9,7 @@ use super::bits::Bits;
 ///
 /// Each waits at one of its conditions at a time, and looks for the next when that one is reached:
 /// so each condition is looked at once, however many ephemerons depend on each other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     /// Nodes that have to be reached, of all ephemerons, one after the other.
     conditions: Vec<u32>,

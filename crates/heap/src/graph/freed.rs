@@ -7,11 +7,16 @@ use super::bits::Bits;
 use super::column::Place;
 use super::csr::{Csr, Pairs};
 use super::ephemerons::Waiting;
+use super::finalisers::finalisers;
 use super::pieces::gather;
 use super::{EVERYTHING, Graph, HolderId, NONE, SHARED};
 use crate::label::RootKind;
 use crate::read::{Columns, Error, Snapshot};
 use crate::units::{BlockIndex, Bytes, Words};
+
+/// So many nodes are gone through to tell exactly what holders of ephemerons retain. With more, data
+/// of ephemerons are charged to the first key alone.
+const MOST_CORRECTIONS: u64 = 1 << 32;
 
 /// What is to be gone.
 #[derive(Clone, Debug)]
@@ -77,9 +82,11 @@ struct Rest {
 }
 
 impl Graph {
-    /// What would be freed if all of `gone` were not there.
+    /// What would be freed if all of `gone` were not there. Static data never is: of static blocks,
+    /// the pointers go.
     ///
-    /// Data of ephemerons goes with the ephemeron and with each of its keys. A value that is kept by
+    /// Data of ephemerons goes with the ephemeron and with each of its keys, the function of a
+    /// finaliser with its value. A value that is kept by
     /// its finaliser stays so; one that would come to be kept by it counts as freed.
     ///
     /// # Errors
@@ -119,10 +126,78 @@ impl Graph {
             }
         }
         let left = self.left(snapshot, gone, &cut, rest.as_ref());
+        let kept = self.static_words(snapshot, &cut)?;
         Ok(Freed {
-            words: Words(all.words.0.saturating_sub(left.words.0)),
+            words: Words(all.words.0.saturating_sub(left.words.0 + kept)),
             external: Bytes(all.external.0.saturating_sub(left.external.0)),
         })
+    }
+
+    /// Words of the static blocks that cannot be reached without what is `cut`.
+    fn static_words(&self, snapshot: &Snapshot<'_>, cut: &Bits) -> Result<u64, Error> {
+        let holder = self.holders.kind(RootKind::Static).0;
+        let all = cut.contains(EVERYTHING.0) || cut.contains(holder);
+        let nodes = self.core.of(holder).iter().filter(|node| all || cut.contains(**node));
+        let heads = nodes.filter_map(|node| self.heads.select(node - self.holders.len() as u32));
+        let mut heads: Vec<u32> = heads.collect();
+        heads.sort_unstable();
+        let (mut words, mut rest) = (0, &*heads);
+        let mut columns = Columns::new();
+        while let Some(section) = rest.first().and_then(|at| snapshot.section_of(BlockIndex(*at))) {
+            snapshot.decode_sizes(section, &mut columns)?;
+            let end = snapshot.first_of(section + 1).0;
+            let (here, behind) = rest.split_at(rest.partition_point(|at| *at < end));
+            let sizes = columns.sizes().filter(|(block, _)| here.binary_search(&block.0).is_ok());
+            words += sizes.map(|(_, size)| size.0).sum::<u64>();
+            rest = behind;
+        }
+        Ok(words)
+    }
+
+    /// Where data of ephemerons hang from several holders, what each of these retains.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    pub(super) fn correct_held(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        threads: usize,
+    ) -> Result<(), Error> {
+        if self.is_exact() {
+            return Ok(());
+        }
+        let holders = self.holding_ephemerons(snapshot);
+        if (holders.len() as u64).saturating_mul(self.core.nodes() as u64) > MOST_CORRECTIONS {
+            return Ok(());
+        }
+        let mut gone = Gone::nothing(snapshot);
+        for holder in holders {
+            gone.holders = vec![holder];
+            let freed = self.freed(snapshot, &gone, threads)?;
+            self.held[holder.0 as usize] = freed.words.0;
+            self.external.held[holder.0 as usize] = freed.external.0;
+        }
+        Ok(())
+    }
+
+    /// Holders that retain an ephemeron with data, or a key of one.
+    fn holding_ephemerons(&self, snapshot: &Snapshot<'_>) -> Vec<HolderId> {
+        let blocks = self.dominators.len() as u32;
+        let (mut seen, mut found) = (Bits::new(blocks as usize), Bits::new(self.holders.len()));
+        for ephemeron in snapshot.ephemerons.iter().filter(|one| one.data.is_some()) {
+            for block in std::iter::once(ephemeron.block).chain(ephemeron.keys.iter().copied()) {
+                let mut at = block.0;
+                while at < blocks && seen.insert(at) {
+                    at = self.dominators[at as usize];
+                }
+                let mut holder = at.wrapping_sub(blocks);
+                while (holder as usize) < self.holders.len() && found.insert(holder) {
+                    holder = self.above[holder as usize];
+                }
+            }
+        }
+        let apart = [EVERYTHING, self.holders.kind(RootKind::Static)];
+        found.iter().map(HolderId).filter(|holder| !apart.contains(holder)).collect()
     }
 
     /// How much can be reached without what is `cut`.
@@ -130,8 +205,9 @@ impl Graph {
         let mut left = Freed::default();
         let mut reached = Bits::new(self.core.nodes());
         let mut waiting = Waiting::default();
+        let mut targets: Vec<u32> = Vec::new();
         if !self.conditional.is_empty() {
-            for (number, ephemeron) in (0..).zip(&snapshot.ephemerons) {
+            for ephemeron in &snapshot.ephemerons {
                 let Some(data) = ephemeron.data else { continue };
                 if !self.is_reachable(data) || self.is_static(data.0) {
                     continue;
@@ -139,8 +215,17 @@ impl Graph {
                 let blocks = std::iter::once(ephemeron.block).chain(ephemeron.keys.iter().copied());
                 let nodes: Option<Vec<u32>> =
                     blocks.map(|block| self.node_left(block.0, gone, rest)).collect();
-                if let Some(nodes) = nodes {
-                    waiting.add(nodes.into_iter(), number, &reached);
+                if let (Some(nodes), Some(data)) = (nodes, self.core_node(data.0)) {
+                    waiting.add(nodes.into_iter(), targets.len() as u32, &reached);
+                    targets.push(data);
+                }
+            }
+            for finaliser in finalisers(snapshot, |block| !self.is_static(block)) {
+                if let Some(value) = self.node_left(finaliser.value, gone, rest)
+                    && let Some(function) = self.core_node(finaliser.function)
+                {
+                    waiting.add(std::iter::once(value), targets.len() as u32, &reached);
+                    targets.push(function);
                 }
             }
         }
@@ -168,11 +253,8 @@ impl Graph {
             }
             waiting.reached(from, &reached, &mut complete);
             for number in complete.drain(..) {
-                let data = snapshot.ephemerons[number as usize].data;
-                if let Some(to) = data.and_then(|data| self.core_node(data.0))
-                    && !cut.contains(to)
-                    && reached.insert(to)
-                {
+                let to = targets[number as usize];
+                if !cut.contains(to) && reached.insert(to) {
                     todo.push(to);
                 }
             }
@@ -299,7 +381,7 @@ impl Graph {
     }
 
     /// Whether a block is static data, which is never freed.
-    pub(super) fn is_static(&self, block: u32) -> bool {
+    pub(crate) fn is_static(&self, block: u32) -> bool {
         let holder = self.dominators.len() as u32 + self.holders.kind(RootKind::Static).0;
         self.heads.contains(block)
             && self.via.get(self.heads.rank(block) as usize).copied() == Some(holder)

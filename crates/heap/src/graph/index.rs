@@ -10,12 +10,14 @@
 //! large sizes as block and size:u64, held:u64, heads as bits:u64, via:u32, weights' lower half:u32,
 //! their upper half where there is one as head and number:u64, the core's starts:u32 and targets:u32;
 //! then of bytes outside the heap: kept sums as bits:u64, sums:u32, large sums as block and sum:u64,
-//! held:u64, weights as node and sum:u64; then the edges of ephemerons as key, node, node of the
-//! data:u32.
+//! held:u64, weights as node and sum:u64; then the edges of ephemerons and finalisers as key or value,
+//! node, node of the data or function, 0 or 1:u32.
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
 use std::io::{self, Write};
+#[cfg(feature = "mmap")]
+use std::io::{Read as _, Seek as _, SeekFrom};
 #[cfg(feature = "mmap")]
 use std::path::Path;
 
@@ -25,7 +27,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::bits::{Bits, Ranked};
 use super::column::{Column, Number};
-use super::core::Conditional;
+use super::core::{Conditional, Why};
 use super::csr::Csr;
 use super::exits::Weights;
 use super::external::External;
@@ -36,7 +38,7 @@ use crate::read::Snapshot;
 
 const MAGIC: &[u8; 6] = b"MTHIDX";
 /// Raised whenever the columns or what they mean changes: an index of another version is not read.
-const VERSION: u16 = 3;
+const VERSION: u16 = 5;
 const HEADER: usize = 24;
 
 impl Graph {
@@ -80,7 +82,7 @@ impl Graph {
         column(&external.held, u64::to_le_bytes, &mut each)?;
         column(&pairs(&external.weights), u64::to_le_bytes, &mut each)?;
         let conditional: Vec<u32> =
-            self.conditional.iter().flat_map(|edge| [edge.from, edge.node, edge.to]).collect();
+            self.conditional.iter().flat_map(Conditional::numbers).collect();
         column(&conditional, u32::to_le_bytes, &mut each)
     }
 
@@ -93,7 +95,8 @@ impl Graph {
             #[cfg(feature = "mmap")]
             file: None,
         };
-        Self::from_columns(snapshot, &mut columns)
+        let checksum = || xxh3_64(bytes.get(HEADER..).unwrap_or_default());
+        Self::from_columns(snapshot, &mut columns, checksum)
     }
 
     /// The same of an index that is a file, of which no more than is needed is read into memory.
@@ -103,16 +106,23 @@ impl Graph {
         let map = crate::MappedSnapshot::of(&file).ok()?;
         // Columns are little-endian.
         let columns = cfg!(target_endian = "little").then_some(&file);
-        Self::from_columns(snapshot, &mut Reader { bytes: &map, at: HEADER, file: columns })
+        let mut columns = Reader { bytes: &map, at: HEADER, file: columns };
+        // Pages that were looked at in the mapping would be in memory twice: columns are mapped again.
+        let checksum = checksum_of(&file).ok()?;
+        Self::from_columns(snapshot, &mut columns, || checksum)
     }
 
-    fn from_columns(snapshot: &Snapshot<'_>, columns: &mut Reader<'_>) -> Option<Self> {
+    fn from_columns(
+        snapshot: &Snapshot<'_>,
+        columns: &mut Reader<'_>,
+        checksum: impl FnOnce() -> u64,
+    ) -> Option<Self> {
         let header = columns.bytes.first_chunk::<HEADER>()?;
         let number = |at: usize| header[at..].first_chunk().map(|eight| u64::from_le_bytes(*eight));
         if header[..6] != *MAGIC
             || header[6..8] != VERSION.to_le_bytes()
             || number(8)? != snapshot.checksum()
-            || number(16)? != xxh3_64(&columns.bytes[HEADER..])
+            || number(16)? != checksum()
         {
             return None;
         }
@@ -137,8 +147,10 @@ impl Graph {
             },
             conditional: columns
                 .take(u32::from_le_bytes)?
-                .chunks_exact(3)
-                .map(|edge: &[u32]| Conditional { from: edge[0], node: edge[1], to: edge[2] })
+                .as_chunks()
+                .0
+                .iter()
+                .map(Conditional::from_numbers)
                 .collect(),
         };
         graph.fits(snapshot).then_some(graph)
@@ -181,6 +193,20 @@ impl Graph {
     }
 }
 
+/// The checksum of what follows the header of a file.
+#[cfg(feature = "mmap")]
+fn checksum_of(mut file: &File) -> io::Result<u64> {
+    file.seek(SeekFrom::Start(HEADER as u64))?;
+    let mut checksum = Xxh3Default::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(checksum.digest()),
+            some => checksum.update(&buffer[..some]),
+        }
+    }
+}
+
 type Sums = HashMap<u32, u64, FxBuildHasher>;
 
 /// Sums by number, in order.
@@ -189,6 +215,17 @@ fn pairs(sums: &Sums) -> Vec<u64> {
         sums.iter().map(|(number, sum)| [u64::from(*number), *sum]).collect();
     pairs.sort_unstable();
     pairs.concat()
+}
+
+impl Conditional {
+    const fn numbers(&self) -> [u32; 4] {
+        [self.from, self.node, self.to, self.why as u32]
+    }
+
+    const fn from_numbers([from, node, to, why]: &[u32; 4]) -> Self {
+        let why = if *why == Why::Finaliser as u32 { Why::Finaliser } else { Why::Ephemeron };
+        Self { from: *from, node: *node, to: *to, why }
+    }
 }
 
 /// Columns, one after the other.

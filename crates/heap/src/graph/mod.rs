@@ -27,18 +27,22 @@
 //! - Keys of ephemerons and elements of weak arrays are not kept. The data of an ephemeron lives
 //!   while the ephemeron and all its keys do, and is charged to the key (to the first, of several).
 //!   That is exact for what would be freed with that key; what would be freed with another key or
-//!   the ephemeron is not told here, as a tree cannot hold several. [`Graph::freed`] counts it.
-//! - A value with a `Gc.finalise` is charged to the finaliser if nothing else keeps it.
+//!   the ephemeron is not told here, as a tree cannot hold several. [`Graph::freed`] counts it. What
+//!   holders retain is corrected for it.
+//! - A value with a `Gc.finalise` is charged to the finaliser if nothing else keeps it. The function
+//!   is charged to the value ([`finalisers`]).
 
 mod bits;
 pub(crate) mod column;
 mod core;
 mod crowd;
 mod csr;
+mod cycles;
 mod disjoint;
 mod ephemerons;
 mod exits;
 mod external;
+mod finalisers;
 mod freed;
 mod index;
 mod nodes;
@@ -111,7 +115,7 @@ pub struct Graph {
     /// Of each head: words of the tree of blocks that hangs from it, itself counted.
     weights: Weights,
     external: External,
-    /// Edges of the core that stand for ephemerons, in order of the nodes that they leave: they are
+    /// Edges of the core that stand for ephemerons and finalisers, in order of the nodes that they leave: they are
     /// the last ones of each.
     conditional: Vec<core::Conditional>,
     core: Csr,
@@ -171,17 +175,20 @@ impl Graph {
         let (edges, weights) =
             exits::exits(place, snapshot, &numbers, &heads_of, &statics, threads)?;
         let needed = !snapshot.ephemerons.is_empty()
-            || snapshot.roots.iter().any(|root| root.strength == Strength::Finaliser);
-        let mut graph = core::graph(place, snapshot, &numbers, &edges, &statics, &[])?;
+            || snapshot.roots.iter().any(|root| root.strength == Strength::Finaliser)
+            || snapshot.roots.iter().any(|root| root.strength == Strength::Last);
+        let waiting = finalisers::finalisers(snapshot, |block| !statics.contains(block));
+        let parts = core::Parts { snapshot, numbers: &numbers, statics: &statics };
+        let mut graph = core::graph(place, &parts, &edges, &waiting, &[])?;
         let mut conditional = Vec::new();
         if needed {
-            let more = core::more(snapshot, &numbers, &heads_of, &statics, &graph);
+            let more = core::more(&parts, &heads_of, &graph, &waiting);
             conditional = more.conditional;
             // Those with conditions come last, so that they are the last of each node's edges.
             let keys = conditional.iter().map(|edge| (edge.node, edge.to));
             let more: Vec<_> = more.finalisers.into_iter().chain(keys).collect();
             drop(graph);
-            graph = core::graph(place, snapshot, &numbers, &edges, &statics, &more)?;
+            graph = core::graph(place, &parts, &edges, &waiting, &more)?;
         }
         let outside = external::weights(&customs, &numbers, &heads_of);
         let column = shared(heads_of);
@@ -204,7 +211,7 @@ impl Graph {
                 *head = blocks + before;
             }
         }
-        for core::Conditional { from, node, to } in conditional.iter().copied() {
+        for core::Conditional { from, node, to, .. } in conditional.iter().copied() {
             if before[to as usize] == node {
                 via[to as usize - holders.len()] = from;
             }
@@ -232,7 +239,7 @@ impl Graph {
             retained::retained(place, snapshot, &dominators, &above, &large, threads)?;
         let (bytes, held_bytes) = external::retained(place, &customs, &dominators, &above)?;
         let external = External { sizes: bytes, held: held_bytes, weights: outside };
-        Ok(Self {
+        let mut graph = Self {
             holders,
             dominators,
             above,
@@ -244,7 +251,9 @@ impl Graph {
             external,
             conditional,
             core: graph,
-        })
+        };
+        graph.correct_held(snapshot, threads)?;
+        Ok(graph)
     }
 
     /// The nodes above the blocks.
@@ -306,7 +315,7 @@ impl Graph {
     /// Whether what is said of single blocks is exact for all of them: no ephemeron has data that
     /// something alone keeps alive. Otherwise [`Graph::freed`] is.
     pub fn is_exact(&self) -> bool {
-        self.conditional.is_empty()
+        self.conditional.iter().all(|edge| edge.why == core::Why::Finaliser)
     }
 
     /// The bytes outside the heap (of bigarrays, for example) that would be freed with a block: its

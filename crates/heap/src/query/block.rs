@@ -17,8 +17,8 @@ pub struct BlockFacts {
     pub address: Address,
     /// Its own size, header counted.
     pub size: Words,
-    /// Bytes outside the heap that go with it.
-    pub external: Bytes,
+    /// Bytes outside the heap that go with it; `None` if it is unknown how many.
+    pub external: Option<Bytes>,
     /// Which part of memory it is in.
     pub space: Space,
     /// What it points to, in the order of fields; not all, if there are very many.
@@ -100,9 +100,10 @@ pub fn block(heap: &Heap<'_>, index: BlockIndex, most: usize) -> Result<Option<B
         kind: kind.name(snapshot),
         address: columns.addresses().nth(place).unwrap_or_default(),
         size: block.size(),
-        external: Bytes(
-            columns.customs().find(|(at, ..)| *at == place).map_or(0, |(_, _, bytes)| bytes),
-        ),
+        external: columns.unknown().all(|at| at != place).then(|| {
+            let found = columns.customs().find(|(at, ..)| *at == place);
+            Bytes(found.map_or(0, |(_, _, bytes)| bytes))
+        }),
         space: space.map_or(Space::Major, |(space, _)| space),
         references,
         reference_count,

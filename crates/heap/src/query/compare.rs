@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Heap;
-use super::histogram::{Histogram, histogram};
+use super::histogram::sums;
 use super::names::label_path;
 use super::roots::{parts, together};
+use super::summary::Summary;
+use super::trend::Trend;
 use crate::graph::{Holder, HolderId};
 use crate::read::Error;
-use crate::units::Bytes;
+use crate::units::{Bytes, Words};
 
 /// A kind of block or a root in two snapshots.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +31,9 @@ impl Change {
     }
 }
 
+/// What no single kind of roots keeps.
+const SEVERAL: &str = "several kinds of roots together";
+
 /// What changed between two snapshots, most grown first.
 #[derive(Clone, Debug, Serialize)]
 pub struct Difference {
@@ -45,13 +50,15 @@ pub struct Difference {
 /// # Errors
 /// If a section of a snapshot is damaged.
 pub fn diff(before: &Heap<'_>, after: &Heap<'_>) -> Result<Difference, Error> {
-    let histograms = [histogram(before)?, histogram(after)?];
-    let mut kinds: BTreeMap<&str, ([u64; 2], [Bytes; 2])> = BTreeMap::new();
-    for (side, histogram) in histograms.iter().enumerate() {
-        for row in &histogram.rows {
-            let entry = kinds.entry(&row.kind).or_default();
-            entry.0[side] = row.blocks;
-            entry.1[side] = row.bytes;
+    let mut kinds: BTreeMap<String, ([u64; 2], [Bytes; 2])> = BTreeMap::new();
+    let mut bytes = [Bytes(0); 2];
+    for (side, heap) in [before, after].into_iter().enumerate() {
+        let (sums, ..) = sums(heap)?;
+        for (kind, sum) in sums {
+            let entry = kinds.entry(kind.name(&heap.snapshot)).or_default();
+            entry.0[side] += sum.blocks;
+            entry.1[side] += Words(sum.words).bytes();
+            bytes[side] += Words(sum.words).bytes();
         }
     }
     let mut roots: BTreeMap<String, [Bytes; 2]> = BTreeMap::new();
@@ -62,11 +69,7 @@ pub fn diff(before: &Heap<'_>, after: &Heap<'_>) -> Result<Difference, Error> {
     }
     let mut kinds: Vec<Change> = kinds
         .into_iter()
-        .map(|(name, (blocks, bytes))| Change {
-            name: name.to_owned(),
-            blocks: Some(blocks),
-            bytes,
-        })
+        .map(|(name, (blocks, bytes))| Change { name, blocks: Some(blocks), bytes })
         .filter(|change| change.grown() != 0)
         .collect();
     let mut roots: Vec<Change> = roots
@@ -77,7 +80,7 @@ pub fn diff(before: &Heap<'_>, after: &Heap<'_>) -> Result<Difference, Error> {
     for changes in [&mut kinds, &mut roots] {
         changes.sort_by_key(|change| std::cmp::Reverse(change.grown()));
     }
-    Ok(Difference { kinds, roots, bytes: [histograms[0].bytes, histograms[1].bytes] })
+    Ok(Difference { kinds, roots, bytes })
 }
 
 /// What each label that retains something does, by its full name; and what several modules, or
@@ -89,9 +92,7 @@ fn retained_by_name(heap: &Heap<'_>) -> Vec<(String, Bytes)> {
         .map(HolderId)
         .filter_map(|holder| {
             Some(match holders.get(holder) {
-                Holder::Everything => {
-                    ("several kinds of roots together".into(), together(heap, &parts, holder)[0])
-                }
+                Holder::Everything => (SEVERAL.into(), together(heap, &parts, holder)[0]),
                 Holder::Kind(kind) => (
                     format!("{}: several together", kind.name()),
                     together(heap, &parts, holder)[0],
@@ -107,60 +108,47 @@ fn retained_by_name(heap: &Heap<'_>) -> Vec<(String, Bytes)> {
         .collect()
 }
 
-/// What grew from each snapshot to the next.
+/// What grew, from snapshot to snapshot.
 #[derive(Clone, Debug, Serialize)]
 pub struct Growth {
     /// Its name: a kind of block, or a root.
     pub name: String,
     /// Whether it is a root.
     pub is_root: bool,
+    /// By how much it grew, as [`Trend::growth`] says.
+    pub grown: Bytes,
     /// Its bytes in each snapshot: a kind's own size, what a root retains.
     pub bytes: Vec<Bytes>,
 }
 
-/// A snapshot as far as growth goes: to be made of each, one after the other, so that not all have
-/// to be there at once.
-#[derive(Clone, Debug, Default)]
-pub struct Measured {
-    kinds: BTreeMap<String, Bytes>,
-    roots: BTreeMap<String, Bytes>,
-}
-
-impl Measured {
-    /// Measures a snapshot.
-    ///
-    /// # Errors
-    /// If a section of the snapshot is damaged.
-    pub fn new(heap: &Heap<'_>) -> Result<Self, Error> {
-        let Histogram { rows, .. } = histogram(heap)?;
-        let mut roots: BTreeMap<String, Bytes> = BTreeMap::new();
-        for (name, bytes) in retained_by_name(heap) {
-            *roots.entry(name).or_default() += bytes;
-        }
-        Ok(Self { kinds: rows.into_iter().map(|row| (row.kind, row.bytes)).collect(), roots })
-    }
-}
-
-/// What grew every time, most grown first.
-pub fn growth(snapshots: &[Measured]) -> Vec<Growth> {
-    let mut found = Vec::new();
-    let Some(last) = snapshots.last() else { return found };
-    for is_root in [false, true] {
-        let of = |measured: &'_ Measured| -> BTreeMap<String, Bytes> {
-            if is_root { measured.roots.clone() } else { measured.kinds.clone() }
-        };
-        let tables: Vec<_> = snapshots.iter().map(of).collect();
-        for name in of(last).into_keys() {
-            let bytes: Vec<Bytes> =
-                tables.iter().map(|table| table.get(&name).copied().unwrap_or_default()).collect();
-            if bytes.len() > 1 && bytes.is_sorted_by(|a, b| a < b) {
-                found.push(Growth { name, is_root, bytes });
-            }
+/// What grew, most grown first: see [`Trend`].
+pub fn growth(snapshots: &[impl AsRef<Summary>]) -> Vec<Growth> {
+    let mut series: BTreeMap<(bool, String), Vec<u64>> = BTreeMap::new();
+    for (place, summary) in snapshots.iter().enumerate() {
+        for (is_root, name, bytes) in sizes(summary.as_ref()) {
+            let sizes = series.entry((is_root, name)).or_insert_with(|| vec![0; snapshots.len()]);
+            sizes[place] = sizes[place].saturating_add(bytes.0);
         }
     }
-    found.sort_by_key(|growth| {
-        let first = growth.bytes.first().map_or(0, |bytes| bytes.0);
-        std::cmp::Reverse(growth.bytes.last().map_or(0, |bytes| bytes.0) - first)
-    });
+    let trend = Trend::new(snapshots.len());
+    let mut found: Vec<Growth> = series
+        .into_iter()
+        .filter_map(|((is_root, name), sizes)| {
+            let grown = Bytes(trend.growth(&sizes)?);
+            Some(Growth { name, is_root, grown, bytes: sizes.into_iter().map(Bytes).collect() })
+        })
+        .collect();
+    found.sort_by_key(|growth| std::cmp::Reverse(growth.grown));
     found
+}
+
+/// Kinds and roots by name, with their sizes; whether each is a root.
+fn sizes(summary: &Summary) -> impl Iterator<Item = (bool, String, Bytes)> {
+    let kinds = summary.kinds.iter().map(|kind| (false, kind.name.clone(), kind.bytes));
+    let roots = summary.roots.iter().map(|root| {
+        let name = if root.name.is_empty() { "several together" } else { &root.name };
+        (true, format!("{}: {name}", root.kind), root.retained)
+    });
+    let several = (true, SEVERAL.to_owned(), summary.several);
+    kinds.chain(roots).chain([several])
 }

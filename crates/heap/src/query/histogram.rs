@@ -13,6 +13,7 @@ use crate::graph::pieces::{gather, in_pieces};
 use crate::graph::sweep::sweep;
 use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
+use crate::write::Space;
 
 /// All kinds of blocks, the largest sum first.
 #[derive(Clone, Debug, Serialize)]
@@ -23,10 +24,11 @@ pub struct Histogram {
     pub blocks: u64,
     /// Their size.
     pub bytes: Bytes,
-    /// Blocks that nothing keeps alive and that are not freed yet.
-    pub unreachable_blocks: u64,
+    /// Blocks that nothing keeps alive and that are not freed yet. Unknown of a damaged snapshot:
+    /// what keeps them may be in the part that is missing.
+    pub unreachable_blocks: Option<u64>,
     /// Their size.
-    pub unreachable_bytes: Bytes,
+    pub unreachable_bytes: Option<Bytes>,
 }
 
 /// A kind of block. Blocks that nothing keeps alive are not counted.
@@ -60,7 +62,8 @@ const RETAINED: usize = 16;
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
-    let (sums, unreachable) = sums(heap)?;
+    let (sums, unreachable, _) = sums(heap)?;
+    let is_whole = heap.snapshot.damage.is_none();
     let mut kinds: Vec<(Kind, Sum)> = sums.into_iter().collect();
     kinds.sort_unstable_by_key(|(kind, sum)| (std::cmp::Reverse(sum.words), *kind));
     let largest: Vec<Kind> = kinds.iter().map(|(kind, _)| *kind).take(RETAINED).collect();
@@ -97,22 +100,30 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
         rows,
         blocks: all.blocks,
         bytes: Words(all.words).bytes(),
-        unreachable_blocks: unreachable.blocks,
-        unreachable_bytes: Words(unreachable.words).bytes(),
+        unreachable_blocks: is_whole.then_some(unreachable.blocks),
+        unreachable_bytes: is_whole.then_some(Words(unreachable.words).bytes()),
     })
 }
 
 pub(super) type Sums = HashMap<Kind, Sum, FxBuildHasher>;
 
-/// Sums by kind, and of what is unreachable.
-pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum), Error> {
+/// Sums by kind, of what is unreachable, and of what is reachable and in the major heap.
+pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum, Words), Error> {
     let gathered = sweep(
         &heap.snapshot,
         heap.threads,
-        || (Sums::default(), Sum::default()),
-        |(sums, unreachable), _, columns| {
+        || (Sums::default(), Sum::default(), 0),
+        |(sums, unreachable, in_heap), _, columns| {
+            let mut spaces = columns.spaces().peekable();
+            let mut place = 0;
             kind::each(columns, |block, kind, external| {
+                while spaces.next_if(|(_, end)| *end <= place).is_some() {}
+                let space = spaces.peek().map(|(space, _)| *space);
+                place += 1;
                 let sum = if heap.graph.is_reachable(block.index) {
+                    if matches!(space, Some(Space::Major | Space::Large)) {
+                        *in_heap += block.size().0;
+                    }
                     sums.entry(kind).or_default()
                 } else {
                     &mut *unreachable
@@ -124,8 +135,8 @@ pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum), Error> {
         },
     )?;
     let mut gathered = gathered.into_iter();
-    let (mut sums, mut unreachable) = gathered.next().unwrap_or_default();
-    for (more, also) in gathered {
+    let (mut sums, mut unreachable, mut in_heap) = gathered.next().unwrap_or_default();
+    for (more, also, heap) in gathered {
         for (kind, sum) in more {
             let into = sums.entry(kind).or_default();
             into.blocks += sum.blocks;
@@ -134,8 +145,9 @@ pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum), Error> {
         }
         unreachable.blocks += also.blocks;
         unreachable.words += also.words;
+        in_heap += heap;
     }
-    Ok((sums, unreachable))
+    Ok((sums, unreachable, Words(in_heap)))
 }
 
 /// No kind of those that are looked at.

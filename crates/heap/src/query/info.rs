@@ -25,8 +25,8 @@ pub struct Info {
     pub label: String,
     /// When it was taken: nanoseconds since 1970.
     pub taken_at: u64,
-    /// How long the program stood still: nanoseconds.
-    pub pause: u64,
+    /// How long the program stood still: nanoseconds. Unknown where its field is damaged.
+    pub pause: Option<u64>,
     /// Counters of the collector.
     pub counters: Vec<(String, u64)>,
     /// The parts of memory.
@@ -35,12 +35,18 @@ pub struct Info {
     pub reachable_blocks: u64,
     /// Their size.
     pub reachable_bytes: Bytes,
-    /// Blocks that nothing keeps alive and that are not freed yet.
-    pub unreachable_blocks: u64,
+    /// Blocks that nothing keeps alive and that are not freed yet. Unknown of a damaged snapshot:
+    /// what keeps them may be in the part that is missing.
+    pub unreachable_blocks: Option<u64>,
     /// Their size.
-    pub unreachable_bytes: Bytes,
-    /// Bytes outside the heap that go with custom blocks.
+    pub unreachable_bytes: Option<Bytes>,
+    /// Bytes outside the heap that go with custom blocks, as far as they are known.
     pub external: Bytes,
+    /// Those of them that are mapped files.
+    pub external_mapped: Bytes,
+    /// Blocks that have memory outside the heap of which nobody knows how much it is: bigarrays whose
+    /// data C code frees.
+    pub external_unknown: u64,
     /// Pointers between blocks.
     pub edges: u64,
     /// Roots that hold a block.
@@ -70,12 +76,19 @@ pub struct SpaceRow {
     pub between: Bytes,
 }
 
+/// What mapped files are called: bigarrays of their own, and shared ones.
+const MAPPED: [&[u8]; 2] = [b"_bigarray", b"mapped file"];
+
 /// Counts.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
     let snapshot = &heap.snapshot;
+    let is_mapped = |identifier: u32| {
+        let name = snapshot.customs.get(identifier as usize).map(Vec::as_slice);
+        name.is_some_and(|name| MAPPED.contains(&name))
+    };
     let gathered = sweep(snapshot, heap.threads, Sum::default, |sum, _, columns| {
         let mut start = 0;
         for (space, end) in columns.spaces() {
@@ -92,7 +105,13 @@ pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
         for (space, words) in columns.between() {
             sum.spaces[space as usize].2 += words.0;
         }
-        sum.external += columns.customs().map(|(_, _, external)| external).sum::<u64>();
+        for (_, identifier, external) in columns.customs() {
+            sum.external += Bytes(external);
+            if external > 0 && is_mapped(identifier) {
+                sum.mapped += Bytes(external);
+            }
+        }
+        sum.unknown += columns.unknown().count() as u64;
         sum.edges += columns.edges().len() as u64;
     })?;
     let mut sum = Sum::default();
@@ -104,10 +123,13 @@ pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
             *into = (into.0 + from.0, into.1 + from.1);
         }
         sum.external += more.external;
+        sum.mapped += more.mapped;
+        sum.unknown += more.unknown;
         sum.edges += more.edges;
     }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let facts = &snapshot.facts;
+    let is_whole = snapshot.damage.is_none();
     Ok(Info {
         program: text(&facts.program),
         runtime: text(&facts.runtime),
@@ -116,7 +138,7 @@ pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
         reason: facts.reason.name(),
         label: text(&facts.label),
         taken_at: facts.taken_at,
-        pause: facts.pause,
+        pause: Some(facts.pause).filter(|pause| *pause > 0),
         counters: facts.counters.iter().map(|(name, value)| (text(name), *value)).collect(),
         spaces: Space::ALL
             .iter()
@@ -131,9 +153,11 @@ pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
             .collect(),
         reachable_blocks: sum.by_life[1].0,
         reachable_bytes: Words(sum.by_life[1].1).bytes(),
-        unreachable_blocks: sum.by_life[0].0,
-        unreachable_bytes: Words(sum.by_life[0].1).bytes(),
-        external: Bytes(sum.external),
+        unreachable_blocks: is_whole.then_some(sum.by_life[0].0),
+        unreachable_bytes: is_whole.then_some(Words(sum.by_life[0].1).bytes()),
+        external: sum.external,
+        external_mapped: sum.mapped,
+        external_unknown: sum.unknown,
         edges: sum.edges,
         roots: snapshot.roots.len() as u64,
         ephemerons: snapshot.ephemerons.len() as u64,
@@ -154,6 +178,8 @@ struct Sum {
     spaces: [(u64, u64, u64); Space::ALL.len()],
     /// Blocks and words, first of the unreachable.
     by_life: [(u64, u64); 2],
-    external: u64,
+    external: Bytes,
+    mapped: Bytes,
+    unknown: u64,
     edges: u64,
 }

@@ -10,6 +10,8 @@ pub enum Kind {
     Closure(u32),
     /// A custom block, by the number of its identifier.
     Custom(u32),
+    /// Memory outside the heap that custom blocks share, by the number of its name.
+    OffHeap(u32),
     /// A string or bytes.
     String,
     /// A boxed float.
@@ -79,6 +81,10 @@ impl Kind {
                 }
                 _ => "custom".into(),
             },
+            Self::OffHeap(number) => {
+                let name = snapshot.customs.get(number as usize).map_or(&[][..], Vec::as_slice);
+                format!("off-heap {}", text(name))
+            }
             Self::String => "string".into(),
             Self::Float => "float".into(),
             Self::Floats => "float array".into(),
@@ -107,11 +113,16 @@ pub(super) fn each<'c>(columns: &'c Columns, mut each: impl FnMut(Block<'c>, Kin
         if let Some((_, function)) = closures.next_if(|(at, _)| *at == place) {
             each(block, Kind::Closure(function), 0);
         } else if let Some((_, identifier, external)) = customs.next_if(|(at, ..)| *at == place) {
-            each(block, Kind::Custom(identifier), external);
+            each(block, custom(&block, identifier), external);
         } else {
             each(block, Kind::plain(&block), 0);
         }
     }
+}
+
+/// The kind of a block with an identifier.
+const fn custom(block: &Block<'_>, identifier: u32) -> Kind {
+    if block.is_off_heap() { Kind::OffHeap(identifier) } else { Kind::Custom(identifier) }
 }
 
 /// The kind of the block at a place of a section.
@@ -121,9 +132,10 @@ pub(super) fn at(columns: &Columns, place: usize) -> Option<Kind> {
         tag::CLOSURE => Kind::Closure(
             columns.closures().find(|(at, _)| *at == place).map_or(u32::MAX, |found| found.1),
         ),
-        tag::CUSTOM => Kind::Custom(
-            columns.customs().find(|(at, ..)| *at == place).map_or(u32::MAX, |found| found.1),
-        ),
+        tag::CUSTOM | tag::OFF_HEAP => {
+            let found = columns.customs().find(|(at, ..)| *at == place);
+            custom(&block, found.map_or(u32::MAX, |found| found.1))
+        }
         _ => Kind::plain(&block),
     })
 }

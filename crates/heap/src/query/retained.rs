@@ -8,7 +8,7 @@ use super::Heap;
 use super::kind::{self, Kind};
 use crate::graph::sweep::sweep;
 use crate::graph::{Gone, HolderId};
-use crate::read::{Columns, Error};
+use crate::read::{Block, Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// Blocks and holders, taken together.
@@ -29,6 +29,8 @@ pub struct Retained {
     pub blocks: u64,
     /// Their own size, headers counted.
     pub bytes: Bytes,
+    /// What of that is static data, which is never freed.
+    pub static_bytes: Bytes,
     /// Bytes outside the heap that go with them.
     pub external: Bytes,
     /// What would be freed, themselves counted: all that cannot be reached but through them.
@@ -64,6 +66,7 @@ pub fn retained(heap: &Heap<'_>, group: &Group) -> Result<Retained, Error> {
     }
     if let ([block], [], []) = (&*listed, &*group.kinds, &*group.holders)
         && heap.graph.is_exact()
+        && !heap.graph.is_static(block.0)
     {
         sum.retained = heap.graph.retained(*block).map_or(sum.bytes, Words::bytes);
         sum.retained_external = heap.graph.external(*block);
@@ -76,9 +79,12 @@ pub fn retained(heap: &Heap<'_>, group: &Group) -> Result<Retained, Error> {
 }
 
 impl Retained {
-    fn add(&mut self, words: Words, external: u64) {
+    fn add(&mut self, heap: &Heap<'_>, block: &Block<'_>, external: u64) {
         self.blocks += 1;
-        self.bytes += words.bytes();
+        self.bytes += block.size().bytes();
+        if heap.graph.is_static(block.index.0) {
+            self.static_bytes += block.size().bytes();
+        }
         self.external += Bytes(external);
     }
 }
@@ -97,7 +103,7 @@ fn one_by_one(heap: &Heap<'_>, listed: &[BlockIndex], sum: &mut Retained) -> Res
         for block in some {
             let place = (block.0 - columns.first.0) as usize;
             if let Some(block) = columns.get(place) {
-                sum.add(block.size(), customs.get(&place).copied().unwrap_or(0));
+                sum.add(heap, &block, customs.get(&place).copied().unwrap_or(0));
             }
         }
     }
@@ -129,9 +135,9 @@ fn of_kinds(
                 last = Some((kind, is_meant));
                 if is_meant && heap.graph.is_reachable(block.index) {
                     found.push(block.index);
-                    sum.add(block.size(), external);
+                    sum.add(heap, &block, external);
                 } else if !listed.is_empty() && listed.binary_search(&block.index).is_ok() {
-                    sum.add(block.size(), external);
+                    sum.add(heap, &block, external);
                 }
             });
         },
@@ -140,6 +146,7 @@ fn of_kinds(
     for (_, more, mut found) in gathered {
         sum.blocks += more.blocks;
         sum.bytes += more.bytes;
+        sum.static_bytes += more.static_bytes;
         sum.external += more.external;
         all.append(&mut found);
     }

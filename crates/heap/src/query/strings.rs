@@ -6,6 +6,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::Heap;
+use super::escape::escaped;
 use crate::read::Error;
 use crate::units::{BlockIndex, Bytes};
 
@@ -14,19 +15,25 @@ use crate::units::{BlockIndex, Bytes};
 pub struct Strings {
     /// Strings that something keeps alive.
     pub strings: u64,
-    /// Their contents' length.
+    /// Their size, headers counted.
     pub bytes: Bytes,
-    /// What could be saved if each were there once: blocks with headers.
+    /// Their contents' length: without headers and padding.
+    pub contents: Bytes,
+    /// What of their size could be saved if each were there once.
     pub wasted: Bytes,
-    /// Those that are there several times, most wasteful first.
+    /// How many different ones are there several times.
+    pub repeated: u64,
+    /// Those that are there several times, most wasteful first; of very many only the first.
     pub duplicates: Vec<Duplicate>,
 }
 
 /// A string that is there several times.
 #[derive(Clone, Debug, Serialize)]
 pub struct Duplicate {
-    /// How it starts.
+    /// How it starts, as OCaml writes it, without the quotes.
     pub start: String,
+    /// Whether there is more of it.
+    pub cut: bool,
     /// Its length in bytes.
     pub length: u64,
     /// How often it is there.
@@ -71,7 +78,8 @@ pub fn strings(heap: &Heap<'_>, most: usize) -> Result<Option<Strings>, Error> {
     let mut finish = |current: &mut Current| {
         if let Some(block) = current.block.take() {
             all.strings += 1;
-            all.bytes += Bytes(current.length);
+            all.contents += Bytes(current.length);
+            all.bytes += size(current.length);
             let entry = seen.entry(current.hash.digest128()).or_insert_with(|| Seen {
                 start: std::mem::take(&mut current.start),
                 length: current.length,
@@ -96,19 +104,26 @@ pub fn strings(heap: &Heap<'_>, most: usize) -> Result<Option<Strings>, Error> {
     })?;
     finish(&mut current);
     for seen in seen.into_values().filter(|seen| seen.times > 1) {
-        // The last word holds at least one byte of padding.
-        let size = Bytes((seen.length / 8 + 2) * 8);
-        let wasted = Bytes(size.0 * (seen.times - 1));
+        let cut = seen.length > seen.start.len() as u64;
+        let wasted = Bytes(size(seen.length).0 * (seen.times - 1));
         all.wasted += wasted;
         all.duplicates.push(Duplicate {
-            start: String::from_utf8_lossy(&seen.start).into_owned(),
+            start: escaped(&seen.start, cut),
+            cut,
             length: seen.length,
             times: seen.times,
             wasted,
             example: seen.example,
         });
     }
+    all.repeated = all.duplicates.len() as u64;
     all.duplicates.sort_by(|a, b| b.wasted.cmp(&a.wasted).then(a.example.cmp(&b.example)));
     all.duplicates.truncate(most);
     Ok(Some(all))
+}
+
+/// The size of a string of this length, its header counted. The last word holds at least one byte of
+/// padding.
+const fn size(length: u64) -> Bytes {
+    Bytes((length / 8 + 2) * 8)
 }

@@ -23,8 +23,12 @@ pub struct Summary {
     pub blocks: u64,
     /// Their size.
     pub bytes: Bytes,
-    /// What nothing keeps alive and is not freed yet.
-    pub unreachable: Bytes,
+    /// What of that lies in the major heap: the rest is static data and the minor heaps.
+    pub in_heap: Bytes,
+    /// What nothing keeps alive and is not freed yet; unknown of a damaged snapshot.
+    pub unreachable: Option<Bytes>,
+    /// What is wrong with the file, if all the figures are of a part of it.
+    pub damage: Option<String>,
     /// The kinds of blocks with the largest sums, largest first.
     pub kinds: Vec<KindSum>,
     /// The roots that retain most, largest first. Those of the same kind and names are one.
@@ -63,14 +67,15 @@ const KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 5;
 
     /// Sums a snapshot up.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(heap: &Heap<'_>) -> Result<Self, Error> {
-        let (by_kind, unreachable) = sums(heap)?;
+        let (by_kind, unreachable, in_heap) = sums(heap)?;
+        let is_whole = heap.snapshot.damage.is_none();
         let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         let (mut blocks, mut words) = (0, 0);
         for (kind, sum) in by_kind {
@@ -91,11 +96,19 @@ impl Summary {
             checksum: heap.snapshot.checksum(),
             blocks,
             bytes: Words(words).bytes(),
-            unreachable: Words(unreachable.words).bytes(),
+            in_heap: in_heap.bytes(),
+            unreachable: is_whole.then_some(Words(unreachable.words).bytes()),
+            damage: heap.snapshot.damage.map(|damage| damage.to_string()),
             kinds,
             roots,
             several,
         })
+    }
+}
+
+impl AsRef<Self> for Summary {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }
 

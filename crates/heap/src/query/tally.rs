@@ -23,6 +23,7 @@ struct Sum {
 /// apart.
 pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<Histogram> {
     let retained = outermost(shapes)?;
+    let is_whole = heap.snapshot.damage.is_none();
     let mut sums = vec![Sum::default(); KINDS];
     let (mut all, mut unreachable) = (Sum::default(), Sum::default());
     for block in (0..catalogue.len() as u32).map(BlockIndex) {
@@ -58,8 +59,8 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
         rows,
         blocks: all.blocks,
         bytes: Words(all.words).bytes(),
-        unreachable_blocks: unreachable.blocks,
-        unreachable_bytes: Words(unreachable.words).bytes(),
+        unreachable_blocks: is_whole.then_some(unreachable.blocks),
+        unreachable_bytes: is_whole.then_some(Words(unreachable.words).bytes()),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::{Cause, Error};
 use super::sections::Section;
-use crate::format::{SHAPE_FIELDS, SHORT_CODES};
+use crate::format::{SHAPE_FIELDS, SHORT_CODES, WITH_UNKNOWN};
 use crate::tag;
 use crate::units::{Address, BlockIndex, Words};
 use crate::wire::{Cursor, unzigzag};
@@ -43,8 +43,10 @@ pub struct Columns {
     fields: Vec<u64>,
     /// Closures and their functions, by place in the section.
     functions: Vec<(u32, u32)>,
-    /// Custom blocks, their identifiers, and bytes outside the heap.
+    /// Custom blocks, their identifiers, and bytes outside the heap, 0 if unknown.
     customs: Vec<(u32, u32, u64)>,
+    /// Custom blocks of which it is unknown how many bytes they have outside.
+    unknown: Vec<u32>,
     runs: Vec<Run>,
     /// Blocks that do not stand where expected, and words between.
     gaps: Vec<(u32, u64)>,
@@ -67,8 +69,18 @@ pub struct Block<'c> {
 impl Block<'_> {
     /// Its size with header.
     pub const fn size(&self) -> Words {
-        Words(self.wosize.0 + 1)
+        size(self.tag, self.wosize.0)
     }
+
+    /// Whether it stands for memory outside the heap that custom blocks share.
+    pub const fn is_off_heap(&self) -> bool {
+        self.tag == tag::OFF_HEAP && self.wosize.0 == 0
+    }
+}
+
+/// The size of a block with its header, if it is one of the heap's.
+const fn size(tag: u8, wosize: u64) -> Words {
+    Words(if tag == tag::OFF_HEAP && wosize == 0 { 0 } else { wosize + 1 })
 }
 
 impl Columns {
@@ -84,14 +96,14 @@ impl Columns {
         &mut self,
         section: &Section<'_>,
         first: u32,
-        blocks: u32,
+        (blocks, version): (u32, u16),
         cut: bool,
         edges: bool,
     ) -> Result<(), Error> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let decoded = section.content(&mut buffer).and_then(|content| {
             self.first = BlockIndex(first);
-            self.parse(content, section.count, blocks, cut, edges)
+            self.parse(content, section.count, (blocks, version), cut, edges)
                 .ok_or(Cause::Table("blocks").at(section.offset))
         });
         self.buffer = buffer;
@@ -102,7 +114,7 @@ impl Columns {
         &mut self,
         content: &[u8],
         count: u32,
-        blocks: u32,
+        (blocks, version): (u32, u16),
         cut: bool,
         with_edges: bool,
     ) -> Option<()> {
@@ -133,7 +145,7 @@ impl Columns {
         let lengths = [cursor.count()?, cursor.count()?, cursor.count()?, cursor.count()?];
         let mut part = |which: usize| cursor.take(lengths[which]);
         let (codes, targets, extras, gaps) = (part(0)?, part(1)?, part(2)?, part(3)?);
-        self.codes(codes, extras, count)?;
+        self.codes(codes, extras, count, version)?;
         if self.ends.last().copied().unwrap_or(0) as usize != edges {
             return None;
         }
@@ -152,11 +164,12 @@ impl Columns {
         self.fields.clear();
         self.functions.clear();
         self.customs.clear();
+        self.unknown.clear();
         self.runs.clear();
         self.gaps.clear();
     }
 
-    fn codes(&mut self, codes: &[u8], extras: &[u8], count: u32) -> Option<()> {
+    fn codes(&mut self, codes: &[u8], extras: &[u8], count: u32, version: u16) -> Option<()> {
         let mut codes = Cursor::new(codes);
         let mut extras = Cursor::new(extras);
         if count as usize > codes.left() {
@@ -181,9 +194,17 @@ impl Columns {
                     let function = u32::try_from(extras.number()?).ok()?;
                     self.functions.push((block, function));
                 }
-                tag::CUSTOM => {
+                tag::OFF_HEAP if version < WITH_UNKNOWN || shape.wosize > 0 => {}
+                tag::CUSTOM | tag::OFF_HEAP => {
                     let identifier = u32::try_from(extras.number()?).ok()?;
-                    self.customs.push((block, identifier, extras.number()?));
+                    let mut bytes = extras.number()?;
+                    if version >= WITH_UNKNOWN {
+                        if bytes == 0 {
+                            self.unknown.push(block);
+                        }
+                        bytes = bytes.saturating_sub(1);
+                    }
+                    self.customs.push((block, identifier, bytes));
                 }
                 _ => {}
             }
@@ -264,7 +285,7 @@ impl Columns {
     pub(crate) fn sizes(&self) -> impl Iterator<Item = (BlockIndex, Words)> {
         (self.first.0..).zip(&self.shape_of).map(|(block, shape)| {
             let shape = self.shapes.get(usize::from(*shape));
-            (BlockIndex(block), Words(shape.map_or(0, |shape| shape.wosize + 1)))
+            (BlockIndex(block), shape.map_or(Words(0), |shape| size(shape.tag, shape.wosize)))
         })
     }
 
@@ -306,10 +327,15 @@ impl Columns {
         self.functions.iter().map(|(place, function)| (*place as usize, *function))
     }
 
-    /// The custom blocks, their identifiers as numbers in the file's table, and bytes outside the
-    /// heap that go with them.
+    /// The custom blocks and those that stand for shared memory outside the heap, their identifiers
+    /// as numbers in the file's table, and bytes outside the heap that go with them: 0 if unknown.
     pub fn customs(&self) -> impl Iterator<Item = (usize, u32, u64)> {
         self.customs.iter().map(|(place, identifier, bytes)| (*place as usize, *identifier, *bytes))
+    }
+
+    /// Those of them of which it is unknown how many bytes outside the heap go with them.
+    pub fn unknown(&self) -> impl Iterator<Item = usize> {
+        self.unknown.iter().map(|place| *place as usize)
     }
 
     /// Which space each block is in: spaces, and one more than the last place of each.

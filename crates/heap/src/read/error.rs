@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::format::VERSION;
+
 /// Where and why a snapshot cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("at byte {offset}: {cause}")]
@@ -20,7 +22,7 @@ pub enum Cause {
     #[error("not a heap snapshot")]
     Magic,
     /// A version that this reader does not know.
-    #[error("heap snapshot of version {0}, and this reader knows up to version 1")]
+    #[error("heap snapshot of version {0}, and this reader knows up to version {VERSION}")]
     Version(u16),
     /// The file ends within a section, or before the last one.
     #[error("the file ends here, before the snapshot does")]

@@ -6,19 +6,19 @@ mod columns;
 mod error;
 mod peek;
 mod sections;
-mod tables;
+pub(crate) mod tables;
 
 pub use columns::{Block, Columns, Fields};
 pub use error::{Cause, Error};
 pub use peek::Peek;
 
 use crate::facts::Facts;
-use crate::format::{FILE_HEADER, kind};
+use crate::format::kind;
 use crate::label::Labels;
 use crate::units::{Address, BlockIndex, LabelId};
 use crate::wire::Cursor;
 use sections::Section;
-pub(crate) use sections::section;
+pub(crate) use sections::{header, section};
 
 /// How a root holds its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,6 +121,7 @@ pub struct Snapshot<'a> {
     contents: Vec<Section<'a>>,
     count: u32,
     checksum: u64,
+    version: u16,
 }
 
 impl<'a> Snapshot<'a> {
@@ -130,9 +131,9 @@ impl<'a> Snapshot<'a> {
     /// If it is no snapshot, of a later version, or damaged before the first blocks. Of one that is
     /// damaged behind that, the part before is read, and [`Snapshot::damage`] says where it ends.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
-        let pause = sections::header(bytes)?;
+        let start = sections::header(bytes)?;
         let mut snapshot = Self {
-            facts: Facts { pause, ..Facts::default() },
+            facts: Facts { pause: start.pause, ..Facts::default() },
             labels: Labels::new(),
             roots: Vec::new(),
             ephemerons: Vec::new(),
@@ -145,12 +146,13 @@ impl<'a> Snapshot<'a> {
             contents: Vec::new(),
             count: 0,
             checksum: 0,
+            version: start.version,
         };
         let mut seen = [false; kind::END as usize + 1];
-        let mut at = FILE_HEADER;
+        let mut at = start.end;
         loop {
             let step = sections::section(bytes, at).and_then(|(section, next)| {
-                snapshot.take(&section, pause)?;
+                snapshot.take(&section)?;
                 Ok((section, next))
             });
             match step {
@@ -182,7 +184,7 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    fn take(&mut self, section: &Section<'a>, pause: u64) -> Result<(), Error> {
+    fn take(&mut self, section: &Section<'a>) -> Result<(), Error> {
         let damaged = |name| Cause::Table(name).at(section.offset);
         let mut buffer = Vec::new();
         let content = match section.kind {
@@ -192,7 +194,7 @@ impl<'a> Snapshot<'a> {
         let table = &mut Cursor::new(content);
         match section.kind {
             kind::FACTS => {
-                self.facts = tables::facts(table, pause).ok_or(damaged("facts"))?;
+                self.facts = tables::facts(table, self.facts.pause).ok_or(damaged("facts"))?;
             }
             kind::LABELS => {
                 self.labels = tables::labels(table).ok_or(damaged("labels"))?;
@@ -222,7 +224,9 @@ impl<'a> Snapshot<'a> {
                 self.customs = tables::customs(table).ok_or(damaged("custom operations"))?;
             }
             kind::TOTALS => {
-                self.totals = tables::totals(table).ok_or(damaged("totals"))?;
+                let (totals, pause) = tables::totals(table).ok_or(damaged("totals"))?;
+                self.totals = totals;
+                self.facts.pause = pause.unwrap_or(self.facts.pause);
             }
             _ => {}
         }
@@ -286,7 +290,8 @@ impl<'a> Snapshot<'a> {
     fn decode_with(&self, section: usize, into: &mut Columns, edges: bool) -> Result<(), Error> {
         match self.blocks.get(section) {
             Some((first, section)) => {
-                into.decode(section, *first, self.count, self.damage.is_some(), edges)
+                let cut = self.damage.is_some();
+                into.decode(section, *first, (self.count, self.version), cut, edges)
             }
             None => Err(Cause::Missing("blocks").at(0)),
         }

@@ -4,7 +4,7 @@ use super::error::{Cause, Error};
 use super::sections::{header, peek_section};
 use super::tables;
 use crate::facts::Facts;
-use crate::format::{FILE_HEADER, kind};
+use crate::format::kind;
 use crate::wire::Cursor;
 
 /// What the headers of a snapshot's sections tell. Blocks are not checked: that is done when the
@@ -29,7 +29,8 @@ impl Peek {
     /// # Errors
     /// If it is no snapshot, of a later version, or does not say what it is of.
     pub fn new(bytes: &[u8]) -> Result<Self, Error> {
-        let pause = header(bytes)?;
+        let start = header(bytes)?;
+        let mut pause = start.pause;
         let mut facts = None;
         let mut peek = Self {
             facts: Facts::default(),
@@ -38,7 +39,7 @@ impl Peek {
             is_whole: false,
             checksum: 0,
         };
-        let mut at = FILE_HEADER;
+        let mut at = start.end;
         while let Ok((section, next)) = peek_section(bytes, at) {
             peek.checksum = peek.checksum.rotate_left(7).wrapping_add(section.checksum);
             match section.kind {
@@ -46,7 +47,14 @@ impl Peek {
                     let (section, _) = super::section(bytes, at)?;
                     let mut buffer = Vec::new();
                     let mut cursor = Cursor::new(section.content(&mut buffer)?);
-                    facts = tables::facts(&mut cursor, pause);
+                    facts = tables::facts(&mut cursor, 0);
+                }
+                kind::TOTALS => {
+                    let mut buffer = Vec::new();
+                    let totals = super::section(bytes, at).ok().and_then(|(section, _)| {
+                        tables::totals(&mut Cursor::new(section.content(&mut buffer).ok()?))
+                    });
+                    pause = totals.and_then(|(_, pause)| pause).unwrap_or(pause);
                 }
                 kind::BLOCKS => peek.blocks += u64::from(section.count),
                 kind::CONTENTS => peek.has_contents = true,
@@ -58,7 +66,8 @@ impl Peek {
                 break;
             }
         }
-        peek.facts = facts.ok_or(Cause::Missing("facts").at(at as u64))?;
+        let facts = facts.ok_or(Cause::Missing("facts").at(at as u64))?;
+        peek.facts = Facts { pause, ..facts };
         Ok(peek)
     }
 }

@@ -3,7 +3,9 @@
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::error::{Cause, Error};
-use crate::format::{CODEC_LZ4, CODEC_NONE, FILE_HEADER, MAGIC, PAUSE_AT, SECTION_HEADER, VERSION};
+use crate::format::{
+    CODEC_LZ4, CODEC_NONE, FILE_HEADER, FILE_HEADER_V1, MAGIC, SECTION_HEADER, VERSION,
+};
 
 /// A section; its checksum is right, unless it was only peeked at.
 #[derive(Clone, Copy, Debug)]
@@ -46,15 +48,30 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Checks the start of a file; gives the pause in nanoseconds.
-pub(crate) fn header(bytes: &[u8]) -> Result<u64, Error> {
-    let header = bytes.first_chunk::<FILE_HEADER>();
+/// What stands before the first section.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    /// The pause in nanoseconds, in version 1; 0 in later ones, which have it in their totals.
+    pub(crate) pause: u64,
+    /// Where the first section is.
+    pub(crate) end: usize,
+    pub(crate) version: u16,
+}
+
+/// Checks the start of a file.
+pub(crate) fn header(bytes: &[u8]) -> Result<Header, Error> {
     if !bytes.starts_with(&MAGIC[..MAGIC.len().min(bytes.len())]) || bytes.is_empty() {
         return Err(Cause::Magic.at(0));
     }
-    let header = header.ok_or(Cause::Truncated.at(bytes.len() as u64))?;
+    let truncated = Cause::Truncated.at(bytes.len() as u64);
+    let header = bytes.first_chunk::<FILE_HEADER>().ok_or(truncated)?;
     match u16::from_le_bytes([header[6], header[7]]) {
-        VERSION => Ok(u64_at(header, PAUSE_AT)),
+        1 => {
+            let header = bytes.first_chunk::<FILE_HEADER_V1>().ok_or(truncated)?;
+            let pause = u64_at(header, FILE_HEADER);
+            Ok(Header { pause, end: FILE_HEADER_V1, version: 1 })
+        }
+        version @ 2..=VERSION => Ok(Header { pause: 0, end: FILE_HEADER, version }),
         version => Err(Cause::Version(version).at(6)),
     }
 }

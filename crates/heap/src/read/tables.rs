@@ -7,7 +7,7 @@ use crate::label::{Label, Labels, Part, RootKind, Texts};
 use crate::units::{Address, BlockIndex, LabelId};
 use crate::wire::{Cursor, unzigzag};
 
-pub(super) fn facts(cursor: &mut Cursor<'_>, pause: u64) -> Option<Facts> {
+pub(crate) fn facts(cursor: &mut Cursor<'_>, pause: u64) -> Option<Facts> {
     let mut facts = Facts {
         taken_at: cursor.number()?,
         clock: cursor.number()?,
@@ -28,7 +28,7 @@ pub(super) fn facts(cursor: &mut Cursor<'_>, pause: u64) -> Option<Facts> {
     Some(facts)
 }
 
-pub(super) fn labels(cursor: &mut Cursor<'_>) -> Option<Labels> {
+pub(crate) fn labels(cursor: &mut Cursor<'_>) -> Option<Labels> {
     let mut texts = Texts::new();
     let count = cursor.count()?;
     for text in 0..count {
@@ -118,7 +118,7 @@ pub(super) fn samples(cursor: &mut Cursor<'_>) -> Option<Vec<Sample>> {
     Some(samples)
 }
 
-pub(super) fn functions(cursor: &mut Cursor<'_>) -> Option<Vec<Function>> {
+pub(crate) fn functions(cursor: &mut Cursor<'_>) -> Option<Vec<Function>> {
     let count = cursor.count()?;
     let mut functions = Vec::with_capacity(count);
     for _ in 0..count {
@@ -137,6 +137,9 @@ pub(super) fn customs(cursor: &mut Cursor<'_>) -> Option<Vec<Vec<u8>>> {
     (0..count).map(|_| Some(cursor.bytes()?.to_vec())).collect()
 }
 
-pub(super) fn totals(cursor: &mut Cursor<'_>) -> Option<Totals> {
-    Some(Totals { blocks: cursor.number()?, edges: cursor.number()?, outside: cursor.number()? })
+/// The sums, and the pause; version 1 has that elsewhere.
+pub(super) fn totals(cursor: &mut Cursor<'_>) -> Option<(Totals, Option<u64>)> {
+    let totals =
+        Totals { blocks: cursor.number()?, edges: cursor.number()?, outside: cursor.number()? };
+    Some((totals, cursor.number()))
 }

@@ -6,10 +6,10 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::blocks::Blocks;
-use super::find::{Found, is_pointer};
+use super::find::{Found, MOST_BLOCKS, is_pointer};
 use super::heads::Recent;
 use super::sections::Sections;
-use super::{Details, Function, Layout, Region, Source, Written};
+use super::{Details, Function, Layout, Region, Source, Space, Written, tables};
 use crate::format::{STANDS_IN_BLOCK, kind};
 use crate::tag;
 use crate::wire::{put, put_bytes, zigzag};
@@ -28,10 +28,12 @@ pub(super) fn emit<W: Write, D: Details>(
         source,
         found,
         details,
-        sections: Sections::start(out, source.facts.pause)?,
+        sections: Sections::start(out)?,
         recent: Recent::new(),
         functions: HashMap::default(),
         customs: HashMap::default(),
+        identifiers: Vec::new(),
+        owners: Owners { first: found.blocks, ..Owners::default() },
         written: Written { blocks: found.blocks, ..Written::default() },
     };
     emit.facts()?;
@@ -46,6 +48,7 @@ pub(super) fn emit<W: Write, D: Details>(
     put(&mut totals, emit.written.blocks);
     put(&mut totals, emit.written.edges);
     put(&mut totals, emit.written.outside);
+    put(&mut totals, emit.details.pause());
     emit.sections.section(kind::TOTALS, 0, &totals)?;
     emit.sections.section(kind::END, 0, &[])?;
     emit.written.bytes = emit.sections.finish()?;
@@ -61,44 +64,19 @@ struct Emit<'e, 'a, W, D> {
     /// Code pointers and custom operations, and their numbers in the file.
     functions: HashMap<u64, u32, FxBuildHasher>,
     customs: HashMap<u64, u32, FxBuildHasher>,
+    /// What custom operations and shared memory are called, by those numbers.
+    identifiers: Vec<Vec<u8>>,
+    owners: Owners,
     written: Written,
 }
 
 impl<W: Write, D: Details> Emit<'_, '_, W, D> {
     fn facts(&mut self) -> io::Result<()> {
-        let facts = &self.source.facts;
-        let mut raw = Vec::new();
-        for number in [facts.taken_at, facts.clock, facts.number, facts.reason as u64, facts.pid] {
-            put(&mut raw, number);
-        }
-        put_bytes(&mut raw, &facts.program);
-        put_bytes(&mut raw, &facts.runtime);
-        put(&mut raw, facts.counters.len() as u64);
-        for (name, value) in &facts.counters {
-            put_bytes(&mut raw, name);
-            put(&mut raw, *value);
-        }
-        put_bytes(&mut raw, &facts.label);
-        self.sections.section(kind::FACTS, 0, &raw)
+        self.sections.section(kind::FACTS, 0, &tables::facts(&self.source.facts))
     }
 
     fn labels(&mut self) -> io::Result<()> {
-        let labels = &self.source.labels;
-        let mut raw = Vec::new();
-        put(&mut raw, labels.texts.len() as u64);
-        for text in 0..labels.texts.len() as u32 {
-            put_bytes(&mut raw, labels.texts.get(text));
-        }
-        put(&mut raw, labels.labels.len() as u64);
-        for label in &labels.labels {
-            put(&mut raw, label.parent.map_or(0, |parent| u64::from(parent.0) + 1));
-            raw.push(label.kind.code());
-            raw.push(label.part.code());
-            put(&mut raw, u64::from(label.name));
-            put(&mut raw, u64::from(label.file));
-            put(&mut raw, label.number);
-        }
-        self.sections.section(kind::LABELS, 0, &raw)
+        self.sections.section(kind::LABELS, 0, &tables::labels(&self.source.labels))
     }
 
     /// The number of the block that `value` points to; what points to none is counted.
@@ -242,6 +220,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
                 Ok::<(), io::Error>(())
             })?;
         }
+        self.shared(&mut blocks)?;
         if blocks.count() > 0 {
             let count = blocks.count();
             self.sections.section(kind::BLOCKS, count, blocks.finish())?;
@@ -287,24 +266,68 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
                 }
             });
         }
+        let custom = (header.tag == tag::CUSTOM).then(|| {
+            let ops = fields.first().copied().unwrap_or(0);
+            let custom = self.details.custom(address, ops, fields);
+            if let Some(shared) = custom.shared.filter(|shared| shared.field < header.wosize)
+                && let Some(owner) = self.owners.number(shared.owner)
+            {
+                edges.push((shared.field, owner));
+            }
+            (ops, custom)
+        });
         self.written.edges += edges.len() as u64;
         blocks.push(index, address - 8, header.tag, header.wosize, edges);
-        match header.tag {
-            tag::CLOSURE => {
-                let next = self.functions.len() as u32;
-                let number =
-                    *self.functions.entry(code_pointer(self.source, fields)).or_insert(next);
-                blocks.extra(u64::from(number));
-            }
-            tag::CUSTOM => {
-                let ops = fields.first().copied().unwrap_or(0);
-                let next = self.customs.len() as u32;
-                let number = *self.customs.entry(ops).or_insert(next);
-                blocks.extra(u64::from(number));
-                blocks.extra(self.details.custom(address, ops, fields).external);
-            }
-            _ => {}
+        if let Some((ops, custom)) = custom {
+            blocks.extra(u64::from(self.identifier(ops)));
+            blocks.extra(external(custom.external));
+        } else if header.tag == tag::CLOSURE {
+            let next = self.functions.len() as u32;
+            let number = *self.functions.entry(code_pointer(self.source, fields)).or_insert(next);
+            blocks.extra(u64::from(number));
         }
+    }
+
+    /// The number of the identifier of custom operations.
+    fn identifier(&mut self, ops: u64) -> u32 {
+        if let Some(number) = self.customs.get(&ops) {
+            return *number;
+        }
+        let number = self.identifiers.len() as u32;
+        self.customs.insert(ops, number);
+        let mut identifier = Vec::new();
+        self.details.identifier(ops, &mut identifier);
+        self.identifiers.push(identifier);
+        number
+    }
+
+    /// The memory outside the heap that custom blocks share, as blocks behind all others.
+    fn shared(&mut self, blocks: &mut Blocks) -> io::Result<()> {
+        let owners = std::mem::take(&mut self.owners);
+        self.written.blocks += owners.addresses.len() as u64;
+        let mut names: Vec<(&'static str, u32)> = Vec::new();
+        for (index, address) in (owners.first as u32..).zip(owners.addresses) {
+            if blocks.is_full() {
+                let count = blocks.count();
+                self.sections.section(kind::BLOCKS, count, blocks.finish())?;
+            }
+            let owned = self.details.owned(address);
+            let known = names.iter().find(|(name, _)| *name == owned.name);
+            let name = if let Some((_, number)) = known {
+                *number
+            } else {
+                let number = self.identifiers.len() as u32;
+                self.identifiers.push(owned.name.into());
+                names.push((owned.name, number));
+                number
+            };
+            let header = address.wrapping_sub(8);
+            blocks.run(Space::OffHeap, 0, header);
+            blocks.push(index, header, tag::OFF_HEAP, 0, &[]);
+            blocks.extra(u64::from(name));
+            blocks.extra(external(owned.external));
+        }
+        Ok(())
     }
 
     fn contents(
@@ -357,28 +380,48 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             if code != 0 {
                 self.details.function(code, &mut function);
             }
-            put(&mut raw, code);
-            put_bytes(&mut raw, &function.name);
-            put_bytes(&mut raw, &function.file);
-            put(&mut raw, u64::from(function.line));
+            tables::function(&mut raw, code, &function.name, &function.file, function.line);
         }
         self.sections.section(kind::CODES, 0, &raw)
     }
 
     fn customs(&mut self) -> io::Result<()> {
-        let mut customs: Vec<(u32, u64)> =
-            self.customs.iter().map(|(ops, number)| (*number, *ops)).collect();
-        customs.sort_unstable();
         let mut raw = Vec::new();
-        put(&mut raw, customs.len() as u64);
-        let mut identifier = Vec::new();
-        for (_, ops) in customs {
-            identifier.clear();
-            self.details.identifier(ops, &mut identifier);
-            put_bytes(&mut raw, &identifier);
+        put(&mut raw, self.identifiers.len() as u64);
+        for identifier in &self.identifiers {
+            put_bytes(&mut raw, identifier);
         }
         self.sections.section(kind::CUSTOMS, 0, &raw)
     }
+}
+
+/// Memory outside the heap that custom blocks share: numbered behind all blocks, as it is met.
+#[derive(Default)]
+struct Owners {
+    first: u64,
+    numbers: HashMap<u64, u32, FxBuildHasher>,
+    addresses: Vec<u64>,
+}
+
+impl Owners {
+    /// The number of what this address stands for; `None` if there are no more numbers.
+    fn number(&mut self, owner: u64) -> Option<u32> {
+        if let Some(number) = self.numbers.get(&owner) {
+            return Some(*number);
+        }
+        let number = self.first + self.addresses.len() as u64;
+        if number >= MOST_BLOCKS {
+            return None;
+        }
+        self.addresses.push(owner);
+        self.numbers.insert(owner, number as u32);
+        Some(number as u32)
+    }
+}
+
+/// Bytes outside the heap as they are written.
+fn external(bytes: Option<u64>) -> u64 {
+    bytes.map_or(0, |bytes| bytes.saturating_add(1))
 }
 
 /// The code of a closure's function: behind a general entry where it takes several arguments.

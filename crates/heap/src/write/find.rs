@@ -7,7 +7,7 @@ use super::{ClosureFormat, Details, Layout, Region, Runtime, Source};
 use crate::tag;
 
 /// Numbers of blocks end well before 2^32, so that labels and marks have room above them.
-const MOST_BLOCKS: u64 = (1 << 32) - (1 << 20);
+pub(super) const MOST_BLOCKS: u64 = (1 << 32) - (1 << 20);
 
 /// What the first walk found.
 #[derive(Debug)]

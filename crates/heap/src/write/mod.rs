@@ -8,17 +8,14 @@ mod blocks;
 mod emit;
 mod find;
 mod heads;
-mod sections;
+pub(crate) mod sections;
+pub(crate) mod tables;
 
 use std::io::{self, Write};
 
 pub use crate::facts::{Facts, Reason};
 pub use crate::label::{Labels, Part, RootKind};
 pub use crate::units::LabelId;
-
-/// File offset of the pause: eight bytes, little-endian nanoseconds, outside all checksums. Who
-/// measures the pause may put it there when the file is otherwise whole.
-pub const PAUSE_AT: u64 = crate::format::PAUSE_AT as u64;
 
 /// A heap that stands still.
 #[derive(Debug)]
@@ -88,11 +85,13 @@ pub enum Space {
     Static = 2,
     /// Large blocks of OCaml 5, each allocated by itself.
     Large = 3,
+    /// Memory outside the heap that custom blocks share: no region has it.
+    OffHeap = 4,
 }
 
 impl Space {
     /// All of them, in the order of their codes.
-    pub const ALL: [Self; 4] = [Self::Major, Self::Minor, Self::Static, Self::Large];
+    pub const ALL: [Self; 5] = [Self::Major, Self::Minor, Self::Static, Self::Large, Self::OffHeap];
 
     /// Its name, as it is printed.
     pub const fn name(self) -> &'static str {
@@ -101,6 +100,7 @@ impl Space {
             Self::Minor => "minor",
             Self::Static => "static",
             Self::Large => "large",
+            Self::OffHeap => "off-heap",
         }
     }
 }
@@ -164,8 +164,28 @@ pub struct Function {
 /// What a custom block holds elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Custom {
-    /// Bytes outside the heap that go away with it.
-    pub external: u64,
+    /// Bytes outside the heap that go away with it; `None` if how many is unknown.
+    pub external: Option<u64>,
+    /// Memory outside that it shares with other custom blocks.
+    pub shared: Option<Shared>,
+}
+
+/// Where a custom block has the memory outside the heap that it shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// Its field that leads there.
+    pub field: u64,
+    /// What tells this memory from other: the address of what counts its owners.
+    pub owner: u64,
+}
+
+/// Memory outside the heap that several custom blocks keep.
+#[derive(Clone, Debug, Default)]
+pub struct Owned {
+    /// How much; `None` if that is unknown.
+    pub external: Option<u64>,
+    /// What sort of memory.
+    pub name: &'static str,
 }
 
 /// What only the runtime knows, asked while walking. `block` is the address of a block's first
@@ -175,17 +195,22 @@ pub trait Details {
     fn custom(&mut self, block: u64, ops: u64, words: &[u64]) -> Custom;
     /// The identifier of custom operations. Asked once for each.
     fn identifier(&mut self, ops: u64, into: &mut Vec<u8>);
+    /// The memory that custom blocks share. Asked once for each owner, after all custom blocks.
+    fn owned(&mut self, owner: u64) -> Owned;
     /// The function at a code pointer. Asked once for each; left empty where it is not known.
     fn function(&mut self, code: u64, into: &mut Function);
     /// Every value on the stacks that a continuation holds. Asked twice for each, and must say
     /// the same both times.
     fn continuation(&mut self, block: u64, words: &[u64], each: &mut dyn FnMut(u64));
+    /// How long the target stood still, in nanoseconds; 0 if that is not known. Asked once, when all
+    /// blocks are written: the target has long gone on by then, and says how long it took.
+    fn pause(&mut self) -> u64;
 }
 
 /// What came into the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Blocks, static ones too.
+    /// Blocks, static ones too, and those that stand for shared memory outside the heap.
     pub blocks: u64,
     /// Pointers between blocks.
     pub edges: u64,

@@ -9,7 +9,7 @@ use crate::format::{CODEC_LZ4, CODEC_NONE, FILE_HEADER, MAGIC, SECTION_HEADER, V
 
 /// Writes sections one by one.
 #[derive(Debug)]
-pub(super) struct Sections<W> {
+pub(crate) struct Sections<W> {
     out: W,
     /// Header and payload of the section that is being written.
     buffer: Vec<u8>,
@@ -19,17 +19,21 @@ pub(super) struct Sections<W> {
 
 impl<W: Write> Sections<W> {
     /// Starts a file.
-    pub(super) fn start(mut out: W, pause: u64) -> io::Result<Self> {
+    pub(super) fn start(mut out: W) -> io::Result<Self> {
         let mut header = [0; FILE_HEADER];
         header[..6].copy_from_slice(MAGIC);
-        header[6..8].copy_from_slice(&VERSION.to_le_bytes());
-        header[8..].copy_from_slice(&pause.to_le_bytes());
+        header[6..].copy_from_slice(&VERSION.to_le_bytes());
         out.write_all(&header)?;
         Ok(Self { out, buffer: Vec::new(), written: header.len() as u64 })
     }
 
+    /// Goes on with a file that has begun.
+    pub(crate) const fn behind(out: W) -> Self {
+        Self { out, buffer: Vec::new(), written: 0 }
+    }
+
     /// Writes a section with `count` blocks; `raw` is its payload before compression.
-    pub(super) fn section(&mut self, kind: u16, count: u32, raw: &[u8]) -> io::Result<()> {
+    pub(crate) fn section(&mut self, kind: u16, count: u32, raw: &[u8]) -> io::Result<()> {
         let length = u32::try_from(raw.len()).map_err(|_| {
             io::Error::new(io::ErrorKind::Unsupported, "a section of more than 4 GiB")
         })?;

@@ -1,0 +1,47 @@
+//! The tables that name things, as they stand in the file.
+
+use crate::facts::Facts;
+use crate::label::Labels;
+use crate::wire::{put, put_bytes};
+
+pub(crate) fn facts(facts: &Facts) -> Vec<u8> {
+    let mut raw = Vec::new();
+    for number in [facts.taken_at, facts.clock, facts.number, facts.reason as u64, facts.pid] {
+        put(&mut raw, number);
+    }
+    put_bytes(&mut raw, &facts.program);
+    put_bytes(&mut raw, &facts.runtime);
+    put(&mut raw, facts.counters.len() as u64);
+    for (name, value) in &facts.counters {
+        put_bytes(&mut raw, name);
+        put(&mut raw, *value);
+    }
+    put_bytes(&mut raw, &facts.label);
+    raw
+}
+
+pub(crate) fn labels(labels: &Labels) -> Vec<u8> {
+    let mut raw = Vec::new();
+    put(&mut raw, labels.texts.len() as u64);
+    for text in 0..labels.texts.len() as u32 {
+        put_bytes(&mut raw, labels.texts.get(text));
+    }
+    put(&mut raw, labels.labels.len() as u64);
+    for label in &labels.labels {
+        put(&mut raw, label.parent.map_or(0, |parent| u64::from(parent.0) + 1));
+        raw.push(label.kind.code());
+        raw.push(label.part.code());
+        put(&mut raw, u64::from(label.name));
+        put(&mut raw, u64::from(label.file));
+        put(&mut raw, label.number);
+    }
+    raw
+}
+
+/// Appends a function to the table of functions.
+pub(crate) fn function(raw: &mut Vec<u8>, code: u64, name: &[u8], file: &[u8], line: u32) {
+    put(raw, code);
+    put_bytes(raw, name);
+    put_bytes(raw, file);
+    put(raw, u64::from(line));
+}
