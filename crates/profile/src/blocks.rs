@@ -9,13 +9,15 @@
 //! | source | 1 |
 //! | order of collection | 4, if it was collected |
 //! | domain | 2, only if the trace has several |
+//! | rate | 1, only if it changed |
 //! | order of allocation | 4, likewise |
 //!
-//! 39 bytes at most; the table of backtraces comes on top, at 8 bytes and more a *distinct* call
+//! 40 bytes at most; the table of backtraces comes on top, at 8 bytes and more a *distinct* call
 //! path, and 2 to 8 while a report is made.
 
 use std::ops::Range;
 
+use memtrail_trace::rates::MAX_HALVINGS;
 use memtrail_trace::{DomainId, Source, StackId, Words};
 use rustc_hash::FxHashMap;
 
@@ -39,6 +41,8 @@ pub struct Blocks {
     /// Of the first block, and of all if `domains` is empty.
     domain: DomainId,
     domains: Vec<DomainId>,
+    /// How often the trace's rate was halved; empty if it never was.
+    halvings: Vec<u8>,
     /// Lengths that do not fit, by row. Their cell holds the highest number.
     long: FxHashMap<u32, u64>,
     /// Numbers of samples that do not fit, likewise.
@@ -169,6 +173,24 @@ impl Blocks {
         self.domains.get(row.0 as usize).copied().unwrap_or(self.domain)
     }
 
+    /// How often the trace's rate was halved when a block was sampled.
+    pub fn halvings(&self, row: Row) -> u8 {
+        self.halvings.get(row.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// Whether the rate was halved for any block.
+    pub fn are_adapted(&self) -> bool {
+        !self.halvings.is_empty()
+    }
+
+    /// The last block that came was sampled at the trace's rate, halved so often.
+    pub(crate) fn set_halvings_of_last(&mut self, halvings: u8) {
+        if halvings > 0 || self.are_adapted() {
+            self.halvings.resize(self.len().saturating_sub(1), 0);
+            self.halvings.push(halvings.min(MAX_HALVINGS));
+        }
+    }
+
     /// The domains that allocated blocks, in the order of their numbers.
     pub fn domains(&self) -> Vec<DomainId> {
         let mut seen = vec![false; 1 << 16];
@@ -196,7 +218,7 @@ impl Blocks {
     pub fn memory(&self) -> usize {
         let each = 3 * Times::BYTES + size_of::<StackId>() + 4 + 2 + size_of::<Source>();
         let orders = self.by_collection.len() + self.by_allocation.as_ref().map_or(0, Vec::len);
-        let domains = self.domains.len() * size_of::<DomainId>();
+        let domains = self.domains.len() * size_of::<DomainId>() + self.halvings.len();
         // A hash table keeps room for more than it holds, and a byte a slot.
         let tables = 2 * (self.long.len() + self.many.len()) * (size_of::<(u32, u64)>() + 1);
         self.len() * each + orders * size_of::<Row>() + domains + tables
@@ -258,6 +280,7 @@ impl Blocks {
         samples.shrink_to_fit();
         self.sources.shrink_to_fit();
         self.domains.shrink_to_fit();
+        self.halvings.shrink_to_fit();
         self.by_collection.shrink_to_fit();
     }
 
@@ -281,6 +304,7 @@ impl Blocks {
     /// The columns of some rows, for passes over all of them.
     pub(crate) fn columns(&self, rows: Range<usize>) -> Columns<'_> {
         let domains = if self.domains.is_empty() { 0..0 } else { rows.clone() };
+        let halvings = if self.halvings.is_empty() { 0..0 } else { rows.clone() };
         Columns {
             first: rows.start as u32,
             allocated: self.allocated.part(rows.clone()),
@@ -291,6 +315,7 @@ impl Blocks {
             samples: &self.samples[rows.clone()],
             sources: &self.sources[rows],
             domains: &self.domains[domains],
+            halvings: &self.halvings[halvings],
             blocks: self,
         }
     }
@@ -308,6 +333,7 @@ pub(crate) struct Columns<'a> {
     pub(crate) sources: &'a [Source],
     /// Empty if all blocks are of one domain.
     pub(crate) domains: &'a [DomainId],
+    halvings: &'a [u8],
     blocks: &'a Blocks,
 }
 
@@ -322,6 +348,11 @@ impl Columns<'_> {
             u32::MAX => self.blocks.length(Row(self.first + at as u32)),
             length => Words(length.into()),
         }
+    }
+
+    #[inline]
+    pub(crate) fn halvings(&self, at: usize) -> u8 {
+        self.halvings.get(at).copied().unwrap_or(0)
     }
 
     #[inline]

@@ -4,6 +4,7 @@
 //! the format a collection may stand in the file before the allocation it ends. A damaged trace
 //! may tell anything: what makes no sense is left out and counted.
 
+use memtrail_trace::rates::RateChanges;
 use memtrail_trace::{Alloc, BlockId, Event, Mark, Source, Timestamp};
 use rustc_hash::FxHashMap;
 
@@ -63,6 +64,7 @@ pub struct ProfileBuilder {
     /// Ends of blocks that are not there yet.
     early: FxHashMap<BlockId, Early>,
     threads: Option<Threads>,
+    rates: RateChanges,
     end: Elapsed,
     inconsistent: Inconsistencies,
 }
@@ -101,6 +103,7 @@ impl ProfileBuilder {
             ids: Ids::default(),
             early: FxHashMap::default(),
             threads: None,
+            rates: RateChanges::default(),
             end: Elapsed(0),
             inconsistent: Inconsistencies::default(),
         }
@@ -110,6 +113,11 @@ impl ProfileBuilder {
     pub fn threads(&mut self, log: ThreadLog) {
         let rows = self.blocks.len();
         self.threads.get_or_insert_with(|| Threads::after(rows)).learn(log);
+    }
+
+    /// At which rate the blocks to come were sampled. What was said before is part of it.
+    pub fn rates(&mut self, changes: RateChanges) {
+        self.rates = changes;
     }
 
     /// Takes an event of a trace.
@@ -134,6 +142,9 @@ impl ProfileBuilder {
             self.samples += samples;
             self.course.allocated(block.time, samples, block.source);
             self.blocks.push(&Block { samples, ..*block });
+            if !self.rates.is_empty() {
+                self.blocks.set_halvings_of_last(self.rates.halvings(block.domain, id));
+            }
             if let Some(threads) = &mut self.threads {
                 threads.push(block.domain, id);
             }

@@ -28,12 +28,20 @@
 //! (D. G. Horvitz and D. J. Thompson, *A Generalization of Sampling Without Replacement From a
 //! Finite Universe*, JASA 47, 1952), and so is the estimator of its variance.
 //!
+//! A recording may halve its rate on the way, to λ/w for some blocks. Of these the trace counts *k* = *w n*
+//! samples where *n* were taken, so that the first estimator is the same sum; its variance is then
+//! (1−λ/w)/λ² · Σ *w k*, and *p* is that of λ/w. The rate depends only on what was sampled before, so
+//! all of this stays as it is. Which block has which *w* is told beside the trace
+//! ([`RateChanges`](memtrail_trace::rates::RateChanges)); for a bare trace it is taken for 1, and
+//! standard errors are too small.
+//!
 //! Both are exact at λ = 1. Words are estimated from *k* rather than from lengths because these
 //! sums are those of memtrace's tools, and add up whatever way blocks are grouped.
 //!
 //! A peak is chosen *with* regard to what was sampled: the highest of many estimates is on average
 //! a little too high, by less than its standard error when the curve has one clear top.
 
+use memtrail_trace::rates::MAX_HALVINGS;
 use memtrail_trace::{SampleRate, Source, Words};
 use serde::Serialize;
 
@@ -55,10 +63,14 @@ pub struct Sum {
     pub recorded: u64,
     /// Samples in them.
     pub samples: u64,
+    /// Samples, each times the number that it stands for beyond itself.
+    pub(crate) excess: f64,
     /// Σ 1/p.
     blocks: f64,
     /// Σ (1−p)/p².
     blocks_variance: f64,
+    /// Σ ((1−p)/p²)².
+    blocks_squares: f64,
 }
 
 impl Sum {
@@ -66,8 +78,10 @@ impl Sum {
     pub fn add(&mut self, other: &Self) {
         self.recorded += other.recorded;
         self.samples += other.samples;
+        self.excess += other.excess;
         self.blocks += other.blocks;
         self.blocks_variance += other.blocks_variance;
+        self.blocks_squares += other.blocks_squares;
     }
 }
 
@@ -75,12 +89,19 @@ impl Sum {
 #[derive(Clone, Debug)]
 pub struct Estimator {
     rate: f64,
-    /// ln(1−λ).
-    ln_miss: f64,
+    /// ln(1−λ), of the rate halved so often.
+    ln_miss: [f64; RATES],
     word_bytes: f64,
-    /// 1/p for small blocks, by words.
+    /// 1/p for small blocks, by words, for each rate.
     weights: Vec<f64>,
+    /// How many samples a sample stands for beyond itself, on average over the trace.
+    mean_excess: f64,
 }
+
+/// How many rates there can be in a recording.
+const RATES: usize = MAX_HALVINGS as usize + 1;
+/// Blocks of fewer words have their weights computed in advance.
+const SMALL: usize = 1024;
 
 impl Estimator {
     /// For one trace. A rate that is no rate, as a damaged trace may have it, is taken for 1.
@@ -88,12 +109,26 @@ impl Estimator {
         let rate = if rate.0 > 0.0 && rate.0 <= 1.0 { rate.0 } else { 1.0 };
         let mut estimator = Self {
             rate,
-            ln_miss: (-rate).ln_1p(),
+            ln_miss: std::array::from_fn(|k| (-rate / (1_u64 << k) as f64).ln_1p()),
             word_bytes: if word_bits == 32 { 4.0 } else { 8.0 },
             weights: Vec::new(),
+            mean_excess: 0.0,
         };
-        estimator.weights = (0..1024).map(|words| estimator.weigh(words)).collect();
+        let sizes = |k| (0..SMALL as u64).map(move |words| (words, k));
+        estimator.weights =
+            (0..RATES).flat_map(sizes).map(|(words, k)| estimator.weigh(words, k)).collect();
         estimator
+    }
+
+    /// Learns what a sample stands for on average.
+    pub(crate) fn learn(&mut self, adapted: Option<&Adapted>) {
+        self.mean_excess = adapted.map_or(0.0, |adapted| adapted.mean_excess);
+    }
+
+    /// Variance of a number of samples, for each of them: what they stand for is taken for the
+    /// average over the trace.
+    pub fn variance_per_sample(&self) -> f64 {
+        1.0 + self.mean_excess - self.rate
     }
 
     /// Samples per word.
@@ -108,32 +143,48 @@ impl Estimator {
 
     /// Adds a recorded block to a sum, and says how many blocks it stands for.
     #[inline]
-    pub fn add(&self, sum: &mut Sum, length: Words, source: Source, samples: u64) -> f64 {
-        let weight = self.weight(length, source);
+    pub fn add(
+        &self,
+        sum: &mut Sum,
+        length: Words,
+        source: Source,
+        samples: u64,
+        halvings: u8,
+    ) -> f64 {
+        let weight = self.weight(length, source, halvings);
         sum.recorded += 1;
         sum.samples = sum.samples.saturating_add(samples);
+        sum.excess += excess(samples, halvings);
         sum.blocks += weight;
         // (1−p)/p² = (1/p − 1)/p
-        sum.blocks_variance += (weight - 1.0) * weight;
+        let variance = (weight - 1.0) * weight;
+        sum.blocks_variance += variance;
+        sum.blocks_squares += variance * variance;
         weight
     }
 
     /// Adds a row of the columns to a sum.
     pub fn add_row(&self, sum: &mut Sum, blocks: &Blocks, row: Row) {
-        self.add(sum, blocks.length(row), blocks.source(row), blocks.samples(row));
+        let (length, samples) = (blocks.length(row), blocks.samples(row));
+        self.add(sum, length, blocks.source(row), samples, blocks.halvings(row));
     }
 
-    /// Adds recorded blocks of the same size, but not their samples.
+    /// Adds recorded blocks of the same size, of the trace's own rate, but not their samples.
     pub(crate) fn add_alike(&self, sum: &mut Sum, words: Words, recorded: u64) {
-        let (weight, count) = (self.weigh(words.0), recorded as f64);
+        if recorded == 0 {
+            return;
+        }
+        let (weight, count) = (self.weigh(words.0, 0), recorded as f64);
+        let variance = (weight - 1.0) * weight;
         sum.recorded += recorded;
         sum.blocks += weight * count;
-        sum.blocks_variance += (weight - 1.0) * weight * count;
+        sum.blocks_variance += variance * count;
+        sum.blocks_squares += variance * variance * count;
     }
 
-    /// What each block of few words, headers included, stands for.
+    /// What each block of few words, headers included, stands for, at the trace's own rate.
     pub(crate) fn small(&self) -> &[f64] {
-        &self.weights
+        &self.weights[..SMALL]
     }
 
     /// How many words of a block could be samples: its header is one, if it has one.
@@ -142,39 +193,114 @@ impl Estimator {
         Words(length.0.saturating_add(u64::from(source != Source::External)))
     }
 
-    /// How many blocks a recorded block stands for: 1/p.
+    /// How many blocks a recorded block stands for: 1/p. The trace's rate was halved so often for it.
     #[inline]
-    pub fn weight(&self, length: Words, source: Source) -> f64 {
+    pub fn weight(&self, length: Words, source: Source, halvings: u8) -> f64 {
         let Words(words) = Self::words(length, source);
-        match self.weights.get(words as usize) {
-            Some(&weight) => weight,
-            None => self.weigh(words),
+        let rate = usize::from(halvings).min(RATES - 1);
+        if words < SMALL as u64 {
+            self.weights[rate * SMALL + words as usize]
+        } else {
+            self.weigh(words, rate)
         }
     }
 
-    fn weigh(&self, words: u64) -> f64 {
+    fn weigh(&self, words: u64, rate: usize) -> f64 {
         // No block of no words can be recorded, but a damaged trace may hold one.
         let words = words.max(1) as f64;
         // p = 1 − e^(N ln(1−λ)), exact also where p is tiny; at λ = 1 the logarithm is −∞ and p 1.
-        -1.0 / (words * self.ln_miss).exp_m1()
+        -1.0 / (words * self.ln_miss[rate]).exp_m1()
     }
 
     /// Bytes, headers included.
     pub fn bytes(&self, sum: &Sum) -> Estimate {
-        self.bytes_of(sum.samples)
+        let samples = sum.samples as f64;
+        self.bytes_with(samples, samples * (1.0 - self.rate) + sum.excess)
     }
 
-    /// Bytes, headers included, from a number of samples.
+    /// Bytes, headers included, from a number of samples. In a recording whose rate changed, each
+    /// sample is taken to stand for as many as the average.
     pub fn bytes_of(&self, samples: u64) -> Estimate {
         let samples = samples as f64;
-        Estimate {
-            value: samples * self.bytes_per_sample(),
-            stderr: (samples * (1.0 - self.rate)).sqrt() * self.bytes_per_sample(),
-        }
+        self.bytes_with(samples, samples * self.variance_per_sample())
+    }
+
+    fn bytes_with(&self, samples: f64, variance: f64) -> Estimate {
+        let unit = self.bytes_per_sample();
+        Estimate { value: samples * unit, stderr: variance.max(0.0).sqrt() * unit }
     }
 
     /// Blocks.
     pub fn blocks(&self, sum: &Sum) -> Estimate {
-        Estimate { value: sum.blocks, stderr: sum.blocks_variance.max(0.0).sqrt() }
+        let typical =
+            if sum.blocks_variance > 0.0 { sum.blocks_squares / sum.blocks_variance } else { 0.0 };
+        let variance = sum.blocks_variance + FEW * typical;
+        Estimate { value: sum.blocks, stderr: variance.max(0.0).sqrt() }
+    }
+}
+
+/// What is added to the variance of a number of blocks: so many times that of a typical one, where each
+/// counts by its share of the variance.
+///
+/// Where few blocks were recorded, the variance is estimated from these few, and is too small exactly
+/// when too few were: of a number with mean 5, 12.5 % of all draws are more than two of their own
+/// roots away. The score interval of a Poisson variable mends that: n + z²/2 ± z √(n + z²/4). An error
+/// that reaches as far as both its sides together, for z = 2, is close to √(n + 2).
+const FEW: f64 = 2.0;
+
+/// Samples at a halved rate, each times the number that it stands for beyond itself.
+fn excess(samples: u64, halvings: u8) -> f64 {
+    let weight = 1_u64 << halvings.min(MAX_HALVINGS);
+    samples as f64 * (weight - 1) as f64
+}
+
+/// How far the rate of a recording was lowered on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Adapted {
+    /// The lowest rate of any block.
+    pub lowest_samples_per_word: f64,
+    /// Samples that were taken, by the words that they stand for.
+    pub mean_samples_per_word: f64,
+    #[serde(skip)]
+    mean_excess: f64,
+}
+
+impl Adapted {
+    /// Of all blocks; `None` if they were sampled at the trace's own rate.
+    pub fn of(blocks: &Blocks, rate: SampleRate) -> Option<Self> {
+        if !blocks.are_adapted() {
+            return None;
+        }
+        let mut sum = AdaptedSum::default();
+        for row in blocks.rows() {
+            sum.add(blocks.samples(row), blocks.halvings(row));
+        }
+        sum.finish(rate)
+    }
+}
+
+/// What [`Adapted`] is made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct AdaptedSum {
+    samples: f64,
+    taken: f64,
+    excess: f64,
+    lowest: u8,
+}
+
+impl AdaptedSum {
+    pub(crate) fn add(&mut self, samples: u64, halvings: u8) {
+        self.samples += samples as f64;
+        self.taken += samples as f64 / (1_u64 << halvings) as f64;
+        self.excess += excess(samples, halvings);
+        self.lowest = self.lowest.max(halvings);
+    }
+
+    pub(crate) fn finish(&self, rate: SampleRate) -> Option<Adapted> {
+        (self.lowest > 0).then(|| Adapted {
+            lowest_samples_per_word: rate.0 / (1_u64 << self.lowest) as f64,
+            mean_samples_per_word: rate.0 * self.taken / self.samples.max(1.0),
+            mean_excess: self.excess / self.samples.max(1.0),
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! A profile of a trace that still grows: what comes is added to what is there.
 
+use memtrail_trace::rates::RateChanges;
 use memtrail_trace::{Detail, Error, Event, Follow, StackTree, Tables};
 
 use crate::build::ProfileBuilder;
@@ -13,6 +14,8 @@ pub struct GrowingProfile {
     known: Option<Known>,
     /// Until there is a builder that can take it.
     threads: Option<ThreadLog>,
+    /// Likewise.
+    rates: Option<RateChanges>,
 }
 
 /// From when the trace has said what it is.
@@ -24,7 +27,7 @@ struct Known {
 
 impl Default for GrowingProfile {
     fn default() -> Self {
-        Self { follow: Follow::new(Detail::Stacks), known: None, threads: None }
+        Self { follow: Follow::new(Detail::Stacks), known: None, threads: None, rates: None }
     }
 }
 
@@ -55,13 +58,18 @@ impl GrowingProfile {
         self.threads = Some(log);
     }
 
+    /// At which rate the blocks that come next were sampled, likewise.
+    pub fn rates(&mut self, changes: RateChanges) {
+        self.rates = Some(changes);
+    }
+
     /// Reads the packets that are whole in `tail`, the bytes of the file from
     /// [`offset`](Self::offset) to its present end. Whether there are any.
     pub fn advance(&mut self, tail: &[u8]) -> bool {
         let before = self.offset();
         self.start(tail);
         let Some(known) = &mut self.known else { return false };
-        known.lend(&mut self.follow, self.threads.take());
+        known.lend(&mut self.follow, self.threads.take(), self.rates.take());
         self.follow.advance(tail, |event: Event<'_>, _: &Tables| known.builder.event(event));
         known.builder.settle();
         known.take_back(&mut self.follow);
@@ -75,7 +83,7 @@ impl GrowingProfile {
     pub fn finish(&mut self, tail: &[u8]) -> Result<(), Error> {
         self.start(tail);
         let Some(known) = &mut self.known else { return self.follow.finish(tail, |_, _| {}) };
-        known.lend(&mut self.follow, self.threads.take());
+        known.lend(&mut self.follow, self.threads.take(), self.rates.take());
         let finished =
             self.follow.finish(tail, |event: Event<'_>, _: &Tables| known.builder.event(event));
         known.builder.end();
@@ -105,8 +113,16 @@ impl GrowingProfile {
 
 impl Known {
     /// Gives builder and reader what the profile has.
-    fn lend(&mut self, follow: &mut Follow, threads: Option<ThreadLog>) {
+    fn lend(
+        &mut self,
+        follow: &mut Follow,
+        threads: Option<ThreadLog>,
+        rates: Option<RateChanges>,
+    ) {
         self.builder.exchange(&mut self.profile);
+        if let Some(rates) = rates {
+            self.builder.rates(rates);
+        }
         if let Some(threads) = threads {
             self.builder.threads(threads);
         }
@@ -117,6 +133,7 @@ impl Known {
         self.builder.exchange(&mut self.profile);
         self.exchange_tables(follow);
         self.profile.damage = follow.anomalies().clone();
+        self.profile.learn_rates();
     }
 
     fn exchange_tables(&mut self, follow: &mut Follow) {

@@ -1,11 +1,12 @@
 //! A whole trace, read and put in order.
 
+use memtrail_trace::rates::RateChanges;
 use memtrail_trace::{Anomalies, BlockId, Detail, Error, Locations, Reader, StackTree, TraceInfo};
 
 use crate::blocks::{Blocks, Row};
 use crate::build::{Built, Inconsistencies, ProfileBuilder};
 use crate::course::Course;
-use crate::estimate::Estimator;
+use crate::estimate::{Adapted, Estimator};
 use crate::ids::Ids;
 use crate::threads::{ThreadLog, Threads};
 use crate::time::Elapsed;
@@ -33,19 +34,23 @@ pub struct Profile {
     pub course: Course,
     /// Which thread allocated each block, if the recording says so.
     pub threads: Option<Threads>,
+    /// How far the rate was lowered on the way, if it was.
+    pub adapted: Option<Adapted>,
     pub(crate) ids: Ids,
 }
 
 impl Profile {
     /// Reads a trace. `progress` is told the number of events so far, every million or so.
     pub fn read(trace: &[u8], progress: impl FnMut(u64)) -> Result<Self, Error> {
-        Self::read_with(trace, None, progress)
+        Self::read_with(trace, None, None, progress)
     }
 
-    /// As [`read`](Self::read), with the list that says which thread allocated what.
+    /// As [`read`](Self::read), with the lists that say which thread allocated what, and what was
+    /// sampled at which rate.
     pub fn read_with(
         trace: &[u8],
         threads: Option<ThreadLog>,
+        rates: Option<RateChanges>,
         mut progress: impl FnMut(u64),
     ) -> Result<Self, Error> {
         let reader = Reader::new(trace)?;
@@ -53,6 +58,9 @@ impl Profile {
         let mut builder = ProfileBuilder::new(info.start);
         if let Some(threads) = threads {
             builder.threads(threads);
+        }
+        if let Some(rates) = rates {
+            builder.rates(rates);
         }
         let mut events = 0_u64;
         let decoded = reader.for_each(Detail::Stacks, |event, _| {
@@ -75,7 +83,7 @@ impl Profile {
     ) -> Self {
         let Built { blocks, course, threads, ids, end, inconsistent } = builder.finish();
         let estimator = Estimator::new(info.sample_rate, info.word_bits);
-        Self {
+        let mut profile = Self {
             info,
             blocks,
             locations,
@@ -86,8 +94,17 @@ impl Profile {
             estimator,
             course,
             threads,
+            adapted: None,
             ids,
-        }
+        };
+        profile.learn_rates();
+        profile
+    }
+
+    /// Sums up at which rates the blocks were sampled.
+    pub(crate) fn learn_rates(&mut self) {
+        self.adapted = Adapted::of(&self.blocks, self.info.sample_rate);
+        self.estimator.learn(self.adapted.as_ref());
     }
 
     /// The row of the block with an id of the trace.

@@ -1,10 +1,13 @@
 //! A trace in a few figures, without its backtraces.
 
-use memtrail_trace::{Event, Source, Timestamp, Words};
+use memtrail_trace::rates::RateChanges;
+use memtrail_trace::{Event, SampleRate, Source, Timestamp, Words};
 use rustc_hash::FxHashMap;
 
+use crate::estimate::{Adapted, AdaptedSum};
+
 /// Sums over all events. Samples, unless it says blocks; each stands for `1 / sample rate` words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Blocks allocated.
     pub blocks: u64,
@@ -32,6 +35,7 @@ pub struct Stats {
     pub last: Timestamp,
     /// Domains that allocated.
     pub domains: u64,
+    rates: AdaptedSum,
 }
 
 /// Bounds of [`Stats::small`], in words.
@@ -41,6 +45,11 @@ impl Stats {
     /// Allocated, wherever.
     pub fn allocated(&self) -> u64 {
         self.minor + self.major + self.external
+    }
+
+    /// How far the rate was lowered below the trace's, if it was.
+    pub fn adapted(&self, rate: SampleRate) -> Option<Adapted> {
+        self.rates.finish(rate)
     }
 
     /// Not found dead by the end of the trace.
@@ -59,9 +68,15 @@ pub struct StatsBuilder {
     /// Other live blocks, if they have more than one sample, as few have.
     old: FxHashMap<u64, u64>,
     domains: Vec<bool>,
+    rates: RateChanges,
 }
 
 impl StatsBuilder {
+    /// At which rate the blocks to come were sampled.
+    pub fn rates(&mut self, changes: RateChanges) {
+        self.rates = changes;
+    }
+
     /// Counts one event.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>) {
@@ -72,6 +87,9 @@ impl StatsBuilder {
                 let samples = a.samples.min(u64::MAX - stats.allocated());
                 stats.last = a.time;
                 stats.blocks += 1;
+                if !self.rates.is_empty() {
+                    stats.rates.add(samples, self.rates.halvings(a.domain, a.id));
+                }
                 match a.source {
                     Source::Minor => stats.minor += samples,
                     Source::Major => stats.major += samples,

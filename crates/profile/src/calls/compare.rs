@@ -26,8 +26,8 @@ pub struct Side<'a> {
     pub view: View<'a>,
     /// Bytes that a sample stands for.
     pub bytes_per_sample: f64,
-    /// Samples per word.
-    pub rate: f64,
+    /// Variance of a number of samples, for each of them.
+    pub variance: f64,
     /// What bytes are multiplied with, to make the sides comparable: 1, or one by the duration.
     pub scale: f64,
 }
@@ -118,8 +118,8 @@ impl Side<'_> {
     fn bytes(&self, cell: Cell) -> Estimate {
         let samples = cell.samples as f64;
         let unit = self.bytes_per_sample * self.scale;
-        let missed = (1.0 - self.rate).max(0.0);
-        Estimate { value: samples * unit, stderr: (samples * missed).sqrt() * unit }
+        let variance = samples * self.variance.max(0.0);
+        Estimate { value: samples * unit, stderr: variance.sqrt() * unit }
     }
 
     fn key(&self, label: Label) -> &str {

@@ -5,16 +5,19 @@
 //!
 //! - A fragment is **heavy** if more than 0.5 % of all samples are in blocks on whose path it
 //!   stands, but in no longer heavy fragment: what longer ones do not explain.
-//! - Its **representative** is the longest fragment that is contained in the same heavy ones.
-//! - **Paths** are the representatives that contain no other one: the heaviest first, those that
-//!   only go on from one that was taken are dropped.
+//! - **Paths** are the heavy fragments: each is as long as it can be for the weight that it carries.
+//! - The **representative** of a function or site is the longest fragment that is contained in the
+//!   same heavy ones.
 //! - **Functions** are the single functions and sites of heavy fragments; of those with the same
 //!   representative only the innermost is kept.
 //!
-//! These are `memtrace_viewer`'s points of interest. It counts fragments lossily (to within 0.01 %),
-//! and takes a sample that two overlapping heavy fragments explain off twice; here counts are
-//! exact. It also lets its marks for the ends of a path take part, and so drops every path that
-//! begins at the toplevel or ends at an allocation; here only functions and sites do.
+//! What all but 0.5 % passes through says nothing about where the weight is. It is left out, unless
+//! it ends at an allocation site or nothing else is there.
+//!
+//! Heavy fragments and functions are those of `memtrace_viewer`. It counts fragments lossily (to
+//! within 0.01 %), and takes a sample that two overlapping heavy fragments explain off twice; here
+//! counts are exact. Its paths are other ones: the representatives that contain no other one, so
+//! that what all leaks have in common hides the leaks.
 //!
 //! # How
 //!
@@ -29,7 +32,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::View;
-use super::entities::{Entity, NONE};
+use super::entities::{Entity, Kind, NONE};
 use super::suffixes::Suffixes;
 
 /// A piece of a call path that carries weight.
@@ -41,7 +44,7 @@ pub struct Suspect {
     pub samples: u64,
 }
 
-/// Points of interest, both lists the heaviest first, after the two ends of all paths.
+/// Points of interest, both lists the heaviest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Suspects {
     /// The share that makes a fragment heavy. It is what was asked for, unless so many fragments
@@ -63,9 +66,7 @@ const ENTITIES: usize = 1 << 22;
 /// The points of interest among what was chosen; `significance` is usually [`SIGNIFICANCE`].
 pub fn suspects(view: View<'_>, significance: f64) -> Suspects {
     let samples = view.cells.all().samples;
-    let ends = [Entity::TOPLEVEL, Entity::ALLOCATIONS];
-    let ends = || ends.map(|end| Suspect { path: vec![end], samples }).to_vec();
-    let mut found = Suspects { significance, functions: ends(), paths: ends() };
+    let mut found = Suspects { significance, ..Suspects::default() };
     if samples == 0 {
         return found;
     }
@@ -77,10 +78,32 @@ pub fn suspects(view: View<'_>, significance: f64) -> Suspects {
         }
         found.significance *= 2.0;
     };
-    let classes = Classes::new(&weighed, &heavy);
-    found.functions.extend(classes.functions(&weighed));
-    found.paths.extend(classes.paths(&weighed));
+    let least = (samples as f64 * found.significance) as u64;
+    let functions = Classes::new(&weighed, &heavy).functions(&weighed);
+    found.functions = telling(&weighed, functions, samples - least);
+    found.paths = telling(&weighed, paths(&weighed, &heavy), samples - least);
     found
+}
+
+/// The suspects without those that have so many samples that they say nothing.
+fn telling(weighed: &Weighed<'_>, suspects: Vec<Suspect>, too_many: u64) -> Vec<Suspect> {
+    let entities = weighed.view.entities;
+    let is_site = |suspect: &Suspect| {
+        suspect.path.last().is_some_and(|entity| entities.kind(*entity) == Kind::Site)
+    };
+    let (tell, other): (Vec<_>, Vec<_>) =
+        suspects.into_iter().partition(|some| some.samples < too_many || is_site(some));
+    if tell.is_empty() { other } else { tell }
+}
+
+fn paths(weighed: &Weighed<'_>, heavy: &[Fragment]) -> Vec<Suspect> {
+    let suspect = |fragment: &Fragment| Suspect {
+        path: weighed.path(fragment).into_iter().map(Entity).collect(),
+        samples: fragment.samples,
+    };
+    let mut paths: Vec<Suspect> = heavy.iter().map(suspect).collect();
+    sort(&mut paths);
+    paths
 }
 
 /// A fragment: some innermost entities of some nodes' paths.
@@ -308,7 +331,6 @@ type Class = (u32, u32);
 struct Classes {
     /// Entity, its place in its representative, and that.
     members: Vec<(u32, u32, Class)>,
-    representatives: FxHashMap<Class, Fragment>,
 }
 
 impl Classes {
@@ -332,7 +354,7 @@ impl Classes {
             agree(&paths, path, &mut around, false);
             agree(&paths, path, &mut around, true);
         }
-        let mut classes = Self { members: Vec::new(), representatives: FxHashMap::default() };
+        let mut classes = Self { members: Vec::new() };
         for entity in met {
             let Some(Around { fragment, at, left, right }) = around[entity as usize] else {
                 continue;
@@ -343,14 +365,8 @@ impl Classes {
                 last = weighed.view.tree.parent(last);
             }
             let len = left + 1 + right;
-            let (from, to) = weighed.suffixes.like(last, len);
-            let class = (from as u32, len);
-            classes.members.push((entity, left, class));
-            classes.representatives.entry(class).or_insert_with(|| {
-                let mut fragment = Fragment { len, from: class.0, to: to as u32, samples: 0 };
-                fragment.samples = weighed.nodes(&fragment).map(|n| weighed.weight[n]).sum();
-                fragment
-            });
+            let (from, _) = weighed.suffixes.like(last, len);
+            classes.members.push((entity, left, (from as u32, len)));
         }
         classes
     }
@@ -367,25 +383,6 @@ impl Classes {
             .collect();
         sort(&mut functions);
         functions
-    }
-
-    /// A representative contains another one unless it is that of all its entities.
-    fn paths(&self, weighed: &Weighed<'_>) -> Vec<Suspect> {
-        let mut count: FxHashMap<Class, u32> = FxHashMap::default();
-        for &(.., class) in &self.members {
-            *count.entry(class).or_default() += 1;
-        }
-        let mut paths: Vec<Suspect> = self
-            .representatives
-            .iter()
-            .filter(|(class, _)| count.get(class) == Some(&class.1))
-            .map(|(_, fragment)| Suspect {
-                path: weighed.path(fragment).into_iter().map(Entity).collect(),
-                samples: fragment.samples,
-            })
-            .collect();
-        sort(&mut paths);
-        paths
     }
 }
 

@@ -86,7 +86,9 @@ pub(super) struct Scale {
 impl Scale {
     pub(super) fn new(profile: &Profile) -> Self {
         // A block stands for 1 / rate blocks at most.
-        let blocks = profile.blocks.len() as f64 / profile.estimator.rate().0;
+        let adapted = profile.adapted.map(|adapted| adapted.lowest_samples_per_word);
+        let rate = adapted.unwrap_or(profile.estimator.rate().0);
+        let blocks = profile.blocks.len() as f64 / rate;
         let spare = (61.0 - blocks.max(1.0).log2().ceil()).clamp(-62.0, 30.0);
         let bits = |number: u64| 64 - number.leading_zeros();
         let longest = bits(profile.course.samples()) + bits(profile.end.0);

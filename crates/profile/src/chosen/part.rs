@@ -92,12 +92,13 @@ impl Pass<'_> {
                 let source = columns.sources[at];
                 let words = Estimator::words(length, source).0;
                 let words = usize::try_from(words).unwrap_or(usize::MAX);
+                let halvings = columns.halvings(at);
                 let weight = match (part.small.get_mut(words), self.weights.get(words)) {
-                    (Some(count), Some(&weight)) => {
+                    (Some(count), Some(&weight)) if halvings == 0 => {
                         *count += 1;
                         weight
                     }
-                    _ => scale.blocks(estimator.add(&mut sum, length, source, 0)),
+                    _ => scale.blocks(estimator.add(&mut sum, length, source, samples, halvings)),
                 };
                 let lived = lifetime(born, died, end);
 

@@ -3,16 +3,15 @@
 //! ```text
 //! chip   := ["-"] key ":" value {"," value}
 //! range  := value | value ".." value | value ".." | ".." value
-//! time   := "start" | "peak" | "end" | decimal "%" | decimal | decimal unit {decimal unit}
-//! unit   := "d" | "h" | "m" | "s" | "ms" | "us"
-//! size   := decimal ["B" | "K" | "M" | "G" | "T"]
+//! time   := "start" | "peak" | "end" | number "%" | duration
 //! name   := ["~"] word | "/" regular expression "/"
 //! word   := characters other than commas | '"' characters, \" and \\ '"'
 //! ```
 //!
-//! A slash in a regular expression is written `\/`. Numbers are exact: what is finer than a
-//! microsecond, a millionth or a byte is cut off.
+//! A slash in a regular expression is written `\/`. Sizes, durations and numbers are those of
+//! [`memtrail_text`], as in all options; of a percentage, what is finer than a millionth is cut off.
 
+use memtrail_text::{Number, Size, TIMES, Wrong};
 use memtrail_trace::{Bytes, DomainId};
 
 use super::chip::{
@@ -36,6 +35,12 @@ pub struct ChipError {
 /// The keys that chips can have, for the hint.
 const KEYS: &str = "allocated, live, collected, lifetime, size, heap, died, domain, thread, \
                     in, module, file, by, byModule, byFile, hide";
+
+impl From<Wrong> for ChipError {
+    fn from(Wrong { at, message, hint }: Wrong) -> Self {
+        Self { at, message, hint: hint.map(str::to_owned) }
+    }
+}
 
 impl std::str::FromStr for Chip {
     type Err = ChipError;
@@ -189,7 +194,8 @@ impl<'a> Cursor<'a> {
             }
         }
         let start = self.at;
-        let number = self.decimal("a time")?;
+        let (number, end) = Number::read(self.text, start, "a time", TIMES)?;
+        self.at = end;
         if self.skip("%") {
             if let Some(part @ 0..=1_000_000) = number.times(10_000) {
                 return Ok(Moment::Part(Millionths(part as u32)));
@@ -202,93 +208,16 @@ impl<'a> Cursor<'a> {
     }
 
     fn time(&mut self) -> Result<Elapsed, ChipError> {
-        let start = self.at;
-        let mut total = Some(0_u64);
-        loop {
-            let number = self.decimal("a time")?;
-            let unit = self.time_unit();
-            if unit.is_none() && total != Some(0) {
-                return Err(self.hinted("a unit is missing", "units are d, h, m, s, ms, us"));
-            }
-            let part = number.times(unit.unwrap_or(1_000_000));
-            total = total.zip(part).and_then(|(total, part)| total.checked_add(part));
-            if unit.is_none() || !self.rest().starts_with(|c: char| c.is_ascii_digit()) {
-                break;
-            }
-        }
-        match total.map(Elapsed) {
-            Some(time) if time <= Elapsed::LAST => Ok(time),
-            _ => {
-                self.at = start;
-                Err(self.error("longer than the nine years that a recording can take"))
-            }
-        }
-    }
-
-    fn time_unit(&mut self) -> Option<u64> {
-        // `ms` before `m` and `s`.
-        [
-            ("us", 1),
-            ("ms", 1_000),
-            ("s", 1_000_000),
-            ("m", 60_000_000),
-            ("h", 3_600_000_000),
-            ("d", 86_400_000_000),
-        ]
-        .into_iter()
-        .find_map(|(unit, length)| self.skip(unit).then_some(length))
+        let (time, end) = memtrail_text::read_duration(self.text, self.at)?;
+        self.at = end;
+        // Durations end where recordings do.
+        Ok(u64::try_from(time.as_micros()).map_or(Elapsed::LAST, Elapsed))
     }
 
     fn size(&mut self) -> Result<Bytes, ChipError> {
-        let start = self.at;
-        let number = self.decimal("a size")?;
-        let shift = [("B", 0), ("K", 10), ("M", 20), ("G", 30), ("T", 40)]
-            .into_iter()
-            .find_map(|(unit, shift)| self.skip(unit).then_some(shift));
-        match number.times(1 << shift.unwrap_or(0)) {
-            // Numbers that every reader of JSON can hold.
-            Some(size) if size <= 1 << 53 => Ok(Bytes(size)),
-            _ => {
-                self.at = start;
-                Err(self.error("a size beyond 8192T"))
-            }
-        }
-    }
-
-    fn decimal(&mut self, what: &str) -> Result<Decimal, ChipError> {
-        let digits = |text: &'a str| {
-            let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-            &text[..end]
-        };
-        let whole = digits(self.rest());
-        if whole.is_empty() {
-            let found = self.until_comma();
-            let message = if found.is_empty() {
-                format!("{what} is missing")
-            } else {
-                format!("{found:?} is not {what}")
-            };
-            return Err(match what {
-                "a time" => self.hinted(message, "times are like 12.5s, 1m30s, 40%, peak, end"),
-                "a size" => self.hinted(message, "sizes are like 512, 4K, 1.5M"),
-                _ => self.error(message),
-            });
-        }
-        let Ok(number) = whole.parse() else { return Err(self.error("too large a number")) };
-        self.at += whole.len();
-        let mut billionths = 0;
-        // Two dots belong to a range.
-        if let Some(rest) = self.rest().strip_prefix('.')
-            && rest.starts_with(|c: char| c.is_ascii_digit())
-        {
-            let fraction = digits(rest);
-            for place in 0..9 {
-                let digit = fraction.as_bytes().get(place).map_or(0, |digit| digit - b'0');
-                billionths = billionths * 10 + u64::from(digit);
-            }
-            self.at += 1 + fraction.len();
-        }
-        Ok(Decimal { whole: number, billionths })
+        let (size, end) = Size::read(self.text, self.at)?;
+        self.at = end;
+        Ok(Bytes(size.0))
     }
 
     fn one_of<T: Copy>(&mut self, words: &[(&str, T)]) -> Result<T, ChipError> {
@@ -387,21 +316,5 @@ impl<'a> Cursor<'a> {
         }
         self.at = start;
         Err(self.error("the quoted name does not end"))
-    }
-}
-
-/// A number with nine places after the point.
-#[derive(Clone, Copy)]
-struct Decimal {
-    whole: u64,
-    billionths: u64,
-}
-
-impl Decimal {
-    /// As a number of units, the remainder cut off.
-    fn times(self, unit: u64) -> Option<u64> {
-        let unit = u128::from(unit);
-        let fraction = u128::from(self.billionths) * unit / 1_000_000_000;
-        u64::try_from(u128::from(self.whole) * unit + fraction).ok()
     }
 }

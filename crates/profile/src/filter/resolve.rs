@@ -48,8 +48,8 @@ pub(super) enum Kind {
         within: Vec<(u64, u64)>,
     },
     Lifetime(Vec<(u64, u64)>),
-    /// In words.
-    Length(Vec<(u64, u64)>),
+    /// In words, headers included.
+    Size(Vec<(u64, u64)>),
     /// By the number of [`Died`], see [`died`].
     Died([bool; 4]),
     /// By the number of a domain.
@@ -152,7 +152,7 @@ impl Resolving<'_> {
                     let from = range.from.map_or(0, |from| from.0.div_ceil(word));
                     (from, range.to.map_or(u64::MAX, |to| to.0 / word))
                 };
-                Kind::Length(ranges.iter().map(words).collect())
+                Kind::Size(ranges.iter().map(words).collect())
             }
             Clause::Heap(heaps) => return self.watch(chip.not, heaps),
             Clause::Died(values) => {

@@ -6,6 +6,7 @@ use memtrail_trace::Source;
 use super::chip::{Died, Heap};
 use super::resolve::{Condition, Heaps, Kind, Resolved, died, within};
 use crate::blocks::{Columns, Row};
+use crate::estimate::Estimator;
 use crate::profile::Profile;
 use crate::time::{Elapsed, NEVER};
 
@@ -129,7 +130,10 @@ impl Chunk {
             Kind::Lifetime(ranges) => {
                 self.times(not, |born, died| within(ranges, lifetime(born, died, end)));
             }
-            Kind::Length(ranges) => self.rows(not, rows, |at| within(ranges, rows.length(at).0)),
+            Kind::Size(ranges) => self.rows(not, rows, |at| {
+                // As all sizes of blocks: the header counts.
+                within(ranges, Estimator::words(rows.length(at), rows.sources[at]).0)
+            }),
             Kind::Died(wanted) => self.rows(not, rows, |at| wanted[died(place(rows, at))]),
             Kind::Domain(domains) if rows.domains.is_empty() => {
                 let only = profile.blocks.domain(Row(rows.first)).0;

@@ -97,6 +97,7 @@ fn describe(profile: &Profile) -> Trace {
         duration_seconds: profile.end.seconds(),
         samples_per_word: profile.estimator.rate().0,
         bytes_per_sample: profile.estimator.bytes_per_sample(),
+        adapted: profile.adapted,
     }
 }
 

@@ -10,6 +10,7 @@ mod naming;
 
 use serde::Serialize;
 
+use crate::estimate::Adapted;
 use crate::sites::By;
 use crate::time::Elapsed;
 
@@ -92,6 +93,10 @@ pub struct Trace {
     pub samples_per_word: f64,
     /// Bytes that a sample stands for.
     pub bytes_per_sample: f64,
+    /// How far the rate was lowered on the way; absent if it was not. Samples then count as many as
+    /// they stand for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapted: Option<Adapted>,
 }
 
 /// An amount of memory, headers included.

@@ -12,7 +12,7 @@ use crate::paths::{Made, traces};
 fn side(made: &Made, scale: f64) -> Side<'_> {
     let estimator = &made.profile.estimator;
     let bytes_per_sample = estimator.bytes_per_sample();
-    Side { view: made.view(), bytes_per_sample, rate: estimator.rate().0, scale }
+    Side { view: made.view(), bytes_per_sample, variance: estimator.variance_per_sample(), scale }
 }
 
 /// Samples by the keys from the toplevel on.

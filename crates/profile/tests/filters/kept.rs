@@ -145,7 +145,7 @@ fn check(trace: &[u8], texts: &[String]) -> Result<(), TestCaseError> {
     let mut recorded = 0;
     for (row, (block, kept)) in profile.blocks.rows().zip(plain.blocks.iter().zip(&kept)) {
         let Some((born, died)) = *kept else { continue };
-        let weight = profile.estimator.weight(profile.blocks.length(row), block.source);
+        let weight = profile.estimator.weight(profile.blocks.length(row), block.source, 0);
         let lifetime = died.unwrap_or(plain.end) - born;
         let cell = Cell {
             samples: block.samples,
@@ -225,6 +225,36 @@ proptest! {
         let chips: Vec<String> =
             wanted.iter().map(|(key, part)| format!("{key}:~\"{}\"", parts[*part])).collect();
         check(&write(0.3, &specs, sites), &chips)?;
+    }
+}
+
+/// `size:` left headers out where `report` counts them.
+#[test]
+fn size_counts_the_header() {
+    let spec = |source| Spec {
+        allocated: 0,
+        promoted: None,
+        collected: None,
+        length: 2,
+        samples: 1,
+        source,
+        domain: 0,
+        stack: vec![],
+    };
+    // Two fields, as in a list; memory outside the heap has no header.
+    for (source, size) in [(Source::Minor, 24), (Source::Major, 24), (Source::External, 16)] {
+        let trace = write(1.0, &[spec(source)], sites);
+        let profile = Profile::read(&trace, |_| {}).unwrap();
+        for (chip, kept) in [
+            (format!("size:{size}"), 1),
+            (format!("size:{size}.."), 1),
+            (format!("size:..{size}"), 1),
+            (format!("size:..{}", size - 1), 0),
+            (format!("size:{}..", size + 1), 0),
+        ] {
+            let filter = Filter::parse(&[&chip]).unwrap().resolve(&profile).unwrap();
+            assert_eq!(filter.rows(&profile).count(), kept, "{source:?} {chip}");
+        }
     }
 }
 

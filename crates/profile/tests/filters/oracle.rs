@@ -56,7 +56,7 @@ impl PlainTrace {
                     allocated: alloc.time.0 - start,
                     promoted: None,
                     collected: None,
-                    bytes: alloc.length.0 * 8,
+                    bytes: (alloc.length.0 + header(alloc.source)) * 8,
                     samples: alloc.samples,
                     source: alloc.source,
                     domain: alloc.domain.0,
@@ -240,6 +240,14 @@ pub(crate) fn live(blocks: &[Plain], kept: &[Option<(u64, Option<u64>)>], time: 
         kept.is_some_and(|(born, died)| there(born, died)).then_some(block.samples)
     });
     each.sum()
+}
+
+/// Words that stand before a block's own: memory outside the heap has none.
+fn header(source: Source) -> u64 {
+    match source {
+        Source::External => 0,
+        Source::Minor | Source::Major => 1,
+    }
 }
 
 /// The first moment at which most is live, and how much.
