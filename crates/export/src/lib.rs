@@ -27,6 +27,7 @@ mod naming;
 mod paths;
 pub mod pprof;
 pub mod selection;
+mod shorten;
 mod significant;
 pub mod speedscope;
 pub mod svg;

@@ -155,6 +155,27 @@ impl Paths {
         false
     }
 
+    /// Adds a node below another.
+    pub(crate) fn push(&mut self, parent: u32, frame: usize) -> u32 {
+        self.parents.push(parent);
+        self.frame.push(frame as u32);
+        self.own.push(Weight::default());
+        self.parents.len() as u32 - 1
+    }
+
+    /// Counts what a node allocates itself at another one.
+    pub(crate) fn move_own(&mut self, from: u32, to: u32) {
+        let moved = std::mem::take(&mut self.own[from as usize]);
+        self.own[to as usize] += moved;
+    }
+
+    /// Gives backtraces other nodes.
+    pub(crate) fn redirect(&mut self, instead: &FxHashMap<u32, u32>) {
+        for node in &mut self.of_stack {
+            *node = instead.get(node).copied().unwrap_or(*node);
+        }
+    }
+
     /// Nodes, the root included.
     pub(crate) fn len(&self) -> usize {
         self.parents.len()

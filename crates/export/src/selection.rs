@@ -103,7 +103,8 @@ impl<'a> Selection<'a> {
                 continue;
             }
             let samples = blocks.samples(kept.row);
-            let count = profile.estimator.weight(blocks.length(kept.row), blocks.source(kept.row));
+            let (length, source) = (blocks.length(kept.row), blocks.source(kept.row));
+            let count = profile.estimator.weight(length, source, blocks.halvings(kept.row));
             let lives = kept.died.is_none();
             let weight = Weight {
                 samples,

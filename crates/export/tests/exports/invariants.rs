@@ -79,6 +79,40 @@ fn speedscope_events_nest_and_add_up() {
     });
 }
 
+// Its importer is recursive: "Maximum call stack size exceeded" with a recording of 10,000 frames.
+#[test]
+fn speedscope_gets_no_paths_that_it_cannot_open() {
+    let trace = crate::written::deepest(10_000);
+    with(Format::Speedscope, &trace, &[], |selection| {
+        let file: Value = serde_json::from_slice(&speedscope::write(selection)).unwrap();
+        let names: Vec<_> = file["shared"]["frames"].as_array().unwrap().iter().collect();
+        for (profile, samples) in file["profiles"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip([selection.total().samples, selection.total().live])
+        {
+            let (mut open, mut deepest) = (Vec::new(), Vec::new());
+            for event in profile["events"].as_array().unwrap() {
+                match event["type"].as_str().unwrap() {
+                    "O" => open.push(event["frame"].as_u64().unwrap() as usize),
+                    _ => drop(open.pop()),
+                }
+                if open.len() > deepest.len() {
+                    deepest.clone_from(&open);
+                }
+            }
+            assert!(deepest.len() <= speedscope::DEEPEST, "{} deep", deepest.len());
+            let named = |at: usize| names[deepest[at]]["name"].as_str().unwrap();
+            assert_eq!(named(64), "[8,192 to 16,383 frames omitted]");
+            // The call site is still there.
+            assert_eq!(named(deepest.len() - 1), "Cache.site");
+            let end = profile["endValue"].as_f64().unwrap();
+            assert!(near(end, bytes(selection, samples)));
+        }
+    });
+}
+
 #[test]
 fn pprof_refers_only_to_what_is_there_and_adds_up() {
     each(Format::Pprof, |name, selection| {

@@ -36,6 +36,7 @@ fn locate(code: Code) -> Vec<Location<'static>> {
         3 => vec![site("Cache.add", "cache.ml", 7)],
         4 => vec![site("<script>alert('&\"')</script>;\n", "a\\b\u{1}.ml", 3)],
         5 => vec![site("Élan.démarrer", "élan.ml", 5)],
+        6 => vec![site("Cache.site", "cache.ml", 9)],
         _ => Vec::new(),
     }
 }
@@ -56,6 +57,23 @@ pub(crate) fn deep() -> Vec<u8> {
         });
         if after % 2 == 0 {
             writer.collect(MAIN, Timestamp(START + after), id.unwrap()).unwrap();
+        }
+    }
+    writer.finish().unwrap()
+}
+
+/// Recursion of so many calls that allocates at the bottom.
+pub(crate) fn deepest(depth: u64) -> Vec<u8> {
+    let mut writer = TraceWriter::new(Vec::new(), &info()).unwrap();
+    let event = AllocEvent { length: Words(9), samples: 2, source: Source::Major };
+    for more in 0..20 {
+        let calls = (0..depth + more * 100).map(|call| Code(3 + 2 * (call % 2)));
+        let stack: Vec<Code> = calls.chain([Code(6)]).collect();
+        let at = Timestamp(START + more);
+        let locate = |code, to: &mut Vec<_>| to.extend(locate(code));
+        let id = writer.alloc(MAIN, at, &event, &stack, locate).unwrap();
+        if more % 2 == 0 {
+            writer.collect(MAIN, at, id).unwrap();
         }
     }
     writer.finish().unwrap()
