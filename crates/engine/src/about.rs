@@ -37,6 +37,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<Value, Refusal> {
         "start_unix": info.start.0 as f64 / 1e6,
         "duration": profile.end.seconds(),
         "rate": profile.estimator.rate().0,
+        "adapted": profile.adapted,
         "bytes_per_sample": profile.estimator.bytes_per_sample(),
         "word_bytes": if info.word_bits == 32 { 4 } else { 8 },
         "seed": description.seed,

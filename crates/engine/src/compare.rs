@@ -47,7 +47,7 @@ impl<'a> Side<'a> {
         calls::Side {
             view: self.choice.view(&self.recording.entities),
             bytes_per_sample: estimator.bytes_per_sample(),
-            rate: estimator.rate().0,
+            variance: estimator.variance_per_sample(),
             scale: self.scale,
         }
     }

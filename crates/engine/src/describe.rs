@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use memtrail_profile::threads::ThreadLog;
+use memtrail_trace::rates::RateChanges;
 use serde::{Deserialize, Serialize};
 
 /// A recording, as its keeper describes it.
@@ -41,6 +42,19 @@ pub struct Description {
     /// Which thread allocated which blocks; absent if there is one only, or if nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<ThreadList>,
+    /// At which rate blocks were sampled; absent if that never changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<RateList>,
+}
+
+/// For each domain: from which block on the trace's rate was halved how often; ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateList(pub BTreeMap<u16, Vec<(u64, u8)>>);
+
+impl From<RateList> for RateChanges {
+    fn from(RateList(of_domain): RateList) -> Self {
+        Self { of_domain }
+    }
 }
 
 /// Whose blocks are whose.

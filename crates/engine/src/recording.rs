@@ -49,7 +49,8 @@ impl Recording {
         progress: impl FnMut(u64),
     ) -> Result<Self, Error> {
         let threads = description.threads.clone().map(Into::into);
-        let profile = Profile::read_with(trace, threads, progress)?;
+        let rates = description.rates.clone().map(Into::into);
+        let profile = Profile::read_with(trace, threads, rates, progress)?;
         Ok(Self::new(Source::Whole(Box::new(profile)), description, trace.len() as u64))
     }
 
@@ -82,6 +83,11 @@ impl Recording {
             (&mut self.source, &description.threads)
         {
             profile.threads(threads.clone().into());
+        }
+        if let (Source::Growing { profile, .. }, Some(rates)) =
+            (&mut self.source, &description.rates)
+        {
+            profile.rates(rates.clone().into());
         }
         self.description = description;
     }

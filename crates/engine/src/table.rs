@@ -82,8 +82,7 @@ pub(crate) fn suspects(recording: &Recording, ask: &Suspects) -> Result<Answer, 
     let suspects = calls::suspects(choice.view(entities), SIGNIFICANCE);
     let bytes = recording.profile().estimator.bytes_per_sample();
     let all = choice.chosen.sum.samples.max(1) as f64;
-    let list = |suspects: &[Suspect]| -> Vec<Value> {
-        let mut budget = Budget::small();
+    let list = |suspects: &[Suspect], mut budget: Budget| -> Vec<Value> {
         let tell = |suspect: &Suspect| {
             let cut = suspect.path.len().saturating_sub(LONGEST_PATH);
             let path = &suspect.path[cut..];
@@ -103,8 +102,10 @@ pub(crate) fn suspects(recording: &Recording, ask: &Suspects) -> Result<Answer, 
         suspects.iter().map_while(tell).collect()
     };
     Ok(Answer::new(json!({
-        "functions": list(&suspects.functions),
-        "paths": list(&suspects.paths),
+        "functions": list(&suspects.functions, Budget::small()),
+        "function_count": suspects.functions.len(),
+        "paths": list(&suspects.paths, Budget::new()),
+        "path_count": suspects.paths.len(),
         "significance": suspects.significance,
     })))
 }

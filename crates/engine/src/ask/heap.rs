@@ -173,7 +173,16 @@ asks! {
         rec: u32,
         /// Which snapshot.
         snapshot: Option<u64>,
-        /// Strings at most.
+        /// Only strings that begin with something that has this text; case matters if it has a
+        /// capital letter.
+        find: String,
+        /// By which column.
+        sort: StringSort,
+        /// Largest first.
+        descending: bool,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows at most.
         limit: usize,
     }
 
@@ -230,7 +239,10 @@ defaults! {
     }
     HeapStack { rec: 0, snapshot: None, }
     HeapShared { rec: 0, snapshot: None, a: "all".into(), b: "all".into(), }
-    HeapStrings { rec: 0, snapshot: None, limit: 100, }
+    HeapStrings {
+        rec: 0, snapshot: None, find: String::new(), sort: StringSort::Wasted, descending: true,
+        offset: 0, limit: 100,
+    }
     HeapDiff { rec: 0, a: None, b: None, rec_b: None, limit: 100, }
     HeapSamples { rec: 0, snapshot: None, by: super::By::Site, offset: 0, limit: 100, }
 }
@@ -273,6 +285,18 @@ choices! {
         /// Bytes outside the heap.
         External,
         /// The name.
+        Name,
+    }
+
+    /// Columns of strings that are there several times.
+    StringSort {
+        /// What all but one of them take up.
+        Wasted,
+        /// How often it is there.
+        Times,
+        /// Its length.
+        Length,
+        /// How it begins.
         Name,
     }
 

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::Node;
 use memtrail_heap::query::{Form, ShapeId};
 use serde_json::{Value, json};
@@ -128,9 +129,52 @@ pub(super) fn treemap(opened: &Opened, ask: &HeapTreemap) -> Result<Answer, Refu
             "largest": null,
         }));
     }
+    if boxes.len() == 1 && !place.kinds.is_empty() {
+        boxes.extend(single(opened, &place, limit, &mut names));
+    }
     let info = node::info(opened, place.node);
     let way = node::way(opened, &place);
     Ok(Answer::new(json!({ "node": info, "path": way, "boxes": boxes })))
+}
+
+/// The blocks of a group that nothing else hangs from, as boxes inside its own.
+fn single(opened: &Opened, place: &Place, limit: usize, names: &mut Names) -> Vec<Value> {
+    let blocks = place.shapes.tops(opened.heap(), &opened.catalogue, place.shape);
+    let retained = |block: BlockIndex| opened.catalogue.retained(opened.heap(), block).bytes().0;
+    let (told, left_out) = blocks.split_at(blocks.len().min(limit));
+    let mut boxes: Vec<Value> = told
+        .iter()
+        .map(|block| {
+            let node = Node::Block(*block);
+            let text = node::text(opened, node);
+            let (name, node) = names.of(&node::name(opened, node), Some(&text));
+            json!({
+                "parent": 0,
+                "node": node,
+                "name": name,
+                "what": "block",
+                "retained": retained(*block),
+                "own": opened.catalogue.size(*block).bytes(),
+                "retained_external": opened.heap().graph.external(*block),
+                "blocks": 1,
+                "largest": block,
+            })
+        })
+        .collect();
+    if !left_out.is_empty() {
+        let rest: u64 = left_out.iter().map(|block| retained(*block)).sum();
+        boxes.push(json!({
+            "parent": 0,
+            "node": null,
+            "name": "other",
+            "what": "rest",
+            "retained": rest,
+            "own": rest,
+            "blocks": left_out.len(),
+            "largest": null,
+        }));
+    }
+    boxes
 }
 
 pub(super) fn flame(opened: &Opened, ask: &HeapFlame) -> Result<Answer, Refusal> {

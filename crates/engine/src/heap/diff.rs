@@ -6,15 +6,18 @@ use std::collections::BTreeMap;
 use memtrail_heap::query::Summary;
 use serde_json::{Value, json};
 
-use super::rows::Rows;
+use super::rows::{Rows, share};
 use crate::answer::Answer;
 use crate::names::shown;
 
 /// Two figures: before and after.
 type Pair = [u64; 2];
 
-/// Compares two snapshots, what changed most first.
+/// Compares two snapshots, what changed most first. Shares are those of all that is alive in the one
+/// where that is more.
 pub(super) fn diff(before: &Summary, after: &Summary, limit: usize) -> Answer {
+    let all = before.bytes.0.max(after.bytes.0);
+    let of_all = |[before, after]: Pair| share(before.abs_diff(after), all);
     let mut kinds: BTreeMap<&str, (Pair, Pair)> = BTreeMap::new();
     let mut roots: BTreeMap<(&str, &str), Pair> = BTreeMap::new();
     for (side, summary) in [before, after].into_iter().enumerate() {
@@ -27,11 +30,13 @@ pub(super) fn diff(before: &Summary, after: &Summary, limit: usize) -> Answer {
         }
     }
     let kinds = kinds.into_iter().map(|(name, (blocks, bytes))| {
-        let tell = json!({ "name": shown(name), "kind": null, "blocks": blocks, "bytes": bytes });
+        let mut tell = json!({ "name": shown(name), "kind": null, "blocks": blocks });
+        (tell["bytes"], tell["share"]) = (json!(bytes), json!(of_all(bytes)));
         (bytes, name.len(), tell)
     });
     let roots = roots.into_iter().map(|((kind, name), bytes)| {
-        let tell = json!({ "name": shown(name), "kind": kind, "blocks": null, "bytes": bytes });
+        let mut tell = json!({ "name": shown(name), "kind": kind, "blocks": null });
+        (tell["bytes"], tell["share"]) = (json!(bytes), json!(of_all(bytes)));
         (bytes, name.len(), tell)
     });
     Answer::new(json!({

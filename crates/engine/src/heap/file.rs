@@ -47,6 +47,9 @@ pub struct SnapshotFacts {
     pub number: u64,
     /// Why it was taken.
     pub reason: String,
+    /// The name that the program gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The program.
     pub program: String,
     /// The language runtime, as `OCaml 4.14`.
@@ -102,6 +105,8 @@ impl SnapshotFacts {
         Ok(Self {
             number: facts.number,
             reason: facts.reason.name().to_owned(),
+            label: (!facts.label.is_empty())
+                .then(|| String::from_utf8_lossy(&facts.label).into_owned()),
             program: String::from_utf8_lossy(&facts.program).into_owned(),
             runtime: match String::from_utf8_lossy(&facts.runtime) {
                 version if version.is_empty() => String::new(),

@@ -3,19 +3,17 @@
 
 use std::cmp::Ordering;
 
-use memtrail_heap::query::{self, Row};
+use memtrail_heap::graph::{EVERYTHING, Node};
+use memtrail_heap::query::{Duplicate, Row, ShapeId};
 use memtrail_profile::calls::Pattern;
 use serde_json::{Value, json};
 
-use super::opened::{Opened, damaged};
-use super::rows::Rows;
+use super::node::{self, Place};
+use super::opened::Opened;
+use super::rows::{Rows, share};
 use crate::answer::Answer;
-use crate::ask::{HeapHistogram, HeapStrings, KindSort};
-use crate::names::shown;
+use crate::ask::{HeapHistogram, HeapStrings, KindSort, StringSort};
 use crate::refusal::Refusal;
-
-/// Strings at most.
-const MOST_STRINGS: usize = 1000;
 
 pub(super) fn histogram(opened: &Opened, ask: &HeapHistogram) -> Result<Answer, Refusal> {
     let histogram = opened.histogram()?;
@@ -41,13 +39,16 @@ pub(super) fn histogram(opened: &Opened, ask: &HeapHistogram) -> Result<Answer, 
     let told: Vec<Value> = told
         .iter()
         .map(|row| {
+            let most = opened.most_of(&row.kind);
             json!({
                 "kind": row.kind,
                 "blocks": row.blocks,
                 "bytes": row.bytes,
+                "share": share(row.bytes.0, histogram.bytes.0),
                 "external": row.external,
                 "retained": row.retained,
-                "example": opened.example(&row.kind),
+                "example": most.map(|most| most.example),
+                "most": most.and_then(|most| most.shape).map(|shape| group(opened, shape)),
             })
         })
         .collect();
@@ -62,14 +63,62 @@ pub(super) fn histogram(opened: &Opened, ask: &HeapHistogram) -> Result<Answer, 
     })))
 }
 
+/// The place where most of a kind is: what hangs there of it.
+fn group(opened: &Opened, shape: ShapeId) -> Value {
+    let shapes = opened.shapes.clone();
+    let of_kind = *shapes.get(shape);
+    let place = Place { shape, shapes, node: Node::Holder(EVERYTHING), kinds: Vec::new() };
+    json!({
+        "node": node::shape_text(opened, &place, shape),
+        "bytes": of_kind.own.bytes(),
+        "blocks": of_kind.blocks,
+    })
+}
+
 pub(super) fn strings(opened: &Opened, ask: &HeapStrings) -> Result<Answer, Refusal> {
-    let most = ask.limit.min(MOST_STRINGS);
-    let strings = query::strings(opened.heap(), most).map_err(damaged)?;
-    let strings = strings.map(|mut strings| {
-        for duplicate in &mut strings.duplicates {
-            duplicate.start = shown(&duplicate.start);
-        }
-        strings
+    let Some(strings) = opened.strings()? else {
+        return Ok(Answer::new(json!({ "strings": null, "rows": [], "count": 0 })));
+    };
+    let pattern = (!ask.find.is_empty()).then(|| Pattern::text(&ask.find));
+    let mut rows: Vec<&Duplicate> = strings
+        .duplicates
+        .iter()
+        .filter(|row| pattern.as_ref().is_none_or(|pattern| pattern.matches(&row.start)))
+        .collect();
+    // They come with the most wasteful first.
+    match ask.sort {
+        StringSort::Wasted => rows.reverse(),
+        StringSort::Times => rows.sort_by_key(|row| row.times),
+        StringSort::Length => rows.sort_by_key(|row| row.length),
+        StringSort::Name => rows.sort_by(|a, b| a.start.cmp(&b.start)),
+    }
+    if ask.descending {
+        rows.reverse();
+    }
+    let count = rows.len();
+    let mut bounds = Rows::new(ask.limit);
+    let told = bounds.affordable(&rows[ask.offset.min(count)..], |row| 160 + row.start.len());
+    let told: Vec<Value> = told
+        .iter()
+        .map(|row| {
+            json!({
+                "start": row.start,
+                "cut": row.cut,
+                "length": row.length,
+                "times": row.times,
+                "wasted": row.wasted,
+                "share": share(row.wasted.0, strings.bytes.0),
+                "example": row.example,
+            })
+        })
+        .collect();
+    let sums = json!({
+        "strings": strings.strings,
+        "bytes": strings.bytes,
+        "contents": strings.contents,
+        "wasted": strings.wasted,
+        "repeated": strings.repeated,
+        "kept": strings.duplicates.len(),
     });
-    Ok(Answer::new(json!({ "strings": strings })))
+    Ok(Answer::new(json!({ "strings": sums, "rows": told, "count": count })))
 }

@@ -27,6 +27,7 @@ use crate::answer::Answer;
 use crate::ask::{Ask, Evolution, HeapDiff, HeapGrowth};
 use crate::recording::Recording;
 use crate::refusal::Refusal;
+use opened::Opened;
 pub use opened::summary;
 pub use shelf::Done;
 pub(crate) use shelf::Shelf;
@@ -95,7 +96,20 @@ fn of_snapshot(
         Wanted::Open(opened) => opened,
         Wanted::Analysing(number) => return Ok(analysing(number)),
     };
-    let opened = &*opened;
+    let mut answer = of_opened(recordings, ask, rec, &opened)?;
+    // No figure of a damaged snapshot goes out without this.
+    if let Some(damage) = opened.heap().snapshot.damage {
+        answer.set("partial", damage.to_string());
+    }
+    Ok(answer)
+}
+
+fn of_opened(
+    recordings: &impl Recordings,
+    ask: &Ask,
+    rec: u32,
+    opened: &Opened,
+) -> Result<Answer, Refusal> {
     match ask {
         Ask::HeapRoots(ask) => roots::roots(opened, ask),
         Ask::HeapHistogram(ask) => histogram::histogram(opened, ask),
@@ -166,7 +180,13 @@ fn diff(recordings: &impl Recordings, ask: &HeapDiff) -> Result<Answer, Refusal>
         }
     }
     match &sides[..] {
-        [before, after] => Ok(diff::diff(before, after, ask.limit)),
+        [before, after] => {
+            let mut answer = diff::diff(before, after, ask.limit);
+            if let Some(damage) = before.damage.as_ref().or(after.damage.as_ref()) {
+                answer.set("partial", damage);
+            }
+            Ok(answer)
+        }
         _ => Err(Refusal::bad("there is nothing to compare")),
     }
 }

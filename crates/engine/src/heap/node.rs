@@ -175,8 +175,8 @@ pub(super) fn info(opened: &Opened, node: Node) -> Value {
 /// Nodes above one that are told, at most.
 const LONGEST_WAY: usize = 100;
 
-/// The nodes from the one above all down to what dominates a place; those in the middle of a very
-/// long way are left out.
+/// The nodes from the one above all down to what dominates a place, the groups that it is in among
+/// them; those in the middle of a very long way are left out.
 pub(super) fn way(opened: &Opened, place: &Place) -> Vec<Value> {
     let mut nodes = Vec::new();
     let mut at = if place.kinds.is_empty() {
@@ -195,5 +195,25 @@ pub(super) fn way(opened: &Opened, place: &Place) -> Vec<Value> {
     }
     nodes.extend(holders);
     nodes.reverse();
-    nodes.into_iter().map(|node| info(opened, node)).collect()
+    let mut way: Vec<Value> = nodes.into_iter().map(|node| info(opened, node)).collect();
+    way.extend(groups_above(opened, place));
+    way
+}
+
+/// The groups between a group and the node that all of them are below.
+fn groups_above(opened: &Opened, place: &Place) -> Vec<Value> {
+    let mut groups = Vec::new();
+    let mut at = place.shape;
+    for _ in 1..place.kinds.len() {
+        at = place.shapes.get(at).parent;
+        let shape = place.shapes.get(at);
+        groups.push(json!({
+            "node": shape_text(opened, place, at),
+            "name": shape_name(opened, shape.form),
+            "retained": shape.retained.bytes(),
+            "retained_external": shape.external,
+        }));
+    }
+    groups.reverse();
+    groups
 }

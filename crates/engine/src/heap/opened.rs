@@ -1,12 +1,13 @@
 //! A snapshot that has been analysed.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use memtrail_heap::BlockIndex;
-use memtrail_heap::query::{self, Catalogue, Heap, Histogram, KindId, Shapes, Summary};
+use memtrail_heap::query::{
+    self, Catalogue, Form, Heap, Histogram, KindId, ShapeId, Shapes, Strings, Summary,
+};
 use memtrail_heap::read::{self, Snapshot};
+use memtrail_heap::{BlockIndex, Words};
 
 use super::file::{Bytes, SnapshotFacts, SnapshotFile};
 use crate::refusal::Refusal;
@@ -20,7 +21,9 @@ self_cell::self_cell!(
 );
 
 /// Bytes of a string that are told.
-const LONGEST_TEXT: usize = 1000;
+const LONGEST_TEXT: usize = 2000;
+/// Strings that are there several times and are kept.
+const MOST_STRINGS: usize = 100_000;
 /// Trees below single blocks that are kept.
 const MOST_TREES: usize = 4;
 
@@ -35,7 +38,17 @@ pub(crate) struct Opened {
     /// What is known of all roots' reach.
     pub(super) reach: super::roots::Reach,
     histogram: OnceLock<Result<Histogram, Refusal>>,
-    examples: OnceLock<HashMap<KindId, (u64, BlockIndex)>>,
+    most_of: OnceLock<HashMap<KindId, MostOf>>,
+    strings: OnceLock<Result<Option<Strings>, Refusal>>,
+}
+
+/// Where most of a kind is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MostOf {
+    /// What hangs there of it; absent where that is not told apart.
+    pub(super) shape: Option<ShapeId>,
+    /// The one of these blocks that retains most.
+    pub(super) example: BlockIndex,
 }
 
 impl std::fmt::Debug for Opened {
@@ -116,8 +129,8 @@ impl Opened {
         let catalogue = Catalogue::new(heap).map_err(damaged)?;
         let shapes = Arc::new(Shapes::new(heap, &catalogue));
         let (below, reach) = (Mutex::default(), super::roots::Reach::default());
-        let (histogram, examples) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { analysed, catalogue, shapes, below, reach, histogram, examples })
+        let (histogram, most_of, strings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { analysed, catalogue, shapes, below, reach, histogram, most_of, strings })
     }
 
     pub(crate) fn heap(&self) -> &Heap<'_> {
@@ -156,24 +169,43 @@ impl Opened {
         histogram.as_ref().map_err(Clone::clone)
     }
 
-    /// The block of a kind that retains most.
-    pub(super) fn example(&self, kind: &str) -> Option<BlockIndex> {
-        let examples = self.examples.get_or_init(|| {
-            let mut examples: HashMap<KindId, (u64, BlockIndex)> = HashMap::new();
-            for block in (0..self.catalogue.len() as u32).map(BlockIndex) {
-                if !self.heap().graph.is_reachable(block) {
-                    continue;
-                }
-                let retained = self.catalogue.retained(self.heap(), block).0;
-                let known = examples.entry(self.catalogue.kind(block)).or_insert((0, block));
-                if (retained, Reverse(block)) > (known.0, Reverse(known.1)) {
-                    *known = (retained, block);
-                }
-            }
-            examples
-        });
+    /// Strings that are there several times, where the snapshot has contents.
+    pub(super) fn strings(&self) -> Result<Option<&Strings>, Refusal> {
+        let strings =
+            self.strings.get_or_init(|| query::strings(self.heap(), MOST_STRINGS).map_err(damaged));
+        strings.as_ref().map(Option::as_ref).map_err(Clone::clone)
+    }
+
+    /// Where most of a kind is.
+    pub(super) fn most_of(&self, kind: &str) -> Option<MostOf> {
         let kind = self.catalogue.find(kind)?;
-        examples.get(&kind).map(|(_, block)| *block)
+        self.most_of.get_or_init(|| self.find_most()).get(&kind).copied()
+    }
+
+    fn find_most(&self) -> HashMap<KindId, MostOf> {
+        let mut most: HashMap<KindId, (Words, MostOf)> = HashMap::new();
+        for id in (0..self.shapes.len() as u32).map(ShapeId) {
+            let shape = self.shapes.get(id);
+            let (Form::Kind(kind), Some(example)) = (shape.form, shape.largest) else { continue };
+            let of_kind = (shape.own, MostOf { shape: Some(id), example });
+            let known = most.entry(kind).or_insert(of_kind);
+            if shape.own > known.0 {
+                *known = of_kind;
+            }
+        }
+        // Of what is not told apart, the block that retains most.
+        for block in (0..self.catalogue.len() as u32).map(BlockIndex) {
+            if !self.heap().graph.is_reachable(block) {
+                continue;
+            }
+            let retained = self.catalogue.retained(self.heap(), block);
+            let of_kind = (retained, MostOf { shape: None, example: block });
+            let known = most.entry(self.catalogue.kind(block)).or_insert(of_kind);
+            if known.1.shape.is_none() && retained > known.0 {
+                *known = of_kind;
+            }
+        }
+        most.into_iter().map(|(kind, (_, of_kind))| (kind, of_kind)).collect()
     }
 
     /// That a block is there.
@@ -187,8 +219,8 @@ impl Opened {
         Refusal::unknown(format_args!("no block {}, there are {count}", block.0))
     }
 
-    /// How a string begins, and its length, where the snapshot has contents.
-    pub(super) fn text(&self, block: BlockIndex) -> Result<Option<(String, u64)>, Refusal> {
+    /// How a string begins, where the snapshot has contents.
+    pub(super) fn text(&self, block: BlockIndex) -> Result<Option<Text>, Refusal> {
         let snapshot = &self.heap().snapshot;
         let (mut start, mut length, mut found) = (Vec::new(), 0, false);
         if !snapshot.has_contents() {
@@ -204,6 +236,17 @@ impl Opened {
                 }
             })
             .map_err(damaged)?;
-        Ok(found.then(|| (String::from_utf8_lossy(&start).into_owned(), length)))
+        let is_cut = length > start.len() as u64;
+        Ok(found.then(|| Text { start: query::escaped(&start, is_cut), length, is_cut }))
     }
+}
+
+/// A string.
+pub(super) struct Text {
+    /// How it begins, as OCaml writes it.
+    pub(super) start: String,
+    /// Bytes of all of it.
+    pub(super) length: u64,
+    /// Whether there is more of it.
+    pub(super) is_cut: bool,
 }

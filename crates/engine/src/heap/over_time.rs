@@ -6,10 +6,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use memtrail_heap::query::Summary;
+use memtrail_heap::query::{Summary, Trend};
 use serde_json::{Value, json};
 
-use super::rows::Rows;
+use super::rows::{Rows, share};
 use super::shelf::Known;
 use crate::answer::Answer;
 use crate::ask::{Evolution, HeapGrowth, Series};
@@ -33,10 +33,12 @@ pub(super) fn snapshots(known: &[Known], start: Option<f64>, why_not: Option<Str
             json!({
                 "number": facts.number,
                 "reason": shown(&facts.reason),
+                "label": facts.label.as_deref().map(shown),
                 "at": (facts.taken_unix > 0.0).then_some((facts.taken_unix - start).max(0.0)),
                 "pause": facts.pause,
                 "heap": facts.heap,
                 "live": known.summary.as_ref().map(|summary| summary.bytes),
+                "live_in_heap": known.summary.as_ref().map(|summary| summary.in_heap),
                 "blocks": facts.blocks,
                 "file_bytes": facts.file_bytes,
                 "major": facts.major,
@@ -44,7 +46,8 @@ pub(super) fn snapshots(known: &[Known], start: Option<f64>, why_not: Option<Str
                 "analysed": known.summary.is_some(),
                 "contents": facts.contents,
                 "included": known.included,
-                "damage": known.failed.as_ref().or(facts.damage.as_ref()),
+                "damage": known.damage(),
+                "readable": known.failed.is_none(),
             })
         })
         .collect();
@@ -55,6 +58,17 @@ pub(super) fn snapshots(known: &[Known], start: Option<f64>, why_not: Option<Str
 /// Those that have summaries.
 fn ready(known: &[Known]) -> Vec<(u64, Arc<Summary>)> {
     known.iter().filter_map(|known| Some((known.facts.number, known.summary.clone()?))).collect()
+}
+
+/// How many there will be no summary of, as they cannot be read.
+fn failed<'a>(known: impl IntoIterator<Item = &'a Known>) -> usize {
+    known.into_iter().filter(|known| known.summary.is_none() && known.failed.is_some()).count()
+}
+
+/// The numbers of those whose figures are of a part of them.
+fn partial(ready: &[(u64, Arc<Summary>)]) -> Vec<u64> {
+    let damaged = ready.iter().filter(|(_, summary)| summary.damage.is_some());
+    damaged.map(|(number, _)| *number).collect()
 }
 
 /// A series' name, and the kind of root.
@@ -107,7 +121,9 @@ pub(super) fn evolution(known: &[Known], ask: &Evolution) -> Answer {
         .collect();
     Answer::new(json!({
         "ready": ready.len(),
+        "failed": failed(known),
         "of": known.len(),
+        "partial": partial(&ready),
         "snapshots": ready.iter().map(|(number, _)| *number).collect::<Vec<_>>(),
         "total": total,
         "series": series,
@@ -123,10 +139,10 @@ pub(super) fn growth(known: &[Known], ask: &HeapGrowth) -> Answer {
         ask.from.is_none_or(|from| number >= from) && ask.to.is_none_or(|to| number <= to)
     };
     let of = known.iter().filter(|known| among(known.facts.number)).count();
+    let failed = failed(known.iter().filter(|known| among(known.facts.number)));
     let mut ready = ready(known);
     ready.retain(|(number, _)| among(*number));
-    // Only what grew from each to the next: what is not there once is out.
-    let mut alive: HashMap<Grown<'_>, Vec<u64>> = HashMap::new();
+    let mut sizes: HashMap<Grown<'_>, Vec<u64>> = HashMap::new();
     for (place, (_, summary)) in ready.iter().enumerate() {
         let kinds =
             summary.kinds.iter().map(|kind| ((kind.name.as_str(), false, None), kind.bytes));
@@ -134,39 +150,37 @@ pub(super) fn growth(known: &[Known], ask: &HeapGrowth) -> Answer {
         let roots =
             roots.map(|root| ((root.name.as_str(), true, Some(root.kind.as_str())), root.retained));
         for (key, bytes) in kinds.chain(roots) {
-            // What comes later than in the second has not grown from the first on.
-            if place <= 1 {
-                alive.entry(key).or_insert_with(|| vec![0; place]);
-            }
-            if let Some(sizes) = alive.get_mut(&key)
-                && sizes.len() == place
-            {
-                sizes.push(bytes.0);
-            }
+            sizes.entry(key).or_insert_with(|| vec![0; ready.len()])[place] = bytes.0;
         }
-        alive.retain(|_, sizes| {
-            sizes.resize(place + 1, 0);
-            place == 0 || sizes[place] > sizes[place - 1]
-        });
     }
-    if ready.len() < 2 {
-        alive.clear();
-    }
-    let mut rows: Vec<(Grown<'_>, Vec<u64>)> = alive.into_iter().collect();
-    let by =
-        |sizes: &[u64]| sizes.last().zip(sizes.first()).map_or(0, |(last, first)| last - first);
-    rows.sort_by_key(|(key, sizes)| (Reverse(by(sizes)), *key));
+    let trend = Trend::new(ready.len());
+    let mut rows: Vec<(Grown<'_>, u64, Vec<u64>)> = sizes
+        .into_iter()
+        .filter_map(|(key, sizes)| Some((key, trend.growth(&sizes)?, sizes)))
+        .collect();
+    rows.sort_by_key(|(key, grown, _)| (Reverse(*grown), *key));
+    let all = ready.last().map_or(0, |(_, summary)| summary.bytes.0);
     let mut bounds = Rows::new(MOST_GROWN);
-    let told = bounds.affordable(&rows, |((name, ..), sizes)| 80 + name.len() + sizes.len() * 10);
+    let told =
+        bounds.affordable(&rows, |((name, ..), _, sizes)| 100 + name.len() + sizes.len() * 10);
     let rows: Vec<Value> = told
         .iter()
-        .map(|((name, is_root, kind), sizes)| {
-            json!({ "name": shown(name), "is_root": is_root, "kind": kind, "bytes": sizes })
+        .map(|((name, is_root, kind), grown, sizes)| {
+            json!({
+                "name": shown(name),
+                "is_root": is_root,
+                "kind": kind,
+                "grown": grown,
+                "bytes": sizes,
+                "share": share(*grown, all),
+            })
         })
         .collect();
     Answer::new(json!({
         "ready": ready.len(),
+        "failed": failed,
         "of": of,
+        "partial": partial(&ready),
         "snapshots": ready.iter().map(|(number, _)| *number).collect::<Vec<_>>(),
         "rows": rows,
     }))

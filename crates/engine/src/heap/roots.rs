@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::node;
 use super::opened::Opened;
-use super::rows::Rows;
+use super::rows::{Rows, share};
 use crate::answer::Answer;
 use crate::ask::{HeapRoots, HeapShared, HeapStack, RootSort};
 use crate::names::shown;
@@ -138,6 +138,7 @@ fn below(opened: &Opened) -> HashMap<LabelId, u64> {
 }
 
 fn row(opened: &Opened, root: &Root, reachable: Bytes, below: u64) -> Value {
+    let all = opened.heap().graph.held(EVERYTHING).bytes();
     let node = Node::Holder(root.holder);
     let path: Vec<String> = root.path.iter().map(|name| shown(name)).collect();
     json!({
@@ -145,6 +146,7 @@ fn row(opened: &Opened, root: &Root, reachable: Bytes, below: u64) -> Value {
         "kind": root.kind,
         "name": path.last(),
         "path": path,
+        "share": share(root.retained.0, all.0),
         "retained": root.retained,
         "retained_external": root.external,
         "reachable": reachable,

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::BlockIndex;
+use memtrail_heap::graph::EVERYTHING;
 use memtrail_heap::query::{self, KindId, Sampled};
 use memtrail_profile::blocks::Row;
 use memtrail_profile::calls::Label;
@@ -12,7 +13,7 @@ use memtrail_trace::{BlockId, Site};
 use serde_json::{Value, json};
 
 use super::opened::Opened;
-use super::rows::Rows;
+use super::rows::{Rows, share};
 use crate::answer::Answer;
 use crate::ask::{By, HeapSamples};
 use crate::names::{row, shown};
@@ -101,6 +102,7 @@ pub(super) fn samples(opened: &Opened, recording: &Recording, ask: &HeapSamples)
     rows.retain(|(_, sum)| sum.blocks > 0);
     rows.sort_by_key(|(group, sum)| (Reverse(sum.retained), *group));
     let count = rows.len();
+    let all = opened.heap().graph.held(EVERYTHING).bytes();
     let key =
         |group: usize| labels[group].map_or("", |label| recording.entities.label_key(label)).len();
     let mut bounds = Rows::new(ask.limit);
@@ -123,6 +125,7 @@ pub(super) fn samples(opened: &Opened, recording: &Recording, ask: &HeapSamples)
             told["blocks"] = json!(sum.blocks);
             told["bytes"] = json!(sum.own.bytes());
             told["retained"] = json!(sum.retained.bytes());
+            told["share"] = json!(share(sum.retained.bytes().0, all.0));
             told["example"] = json!(sum.example);
             told
         })

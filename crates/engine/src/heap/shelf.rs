@@ -53,6 +53,14 @@ pub(crate) struct Known {
     pub(crate) failed: Option<String>,
 }
 
+impl Known {
+    /// What is wrong with it: figures are of a part of it, or there are none.
+    pub(crate) fn damage(&self) -> Option<&String> {
+        let of_summary = self.summary.as_ref().and_then(|summary| summary.damage.as_ref());
+        self.failed.as_ref().or(of_summary).or(self.facts.damage.as_ref())
+    }
+}
+
 /// A snapshot that is asked for.
 #[derive(Debug)]
 pub(crate) enum Wanted {

@@ -1,13 +1,13 @@
 //! The answer to [`Ask::HeapChildren`](crate::ask::Ask::HeapChildren).
 
-use memtrail_heap::graph::Node;
+use memtrail_heap::graph::{EVERYTHING, Node};
 use memtrail_heap::query::{Form, Shape, ShapeId};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde_json::{Value, json};
 
 use super::node::{self, Place};
 use super::opened::Opened;
-use super::rows::Rows;
+use super::rows::{Rows, share};
 use crate::answer::Answer;
 use crate::ask::{ChildSort, HeapChildren};
 use crate::refusal::Refusal;
@@ -129,10 +129,12 @@ impl Child {
                 }
             }
         };
+        let all = opened.heap().graph.held(EVERYTHING).bytes();
         json!({
             "node": node,
             "name": self.name,
             "what": what,
+            "share": share(self.retained.0, all.0),
             "blocks": self.blocks,
             "bytes": self.bytes,
             "retained": self.retained,

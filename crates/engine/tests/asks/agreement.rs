@@ -162,8 +162,9 @@ fn points_of_interest_and_searches() {
         let expected = calls::suspects(slow.view(), calls::SIGNIFICANCE);
         let paths = |list: &[calls::Suspect]| -> Vec<Value> {
             let path = |suspect: &calls::Suspect| {
-                let keys = suspect.path.iter().map(|&entity| slow.entities.key(entity));
-                json!(keys.collect::<Vec<_>>())
+                // Of very long ones the innermost part is told.
+                let path = &suspect.path[suspect.path.len().saturating_sub(200)..];
+                json!(path.iter().map(|&entity| slow.entities.key(entity)).collect::<Vec<_>>())
             };
             list.iter().map(path).collect()
         };
@@ -172,7 +173,11 @@ fn points_of_interest_and_searches() {
             list.iter().map(|suspect| suspect["path"].clone()).collect()
         };
         assert_eq!(told("functions"), paths(&expected.functions), "{name}");
-        assert_eq!(told("paths"), paths(&expected.paths), "{name}");
+        // Of very many the heaviest are told, and how many there are.
+        let told = told("paths");
+        assert_eq!(told, paths(&expected.paths)[..told.len()], "{name}");
+        assert!(told.len() >= expected.paths.len().min(40), "{name}: {}", told.len());
+        assert_eq!(suspects.header()["path_count"], expected.paths.len(), "{name}");
 
         for (text, regex) in [("list", false), ("^Stdlib", true)] {
             let pattern = if regex {

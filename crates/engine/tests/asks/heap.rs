@@ -7,7 +7,7 @@ use memtrail_engine::{
 };
 use memtrail_heap::model::{Heap as Model, Made, Value as Field};
 use memtrail_heap::read::Strength;
-use memtrail_heap::write::Part;
+use memtrail_heap::write::{Part, Space};
 use memtrail_heap::{RootKind, tag};
 use serde_json::{Value, json};
 
@@ -266,6 +266,14 @@ fn the_dominator_tree_opens_down_to_single_blocks() {
     let strings = below(group.as_str().unwrap());
     assert_eq!(strings["count"], 40);
     assert_eq!(strings["rows"][0]["what"], "block");
+    // The way leads through the groups that it is in.
+    let way = |node: &str| -> Vec<String> {
+        let path = below(node)["path"].as_array().unwrap().clone();
+        path.iter().map(|step| step["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let to_field = way(group.as_str().unwrap());
+    assert_eq!(to_field[1..], ["global", "Feed", "field 1", "tag 0, 2 fields"]);
+    assert_eq!(way("group:label:1/tag 0, 2 fields"), to_field[..4]);
     for wrong in ["", "label:99", "block:99999", "kind:no", "group:all", "group:all/string", "x:1"]
     {
         let text = json!({ "ask": "heapchildren", "node": wrong }).to_string();
@@ -281,6 +289,7 @@ fn boxes_hold_what_is_inside_them() {
         r#"{"ask":"heaptreemap"}"#,
         r#"{"ask":"heaptreemap","limit":6}"#,
         r#"{"ask":"heaptreemap","node":"group:label:1/tag 0, 2 fields","depth":1}"#,
+        r#"{"ask":"heaptreemap","node":"group:label:1/tag 0, 2 fields›string","limit":20}"#,
         r#"{"ask":"heapflame"}"#,
         r#"{"ask":"heapflame","limit":3}"#,
         r#"{"ask":"heapflame","kind":"string"}"#,
@@ -338,6 +347,65 @@ fn a_block_is_told_with_its_neighbours_and_where_it_was_allocated() {
 }
 
 #[test]
+fn a_group_that_nothing_hangs_from_is_shown_as_its_blocks() {
+    let engine = three();
+    let map = |limit: usize| {
+        let node = "group:label:1/tag 0, 2 fields›string";
+        let ask_it = json!({ "ask": "heaptreemap", "node": node, "limit": limit });
+        answer(&engine, &ask_it).header()["boxes"].as_array().unwrap().clone()
+    };
+    let boxes = map(100);
+    assert_eq!(boxes.len(), 1 + 40);
+    let sum: u64 = boxes[1..].iter().map(|one| bytes(&one["retained"])).sum();
+    assert_eq!(sum, bytes(&boxes[0]["retained"]));
+    assert!(boxes[1..].iter().all(|one| one["node"].as_str().unwrap().starts_with("block:")));
+    let few = map(20);
+    assert_eq!((&few[16]["name"], &few[16]["blocks"]), (&json!("other"), &json!(25)));
+}
+
+/// What is static or in the minor heap is alive, but not in the heap whose size stands beside it.
+#[test]
+fn what_is_alive_in_the_heap_is_told_apart_from_what_is_alive_elsewhere() {
+    let mut model = Model::new();
+    let spaces = [Space::Major, Space::Minor, Space::Static, Space::Major];
+    for (field, space) in spaces.into_iter().enumerate() {
+        let block = model.block_in(space, 0, &[Field::Int(0); 9]);
+        model.root(RootKind::Global, &format!("M{field}"), Field::Block(block), Strength::Strong);
+    }
+    let engine = with_snapshots(OFFLINE, &[model.bytes()]);
+    ask(&engine, r#"{"ask":"heapstack"}"#);
+    let list = ask(&engine, r#"{"ask":"snapshots"}"#);
+    let last = &list["snapshots"][0];
+    assert_eq!((bytes(&last["live"]), bytes(&last["live_in_heap"])), (4 * 80, 2 * 80));
+}
+
+/// A share of the largest row says nothing about the whole.
+#[test]
+fn shares_are_those_of_all_that_is_alive() {
+    let engine = three();
+    let alive = bytes(&ask(&engine, r#"{"ask":"heaproots"}"#)["total"]) as f64;
+    let near = |share: &Value, of: u64| {
+        let expected = of as f64 / alive;
+        assert!((share.as_f64().unwrap() - expected).abs() < 1e-9, "{share}, not {expected}");
+    };
+    for text in [r#"{"ask":"heapstack"}"#, r#"{"ask":"heaproots"}"#, r#"{"ask":"heapchildren"}"#] {
+        for row in ask(&engine, text)["rows"].as_array().unwrap() {
+            near(&row["share"], bytes(&row["retained"]));
+        }
+    }
+    let diff = ask(&engine, r#"{"ask":"heapdiff"}"#);
+    for row in diff["kinds"].as_array().unwrap().iter().chain(diff["roots"].as_array().unwrap()) {
+        near(&row["share"], bytes(&row["bytes"][1]).abs_diff(bytes(&row["bytes"][0])));
+    }
+    let growth = ask(&engine, r#"{"ask":"heapgrowth"}"#);
+    assert!(!growth["rows"].as_array().unwrap().is_empty());
+    for row in growth["rows"].as_array().unwrap() {
+        let sizes = row["bytes"].as_array().unwrap();
+        near(&row["share"], bytes(sizes.last().unwrap()) - bytes(&sizes[0]));
+    }
+}
+
+#[test]
 fn ways_are_told_to_blocks_and_to_kinds() {
     let engine = three();
     let kinds = ask(&engine, r#"{"ask":"heappath","kind":"string"}"#);
@@ -353,7 +421,14 @@ fn ways_are_told_to_blocks_and_to_kinds() {
     let text = format!(r#"{{"ask":"heappath","block":{block},"how":"disjoint"}}"#);
     assert_eq!(ask(&engine, &text)["all"], true);
     let strings = ask(&engine, r#"{"ask":"heapstrings"}"#);
-    assert_eq!(strings["strings"]["duplicates"][0]["times"], 20);
+    assert_eq!(strings["rows"][0]["times"], 20);
+    assert_eq!((&strings["count"], &strings["strings"]["repeated"]), (&json!(2), &json!(2)));
+    let sums = &strings["strings"];
+    assert_eq!(bytes(&sums["bytes"]), 20 * 2 * 8 + 20 * 3 * 8, "as all sizes are, with headers");
+    assert_eq!(bytes(&sums["wasted"]), 19 * 2 * 8 + 19 * 3 * 8);
+    let next =
+        ask(&engine, r#"{"ask":"heapstrings","sort":"length","descending":false,"offset":1}"#);
+    assert_eq!(next["rows"][0]["start"], strings["rows"][0]["start"], "the longer one wastes more");
     refusal(&engine, br#"{"ask":"heappath"}"#);
 }
 
