@@ -3,6 +3,7 @@
 //! | attack | answer |
 //! |---|---|
 //! | another user of the machine, a page that scans ports | the token in the path, 404 without it |
+//! | another user who holds connections open | `connections.rs`: deadlines, the oldest is closed |
 //! | a page whose name is made to resolve to us (DNS rebinding) | foreign `Host`: 403 |
 //! | a page that posts to us or reads our events | foreign `Origin` or `Sec-Fetch-Site`: 403 |
 //! | names in the trace that are markup | the page makes none; the content policy runs only our script |
@@ -16,6 +17,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use crate::connections::Visitor;
 use crate::token::Token;
 
 /// Nothing but our own files, nothing inline, nothing from elsewhere, in no frame.
@@ -100,6 +102,9 @@ pub(crate) async fn check(
     let mut response = if !guard.is_ours(request.headers()) || is_from_elsewhere(&request) {
         (StatusCode::FORBIDDEN, "this address is not memtrail's\n").into_response()
     } else if guard.token.is(token) {
+        if let Some(visitor) = request.extensions().get::<Arc<Visitor>>() {
+            visitor.is_known();
+        }
         next.run(request).await
     } else {
         not_found().await

@@ -10,6 +10,7 @@
 
 pub mod assets;
 mod bind;
+mod connections;
 mod guard;
 mod news;
 mod routes;

@@ -1,7 +1,10 @@
 //! What has come to the recordings since the page last heard of them.
 //!
-//! Only the latest of each recording is kept: a page that was slow hears where things stand now,
-//! not everything that it missed. A page that connects hears at once of what grows or has ended.
+//! Pages ask again and again: `GET api/events?since=VERSION` is answered at once with what has
+//! changed since that version, and with the version to ask with next. Nothing is held open, so that
+//! any number of pages may be. Only the latest of each recording is kept: a page that was slow
+//! hears where things stand now, not everything that it missed. A page that asks for the first time
+//! hears of what grows or has ended.
 //!
 //! | event | data | when |
 //! |---|---|---|
@@ -16,108 +19,154 @@ use memtrail_engine::{Done, Grown, RecordingId};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// Tells all pages that listen; cheap to clone.
+/// Tells all pages that ask; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct News(watch::Sender<Vec<Latest>>);
+pub struct News(watch::Sender<State>);
 
-/// Where a recording stands.
-#[derive(Clone, Debug, PartialEq)]
-struct Latest {
-    recording: RecordingId,
-    grown: Option<Grown>,
-    snapshot: Option<u64>,
-    analysed: Option<Done>,
-    end: Option<End>,
+/// Where things stand. Each change has a number, the version that it made.
+#[derive(Debug, Default)]
+struct State {
+    version: u64,
+    recordings: Vec<Latest>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// Where a recording stands: each fact with the version that it came with.
+#[derive(Debug)]
+struct Latest {
+    recording: RecordingId,
+    added: Option<u64>,
+    grown: Option<(u64, Grown)>,
+    snapshot: Option<(u64, u64)>,
+    analysed: Option<(u64, Done)>,
+    end: Option<(u64, End)>,
+}
+
+#[derive(Debug, PartialEq)]
 enum End {
     Ended(Option<String>),
     Lost(String),
 }
 
-/// A message to a page: the event's name and its data.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Message {
-    pub(crate) event: &'static str,
-    pub(crate) data: Value,
-}
-
-/// What one page has heard.
-pub(crate) struct Listener {
-    news: watch::Receiver<Vec<Latest>>,
-    heard: Vec<Latest>,
-    /// It has asked for what there is when it connected.
-    greeted: bool,
-}
-
 impl Default for News {
     fn default() -> Self {
-        Self(watch::Sender::new(Vec::new()))
+        Self(watch::Sender::new(State::default()))
     }
 }
 
 impl News {
     /// There is a recording that may grow.
     pub fn added(&self, recording: RecordingId) {
-        self.change(recording, |_| {});
+        self.change(recording, |latest, version| latest.added = Some(version));
     }
 
     /// More events have come to it.
     pub fn grown(&self, recording: RecordingId, grown: Grown) {
-        self.change(recording, |latest| latest.grown = Some(grown));
+        self.change(recording, |latest, version| replace(&mut latest.grown, version, grown));
     }
 
     /// There is a snapshot more, of this number.
     pub fn snapshot(&self, recording: RecordingId, number: u64) {
-        self.change(recording, |latest| latest.snapshot = Some(number));
+        self.change(recording, |latest, version| replace(&mut latest.snapshot, version, number));
     }
 
     /// A snapshot has been analysed.
     pub fn analysed(&self, recording: RecordingId, done: Done) {
-        self.change(recording, |latest| latest.analysed = Some(done));
+        self.change(recording, |latest, version| replace(&mut latest.analysed, version, done));
+    }
+
+    /// Nothing more will come; how it ended, in words, unless it just came to its end.
+    pub fn ended(&self, recording: RecordingId, outcome: Option<String>) {
+        let end = End::Ended(outcome);
+        self.change(recording, |latest, version| replace(&mut latest.end, version, end));
+    }
+
+    /// It cannot be followed any more; why, as a fragment.
+    pub fn lost(&self, recording: RecordingId, why: impl Into<String>) {
+        let end = End::Lost(why.into());
+        self.change(recording, |latest, version| replace(&mut latest.end, version, end));
+    }
+
+    fn change(&self, recording: RecordingId, change: impl FnOnce(&mut Latest, u64)) {
+        self.0.send_modify(|state| {
+            state.version += 1;
+            let version = state.version;
+            let known = state.recordings.iter().position(|latest| latest.recording == recording);
+            let at = known.unwrap_or_else(|| {
+                state.recordings.push(Latest {
+                    recording,
+                    added: None,
+                    grown: None,
+                    snapshot: None,
+                    analysed: None,
+                    end: None,
+                });
+                state.recordings.len() - 1
+            });
+            change(&mut state.recordings[at], version);
+        });
+    }
+
+    /// What has changed since a version, and the version now. Without one, all that there is.
+    pub(crate) fn since(&self, version: Option<u64>) -> Value {
+        let state = self.0.borrow();
+        let events: Vec<Value> =
+            state.recordings.iter().flat_map(|latest| latest.since(version)).collect();
+        json!({ "version": state.version, "events": events })
     }
 
     /// Hears of every change.
     pub(crate) fn changes(&self) -> Changes {
         Changes(self.0.subscribe())
     }
+}
 
-    /// Nothing more will come; how it ended, in words, unless it just came to its end.
-    pub fn ended(&self, recording: RecordingId, outcome: Option<String>) {
-        self.change(recording, |latest| latest.end = Some(End::Ended(outcome)));
+/// Sets a fact, unless it is that already.
+fn replace<T: PartialEq>(fact: &mut Option<(u64, T)>, version: u64, value: T) {
+    if fact.as_ref().is_none_or(|(_, known)| *known != value) {
+        *fact = Some((version, value));
     }
+}
 
-    /// It cannot be followed any more; why, as a fragment.
-    pub fn lost(&self, recording: RecordingId, why: impl Into<String>) {
-        let why = why.into();
-        self.change(recording, |latest| latest.end = Some(End::Lost(why)));
-    }
-
-    fn change(&self, recording: RecordingId, change: impl FnOnce(&mut Latest)) {
-        self.0.send_modify(|all| {
-            let at = all.iter().position(|latest| latest.recording == recording);
-            let at = at.unwrap_or_else(|| {
-                all.push(Latest {
-                    recording,
-                    grown: None,
-                    snapshot: None,
-                    analysed: None,
-                    end: None,
-                });
-                all.len() - 1
+impl Latest {
+    fn since(&self, version: Option<u64>) -> Vec<Value> {
+        let rec = self.recording.0;
+        let is_new = |changed: u64| version.is_none_or(|version| changed > version);
+        let mut events = Vec::new();
+        // A page that asks for the first time has just heard what recordings there are.
+        if version.is_some() && self.added.is_some_and(is_new) {
+            events.push(json!({ "kind": "added", "rec": rec }));
+        }
+        if let Some((changed, Grown { events: count, end })) = self.grown
+            && is_new(changed)
+        {
+            events.push(json!({ "kind": "grown", "rec": rec, "events": count, "end": end }));
+        }
+        if let Some((changed, number)) = self.snapshot
+            && is_new(changed)
+        {
+            events.push(json!({ "kind": "snapshot", "rec": rec, "number": number }));
+        }
+        if let Some((changed, Done { number, ready, of })) = self.analysed
+            && is_new(changed)
+        {
+            events.push(json!({
+                "kind": "analysed", "rec": rec, "number": number, "ready": ready, "of": of,
+            }));
+        }
+        if let Some((changed, end)) = &self.end
+            && is_new(*changed)
+        {
+            events.push(match end {
+                End::Ended(outcome) => json!({ "kind": "ended", "rec": rec, "outcome": outcome }),
+                End::Lost(why) => json!({ "kind": "lost", "rec": rec, "why": why }),
             });
-            change(&mut all[at]);
-        });
-    }
-
-    pub(crate) fn listen(&self) -> Listener {
-        Listener { news: self.0.subscribe(), heard: Vec::new(), greeted: false }
+        }
+        events
     }
 }
 
 /// That something has changed, whatever it is.
-pub(crate) struct Changes(watch::Receiver<Vec<Latest>>);
+pub(crate) struct Changes(watch::Receiver<State>);
 
 impl Changes {
     /// Waits for the next change.
@@ -129,110 +178,48 @@ impl Changes {
     }
 }
 
-impl Listener {
-    /// Waits for news; `None` when there will be none.
-    pub(crate) async fn next(&mut self) -> Option<Vec<Message>> {
-        loop {
-            let is_new = self.greeted;
-            if is_new {
-                self.news.changed().await.ok()?;
-            }
-            self.greeted = true;
-            let now = self.news.borrow_and_update().clone();
-            let messages = difference(&self.heard, &now, is_new);
-            self.heard = now;
-            if !messages.is_empty() {
-                return Some(messages);
-            }
-        }
-    }
-}
-
-/// What `now` tells to someone who has heard `before`; `connected` if they have heard anything.
-fn difference(before: &[Latest], now: &[Latest], connected: bool) -> Vec<Message> {
-    let mut messages = Vec::new();
-    for latest in now {
-        let rec = latest.recording.0;
-        let known = before.iter().find(|known| known.recording == latest.recording);
-        if known.is_none() && connected {
-            messages.push(Message { event: "added", data: json!({ "rec": rec }) });
-        }
-        if let Some(Grown { events, end }) = latest.grown
-            && known.is_none_or(|known| known.grown != latest.grown)
-        {
-            let data = json!({ "rec": rec, "events": events, "end": end });
-            messages.push(Message { event: "grown", data });
-        }
-        if let Some(number) = latest.snapshot
-            && known.is_none_or(|known| known.snapshot != latest.snapshot)
-        {
-            let data = json!({ "rec": rec, "number": number });
-            messages.push(Message { event: "snapshot", data });
-        }
-        if let Some(Done { number, ready, of }) = latest.analysed
-            && known.is_none_or(|known| known.analysed != latest.analysed)
-        {
-            let data = json!({ "rec": rec, "number": number, "ready": ready, "of": of });
-            messages.push(Message { event: "analysed", data });
-        }
-        if known.is_none_or(|known| known.end != latest.end) {
-            messages.extend(latest.end.as_ref().map(|end| match end {
-                End::Ended(outcome) => {
-                    Message { event: "ended", data: json!({ "rec": rec, "outcome": outcome }) }
-                }
-                End::Lost(why) => {
-                    Message { event: "lost", data: json!({ "rec": rec, "why": why }) }
-                }
-            }));
-        }
-    }
-    messages
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(messages: &[Message]) -> Vec<String> {
-        messages.iter().map(|m| format!("{} {}", m.event, m.data)).collect()
+    /// The version, and the events as text.
+    fn heard(news: &News, since: Option<u64>) -> (Option<u64>, Vec<String>) {
+        let answer = news.since(since);
+        let events = answer["events"].as_array().unwrap();
+        (answer["version"].as_u64(), events.iter().map(ToString::to_string).collect())
     }
 
-    #[tokio::test]
-    async fn pages_hear_the_latest_once() {
+    #[test]
+    fn pages_hear_the_latest_once() {
         let news = News::default();
         let (first, second) = (RecordingId(0), RecordingId(1));
+        assert_eq!(heard(&news, None), (Some(0), vec![]));
         news.added(first);
         news.grown(first, Grown { events: 1, end: 0.5 });
         news.grown(first, Grown { events: 2, end: 1.5 });
-        let mut early = news.listen();
-        let heard = early.next().await.unwrap();
-        assert_eq!(names(&heard), [r#"grown {"end":1.5,"events":2,"rec":0}"#]);
+        let (version, events) = heard(&news, None);
+        assert_eq!(events, [r#"{"end":1.5,"events":2,"kind":"grown","rec":0}"#]);
+        assert_eq!(heard(&news, version), (version, vec![]));
         news.added(second);
         news.ended(first, None);
-        let heard = early.next().await.unwrap();
-        assert_eq!(names(&heard), [r#"ended {"outcome":null,"rec":0}"#, r#"added {"rec":1}"#]);
+        let (version, events) = heard(&news, version);
+        let ended = r#"{"kind":"ended","outcome":null,"rec":0}"#;
+        assert_eq!(events, [ended, r#"{"kind":"added","rec":1}"#]);
         news.lost(second, "gone");
-        let heard = early.next().await.unwrap();
-        assert_eq!(names(&heard), [r#"lost {"rec":1,"why":"gone"}"#]);
+        // What is as it was is no news.
+        news.grown(first, Grown { events: 2, end: 1.5 });
+        let (version, events) = heard(&news, version);
+        assert_eq!(events, [r#"{"kind":"lost","rec":1,"why":"gone"}"#]);
         news.snapshot(first, 7);
         news.analysed(first, Done { number: 6, ready: 6, of: 7 });
-        let heard = early.next().await.unwrap();
+        let (_, events) = heard(&news, version);
         assert_eq!(
-            names(&heard),
+            events,
             [
-                r#"snapshot {"number":7,"rec":0}"#,
-                r#"analysed {"number":6,"of":7,"ready":6,"rec":0}"#
+                r#"{"kind":"snapshot","number":7,"rec":0}"#,
+                r#"{"kind":"analysed","number":6,"of":7,"ready":6,"rec":0}"#
             ]
         );
-        let heard = news.listen().next().await.unwrap();
-        assert_eq!(heard.len(), 5, "{heard:?}");
-    }
-
-    #[tokio::test]
-    async fn no_more_news_end_the_listening() {
-        let news = News::default();
-        let mut listener = news.listen();
-        drop(news);
-        assert!(listener.next().await.is_none());
+        assert_eq!(heard(&news, None).1.len(), 5);
     }
 }

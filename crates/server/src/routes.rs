@@ -5,22 +5,19 @@
 //! | `/TOKEN/` and its files | the page |
 //! | `POST /TOKEN/api/ask` | an ask, answered by the engine |
 //! | `POST /TOKEN/api/snapshot` | asks a recording's program for a heap snapshot |
-//! | `GET /TOKEN/api/events` | news, as server-sent events |
+//! | `GET /TOKEN/api/events?since=VERSION` | news: what has changed since then |
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::{HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
-use futures_util::stream::{self, Stream};
 use memtrail_engine::{Engine, Status};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
 use crate::assets::SERVED;
@@ -32,8 +29,6 @@ use crate::taking::{self, Taker};
 const LONGEST_ASK: usize = 1 << 18;
 /// How long an ask waits for an analysis before the page is told that it is under way.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Between two signs of life to a page that hears nothing.
-const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -43,8 +38,6 @@ pub(crate) struct Shared {
     pub(crate) taker: Option<Arc<dyn Taker>>,
     /// Asks that are worked on at a time.
     pub(crate) lanes: Arc<Semaphore>,
-    /// Turns true when the server ends.
-    pub(crate) ending: watch::Receiver<bool>,
 }
 
 pub(crate) fn router(shared: Shared, guard: Arc<Guard>) -> Router {
@@ -64,7 +57,7 @@ pub(crate) fn router(shared: Shared, guard: Arc<Guard>) -> Router {
 }
 
 /// The page's files are named relative to its folder.
-async fn to_folder(uri: axum::http::Uri) -> Redirect {
+async fn to_folder(uri: Uri) -> Redirect {
     Redirect::permanent(&format!("{}/", uri.path()))
 }
 
@@ -106,24 +99,9 @@ fn ended() -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, "the server ends\n").into_response()
 }
 
-async fn events(
-    State(shared): State<Shared>,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let start = (shared.news.listen(), shared.ending, Vec::new().into_iter());
-    let events = stream::unfold(start, |(mut listener, mut ending, mut left)| async move {
-        loop {
-            if let Some(event) = left.next() {
-                return Some((Ok(event), (listener, ending, left)));
-            }
-            let messages = tokio::select! {
-                messages = listener.next() => messages?,
-                _ = ending.wait_for(|ending| *ending) => return None,
-            };
-            let events = messages.into_iter().map(|message| {
-                Event::default().event(message.event).data(message.data.to_string())
-            });
-            left = events.collect::<Vec<_>>().into_iter();
-        }
-    });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT))
+/// A version that is none is as if there were none: the page hears of all.
+async fn events(State(shared): State<Shared>, uri: Uri) -> Response {
+    let since = uri.query().and_then(|query| query.strip_prefix("since=")?.parse().ok());
+    let news = shared.news.since(since).to_string();
+    ([(header::CONTENT_TYPE, "application/json")], news).into_response()
 }

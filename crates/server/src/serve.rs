@@ -14,7 +14,7 @@ use crate::guard::Guard;
 use crate::news::News;
 use crate::taking::Taker;
 use crate::token::Token;
-use crate::{bind, routes};
+use crate::{bind, connections, routes};
 
 /// How long answers under way may take when the server ends.
 const GRACE: Duration = Duration::from_millis(500);
@@ -97,7 +97,6 @@ impl Server {
             news,
             taker: options.taker.clone(),
             lanes: Arc::new(Semaphore::new(lanes)),
-            ending: heard.clone(),
         };
         let routes = routes::router(shared, guard);
 
@@ -112,20 +111,20 @@ impl Server {
             let _inside = runtime.enter();
             tokio::net::TcpListener::from_std(listener).map_err(Error::Runtime)?
         };
-        let accepting = runtime.spawn(async move {
-            let mut ended = heard;
-            let until = async move {
-                let _ = ended.wait_for(|ending| *ending).await;
-            };
-            // Accepting goes on after errors; there is no other way to fail.
-            let _ = axum::serve(listener, routes).with_graceful_shutdown(until).await;
-        });
+        let accepting = runtime.spawn(connections::serve(listener, routes, heard));
         Ok(Self { url, address, ending, runtime, accepting: Some(accepting) })
     }
 
-    /// The page's address, token included.
+    /// The page's address for a browser on this machine, token included.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The page's address under another address of this machine, token included.
+    pub fn url_at(&self, ip: IpAddr) -> String {
+        let local = format!("http://{}", shown(self.address));
+        let path = self.url.strip_prefix(&local).unwrap_or_default();
+        format!("http://{}{path}", SocketAddr::new(ip, self.address.port()))
     }
 
     /// Where it listens.

@@ -10,6 +10,7 @@ use memtrail_engine::{
     SnapshotFile,
 };
 use memtrail_server::{Error, News, Options, Server, Taker};
+use serde_json::json;
 
 const TRACE: &[u8] = include_bytes!("../../trace/tests/fixtures/cache-v2.ctf");
 const ABOUT: &str = r#"{"ask":"about"}"#;
@@ -220,32 +221,53 @@ fn long_asks_are_refused_unread() {
     assert!(line.starts_with("HTTP/1.1 413 "), "{line}");
 }
 
-/// Reads events until one of that name; gives its data.
-fn wait_for(event: &str, lines: &mut impl Iterator<Item = String>) -> String {
-    let wanted = format!("event: {event}");
-    lines.find(|line| *line == wanted).expect("the event comes");
-    lines.next().unwrap().strip_prefix("data: ").unwrap().to_owned()
-}
-
 #[test]
 fn news_reach_the_page() {
     let fixture = Fixture::new();
     let rec = RecordingId(0);
+    let hear = |query: &str| {
+        let response = fixture.get(&format!("{}api/events{query}", fixture.root()));
+        assert_eq!(response.status, 200);
+        assert_eq!(response.header("content-type"), Some("application/json"));
+        let answer: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
+        (answer["version"].as_u64().unwrap(), answer["events"].clone())
+    };
     fixture.news.grown(rec, Grown { events: 10, end: 1.5 });
-    let (root, host) = (fixture.root(), fixture.host());
-    let stream = fixture.send(&format!("GET {root}api/events HTTP/1.1\r\n{host}\r\n\r\n"));
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    assert_eq!(lines.next().unwrap(), "HTTP/1.1 200 OK");
-    assert!(lines.any(|line| line == "content-type: text/event-stream"));
-    assert_eq!(wait_for("grown", &mut lines), r#"{"end":1.5,"events":10,"rec":0}"#);
+    let (version, events) = hear("");
+    assert_eq!(events, json!([{ "kind": "grown", "rec": 0, "events": 10, "end": 1.5 }]));
+    assert_eq!(hear(&format!("?since={version}")), (version, json!([])));
     fixture.news.grown(rec, Grown { events: 11, end: 2.0 });
-    assert_eq!(wait_for("grown", &mut lines), r#"{"end":2.0,"events":11,"rec":0}"#);
     fixture.news.ended(rec, Some("killed by signal 9".into()));
-    let data = wait_for("ended", &mut lines);
-    assert_eq!(data, r#"{"outcome":"killed by signal 9","rec":0}"#);
-    // The end of the server is the end of the stream: the page sees that it is gone.
-    drop(fixture);
-    assert!(lines.all(|line| !line.starts_with("event: ")));
+    let (_, events) = hear(&format!("?since={version}"));
+    let grown = json!({ "kind": "grown", "rec": 0, "events": 11, "end": 2.0 });
+    let ended = json!({ "kind": "ended", "rec": 0, "outcome": "killed by signal 9" });
+    assert_eq!(events, json!([grown, ended]));
+    assert_eq!(hear("?since=nonsense"), hear(""));
+}
+
+/// A browser has six connections for an origin: if pages held one each, the seventh would wait.
+#[test]
+fn pages_that_listen_hold_no_connection() {
+    let fixture = Fixture::new();
+    let (root, host) = (fixture.root(), fixture.host());
+    let request = format!("GET {root}api/events HTTP/1.1\r\n{host}\r\n\r\n");
+    let mut stream = BufReader::new(fixture.send(&request));
+    // On the same connection, one answer after the other.
+    for _ in 0..8 {
+        let mut length = 0;
+        let mut line = String::new();
+        while line != "\r\n" {
+            line.clear();
+            stream.read_line(&mut line).unwrap();
+            if let Some(value) = line.strip_prefix("content-length: ") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).unwrap();
+        assert_eq!(body, br#"{"events":[],"version":0}"#);
+        stream.get_mut().write_all(request.as_bytes()).unwrap();
+    }
 }
 
 /// Answers yes to the first recording.
