@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use memtrail_ocaml::{Refusal, Version};
+use memtrail_recording::relay::Operation;
 use memtrail_recording::session::{Options, State, Status};
 
 use crate::environment::Injected;
+use crate::relay;
 use crate::runtime::version;
 
 /// What is needed to start when the runtime is ready.
@@ -19,6 +21,7 @@ pub(crate) struct Armed {
 /// Looks at the process. Programs that are not OCaml's keep the launcher's variables, for the
 /// programs that they start or become; others do not see them, unless children are recorded too.
 pub(crate) fn arm(injected: &Injected, arguments: Vec<String>) -> Option<Armed> {
+    relay::map(&injected.session);
     let version = match version() {
         Err(Refusal::NoRuntime) => return None,
         version => version,
@@ -27,6 +30,7 @@ pub(crate) fn arm(injected: &Injected, arguments: Vec<String>) -> Option<Armed> 
     if options.memtrail != env!("CARGO_PKG_VERSION") {
         return None;
     }
+    relay::stay_known(&injected.session);
     if !options.children {
         Injected::remove();
     }
@@ -45,6 +49,9 @@ pub(crate) fn arm(injected: &Injected, arguments: Vec<String>) -> Option<Armed> 
 /// Tells the launcher why this process is not recorded.
 pub(crate) fn refuse(session: &std::path::Path, reason: String, hint: Option<String>) {
     let (pid, program) = (std::process::id(), crate::describe::executable());
-    // Without a session nobody listens.
-    let _ = Status { pid, image: 0, program, state: State::Refused { reason, hint } }.save(session);
+    let status = Status { pid, image: 0, program, state: State::Refused { reason, hint } };
+    if status.save(session).is_err() {
+        // Without a launcher nobody listens.
+        let _ = relay::call(pid, 0, Operation::Report, &status.to_json());
+    }
 }

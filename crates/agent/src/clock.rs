@@ -22,6 +22,21 @@ pub(crate) fn monotonic() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
+/// Processor time that another process has used, in nanoseconds; 0 if it is gone.
+pub(crate) fn cpu_time(pid: libc::pid_t) -> u64 {
+    let mut clock = 0;
+    // SAFETY: a valid out-pointer.
+    match unsafe { libc::clock_getcpuclockid(pid, &raw mut clock) } {
+        0 => read(clock),
+        _ => 0,
+    }
+}
+
+/// CPU time of this process, all its threads, in nanoseconds. A system call, unlike the others.
+pub(crate) fn of_process() -> u64 {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 impl Clock {
     /// Ties the two clocks together, now.
     pub(crate) fn start() -> Self {

@@ -67,6 +67,7 @@ pub(crate) fn description(
         sampling: Sampling {
             rate: target.options.rate,
             seed: target.seed,
+            callstack_depth: Some(target.options.callstack_depth),
             callstacks: if incremental { "incremental" } else { "runtime" }.into(),
             checked: target.capturer.checked(),
         },

@@ -7,13 +7,13 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr,
+    AtomicPtr, AtomicU32,
     Ordering::{AcqRel, Relaxed},
 };
 
 use crate::arm::{Armed, arm};
 use crate::environment::Injected;
-use crate::{fence, recorder, start};
+use crate::{fence, forked, recorder, runtime, start, thread};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -25,7 +25,8 @@ static DESTRUCTOR: extern "C" fn() = destructor;
 
 static ARMED: AtomicPtr<Armed> = AtomicPtr::new(std::ptr::null_mut());
 static INJECTED: AtomicPtr<Injected> = AtomicPtr::new(std::ptr::null_mut());
-static OVER: AtomicBool = AtomicBool::new(false);
+/// The process whose end has been seen to.
+static ENDED: AtomicU32 = AtomicU32::new(0);
 
 /// The launcher's variables, kept for programs that this process becomes.
 pub(crate) fn injected() -> Option<&'static Injected> {
@@ -46,6 +47,7 @@ extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
         let injected = Box::leak(Box::new(injected));
         INJECTED.store(injected, Relaxed);
         if let Some(armed) = arm(injected, arguments) {
+            thread::prepare();
             ARMED.store(Box::into_raw(Box::new(armed)), Relaxed);
         }
     });
@@ -55,9 +57,10 @@ extern "C" fn destructor() {
     end_of_process();
 }
 
-/// The process is about to end, by whatever way.
+/// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`, whose memory
+/// is its parent's.
 pub(crate) fn end_of_process() {
-    if !OVER.swap(true, AcqRel) {
+    if forked::is_owner_itself() && ENDED.swap(forked::owner(), AcqRel) != forked::owner() {
         fence::fenced((), recorder::end_of_process);
     }
 }
@@ -68,6 +71,10 @@ fn on_readlink(path: *const c_char) {
     }
     // SAFETY: the caller's path is a C string, as the system call would demand.
     if path.is_null() || unsafe { CStr::from_ptr(path) } != c"/proc/self/exe" {
+        return;
+    }
+    // A program may ask for itself before it starts the runtime, which then asks again.
+    if !fence::fenced(true, runtime::is_ready) {
         return;
     }
     let armed = ARMED.swap(std::ptr::null_mut(), AcqRel);

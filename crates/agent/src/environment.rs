@@ -6,7 +6,10 @@ use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use memtrail_recording::session::SESSION_VARIABLE;
+use memtrail_recording::relay::Operation;
+use memtrail_recording::session::{OPTIONS_FILE, SESSION_VARIABLE, State, Status};
+
+use crate::relay;
 
 const PRELOAD: &CStr = c"LD_PRELOAD";
 /// Set by the launcher to what `LD_PRELOAD` was before, if it was set.
@@ -17,6 +20,10 @@ pub(crate) struct Injected {
     /// The session folder.
     pub(crate) session: PathBuf,
     assignments: Vec<CString>,
+    /// This library's file, and the options that it reads first.
+    needed: [CString; 2],
+    /// What `LD_PRELOAD` is without us, as an assignment.
+    preload_before: Option<CString>,
 }
 
 fn get(name: &CStr) -> Option<&'static CStr> {
@@ -42,7 +49,72 @@ impl Injected {
                 assignments.push(CString::new(text).ok()?);
             }
         }
-        Some(Self { session: PathBuf::from(OsStr::from_bytes(session.to_bytes())), assignments })
+        let session = PathBuf::from(OsStr::from_bytes(session.to_bytes()));
+        let preload = get(PRELOAD).map_or(&b""[..], CStr::to_bytes);
+        let library = preload.split(|&byte| byte == b':').next().unwrap_or_default();
+        let options = session.join(OPTIONS_FILE);
+        let needed =
+            [CString::new(library).ok()?, CString::new(options.as_os_str().as_bytes()).ok()?];
+        let preload_before = get(PRELOAD_BEFORE)
+            .and_then(|before| CString::new([b"LD_PRELOAD=", before.to_bytes()].concat()).ok());
+        Some(Self { session, assignments, needed, preload_before })
+    }
+
+    /// Whether a program that is started here and now could load this library and read its options.
+    /// The error is a reason.
+    pub(crate) fn can_be_loaded(&self) -> Result<(), String> {
+        for file in &self.needed {
+            let Err(error) = as_next_program(|| can_open(file)) else { continue };
+            if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
+                // The next program has more room.
+                continue;
+            }
+            return Err(format!(
+                "cannot load the agent, {} ({error}): its root folder or its user has changed",
+                file.to_string_lossy()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Tells the launcher why a program that comes next is not recorded.
+    pub(crate) fn report(&self, program: &CStr, reason: String) {
+        let program = program.to_string_lossy().into_owned();
+        let state = State::Refused { reason, hint: None };
+        // Not an image of this process, whose status stays.
+        let (pid, image) = (std::process::id(), u32::MAX);
+        let status = Status { pid, image, program, state };
+        if status.save(&self.session).is_err() {
+            let _ = relay::call(pid, image, Operation::Report, &status.to_json());
+        }
+    }
+
+    /// Whether an environment has the launcher's variables.
+    ///
+    /// # Safety
+    /// `environment` is a null-terminated array of strings (or null).
+    pub(crate) unsafe fn is_in(environment: *const *const libc::c_char) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { entries(environment) }
+            .any(|entry| same_name(entry.to_bytes(), SESSION_VARIABLE.as_bytes()))
+    }
+
+    /// `environment` as it would be without us, as an array for `execve`.
+    ///
+    /// # Safety
+    /// `environment` is a null-terminated array of strings (or null).
+    pub(crate) unsafe fn taken_out(
+        &self,
+        environment: *const *const libc::c_char,
+    ) -> Vec<*const libc::c_char> {
+        // SAFETY: as the caller promises.
+        let others = unsafe { entries(environment) }.filter(|entry| {
+            !self.assignments.iter().any(|a| same_name(a.to_bytes(), entry.to_bytes()))
+        });
+        let mut all: Vec<_> = others.map(CStr::as_ptr).collect();
+        all.extend(self.preload_before.as_deref().map(CStr::as_ptr));
+        all.push(std::ptr::null());
+        all
     }
 
     /// Makes the environment what it would be without us.
@@ -81,6 +153,67 @@ impl Injected {
         all.push(std::ptr::null());
         all
     }
+}
+
+/// Whether a file can be read. `access` would ask for the real user, the loader is the effective one.
+fn can_open(file: &CStr) -> std::io::Result<()> {
+    // SAFETY: a C string; the descriptor is closed again.
+    unsafe {
+        let descriptor = libc::open(file.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if descriptor < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        libc::close(descriptor);
+    }
+    Ok(())
+}
+
+/// Does something with the capabilities that this thread will have after `execve`: none, unless it is
+/// root. Tools that change the user keep theirs until then.
+fn as_next_program<T>(work: impl FnOnce() -> T) -> T {
+    /// `_LINUX_CAPABILITY_VERSION_3`.
+    const VERSION: u32 = 0x2008_0522;
+    // SAFETY: cannot fail.
+    if unsafe { libc::geteuid() } == 0 {
+        return work();
+    }
+    let header = [VERSION, 0];
+    // Effective, permitted, inheritable: the lower halves, then the upper ones.
+    let mut now = [0_u32; 6];
+    // SAFETY: a header and room for two parts, as this version has them; concerns this thread.
+    let set = |capabilities: &[u32; 6]| unsafe {
+        libc::syscall(libc::SYS_capset, header.as_ptr(), capabilities.as_ptr()) == 0
+    };
+    // SAFETY: as above.
+    let known = unsafe { libc::syscall(libc::SYS_capget, header.as_ptr(), now.as_mut_ptr()) == 0 };
+    let [lower, lower_permitted, lower_kept, upper, upper_permitted, upper_kept] = now;
+    if !known || lower | upper == 0 {
+        return work();
+    }
+    let without = [0, lower_permitted, lower_kept, 0, upper_permitted, upper_kept];
+    let dropped = set(&without);
+    let result = work();
+    if dropped {
+        set(&now);
+    }
+    result
+}
+
+/// # Safety
+/// `environment` is a null-terminated array of strings (or null), which stay as they are.
+unsafe fn entries<'a>(environment: *const *const libc::c_char) -> impl Iterator<Item = &'a CStr> {
+    let mut next = environment;
+    std::iter::from_fn(move || {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if next.is_null() || (*next).is_null() {
+                return None;
+            }
+            let entry = CStr::from_ptr(*next);
+            next = next.add(1);
+            Some(entry)
+        }
+    })
 }
 
 fn same_name(a: &[u8], b: &[u8]) -> bool {

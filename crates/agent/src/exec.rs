@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::entry::injected;
+use crate::environment::Injected;
 use crate::{fence, forked, recorder};
 
 type Strings = *const *const c_char;
@@ -34,24 +35,51 @@ fn follow() -> bool {
 /// Calls `with` with the environment that the next program gets.
 ///
 /// # Safety
-/// `environment` is a null-terminated array of strings.
-unsafe fn environment_for_next<T>(environment: Strings, with: impl FnOnce(Strings) -> T) -> T {
-    match injected().filter(|_| follow()) {
-        // SAFETY: as the caller promises.
-        Some(injected) => with(unsafe { injected.put_back(environment) }.as_ptr()),
-        None => with(environment),
+/// `environment` is a null-terminated array of strings (or null), `path` a string (or null).
+unsafe fn environment_for_next<T>(
+    path: *const c_char,
+    environment: Strings,
+    with: impl FnOnce(Strings) -> T,
+) -> T {
+    let Some(injected) = injected() else { return with(environment) };
+    let follow = follow();
+    // SAFETY: as the caller promises.
+    if !follow && !unsafe { Injected::is_in(environment) } {
+        return with(environment);
     }
+    // The dynamic linker would complain to the program's standard error.
+    if let Err(reason) = fence::keeping_errno(|| injected.can_be_loaded()) {
+        // SAFETY: as the caller promises.
+        let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
+        fence::keeping_errno(|| injected.report(program.unwrap_or_default(), reason));
+        // SAFETY: as the caller promises.
+        return with(unsafe { injected.taken_out(environment) }.as_ptr());
+    }
+    if !follow {
+        return with(environment);
+    }
+    // SAFETY: as the caller promises.
+    with(unsafe { injected.put_back(environment) }.as_ptr())
 }
 
 /// Becomes another program by `call`, with what has to happen before and, if it fails, after.
 ///
 /// # Safety
 /// As `environment_for_next`.
-unsafe fn becoming(environment: Strings, call: impl FnOnce(Strings) -> c_int) -> c_int {
-    fence::fenced((), recorder::before_exec);
+unsafe fn becoming(
+    path: *const c_char,
+    environment: Strings,
+    call: impl FnOnce(Strings) -> c_int,
+) -> c_int {
+    let recorded = recorder::is_recorded();
+    if recorded {
+        fence::fenced((), recorder::before_exec);
+    }
     // SAFETY: as the caller promises.
-    let failed = unsafe { environment_for_next(environment, call) };
-    fence::fenced((), recorder::after_failed_exec);
+    let failed = unsafe { environment_for_next(path, environment, call) };
+    if recorded {
+        fence::fenced((), recorder::after_failed_exec);
+    }
     failed
 }
 
@@ -77,7 +105,7 @@ pub unsafe extern "C" fn execve(path: *const c_char, arguments: Strings, vars: S
     type Own = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
     let Some(own) = own!(c"execve", Own) else { return absent() };
     // SAFETY: the caller's arguments.
-    unsafe { becoming(vars, |vars| own(path, arguments, vars)) }
+    unsafe { becoming(path, vars, |vars| own(path, arguments, vars)) }
 }
 
 /// # Safety
@@ -87,7 +115,7 @@ pub unsafe extern "C" fn execvpe(file: *const c_char, arguments: Strings, vars: 
     type Own = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
     let Some(own) = own!(c"execvpe", Own) else { return absent() };
     // SAFETY: the caller's arguments.
-    unsafe { becoming(vars, |vars| own(file, arguments, vars)) }
+    unsafe { becoming(file, vars, |vars| own(file, arguments, vars)) }
 }
 
 /// # Safety
@@ -128,7 +156,7 @@ pub unsafe extern "C" fn posix_spawn(
 ) -> c_int {
     let Some(own) = own!(c"posix_spawn", Spawn) else { return libc::ENOSYS };
     // SAFETY: the caller's arguments.
-    unsafe { for_child(vars, |vars| own(pid, path, actions, attributes, arguments, vars)) }
+    unsafe { for_child(path, vars, |vars| own(pid, path, actions, attributes, arguments, vars)) }
 }
 
 /// # Safety
@@ -144,17 +172,21 @@ pub unsafe extern "C" fn posix_spawnp(
 ) -> c_int {
     let Some(own) = own!(c"posix_spawnp", Spawn) else { return libc::ENOSYS };
     // SAFETY: the caller's arguments.
-    unsafe { for_child(vars, |vars| own(pid, file, actions, attributes, arguments, vars)) }
+    unsafe { for_child(file, vars, |vars| own(pid, file, actions, attributes, arguments, vars)) }
 }
 
 /// Starts a child by `call`: followed only if children are.
 ///
 /// # Safety
 /// As `environment_for_next`.
-unsafe fn for_child(environment: Strings, call: impl FnOnce(Strings) -> c_int) -> c_int {
-    if recorder::follows_children() {
+unsafe fn for_child(
+    path: *const c_char,
+    environment: Strings,
+    call: impl FnOnce(Strings) -> c_int,
+) -> c_int {
+    if recorder::follows_children() || !recorder::is_recorded() {
         // SAFETY: as the caller promises.
-        unsafe { environment_for_next(environment, call) }
+        unsafe { environment_for_next(path, environment, call) }
     } else {
         call(environment)
     }

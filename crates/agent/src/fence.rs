@@ -1,7 +1,10 @@
-//! The border between the target and this library: no panic and no `errno` gets across.
+//! The border between the target and this library: no panic and no `errno` gets across, and the
+//! program's stack is left at it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::private_stack;
 
 static BROKEN: AtomicBool = AtomicBool::new(false);
 
@@ -10,13 +13,14 @@ pub(crate) fn install() {
     std::panic::set_hook(Box::new(|_| {}));
 }
 
-/// Runs `work`; should it panic, all further calls return `otherwise` at once.
+/// Runs `work` on this thread's private stack; should it panic, all further calls return `otherwise`
+/// at once.
 #[inline]
 pub(crate) fn fenced<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     if BROKEN.load(Relaxed) {
         return otherwise;
     }
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+    private_stack::run(|| catch_unwind(AssertUnwindSafe(work)).ok()).unwrap_or_else(|| {
         BROKEN.store(true, Relaxed);
         otherwise
     })

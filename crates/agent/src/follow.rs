@@ -4,6 +4,7 @@
 //! recorded process lives; should that one be gone, it was a daemon's first act to fork, and the
 //! child takes its place.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use memtrail_recording::session::State;
@@ -61,6 +62,5 @@ fn is_gone(pid: u32) -> bool {
     if unsafe { libc::kill(pid as i32, 0) } != 0 {
         return std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
     }
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
+    !memtrail_recording::is_alive(pid) && Path::new("/proc/self/stat").exists()
 }

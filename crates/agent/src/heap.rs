@@ -2,19 +2,32 @@
 //!
 //! In a frozen copy of the target ([`crate::snapshot`]) another thread's lock on it may be held for
 //! ever. There memory comes from fresh mappings, and only what is large is given back.
+//!
+//! A signal handler of the program's may end the process while the thread it came to is inside the
+//! allocator: what is needed then comes from memory that is set aside.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, compiler_fence,
+};
 
 use dlmalloc::GlobalDlmalloc;
+
+use crate::tls;
 
 pub(crate) struct Heap {
     frozen: AtomicBool,
     /// Where the next small block goes, and where its mapping ends.
     next: AtomicUsize,
     end: AtomicUsize,
+    /// Memory for threads that were interrupted in the allocator, and how much of it is taken.
+    spare: AtomicUsize,
+    spare_taken: AtomicUsize,
 }
+
+/// Bytes of that memory; pages that are never touched take none.
+const SPARE: usize = 16 << 20;
 
 /// Bytes taken at once for small blocks.
 const CHUNK: usize = 1 << 20;
@@ -24,12 +37,39 @@ const PAGE: usize = 4096;
 
 impl Heap {
     pub(crate) const fn new() -> Self {
-        Self { frozen: AtomicBool::new(false), next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
+        Self {
+            frozen: AtomicBool::new(false),
+            next: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            spare: AtomicUsize::new(0),
+            spare_taken: AtomicUsize::new(0),
+        }
     }
 
     /// From now on this process is a frozen copy, with one thread.
     pub(crate) fn freeze(&self) {
         self.frozen.store(true, Relaxed);
+    }
+
+    /// From memory that is never given back.
+    #[cold]
+    fn take_spare(&self, layout: Layout) -> *mut u8 {
+        let mut base = self.spare.load(Relaxed);
+        if base == 0 {
+            let fresh = map(SPARE) as usize;
+            let placed = self.spare.compare_exchange(0, fresh, Relaxed, Relaxed);
+            base = placed.map_or_else(|other| other, |_| fresh);
+        }
+        let room = layout.size() + layout.align();
+        let taken = self.spare_taken.fetch_add(room, Relaxed);
+        if base == 0 || taken.saturating_add(room) > SPARE {
+            return std::ptr::null_mut();
+        }
+        (base + taken).next_multiple_of(layout.align()) as *mut u8
+    }
+
+    fn is_spare(&self, block: *mut u8) -> bool {
+        (block as usize).wrapping_sub(self.spare.load(Relaxed)) < SPARE
     }
 
     fn carve(&self, layout: Layout) -> *mut u8 {
@@ -48,6 +88,25 @@ impl Heap {
         self.next.store(chunk + layout.size(), Relaxed);
         self.end.store(chunk + CHUNK, Relaxed);
         chunk as *mut u8
+    }
+}
+
+/// Runs `work` of the usual allocator, whose lock is this thread's already if a signal handler of the
+/// program's interrupted it there: then not.
+#[inline]
+fn unless_interrupted<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let slots = tls::slots();
+    // SAFETY: the slots are this thread's.
+    unsafe {
+        if (*slots).allocates {
+            return None;
+        }
+        (&raw mut (*slots).allocates).write_volatile(true);
+        compiler_fence(SeqCst);
+        let result = work();
+        compiler_fence(SeqCst);
+        (&raw mut (*slots).allocates).write_volatile(false);
+        Some(result)
     }
 }
 
@@ -72,7 +131,8 @@ unsafe impl GlobalAlloc for Heap {
             return self.carve(layout);
         }
         // SAFETY: the caller's layout.
-        unsafe { GlobalDlmalloc.alloc(layout) }
+        let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc(layout) });
+        block.unwrap_or_else(|| self.take_spare(layout))
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -80,13 +140,18 @@ unsafe impl GlobalAlloc for Heap {
             return self.carve(layout);
         }
         // SAFETY: the caller's layout.
-        unsafe { GlobalDlmalloc.alloc_zeroed(layout) }
+        let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc_zeroed(layout) });
+        block.unwrap_or_else(|| self.take_spare(layout))
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if self.is_spare(block) {
+            return;
+        }
         if !self.frozen.load(Relaxed) {
+            // In a thread that was interrupted in the allocator the block stays.
             // SAFETY: the caller's block.
-            unsafe { GlobalDlmalloc.dealloc(block, layout) };
+            unless_interrupted(|| unsafe { GlobalDlmalloc.dealloc(block, layout) });
         } else if is_mapped(block, layout.size()) {
             // SAFETY: a mapping of its own, as large as that.
             unsafe { libc::munmap(block.cast(), layout.size()) };
@@ -94,9 +159,12 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !self.frozen.load(Relaxed) {
+        if !self.frozen.load(Relaxed) && !self.is_spare(block) {
             // SAFETY: the caller's block.
-            return unsafe { GlobalDlmalloc.realloc(block, layout, size) };
+            let work = || unsafe { GlobalDlmalloc.realloc(block, layout, size) };
+            if let Some(moved) = unless_interrupted(work) {
+                return moved;
+            }
         }
         if is_mapped(block, layout.size()) && size >= LARGE {
             // SAFETY: a mapping of its own, as large as that.
@@ -106,7 +174,7 @@ unsafe impl GlobalAlloc for Heap {
             return if at == libc::MAP_FAILED { std::ptr::null_mut() } else { at.cast() };
         }
         // SAFETY: the caller's layout with another size, which the caller made sure is possible.
-        let fresh = self.carve(unsafe { Layout::from_size_align_unchecked(size, layout.align()) });
+        let fresh = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
         if !fresh.is_null() {
             // SAFETY: both are valid for so many bytes, and `fresh` is new.
             unsafe {

@@ -9,6 +9,7 @@
 //! - no OCaml code is run, nothing is allocated on the OCaml heap after the start, and the target's
 //!   own `malloc` is never called: this library has a heap of its own;
 //! - no panic and no `errno` crosses the border ([`fence`]);
+//! - the program's stack is not ours to use up: our code has one of its own ([`private_stack`]);
 //! - locks are held for the time of one event or of writing one packet, and never across calls into
 //!   the runtime ([`lock`]);
 //! - descriptors of ours lie high and are checked before each use ([`output`]);
@@ -26,6 +27,7 @@ mod environment;
 mod exec;
 mod fence;
 mod flusher;
+mod folder;
 mod follow;
 mod forked;
 mod heap;
@@ -34,11 +36,15 @@ mod near;
 mod output;
 mod own_thread;
 mod patch;
+mod private_stack;
 mod program;
+mod rate;
 mod recorder;
+mod relay;
 mod runtime;
 mod sampling;
 mod seeding;
+mod small_heap;
 mod snapshot;
 mod start;
 mod static_profile;

@@ -1,23 +1,26 @@
 //! The recording under way: where samples go, and what becomes of it at forks and at the end.
 
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64};
 
-use memtrail_recording::session::{Options, State, Status, tail_name};
-use memtrail_recording::{Description, FileState, Outcome, Snapshot, TRACE_FILE, folder_name};
+use memtrail_recording::relay::Operation;
+use memtrail_recording::session::{Options, State, Status, WriteFailure, tail_name};
+use memtrail_recording::{Description, FileState, Outcome, Snapshot};
 use memtrail_trace::write::Version;
 use memtrail_trace::{BlockId, DomainId};
 
 use crate::callstack::Capturer;
 use crate::clock::Clock;
-use crate::lock::Lock;
-use crate::output::Output;
+use crate::folder::Folder;
+use crate::lock::{self, Lock};
+use crate::output::{Output, Part};
+use crate::rate::{Halvings, RateLog};
 use crate::runtime::Runtime;
+use crate::small_heap::SmallHeap;
 use crate::stream::Stream;
 use crate::threads::{Author, Identity, ThreadLog};
-use crate::{describe, fence, flusher, forked, seeding, snapshot, tail};
+use crate::{describe, fence, flusher, forked, relay, seeding, snapshot, tail};
 
 /// As many domains as a runtime can be built for, with room to spare (`Max_domains`).
 const DOMAINS: usize = 1024;
@@ -45,16 +48,21 @@ pub(crate) struct Recorder {
     pub(crate) pid: u32,
     /// Tells the blocks of this recording from those of the process it was forked from.
     pub(crate) epoch: u8,
-    folder: PathBuf,
-    image: u32,
+    folder: Folder,
     streams: Box<[AtomicPtr<Lock<Stream>>]>,
     creating: Lock<()>,
     output: Lock<Output>,
     threads: Lock<ThreadLog>,
+    rates: Lock<RateLog>,
     next_ids: AtomicU64,
     several: AtomicBool,
     stopped: AtomicBool,
+    /// The error that ended writing the trace; 0 while there is none.
+    failure: AtomicI32,
+    /// Samples that came after that.
+    missed: AtomicU64,
     description: Lock<Description>,
+    small_heap: SmallHeap,
 }
 
 static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(std::ptr::null_mut());
@@ -88,35 +96,42 @@ impl Recorder {
     ) -> Result<&'static Self, String> {
         let pid = std::process::id();
         let clock = Clock::start();
-        let (folder, image) = make_folder(target, pid, forked_from.is_some())?;
-        let trace = folder.join(TRACE_FILE);
-        let failed = |e: std::io::Error| format!("cannot write {}: {e}", trace.display());
-        let mut output = Output::create(&trace).map_err(failed)?;
-        let description = describe::description(target, &clock, pid, forked_from);
-        output.append(&describe::info_packet(target, &description));
-        if let Some(errno) = output.failure() {
-            return Err(failed(std::io::Error::from_raw_os_error(errno)));
-        }
-        description.save(&folder).map_err(|e| e.to_string())?;
+        let folder = Folder::make(target, pid, forked_from.is_some())?;
+        let failed = |errno: i32| {
+            let error = std::io::Error::from_raw_os_error(errno);
+            format!("cannot write into {}: {error}", folder.path().display())
+        };
+        let mut output = Output::create(&folder, Part::Trace).map_err(failed)?;
+        let small_heap = SmallHeap::default();
+        small_heap.look(&target.runtime, &target.capturer.memory(), target.runtime.state());
+        let mut description = describe::description(target, &clock, pid, forked_from);
+        description.notes.extend(small_heap.take_note());
+        output.append(&folder, &describe::info_packet(target, &description)).map_err(failed)?;
+        folder.save(&description).map_err(|error| failed(error.errno))?;
+        let state = State::Recording { folder: folder.path().to_owned(), failure: None };
+        let image = folder.image();
         let recorder = Box::leak(Box::new(Self {
             target,
             clock,
             pid,
             epoch,
-            folder: folder.clone(),
-            image,
+            folder,
             streams: (0..DOMAINS).map(|_| AtomicPtr::default()).collect(),
             creating: Lock::new(()),
             output: Lock::new(output),
             threads: Lock::new(ThreadLog::default()),
+            rates: Lock::new(RateLog::default()),
             next_ids: AtomicU64::new(0),
             several: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
+            failure: AtomicI32::new(0),
+            missed: AtomicU64::new(0),
             description: Lock::new(description),
+            small_heap,
         }));
         forked::take_ownership();
         RECORDER.store(recorder, Release);
-        report(target, pid, image, State::Recording { folder });
+        report(target, pid, image, state);
         flusher::start();
         Ok(recorder)
     }
@@ -159,7 +174,7 @@ impl Recorder {
         if domain != DomainId(0) {
             seeding::seed_domain(self.target, state, domain.0);
         }
-        let file = self.target.session.join(tail_name(self.pid, self.image, domain.0));
+        let file = self.target.session.join(tail_name(self.pid, self.folder.image(), domain.0));
         let memory = fence::keeping_errno(|| tail::map(Some(&file)))?;
         let stream = Stream::new(self, domain, version, memory)?;
         let stream = Box::leak(Box::new(Lock::new(stream)));
@@ -179,15 +194,30 @@ impl Recorder {
         (BlockId(first), BlockId(first + CHUNK))
     }
 
-    /// Appends whole packets to the trace.
-    pub(crate) fn append(&self, packets: &[u8]) {
+    /// Appends whole packets to the trace; false if they are lost, and with them all that follow.
+    pub(crate) fn append(&self, packets: &[u8]) -> bool {
         fence::keeping_errno(|| {
-            let mut output = self.output.lock();
-            output.append(packets);
-            if output.failure().is_some() {
-                self.stopped.store(true, Release);
+            let Some(mut output) = self.output.lock_unless_ending() else { return false };
+            let failed = match output.append(&self.folder, packets) {
+                Ok(()) => return true,
+                Err(errno) => errno,
+            };
+            self.stopped.store(true, Release);
+            if self.failure.swap(failed, AcqRel) == 0 {
+                // Should the process be killed, the launcher knows at least this.
+                self.report_failure(0);
             }
-        });
+            false
+        })
+    }
+
+    /// Tells the launcher that the trace ends before the program does: what is on the disk may say
+    /// otherwise for good, as it may be the disk that is full.
+    fn report_failure(&self, lost: u64) {
+        let folder = self.folder.path().to_owned();
+        let failure = Some(WriteFailure { errno: self.failure.load(Acquire), lost });
+        let state = State::Recording { folder, failure };
+        report(self.target, self.pid, self.folder.image(), state);
     }
 
     /// From block `id` of `domain` on, blocks are of `author`. `at_work` runs this.
@@ -202,44 +232,94 @@ impl Recorder {
         self.threads.lock().switched(&self.folder, domain, id, author, at_work);
     }
 
+    /// From block `id` of `domain` on, blocks are sampled at another rate.
+    #[cold]
+    pub(crate) fn rate_changes(&self, domain: DomainId, id: BlockId, halvings: Halvings) {
+        self.rates.lock().changed(&self.folder, domain, id, halvings);
+    }
+
     /// Sends everything sampled so far to the file. A stream that is in use for long (this may be
-    /// its own thread, interrupted by a signal) is passed over: its packet is in the session.
-    fn flush(&self) {
-        let now = self.clock.now();
-        for stream in self.all_streams() {
-            if let Some(mut stream) = stream.lock_soon() {
-                stream.flush(self, now);
-            }
+    /// its own thread, interrupted by a signal) is passed over: its packet is in the session. So are
+    /// all if it is the file that is in use. Gives how many were passed over.
+    fn flush(&self) -> usize {
+        if self.output.lock_unless_ending().is_none() {
+            return self.all_streams().count();
         }
+        let now = self.clock.now();
+        let in_use = |stream: &&Lock<Stream>| match stream.lock_soon() {
+            Some(mut stream) => {
+                stream.flush(self, now);
+                false
+            }
+            None => true,
+        };
+        self.all_streams().filter(in_use).count()
     }
 
     /// Ends the recording. Further samples are ignored.
     fn end(&self, outcome: Outcome) {
         self.stopped.store(true, Release);
-        self.flush();
-        self.note(Some(outcome), FileState::Complete);
+        lock::while_ending(|| {
+            let passed_over = self.flush();
+            self.note(Some(outcome), FileState::Complete, passed_over);
+        });
     }
 
-    fn note(&self, outcome: Option<Outcome>, state: FileState) {
+    /// Looks at the minor heap of a domain that was sampled.
+    #[inline]
+    pub(crate) fn look_at_minor_heap(&self, state: u64) {
+        self.small_heap.look(&self.target.runtime, &self.target.capturer.memory(), state);
+    }
+
+    /// Notes what was seen of minor heaps since the recording began.
+    fn note_small_heap(&self) {
+        if self.small_heap.is_news()
+            && let Some(mut description) = self.description.lock_soon()
+        {
+            description.notes.extend(self.small_heap.take_note());
+            let _ = self.folder.save(&description);
+        }
+    }
+
+    /// `passed_over` tells how many streams could not be brought to the file.
+    fn note(&self, outcome: Option<Outcome>, state: FileState, passed_over: usize) {
         let Some(mut description) = self.description.lock_soon() else { return };
-        let (mut blocks, mut lost) = (0, 0);
+        description.notes.extend(self.small_heap.take_note());
+        if passed_over > 0 {
+            description.notes.push(format!(
+                "the process ended in the midst of writing a sample: the last packet of {passed_over} of \
+                 its domains was left to `memtrail run`"
+            ));
+        }
+        let (mut blocks, mut lost) = (0, self.missed.load(Relaxed));
         for stream in self.all_streams().filter_map(Lock::lock_soon) {
             blocks += stream.blocks;
             lost += stream.lost;
         }
         if let Some(output) = self.output.lock_soon() {
             description.trace.bytes = output.length();
-            description.outcome = match output.failure() {
-                Some(errno) => Some(Outcome::WriteFailed { errno }),
-                None => outcome,
-            };
         }
-        description.trace.state = state;
+        let failure = self.failure.load(Acquire);
+        (description.outcome, description.trace.state) = match failure {
+            0 => (outcome, state),
+            errno => (Some(Outcome::WriteFailed { errno }), FileState::Cut),
+        };
         description.trace.blocks = blocks;
         description.trace.lost = lost;
         description.sampling.checked = self.target.capturer.checked();
+        if failure != 0 {
+            self.report_failure(lost);
+        }
         // Nobody is there to be told if this fails; the trace itself is whole.
-        let _ = description.save(&self.folder);
+        let _ = self.folder.save(&description);
+    }
+}
+
+/// A sample came that is recorded nowhere: counted if that is because writing failed.
+#[cold]
+pub(crate) fn missed() {
+    if let Some(recorder) = own().filter(|recorder| recorder.failure.load(Relaxed) != 0) {
+        recorder.missed.fetch_add(1, Relaxed);
     }
 }
 
@@ -261,7 +341,7 @@ pub(crate) fn follows_children() -> bool {
 /// Where this process is recorded, and when.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    pub(crate) folder: &'static Path,
+    pub(crate) folder: &'static Folder,
     pub(crate) clock: Clock,
     pub(crate) pid: u32,
     pub(crate) epoch: u8,
@@ -282,7 +362,7 @@ pub(crate) fn note(words: String) {
     let Some(recorder) = own() else { return };
     let Some(mut description) = recorder.description.lock_soon() else { return };
     description.notes.push(words);
-    let _ = description.save(&recorder.folder);
+    let _ = recorder.folder.save(&description);
 }
 
 /// Notes that nobody can have heap snapshots.
@@ -290,7 +370,7 @@ pub(crate) fn without_snapshots() {
     let Some(recorder) = own() else { return };
     let Some(mut description) = recorder.description.lock_soon() else { return };
     description.snapshots = None;
-    let _ = description.save(&recorder.folder);
+    let _ = recorder.folder.save(&description);
 }
 
 /// Notes a snapshot in the recording.
@@ -302,7 +382,7 @@ pub(crate) fn note_snapshot(snapshot: Snapshot) {
         all.push(snapshot);
         all.sort_by_key(|snapshot| snapshot.number);
         // The snapshot itself is there, whether it is listed or not.
-        let _ = description.save(&recorder.folder);
+        let _ = recorder.folder.save(&description);
     });
 }
 
@@ -313,6 +393,7 @@ pub(crate) fn flush_periodically() -> bool {
         return false;
     }
     recorder.flush();
+    recorder.note_small_heap();
     snapshot::collect_ended();
     true
 }
@@ -328,7 +409,7 @@ pub(crate) fn flush_now() {
 pub(crate) fn end_of_process() {
     fence::keeping_errno(snapshot::end_of_process);
     if let Some(recorder) = own()
-        && !recorder.stopped.load(Relaxed)
+        && (!recorder.stopped.load(Relaxed) || recorder.failure.load(Acquire) != 0)
     {
         fence::keeping_errno(|| recorder.end(Outcome::Exited { code: None }));
     }
@@ -339,8 +420,10 @@ pub(crate) fn before_exec() {
     if let Some(recorder) = own() {
         fence::keeping_errno(|| {
             snapshot::before_exec();
-            recorder.flush();
-            recorder.note(Some(Outcome::Execed), FileState::Complete);
+            lock::while_ending(|| {
+                let passed_over = recorder.flush();
+                recorder.note(Some(Outcome::Execed), FileState::Complete, passed_over);
+            });
         });
     }
 }
@@ -348,7 +431,7 @@ pub(crate) fn before_exec() {
 /// It did not.
 pub(crate) fn after_failed_exec() {
     if let Some(recorder) = own() {
-        fence::keeping_errno(|| recorder.note(None, FileState::Growing));
+        fence::keeping_errno(|| recorder.note(None, FileState::Growing, 0));
     }
 }
 
@@ -362,33 +445,9 @@ pub(crate) fn give_way() {
 /// Tells the launcher what became of this process.
 pub(crate) fn report(target: &Target, pid: u32, image: u32, state: State) {
     let program = describe::executable();
-    // Without a session nobody listens.
-    let _ = Status { pid, image, program, state }.save(&target.session);
-}
-
-fn make_folder(target: &Target, pid: u32, forked: bool) -> Result<(PathBuf, u32), String> {
-    let name = describe::program_name();
-    let mut last = String::new();
-    for again in 0..100 {
-        let folder = match &target.options.output {
-            Some(named) if !forked && again == 0 => named.clone(),
-            Some(named) => beside(named, &format!("{pid}-{again}")),
-            None => target.options.base.join(folder_name(&name, pid, again)),
-        };
-        match std::fs::DirBuilder::new().mode(0o700).create(&folder) {
-            Ok(()) => return Ok((folder, again)),
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-                last = format!("{} exists already", folder.display());
-            }
-            Err(e) => return Err(format!("cannot make {}: {e}", folder.display())),
-        }
+    let status = Status { pid, image, program, state };
+    if status.save(&target.session).is_err() {
+        // Without a launcher nobody listens.
+        let _ = relay::call(pid, image, Operation::Report, &status.to_json());
     }
-    Err(last)
-}
-
-/// `out.memtrail` and `12-0` make `out-12-0.memtrail`.
-fn beside(named: &Path, suffix: &str) -> PathBuf {
-    let stem = named.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = named.extension().map(|e| format!(".{}", e.to_string_lossy()));
-    named.with_file_name(format!("{stem}-{suffix}{}", extension.unwrap_or_default()))
 }

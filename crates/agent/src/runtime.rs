@@ -4,6 +4,7 @@ use std::ffi::{CString, c_int, c_void};
 
 use memtrail_ocaml::block::Value;
 use memtrail_ocaml::layout::Machine;
+use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::{Family, Layout, Refusal, Version, detect, symbols};
 
 type Start = unsafe extern "C" fn(Value, Value, Value) -> Value;
@@ -21,6 +22,16 @@ pub(crate) fn symbol(name: &str) -> *mut c_void {
 /// The runtime's version, told from what it exports.
 pub(crate) fn version() -> Result<Version, Refusal> {
     detect(|name| !symbol(name).is_null())
+}
+
+/// Whether the runtime has a heap. Where that cannot be told, whoever looks closer will say why.
+pub(crate) fn is_ready() -> bool {
+    let Ok(runtime) = version().map_err(|_| "").and_then(Runtime::find) else { return true };
+    // SAFETY: a state is read, which lives as long as the process.
+    let memory = unsafe { ThisProcess::new() };
+    let allocates =
+        |state| memory.field(state, runtime.layout.state.young_ptr).is_some_and(|at| at != 0);
+    Some(runtime.state()).filter(|&state| state != 0).is_some_and(allocates)
 }
 
 /// Entry points of a runtime that can be sampled.
@@ -44,7 +55,7 @@ unsafe impl Sync for Runtime {}
 
 enum State {
     /// Address of the variable.
-    Global(*const u64),
+    Global(*mut u64),
     /// Offset of the variable from the thread pointer, the same in all threads, as the variable
     /// belongs to an object that was loaded at start-up.
     ThreadLocal(isize),
@@ -59,7 +70,7 @@ impl Runtime {
         };
         let (state, collect) = match version.family() {
             Family::Single => {
-                let variable = need(symbols::state::SINGLE)?.cast_const().cast();
+                let variable = need(symbols::state::SINGLE)?.cast();
                 (State::Global(variable), symbols::callstack::COLLECT_SINGLE)
             }
             Family::Multicore => {
@@ -92,13 +103,15 @@ impl Runtime {
     #[inline]
     pub(crate) fn state(&self) -> u64 {
         // SAFETY: the variable exists as long as the process, in every thread.
-        unsafe {
-            match self.state {
-                State::Global(variable) => variable.read_volatile(),
-                State::ThreadLocal(offset) => {
-                    ((thread_pointer() as isize + offset) as *const u64).read_volatile()
-                }
-            }
+        unsafe { self.state_variable().read_volatile() }
+    }
+
+    /// Where the pointer to the state stands: in OCaml 5, this thread's.
+    #[inline]
+    pub(crate) fn state_variable(&self) -> *mut u64 {
+        match self.state {
+            State::Global(variable) => variable,
+            State::ThreadLocal(offset) => (thread_pointer() as isize + offset) as *mut u64,
         }
     }
 

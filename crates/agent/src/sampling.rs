@@ -3,6 +3,21 @@
 //! The tracker, its closures and the rate are static data to the runtime; starting runs no OCaml
 //! code, and no callback does. What a block is known by, its *key*, holds the block's id, the
 //! domain in whose part of the trace it is, and whether it lies outside the heap.
+//!
+//! # Faults of 5.3's sampler
+//!
+//! - ocaml/ocaml#14287: the callstack of a block that C code allocated is copied to the heap just before
+//!   its callback. If the block is not young, and the 4 words of the sample's record make the minor heap
+//!   be collected, the record points to where the callstack was. What stands there is believed only if
+//!   it reads as a receipt of a callstack that is kept; otherwise the callstack counts as lost. Nothing
+//!   is collected while the callback runs, as it allocates nothing and polls for nothing, and the record
+//!   is dead when it returns. What remains: on a fiber, the runtime allocates a continuation between the
+//!   two. If another domain asked for a collection in between, that would follow the pointer. This has
+//!   not been seen, and is not excluded.
+//! - ocaml/ocaml#14340: crashes were reported of callbacks in OCaml that take callstacks apart. They
+//!   allocate while the record is in use; ours run no OCaml code and allocate nothing.
+//! - ocaml/ocaml#14337: a continuation that is promoted while a callback runs on a fiber may be walked
+//!   after it was dropped. No collection runs during ours, so it is never promoted.
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -12,13 +27,15 @@ use memtrail_ocaml::Family;
 use memtrail_ocaml::block::{self, UNIT, Value, as_integer};
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::memprof::{Callback, Sample, Source as Cause, TRACKER_WOSIZE};
+use memtrail_recording::session::Pace;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{BlockId, DomainId, Source, Words};
 
-use crate::callstack::{FRAMES_ASKED_FOR, Receipt};
+use crate::callstack::{FRAMES_ASKED_FOR, LOST, Receipt};
 use crate::fence::fenced;
 use crate::patch;
-use crate::recorder::{Recorder, Target, active};
+use crate::rate::{self, Arguments, Drawn, Halvings, Statics};
+use crate::recorder::{self, Recorder, Target, active};
 use crate::runtime::{CollectMulticore, CollectSingle};
 use crate::seeding;
 use crate::static_profile;
@@ -72,15 +89,19 @@ pub(crate) fn start(target: &'static Target) {
     let rate = Box::leak(Box::new(Float::new(target.options.rate)));
     let _ = OURS.set(closures[0].value());
     let (rate, frames, tracker) = (rate.value(), block::integer(frames), tracker.value());
+    let changes = target.options.pace != Pace::Constant;
+    let statics = changes.then(|| Statics::find(target, Arguments { frames, tracker })).flatten();
     // SAFETY: the types are the runtime's; called where allocation is allowed (before the program's
     // own code, after the runtime's set-up), with values that live for ever.
     let profile = unsafe {
         seeding::seed_main(target, rate, frames, tracker);
         (runtime.start)(rate, frames, tracker)
     };
-    if runtime.version.family() == Family::Multicore {
-        static_profile::replace(target, profile, closures[0].value());
-    }
+    let profiles = match runtime.version.family() {
+        Family::Multicore => static_profile::replace(target, profile, closures[0].value()),
+        Family::Single => None,
+    };
+    rate::begin(target, statics, profiles);
 }
 
 fn redirect_capture(target: &Target) -> bool {
@@ -101,7 +122,7 @@ unsafe extern "C" fn collect_single(
     // SAFETY: called by the runtime with its buffer, as it would call its own function.
     unsafe {
         let mut buffer = Buffer { slots: *slots, capacity: *capacity as usize, length: 0 };
-        fenced((), || buffer.fill(most.max(0) as usize, index as isize, 1));
+        fenced((), || rate::metered(|| buffer.fill(most.max(0) as usize, index as isize, 1)));
         *slots = buffer.slots;
         *capacity = buffer.capacity as isize;
         buffer.length as isize
@@ -118,7 +139,7 @@ unsafe extern "C" fn collect_multicore(
     // SAFETY: as above.
     unsafe {
         let mut buffer = Buffer { slots: *slots, capacity: *capacity, length: 0 };
-        fenced((), || buffer.fill(most, index, 0));
+        fenced((), || rate::metered(|| buffer.fill(most, index, 0)));
         *slots = buffer.slots;
         *capacity = buffer.capacity;
         buffer.length
@@ -141,14 +162,13 @@ impl Buffer {
             if is_on() && active().is_some() {
                 let thread = thread::current();
                 let receipt = target.capturer.capture(&target.runtime, thread, index);
-                for slot in receipt.slots() {
+                for slot in receipt.slots(rate::drawn(target, index)) {
                     self.push(target, slot);
                 }
             }
             return;
         }
-        let thread = thread::current();
-        target.capturer.all_slots(&target.runtime, thread, index, |slot| {
+        target.capturer.all_slots(&target.runtime, index, |slot| {
             self.length < most && self.push(target, slot | tag)
         });
     }
@@ -211,20 +231,24 @@ pub(crate) fn id_of(key: Value, epoch: u8) -> Option<BlockId> {
 
 /// A block was sampled. `state` is the runtime's state of the domain.
 pub(crate) extern "C" fn alloc_minor(sample: Value, state: u64) -> Value {
-    fenced(UNIT, || alloc(sample, state, Source::Minor).unwrap_or(UNIT))
+    fenced(UNIT, || rate::metered(|| alloc(sample, state, Source::Minor)).unwrap_or(UNIT))
 }
 
 /// The same in the major heap.
 pub(crate) extern "C" fn alloc_major(sample: Value, state: u64) -> Value {
-    fenced(UNIT, || alloc(sample, state, Source::Major).unwrap_or(UNIT))
+    fenced(UNIT, || rate::metered(|| alloc(sample, state, Source::Major)).unwrap_or(UNIT))
 }
 
 fn alloc(sample: Value, state: u64, heap: Source) -> Option<Value> {
-    let recorder = active().filter(|_| is_on())?;
+    let Some(recorder) = active().filter(|_| is_on()) else {
+        recorder::missed();
+        return None;
+    };
     let target = recorder.target;
     let memory = target.capturer.memory();
     let sample = Sample::read(&memory, sample)?;
     let domain = domain_of(target, memory, state);
+    recorder.look_at_minor_heap(state);
     let external = matches!(sample.source, Cause::Custom | Cause::Other);
     let event = AllocEvent {
         length: Words(sample.size),
@@ -232,7 +256,10 @@ fn alloc(sample: Value, state: u64, heap: Source) -> Option<Value> {
         source: if external { Source::External } else { heap },
     };
     let thread = thread::current();
-    let id = write_alloc(recorder, thread, domain, state, &event, sample.callstack)?;
+    let (id, drawn) = write_alloc(recorder, thread, domain, state, &event, sample.callstack)?;
+    if drawn.last {
+        rate::adjust(target, state);
+    }
     let key = Key { id, domain, epoch: recorder.epoch, external };
     Some(thread.some.of(key.value()))
 }
@@ -244,17 +271,20 @@ fn write_alloc(
     state: u64,
     event: &AllocEvent,
     callstack: Value,
-) -> Option<BlockId> {
+) -> Option<(BlockId, Drawn)> {
     let target = recorder.target;
     let Thread { stack, captured, identity, .. } = &mut *thread;
     let author = identity.author;
     if !target.incremental.load(Relaxed) {
         target.capturer.codes_of(callstack, captured);
-        let origin = Origin { author, unchanged: None };
+        let origin =
+            Origin { author, unchanged: None, expected: None, halvings: Halvings::default() };
         let mut part = recorder.stream(domain, state)?.lock();
-        return part.alloc(recorder, event, captured, origin, identity);
+        let id = part.alloc(recorder, event, captured, origin, identity)?;
+        return Some((id, Drawn::default()));
     }
-    let receipt = match Receipt::read(target.capturer.memory(), callstack) {
+    let (receipt, drawn) = Receipt::read(target.capturer.memory(), callstack);
+    let receipt = match receipt {
         Receipt::Pending { ticket }
             if target.capturer.is_current(ticket, author, stack.version()) =>
         {
@@ -262,7 +292,9 @@ fn write_alloc(
         }
         receipt => receipt,
     };
-    write_received(recorder, thread, domain, state, event, receipt)
+    let halvings = drawn.halvings;
+    let id = write_received(recorder, thread, domain, state, event, receipt, halvings)?;
+    Some((id, drawn))
 }
 
 /// Writes an allocation whose callstack we captured.
@@ -273,22 +305,29 @@ fn write_received(
     state: u64,
     event: &AllocEvent,
     receipt: Receipt,
+    halvings: Halvings,
 ) -> Option<BlockId> {
     let target = recorder.target;
     let part = recorder.stream(domain, state)?;
-    let Thread { stack, identity, .. } = thread;
+    let Thread { stack, identity, expected, .. } = thread;
     let author = identity.author;
-    let elsewhere = |author| Origin { author, unchanged: None };
+    let elsewhere = |author, expected| Origin { author, unchanged: None, expected, halvings };
     match receipt {
-        Receipt::Pending { ticket } => target.capturer.with_pending(ticket, |whose, codes| {
-            let origin = elsewhere(whose.unwrap_or(author));
-            part.lock().alloc(recorder, event, codes, origin, identity)
-        }),
+        Receipt::Pending { ticket } => {
+            target.capturer.with_pending(ticket, |whose, codes, expected| {
+                let origin = elsewhere(whose.unwrap_or(author), expected);
+                part.lock().alloc(recorder, event, codes, origin, identity)
+            })
+        }
         Receipt::Current { version, top } if version == stack.version() => {
-            let origin = Origin { author, unchanged: Some(stack.unchanged()) };
+            let expected = expected.map(|e| top.map_or(e, |top| e.with_innermost(top)));
+            let unchanged = stack.unchanged();
             let codes = stack.codes();
             let frames = codes.len();
-            // An allocation of several blocks has one return address but many places.
+            // An allocation of several blocks has one return address but many places: where it has
+            // one, the innermost frame is not as it was seen.
+            let unchanged = Some(unchanged.min(frames - usize::from(top.is_some() && frames > 0)));
+            let origin = Origin { author, unchanged, expected, halvings };
             let place = codes.last_mut().zip(top).map(|(last, top)| std::mem::replace(last, top));
             let id = part.lock().alloc(recorder, event, codes, origin, identity);
             if let Some((place, last)) = place.zip(codes.last_mut()) {
@@ -298,14 +337,14 @@ fn write_received(
             id
         }
         Receipt::Current { .. } | Receipt::Nothing => {
-            part.lock().alloc(recorder, event, &[], elsewhere(author), identity)
+            part.lock().alloc(recorder, event, &LOST, elsewhere(author, None), identity)
         }
     }
 }
 
-/// Writes memory outside the heap that the program reports, sampled `samples` times, and gives the
-/// key it is known by. The program calls from its own code.
-pub(crate) fn write_external(length: Words, samples: u64) -> Option<Value> {
+/// Writes memory outside the heap that the program reports, sampled `samples` times at a halved rate,
+/// and gives the key it is known by. The program calls from its own code.
+pub(crate) fn write_external(length: Words, samples: u64, halvings: Halvings) -> Option<Value> {
     let recorder = active().filter(|_| is_on())?;
     let target = recorder.target;
     let state = target.runtime.state();
@@ -313,7 +352,7 @@ pub(crate) fn write_external(length: Words, samples: u64) -> Option<Value> {
     let event = AllocEvent { length, samples, source: Source::External };
     let thread = thread::current();
     let receipt = target.capturer.capture_now(&target.runtime, thread);
-    let id = write_received(recorder, thread, domain, state, &event, receipt)?;
+    let id = write_received(recorder, thread, domain, state, &event, receipt, halvings)?;
     Some(Key { id, domain, epoch: recorder.epoch, external: true }.value())
 }
 
@@ -334,28 +373,32 @@ fn domain_of(target: &Target, memory: ThisProcess, state: u64) -> DomainId {
 
 /// A sampled block of the minor heap survived; it stays tracked.
 pub(crate) extern "C" fn promote(key: Value, state: u64) -> Value {
-    fenced(UNIT, || {
-        let Some(recorder) = active() else { return UNIT };
-        let Some(known) = Key::of(recorder, key) else { return UNIT };
-        // What lies outside the heap does not move when its handle does.
-        if !known.external
-            && let Some(stream) = recorder.stream(known.domain, state)
-        {
-            stream.lock().promote(recorder, known.id);
-        }
-        thread::current().some.of(key)
-    })
+    fenced(UNIT, || rate::metered(|| promoted(key, state)))
+}
+
+fn promoted(key: Value, state: u64) -> Value {
+    let Some(recorder) = active() else { return UNIT };
+    let Some(known) = Key::of(recorder, key) else { return UNIT };
+    // What lies outside the heap does not move when its handle does.
+    if !known.external
+        && let Some(stream) = recorder.stream(known.domain, state)
+    {
+        stream.lock().promote(recorder, known.id);
+    }
+    thread::current().some.of(key)
 }
 
 /// A sampled block is gone.
 pub(crate) extern "C" fn dealloc(key: Value, state: u64) -> Value {
-    fenced(UNIT, || {
-        if let Some(recorder) = active()
-            && let Some(known) = Key::of(recorder, key)
-            && let Some(stream) = recorder.stream(known.domain, state)
-        {
-            stream.lock().collect(recorder, known.id);
-        }
-        UNIT
-    })
+    fenced(UNIT, || rate::metered(|| collected(key, state)))
+}
+
+fn collected(key: Value, state: u64) -> Value {
+    let Some(recorder) = active() else { return UNIT };
+    if let Some(known) = Key::of(recorder, key)
+        && let Some(stream) = recorder.stream(known.domain, state)
+    {
+        stream.lock().collect(recorder, known.id);
+    }
+    UNIT
 }

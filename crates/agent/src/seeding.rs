@@ -18,12 +18,26 @@ const MOST_BATCHES: u64 = 4096;
 pub(crate) struct SplitMix(pub(crate) u64);
 
 impl SplitMix {
+    /// From one state to the next.
+    pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(Self::STEP);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ z >> 31
     }
+}
+
+/// Words up to and with the next sampled one, each being sampled at this rate, from a random number.
+pub(crate) fn distance(number: u64, rate: f64) -> u64 {
+    if rate >= 1.0 {
+        return 1;
+    }
+    // Above 0, at most 1.
+    let uniform = ((number >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+    // Conversion saturates: for ever, at rates that small.
+    ((uniform.ln() / (-rate).ln_1p()) as u64).saturating_add(1).min(1 << 60)
 }
 
 /// A seed that no other run has.

@@ -14,7 +14,7 @@ use crate::arm::{Armed, refuse};
 use crate::callstack::Capturer;
 use crate::recorder::{Recorder, Target, note, report, without_snapshots};
 use crate::runtime::{Runtime, symbol};
-use crate::{early_death, sampling, seeding, snapshot, thread, yielding};
+use crate::{early_death, sampling, seeding, snapshot, yielding};
 
 /// Starts recording this process, or tells the launcher why not.
 pub(crate) fn start(armed: Armed) {
@@ -28,7 +28,7 @@ fn try_start(armed: Armed) -> Result<(), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
     let mut runtime = Runtime::find(armed.version).map_err(missing)?;
     calibrate_layout(&mut runtime)?;
-    let capturer = Capturer::new(&runtime, armed.options.check_callstacks)
+    let capturer = Capturer::new(&runtime, &armed.options)
         .ok_or_else(|| missing(symbols::callstack::DESCRIPTORS))?;
     let target: &'static Target = Box::leak(Box::new(Target {
         runtime,
@@ -43,7 +43,6 @@ fn try_start(armed: Armed) -> Result<(), String> {
         report(target, std::process::id(), 0, State::Passed);
         return Ok(());
     }
-    thread::prepare();
     sampling::prepare(target);
     early_death::prevent(&target.runtime);
     Recorder::begin(target, None, 0)?;

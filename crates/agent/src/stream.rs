@@ -1,11 +1,14 @@
 //! One domain's part of the trace: events become packets, packets go to the file.
 
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter, Version};
-use memtrail_trace::{BlockId, Code, DomainId, Timestamp};
+use memtrail_trace::{BlockId, Code, DomainId, Timestamp, omitted};
 
+use crate::callstack::{Expected, WrittenCheck};
+use crate::rate::Halvings;
 use crate::recorder::Recorder;
 use crate::symbolise::{NO_OCAML_CODE, with_locations};
 use crate::threads::{Author, Identity};
+use crate::{fence, flusher, own_thread, snapshot};
 
 type Writer = StreamWriter<&'static mut [u8]>;
 
@@ -17,6 +20,10 @@ pub(crate) struct Origin {
     /// Frames that are as at the thread's last event; `None` if the callstack is not the one that
     /// the thread has now.
     pub(crate) unchanged: Option<usize>,
+    /// What is to be read of the callstack, if that is checked.
+    pub(crate) expected: Option<Expected>,
+    /// The rate that its samples were drawn with.
+    pub(crate) halvings: Halvings,
 }
 
 pub(crate) struct Stream {
@@ -24,9 +31,19 @@ pub(crate) struct Stream {
     domain: DomainId,
     /// Whose the last block is.
     author: Option<Author>,
+    /// The rate of the last block.
+    halvings: Halvings,
     /// Whose callstack the last event has, if it was the thread's own at that time.
     last_stack: Option<Author>,
+    /// When it was last sent to the file.
+    flushed: Timestamp,
+    /// Scratch: a callstack whose middle is left out.
+    short: Vec<Code>,
+    check: Option<Box<WrittenCheck>>,
+    /// Blocks in the trace, and in the packet.
     pub(crate) blocks: u64,
+    /// Those of the packet alone.
+    unwritten: u64,
     pub(crate) lost: u64,
 }
 
@@ -44,7 +61,21 @@ impl Stream {
             let (first, end) = recorder.next_ids();
             writer.set_ids(first, end).ok()?;
         }
-        Some(Self { writer, domain, author: None, last_stack: None, blocks: 0, lost: 0 })
+        let checks = recorder.target.options.check_callstacks;
+        let check = if checks { WrittenCheck::new(pid, now).map(Box::new) } else { None };
+        Some(Self {
+            writer,
+            domain,
+            author: None,
+            halvings: Halvings(0),
+            last_stack: None,
+            flushed: now,
+            short: Vec::new(),
+            check,
+            blocks: 0,
+            unwritten: 0,
+            lost: 0,
+        })
     }
 
     /// Writes an allocation.
@@ -60,8 +91,24 @@ impl Stream {
         let stack_of = origin.unchanged.map(|_| origin.author);
         let same = std::mem::replace(&mut self.last_stack, stack_of) == stack_of;
         let unchanged = origin.unchanged.filter(|_| same).unwrap_or(0);
-        let stack = if stack.is_empty() { &[NO_OCAML_CODE] } else { stack };
-        let shared = self.writer.shared(stack, unchanged);
+        let (mut stack, mut expected) = (stack, origin.expected);
+        if stack.is_empty() {
+            stack = &[NO_OCAML_CODE];
+            expected = expected.map(|_| Expected::of(stack));
+        }
+        let depth = stack.len();
+        let mut shared = self.writer.shared(stack, unchanged);
+        let mut short = std::mem::take(&mut self.short);
+        if !self.writer.fits(stack, shared) {
+            short.clear();
+            if short.try_reserve(stack.len()).is_ok() {
+                short.extend_from_slice(stack);
+                omitted::shorten(&mut short);
+                stack = &short;
+                shared = self.writer.shared(stack, shared.min(omitted::OUTERMOST));
+                expected = expected.map(|_| Expected::of(stack));
+            }
+        }
         for &code in stack.get(shared..).unwrap_or_default() {
             if !self.writer.knows(code) {
                 self.define(recorder, now, code);
@@ -73,12 +120,39 @@ impl Stream {
             // Refused only by a packet that is not empty.
             let _ = self.writer.set_ids(first, end);
         }
-        let id = self.retried(recorder, now, |w| w.alloc(now, event, stack, shared))?;
+        let samples = event.samples.saturating_mul(origin.halvings.weight());
+        let event = AllocEvent { samples, ..*event };
+        let id = self.retried(recorder, now, |w| w.alloc(now, &event, stack, shared));
+        self.short = short;
+        if self.writer.kept_at_most() != depth {
+            // What was written is not the thread's callstack.
+            self.last_stack = None;
+        }
+        let id = id?;
+        if std::mem::replace(&mut self.halvings, origin.halvings) != origin.halvings {
+            recorder.rate_changes(self.domain, id, origin.halvings);
+        }
+        if let Some(check) = &mut self.check {
+            check.expect(expected);
+        }
         if self.author.replace(origin.author) != Some(origin.author) {
             recorder.author_changes(self.domain, id, origin.author, at_work);
         }
         self.blocks += 1;
+        self.unwritten += 1;
+        if own_thread::main_has_ended() {
+            self.do_without_flusher(recorder, now);
+        }
         Some(id)
+    }
+
+    /// What the threads of ours would do, now and then.
+    #[cold]
+    fn do_without_flusher(&mut self, recorder: &Recorder, now: Timestamp) {
+        if now.0.saturating_sub(self.flushed.0) >= flusher::PERIOD * 1_000 {
+            self.flush(recorder, now);
+            fence::keeping_errno(snapshot::look);
+        }
     }
 
     pub(crate) fn promote(&mut self, recorder: &Recorder, id: BlockId) {
@@ -91,6 +165,9 @@ impl Stream {
         self.retried(recorder, now, |writer| writer.collect(now, id));
     }
 
+    /// Rare, and with much text at hand: kept apart from what happens at each event.
+    #[cold]
+    #[inline(never)]
     fn define(&mut self, recorder: &Recorder, now: Timestamp, code: Code) {
         with_locations(recorder.target, code, |locations| {
             self.retried(recorder, now, |writer| writer.define(now, code, locations));
@@ -117,9 +194,18 @@ impl Stream {
     /// Sends the packet to the file and begins the next one.
     pub(crate) fn flush(&mut self, recorder: &Recorder, now: Timestamp) {
         if !self.writer.is_empty() {
-            recorder.append(self.writer.packet());
+            if !recorder.append(self.writer.packet()) {
+                self.blocks -= self.unwritten;
+                self.lost += self.unwritten;
+            }
+            if let Some(check) = &mut self.check {
+                check.read(self.writer.packet());
+                recorder.target.capturer.checked_written(std::mem::take(&mut check.result));
+            }
         }
+        self.unwritten = 0;
         self.writer.next_packet(now);
+        self.flushed = now;
     }
 
     /// From here on the trace has several domains.

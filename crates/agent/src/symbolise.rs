@@ -2,7 +2,7 @@
 
 use memtrail_ocaml::debuginfo::{Locations, RawLocation, locations};
 use memtrail_ocaml::{Memory as _, names};
-use memtrail_trace::{Code, Location};
+use memtrail_trace::{Code, Location, omitted};
 
 use crate::program::label_name;
 use crate::recorder::Target;
@@ -26,6 +26,9 @@ pub(crate) fn with_locations<T>(
     if code == NO_OCAML_CODE {
         let function = b"[no OCaml code]";
         return use_it(&[Location { function, file: b"", line: 0, start_col: 0, end_col: 0 }]);
+    }
+    if let Some(location) = omitted::location(code) {
+        return use_it(&[location]);
     }
     if let Some(function) = label_name(code) {
         return use_it(&[Location { function, file: b"", line: 0, start_col: 0, end_col: 0 }]);

@@ -5,15 +5,17 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use memtrail_trace::Code;
 
-use crate::callstack::{CachedStack, Places};
+use crate::callstack::{CachedStack, Expected, Places};
 use crate::threads::{Author, Identity};
-use crate::tls;
 use crate::value::SomeBlock;
+use crate::{own_thread, private_stack, tls};
 
 /// State of one thread; only that thread touches it.
 pub(crate) struct Thread {
     /// Its callstack at the last sample.
     pub(crate) stack: CachedStack,
+    /// What is to be read of it, if that is checked.
+    pub(crate) expected: Option<Expected>,
     /// Places of allocations that its samples fell into.
     pub(crate) places: Places,
     /// Scratch: a callstack that the runtime captured itself.
@@ -34,12 +36,14 @@ impl Thread {
 /// Value 0 means that no key exists (yet).
 static KEY: AtomicU32 = AtomicU32::new(0);
 
-/// Arranges for the state of threads that end to be freed.
+/// Arranges for the state of threads that end to be freed, and for the end of this one, the main
+/// thread, to be known.
 pub(crate) fn prepare() {
     let mut key = 0;
     // SAFETY: a valid out-pointer and a destructor of the right type.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(forget)) } == 0 {
         KEY.store(key + 1, Relaxed);
+        free_at_end();
     }
 }
 
@@ -48,36 +52,47 @@ pub(crate) fn prepare() {
 pub(crate) fn current() -> &'static mut Thread {
     // SAFETY: the slot holds null or a pointer made below, which only this thread uses.
     unsafe {
-        let thread = (*tls::slot()).cast::<Thread>();
+        let thread = (*tls::slots()).thread;
         if thread.is_null() { make() } else { &mut *thread }
     }
 }
 
 #[cold]
 fn make() -> &'static mut Thread {
-    let thread = Box::into_raw(Box::new(Thread {
-        stack: CachedStack::default(),
-        places: Places::default(),
-        captured: Vec::new(),
-        some: SomeBlock::new(),
-        identity: Identity::new(),
-    }));
-    let key = KEY.load(Relaxed);
-    // SAFETY: the slot is this thread's; the key exists; the pointer is fresh from a box.
+    // Field by field, as all of it is too large to be moved there.
+    let thread: *mut Thread = Box::leak(Box::<Thread>::new_uninit()).as_mut_ptr();
+    // SAFETY: fresh memory for a thread, all of whose fields are written; the slot is this thread's.
     unsafe {
-        *tls::slot() = thread.cast();
-        if key != 0 {
-            libc::pthread_setspecific(key - 1, thread.cast());
-        }
+        (&raw mut (*thread).stack).write(CachedStack::default());
+        (&raw mut (*thread).expected).write(None);
+        (&raw mut (*thread).places).write(Places::default());
+        (&raw mut (*thread).captured).write(Vec::new());
+        (&raw mut (*thread).some).write(SomeBlock::new());
+        (&raw mut (*thread).identity).write(Identity::new());
+        (*tls::slots()).thread = thread;
+        free_at_end();
         &mut *thread
     }
 }
 
+/// Arranges for what this thread has to be freed when it ends.
+pub(crate) fn free_at_end() {
+    let key = KEY.load(Relaxed);
+    if key != 0 {
+        // SAFETY: the key exists; any pointer but null will do.
+        unsafe { libc::pthread_setspecific(key - 1, tls::slots().cast()) };
+    }
+}
+
 /// Runs as a thread ends.
-extern "C" fn forget(thread: *mut c_void) {
+extern "C" fn forget(_: *mut c_void) {
     // SAFETY: the slot is this thread's, and the pointer came from `make` on it.
     unsafe {
-        *tls::slot() = std::ptr::null_mut();
-        drop(Box::from_raw(thread.cast::<Thread>()));
+        let thread = std::mem::replace(&mut (*tls::slots()).thread, std::ptr::null_mut());
+        if !thread.is_null() {
+            drop(Box::from_raw(thread));
+        }
     }
+    own_thread::one_of_theirs_ends();
+    private_stack::release();
 }

@@ -5,14 +5,14 @@
 //! thread have none.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use memtrail_recording::threads::{HEADING, THREADS_FILE};
+use memtrail_recording::threads::HEADING;
 use memtrail_trace::{BlockId, DomainId};
 
 use crate::fence;
-use crate::output::Output;
+use crate::folder::Folder;
+use crate::output::{Output, Part};
 
 /// Who allocated a block: a thread's number, from 1. No other thread of the process, or of those it
 /// was forked from, ever has it.
@@ -49,7 +49,7 @@ impl ThreadLog {
     /// From block `id` of `domain` on, blocks are of `author`. `at_work` runs this.
     pub(crate) fn switched(
         &mut self,
-        folder: &Path,
+        folder: &Folder,
         domain: DomainId,
         id: BlockId,
         author: Author,
@@ -62,7 +62,7 @@ impl ThreadLog {
         fence::keeping_errno(|| {
             let mut lines = String::new();
             if self.output.is_none() {
-                let Ok(output) = Output::create(&folder.join(THREADS_FILE)) else {
+                let Ok(output) = Output::create(folder, Part::Threads) else {
                     self.failed = true;
                     return;
                 };
@@ -77,7 +77,8 @@ impl ThreadLog {
             }
             let _ = writeln!(lines, "b {} {} {}", domain.0, id.0, author.0);
             if let Some(output) = &mut self.output {
-                output.append(lines.as_bytes());
+                // Without the list, threads are not reported separately: the trace is whole.
+                let _ = output.append(folder, lines.as_bytes());
             }
         });
     }

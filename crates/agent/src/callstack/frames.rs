@@ -10,9 +10,9 @@ use memtrail_ocaml::memory::ThisProcess;
 
 /// Reads frames while the runtime captures a callstack: its stacks and tables hold still.
 pub(super) struct Frames<'a> {
-    memory: ThisProcess,
+    pub(super) memory: ThisProcess,
     table: FrameTable,
-    layout: &'a Layout,
+    pub(super) layout: &'a Layout,
 }
 
 /// Slot and return address.
@@ -116,7 +116,8 @@ impl<'a> Frames<'a> {
         (0..end).rev().find(|&frame| !self.holds(slots[frame], returns[frame]))
     }
 
-    /// Whether a link still leads where it led: to the frame `older`, or to the stack's end.
+    /// Whether a link within a piece still leads where it led: to the frame `older`, or to the
+    /// stack's end.
     pub(super) fn link_holds(&self, slot: u64, older: Option<Frame>) -> bool {
         match (self.layout.stack, older) {
             (Stack::Single(_), older) => match self.context(slot) {

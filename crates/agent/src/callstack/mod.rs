@@ -6,9 +6,13 @@
 //! the callstack but a two-word [`Receipt`].
 
 mod cached;
+mod check;
 mod frames;
+mod outermost;
 mod pending;
+mod pieces;
 mod places;
+mod shown;
 
 use std::ffi::c_void;
 
@@ -19,16 +23,18 @@ use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::memprof::Slot;
 use memtrail_ocaml::{Memory as _, symbols};
 use memtrail_recording::Checked;
-use memtrail_trace::Code;
+use memtrail_recording::session::Options;
+use memtrail_trace::{Code, omitted};
 
 pub(crate) use cached::CachedStack;
-use cached::{Piece, Top};
-use frames::Frames;
+use check::Check;
+pub(crate) use check::{Expected, WrittenCheck};
+use frames::{Frames, Sizes, Step};
 use pending::PendingStacks;
 pub(crate) use places::Places;
 
 use crate::lock::Lock;
-use crate::program;
+use crate::rate::{Drawn, Halvings};
 use crate::runtime::{Runtime, symbol};
 use crate::thread::Thread;
 use crate::threads::Author;
@@ -47,6 +53,9 @@ fn code_of_debuginfo(at: u64) -> Code {
     Code(at << 1 | 1)
 }
 
+/// Stands for a callstack that is not known any more.
+pub(crate) static LOST: [Code; 1] = [omitted::code(0)];
+
 /// What the runtime carries from the capture to the callback.
 #[derive(Clone, Copy)]
 pub(crate) enum Receipt {
@@ -60,20 +69,24 @@ pub(crate) enum Receipt {
 }
 
 const RECEIPT_WORDS: usize = 2;
+/// Above a version or a ticket: how the sample was drawn.
+const DRAWN: u32 = 54;
 
 impl Receipt {
-    /// As two slots of a callstack, tagged as integers.
-    pub(crate) fn slots(self) -> [Value; RECEIPT_WORDS] {
+    /// As two slots of a callstack, tagged as integers, with how the sample was drawn.
+    pub(crate) fn slots(self, drawn: Drawn) -> [Value; RECEIPT_WORDS] {
+        let drawn = u64::from(drawn.halvings.0) << 1 | u64::from(drawn.last);
         let word = |n: u64| block::integer(n as i64);
-        match self {
+        let [first, second] = match self {
             Self::Current { version, top } => [word(version << 1), word(top.map_or(0, |c| c.0))],
             Self::Pending { ticket } => [word(ticket << 1 | 1), word(0)],
             Self::Nothing => [word(0), word(0)],
-        }
+        };
+        [first | drawn << (DRAWN + 1), second]
     }
 
     /// Back from the callstack that an allocation callback is given.
-    pub(crate) fn read(memory: ThisProcess, callstack: Value) -> Self {
+    pub(crate) fn read(memory: ThisProcess, callstack: Value) -> (Self, Drawn) {
         let read = || {
             if callstack & 7 != 0 {
                 return None;
@@ -84,13 +97,17 @@ impl Receipt {
             }
             let first = as_integer(memory.u64(callstack)?)? as u64;
             let top = as_integer(memory.field(callstack, 8)?)? as u64;
-            Some(match (first & 1, top) {
+            let (first, drawn) = (first & ((1 << DRAWN) - 1), first >> DRAWN);
+            let halvings = Halvings((drawn >> 1 & 0xf) as u8);
+            let drawn = Drawn { halvings, last: drawn & 1 == 1 };
+            let receipt = match (first & 1, top) {
                 (1, _) => Self::Pending { ticket: first >> 1 },
                 (_, 0) => Self::Current { version: first >> 1, top: None },
                 (_, top) => Self::Current { version: first >> 1, top: Some(Code(top)) },
-            })
+            };
+            Some((receipt, drawn))
         };
-        read().unwrap_or(Self::Nothing)
+        read().unwrap_or((Self::Nothing, Drawn::default()))
     }
 }
 
@@ -100,13 +117,8 @@ pub(crate) struct Capturer {
     table: Table,
     pending: Lock<PendingStacks>,
     check: Option<Lock<Check>>,
-}
-
-/// The slow oracle: a stack walked from scratch beside the incremental one.
-#[derive(Default)]
-struct Check {
-    stack: CachedStack,
-    result: Checked,
+    /// The depth up to which callstacks are recorded as a whole.
+    limit: usize,
 }
 
 enum Table {
@@ -118,7 +130,7 @@ enum Table {
 
 impl Capturer {
     /// For the runtime of this process; `None` where its frame table cannot be found.
-    pub(crate) fn new(runtime: &Runtime, check: bool) -> Option<Self> {
+    pub(crate) fn new(runtime: &Runtime, options: &Options) -> Option<Self> {
         // SAFETY: everything read through it stems from the runtime, which holds still meanwhile.
         let memory = unsafe { ThisProcess::new() };
         let address = |name| Some(symbol(name) as u64).filter(|&a| a != 0);
@@ -138,14 +150,25 @@ impl Capturer {
                 Table::Multicore(table)
             }
         };
-        let check = check.then(|| Lock::new(Check::default()));
-        let capturer = Self { memory, table, pending: Lock::new(PendingStacks::new()), check };
+        let check = options.check_callstacks.then(|| Lock::new(Check::default()));
+        let limit = options.callstack_depth.max(omitted::LONGEST as u32) as usize;
+        let pending = Lock::new(PendingStacks::default());
+        let capturer = Self { memory, table, pending, check, limit };
         capturer.table().map(|_| capturer)
     }
 
     /// What checking found, if callstacks are checked.
     pub(crate) fn checked(&self) -> Option<Checked> {
         self.check.as_ref().and_then(Lock::lock_soon).map(|check| check.result)
+    }
+
+    /// Adds what was found in the trace.
+    pub(crate) fn checked_written(&self, found: Checked) {
+        if let Some(check) = &self.check {
+            let result = &mut check.lock().result;
+            result.written += found.written;
+            result.different += found.different;
+        }
     }
 
     pub(crate) fn memory(&self) -> ThisProcess {
@@ -167,8 +190,8 @@ impl Capturer {
         let Some(frames) = self.refresh(runtime, thread) else { return Receipt::Nothing };
         let version = thread.stack.version();
         if index < 0 {
-            let author = thread.author();
-            let ticket = self.pending.lock().keep(thread.stack.codes(), author, version);
+            let (author, expected) = (thread.author(), thread.expected);
+            let ticket = self.pending.lock().keep(thread.stack.codes(), author, version, expected);
             return ticket.map_or(Receipt::Nothing, |ticket| Receipt::Pending { ticket });
         }
         Receipt::Current { version, top: self.place(&frames, thread, index) }
@@ -185,18 +208,11 @@ impl Capturer {
     /// Brings the thread's callstack up to date.
     fn refresh<'a>(&self, runtime: &'a Runtime, thread: &mut Thread) -> Option<Frames<'a>> {
         let frames = Frames::new(self.memory, self.table()?, &runtime.layout);
-        let state = runtime.state();
-        thread.stack.begin();
-        self.walk(&frames, runtime, state, &mut thread.stack);
-        thread.stack.end(self.memory);
+        let running = frames.running(runtime.state());
+        thread.stack.update(&frames, running, self.limit);
         if let Some(check) = &self.check {
-            let mut check = check.lock();
-            check.stack.forget();
-            check.stack.begin();
-            self.walk(&frames, runtime, state, &mut check.stack);
-            check.stack.end(self.memory);
-            check.result.stacks += 1;
-            check.result.different += u64::from(!check.stack.same_as(&thread.stack));
+            let expected = check.lock().walk(&frames, running, self.limit, &mut thread.stack);
+            thread.expected = Some(expected);
         }
         Some(frames)
     }
@@ -211,58 +227,6 @@ impl Capturer {
         })
     }
 
-    fn walk(&self, frames: &Frames, runtime: &Runtime, state: u64, stack: &mut CachedStack) {
-        let field = |offset| self.memory.field(state, offset).unwrap_or(0);
-        match runtime.layout.state.family {
-            FamilyState::Single(single) => {
-                let sp = field(single.bottom_of_stack);
-                let pc = field(single.last_return_address);
-                if sp != 0 {
-                    let whole = Piece { stack: 0, id: 0, high: u64::MAX };
-                    stack.walk(frames, whole, Top { sp, pc });
-                }
-            }
-            FamilyState::Multicore(multicore) => {
-                self.walk_fibers(frames, runtime, field(multicore.current_stack), stack);
-            }
-        }
-    }
-
-    /// From the main fiber to the running one.
-    fn walk_fibers(
-        &self,
-        frames: &Frames,
-        runtime: &Runtime,
-        current: u64,
-        stack: &mut CachedStack,
-    ) {
-        let memtrail_ocaml::layout::Stack::Multicore(fiber) = runtime.layout.stack else { return };
-        let mut chain = stack.take_chain();
-        let mut next = current;
-        while next != 0 {
-            let read = || {
-                let high = self.memory.field(next, fiber.handler)?;
-                let sp = self.memory.field(next, fiber.sp)?.checked_add(fiber.first_frame)?;
-                let pc = self.memory.u64(sp.checked_sub(8)?)?;
-                let id = self.memory.field(next, fiber.id)?;
-                let parent = self.memory.field(high, fiber.handler_parent)?;
-                Some((Piece { stack: next, id, high }, Top { sp, pc }, parent))
-            };
-            let Some((piece, top, parent)) = read() else { break };
-            if chain.try_reserve(1).is_err() {
-                break;
-            }
-            chain.push((piece, top));
-            next = parent;
-        }
-        for &(piece, top) in chain.iter().rev() {
-            if !stack.walk(frames, piece, top) {
-                break;
-            }
-        }
-        stack.give_chain_back(chain);
-    }
-
     /// Whether a pending callstack is still the one that a thread has.
     pub(crate) fn is_current(&self, ticket: u64, author: Author, version: u64) -> bool {
         self.pending.lock().is(ticket, author, version)
@@ -272,12 +236,12 @@ impl Capturer {
     pub(crate) fn with_pending<T>(
         &self,
         ticket: u64,
-        use_it: impl FnOnce(Option<Author>, &[Code]) -> T,
+        use_it: impl FnOnce(Option<Author>, &[Code], Option<Expected>) -> T,
     ) -> T {
-        let pending = self.pending.lock();
+        let mut pending = self.pending.lock();
         match pending.get(ticket) {
-            Some((thread, stack)) => use_it(Some(thread), stack),
-            None => use_it(None, &[]),
+            Some((thread, stack, expected)) => use_it(Some(thread), stack, expected),
+            None => use_it(None, &LOST, None),
         }
     }
 
@@ -286,19 +250,34 @@ impl Capturer {
     pub(crate) fn all_slots(
         &self,
         runtime: &Runtime,
-        thread: &mut Thread,
         index: isize,
         mut emit: impl FnMut(u64) -> bool,
     ) {
-        // Nothing is kept for later: the program itself asks, and gets its answer now.
-        let Some(frames) = self.refresh(runtime, thread) else { return };
-        let mut top = self.place(&frames, thread, index).map(|code| code.0 >> 1 | 2);
-        for code in thread.stack.codes().iter().rev() {
-            let at = || Some(frames.descriptor(program::return_address_of(*code))?.at);
-            let slot = top.take().or_else(at);
-            if !slot.is_some_and(&mut emit) {
-                return;
+        // The program itself asks, for all frames that there are, and its answer is not kept.
+        let Some(table) = self.table() else { return };
+        let frames = Frames::new(self.memory, table, &runtime.layout);
+        let sizes = &mut Sizes::default();
+        let mut index = u8::try_from(index).ok();
+        let mut next = frames.running(runtime.state());
+        while let Some((piece, top)) = next {
+            let (mut slot, mut pc) = (top.slot, top.pc);
+            loop {
+                match frames.step(sizes, piece.high, slot, pc) {
+                    Step::Frame(older) => {
+                        let Some(descriptor) = frames.descriptor(pc) else { return };
+                        let place = index.take().and_then(|index| {
+                            descriptor.debuginfo_of_allocation(&self.memory, index)
+                        });
+                        if !emit(place.map_or(descriptor.at, |at| at | 2)) {
+                            return;
+                        }
+                        (slot, pc) = older;
+                    }
+                    Step::Link(older) => (slot, pc) = older,
+                    Step::Last | Step::Unknown => break,
+                }
             }
+            next = frames.parent(&piece);
         }
     }
 
@@ -328,6 +307,9 @@ impl Capturer {
                     return;
                 }
             }
+        }
+        if codes.len() > self.limit {
+            omitted::shorten(codes);
         }
     }
 }

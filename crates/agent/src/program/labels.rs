@@ -71,14 +71,6 @@ impl LabelFrame {
     }
 }
 
-/// The return address that stands where callstacks have this code.
-pub(crate) fn return_address_of(code: Code) -> u64 {
-    match code.0 >> 1 {
-        number @ FIRST..ABOVE_LABELS => frame().map_or(number, |frame| frame.return_address),
-        address => address,
-    }
-}
-
 /// The value that stands for a label.
 pub(super) fn value_of(name: &[u8]) -> Value {
     let name = name.get(..LONGEST_NAME).unwrap_or(name);

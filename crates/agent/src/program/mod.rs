@@ -9,6 +9,7 @@
 //! the callstack can be walked, and the caller holds the runtime's lock. None of them allocates on the
 //! OCaml heap or runs OCaml code.
 
+mod binomial;
 mod external;
 mod labels;
 mod roots;
@@ -24,7 +25,6 @@ use crate::{sampling, snapshot};
 
 pub(crate) use labels::{
     LabelFrame, frame as label_frame, name_of as label_name, name_of_frame as label_of_frame,
-    return_address_of,
 };
 
 /// The version of [`Table`].

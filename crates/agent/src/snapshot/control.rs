@@ -4,13 +4,10 @@
 //! Users ask through a file in the recording, a folder that is theirs alone: so nothing listens in the
 //! target, and no descriptor of ours is open there that the program could close or meet.
 
-use std::ffi::{CString, c_void};
-use std::os::unix::ffi::OsStrExt as _;
-
-use memtrail_recording::{ASK_FILE, SnapshotReason};
+use memtrail_recording::SnapshotReason;
 
 use super::shortage::Watch;
-use super::{Safe, Setting, request, setting, writers};
+use super::{Safe, Setting, request, setting, single, writers};
 use crate::fence::fenced;
 use crate::{own_thread, recorder};
 
@@ -18,40 +15,72 @@ use crate::{own_thread, recorder};
 const LOOK: u64 = 150;
 /// How long a program that runs is given to come to a safe point before we see whether it is idle.
 const PATIENCE: u64 = 60;
-const STACK: usize = 256 * 1024;
+/// The work is done on the private stack.
+const STACK: usize = 128 * 1024;
 
-/// Starts the thread.
+/// Starts the thread, and for OCaml 5 the one that acts for the main domain.
 pub(super) fn start() {
     own_thread::start(STACK, run);
+    if matches!(setting(), Some(Setting { safe: Safe::Multicore(_), .. })) {
+        own_thread::start(STACK, stand_in);
+    }
 }
 
-extern "C" fn run(_: *mut c_void) -> *mut c_void {
-    // SAFETY: a C string; names only this thread.
-    unsafe { libc::prctl(libc::PR_SET_NAME, c"memtrail".as_ptr()) };
+/// The main domain of OCaml 5, when it waits.
+extern "C" fn stand_in() {
+    fenced((), || {
+        if let Some(Setting { safe: Safe::Multicore(runtime), .. }) = setting() {
+            runtime.serve();
+        }
+    });
+}
+
+extern "C" fn run() {
     fenced((), || {
         let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
-        let ask = place.folder.join(ASK_FILE);
-        let Ok(ask) = CString::new(ask.as_os_str().as_bytes()) else { return };
         part_with_descriptors();
         let mut threshold = setting.options.above;
         let mut shortage = Watch::default();
         while recorder::place().is_some() {
-            request::sleep(LOOK);
-            // SAFETY: a C string. Whoever made the file asked; taking it away answers.
-            if unsafe { libc::unlink(ask.as_ptr()) } == 0 {
+            match &setting.safe {
+                Safe::Single(_) => request::sleep(LOOK),
+                // What is wanted wakes the other thread.
+                Safe::Multicore(_) => {
+                    own_thread::sleep(LOOK);
+                }
+            }
+            if own_thread::main_has_ended() {
+                return;
+            }
+            if place.folder.take_ask() {
                 request::ask(SnapshotReason::Request);
             }
             look_at_size(setting, &mut threshold);
             if setting.options.out_of_memory && shortage.is_worse() {
                 request::ask(SnapshotReason::OutOfMemory);
             }
-            if request::wanted() {
-                see_to_it(setting);
+            if let Safe::Single(runtime) = &setting.safe
+                && request::wanted()
+            {
+                see_to_it(runtime);
             }
             writers::collect();
         }
     });
-    std::ptr::null_mut()
+}
+
+/// What the thread does, once, for a program whose main thread has ended: it calls where it allocates.
+pub(super) fn look() {
+    let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
+    if place.folder.take_ask() {
+        request::ask(SnapshotReason::Request);
+    }
+    if let Safe::Single(runtime) = &setting.safe
+        && request::wanted()
+    {
+        runtime.nudge();
+    }
+    writers::collect();
 }
 
 /// Gives this thread a table of descriptors of its own, an empty one: what it opens for a moment takes
@@ -74,11 +103,9 @@ fn look_at_size(setting: &Setting, threshold: &mut Option<u64>) {
     }
 }
 
-fn see_to_it(setting: &Setting) {
-    match &setting.safe {
-        Safe::Single(runtime) => runtime.nudge(),
-        Safe::Multicore(runtime) => runtime.nudge(),
-    }
+/// OCaml 4: brings the program to a safe point, or holds it where it waits.
+fn see_to_it(runtime: &single::Runtime) {
+    runtime.nudge();
     let mut waited = 0;
     while request::wanted() && waited < PATIENCE {
         // SAFETY: a valid duration, no remainder wanted.
@@ -86,9 +113,6 @@ fn see_to_it(setting: &Setting) {
         waited += 2;
     }
     if request::wanted() {
-        match &setting.safe {
-            Safe::Single(runtime) => runtime.try_idle(),
-            Safe::Multicore(runtime) => runtime.try_idle(),
-        }
+        runtime.try_idle();
     }
 }

@@ -85,10 +85,10 @@ pub(super) enum End {
     Signal(i32),
 }
 
-/// Whether a copy has ended; waits for it if `wait`.
-pub(super) fn ended(pid: libc::pid_t, wait: bool) -> Option<End> {
+/// Whether a copy has ended.
+pub(super) fn ended(pid: libc::pid_t) -> Option<End> {
     let mut status = 0;
-    let flags = libc::__WALL | if wait { 0 } else { libc::WNOHANG };
+    let flags = libc::__WALL | libc::WNOHANG;
     loop {
         // SAFETY: a valid out-pointer.
         let waited = unsafe { libc::waitpid(pid, &raw mut status, flags) };

@@ -14,6 +14,7 @@ mod domains;
 mod exhausted;
 mod freeze;
 mod frozen;
+mod guest;
 mod moment;
 mod multicore;
 mod request;
@@ -70,7 +71,7 @@ pub(crate) fn prepare(target: &'static Target) -> Result<(), String> {
     let Some(setting) = SETTING.get() else { return Ok(()) };
     match &setting.safe {
         Safe::Single(runtime) => runtime.prepare(options),
-        Safe::Multicore(runtime) => runtime.prepare(options),
+        Safe::Multicore(runtime) => runtime.prepare(),
     }
     if let Some(number) = options.signal {
         signal::install(number);
@@ -119,6 +120,16 @@ pub(crate) fn now(target: &'static Target, label: &str, insist: bool) -> bool {
     answered
 }
 
+/// Wakes the threads that wait for snapshot requests: they are to end.
+pub(crate) fn wake() {
+    request::wake();
+}
+
+/// Serves snapshot requests from a callback, when the threads that would are gone.
+pub(crate) fn look() {
+    control::look();
+}
+
 /// Accounts for copies that have ended, where no thread of ours is there for that alone.
 pub(crate) fn collect_ended() {
     if setting().is_some() {
@@ -139,6 +150,9 @@ pub(crate) fn resume() {
 /// The process comes to its end: the last snapshot, and all that are being written are finished.
 pub(crate) fn end_of_process() {
     let Some(setting) = setting() else { return };
+    if let Some(reason) = request::accept() {
+        moment::refuse(reason, "the program ended before its heap held still");
+    }
     if setting.options.exit {
         if !writers::has_room() {
             // The last one is not left out for those before it.

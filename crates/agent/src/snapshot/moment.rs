@@ -30,6 +30,20 @@ pub(super) struct Moment<'a> {
     pub(super) domains: &'a [u64],
 }
 
+/// Notes that a snapshot which somebody asked for is not taken.
+pub(super) fn refuse(reason: SnapshotReason, why: &str) {
+    let Some(place) = recorder::place() else { return };
+    let number = NUMBER.fetch_add(1, Relaxed) + 1;
+    recorder::note_snapshot(Snapshot {
+        number,
+        file: snapshot_name(number),
+        reason,
+        label: None,
+        taken_unix_us: place.clock.now().0,
+        outcome: SnapshotOutcome::Failed { reason: why.into() },
+    });
+}
+
 /// Takes a snapshot now. Nothing of the program may run until this returns.
 pub(super) fn take(moment: &Moment<'_>) {
     fence::keeping_errno(|| {

@@ -1,8 +1,12 @@
 //! OCaml 5: when everything holds still.
 //!
 //! The runtime can stop all domains. The main domain is made to ask for that: while it runs, by the
-//! hook in which systhreads switches threads; while it waits in a system call, by the control thread,
-//! which takes the domain's lock and is one of its threads for as long as the copy takes.
+//! hook in which systhreads switches threads; while it waits in a system call, by a thread of ours,
+//! which then finds the domain's lock free, takes it and stands in for the domain as the runtime's
+//! own backup thread does. It never waits for the lock: a domain that comes back to work before the
+//! lock was taken is interrupted instead. Where domains hardly come out of collections, the main one
+//! may take seconds to do so: each domain that takes part in a minor collection meanwhile asks, too,
+//! as soon as it is out of it.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{
@@ -10,23 +14,24 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
+use memtrail_ocaml::domain_lock::Search;
 use memtrail_ocaml::layout::MulticoreState;
+use memtrail_ocaml::memory::Probed;
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::SnapshotReason;
-use memtrail_recording::session::SnapshotOptions;
 
 use super::moment::{self, Moment};
 use super::{Safe, domains, request, setting, writers};
 use crate::clock::monotonic;
 use crate::fence::fenced;
-use crate::recorder::Target;
+use crate::own_thread;
+use crate::recorder::{self, Target, note};
 use crate::runtime::symbol;
 
 type Hook = unsafe extern "C" fn();
 type ScanHook = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void, u64);
 type Stopped = unsafe extern "C" fn(u64, *mut c_void, c_int, *const u64);
 type StopAll = unsafe extern "C" fn(Stopped, *mut c_void, unsafe extern "C" fn(u64)) -> c_int;
-type Number = unsafe extern "C" fn() -> c_int;
 
 /// The runtime's variables and functions that are needed.
 pub(super) struct Runtime {
@@ -36,18 +41,13 @@ pub(super) struct Runtime {
     main: u64,
     interrupt: *const AtomicPtr<c_void>,
     scan_roots: *const AtomicPtr<c_void>,
-    enter: *const AtomicPtr<c_void>,
-    /// What stands in `enter` without systhreads.
-    enter_alone: *mut c_void,
+    /// The main domain's lock; null before it is looked for, and where it was not found.
+    lock: AtomicPtr<libc::pthread_mutex_t>,
     darken: *mut c_void,
     /// Null if it is not exported.
     minor_collections: *const AtomicU64,
     stop_all: StopAll,
     become_domain: unsafe extern "C" fn(c_int),
-    /// Enter OCaml's work, take the lock, leave, release.
-    lock: [Hook; 4],
-    enter_section: Hook,
-    leave_section: Hook,
 }
 
 // SAFETY: holds addresses of code and of variables that live as long as the process.
@@ -66,6 +66,12 @@ static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
 static AT_EXIT: AtomicU32 = AtomicU32::new(0);
 /// How often a domain tries to stop the others before it raises `Out_of_memory` all the same.
 const MOST_TRIES: u32 = 10_000;
+/// How long a domain, or the thread that stands in for one, tries it before it goes on with its work;
+/// and at the program's end. In nanoseconds.
+const TRY_FOR: u64 = 50_000_000;
+const TRY_AT_EXIT_FOR: u64 = 5_000_000_000;
+/// How long it gives the main domain, in microseconds, before it looks and interrupts again.
+const BETWEEN_TRIES: u32 = 2_000;
 static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
 
 fn runtime() -> Option<&'static Runtime> {
@@ -82,12 +88,7 @@ impl Runtime {
             if address.is_null() { Err(name) } else { Ok(address) }
         };
         let variable = |name| need(name).map(|at| at.cast_const().cast::<AtomicPtr<c_void>>());
-        // SAFETY: the runtime declares these functions as `void f(void)`.
-        let function =
-            |name| need(name).map(|at| unsafe { std::mem::transmute::<*mut c_void, Hook>(at) });
-        let enter = variable(names::BLOCKING_HOOKS[0])?;
-        let [bt_enter, acquire, bt_exit, release] = names::DOMAIN_LOCK;
-        // SAFETY: the runtime declares these with these types (see `symbols`), and the variable.
+        // SAFETY: the runtime declares these with these types (see `symbols`).
         unsafe {
             Ok(Self {
                 target,
@@ -95,95 +96,122 @@ impl Runtime {
                 main: target.runtime.state(),
                 interrupt: variable(names::INTERRUPT_HOOK)?,
                 scan_roots: variable(names::SCAN_ROOTS_HOOK)?,
-                enter,
-                enter_alone: (*enter).load(Acquire),
+                lock: AtomicPtr::default(),
                 darken: need(names::DARKEN)?,
                 minor_collections: symbol(names::MINOR_COLLECTIONS).cast_const().cast(),
                 stop_all: std::mem::transmute::<*mut c_void, StopAll>(need(names::STOP_ALL)?),
                 become_domain: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(
                     need(names::BECOME_DOMAIN)?,
                 ),
-                lock: [
-                    function(bt_enter)?,
-                    function(acquire)?,
-                    function(bt_exit)?,
-                    function(release)?,
-                ],
-                enter_section: function(names::ENTER_BLOCKING_QUIETLY)?,
-                leave_section: function(names::BLOCKING_SECTION[1])?,
             })
         }
     }
 
-    /// Puts our hook in place, before the program's own code runs.
-    pub(super) fn prepare(&self, options: &SnapshotOptions) {
-        if options.every_major || options.above.is_some() {
-            // SAFETY: the variable is the runtime's; systhreads keeps what stands there.
-            let before = unsafe {
-                (*self.scan_roots).swap(scanning_roots as ScanHook as *mut c_void, AcqRel)
-            };
-            SCAN_ROOTS_BEFORE.store(before, Release);
+    /// Puts our hooks in place, before the program's own code runs. The main domain's thread calls.
+    pub(super) fn prepare(&self) {
+        match self.find_lock() {
+            Some(lock) => self.lock.store(lock as *mut libc::pthread_mutex_t, Release),
+            None => note(
+                "its main domain's lock was not found: while that domain waits in a system call \
+                 there can be no heap snapshots"
+                    .into(),
+            ),
+        }
+        // SAFETY: the variable is the runtime's; systhreads keeps what stands there.
+        let before =
+            unsafe { (*self.scan_roots).swap(scanning_roots as ScanHook as *mut c_void, AcqRel) };
+        SCAN_ROOTS_BEFORE.store(before, Release);
+    }
+
+    fn find_lock(&self) -> Option<u64> {
+        let runtime = &self.target.runtime;
+        let search = Search {
+            variable: runtime.state_variable() as u64,
+            state: self.main,
+            young_limit: runtime.layout.state.young_limit,
+            // SAFETY: always allowed.
+            thread: unsafe { libc::gettid() } as u32,
+        };
+        search.find(&Probed::open().ok()?)
+    }
+
+    /// Sees to it that the snapshots that are wanted are taken, as long as the process is recorded.
+    ///
+    /// The thread must share the program's descriptors: in a stop that another domain has asked for
+    /// it does the main domain's part of the collection, and the program's finalisers written in C
+    /// may run there.
+    pub(super) fn serve(&self) {
+        let goes_on = || recorder::place().is_some() && !own_thread::main_has_ended();
+        while goes_on() {
+            request::sleep(u64::from(u32::MAX));
+            while request::wanted() && goes_on() {
+                self.try_idle();
+                if request::wanted() {
+                    self.take_interrupts();
+                    self.interrupt(self.main);
+                    // SAFETY: a valid duration.
+                    unsafe { libc::usleep(BETWEEN_TRIES) };
+                }
+            }
         }
     }
 
-    /// Makes the main domain come to our hook, if it runs.
-    pub(super) fn nudge(&self) {
+    /// Puts our hook in place of the one that switches threads. Only the thread that serves calls.
+    fn take_interrupts(&self) {
         let ours = interrupted as Hook as *mut c_void;
-        // SAFETY: the variables are the runtime's, which sets them likewise from other threads.
+        // SAFETY: the variable is the runtime's, which sets it likewise from other threads.
         unsafe {
             let now = (*self.interrupt).load(Acquire);
             if now != ours {
                 INTERRUPT_BEFORE.store(now, Release);
-                (*self.interrupt).store(ours, Release);
+                // Systhreads, which begins at this very moment, keeps its own: the next try is ours.
+                let _ = (*self.interrupt).compare_exchange(now, ours, AcqRel, Relaxed);
             }
-            let limit = self.target.runtime.layout.state.young_limit;
-            AtomicU64::from_ptr((self.main + self.fields.requested_external_interrupt) as *mut u64)
-                .store(1, Release);
-            AtomicU64::from_ptr((self.main + limit) as *mut u64).store(u64::MAX, Release);
         }
     }
 
-    /// Takes a snapshot when the main domain waits in a system call.
-    pub(super) fn try_idle(&self) {
-        // SAFETY: the variable is the runtime's.
-        let alone = unsafe { (*self.enter).load(Acquire) } == self.enter_alone;
-        // SAFETY: in this order the runtime's own threads do the same; this thread is one of the
-        // main domain's in between.
+    /// Makes a domain come to that hook, if it runs.
+    fn interrupt(&self, domain: u64) {
+        let limit = self.target.runtime.layout.state.young_limit;
+        // SAFETY: the fields are the runtime's, which sets them likewise from other threads.
         unsafe {
-            if alone {
-                let [bt_enter, acquire, bt_exit, release] = self.lock;
-                (self.become_domain)(0);
-                bt_enter();
-                acquire();
-                self.stop_and_take();
-                bt_exit();
-                release();
+            AtomicU64::from_ptr((domain + self.fields.requested_external_interrupt) as *mut u64)
+                .store(1, Release);
+            AtomicU64::from_ptr((domain + limit) as *mut u64).store(u64::MAX, Release);
+        }
+    }
+
+    /// Takes a snapshot if the main domain waits in a system call.
+    fn try_idle(&self) {
+        let lock = self.lock.load(Acquire);
+        // SAFETY: the lock lives as long as the process. Whoever holds it is the domain's only thread
+        // at work; what the domain left when it let go of the lock is what its backup thread also
+        // works on.
+        unsafe {
+            if lock.is_null() || libc::pthread_mutex_trylock(lock) != 0 {
                 return;
             }
-            let [register, unregister] = names::REGISTER_THREAD.map(symbol);
-            if register.is_null() || unregister.is_null() {
-                return;
-            }
-            let register = std::mem::transmute::<*mut c_void, Number>(register);
-            let unregister = std::mem::transmute::<*mut c_void, Number>(unregister);
-            if register() == 0 {
-                return;
-            }
-            (self.leave_section)();
-            self.stop_and_take();
-            (self.enter_section)();
-            unregister();
+            (self.become_domain)(0);
+            let state = self.target.runtime.state_variable();
+            state.write_volatile(self.main);
+            self.stop_and_take(TRY_FOR);
+            state.write_volatile(0);
+            libc::pthread_mutex_unlock(lock);
         }
     }
 
     /// Stops all domains and takes the snapshot that is wanted, if one still is. The caller holds a
     /// domain's lock.
-    fn stop_and_take(&self) {
-        while request::wanted() || AT_EXIT.load(Acquire) != 0 {
+    fn stop_and_take(&self, nanoseconds: u64) {
+        let until = monotonic().saturating_add(nanoseconds);
+        while (request::wanted() || AT_EXIT.load(Acquire) != 0) && monotonic() < until {
             // SAFETY: the caller is a domain's thread, and not inside such a stop.
             if unsafe { (self.stop_all)(stopped, std::ptr::null_mut(), before_stop) } != 0 {
                 return;
             }
+            // Another domain was faster, or is about to be.
+            // SAFETY: always allowed.
+            unsafe { libc::sched_yield() };
         }
     }
 
@@ -223,7 +251,7 @@ impl Runtime {
         // A thread that holds no domain's lock has no state.
         if self.target.runtime.state() != 0 {
             AT_EXIT.store(1, Release);
-            self.stop_and_take();
+            self.stop_and_take(TRY_AT_EXIT_FOR);
         }
     }
 
@@ -312,7 +340,7 @@ unsafe extern "C" fn interrupted() {
     if let Some(runtime) = runtime
         && request::wanted()
     {
-        fenced((), || runtime.stop_and_take());
+        fenced((), || runtime.stop_and_take(TRY_FOR));
     }
     let before = INTERRUPT_BEFORE.load(Acquire);
     if let Some(runtime) = runtime {
@@ -364,6 +392,9 @@ unsafe extern "C" fn scanning_roots(
             && request::one_more(setting.options)
         {
             request::ask(SnapshotReason::EveryMajor);
+        }
+        if request::wanted() {
+            runtime.interrupt(domain);
         }
     });
 }

@@ -10,11 +10,15 @@ use memtrail_recording::session::SnapshotOptions;
 
 use crate::clock::monotonic;
 
-/// What is wanted and not yet taken, a bit a reason; a futex that the control thread sleeps on.
+/// What is wanted and not yet taken, a bit a reason; a futex that the thread of ours sleeps on that
+/// sees to it.
 static WANTED: AtomicU32 = AtomicU32::new(0);
 /// Snapshots taken that nobody asked for one by one, and when the last was.
 static UNASKED: AtomicU64 = AtomicU64::new(0);
 static LAST_UNASKED: AtomicU64 = AtomicU64::new(0);
+
+/// A bit that stands for no reason.
+const NOTHING: u32 = 1 << 31;
 
 const REASONS: [SnapshotReason; 6] = [
     SnapshotReason::Request,
@@ -34,19 +38,28 @@ pub(super) fn ask(reason: SnapshotReason) {
     WANTED.fetch_or(bit(reason), AcqRel);
     // SAFETY: wakes who sleeps on this word of ours.
     unsafe {
-        libc::syscall(libc::SYS_futex, WANTED.as_ptr(), libc::FUTEX_WAKE, 1);
+        libc::syscall(libc::SYS_futex, WANTED.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
+    }
+}
+
+/// Wakes the threads of ours that sleep here, for good: the program's main thread has ended.
+pub(super) fn wake() {
+    WANTED.fetch_or(NOTHING, AcqRel);
+    // SAFETY: wakes who sleeps on this word of ours.
+    unsafe {
+        libc::syscall(libc::SYS_futex, WANTED.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
     }
 }
 
 /// Whether something is wanted.
 #[inline]
 pub(super) fn wanted() -> bool {
-    WANTED.load(Acquire) != 0
+    WANTED.load(Acquire) & !NOTHING != 0
 }
 
 /// Takes on what is wanted, as one snapshot: its most explicit reason.
 pub(super) fn accept() -> Option<SnapshotReason> {
-    let wanted = WANTED.swap(0, AcqRel);
+    let wanted = WANTED.fetch_and(NOTHING, AcqRel);
     REASONS.into_iter().find(|&reason| wanted & bit(reason) != 0)
 }
 

@@ -4,9 +4,9 @@
 //! that somebody asks for waits for the next one, and asks the runtime for it. A program that waits
 //! in a system call makes none. It is held there: our hooks at the border of blocking sections are a
 //! gate that the control thread can close while the program is outside. With systhreads, which put
-//! hooks of their own there, the control thread takes the runtime's lock as one more thread.
+//! hooks of their own there, the control thread takes the runtime's lock as a [`guest`] among them.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::sync::atomic::{
     AtomicPtr, AtomicU32,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
@@ -19,14 +19,13 @@ use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
 use super::moment::{self, Moment};
-use super::{Safe, request, setting, writers};
+use super::{Safe, guest, request, setting, writers};
 use crate::clock::monotonic;
 use crate::fence::fenced;
 use crate::recorder::Target;
 use crate::runtime::symbol;
 
 type Hook = unsafe extern "C" fn();
-type Number = unsafe extern "C" fn() -> c_int;
 
 /// The runtime's variables and functions that are needed.
 pub(super) struct Runtime {
@@ -36,7 +35,6 @@ pub(super) struct Runtime {
     enter: *const AtomicPtr<c_void>,
     leave: *const AtomicPtr<c_void>,
     request_minor: Hook,
-    leave_section: Hook,
     in_minor_collection: Offset,
     free_words: *const c_void,
 }
@@ -83,7 +81,6 @@ impl Runtime {
             enter: variable(names::BLOCKING_HOOKS[0])?,
             leave: variable(names::BLOCKING_HOOKS[1])?,
             request_minor: function(names::REQUEST_MINOR)?,
-            leave_section: function(names::BLOCKING_SECTION[1])?,
             in_minor_collection: fields.in_minor_collection,
             free_words: symbol(names::FREE_WORDS).cast_const(),
         })
@@ -109,38 +106,24 @@ impl Runtime {
     /// Takes a snapshot if the program waits in a system call.
     pub(super) fn try_idle(&self) {
         // SAFETY: the variable is the runtime's.
-        let alone = unsafe { (*self.enter).load(Acquire) } == enter as Hook as *mut c_void;
-        if alone {
+        let (now, back) = unsafe { ((*self.enter).load(Acquire), (*self.leave).load(Acquire)) };
+        if now == enter as Hook as *mut c_void {
             if GATE.compare_exchange(OUTSIDE, CLOSED, AcqRel, Relaxed).is_ok() {
                 self.serve();
                 GATE.store(OUTSIDE, Release);
             }
-        } else {
+        } else if back != leave as Hook as *mut c_void {
             self.as_a_thread();
         }
     }
 
     /// With systhreads: waits for their lock, as a thread of theirs.
     fn as_a_thread(&self) {
-        let [register, unregister] = names::REGISTER_THREAD.map(symbol);
-        if register.is_null() || unregister.is_null() {
-            return;
-        }
-        // SAFETY: systhreads declares them so; between the two this thread is one of OCaml's, and
-        // takes and releases the lock as C code of the program does.
+        // SAFETY: systhreads is there, whose hooks stand in the variables.
         unsafe {
-            let register = std::mem::transmute::<*mut c_void, Number>(register);
-            let unregister = std::mem::transmute::<*mut c_void, Number>(unregister);
-            if register() == 0 {
-                return;
-            }
-            (self.leave_section)();
-            self.serve();
-            // What the runtime would call after the handlers of signals that have come: these are
-            // not to run in this thread.
-            let enter = (*self.enter).load(Acquire);
-            std::mem::transmute::<*mut c_void, Hook>(enter)();
-            unregister();
+            guest::visit(self.enter, self.leave, || {
+                fenced((), || self.serve());
+            });
         }
     }
 

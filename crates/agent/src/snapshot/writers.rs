@@ -4,9 +4,10 @@ use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use memtrail_recording::{Snapshot, SnapshotOutcome, unfinished_snapshot_name};
+use memtrail_recording::{Snapshot, SnapshotOutcome};
 
 use super::freeze::{End, ended};
+use crate::clock::{cpu_time, monotonic};
 use crate::lock::Lock;
 use crate::recorder;
 
@@ -14,6 +15,10 @@ use crate::recorder;
 const MOST: usize = 4;
 /// A second, in tenths of a millisecond: a copy that does not come to making its file was killed.
 const MOST_WAITS: u32 = 10_000;
+
+/// How long no copy may get on at the program's end, and how long it waits in all; nanoseconds.
+const PATIENCE: u64 = 10_000_000_000;
+const LONGEST: u64 = 600_000_000_000;
 
 /// A thread that is not there in a fork may hold the lock: nobody waits for it for ever.
 static WRITERS: Lock<Vec<Writer>> = Lock::new(Vec::new());
@@ -38,6 +43,8 @@ pub(super) struct Page {
     pub(super) outside: AtomicU64,
     /// The system's error number, if writing failed.
     pub(super) errno: AtomicI32,
+    /// The program cannot reach its recording any more, and the launcher is gone.
+    pub(super) out_of_reach: AtomicBool,
 }
 
 impl Page {
@@ -100,15 +107,48 @@ pub(super) fn forget() {
 
 /// Notes in the recording what became of copies that have ended.
 pub(super) fn collect() {
-    while let Some(writer) = take(|writer| ended(writer.pid, false)) {
+    while let Some(writer) = take(|writer| ended(writer.pid)) {
         note(writer);
     }
 }
 
-/// Waits for all of them.
+/// Waits for all of them, as long as they get on: one that hangs (a file system that does not answer)
+/// does not keep the program from its end.
 pub(super) fn finish() {
-    while let Some(writer) = take(|writer| ended(writer.pid, true)) {
-        note(writer);
+    let begun = monotonic();
+    let (mut spent_before, mut got_on) = (0, begun);
+    loop {
+        collect();
+        let Some(spent) = spent() else { return };
+        let now = monotonic();
+        if spent != spent_before {
+            (spent_before, got_on) = (spent, now);
+        }
+        if now.saturating_sub(got_on) >= PATIENCE {
+            return abandon("it hung when the program ended, and was waited for 10 s");
+        }
+        if now.saturating_sub(begun) >= LONGEST {
+            return abandon("it was not done ten minutes after the program's end");
+        }
+        // SAFETY: a valid duration.
+        unsafe { libc::usleep(1_000) };
+    }
+}
+
+/// Processor time that all copies have used, in nanoseconds; nothing if there are none.
+fn spent() -> Option<u64> {
+    let writers = WRITERS.lock_soon().filter(|writers| !writers.is_empty())?;
+    Some(writers.iter().map(|writer| cpu_time(writer.pid)).sum())
+}
+
+/// Gives up those that are left.
+fn abandon(why: &str) {
+    let Some(mut writers) = WRITERS.lock_soon() else { return };
+    for writer in writers.drain(..) {
+        // SAFETY: a copy of ours, which nobody else waits for.
+        unsafe { libc::kill(writer.pid, libc::SIGKILL) };
+        let outcome = SnapshotOutcome::Failed { reason: why.into() };
+        recorder::note_snapshot(Snapshot { outcome, ..writer.snapshot });
     }
 }
 
@@ -137,7 +177,16 @@ fn note((writer, end): (Writer, End)) {
             SnapshotOutcome::Failed { reason: format!("its writer gave up with code {code}") }
         }
         (End::Code(_), errno) => {
-            SnapshotOutcome::Failed { reason: std::io::Error::from_raw_os_error(errno).to_string() }
+            let error = std::io::Error::from_raw_os_error(errno);
+            let reason = if page.out_of_reach.load(Acquire) {
+                format!(
+                    "the program can no longer write into its recording ({error}), and the \
+                     `memtrail run` that would have written it has ended"
+                )
+            } else {
+                error.to_string()
+            };
+            SnapshotOutcome::Failed { reason }
         }
     };
     // SAFETY: the copy is gone, and so is the writer.
@@ -148,7 +197,7 @@ fn note((writer, end): (Writer, End)) {
 /// Removes what a copy that was killed has written.
 fn remove_unfinished(number: u64) {
     if let Some(place) = recorder::place() {
-        let _ = std::fs::remove_file(place.folder.join(unfinished_snapshot_name(number)));
+        place.folder.remove_unfinished(number);
     }
 }
 

@@ -1,27 +1,40 @@
 //! What the walk of the heap asks of the runtime: custom blocks, functions, continuations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
-use memtrail_heap::write::{Custom, Details, Function};
-use memtrail_ocaml::heap::custom;
+use memtrail_heap::write::{Custom, Details, Function, Owned, Shared};
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::heap::{bigarray, custom};
 use memtrail_ocaml::names;
 
-use super::Frozen;
+use super::bigarrays::SharedData;
 use super::stacks::Stacks;
+use super::{Frozen, Page};
 
 const LONGEST_NAME: usize = 512;
 
 pub(super) struct RuntimeDetails<'a> {
     frozen: &'a Frozen<'a>,
+    page: &'a Page,
     stacks: Option<Stacks<'a>>,
     /// By operations: what decides how much memory stands outside.
     identifiers: HashMap<u64, Vec<u8>, BuildHasherDefault<DefaultHasher>>,
+    shared: SharedData,
+    /// Channels: several blocks may stand for one.
+    channels: HashSet<u64, BuildHasherDefault<DefaultHasher>>,
 }
 
 impl<'a> RuntimeDetails<'a> {
-    pub(super) fn new(frozen: &'a Frozen<'a>) -> Self {
-        Self { frozen, stacks: Stacks::new(frozen), identifiers: HashMap::default() }
+    pub(super) fn new(frozen: &'a Frozen<'a>, page: &'a Page) -> Self {
+        Self {
+            frozen,
+            page,
+            stacks: Stacks::new(frozen),
+            identifiers: HashMap::default(),
+            shared: SharedData::default(),
+            channels: HashSet::default(),
+        }
     }
 
     fn identifier_of(&mut self, operations: u64) -> &[u8] {
@@ -34,8 +47,36 @@ impl<'a> RuntimeDetails<'a> {
 impl Details for RuntimeDetails<'_> {
     fn custom(&mut self, block: u64, operations: u64, _: &[u64]) -> Custom {
         let memory = self.frozen.memory;
-        let identifier = self.identifier_of(operations);
-        Custom { external: custom::outside(&memory, identifier, block) }
+        let known = |bytes| Custom { external: Some(bytes), shared: None };
+        match self.identifier_of(operations) {
+            custom::CHANNEL => match memory.field(block, 8 * custom::CHANNEL_FIELD) {
+                Some(channel @ 1..) => {
+                    self.channels.insert(channel);
+                    let shared = Shared { field: custom::CHANNEL_FIELD, owner: channel };
+                    Custom { external: Some(0), shared: Some(shared) }
+                }
+                _ => known(0),
+            },
+            identifier if custom::BIGARRAYS.contains(&identifier) => {
+                match bigarray::data(&memory, block) {
+                    Some(bigarray::Data::Own(bytes)) => known(bytes),
+                    Some(bigarray::Data::Shared(view)) => {
+                        self.shared.add(&view);
+                        let shared = Shared { field: bigarray::PROXY_FIELD, owner: view.proxy };
+                        Custom { external: Some(0), shared: Some(shared) }
+                    }
+                    Some(bigarray::Data::External) | None => Custom::default(),
+                }
+            }
+            _ => known(0),
+        }
+    }
+
+    fn owned(&mut self, owner: u64) -> Owned {
+        if self.channels.contains(&owner) {
+            return Owned { external: Some(custom::CHANNEL_BYTES), name: "channel" };
+        }
+        self.shared.owned(&self.frozen.memory, owner)
     }
 
     fn identifier(&mut self, operations: u64, into: &mut Vec<u8>) {
@@ -55,5 +96,9 @@ impl Details for RuntimeDetails<'_> {
         if let (Some(stacks), Some(&stack)) = (&self.stacks, words.first()) {
             stacks.captured(stack, each);
         }
+    }
+
+    fn pause(&mut self) -> u64 {
+        super::pause(self.page)
     }
 }

@@ -1,31 +1,79 @@
-//! The file that a snapshot goes to.
+//! The file that a snapshot goes to: written by the copy itself, or by the launcher where the program
+//! can no longer reach its recording.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use memtrail_recording::relay::{Operation, PAYLOAD, Refused};
+use memtrail_recording::{snapshot_name, unfinished_snapshot_name};
+
+use crate::folder::{Folder, OutOfReach};
 
 /// A new file, written from its beginning.
-pub(super) struct File(fs::File);
+pub(super) struct File<'a> {
+    folder: &'a Folder,
+    number: u64,
+    /// Nothing if the launcher writes it.
+    own: Option<fs::File>,
+    length: u64,
+}
 
-impl File {
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        // Who finds the file later can tell whether it is still being written. Some file systems
-        // have no locks.
-        let _ = file.lock();
-        Ok(Self(file))
+impl<'a> File<'a> {
+    pub(super) fn create(folder: &'a Folder, number: u64) -> Result<Self, OutOfReach> {
+        let own = folder.reach(
+            |path| {
+                let file = fs::OpenOptions::new()
+                    .write(true)
+                    .create_new(true)
+                    .mode(0o600)
+                    .open(path.join(unfinished_snapshot_name(number)))?;
+                // Who finds the file later can tell whether it is still being written. Some file
+                // systems have no locks.
+                let _ = file.lock();
+                Ok(Some(file))
+            },
+            || folder.call(Operation::BeginSnapshot(number), &[]).map(|()| None),
+        )?;
+        Ok(Self { folder, number, own, length: 0 })
     }
 
-    /// Replaces what was written before.
-    pub(super) fn overwrite(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all_at(bytes, at)
+    /// Gives the file its name.
+    pub(super) fn finish(&self) -> io::Result<()> {
+        if self.own.is_none() {
+            return self.call(Operation::FinishSnapshot(self.number), &[]);
+        }
+        let path = self.folder.path();
+        let part = path.join(unfinished_snapshot_name(self.number));
+        fs::rename(part, path.join(snapshot_name(self.number)))
+    }
+
+    /// Removes it.
+    pub(super) fn remove(&self) {
+        self.folder.remove_unfinished(self.number);
+    }
+
+    fn call(&self, operation: Operation, payload: &[u8]) -> io::Result<()> {
+        self.folder.call(operation, payload).map_err(|refused| {
+            io::Error::from_raw_os_error(match refused {
+                Refused::Errno(errno) => errno,
+                Refused::Gone => libc::EPIPE,
+            })
+        })
     }
 }
 
-impl io::Write for File {
+impl io::Write for File<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        let written = if let Some(file) = &mut self.own {
+            file.write(bytes)?
+        } else {
+            let part = bytes.get(..PAYLOAD).unwrap_or(bytes);
+            self.call(Operation::WriteSnapshot(self.number, self.length), part)?;
+            part.len()
+        };
+        self.length += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

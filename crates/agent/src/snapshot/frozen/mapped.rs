@@ -22,7 +22,7 @@ impl Mapped {
         Self::read(&std::fs::read("/proc/self/maps").unwrap_or_default())
     }
 
-    fn read(text: &[u8]) -> Self {
+    pub(super) fn read(text: &[u8]) -> Self {
         let mut all: Vec<Mapping> = Vec::new();
         for line in text.split(|&byte| byte == b'\n') {
             let Some((extent, is_data, path)) = parse(line) else { continue };
@@ -49,6 +49,17 @@ impl Mapped {
     /// Whether an address can be read and written.
     pub(super) fn contains(&self, address: u64) -> bool {
         self.at(address).is_some_and(|mapping| mapping.is_data)
+    }
+
+    /// Whether all of these bytes can be read and written.
+    pub(super) fn covers(&self, start: u64, bytes: u64) -> bool {
+        let Some(end) = start.checked_add(bytes) else { return false };
+        let mut at = start;
+        while at < end {
+            let Some(mapping) = self.at(at).filter(|mapping| mapping.is_data) else { return false };
+            at = mapping.extent.start.saturating_add(mapping.extent.bytes);
+        }
+        true
     }
 
     /// Where an address is, for people: `libfoo.so+0x1f40`, or that it was allocated.

@@ -3,9 +3,11 @@
 //! Everything holds still here and this is the only thread. What other threads held when the copy was
 //! made stays held: no lock of the program's, of its libraries' or of ours is touched.
 
+mod bigarrays;
 mod details;
 mod file;
 mod finalisers;
+mod malloc;
 mod mapped;
 mod modules;
 mod multicore;
@@ -22,13 +24,13 @@ mod tracked;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use memtrail_heap::write::{
-    ClosureFormat, Facts, PAUSE_AT, Reason, Runtime as HeapRuntime, Source, write as write_heap,
+    ClosureFormat, Facts, Reason, Runtime as HeapRuntime, Source, write as write_heap,
 };
 use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::{Family, Version};
-use memtrail_recording::{SnapshotReason, snapshot_name, unfinished_snapshot_name};
+use memtrail_recording::SnapshotReason;
 
 use super::Setting;
 use super::moment::Moment;
@@ -81,8 +83,10 @@ pub(super) fn write(order: &Order<'_>) -> i32 {
 
 fn try_write(order: &Order<'_>) -> std::io::Result<()> {
     let begun = monotonic();
-    let part = order.place.folder.join(unfinished_snapshot_name(order.number));
-    let mut file = File::create(&part)?;
+    let mut file = File::create(order.place.folder, order.number).map_err(|error| {
+        order.page.out_of_reach.store(!error.from_launcher, Release);
+        std::io::Error::from_raw_os_error(error.errno)
+    })?;
     order.page.begun.store(true, Release);
     let target = order.setting.target;
     let memory = target.capturer.memory();
@@ -119,25 +123,24 @@ fn try_write(order: &Order<'_>) -> std::io::Result<()> {
         },
         contents: order.setting.options.contents,
     };
-    let written = write_heap(&mut file, &source, &mut RuntimeDetails::new(&frozen));
+    let written = write_heap(&mut file, &source, &mut RuntimeDetails::new(&frozen, order.page));
     let written = written.and_then(|written| {
         let page = order.page;
         page.blocks.store(written.blocks, Relaxed);
         page.bytes.store(written.bytes, Relaxed);
         page.outside.store(written.outside, Relaxed);
         page.write_ns.store(monotonic().saturating_sub(begun), Relaxed);
-        file.overwrite(PAUSE_AT, &pause(page).to_le_bytes())?;
-        std::fs::rename(&part, order.place.folder.join(snapshot_name(order.number)))
+        file.finish()
     });
     if written.is_err() {
         // Half a snapshot is none.
-        let _ = std::fs::remove_file(&part);
+        file.remove();
     }
     written
 }
 
 /// How long the original stood still; it tells at once.
-fn pause(page: &Page) -> u64 {
+pub(super) fn pause(page: &Page) -> u64 {
     for _ in 0..1000 {
         match page.pause.load(Acquire) {
             // SAFETY: plain system call.

@@ -47,7 +47,9 @@ fn domain(frozen: &Frozen<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>>,
     let ring = threads::each_thread(memory, Family::Multicore, running, |t| found.push(t));
     if ring {
         for (index, thread) in found.iter().enumerate() {
-            let label = list.numbered(Some(domain), RootKind::Stack, Part::Thread, thread.id);
+            // A thread of ours that took the program's lock has none, and holds nothing.
+            let Some(id) = thread.id else { continue };
+            let label = list.numbered(Some(domain), RootKind::Stack, Part::Thread, id);
             for slot in [thread.at, thread.last_exception] {
                 list.add(slot, memory.u64(slot).unwrap_or(0), label);
             }
@@ -57,7 +59,7 @@ fn domain(frozen: &Frozen<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>>,
             if let (Some(stacks), Some(top)) = (stacks, top) {
                 stacks.add(list, label, top);
             }
-            registered::add_local(frozen, list, thread.id, roots);
+            registered::add_local(frozen, list, id, roots);
         }
     } else {
         if let (Some(stacks), Some(top)) = (stacks, top) {

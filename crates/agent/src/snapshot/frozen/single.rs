@@ -46,7 +46,9 @@ fn threads_and_stacks(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
         return;
     }
     for (index, thread) in found.iter().enumerate() {
-        let label = list.numbered(None, RootKind::Stack, Part::Thread, thread.id);
+        // A thread of ours that took the program's lock has none, and holds nothing.
+        let Some(id) = thread.id else { continue };
+        let label = list.numbered(None, RootKind::Stack, Part::Thread, id);
         for slot in [thread.at, thread.last_exception] {
             list.add(slot, memory.u64(slot).unwrap_or(0), label);
         }
@@ -54,7 +56,7 @@ fn threads_and_stacks(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
         let (top, roots) =
             if index == 0 { (top, local_roots) } else { (thread.top, thread.local_roots) };
         add_stack(list, stacks.as_ref(), label, top);
-        registered::add_local(frozen, list, thread.id, roots);
+        registered::add_local(frozen, list, id, roots);
     }
     registered::add_hooked(list, hooked);
 }
