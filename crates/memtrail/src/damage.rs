@@ -10,8 +10,21 @@ use crate::error::{Failure, Kind};
 /// Anomalies that are spelled out.
 const SHOWN: usize = 5;
 
-/// Success, or the failure that says where the trace is damaged.
+/// What is not known of a recording without its description.
+pub(crate) const UNKNOWN: &str = "unknown are the program's arguments, how it ended, whether the \
+     trace is complete, and its threads";
+
+/// Success, or the failure that says what of the recording is damaged.
 pub(crate) fn verdict(recording: &Recording, anomalies: &Anomalies) -> Result<ExitCode, Failure> {
+    let trace = of_trace(recording, anomalies);
+    let Some(problem) = &recording.problem else { return trace };
+    if let Err(failure) = trace {
+        failure.report();
+    }
+    Err(Failure::new(Kind::Input, problem).hint(format_args!("the trace was used; {UNKNOWN}")))
+}
+
+fn of_trace(recording: &Recording, anomalies: &Anomalies) -> Result<ExitCode, Failure> {
     let serious = anomalies.serious();
     if serious == 0 || (may_be_cut(recording) && serious == anomalies.cut_tail()) {
         return Ok(ExitCode::SUCCESS);

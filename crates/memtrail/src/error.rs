@@ -6,7 +6,7 @@
 //! | 1 | something went wrong while working |
 //! | 2 | the command line is wrong |
 //! | 3 | an input file is missing, damaged or no trace |
-//! | 125 | `run`: memtrail itself could not start the program |
+//! | 125 | `run --require-recording`: the program cannot be, or was not, recorded |
 //! | 126, 127 | `run`: the program cannot be executed, does not exist (as shells say) |
 //!
 //! `run` otherwise ends exactly as the program did.
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     Usage,
     /// An input file is missing, damaged or no trace.
     Input,
-    /// memtrail could not start the program.
+    /// The program is not recorded, and was to be.
     Launch,
     /// The program cannot be executed.
     NotExecutable,

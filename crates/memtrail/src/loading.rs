@@ -9,9 +9,10 @@ use memtrail_engine::{Description, Engine, RecordingId, Refusal, SnapshotFacts};
 use memtrail_recording::{FileState, Recording};
 use memtrail_trace::MappedTrace;
 
+use crate::damage::UNKNOWN;
 use crate::error::{Failure, Kind};
 use crate::view::snapshot_file;
-use crate::{outcome, threads};
+use crate::{outcome, rates, threads};
 
 /// Reading that takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -103,7 +104,9 @@ pub(crate) fn grows(recording: &Recording) -> bool {
 pub(crate) fn describe(recording: &Recording) -> Description {
     let name = name(&recording.path);
     let Some(known) = &recording.description else {
-        return Description { name, ..Description::default() };
+        let notes = recording.problem.iter();
+        let notes = notes.map(|problem| format!("{problem}; {UNKNOWN}")).collect();
+        return Description { name, notes, ..Description::default() };
     };
     let state = match known.trace.state {
         FileState::Growing => State::Growing,
@@ -111,12 +114,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         FileState::Cut => State::Cut,
     };
     let mut notes = known.notes.clone();
-    if known.trace.lost > 0 {
-        notes.push(format!(
-            "{} samples could not be written: figures are too low",
-            known.trace.lost
-        ));
-    }
+    notes.extend(outcome::missing(known));
     Description {
         name,
         program: Some(known.program.clone()),
@@ -131,6 +129,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         no_trace: false,
         can_snapshot: known.snapshots.is_some(),
         threads: threads::list(recording),
+        rates: rates::list(recording),
     }
 }
 

@@ -5,15 +5,19 @@
 #![deny(unsafe_code)]
 
 mod canvas;
+mod completions;
 mod damage;
 mod demo;
 mod error;
 mod export;
 mod heap;
 mod html;
+mod limit;
 mod loading;
+mod man;
 mod outcome;
 mod output;
+mod rates;
 mod report;
 mod run;
 mod snapshot;
@@ -35,6 +39,8 @@ use clap::{Parser, Subcommand};
 #[command(
     version,
     max_term_width = 100,
+    // In all commands below, too. Options that are lists go on collecting.
+    args_override_self = true,
     after_help = "\
 Memory grows and nobody knows why? Two commands:
   memtrail run -- ./server --port 80    run it, recorded; Ctrl-C it when it has grown
@@ -56,6 +62,10 @@ enum Command {
     Heap(heap::Args),
     Trace(trace::Args),
     Demo(demo::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+    #[command(hide = true)]
+    KeepSession(run::KeeperArgs),
 }
 
 fn main() -> ExitCode {
@@ -69,6 +79,105 @@ fn main() -> ExitCode {
         Command::Heap(args) => heap::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+        Command::KeepSession(args) => run::keep_session(&args),
     };
     result.unwrap_or_else(|failure| failure.report())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+    use clap::{ArgAction, Command, CommandFactory as _};
+
+    use super::Cli;
+
+    /// All commands with commands below them left out, as one would type them.
+    fn commands(command: &Command, typed: &[String], found: &mut Vec<(Vec<String>, Command)>) {
+        let mut typed = typed.to_vec();
+        typed.push(command.get_name().to_owned());
+        if command.has_subcommands() {
+            for below in command.get_subcommands() {
+                commands(below, &typed, found);
+            }
+        } else {
+            found.push((typed, command.clone()));
+        }
+    }
+
+    fn all() -> Vec<(Vec<String>, Command)> {
+        let mut found = Vec::new();
+        commands(&Cli::command(), &[], &mut found);
+        assert!(found.len() > 20);
+        found
+    }
+
+    /// Repeated options were refused.
+    #[test]
+    fn the_last_of_repeated_options_wins() {
+        let mut tried = 0;
+        for (typed, command) in all() {
+            for option in command.get_arguments() {
+                let Some(name) = option.get_long().map(|name| format!("--{name}")) else {
+                    continue;
+                };
+                let kind_of_error = |values: &[&str]| {
+                    let mut words = typed.clone();
+                    words.extend(values.iter().map(|value| (*value).to_owned()));
+                    Cli::command().try_get_matches_from(words).err().map(|error| error.kind())
+                };
+                let values: Vec<String> = match option.get_action() {
+                    ArgAction::Set => {
+                        let known = option.get_possible_values();
+                        let known = known.iter().map(clap::builder::PossibleValue::get_name);
+                        let made_up = ["1", "60", "1024", "1K", "USR1", "stack", "..", "1s"];
+                        known.chain(made_up).map(|value| format!("{name}={value}")).collect()
+                    }
+                    ArgAction::SetTrue => vec![name.clone()],
+                    _ => continue,
+                };
+                let fits = |value: &&String| {
+                    let wrong = [ErrorKind::ValueValidation, ErrorKind::InvalidValue];
+                    kind_of_error(&[value]).is_none_or(|kind| !wrong.contains(&kind))
+                };
+                let value = values.iter().find(fits).unwrap_or_else(|| panic!("{typed:?} {name}"));
+                let twice = kind_of_error(&[value, value]);
+                assert_ne!(twice, Some(ErrorKind::ArgumentConflict), "{typed:?} {value}");
+                assert_eq!(twice, kind_of_error(&[value]), "{typed:?} {value}");
+                tried += 1;
+            }
+        }
+        assert!(tried > 60, "{tried}");
+    }
+
+    #[test]
+    fn lists_collect_and_single_values_are_the_last() {
+        let words = ["memtrail", "html", "--max-size=1K", "--filter=live:end", "x", "--max-size"];
+        let words = words.into_iter().chain(["2KiB", "--filter=size:4K"]);
+        let matches = Cli::command().try_get_matches_from(words).unwrap();
+        let html = matches.subcommand_matches("html").unwrap();
+        assert_eq!(html.get_one("max_size"), Some(&memtrail_text::Size(2048)));
+        assert_eq!(html.get_many::<String>("filters").unwrap().count(), 2);
+    }
+
+    /// 0 was no row in some commands, and all in others.
+    #[test]
+    fn limit_zero_is_all_rows_everywhere() {
+        let mut tried = 0;
+        for (typed, command) in all() {
+            for option in command.get_arguments() {
+                if matches!(option.get_id().as_str(), "limit" | "top") {
+                    let help = option.get_help().unwrap().to_string();
+                    assert!(help.contains("0 for all"), "{typed:?}: {help}");
+                    let parser = option.get_value_parser().type_id();
+                    assert_eq!(parser, std::any::TypeId::of::<super::limit::Limit>(), "{typed:?}");
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried >= 10, "{tried}");
+        assert_eq!("0".parse(), Ok(super::limit::Limit(usize::MAX)));
+        assert_eq!("7".parse(), Ok(super::limit::Limit(7)));
+    }
 }

@@ -1,6 +1,8 @@
-//! How a recording ended, in the words of all commands.
+//! How a recording ended and what is missing in it, in the words of all commands.
 
-use memtrail_recording::Outcome;
+use memtrail_recording::{Description, Outcome, SnapshotOutcome, SnapshotReason};
+
+use crate::units::grouped;
 
 /// `killed by signal 9`; nothing for programs that came to their end by themselves.
 pub(crate) fn words(outcome: Option<&Outcome>) -> Option<String> {
@@ -15,4 +17,86 @@ pub(crate) fn words(outcome: Option<&Outcome>) -> Option<String> {
         }
         Outcome::Execed => "until it became another program".into(),
     })
+}
+
+/// What was to be recorded and is not there, a line each.
+pub(crate) fn missing(description: &Description) -> Vec<String> {
+    let lost = description.trace.lost;
+    let plural = if lost == 1 { "sample" } else { "samples" };
+    let lost = (lost > 0)
+        .then(|| format!("{} {plural} could not be written: figures are too low", grouped(lost)));
+    lost.into_iter().chain(failed_snapshots(description)).collect()
+}
+
+/// The snapshots that were asked for and not taken: a line for each reason.
+pub(crate) fn failed_snapshots(description: &Description) -> Vec<String> {
+    let mut groups: Vec<(SnapshotReason, &str, Vec<u64>)> = Vec::new();
+    for snapshot in description.snapshots.iter().flatten() {
+        let SnapshotOutcome::Failed { reason } = &snapshot.outcome else { continue };
+        let same = |(by, why, _): &&mut (SnapshotReason, &str, Vec<u64>)| {
+            *by == snapshot.reason && *why == reason.as_str()
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, _, numbers)) => numbers.push(snapshot.number),
+            None => groups.push((snapshot.reason, reason, vec![snapshot.number])),
+        }
+    }
+    let line = |(by, why, numbers): (SnapshotReason, &str, Vec<u64>)| {
+        let by = asked_by(by);
+        match numbers.as_slice() {
+            [number] => format!("heap snapshot {number} ({by}) was not taken: {why}"),
+            all => {
+                format!("{} heap snapshots ({by}) were not taken: {why}", grouped(all.len() as u64))
+            }
+        }
+    };
+    groups.into_iter().map(line).collect()
+}
+
+fn asked_by(reason: SnapshotReason) -> &'static str {
+    match reason {
+        SnapshotReason::EveryMajor => "every-major",
+        SnapshotReason::Exit => "exit",
+        SnapshotReason::Signal => "signal",
+        SnapshotReason::Request => "memtrail snapshot",
+        SnapshotReason::Above => "--above",
+        SnapshotReason::OutOfMemory => "out-of-memory",
+        SnapshotReason::Program => "the program",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_for_a_missing_snapshot_is_told_once() {
+        let snapshot = |number: u64, reason: &str, failure: &str| {
+            serde_json::json!({
+                "number": number, "file": "x", "reason": reason, "taken_unix_us": 1,
+                "state": "failed", "failure": failure
+            })
+        };
+        let description: Description = serde_json::from_value(serde_json::json!({
+            "format": 1, "memtrail": "0", "program": "p", "arguments": [], "pid": 1, "host": "h",
+            "runtime": { "language": "OCaml", "version": "5.3", "word_bits": 64, "parameters": "" },
+            "sampling": { "rate": 1.0, "callstacks": "runtime" },
+            "clock": { "start_unix_us": 1, "start_monotonic_ns": 1 },
+            "trace": { "file": "trace.ctf", "state": "cut", "bytes": 1, "blocks": 1, "lost": 1200 },
+            "snapshots": [
+                snapshot(1, "every-major", "no room"),
+                snapshot(2, "request", "no room"),
+                snapshot(3, "every-major", "no room"),
+            ]
+        }))
+        .unwrap();
+        assert_eq!(
+            missing(&description),
+            [
+                "1,200 samples could not be written: figures are too low",
+                "2 heap snapshots (every-major) were not taken: no room",
+                "heap snapshot 2 (memtrail snapshot) was not taken: no room",
+            ]
+        );
+    }
 }

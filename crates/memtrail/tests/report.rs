@@ -182,3 +182,37 @@ fn a_full_disk_is_a_failure() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("cannot write output"), "{}", text(&output.stderr));
 }
+
+/// The trace says most by itself; what is not known without the description is said.
+#[test]
+fn a_bad_description_does_not_hide_the_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(fixture("cache-v2.ctf"), folder.path().join("trace.ctf")).unwrap();
+    for description in ["", "{", "{\"format\": 99}", "\0\0\0\0"] {
+        std::fs::write(folder.path().join("recording.json"), description).unwrap();
+        for command in [&["report", "--width", "200"][..], &["report", "--json"]] {
+            let mut memtrail = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+            let output = memtrail.args(command).arg(folder.path()).output().unwrap();
+            let (out, complaint) = (text(&output.stdout), text(&output.stderr));
+            assert_eq!(output.status.code(), Some(3), "{complaint}");
+            assert!(complaint.contains("recording.json"), "{complaint}");
+            assert!(complaint.contains("hint: the trace was used; unknown are"), "{complaint}");
+            assert!(out.contains("Cache") && out.contains("recording.json"), "{out}");
+        }
+    }
+}
+
+/// `--top 0` printed no place, and a repeated option was refused.
+#[test]
+fn top_zero_is_all_places_and_the_last_option_wins() {
+    let places = |arguments: &[&str]| {
+        let output = report(&[&["--json", "--allocated", ".."], arguments].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["report"]["places"].as_array().unwrap().len()
+    };
+    let all = places(&["--top", "1000000"]);
+    assert!(all > 2, "{all}");
+    assert_eq!(places(&["--top", "0"]), all);
+    assert_eq!(places(&["--top", "5", "--json", "--top", "2"]), 2);
+}

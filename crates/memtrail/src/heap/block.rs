@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use super::input::Form;
+use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::sites::place;
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
+use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
 /// Shows one block: which calls allocated it, what holds it, what it keeps alive
@@ -23,17 +24,26 @@ pub(crate) struct Args {
     /// The block's number, as other heap commands print it for the same snapshot
     #[arg(value_name = "N")]
     block: u32,
-    /// Print at most so many rows of each sort
+    /// Maximum number of rows of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "12")]
-    limit: usize,
+    limit: Limit,
     #[command(flatten)]
     form: Form,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
-    let answer = joined.ask(json!({ "ask": "heapblock", "block": args.block }))?;
-    args.form.put(&answer, |canvas| draw(canvas, &answer, args.limit))?;
+    let Limit(limit) = args.limit;
+    let mut answer = joined.ask(json!({ "ask": "heapblock", "block": args.block }))?;
+    let below = &answer["dominates"];
+    let (told, count) = (rows(&below["rows"]).len(), below["count"].as_u64().unwrap_or_default());
+    if told < limit && (told as u64) < count {
+        // The answer about a block has the first of them only.
+        let ask = json!({ "ask": "heapchildren", "node": answer["node"] });
+        let mut all = joined.rows(ask, limit)?;
+        answer["dominates"]["rows"] = all["rows"].take();
+    }
+    put(&args.form, joined.damage(&answer), &answer, |canvas| draw(canvas, &answer, limit))?;
     joined.verdict()
 }
 
@@ -53,9 +63,11 @@ fn draw(canvas: &mut Canvas, block: &Map<String, Value>, limit: usize) {
         (STRONG, "  "),
         (STRONG, kind),
     ]);
-    let outside = block["external"].as_f64().filter(|external| *external > 0.0);
-    let outside = outside
-        .map_or_else(String::new, |external| format!(", {} outside the heap", bytes(external)));
+    let outside = match block["external"].as_f64() {
+        Some(0.0) => String::new(),
+        Some(external) => format!(", {} outside the heap", bytes(external)),
+        None => ", an unknown size outside the heap".to_owned(),
+    };
     let about =
         format!("{} itself{outside}, retains {}", size(&block["size"]), size(&block["retained"]));
     canvas.line(&[(PLAIN, &about)]);
@@ -75,6 +87,11 @@ fn draw(canvas: &mut Canvas, block: &Map<String, Value>, limit: usize) {
             table.row(figures, row["name"].as_str().unwrap_or_default());
         }
         table.print(canvas);
+        let count = below["count"].as_u64().unwrap_or_default();
+        let left_out = count.saturating_sub(limit as u64);
+        if left_out > 0 {
+            canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+        }
     }
     let number = |field: &str| grouped(block[field]["count"].as_u64().unwrap_or_default());
     canvas.gap();
@@ -100,8 +117,10 @@ fn allocated(canvas: &mut Canvas, sample: &Value, limit: usize) {
         canvas.line(&[(PLAIN, "  "), (PLAIN, &place(frame))]);
     }
     if frames.len() > limit {
-        let more =
-            format!("  … called from {} more (--limit)", grouped((frames.len() - limit) as u64));
+        let more = format!(
+            "  … called from {} more (--limit 0: all)",
+            grouped((frames.len() - limit) as u64)
+        );
         canvas.line(&[(FAINT, &more)]);
     }
 }

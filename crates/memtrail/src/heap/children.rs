@@ -10,6 +10,7 @@ use super::named;
 use super::table::{Table, outside};
 use crate::canvas::{FAINT, PLAIN};
 use crate::error::Failure;
+use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
 /// Shows what is kept alive by one thing alone, step by step
@@ -26,9 +27,9 @@ pub(crate) struct Args {
     /// Look below this block
     #[arg(long, value_name = "N")]
     block: Option<u32>,
-    /// Print at most so many rows of each sort; 0 for all
+    /// Maximum number of rows of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
-    limit: usize,
+    limit: Limit,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -45,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             canvas.line(&[(PLAIN, "nothing hangs from it alone")]);
             return;
         }
-        let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+        let Limit(limit) = args.limit;
         let headings = ["retained", "outside", "blocks", "own size", "largest", "a step down"];
         let mut table = Table::new(&headings, "");
         for (holder, name, retained) in below.holders.iter().take(limit) {

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use memtrail_heap::query;
 
 use super::input::Which;
-use super::table::{Table, outside};
+use super::table::{Table, outside, unknown_dead};
 use crate::canvas::FAINT;
 use crate::error::Failure;
+use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
 /// Counts blocks by kind: tag and size, function of closures, identifier of custom blocks
@@ -17,7 +18,7 @@ pub(crate) struct Args {
     which: Which,
     /// Print at most so many kinds; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
-    limit: usize,
+    limit: Limit,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -25,25 +26,29 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let heap = input.heap()?;
     let histogram = query::histogram(&heap).map_err(|error| input.failure(&error))?;
     input.answer(&heap, &args.which.form, &histogram, |canvas| {
-        let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+        let Limit(limit) = args.limit;
         let mut table = Table::new(&["blocks", "size", "outside", "retained"], "kind");
         for row in histogram.rows.iter().take(limit) {
             let figures = vec![
                 grouped(row.blocks),
                 bytes(row.bytes.0 as f64),
                 outside(row.external),
-                row.retained.map_or_else(String::new, |retained| bytes(retained.0 as f64)),
+                row.retained
+                    .map_or_else(|| "–".into(), |size| format!("≥ {}", bytes(size.0 as f64))),
             ];
             table.row(figures, row.kind.as_str());
         }
         let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
         table.strong(total, "all that is kept alive");
-        let dead = vec![
-            grouped(histogram.unreachable_blocks),
-            bytes(histogram.unreachable_bytes.0 as f64),
-        ];
+        let dead = histogram.unreachable_blocks.zip(histogram.unreachable_bytes);
+        let dead = dead.map_or_else(unknown_dead, |(blocks, size)| {
+            vec![grouped(blocks), bytes(size.0 as f64)]
+        });
         table.faint(dead, "dead, not yet freed");
         table.print(canvas);
+        let text = "retained: what the blocks of a kind keep one by one, without what only several of \
+                    them keep together, which `heap retained --kind` counts; –: not computed";
+        canvas.paragraph(FAINT, 2, text);
         if histogram.rows.len() > limit {
             let more = grouped((histogram.rows.len() - limit) as u64);
             canvas.line(&[(FAINT, &format!("… and {more} more kinds (--limit 0: all)"))]);

@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use memtrail_heap::query;
+use serde::Serialize;
 
 use super::input::Which;
-use super::table::Table;
-use crate::canvas::{PLAIN, STRONG};
+use super::table::{Table, unknown_dead};
+use crate::canvas::{PLAIN, STRONG, WARNING};
 use crate::error::Failure;
 use crate::units::{bytes, count, grouped, seconds};
 
@@ -17,11 +18,21 @@ pub(crate) struct Args {
     which: Which,
 }
 
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    info: &'a query::Info,
+    /// Those of the same recording that were asked for and not taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    snapshots_missing: Vec<String>,
+}
+
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
     let info = query::info(&heap).map_err(|error| input.failure(&error))?;
-    input.answer(&heap, &args.which.form, &info, |canvas| {
+    let answer = Answer { info: &info, snapshots_missing: input.failed_beside() };
+    input.answer(&heap, &args.which.form, &answer, |canvas| {
         let label =
             if info.label.is_empty() { String::new() } else { format!(", {:?}", info.label) };
         let what = format!(
@@ -29,10 +40,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             info.program, info.pid, info.runtime, info.number, info.reason
         );
         canvas.paragraph(STRONG, 2, &what);
-        if info.pause > 0 {
-            let pause = seconds(info.pause as f64 / 1e9);
-            canvas.line(&[(PLAIN, &format!("the program stood still for {pause}"))]);
-        }
+        let pause = info.pause.map_or_else(
+            || "an unknown time: it is not in the file".into(),
+            |pause| seconds(pause as f64 / 1e9),
+        );
+        canvas.line(&[(PLAIN, &format!("the program stood still for {pause}"))]);
         canvas.gap();
         let mut table = Table::new(&["blocks", "size", "free"], "");
         for row in &info.spaces {
@@ -45,15 +57,26 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         let figures = |blocks: u64, size: u64| vec![count(blocks as f64), bytes(size as f64)];
         table.strong(figures(info.reachable_blocks, info.reachable_bytes.0), "kept alive");
-        table.faint(
-            figures(info.unreachable_blocks, info.unreachable_bytes.0),
-            "dead, not yet freed",
-        );
+        let dead = info.unreachable_blocks.zip(info.unreachable_bytes);
+        let dead = dead.map_or_else(unknown_dead, |(blocks, size)| figures(blocks, size.0));
+        table.faint(dead, "dead, not yet freed");
         table.print(canvas);
         canvas.gap();
         if info.external.0 > 0 {
             let external = bytes(info.external.0 as f64);
-            canvas.paragraph(PLAIN, 2, &format!("{external} outside the heap go with custom blocks"));
+            let mapped = match info.external_mapped.0 {
+                0 => String::new(),
+                mapped => format!(", {} of it mapped files", bytes(mapped as f64)),
+            };
+            let text = format!("{external} off-heap go with custom blocks{mapped}");
+            canvas.paragraph(PLAIN, 2, &text);
+        }
+        if info.external_unknown > 0 {
+            let text = format!(
+                "{} custom blocks have off-heap memory of unknown size: bigarrays of C code",
+                grouped(info.external_unknown)
+            );
+            canvas.paragraph(PLAIN, 2, &text);
         }
         let counts = format!(
             "{} pointers, {} roots, {} ephemerons and weak arrays, {} finalisers, {} sampled blocks",
@@ -64,5 +87,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             grouped(info.samples)
         );
         canvas.paragraph(PLAIN, 2, &counts);
+        for line in &answer.snapshots_missing {
+            canvas.paragraph(WARNING, 2, line);
+        }
     })
 }

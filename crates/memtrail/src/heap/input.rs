@@ -13,11 +13,13 @@ use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, Bytes, MappedSnapshot};
-use memtrail_recording::number_of_snapshot;
+use memtrail_recording::{Recording, number_of_snapshot};
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::canvas::{self, Canvas};
+use crate::canvas::{self, Canvas, STRONG};
 use crate::error::{Failure, Kind};
+use crate::outcome;
 use crate::units::{self, count};
 use crate::view::snapshot_file::{self, keep};
 
@@ -34,9 +36,10 @@ pub(super) struct Which {
     /// A recording (NAME.memtrail) or a snapshot (NNNN.heap)
     #[arg(value_name = "REC")]
     path: PathBuf,
-    /// Of a recording with several snapshots the one with this number, instead of the last
-    #[arg(long, value_name = "N")]
-    snapshot: Option<u64>,
+    /// Of a recording with several snapshots the one with this number, or the last with this label
+    /// (Memtrail.dump), instead of the last
+    #[arg(long, value_name = "N|LABEL")]
+    snapshot: Option<String>,
     /// Analyse with about so much memory, at least a twentieth of the heap's size; what does not fit
     /// is put into files beside the snapshot while that takes
     #[arg(long, value_name = "SIZE", value_parser = named::size)]
@@ -57,19 +60,32 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Prints an answer as JSON, or as text by `draw`.
-    pub(super) fn put<T: Serialize>(
+    /// Prints an answer as JSON, or as text by `draw`. With `partial`, what is wrong with a
+    /// snapshot that it is about, it is marked as an answer about a part of it.
+    fn put<T: Serialize>(
         &self,
         answer: &T,
+        partial: Option<&str>,
         draw: impl FnOnce(&mut Canvas),
     ) -> Result<(), Failure> {
         if self.json {
             let mut out = BufWriter::new(std::io::stdout().lock());
-            serde_json::to_writer_pretty(&mut out, answer).map_err(std::io::Error::from)?;
+            match partial {
+                None => serde_json::to_writer_pretty(&mut out, answer),
+                Some(why) => serde_json::to_value(answer).and_then(|answer| {
+                    serde_json::to_writer_pretty(&mut out, &marked(answer, why))
+                }),
+            }
+            .map_err(std::io::Error::from)?;
             writeln!(out)?;
             out.flush()?;
         } else {
             let mut canvas = Canvas::new(canvas::width(self.width));
+            if let Some(why) = partial {
+                let text = format!("partial: {why}; all figures are of the part before");
+                canvas.paragraph(STRONG, 2, &text);
+                canvas.gap();
+            }
             draw(&mut canvas);
             let mut out = anstream::stdout().lock();
             out.write_all(canvas.finish().as_bytes())?;
@@ -79,26 +95,62 @@ impl Form {
     }
 }
 
+/// A partial answer as JSON. A list stands in an object then, as its `rows`.
+fn marked(answer: Value, why: &str) -> Value {
+    match answer {
+        Value::Object(mut fields) => {
+            fields.insert("partial".into(), why.into());
+            Value::Object(fields)
+        }
+        rows => json!({ "partial": why, "rows": rows }),
+    }
+}
+
+/// Prints an answer about snapshots. With `damaged`, what is wrong with one of them, it is marked as
+/// partial, and the command fails.
+pub(super) fn put<T: Serialize>(
+    form: &Form,
+    damaged: Option<String>,
+    answer: &T,
+    draw: impl FnOnce(&mut Canvas),
+) -> Result<ExitCode, Failure> {
+    form.put(answer, damaged.as_deref(), draw)?;
+    match damaged {
+        None => Ok(ExitCode::SUCCESS),
+        Some(damaged) => Err(Failure::new(Kind::Input, damaged)
+            .hint("what is said is of the part before that alone")),
+    }
+}
+
 impl Which {
     pub(super) fn open(&self) -> Result<Input, Failure> {
-        let file = choose(&self.path, self.snapshot)?;
+        let file = choose(&self.path, self.snapshot.as_deref())?;
         Ok(Input { memory: self.memory, ..Input::open(&file)? })
     }
 }
 
-/// The snapshot of a recording with this number, or the last; the one that is named.
-pub(super) fn choose(path: &Path, wanted: Option<u64>) -> Result<PathBuf, Failure> {
+/// The snapshot of a recording with this number or label, or the last; the one that is named.
+pub(super) fn choose(path: &Path, wanted: Option<&str>) -> Result<PathBuf, Failure> {
     let mut files = snapshots(path)?;
     let Some(wanted) = wanted else {
         return files.pop().ok_or_else(|| none(path));
     };
-    let found = files.iter().position(|file| number_of(file) == Some(wanted));
-    found.map(|place| files.swap_remove(place)).ok_or_else(|| {
-        let numbers: Vec<String> =
-            files.iter().filter_map(|file| Some(number_of(file)?.to_string())).collect();
-        Failure::new(Kind::Input, format_args!("no snapshot {wanted} in {}", path.display()))
-            .hint(format_args!("there is {}", numbers.join(", ")))
-    })
+    let number: Option<u64> = wanted.parse().ok();
+    let by_number = || files.iter().position(|file| number.is_some() && number_of(file) == number);
+    let labels: Vec<Option<String>> =
+        files.iter().map(|file| snapshot_file::look(file, None).0.label).collect();
+    let by_label = || labels.iter().rposition(|label| label.as_deref() == Some(wanted));
+    if let Some(place) = by_number().or_else(by_label) {
+        return Ok(files.swap_remove(place));
+    }
+    let known = files.iter().zip(&labels).filter_map(|(file, label)| {
+        let number = number_of(file)?;
+        Some(label.as_ref().map_or(number.to_string(), |label| format!("{number} ({label:?})")))
+    });
+    let known: Vec<String> = known.collect();
+    let wanted = number.map_or(format!("{wanted:?}"), |number| number.to_string());
+    let message = format!("no snapshot {wanted} in {}", path.display());
+    Err(Failure::new(Kind::Input, message).hint(format_args!("there is {}", known.join(", "))))
 }
 
 /// The snapshots of a recording in the order they were taken, or the one that is named.
@@ -118,8 +170,19 @@ pub(super) fn snapshots(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }
 
+/// What the recording of a snapshot says of those that were asked for and not taken.
+pub(super) fn failed_beside(folder: &Path) -> Vec<String> {
+    let description = Recording::open(folder).ok().and_then(|recording| recording.description);
+    description.as_ref().map_or_else(Vec::new, outcome::failed_snapshots)
+}
+
 /// There are no snapshots.
 pub(super) fn none(path: &Path) -> Failure {
+    let failed = failed_beside(path);
+    if !failed.is_empty() {
+        let message = format_args!("{}: {}", path.display(), failed.join("; "));
+        return Failure::new(Kind::Input, message);
+    }
     Failure::new(Kind::Input, format_args!("{} has no heap snapshots", path.display()))
         .hint("take some: memtrail run --snapshot every-major -- PROGRAM")
 }
@@ -138,6 +201,11 @@ pub(super) struct Input {
 }
 
 impl Input {
+    /// The snapshots of the same recording that were asked for and not taken.
+    pub(super) fn failed_beside(&self) -> Vec<String> {
+        self.path.parent().map_or_else(Vec::new, failed_beside)
+    }
+
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let map = MappedSnapshot::open(path).map_err(|error| {
             Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display()))
@@ -213,15 +281,12 @@ impl Input {
         answer: &T,
         draw: impl FnOnce(&mut Canvas),
     ) -> Result<ExitCode, Failure> {
-        form.put(answer, draw)?;
-        match heap.snapshot.damage {
-            None => Ok(ExitCode::SUCCESS),
-            Some(damage) => Err(Failure::new(
-                Kind::Input,
-                format_args!("{} is damaged {damage}", self.path.display()),
-            )
-            .hint("what is said is of the part before that alone")),
-        }
+        put(form, self.damage(heap), answer, draw)
+    }
+
+    /// What is wrong with the file, if it is not whole.
+    pub(super) fn damage(&self, heap: &Heap<'_>) -> Option<String> {
+        Some(format!("{} is damaged {}", self.path.display(), heap.snapshot.damage?))
     }
 }
 

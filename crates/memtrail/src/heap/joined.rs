@@ -20,9 +20,9 @@ pub(super) struct WhichRecording {
     /// A recording with heap snapshots (NAME.memtrail)
     #[arg(value_name = "REC")]
     path: PathBuf,
-    /// The snapshot with this number, instead of the last
-    #[arg(long, value_name = "N")]
-    snapshot: Option<u64>,
+    /// The snapshot with this number, or the last with this label (Memtrail.dump), instead of the last
+    #[arg(long, value_name = "N|LABEL")]
+    snapshot: Option<String>,
 }
 
 /// Trace and snapshot, opened.
@@ -31,17 +31,18 @@ pub(crate) struct Joined {
     engine: Engine,
     id: RecordingId,
     snapshot: u64,
+    path: PathBuf,
 }
 
 impl WhichRecording {
     pub(super) fn open(&self) -> Result<Joined, Failure> {
-        Joined::open(Recording::open(&self.path)?, self.snapshot)
+        Joined::open(Recording::open(&self.path)?, self.snapshot.as_deref())
     }
 }
 
 impl Joined {
-    /// Opens the snapshot with this number, or the last.
-    pub(crate) fn open(recording: Recording, wanted: Option<u64>) -> Result<Self, Failure> {
+    /// Opens the snapshot with this number or label, or the last.
+    pub(crate) fn open(recording: Recording, wanted: Option<&str>) -> Result<Self, Failure> {
         if loading::is_snapshot_alone(&recording) {
             let path = recording.path.display();
             return Err(Failure::new(Kind::Usage, format_args!("{path} is a snapshot alone"))
@@ -52,12 +53,8 @@ impl Joined {
         let engine = Engine::new(Setting::default());
         let id = loading::add(&engine, &recording)?;
         let (facts, file) = snapshot_file::look(&path, Some(number));
-        if let Some(damage) = &facts.damage {
-            let message = format_args!("{} is damaged {damage}", path.display());
-            return Err(Failure::new(Kind::Input, message));
-        }
         engine.add_snapshot(id, facts, Some(file));
-        Ok(Self { snapshot: number, recording, engine, id })
+        Ok(Self { snapshot: number, path, recording, engine, id })
     }
 
     /// Asks the engine; fields of the ask are added to those that say which snapshot is meant.
@@ -74,6 +71,30 @@ impl Joined {
                 }
             }
         })
+    }
+
+    /// Asks for rows until there are as many as wanted, or all: one answer is of bounded size.
+    pub(super) fn rows(&self, mut ask: Value, limit: usize) -> Result<Map<String, Value>, Failure> {
+        let mut all: Vec<Value> = Vec::new();
+        loop {
+            ask["offset"] = json!(all.len());
+            ask["limit"] = json!(limit - all.len());
+            let mut answer = self.ask(ask.clone())?;
+            let Some(Value::Array(some)) = answer.get_mut("rows").map(Value::take) else {
+                return Ok(answer);
+            };
+            let none_left = some.is_empty();
+            all.extend(some);
+            if none_left || all.len() >= limit || answer["count"] == json!(all.len()) {
+                answer["rows"] = json!(all);
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// What is wrong with the snapshot, if an answer is about a part of it.
+    pub(super) fn damage(&self, answer: &Map<String, Value>) -> Option<String> {
+        Some(format!("{} is damaged {}", self.path.display(), answer.get("partial")?.as_str()?))
     }
 
     /// How it ends: damage of the trace is told.

@@ -63,45 +63,7 @@ pub(super) fn kind(text: &str) -> Result<RootKind, String> {
     })
 }
 
-/// A size: `500`, `100k`, `1.5M`, `2GiB`.
+/// A size, as in all options.
 pub(super) fn size(text: &str) -> Result<Bytes, String> {
-    let wrong = || format!("`{text}` is no size: 100k, 1.5M and 2GiB are");
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let unit = text[digits.len()..].to_ascii_lowercase();
-    let shift = match unit.as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        _ => return Err(wrong()),
-    };
-    let number: f64 = digits.trim_end().parse().map_err(|_| wrong())?;
-    if !number.is_finite() || number < 0.0 {
-        return Err(wrong());
-    }
-    // Sizes beyond what there is are as good as the largest.
-    Ok(Bytes((number * (1_u64 << shift) as f64) as u64))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_as_people_write_them() {
-        for (text, bytes) in [
-            ("0", 0),
-            ("500", 500),
-            ("500b", 500),
-            ("100k", 102_400),
-            ("1.5M", 1_572_864),
-            ("2GiB", 2 << 30),
-            ("1 kb", 1024),
-        ] {
-            assert_eq!(size(text), Ok(Bytes(bytes)), "{text}");
-        }
-        for text in ["", "k", "-1k", "1x", "1kk", "inf", "nan", "1e", "ki"] {
-            assert!(size(text).unwrap_err().contains(&format!("`{text}`")), "{text}");
-        }
-    }
+    memtrail_text::size(text).map(|size| Bytes(size.0))
 }

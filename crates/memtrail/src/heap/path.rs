@@ -10,6 +10,7 @@ use super::named;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
+use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
 /// Shows how a block, or a kind of blocks, is held: from a root down to it
@@ -37,13 +38,13 @@ pub(crate) struct Args {
     sample: usize,
     /// Print at most so many shapes, or ways; 0 for all
     #[arg(long, value_name = "N", default_value = "8")]
-    limit: usize,
+    limit: Limit,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    let Limit(limit) = args.limit;
     match (&args.kind, args.block) {
         (Some(kind), _) => of_kind(args, &input, &heap, kind, limit),
         (None, block) => {
@@ -118,7 +119,7 @@ fn all(
             ways if found.all => {
                 format!("{ways} ways that share no block: each has to be cut to free it")
             }
-            ways => format!("{ways} ways that share no block, and more (--limit)"),
+            ways => format!("{ways} ways that share no block, and more (--limit 0: all)"),
         };
         canvas.paragraph(PLAIN, 2, &ways);
     })

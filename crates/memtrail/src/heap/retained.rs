@@ -65,6 +65,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             ];
             table.row(figures, "the blocks themselves");
         }
+        if retained.static_bytes.0 > 0 {
+            let figures = vec![String::new(), bytes(retained.static_bytes.0 as f64)];
+            table.faint(figures, "static data among them, which is never freed");
+        }
         let figures = vec![
             String::new(),
             bytes(retained.retained.0 as f64),

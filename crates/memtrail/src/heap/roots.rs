@@ -13,6 +13,7 @@ use super::named;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
+use crate::limit::Limit;
 use crate::units::{bytes, grouped, percent, ratio};
 
 /// Lists the roots that keep most memory alive
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     sort: Sort,
     /// Print at most so many; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
-    limit: usize,
+    limit: Limit,
 }
 
 /// What comes first.
@@ -68,7 +69,7 @@ struct Roots {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    let Limit(limit) = args.limit;
     let (rows, left_out) = match args.sort {
         Sort::Retained => query::roots(&heap, args.min, args.kind, limit),
         Sort::Reachable => patiently("looking at what each root reaches".into(), || {

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use super::input::Form;
+use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::table::Table;
 use crate::canvas::{FAINT, PLAIN};
 use crate::error::Failure;
+use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
 /// Lists the places in the program whose live blocks keep most memory alive
@@ -24,9 +25,9 @@ pub(crate) struct Args {
     /// A row for each what
     #[arg(long, value_enum, default_value = "site")]
     by: By,
-    /// Print at most so many rows
+    /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
-    limit: usize,
+    limit: Limit,
     #[command(flatten)]
     form: Form,
 }
@@ -43,8 +44,9 @@ enum By {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let by = args.by.to_possible_value().map(|value| value.get_name().to_owned());
-    let answer = joined.ask(json!({ "ask": "heapsamples", "by": by, "limit": args.limit }))?;
-    args.form.put(&answer, |canvas| {
+    let Limit(limit) = args.limit;
+    let answer = joined.rows(json!({ "ask": "heapsamples", "by": by }), limit)?;
+    put(&args.form, joined.damage(&answer), &answer, |canvas| {
         let rows = answer["rows"].as_array().map_or(&[][..], Vec::as_slice);
         if rows.is_empty() {
             canvas.line(&[(PLAIN, "none of the blocks that are alive was sampled")]);
@@ -67,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let count = answer["count"].as_u64().unwrap_or_default();
         let left_out = count.saturating_sub(rows.len() as u64);
         if left_out > 0 {
-            canvas.line(&[(FAINT, &format!("… and {} more (--limit)", grouped(left_out)))]);
+            canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
         }
         canvas.line(&[(FAINT, "how one of them is held: memtrail heap block REC N")]);
     })?;

@@ -8,6 +8,7 @@ use super::input::Which;
 use super::table::Table;
 use crate::canvas::PLAIN;
 use crate::error::{Failure, Kind};
+use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
 /// Finds strings that are there several times
@@ -17,15 +18,15 @@ use crate::units::{bytes, grouped};
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
-    /// Show at most so many
+    /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
-    limit: usize,
+    limit: Limit,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let strings = query::strings(&heap, args.limit)
+    let strings = query::strings(&heap, args.limit.0)
         .map_err(|error| input.failure(&error))?
         .ok_or_else(|| {
             Failure::new(Kind::Input, "the snapshot has no contents of strings")
@@ -33,7 +34,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         })?;
     input.answer(&heap, &args.which.form, &strings, |canvas| {
         let sums = format!(
-            "{} strings hold {}; {} would be saved if each were there once",
+            "{} strings take up {}; {} of that would be saved if each were there once",
             grouped(strings.strings),
             bytes(strings.bytes.0 as f64),
             bytes(strings.wasted.0 as f64)
@@ -50,7 +51,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
                 grouped(duplicate.times),
                 grouped(duplicate.length),
             ];
-            table.row(figures, format!("{:?}", duplicate.start));
+            let more = if duplicate.cut { " …" } else { "" };
+            table.row(figures, format!("\"{}\"{more}", duplicate.start));
         }
         table.print(canvas);
     })

@@ -11,6 +11,11 @@ pub(super) fn outside(size: Bytes) -> String {
     if size.0 == 0 { String::new() } else { bytes(size.0 as f64) }
 }
 
+/// Blocks and bytes of what nothing keeps alive, of a damaged snapshot.
+pub(super) fn unknown_dead() -> Vec<String> {
+    vec!["?".into(), "unknown".into()]
+}
+
 /// Columns that a text should have at least; with less, it gets a line of its own.
 const ROOM: usize = 16;
 

@@ -11,6 +11,7 @@ use memtrail_recording::Recording;
 use memtrail_trace::thin::{Fitted, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, MappedTrace, Reader};
 
+use super::privacy::Privacy;
 use super::{page, snapshots};
 use crate::error::{Failure, Kind};
 use crate::loading;
@@ -32,16 +33,22 @@ pub(super) struct Packed {
     pub(super) snapshots: Vec<snapshots::Packed>,
     /// What is wrong with the trace that was read.
     pub(super) damage: Anomalies,
+    /// Whether its snapshots have contents of strings that the page is not given.
+    pub(super) withheld: bool,
 }
 
 impl Packed {
     fn of(description: Description, trace: Vec<u8>, damage: Anomalies) -> Self {
-        Self { description, trace, damage, snapshots: Vec::new() }
+        Self { description, trace, damage, snapshots: Vec::new(), withheld: false }
     }
 }
 
 /// Packs recordings so that the page with all of them has at most `most` bytes.
-pub(super) fn pack(recordings: &[Recording], most: u64) -> Result<Vec<Packed>, Failure> {
+pub(super) fn pack(
+    recordings: &[Recording],
+    most: u64,
+    privacy: Privacy,
+) -> Result<Vec<Packed>, Failure> {
     let bare = page::assemble(&[], "").len() as u64;
     let room = most.saturating_sub(bare);
     if room < LEAST {
@@ -51,15 +58,21 @@ pub(super) fn pack(recordings: &[Recording], most: u64) -> Result<Vec<Packed>, F
     }
     // In base64 three bytes become four.
     let mut room = room / 4 * 3;
-    let traces = recordings.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let traces = recordings.iter().map(|recording| Ok(privacy.trace(open(recording)?)));
+    let traces = traces.collect::<Result<Vec<_>, Failure>>()?;
     let whole: Vec<Vec<u8>> = traces.iter().map(|trace| gzip(trace)).collect();
     let sizes: u64 = whole.iter().map(|whole| whole.len() as u64).sum();
     // Traces can be thinned out, snapshots cannot: half of the room is theirs if they need it.
-    let snapshots = snapshots::pack(recordings, room - sizes.min(room / 2));
-    room -= snapshots.iter().flatten().map(snapshots::Packed::size).sum::<u64>().min(room / 2);
+    let snapshots = snapshots::pack(recordings, room - sizes.min(room / 2), privacy);
+    room -= snapshots
+        .iter()
+        .flat_map(|(all, _)| all)
+        .map(snapshots::Packed::size)
+        .sum::<u64>()
+        .min(room / 2);
     let mut packed = Vec::new();
     let pieces = recordings.iter().zip(&traces).zip(whole).zip(snapshots);
-    for (((recording, trace), whole), snapshots) in pieces {
+    for (number, (((recording, trace), whole), (snapshots, withheld))) in pieces.enumerate() {
         // Each gives up the same part of itself.
         let share = if sizes <= room {
             u64::MAX
@@ -67,7 +80,8 @@ pub(super) fn pack(recordings: &[Recording], most: u64) -> Result<Vec<Packed>, F
             (room as f64 * whole.len() as f64 / sizes as f64) as u64
         };
         let one = one(recording, trace, whole, share)?;
-        packed.push(Packed { snapshots, ..one });
+        let description = privacy.description(number, one.description);
+        packed.push(Packed { description, snapshots, withheld, ..one });
     }
     Ok(packed)
 }
@@ -104,9 +118,10 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
         return Ok(Packed::of(description, whole, damage));
     }
     let mut budget = trace.len() as f64 * (room as f64 / whole.len() as f64).min(1.0);
+    let rates = description.rates.clone().map(Into::into).unwrap_or_default();
     let mut fitted = None;
     for _ in 0..ATTEMPTS {
-        let next = to_fit(&reader, Bytes(budget as u64), MOST_BLOCKS).map_err(|error| {
+        let next = to_fit(&reader, &rates, Bytes(budget as u64), MOST_BLOCKS).map_err(|error| {
             let path = recording.trace.display();
             Failure::new(Kind::Work, format_args!("cannot thin out {path}: {error}"))
         })?;
@@ -123,8 +138,9 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
         return Ok(Packed::of(description, whole, damage));
     };
     description.thinned = Some(Thinned { kept, of });
-    // Threads are told by the numbers of blocks, which are others now.
+    // Threads and rates are told by the numbers of blocks, which are others now.
     description.threads = None;
+    description.rates = None;
     Ok(Packed::of(description, trace, damage))
 }
 

@@ -2,7 +2,7 @@
 
 mod fit;
 mod page;
-mod size;
+mod privacy;
 mod snapshots;
 
 use std::io::Write as _;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memtrail_recording::Recording;
+use memtrail_text::Size;
 
 use crate::damage;
 use crate::error::{Failure, Kind};
@@ -18,12 +19,13 @@ use crate::output::{Output, is_standard};
 use crate::units::{bytes, grouped};
 use crate::view::{check_filter, fragment};
 use fit::Packed;
-use size::Size;
+use privacy::Privacy;
 
 /// Put recordings and the page that shows them into one file
 ///
 /// The file opens from disk in any browser, without memtrail and without a network, with all views
-/// and filters of `memtrail view`. It can be sent to others; who has it has the recordings.
+/// and filters of `memtrail view`. It can be sent to others; who has it has the recordings, and can
+/// read all of them: see below what is in the file, and what --contents and --redact do.
 ///
 /// Recordings that are too large for it are thinned out, as if they had been recorded at a lower
 /// rate: all figures stay right, only less precise. The page and this command say so.
@@ -33,25 +35,44 @@ Examples:
   memtrail html server-4711.memtrail
   memtrail html server-4711.memtrail -o leak.html --filter live:end
   memtrail html before.memtrail after.memtrail -o compared.html --max-size 5M
+  memtrail html --redact server-4711.memtrail
 
-Function and file names are in the file. `memtrail trace strip` takes them out of a trace.")]
+In the file are:
+  always        function and file names of the program, sizes, times and rates, the GC's settings,
+                names of threads, global variables and custom blocks, the filters of --filter
+  by default    and with --contents: host name, path and arguments of the program, process id, folders
+                of source files, names and labels of the recording and its snapshots, notes
+  --contents    what strings on the heap hold, if the recording was made with --contents
+With --redact all but the first of these is removed: of the program and of source files only the
+names without folders stay, recordings are called recording-1, recording-2 and so on. What cannot be
+read of a damaged recording is then left out. `memtrail trace strip` removes function names, too.")]
 pub(crate) struct Args {
     /// Recordings (folders NAME.memtrail) or trace files, ours or memtrace's
     #[arg(value_name = "REC|TRACE", required = true)]
     recordings: Vec<PathBuf>,
 
     /// The file to write, replaced if it exists; the first recording's name with .html, in the
-    /// current folder, if not given; - is standard output
+    /// current folder, if not given (redacted.html with --redact); - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
     /// The most that the file may have: 20M, 500K
-    #[arg(long, value_name = "SIZE", default_value = "20M")]
+    #[arg(long, value_name = "SIZE", default_value = "20M",
+          value_parser = memtrail_text::some_size)]
     max_size: Size,
 
     /// Begin with this filter, as of `memtrail view`; may be given several times
     #[arg(long = "filter", value_name = "CHIP", allow_hyphen_values = true)]
     filters: Vec<String>,
+
+    /// Include what strings on the heap hold, if the recording was made with --contents
+    #[arg(long)]
+    contents: bool,
+
+    /// Leave out what tells whose machine it was: host, arguments, folders, process ids, labels; of
+    /// the program, functions and file names stay
+    #[arg(long, conflicts_with = "contents")]
+    redact: bool,
 
     /// Print what was written as one JSON object
     #[arg(long)]
@@ -66,8 +87,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let recordings =
         args.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let packed = fit::pack(&recordings, args.max_size.0)?;
-    let path = args.output.clone().unwrap_or_else(|| default_name(&args.recordings[0]));
+    let privacy = Privacy { contents: args.contents, redact: args.redact };
+    let packed = fit::pack(&recordings, args.max_size.0, privacy)?;
+    let path = args.output.clone().unwrap_or_else(|| {
+        if privacy.redact { "redacted.html".into() } else { default_name(&args.recordings[0]) }
+    });
     let output = Output::create(&path)?;
     let text = page::assemble(&packed, &fragment(&args.filters));
     (&output.file).write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
@@ -107,7 +131,15 @@ fn tell(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<(), 
                 told
             })
             .collect();
-        let told = serde_json::json!({ "output": path, "bytes": size, "recordings": recordings });
+        let contents = packed.iter().flat_map(|packed| &packed.snapshots);
+        let contents = contents.filter(|one| one.is_included()).any(|one| one.facts.contents);
+        let told = serde_json::json!({
+            "output": path,
+            "bytes": size,
+            "contents": contents,
+            "redacted": args.redact,
+            "recordings": recordings,
+        });
         writeln!(std::io::stdout(), "{told}")?;
         return Ok(());
     }
@@ -133,6 +165,13 @@ fn tell(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<(), 
                 packed.snapshots.len(),
             );
         }
+    }
+    for packed in packed.iter().filter(|packed| packed.withheld) {
+        eprintln!(
+            "memtrail: {}: what strings hold is not in the file{}",
+            packed.description.name,
+            if args.redact { "" } else { "; --contents puts it there" }
+        );
     }
     eprintln!("memtrail: {}: {}", path.display(), bytes(size as f64));
     Ok(())

@@ -90,6 +90,7 @@ mod tests {
             trace: vec![1, 2, 3],
             damage: Anomalies::default(),
             snapshots: Vec::new(),
+            withheld: false,
         };
         assemble(&[packed], "f=live:end")
     }

@@ -1,5 +1,5 @@
-//! Heap snapshots for the page: as many as there is room for, the newest first, and of the others
-//! their summaries.
+//! Heap snapshots for the page: as many as there is room for, the newest of each recording first,
+//! and of the others their summaries.
 
 use std::io;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use memtrail_engine::{SnapshotFacts, SnapshotFile};
 use memtrail_recording::Recording;
 
 use super::fit::gzip;
+use super::privacy::Privacy;
 use crate::loading;
 use crate::view::snapshot_file;
 
@@ -48,17 +49,23 @@ struct Found {
     file: Arc<dyn SnapshotFile>,
 }
 
-/// Packs the snapshots of recordings into about `room` bytes; those of each in their order.
-pub(super) fn pack(recordings: &[Recording], room: u64) -> Vec<Vec<Packed>> {
+/// Packs the snapshots of recordings into about `room` bytes; those of each in their order, and
+/// whether they have contents that are withheld.
+pub(super) fn pack(
+    recordings: &[Recording],
+    room: u64,
+    privacy: Privacy,
+) -> Vec<(Vec<Packed>, bool)> {
     let mut found = Vec::new();
+    let mut packed: Vec<(Vec<Packed>, bool)> =
+        recordings.iter().map(|_| (Vec::new(), false)).collect();
     for (number, recording) in recordings.iter().enumerate() {
-        found.extend(of(recording).into_iter().map(|(facts, file)| Found {
-            recording: number,
-            facts,
-            file,
-        }));
+        for (facts, file) in of(recording) {
+            packed[number].1 |= facts.contents && !privacy.contents;
+            let (facts, file) = privacy.snapshot(facts, file);
+            found.push(Found { recording: number, facts, file });
+        }
     }
-    let mut packed: Vec<Vec<Packed>> = recordings.iter().map(|_| Vec::new()).collect();
     if found.is_empty() {
         return packed;
     }
@@ -68,14 +75,25 @@ pub(super) fn pack(recordings: &[Recording], room: u64) -> Vec<Vec<Packed>> {
         .map(|found| Packed { facts: found.facts.clone(), bytes: Vec::new() }.size())
         .sum();
     let mut left = room.saturating_sub(summaries);
-    // The newest of all recordings first. What does not fit, a smaller one may.
+    // The newest of each recording first, then the second newest of each: all have as many, however
+    // much later one was recorded than the others. What does not fit, a smaller one may.
     found.sort_by(|a, b| b.facts.taken_unix.total_cmp(&a.facts.taken_unix));
-    for Found { recording, facts, file } in found {
-        let bytes = zipped(&facts, &*file, left).unwrap_or_default();
+    let mut seen = vec![0; recordings.len()];
+    let mut ranked: Vec<(usize, Found)> = found
+        .into_iter()
+        .map(|found| {
+            let rank = &mut seen[found.recording];
+            *rank += 1;
+            (*rank, found)
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    for (_, Found { recording, facts, file }) in ranked {
+        let bytes = zipped(&facts, &*file, left, privacy).unwrap_or_default();
         left -= bytes.len() as u64;
-        packed[recording].push(Packed { facts, bytes });
+        packed[recording].0.push(Packed { facts, bytes });
     }
-    for snapshots in &mut packed {
+    for (snapshots, _) in &mut packed {
         snapshots.sort_by_key(|snapshot| snapshot.facts.number);
     }
     packed
@@ -112,11 +130,16 @@ fn summarise(found: &mut [Found], room: u64) {
 }
 
 /// A snapshot, gzipped, if that has `room` bytes at most.
-fn zipped(facts: &SnapshotFacts, file: &dyn SnapshotFile, room: u64) -> io::Result<Vec<u8>> {
+fn zipped(
+    facts: &SnapshotFacts,
+    file: &dyn SnapshotFile,
+    room: u64,
+    privacy: Privacy,
+) -> io::Result<Vec<u8>> {
     // They are compressed already: gzip takes a third off at best.
     if facts.summary.is_none() || facts.blocks > MOST_BLOCKS || facts.file_bytes / 2 > room {
         return Ok(Vec::new());
     }
-    let bytes = gzip(&file.open()?);
+    let bytes = gzip(&privacy.bytes(&file.open()?)?);
     Ok(if bytes.len() as u64 <= room { bytes } else { Vec::new() })
 }

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use memtrail_profile::sites::By;
 
 use super::when::{self, LiveAt, Range};
+use crate::limit::Limit;
 
 /// Show where memory was allocated, and what of it is still live
 ///
@@ -27,7 +28,8 @@ Examples:
         what was allocated at all, live or not: what keeps the collector busy
 
 All sizes are estimates from samples, with their standard error behind ±. Two times out of
-three the truth is within it, 19 times out of 20 within twice of it. Sizes count headers.
+three the truth is within it, 19 times out of 20 within twice of it. Sizes count headers,
+as the condition size: of filters does (memtrail view --help).
 
 A module is what stands before the function in its name: Stdlib.List for Stdlib.List.map,
 Cache for the anonymous function Cache.fetch.(fun).")]
@@ -52,9 +54,9 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Grouping::Site)]
     pub(super) by: Grouping,
 
-    /// How many places to show
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(super) top: usize,
+    /// How many places to show; 0 for all
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(super) top: Limit,
 
     /// Print everything as JSON, sizes in bytes, times in seconds
     #[arg(long)]

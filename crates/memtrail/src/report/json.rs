@@ -26,6 +26,9 @@ struct Recording<'a> {
     path: String,
     /// `recording.json`; a bare trace has none.
     description: Option<&'a Description>,
+    /// Why there is none, although there is a file for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'a str>,
 }
 
 /// The whole object, indented, with a line end.
@@ -40,6 +43,7 @@ pub(super) fn render(
         recording: Recording {
             path: recording.path.display().to_string(),
             description: recording.description.as_ref(),
+            problem: recording.problem.as_deref(),
         },
         view,
         report,

@@ -31,6 +31,7 @@ use self::when::{LiveAt, Span, When};
 use crate::canvas;
 use crate::damage;
 use crate::error::{Failure, Kind};
+use crate::rates;
 use crate::units;
 
 /// Points of the timeline in JSON.
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let question = Question {
         selection: select(args, &profile, &zone)?,
         by: args.by.into(),
-        top: args.top,
+        top: args.top.0,
         points: if args.json { JSON_POINTS } else { curve::points(width) },
     };
     let report = Report::new(&profile, &question);
@@ -89,7 +90,8 @@ fn read(recording: &Recording) -> Result<Profile, Failure> {
     };
     let started = Instant::now();
     let mut bar: Option<indicatif::ProgressBar> = None;
-    let profile = Profile::read(&bytes, |events| {
+    let rates = rates::list(recording).map(Into::into);
+    let profile = Profile::read_with(&bytes, None, rates, |events| {
         if started.elapsed() > PATIENCE {
             let bar = bar.get_or_insert_with(indicatif::ProgressBar::new_spinner);
             bar.set_message(format!("{} million events", events >> 20));

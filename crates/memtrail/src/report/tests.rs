@@ -25,7 +25,7 @@ const DOMAINS: &[u8] = include_bytes!("../../../trace/tests/fixtures/domains-v3.
 
 fn bare() -> Recording {
     let path = PathBuf::from("some.ctf");
-    Recording { trace: path.clone(), path, description: None }
+    Recording { trace: path.clone(), path, description: None, problem: None }
 }
 
 /// A recording whose description says this of its trace and its end.

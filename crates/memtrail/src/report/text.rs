@@ -7,7 +7,9 @@ use memtrail_recording::{FileState, Outcome, Recording};
 
 use super::{curve, places, when};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
+use crate::damage::UNKNOWN;
 use crate::outcome;
+use crate::rates;
 use crate::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 /// The whole report; styled, as the caller may strip styles.
@@ -63,6 +65,10 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
         let samples = grouped(report.totals.allocated.samples);
         format!("one sample per {distance}, {samples} samples: estimates ± standard error")
     };
+    let rate = match &trace.adapted {
+        Some(adapted) => format!("{rate}; {}", rates::adapted(adapted)),
+        None => rate,
+    };
     canvas.paragraph(FAINT, 0, &rate);
     canvas.gap();
 }
@@ -103,12 +109,12 @@ fn totals(canvas: &mut Canvas, report: &Report) {
 }
 
 fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
+    if let Some(problem) = &recording.problem {
+        warn(canvas, &format!("{problem}: {UNKNOWN}"));
+    }
     if let Some(description) = &recording.description {
         let trace = &description.trace;
         match (&description.outcome, trace.state) {
-            (_, FileState::Cut) => {
-                warn(canvas, "the program died without a word: its last second may be missing");
-            }
             (Some(Outcome::GaveWay), _) => warn(
                 canvas,
                 "the recording ends where the program started a Gc.Memprof profile of its own",
@@ -116,6 +122,9 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
             (Some(Outcome::WriteFailed { errno }), _) => {
                 let error = std::io::Error::from_raw_os_error(*errno);
                 warn(canvas, &format!("the recording ends where writing failed: {error}"));
+            }
+            (_, FileState::Cut) => {
+                warn(canvas, "the program died without a word: its last second may be missing");
             }
             (None, FileState::Growing) => {
                 warn(canvas, "the recording still grows: this is what it holds so far");
@@ -125,9 +134,8 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
         for note in &description.notes {
             warn(canvas, &format!("note: {note}"));
         }
-        if trace.lost > 0 {
-            let lost = grouped(trace.lost);
-            warn(canvas, &format!("{lost} samples could not be written: figures are too low"));
+        for line in outcome::missing(description) {
+            warn(canvas, &line);
         }
     }
     let Anomalies { damage, inconsistent_events } = report.anomalies;

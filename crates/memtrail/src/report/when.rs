@@ -61,8 +61,8 @@ fn when(text: &str) -> Result<When, String> {
             _ => Err(format!("`{text}` is not between 0% and 100%")),
         };
     }
-    if let Some(seconds) = text.parse().ok().or_else(|| duration(text)) {
-        return elapsed(seconds).ok_or_else(|| format!("`{text}` is no time since the start"));
+    if let Ok(time) = memtrail_text::duration(text) {
+        return Ok(When::Since(Elapsed(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))));
     }
     if let Ok(time) = text.parse() {
         return Ok(When::Instant(time));
@@ -81,34 +81,6 @@ fn when(text: &str) -> Result<When, String> {
         "`{text}` is no time; seconds since the start (12.5), 1m30s, 50%, a time of day (14:05:30) \
          or a date (2026-11-21T14:05) are"
     ))
-}
-
-fn elapsed(seconds: f64) -> Option<When> {
-    (0.0..1e12).contains(&seconds).then(|| When::Since(Elapsed((seconds * 1e6).round() as u64)))
-}
-
-/// `1h30m`, `1m30.5s`, `250ms`, in seconds.
-fn duration(text: &str) -> Option<f64> {
-    let mut rest = text;
-    let mut seconds = 0.0;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| c.is_alphabetic())?;
-        let (number, tail) = rest.split_at(end);
-        let end = tail.find(|c: char| !c.is_alphabetic()).unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at(end);
-        let factor = match unit {
-            "d" => 86_400.0,
-            "h" => 3_600.0,
-            "m" | "min" => 60.0,
-            "s" => 1.0,
-            "ms" => 1e-3,
-            "us" | "µs" => 1e-6,
-            _ => return None,
-        };
-        seconds += number.trim().parse::<f64>().ok()? * factor;
-        rest = tail.trim_start();
-    }
-    (!text.is_empty()).then_some(seconds)
 }
 
 /// A recording's time, to place moments in.

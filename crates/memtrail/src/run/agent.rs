@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::process::{can_be_loaded, user_id};
+
 static AGENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_agent.so"));
 
 /// The agent's path on disk, unpacked first if this version's is not there.
@@ -17,7 +19,11 @@ pub(super) fn unpacked() -> io::Result<PathBuf> {
     let name = format!("libmemtrail-agent-{:032x}.so", xxh3_128(AGENT));
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for folder in cache_folders() {
-        match unpack_into(&folder, &name) {
+        let unpacked = unpack_into(&folder, &name).and_then(|path| {
+            can_be_loaded(&path)?;
+            Ok(path)
+        });
+        match unpacked {
             Ok(path) => return Ok(path),
             Err(error) => last = error,
         }
@@ -28,10 +34,15 @@ pub(super) fn unpacked() -> io::Result<PathBuf> {
 fn cache_folders() -> Vec<PathBuf> {
     let home = |sub: &str| std::env::var_os("HOME").map(|h| Path::new(&h).join(sub));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    let temporary = std::env::temp_dir().join(format!("memtrail-{}", super::process::user_id()));
-    [cache.or_else(|| home(".cache")).map(|c| c.join("memtrail")), Some(temporary)]
+    let name = format!("memtrail-{}", user_id());
+    let temporary = [std::env::temp_dir(), "/var/tmp".into(), "/dev/shm".into()];
+    let cache = cache.or_else(|| home(".cache")).map(|folder| folder.join("memtrail"));
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|folder| Path::new(&folder).join(&name));
+    let temporary = temporary.into_iter().map(|folder| folder.join(&name));
+    cache
         .into_iter()
-        .flatten()
+        .chain(temporary)
+        .chain(runtime)
         .filter(|folder| can_be_preloaded(folder))
         .collect()
 }
@@ -44,7 +55,7 @@ fn can_be_preloaded(path: &Path) -> bool {
 
 fn unpack_into(folder: &Path, name: &str) -> io::Result<PathBuf> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    if fs::symlink_metadata(folder)?.uid() != super::process::user_id() {
+    if fs::symlink_metadata(folder)?.uid() != user_id() {
         return Err(io::Error::from(io::ErrorKind::PermissionDenied));
     }
     let path = folder.join(name);

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use memtrail_recording::session::{State, Status, owner_of_tail};
-use memtrail_recording::{Description, FileState, Outcome, Recording};
+use memtrail_recording::session::{State, Status, WriteFailure, owner_of_tail};
+use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive};
 
 use super::process::End;
 use super::session::Session;
@@ -17,6 +17,13 @@ use crate::{outcome, typed};
 pub(super) struct Settled {
     statuses: Vec<Status>,
     recordings: Vec<Recorded>,
+}
+
+impl Settled {
+    /// Whether there is no recording.
+    pub(super) fn is_empty(&self) -> bool {
+        self.recordings.is_empty()
+    }
 }
 
 struct Recorded {
@@ -31,7 +38,7 @@ pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
     let statuses = session.statuses();
     let mut recordings = Vec::new();
     for status in &statuses {
-        let State::Recording { folder } = &status.state else { continue };
+        let State::Recording { folder, failure } = &status.state else { continue };
         let alive = status.pid != root && is_alive(status.pid);
         let Ok(Recording { description: Some(mut description), trace, .. }) =
             Recording::open(folder)
@@ -40,17 +47,23 @@ pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
         };
         if !alive {
             let ended = (status.pid == root).then_some(end);
-            let own = session
+            let tails = session
                 .tails()
                 .into_iter()
-                .filter(|(_, name)| owner_of_tail(name) == Some((status.pid, status.image)));
-            for (tail, _) in own {
-                // A tail that cannot be saved is what a crash without a launcher loses, too.
-                let _ = tails::append(&tail, &trace);
+                .filter(|(_, name)| owner_of_tail(name) == Some((status.pid, status.image)))
+                .map(|(tail, _)| tail);
+            match failure {
+                Some(failure) => fail(&mut description, *failure),
+                // What was sampled after a packet that is missing makes no sense without it.
+                None if matches!(description.outcome, Some(Outcome::WriteFailed { .. })) => {}
+                None => collect_tails(tails, &mut description, &trace),
             }
             // What a process was killed before it could say; or less than its last packet brought.
             let blocks = tails::blocks(&trace).unwrap_or(0);
-            description.trace.blocks = description.trace.blocks.max(blocks);
+            description.trace.blocks = match description.outcome {
+                Some(Outcome::WriteFailed { .. }) => blocks,
+                _ => description.trace.blocks.max(blocks),
+            };
             complete(&mut description, &trace, ended);
             writing::finish(folder, &mut description);
             // The trace itself is whole; only its description would lack the outcome.
@@ -59,6 +72,29 @@ pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
         recordings.push(Recorded { folder: folder.clone(), description, alive });
     }
     Settled { statuses, recordings }
+}
+
+/// Appends the packets that were being filled.
+fn collect_tails(
+    tails: impl Iterator<Item = PathBuf>,
+    description: &mut Description,
+    trace: &Path,
+) {
+    for tail in tails {
+        let appended = tails::append(&tail, trace);
+        // Whoever keeps the session for others must not append it again.
+        let _ = std::fs::remove_file(&tail);
+        let Err((error, blocks)) = appended else { continue };
+        let errno = error.raw_os_error().unwrap_or(libc::EIO);
+        fail(description, WriteFailure { errno, lost: description.trace.lost + blocks });
+    }
+}
+
+/// The trace ends before the program did.
+fn fail(description: &mut Description, failure: WriteFailure) {
+    description.outcome = Some(Outcome::WriteFailed { errno: failure.errno });
+    description.trace.state = FileState::Cut;
+    description.trace.lost = description.trace.lost.max(failure.lost);
 }
 
 fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
@@ -75,11 +111,6 @@ fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
             End::Killed(signal) => Outcome::Killed { signal },
         });
     }
-}
-
-fn is_alive(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 /// Tells the user, in one line a recording, what there is and what to type next.

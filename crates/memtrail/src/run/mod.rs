@@ -2,9 +2,11 @@
 
 mod agent;
 mod ending;
+mod keeper;
 mod preflight;
 mod process;
 mod rate;
+mod relay;
 mod session;
 mod snapshots;
 mod tails;
@@ -15,13 +17,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use memtrail_recording::session::{Options, SESSION_VARIABLE};
+use memtrail_recording::session::{CALLSTACK_DEPTH, Options, Pace, SESSION_VARIABLE};
 
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
+pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 use preflight::Decision;
 use session::Session;
 use viewing::{Tell, Viewing};
+
+/// What is left of a callstack that is too deep must not be deeper than the limit.
+const SHORTEST: i64 = memtrail_trace::omitted::LONGEST as i64;
+/// As many frames fit a packet of the trace, even if none of them can be predicted.
+const DEEPEST: i64 = 12 << 10;
+/// Samples per word where the user does not say; the agent lowers it where they would cost too much.
+const BASE_RATE: f64 = 1e-4;
 
 /// Run a program and record where its memory is allocated
 ///
@@ -39,14 +49,27 @@ Examples:
   memtrail run --snapshot signal -- ./server
                                          and what keeps memory alive, at each kill -USR1
 
-What a program pays: about a microsecond a sample. That is some 1 % of its time at the default rate,
-more if it does little but allocate; --rate 1e-5 costs a tenth.")]
+What a program pays: about 1 % of its CPU time. The rate is 1e-4, and is lowered while samples
+would cost more; estimates stay right, and reports say how far it went. With --rate it stays as given,
+and each sample costs 1 to 2 microseconds.
+
+What a program may print differently: figures of the collector (Gc.stat, Gc.quick_stat). A sample takes
+some words of the minor heap, and ends it early at times. At the default rate minor_words is the
+same to one part in a thousand.
+
+The exit code is the program's; 126 and 127 if it cannot be executed or does not exist. A program that
+cannot be recorded is run all the same, with a line that says why; with --require-recording that is an
+error, with code 125. `kill -9` of memtrail run leaves the program running, see --kill-with-parent.")]
 #[expect(clippy::struct_excessive_bools, reason = "one a switch of the command line")]
 pub(crate) struct Args {
     /// Samples per word allocated, or the distance between samples: 1e-4, 512KiB,
-    /// "one sample per 512 KiB"
-    #[arg(long, default_value = "1e-4", value_parser = rate::parse)]
-    rate: f64,
+    /// "one sample per 512 KiB". The rate then stays the same [default: 1e-4, adapted]
+    #[arg(long, value_parser = rate::parse)]
+    rate: Option<f64>,
+
+    /// Change the rate at random, all the time: for tests
+    #[arg(long, hide = true)]
+    vary_rate: bool,
 
     /// The recording's folder; it must not exist yet (with --children: the folder to put
     /// recordings in)
@@ -60,6 +83,13 @@ pub(crate) struct Args {
     /// Choose the sampler's random numbers, to sample the same program in the same places again
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+
+    /// Record callstacks of up to so many frames as a whole; of deeper ones, which only deep
+    /// recursion has, record the outermost 64 and the innermost 256 frames at least, and how many lie
+    /// between
+    #[arg(long, value_name = "FRAMES", default_value_t = CALLSTACK_DEPTH,
+          value_parser = clap::value_parser!(u32).range(SHORTEST..=DEEPEST))]
+    callstack_depth: u32,
 
     /// A note kept in the recording, such as the version or the scenario
     #[arg(long, value_name = "TEXT")]
@@ -75,6 +105,16 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     serving: Serving,
+
+    /// End with code 125 instead, if the program cannot be recorded: without running it if that is
+    /// known before, after it otherwise
+    #[arg(long)]
+    require_recording: bool,
+
+    /// Kill the program (SIGKILL) when `memtrail run` itself is killed; else it runs on, recorded as
+    /// far as that goes alone. A program that changes its user escapes this
+    #[arg(long)]
+    kill_with_parent: bool,
 
     /// Say nothing about the recording
     #[arg(short, long)]
@@ -98,33 +138,89 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let (program, arguments) = args.command.split_first().expect("clap requires one");
-    let mut command = Command::new(program);
-    command.args(arguments);
-
-    if let Decision::RunAsItIs { reason, hint } = preflight::look(program) {
-        if !args.quiet {
-            eprintln!("memtrail: not recording {}: {reason}", Path::new(program).display());
-            if let Some(hint) = hint {
-                eprintln!("hint: {hint}");
-            }
-        }
-        return Err(cannot_start(program, &process::become_program(command)));
-    }
-
+    process::survive_file_limits();
     if !args.view && args.serving.is_asked_for() {
         return Err(Failure::new(Kind::Usage, "there is no page to serve without --view")
             .hint("memtrail run --view -- PROGRAM"));
     }
-    let options = resolve(args)?;
-    let launch = |what: &str, error: &dyn std::fmt::Display| {
-        Failure::new(Kind::Launch, format_args!("cannot {what}: {error}"))
-    };
-    let library = agent::unpacked().map_err(|e| {
-        launch("unpack the agent", &e).hint("XDG_CACHE_HOME names a folder it can be kept in")
-    })?;
-    let session = Session::create(&options).map_err(|e| launch("make a session folder", &e))?;
+    if let Decision::RunAsItIs { reason, hint } = preflight::look(args.program()) {
+        return Err(unrecorded(args, &Unprepared { reason, hint }));
+    }
+    match prepare(args) {
+        Ok(Ok(prepared)) => recorded(args, prepared),
+        Ok(Err(unprepared)) => Err(unrecorded(args, &unprepared)),
+        Err(wrong) => Err(wrong),
+    }
+}
 
+/// Why a program cannot be recorded, before it is started.
+struct Unprepared {
+    reason: String,
+    hint: Option<String>,
+}
+
+impl Unprepared {
+    fn new(what: &str, error: &dyn std::fmt::Display) -> Self {
+        Self { reason: format!("cannot {what}: {error}"), hint: None }
+    }
+}
+
+/// What a recorded program is started with.
+struct Prepared {
+    session: Session,
+    relay: Option<relay::Service>,
+    library: PathBuf,
+}
+
+/// Gets everything ready. The outer error is one of the command line.
+fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
+    let options = match resolve(args)? {
+        Ok(options) => options,
+        Err(unprepared) => return Ok(Err(unprepared)),
+    };
+    let library = match agent::unpacked() {
+        Ok(library) => library,
+        Err(error) => {
+            let hint = "XDG_CACHE_HOME names a folder it can be kept in, and be loaded from";
+            let unprepared = Unprepared::new("unpack the agent", &error);
+            return Ok(Err(Unprepared { hint: Some(hint.into()), ..unprepared }));
+        }
+    };
+    let session = match Session::create(&options) {
+        Ok(session) => session,
+        Err(error) => return Ok(Err(Unprepared::new("make a session folder", &error))),
+    };
+    // Without it, a program that gives up its privileges has no snapshots: that is said then.
+    let relay = relay::Service::start(session.folder(), &options).ok();
+    Ok(Ok(Prepared { session, relay, library }))
+}
+
+/// Becomes the program as it is; returns only if that fails, or is not wanted.
+fn unrecorded(args: &Args, why: &Unprepared) -> Failure {
+    let name = Path::new(args.program()).display();
+    let Unprepared { reason, hint } = why;
+    if args.require_recording {
+        let failure = Failure::new(
+            Kind::Launch,
+            format_args!("{name} cannot be recorded, and is not run: {reason}"),
+        );
+        return match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        };
+    }
+    if !args.quiet {
+        eprintln!("memtrail: not recording {name}: {reason}");
+        if let Some(hint) = hint {
+            eprintln!("hint: {hint}");
+        }
+    }
+    cannot_start(args.program(), &process::become_program(args.plain_command()))
+}
+
+fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
+    let Prepared { session, relay, library } = prepared;
+    let mut command = args.plain_command();
     let preload_before = std::env::var_os("LD_PRELOAD");
     let mut preload = library.into_os_string();
     if let Some(before) = preload_before.filter(|b| !b.is_empty()) {
@@ -136,22 +232,55 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
     let mut pid = 0;
     let mut viewing = None;
-    let end = process::run(command, |child| {
+    let started = process::run(command, args.kill_with_parent, |child| {
         pid = child;
         viewing = args.view.then(|| Viewing::begin(session.folder(), &args.serving, tell(args)));
-    })
-    .map_err(|error| cannot_start(program, &error))?;
+    });
+    let end = match started {
+        Ok(end) => end,
+        Err(error) if process::is_ours(&error) => {
+            // The program itself needs less than we do to watch it.
+            drop((relay, session));
+            return Err(unrecorded(args, &Unprepared::new("start it under watch", &error)));
+        }
+        Err(error) => return Err(cannot_start(args.program(), &error)),
+    };
     let recorded = ending::settle(&session, pid, end);
+    let kept = keeper::take_over(session.folder());
+    if let Some(relay) = relay {
+        relay.end(!kept);
+    }
     if !args.quiet {
         ending::announce(&recorded, &args.command, args.children, args.json);
     }
     if let Some(viewing) = viewing {
         viewing.end();
     }
-    drop(session);
+    if kept {
+        session.leave();
+    } else {
+        drop(session);
+    }
+    if args.require_recording && recorded.is_empty() {
+        let name = Path::new(args.program()).display();
+        return Err(Failure::new(Kind::Launch, format_args!("{name} was run, and not recorded")));
+    }
     match end {
         process::End::Exited(code) => Ok(ExitCode::from(code as u8)),
         process::End::Killed(signal) => process::die_of(signal),
+    }
+}
+
+impl Args {
+    fn program(&self) -> &OsString {
+        self.command.first().expect("clap requires one")
+    }
+
+    /// The program with its arguments, as it is.
+    fn plain_command(&self) -> Command {
+        let mut command = Command::new(self.program());
+        command.args(self.command.iter().skip(1));
+        command
     }
 }
 
@@ -163,14 +292,24 @@ fn tell(args: &Args) -> Tell {
     }
 }
 
-fn resolve(args: &Args) -> Result<Options, Failure> {
-    let base = std::env::current_dir().map_err(|error| {
-        Failure::new(Kind::Launch, format_args!("cannot tell the current folder: {error}"))
-    })?;
-    let output = args.output.as_deref().map(|o| base.join(o));
+/// The outer error is one of the command line.
+fn resolve(args: &Args) -> Result<Result<Options, Unprepared>, Failure> {
+    let here = match std::env::current_dir() {
+        Ok(here) => here,
+        // Nothing is relative to it.
+        Err(_) if args.output.as_deref().is_some_and(Path::is_absolute) => PathBuf::from("/"),
+        Err(error) => return Ok(Err(Unprepared::new("tell the current folder", &error))),
+    };
+    let output = args.output.as_deref().map(|o| here.join(o));
+    let make = |folder: &Path| {
+        let made = std::fs::create_dir_all(folder);
+        made.map_err(|error| Unprepared::new(&format!("make {}", folder.display()), &error))
+    };
     let (base, output) = match output {
         Some(folder) if args.children => {
-            std::fs::create_dir_all(&folder).map_err(|error| cannot_make(&folder, &error))?;
+            if let Err(unprepared) = make(&folder) {
+                return Ok(Err(unprepared));
+            }
             (folder, None)
         }
         Some(folder) => {
@@ -179,29 +318,31 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
                 return Err(Failure::new(Kind::Usage, message)
                     .hint("a recording is never overwritten; name a new folder or remove it"));
             }
-            if let Some(parent) = folder.parent() {
-                std::fs::create_dir_all(parent).map_err(|error| cannot_make(parent, &error))?;
+            if let Some(Err(unprepared)) = folder.parent().map(make) {
+                return Ok(Err(unprepared));
             }
-            (base, Some(folder))
+            (here, Some(folder))
         }
-        None => (base, None),
+        None => (here, None),
     };
-    Ok(Options {
+    Ok(Ok(Options {
         memtrail: env!("CARGO_PKG_VERSION").into(),
-        rate: args.rate,
+        rate: args.rate.unwrap_or(BASE_RATE),
+        pace: match (args.vary_rate, args.rate) {
+            (true, _) => Pace::Varying,
+            (false, Some(_)) => Pace::Constant,
+            (false, None) => Pace::Adaptive,
+        },
         output,
         base,
         children: args.children,
         runtime_callstacks: args.runtime_callstacks,
         check_callstacks: args.check_callstacks,
+        callstack_depth: args.callstack_depth,
         seed: args.seed,
         context: args.context.clone(),
         snapshots: args.snapshots.resolve(),
-    })
-}
-
-fn cannot_make(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Kind::Launch, format_args!("cannot make {}: {error}", folder.display()))
+    }))
 }
 
 fn cannot_start(program: &OsString, error: &std::io::Error) -> Failure {

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use memtrail_ocaml::inspect::{Verdict, inspect, refuses_preload};
 
+use super::process;
+use crate::units::bytes;
+
 /// What to do with a program.
 pub(super) enum Decision {
     /// Record it, or find out inside it.
@@ -14,8 +17,22 @@ pub(super) enum Decision {
     RunAsItIs { reason: String, hint: Option<String> },
 }
 
+/// Address space below which there is no room for the agent beside a program: its code, its threads'
+/// stacks, its tables.
+const LEAST_ADDRESS_SPACE: u64 = 64 << 20;
+
 /// Looks at the program that a command names. What cannot be read is left to the kernel to refuse.
 pub(super) fn look(program: &OsStr) -> Decision {
+    if let Some(limit) = process::address_space().filter(|&limit| limit < LEAST_ADDRESS_SPACE) {
+        return Decision::RunAsItIs {
+            reason: format!(
+                "the limit on address space (ulimit -v) is {}, and recording needs {}",
+                bytes(limit as f64),
+                bytes(LEAST_ADDRESS_SPACE as f64)
+            ),
+            hint: None,
+        };
+    }
     let Some(path) = find(program) else { return Decision::Record };
     let Ok(metadata) = path.metadata() else { return Decision::Record };
     if refuses_preload(&metadata) {

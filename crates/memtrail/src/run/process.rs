@@ -1,6 +1,6 @@
 //! The target as a child process: started as a shell would, watched, and imitated at the end.
 //!
-//! The one file of this crate with `unsafe`: the standard library changes the signal mask and
+//! With `relay/shared.rs` the only file of this crate with `unsafe`: the standard library changes the signal mask and
 //! `SIGPIPE` of its children and opens standard streams that were closed; a recorder must not.
 
 #![expect(unsafe_code, reason = "signal masks and dispositions, see above")]
@@ -20,6 +20,10 @@ use signal_hook::low_level::siginfo::Cause;
 /// `SIGPIPE`'s disposition when this process started, before Rust's runtime ignored it.
 static SIGPIPE_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 
+/// The same of `SIGXFSZ`, which we ignore: a recording that reaches the limit on file sizes is to be
+/// described, not to end us.
+static SIGXFSZ_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
+
 /// The standard streams that were closed when this process started, a bit each.
 static CLOSED: AtomicU32 = AtomicU32::new(0);
 
@@ -29,6 +33,7 @@ static NOTE: extern "C" fn() = note_what_was_inherited;
 
 extern "C" fn note_what_was_inherited() {
     SIGPIPE_BEFORE.store(disposition(libc::SIGPIPE), Relaxed);
+    SIGXFSZ_BEFORE.store(disposition(libc::SIGXFSZ), Relaxed);
     for stream in 0..3 {
         // SAFETY: only asks.
         if unsafe { libc::fcntl(stream, libc::F_GETFD) } < 0 {
@@ -44,6 +49,12 @@ fn disposition(signal: i32) -> usize {
         libc::sigaction(signal, std::ptr::null(), &raw mut now);
         now.sa_sigaction
     }
+}
+
+/// From now on a file that reaches the limit is an error, not our end.
+pub(super) fn survive_file_limits() {
+    // SAFETY: plain system call.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// How a child ended.
@@ -62,6 +73,7 @@ pub(super) fn user_id() -> u32 {
 /// Gives `command` what this process was given: signal mask, `SIGPIPE`, closed streams.
 fn as_inherited(command: &mut Command) {
     let sigpipe = SIGPIPE_BEFORE.load(Relaxed);
+    let sigxfsz = SIGXFSZ_BEFORE.load(Relaxed);
     let closed = CLOSED.load(Relaxed);
     // SAFETY: an all-zero set is valid and is filled; the closure makes async-signal-safe calls.
     unsafe {
@@ -69,6 +81,7 @@ fn as_inherited(command: &mut Command) {
         libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), &raw mut mask);
         command.pre_exec(move || {
             libc::signal(libc::SIGPIPE, sigpipe);
+            libc::signal(libc::SIGXFSZ, sigxfsz);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
             for stream in (0..3).filter(|stream| closed & 1 << stream != 0) {
                 libc::close(stream);
@@ -94,19 +107,102 @@ pub(super) fn was_told_to_end() -> bool {
     TOLD_TO_END.load(Relaxed)
 }
 
+/// Whether starting a program failed for want of what memtrail needs beside it.
+pub(super) fn is_ours(error: &io::Error) -> bool {
+    let short = [libc::EMFILE, libc::ENFILE, libc::EAGAIN, libc::ENOMEM];
+    error.raw_os_error().is_some_and(|errno| short.contains(&errno))
+}
+
+/// Has `command` killed when this process dies. The kernel means the thread that starts it, which is
+/// the main one: it waits for the program's end.
+fn kill_with_parent(command: &mut Command) {
+    let parent = std::process::id() as i32;
+    // SAFETY: the closure makes async-signal-safe calls.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // It may have died before that was said.
+            if libc::getppid() != parent {
+                libc::raise(libc::SIGKILL);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Has `command` live on its own: in a session of its own, without the descriptors that this process
+/// was given.
+pub(super) fn detach(command: &mut Command) {
+    // SAFETY: the closure makes async-signal-safe calls.
+    unsafe {
+        command.pre_exec(|| {
+            if libc::setsid() < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // The standard library's own pipe is open until the program is there.
+            let flag = libc::CLOSE_RANGE_CLOEXEC;
+            if libc::syscall(libc::SYS_close_range, 3, u32::MAX, flag) != 0 {
+                // Before Linux 5.11.
+                for descriptor in 3..1024 {
+                    libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC);
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Whether the dynamic linker can map a library: its file system may forbid that.
+pub(super) fn can_be_loaded(library: &std::path::Path) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    let file = std::fs::File::open(library)?;
+    let access = libc::PROT_READ | libc::PROT_EXEC;
+    // SAFETY: a fresh private mapping of one page, which is removed again.
+    unsafe {
+        let flags = libc::MAP_PRIVATE;
+        let at = libc::mmap(std::ptr::null_mut(), 4096, access, flags, file.as_raw_fd(), 0);
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        libc::munmap(at, 4096);
+    }
+    Ok(())
+}
+
+/// The most address space that this process may have, in bytes, if there is a limit.
+pub(super) fn address_space() -> Option<u64> {
+    // SAFETY: an all-zero rlimit is valid, and getrlimit fills it.
+    let limit = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_AS, &raw mut limit);
+        limit.rlim_cur
+    };
+    (limit != libc::RLIM_INFINITY).then_some(limit)
+}
+
 /// Starts the program, waits for its end, and passes signals on to it meanwhile.
-pub(super) fn run(mut command: Command, started: impl FnOnce(u32)) -> io::Result<End> {
+pub(super) fn run(
+    mut command: Command,
+    killed_with_us: bool,
+    started: impl FnOnce(u32),
+) -> io::Result<End> {
     as_inherited(&mut command);
+    if killed_with_us {
+        kill_with_parent(&mut command);
+    }
     // Signals ignored here stay ignored, by us and by the child, as under nohup.
     let passed_on = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT]
         .into_iter()
         .filter(|&signal| disposition(signal) != libc::SIG_IGN);
     let mut signals = SignalsInfo::<WithOrigin>::new(passed_on)?;
-    let child = command.spawn()?;
-    let pid = child.id() as i32;
-    CHILD.store(pid, Relaxed);
-    started(child.id());
-    std::thread::spawn(move || {
+    // It waits for the child: should there be no thread to be had, nothing has been started yet.
+    let (begin, begun) = std::sync::mpsc::channel::<()>();
+    std::thread::Builder::new().stack_size(128 * 1024).spawn(move || {
+        if begun.recv().is_err() {
+            return;
+        }
         for origin in &mut signals {
             if matches!(origin.signal, SIGHUP | SIGTERM) {
                 TOLD_TO_END.store(true, Relaxed);
@@ -120,7 +216,13 @@ pub(super) fn run(mut command: Command, started: impl FnOnce(u32)) -> io::Result
                 }
             }
         }
-    });
+    })?;
+    let child = command.spawn()?;
+    let pid = child.id() as i32;
+    CHILD.store(pid, Relaxed);
+    // It fails only if the thread is gone.
+    let _ = begin.send(());
+    started(child.id());
     wait(pid)
 }
 

@@ -1,5 +1,7 @@
 //! Sampling rates as people write them.
 
+use memtrail_text::Size;
+
 /// Bytes in a word of the programs we record.
 const WORD: f64 = 8.0;
 
@@ -7,7 +9,7 @@ const WORD: f64 = 8.0;
 pub(super) fn parse(text: &str) -> Result<f64, String> {
     let rate = match text.trim().parse::<f64>() {
         Ok(rate) => rate,
-        Err(_) => WORD / bytes(text)?,
+        Err(_) => WORD / distance(text)?,
     };
     if rate > 0.0 && rate <= 1.0 {
         Ok(rate)
@@ -18,27 +20,15 @@ pub(super) fn parse(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Understands `512KiB`.
-pub(super) fn bytes(text: &str) -> Result<f64, String> {
-    let unknown = || {
+/// Understands `512KiB` and `one sample per 512 KiB`.
+fn distance(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let rest = text.strip_prefix("one sample").unwrap_or(text).trim_start();
+    let rest = ["per", "every", "1/"].iter().find_map(|p| rest.strip_prefix(p)).unwrap_or(rest);
+    let Size(bytes) = memtrail_text::some_size(rest).map_err(|_| {
         format!("`{text}` is neither a number of samples per word (1e-4) nor a distance (512KiB)")
-    };
-    let lower = text.trim().to_ascii_lowercase();
-    let lower = lower.strip_prefix("one sample").unwrap_or(&lower).trim_start();
-    let lower = ["per", "every", "1/"].iter().find_map(|p| lower.strip_prefix(p)).unwrap_or(lower);
-    let lower = lower.trim();
-    let unit = lower.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(unknown)?;
-    let (number, unit) = lower.split_at(unit);
-    let number: f64 = number.trim().parse().map_err(|_| unknown())?;
-    let factor = match unit.trim_end_matches(['i', 'b']) {
-        "" if unit == "b" => 1.0,
-        "k" => 1024.0,
-        "m" => 1024.0 * 1024.0,
-        "g" => 1024.0 * 1024.0 * 1024.0,
-        _ if unit == "bytes" => 1.0,
-        _ => return Err(unknown()),
-    };
-    Ok(number * factor)
+    })?;
+    Ok(bytes as f64)
 }
 
 #[cfg(test)]

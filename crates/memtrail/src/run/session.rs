@@ -41,6 +41,16 @@ impl Session {
         Err(last)
     }
 
+    /// Takes on the session of another launcher.
+    pub(super) fn adopt(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Leaves it to somebody else.
+    pub(super) fn leave(self) {
+        std::mem::forget(self);
+    }
+
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }

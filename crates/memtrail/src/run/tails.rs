@@ -7,14 +7,20 @@ use std::path::Path;
 use memtrail_trace::MappedTrace;
 use memtrail_trace::header::Header;
 
-/// Appends the packet in `tail` to `trace`, unless it is empty or the trace ends with it already.
-pub(super) fn append(tail: &Path, trace: &Path) -> io::Result<()> {
-    let bytes = fs::read(tail)?;
+/// Appends the packet in `tail` to `trace`, unless it is empty or the trace ends with it already. An
+/// error comes with the number of blocks that are lost by it; the trace is as it was.
+pub(super) fn append(tail: &Path, trace: &Path) -> Result<(), (io::Error, u64)> {
+    let bytes = fs::read(tail).map_err(|error| (error, 0))?;
     let Ok(header) = Header::parse(&bytes) else { return Ok(()) };
     let Some(packet) = bytes.get(..header.size).filter(|_| header.size > header.header_len())
     else {
         return Ok(());
     };
+    append_packet(packet, trace)
+        .map_err(|error| (error, header.end_id.saturating_sub(header.first_id)))
+}
+
+fn append_packet(packet: &[u8], trace: &Path) -> io::Result<()> {
     let mut file = fs::OpenOptions::new().read(true).append(true).open(trace)?;
     // The process may have ended between writing the packet and beginning the next one.
     let length = file.metadata()?.len();
@@ -26,7 +32,12 @@ pub(super) fn append(tail: &Path, trace: &Path) -> io::Result<()> {
             return Ok(());
         }
     }
-    file.write_all(packet)
+    let written = file.write_all(packet);
+    if written.is_err() {
+        // Half a packet is none.
+        let _ = file.set_len(length);
+    }
+    written
 }
 
 /// Blocks of which a trace tells, as its packets' headers say: of a process that was killed, nobody

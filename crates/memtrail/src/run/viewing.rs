@@ -101,7 +101,7 @@ impl Watch {
     /// Takes in the recordings that have begun since the last look.
     fn look(&mut self) {
         for status in Status::load_all(&self.session).unwrap_or_default() {
-            let State::Recording { folder } = status.state else { continue };
+            let State::Recording { folder, .. } = status.state else { continue };
             if self.known.contains(&folder) {
                 continue;
             }
@@ -123,7 +123,7 @@ impl Watch {
 
     fn show(&mut self) {
         match self.serving.start(&self.sources, &[]) {
-            Ok(shown) => {
+            Ok(mut shown) => {
                 match self.tell {
                     Tell::Nothing => {}
                     Tell::Sentence => eprintln!("memtrail: watch it at {}", shown.url()),

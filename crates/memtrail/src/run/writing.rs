@@ -11,6 +11,7 @@ use memtrail_recording::{
     number_of_unfinished_snapshot,
 };
 
+use crate::outcome;
 use crate::units::bytes as as_bytes;
 
 /// Waits for all copies that write into a recording, and notes what is not noted yet.
@@ -52,7 +53,7 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
 }
 
 /// What became of the snapshots of the recording that is called `shown`: those that are there in one
-/// line, with what to type next, and each that is not.
+/// line, with what to type next; then what is missing.
 pub(super) fn lines(description: &Description, shown: &str) -> Vec<String> {
     let all = description.snapshots.as_deref().unwrap_or_default();
     let sizes = all.iter().filter_map(|snapshot| match snapshot.outcome {
@@ -63,13 +64,7 @@ pub(super) fn lines(description: &Description, shown: &str) -> Vec<String> {
     let noun = if count == 1 { "snapshot" } else { "snapshots" };
     let size = as_bytes(size as f64);
     let there = format!("{count} heap {noun}, {size}; next: memtrail heap roots {shown}");
-    let failed = all.iter().filter_map(|snapshot| match &snapshot.outcome {
-        SnapshotOutcome::Complete { .. } => None,
-        SnapshotOutcome::Failed { reason } => {
-            Some(format!("heap snapshot {} failed: {reason}", snapshot.number))
-        }
-    });
-    (count > 0).then_some(there).into_iter().chain(failed).collect()
+    (count > 0).then_some(there).into_iter().chain(outcome::missing(description)).collect()
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = String> {

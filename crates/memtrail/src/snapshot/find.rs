@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memtrail_recording::{Recording, TRACE_FILE};
+use memtrail_recording::relay::RELAY_FILE;
+use memtrail_recording::session::{State, Status};
+use memtrail_recording::{Recording, TRACE_FILE, is_alive};
 
 use crate::error::{Failure, Kind};
 
@@ -40,19 +42,50 @@ fn of_process(pid: u32) -> Result<Target, Failure> {
         return Err(Failure::new(Kind::Input, format_args!("there is no process {pid}")));
     }
     for pid in [pid].into_iter().chain(children(pid)) {
-        let open = fs::read_dir(format!("/proc/{pid}/fd")).map_err(|error| {
+        let open = open_files(pid).map_err(|error| {
             Failure::new(Kind::Input, format_args!("cannot look into process {pid}: {error}"))
         })?;
-        let trace = open
-            .flatten()
-            .filter_map(|entry| fs::read_link(entry.path()).ok())
-            .find(|path| path.file_name().is_some_and(|name| name == TRACE_FILE));
-        if let Some(folder) = trace.as_deref().and_then(Path::parent) {
-            return Ok(Target { pid, folder: folder.to_path_buf() });
+        let trace =
+            open.iter().find(|path| path.file_name().is_some_and(|name| name == TRACE_FILE));
+        let folder = trace.and_then(|path| path.parent()).map(Path::to_path_buf);
+        if let Some(folder) = folder.or_else(|| by_session(pid)) {
+            return Ok(Target { pid, folder });
         }
     }
     Err(Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))
         .hint("start it with: memtrail run -- PROGRAM"))
+}
+
+/// What a process has open. Its main thread, by which it is called, may have ended and have nothing.
+fn open_files(pid: u32) -> std::io::Result<Vec<PathBuf>> {
+    let mut failure = None;
+    for task in fs::read_dir(format!("/proc/{pid}/task"))?.flatten() {
+        match fs::read_dir(task.path().join("fd")) {
+            Ok(open) => {
+                let links = open.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+                let files: Vec<_> = links.collect();
+                if !files.is_empty() {
+                    return Ok(files);
+                }
+            }
+            Err(error) => failure = Some(error),
+        }
+    }
+    failure.map_or(Ok(Vec::new()), Err)
+}
+
+/// The recording of a process that has closed the trace: by the memory that it shares with the
+/// launcher, which says where the session is.
+fn by_session(pid: u32) -> Option<PathBuf> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    let relay = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
+    let session = relay.filter(|path| path.ends_with(RELAY_FILE)).find_map(Path::parent)?;
+    let all = Status::load_all(session).ok()?;
+    // The last image is what the process is now.
+    all.into_iter().rev().filter(|status| status.pid == pid).find_map(|status| match status.state {
+        State::Recording { folder, .. } => Some(folder),
+        _ => None,
+    })
 }
 
 fn children(pid: u32) -> Vec<u32> {
@@ -63,8 +96,16 @@ fn children(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Whether a process runs.
-pub(super) fn is_alive(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+/// Whether a process can no longer reach its recording by itself: it has another root folder, or is
+/// another user than the one whose the recording is.
+pub(super) fn is_cut_off(pid: u32, folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let root = |of: &str| fs::metadata(of).map(|root| (root.dev(), root.ino())).ok();
+    let user = fs::read_to_string(format!("/proc/{pid}/status")).ok().and_then(|status| {
+        let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+        line.split_whitespace().nth(1)?.parse::<u32>().ok()
+    });
+    let owner = fs::metadata(folder).map(|folder| folder.uid()).ok();
+    let has_right = user == Some(0) || user.is_none() || user == owner;
+    !has_right || root(&format!("/proc/{pid}/root")) != root("/")
 }

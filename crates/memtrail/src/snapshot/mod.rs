@@ -10,7 +10,9 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memtrail_recording::{ASK_FILE, Recording, Snapshot, SnapshotOutcome, SnapshotReason};
+use memtrail_recording::{
+    ASK_FILE, Recording, Snapshot, SnapshotOutcome, SnapshotReason, is_alive,
+};
 
 use crate::error::{Failure, Kind};
 use crate::units::{bytes, grouped};
@@ -31,9 +33,9 @@ pub(crate) struct Args {
     #[arg(value_name = "PID|REC")]
     target: PathBuf,
 
-    /// How many seconds to wait for it
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    wait: u64,
+    /// How long to wait for it: 90, 90s, 5m
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = memtrail_text::duration)]
+    wait: Duration,
 
     /// Print one JSON object; times in nanoseconds
     #[arg(long)]
@@ -64,11 +66,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if let Some(found) = all.into_iter().find(answer) {
             break found;
         }
-        let ended = !find::is_alive(pid);
-        if ended || asked.elapsed() > Duration::from_secs(args.wait) {
+        let ended = !is_alive(pid);
+        if ended || asked.elapsed() > args.wait {
             // Nobody must find it later.
             let _ = fs::remove_file(&ask);
-            return Err(no_answer(pid, ended, args.wait));
+            return Err(no_answer(pid, &folder, ended, args.wait));
         }
     };
     let file = folder.join(&found.file);
@@ -115,10 +117,20 @@ pub(crate) fn ask_for_it(ask: &Path) -> std::io::Result<()> {
     }
 }
 
-fn no_answer(pid: u32, ended: bool, seconds: u64) -> Failure {
+fn no_answer(pid: u32, folder: &Path, ended: bool, wait: Duration) -> Failure {
     if ended {
         return Failure::new(Kind::Work, format_args!("process {pid} ended before its snapshot"));
     }
-    Failure::new(Kind::Work, format_args!("process {pid} did not answer within {seconds} s"))
-        .hint("it is stopped, or in C code or a loop that does not allocate; --wait waits longer")
+    if find::is_cut_off(pid, folder) {
+        let message = format_args!("process {pid} can no longer reach its recording");
+        return Failure::new(Kind::Work, message).hint(
+            "it has changed its user or its root folder, and the `memtrail run` that writes for \
+             such programs has ended or does not answer",
+        );
+    }
+    Failure::new(
+        Kind::Work,
+        format_args!("process {pid} did not answer within {} s", wait.as_secs_f64()),
+    )
+    .hint("it is stopped, or in C code or a loop that does not allocate; --wait waits longer")
 }

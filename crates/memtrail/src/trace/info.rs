@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use memtrail_profile::estimate::Adapted;
 use memtrail_profile::stats::{Stats, StatsBuilder};
 use memtrail_recording::Outcome;
 use memtrail_trace::{Decoded, Detail, Reader, TraceInfo};
@@ -12,6 +13,7 @@ use serde::Serialize;
 use crate::damage;
 use crate::error::Failure;
 use crate::outcome;
+use crate::rates;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 use crate::units::{bytes, grouped, percent};
@@ -34,6 +36,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = Input::open(&args.trace)?;
     let reader = input.reader()?;
     let mut stats = StatsBuilder::default();
+    stats.rates(rates::list(&input.recording).map(Into::into).unwrap_or_default());
     let mut progress = Progress::new();
     let decoded = reader.for_each(Detail::Marks, |event, _| {
         progress.tick();
@@ -64,6 +67,8 @@ struct Summary {
     started: String,
     duration: f64,
     sample_rate: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adapted: Option<Adapted>,
     trace_bytes: u64,
     packets: u64,
     domains: u64,
@@ -85,6 +90,8 @@ struct Summary {
     anomalies: u64,
     first_damage: Option<String>,
     outcome: Option<Outcome>,
+    /// What was to be recorded and is not there.
+    missing: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -107,6 +114,7 @@ impl Summary {
             started: started(info, "%FT%TZ"),
             duration: stats.last.0.saturating_sub(info.start.0) as f64 / 1e6,
             sample_rate: info.sample_rate.0,
+            adapted: stats.adapted(info.sample_rate),
             trace_bytes: reader.size().0,
             packets: decoded.packets,
             domains: stats.domains,
@@ -128,6 +136,7 @@ impl Summary {
             anomalies: decoded.anomalies.total(),
             first_damage: damage::list(&decoded.anomalies).next(),
             outcome: description.and_then(|d| d.outcome.clone()),
+            missing: description.map_or_else(Vec::new, outcome::missing),
             notes: description.map_or(Vec::new(), |d| d.notes.clone()),
         }
     }
@@ -158,9 +167,10 @@ impl Summary {
         writeln!(out, "GC         {}", self.runtime_parameters)?;
         writeln!(
             out,
-            "Sampling   {:e} a word, one sample per {}",
+            "Sampling   {:e} a word, one sample per {}{}",
             info.sample_rate.0,
-            bytes(f64::from(info.word_bits / 8) / info.sample_rate.0)
+            bytes(f64::from(info.word_bits / 8) / info.sample_rate.0),
+            self.adapted.as_ref().map_or_else(String::new, |a| format!("; {}", rates::adapted(a)))
         )?;
         writeln!(
             out,
@@ -205,6 +215,9 @@ impl Summary {
         }
         if let Some(damage) = &self.first_damage {
             writeln!(out, "Damage     {damage}")?;
+        }
+        for line in &self.missing {
+            writeln!(out, "Missing    {line}")?;
         }
         for note in &self.notes {
             writeln!(out, "Note       {note}")?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use memtrail_trace::rewrite::Rewrite;
 use memtrail_trace::thin::Thin;
@@ -9,13 +10,15 @@ use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Alloc, Timestamp, TraceInfo};
 
 use crate::error::{Failure, Kind};
+use crate::rates;
 use crate::trace::copy::copy;
 use crate::trace::input::Input;
 
 /// Thins a trace out, as if it had been recorded at a lower rate
 ///
 /// Keeps each sample with a chance of one in FACTOR and divides the sampling rate by it, so that
-/// all estimates remain right, only less precise. Blocks that lose all their samples are dropped.
+/// all estimates remain right, only less precise. Blocks that lose all their samples are dropped. Where
+/// `memtrail run` lowered the rate by itself, blocks of a lower rate are thinned out less.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,12 +31,12 @@ pub(crate) struct Args {
     output: PathBuf,
     /// How many times fewer samples, at least 1
     factor: f64,
-    /// Only blocks allocated from this many seconds after the start
-    #[arg(long, value_name = "SECONDS")]
-    from: Option<f64>,
-    /// Only blocks allocated up to, not including, this many seconds after the start
-    #[arg(long, value_name = "SECONDS")]
-    to: Option<f64>,
+    /// Only blocks allocated from this time after the start: 60, 1m30s
+    #[arg(long, value_name = "TIME", value_parser = memtrail_text::duration)]
+    from: Option<Duration>,
+    /// Only blocks allocated up to, not including, this time after the start
+    #[arg(long, value_name = "TIME", value_parser = memtrail_text::duration)]
+    to: Option<Duration>,
     /// Equal seeds keep equal samples
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -50,9 +53,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         )
         .hint("to keep a tenth of the samples, the factor is 10"));
     }
-    let window = (args.from.unwrap_or(0.0), args.to.unwrap_or(f64::INFINITY));
-    // NaN is before nothing.
-    if window.0.partial_cmp(&window.1) != Some(std::cmp::Ordering::Less) {
+    let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
+    let window = (seconds(args.from).unwrap_or(0.0), seconds(args.to).unwrap_or(f64::INFINITY));
+    if window.0 >= window.1 {
         return Err(Failure::new(
             Kind::Usage,
             format_args!("nothing is allocated from {} s up to {} s", window.0, window.1),
@@ -61,7 +64,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = Input::open(&args.trace)?;
     let reader = input.reader()?;
     let start = reader.info().start;
-    let mut part = Part { thin: Thin::new(args.factor, args.seed), start, window };
+    let rates = rates::list(&input.recording).map(Into::into).unwrap_or_default();
+    let thin = Thin::new(args.factor, args.seed).with_rates(rates);
+    let mut part = Part { thin, start, window };
     let decoded = copy(&reader, &args.output, &mut part)?;
     if args.json {
         println!(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memtrail_engine::{Engine, RecordingId};
-use memtrail_recording::{Description, Recording};
+use memtrail_recording::{Description, Recording, is_alive};
 use memtrail_server::News;
 
 use super::snapshot_file;
@@ -80,6 +80,7 @@ impl Growing {
             std::thread::sleep(PAUSE);
             // The state first: what is there when it says that it is complete is complete.
             let now = match Recording::open(&self.recording.path) {
+                Ok(Recording { problem: Some(problem), .. }) => return self.lost(&problem),
                 Ok(now) => now,
                 Err(error) => return self.lost(&error),
             };
@@ -151,6 +152,5 @@ fn is_gone(description: &Description) -> bool {
     if host.trim() != description.host {
         return false;
     }
-    let status = fs::read_to_string(format!("/proc/{}/stat", description.pid)).unwrap_or_default();
-    status.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+    !is_alive(description.pid)
 }

@@ -41,7 +41,7 @@ Examples:
 A filter is what the page shows as a chip, KEY:VALUES. Several must all hold; values of one are
 alternatives, and -KEY:VALUES is its opposite:
   live:end  live:peak  live:40s  live:10s..20s    when blocks were live
-  allocated:10%..90%  collected:..5s  lifetime:1s..  size:4K..
+  allocated:10%..90%  collected:..5s  lifetime:1s..  size:4KiB..    sizes count the header
   heap:major  died:never  domain:0
   in:List.map  in:~pars  in:/^Cache/  -in:Log.write       a function on the call path
   module:~Cache  file:cache.ml  by:Cache.load             by: the function that allocates")]
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let no_signals =
         |error| Failure::new(Kind::Work, format_args!("cannot wait for signals: {error}"));
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(no_signals)?;
-    let shown = args.serving.start(&sources, &args.filters)?;
+    let mut shown = args.serving.start(&sources, &args.filters)?;
     shown.announce(args.json)?;
     if !args.json {
         shown.open_browser();

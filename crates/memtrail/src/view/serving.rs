@@ -1,7 +1,7 @@
 //! Where the page is served, and how its address reaches the user.
 
 use std::io::Write as _;
-use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs as _};
+use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs as _, UdpSocket};
 use std::sync::Arc;
 
 use memtrail_server::{Error, Options, Server};
@@ -29,8 +29,13 @@ pub(crate) struct Serving {
 /// A page that is being served, until it is dropped.
 pub(crate) struct Shown {
     server: Server,
+    /// For other machines too, if it is there for them.
     url: String,
+    /// For the browser on this machine.
+    local: String,
     no_open: bool,
+    /// What leads the browser to the page.
+    redirect: Option<browser::Redirect>,
 }
 
 impl Serving {
@@ -57,8 +62,12 @@ impl Serving {
         })?;
         let fragment = address::fragment(filters);
         let hash = if fragment.is_empty() { "" } else { "#" };
-        let url = format!("{}{hash}{fragment}", server.url());
-        Ok(Shown { server, url, no_open: self.no_open })
+        let local = format!("{}{hash}{fragment}", server.url());
+        let listens = server.address().ip();
+        let outward = listens.is_unspecified().then(|| outward(listens)).flatten();
+        let url = outward.map(|ip| format!("{}{hash}{fragment}", server.url_at(ip)));
+        let url = url.unwrap_or_else(|| local.clone());
+        Ok(Shown { server, url, local, no_open: self.no_open, redirect: None })
     }
 
     fn options(&self) -> Result<Options, Failure> {
@@ -89,6 +98,16 @@ fn resolve(listen: &str) -> Result<IpAddr, Failure> {
     })
 }
 
+/// The address by which other machines reach this one, as far as the system's routes tell. To connect
+/// a socket of this kind sends nothing; the addresses are those for documentation.
+fn outward(listens: IpAddr) -> Option<IpAddr> {
+    let far = if listens.is_ipv4() { "192.0.2.1" } else { "2001:db8::1" };
+    let socket = UdpSocket::bind((listens, 0)).ok()?;
+    socket.connect((far, 9)).ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    (!ip.is_unspecified() && !ip.is_loopback()).then_some(ip)
+}
+
 impl Shown {
     /// The page's address, with the token and the filter.
     pub(crate) fn url(&self) -> &str {
@@ -106,6 +125,12 @@ impl Shown {
             )?;
         } else {
             writeln!(out, "{}", self.url)?;
+            if self.server.address().ip().is_unspecified() {
+                eprintln!(
+                    "memtrail: the page is there at every address of this machine; here: {}",
+                    self.local
+                );
+            }
             eprintln!("memtrail: the page is there until Ctrl-C");
         }
         out.flush()?;
@@ -113,9 +138,9 @@ impl Shown {
     }
 
     /// Shows the page, if it should be and there is where.
-    pub(crate) fn open_browser(&self) {
+    pub(crate) fn open_browser(&mut self) {
         if !self.no_open {
-            browser::open(&self.url);
+            self.redirect = browser::open(&self.local);
         }
     }
 }

@@ -1,7 +1,15 @@
 //! Exit codes, signals, uncaught exceptions, `at_exit`: the same end with and without us.
 
+use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use memtrail_recording::{FileState, SnapshotOutcome};
+
 use crate::compilers::named;
-use crate::programs::build;
+use crate::contents::read;
+use crate::programs::{build, build_with};
 use crate::running::Case;
 use crate::transparency::on_each;
 
@@ -38,3 +46,51 @@ on_each!(at_exit, |compiler| {
         Case::new(&build(&named(compiler), "at_exit_order"), &[mode]).same();
     }
 });
+
+/// The handler may come while its thread writes a sample, and so holds a lock or is in our allocator.
+#[test]
+fn a_signal_handler_exits_while_a_sample_is_written() {
+    let program =
+        build_with(&named("ocaml-4.14.1000"), "handler_exits", &["handler_exits_stubs.c"]);
+    let mut interrupted = 0;
+    for turn in 0..200 {
+        let microseconds = (20_000 + 997 * turn).to_string();
+        let recorded = Case::new(&program, &[&microseconds]).options(&["--rate", "1"]).same();
+        let description = read(&recorded.recording).description;
+        assert_eq!(description.trace.state, FileState::Complete);
+        interrupted += u32::from(description.notes.iter().any(|note| note.contains("midst")));
+        // It happens in a few of ten runs, and is told.
+        if interrupted >= 3 {
+            return;
+        }
+    }
+    panic!("only {interrupted} of 200 runs were interrupted where it matters");
+}
+
+/// A copy that hangs, as on a file system that does not answer, is given up.
+#[test]
+fn a_snapshot_writer_hangs_at_the_end() {
+    let program = build(&named("ocaml-4.14.1000"), "exits_large");
+    let options = ["--rate", "1e-3", "--snapshot", "exit"];
+    let case = Case::new(&program, &[]).options(&options);
+    let (mut child, recording) = case.start_recorded();
+    let child_of = |pid: u32| -> Option<u32> {
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    };
+    let copy = loop {
+        if let Some(copy) = child_of(child.id()).and_then(child_of) {
+            break copy.to_string();
+        }
+        assert_eq!(child.try_wait().expect("wait"), None, "the copy was not seen");
+        thread::sleep(Duration::from_micros(200));
+    };
+    assert!(Command::new("kill").args(["-STOP", &copy]).status().expect("kill").success());
+    assert_eq!(child.wait().expect("wait").code(), Some(4));
+    let snapshots = read(&recording).description.snapshots.expect("a list");
+    let [snapshot] = snapshots.as_slice() else { panic!("{snapshots:?}") };
+    match &snapshot.outcome {
+        SnapshotOutcome::Failed { reason } => assert!(reason.contains("hung"), "{reason}"),
+        outcome @ SnapshotOutcome::Complete { .. } => panic!("{outcome:?}"),
+    }
+}

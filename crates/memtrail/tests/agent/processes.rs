@@ -4,8 +4,11 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memtrail_recording::Outcome;
+
 use crate::compilers::named;
-use crate::programs::build;
+use crate::contents::read;
+use crate::programs::{build, build_around, build_with};
 use crate::running::Case;
 use crate::transparency::on_each;
 
@@ -41,4 +44,23 @@ on_each!(daemon, |compiler| {
         assert!(started.elapsed() < Duration::from_secs(60), "the daemon says only {text:?}");
         thread::sleep(Duration::from_millis(20));
     }
+});
+
+on_each!(children_by_vfork, |compiler| {
+    let program = build_with(&named(compiler), "vfork", &["vfork_stubs.c"]);
+    for how in ["exit", "exec", "exec-fails"] {
+        let options = ["--rate", "1e-3", "--snapshot", "exit"];
+        let recorded = Case::new(&program, &[how]).options(&options).same();
+        let contents = read(&recorded.recording);
+        assert!(contents.words("Vfork.keep").0 > 100_000.0 * 7.0, "{how}");
+        assert!(recorded.recording.join("0001.heap").exists(), "{how}: the last snapshot");
+        let outcome = contents.description.outcome;
+        assert!(matches!(outcome, Some(Outcome::Exited { .. })), "{how}: {outcome:?}");
+    }
+});
+
+on_each!(the_executable_is_looked_for_before_the_runtime_starts, |compiler| {
+    let program = build_around(&named(compiler), "reads_exe_first.c");
+    let recorded = Case::new(&program, &[]).same();
+    assert!(read(&recorded.recording).words("Embedded.grow").0 > 100_000.0 * 7.0);
 });

@@ -131,23 +131,18 @@ pub(crate) fn build_plugin(compiler: &Compiler) -> (Program, PathBuf) {
 
 /// A C program that starts the OCaml runtime itself.
 pub(crate) fn build_embedded(compiler: &Compiler) -> Program {
-    let dir = cached(compiler, &["embedded.ml", "embed.c"], "embedded", |dir| {
+    build_around(compiler, "embed.c")
+}
+
+/// Another C program around the same OCaml code.
+pub(crate) fn build_around(compiler: &Compiler, main: &str) -> Program {
+    let dir = cached(compiler, &["embedded.ml", main], "embedded", |dir| {
         let mut ocaml = Command::new(&compiler.ocamlopt);
         ocaml.args(["-g", "-output-complete-obj", "-o", "from_ocaml.o", "embedded.ml"]);
         compile(ocaml.current_dir(dir));
         let mut c = Command::new("gcc");
         c.arg("-I").arg(compiler.headers());
-        c.args([
-            "-g",
-            "embed.c",
-            "from_ocaml.o",
-            "-o",
-            "embed",
-            "-Wl,-E",
-            "-lm",
-            "-ldl",
-            "-lpthread",
-        ]);
+        c.args(["-g", main, "from_ocaml.o", "-o", "embed", "-Wl,-E", "-lm", "-ldl", "-lpthread"]);
         compile(c.current_dir(dir));
     });
     Program { path: dir.join("embed"), variables: Vec::new() }

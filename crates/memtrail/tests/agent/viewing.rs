@@ -89,16 +89,37 @@ impl Page {
         Answer::decode(&bytes[split + 4..]).expect("an answer")
     }
 
-    /// Names and data of events, as they come.
+    /// Names and data of events, as they come. They end with the server.
     fn events(&self) -> impl Iterator<Item = (String, serde_json::Value)> + use<> {
-        let (mut stream, head, _) = self.connect("GET api/events");
-        stream.write_all(format!("{head}\r\n").as_bytes()).expect("send");
-        let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+        let rest = self.url.strip_prefix("http://").expect("an address");
+        let (host, root) = rest.split_at(rest.find('/').expect("a path"));
+        let (host, root) = (host.to_owned(), root.to_owned());
+        let (mut since, mut left) = (String::new(), Vec::new().into_iter());
+        let started = Instant::now();
         std::iter::from_fn(move || {
-            let event = lines.find_map(|line| Some(line.strip_prefix("event: ")?.to_owned()))?;
-            let data = lines.next()?;
-            let data = serde_json::from_str(data.strip_prefix("data: ")?).expect("JSON");
-            Some((event, data))
+            loop {
+                if let Some(event) = left.next() {
+                    let event: serde_json::Value = event;
+                    return Some((event["kind"].as_str()?.to_owned(), event));
+                }
+                assert!(started.elapsed() < 2 * PATIENCE, "no news");
+                let mut stream = TcpStream::connect(&host).ok()?;
+                stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+                let request = format!(
+                    "GET {root}api/events{since} HTTP/1.1\r\nHost: {host}\r\n\
+                     Connection: close\r\n\r\n"
+                );
+                stream.write_all(request.as_bytes()).ok()?;
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).ok()?;
+                let (_, answer) = answer.split_once("\r\n\r\n")?;
+                let answer: serde_json::Value = serde_json::from_str(answer).expect("JSON");
+                since = format!("?since={}", answer["version"]);
+                left = answer["events"].as_array().expect("a list").clone().into_iter();
+                if left.len() == 0 {
+                    thread::sleep(Duration::from_millis(100));
+                }
+            }
         })
     }
 

@@ -82,6 +82,54 @@ fn a_truncated_snapshot_is_refused_or_read_as_far_as_it_is_whole() {
 }
 
 #[test]
+fn figures_of_a_damaged_snapshot_are_marked_as_partial() {
+    let held = Held::new("system", &[]);
+    let whole = fs::read(held.last()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("held.memtrail");
+    fs::create_dir(&recording).unwrap();
+    for file in ["trace.ctf", "recording.json"] {
+        fs::copy(held.recording().join(file), recording.join(file)).unwrap();
+    }
+    let (first, cut) = (recording.join("0001.heap"), recording.join("0002.heap"));
+    fs::write(&first, &whole).unwrap();
+    fs::write(&cut, &whole[..whole.len() - 60]).unwrap();
+    let check = |words: &[&str]| {
+        let output = heap(words);
+        let (code, message) = complaint(&output);
+        assert_eq!(code, Some(3), "{words:?}: {message}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("partial: ") && text.contains("0002.heap"), "{words:?}: {text}");
+        let json = heap(words.iter().chain(&["--json"]));
+        let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+        assert!(json["partial"].as_str().unwrap().contains("at byte "), "{words:?}: {json}");
+        json
+    };
+    let (cut, first) = (cut.to_str().unwrap(), first.to_str().unwrap());
+    for command in COMMANDS.iter().filter(|command| command[0] != "strings") {
+        let mut words = command.to_vec();
+        words.insert(1, cut);
+        check(&words);
+    }
+    let recording = recording.to_str().unwrap();
+    check(&["diff", first, cut]);
+    check(&["growth", recording]);
+    check(&["sites", recording]);
+    check(&["block", recording, "1"]);
+    // What keeps a block may be in the part that is missing.
+    for command in ["info", "histogram"] {
+        let json = check(&[command, cut]);
+        assert_eq!(json["unreachable_bytes"], serde_json::Value::Null);
+        let text = heap([command, cut]).stdout;
+        let text = String::from_utf8(text).unwrap();
+        let dead = text.lines().find(|line| line.contains("dead, not yet freed")).unwrap();
+        assert!(dead.contains("unknown"), "{text}");
+    }
+    let info = check(&["info", cut]);
+    assert_eq!(info["pause"], serde_json::Value::Null);
+}
+
+#[test]
 fn a_byte_that_has_changed_is_found() {
     let held = Held::new("system", &[]);
     let mut bytes = fs::read(held.last()).unwrap();
@@ -113,7 +161,8 @@ fn arguments_that_make_no_sense() {
         (&["dominators", file, "--root", "4294967295"], "no root 4294967295"),
         (&["dominators", file, "--root", "Nowhere"], "no root has `Nowhere` in its name"),
         (&["shared", file, "Heap_held / field", "global"], "roots have `Heap_held / field` in"),
-        (&["roots", file, "--min", "lots"], "`lots` is no size"),
+        (&["roots", file, "--min", "lots"], "\"lots\" is not a size"),
+        (&["roots", file, "--min", "every 2GiB"], "\"every 2GiB\" is not a size"),
         (&["roots", file, "--kind", "nonsense"], "there are global, stack"),
         (&["roots", file, "--width", "7"], "--width"),
         (&["diff", file], "one snapshot only"),

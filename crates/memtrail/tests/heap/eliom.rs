@@ -49,10 +49,15 @@ fn an_eliom_page_that_keeps_a_channel_for_each_visit() {
     assert!(leaking.1 > 0.4, "{:.3}", leaking.1);
     assert!(fixed.1 < 0.05, "{:.3}", fixed.1);
 
-    // All channels are held alike, through the table of sessions.
+    // Channels are held through the table of sessions. Session numbers are random, and where they
+    // collide in it a few channels may have a shorter way through their session's own closures.
     let merged = answer("path", &leaking.2, &["--kind", "closure Eliom_comet.f"]);
     let merged = merged.as_array().unwrap();
-    assert_eq!(merged.len(), 1, "{merged:#?}");
-    let shape = merged[0]["shape"].to_string();
-    assert!(shape.contains("Ocsigen_extensions") && shape.contains("Eliommod"), "{shape}");
+    let blocks = |group: &serde_json::Value| group["blocks"].as_u64().unwrap();
+    assert_eq!(merged.iter().map(blocks).sum::<u64>(), 301, "{merged:#?}");
+    assert!(merged.len() <= 3 && blocks(&merged[0]) > 270, "{merged:#?}");
+    for group in merged {
+        let shape = group["shape"].to_string();
+        assert!(shape.contains("Eliommod"), "{shape}");
+    }
 }

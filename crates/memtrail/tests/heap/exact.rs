@@ -72,6 +72,30 @@ fn kinds_of_roots_and_what_they_keep_together_are_all_there_is() {
 }
 
 #[test]
+fn retained_of_a_kind_is_not_more_than_one_by_one_says() {
+    let held = Held::new("system", &[]);
+    let file = held.last();
+    let kinds = answer("histogram", &file, &["--limit", "0"]);
+    let rows = kinds["rows"].as_array().unwrap();
+    let bytes = |value: &Value| value.as_u64().unwrap();
+    let mut seen_static = false;
+    for row in rows.iter().filter(|row| !row["retained"].is_null()) {
+        let kind = row["kind"].as_str().unwrap();
+        let together = answer("retained", &file, &["--kind", kind]);
+        // Static data is never freed.
+        let in_heap = bytes(&together["bytes"]) - bytes(&together["static_bytes"]);
+        seen_static |= bytes(&together["static_bytes"]) > 0;
+        assert!(bytes(&together["retained"]) >= in_heap, "{kind}: {together}");
+        assert_eq!(together["bytes"], row["bytes"], "{kind}");
+    }
+    assert!(seen_static);
+    let printed = crate::printed(["histogram".as_ref(), file.as_os_str(), "--limit=0".as_ref()]);
+    let computed = printed.lines().filter(|line| line.contains('≥')).count();
+    assert_eq!(computed, rows.iter().filter(|row| !row["retained"].is_null()).count());
+    assert!(printed.contains("–: not computed"), "{printed}");
+}
+
+#[test]
 fn finalisers_keep_what_nothing_else_does() {
     let held = Held::new("system", &[]);
     let roots = answer("roots", &held.last(), &["--kind", "finaliser", "--limit", "0"]);

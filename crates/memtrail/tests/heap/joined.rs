@@ -33,6 +33,23 @@ fn sites_are_those_of_the_blocks_that_retain_most() {
     assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
 }
 
+/// `--limit 0` printed no row of `sites` and `block`, and no string.
+#[test]
+fn limit_zero_is_all_rows() {
+    let held = Held::sampled("1", "system", &[]);
+    let rows =
+        |args: &[&str]| answer("sites", held.recording(), args)["rows"].as_array().unwrap().clone();
+    let all = rows(&["--limit", "0"]);
+    assert!(all.len() > 3, "{}", all.len());
+    assert_eq!(rows(&["--limit", "100000"]), all);
+    assert_eq!(rows(&["--limit", "2"]), all[..2]);
+    let number = all[0]["example"].to_string();
+    let path = held.recording().display().to_string();
+    let block = |limit: &str| printed(["block", &path, &number, "--limit", limit]);
+    assert_eq!(block("0"), block("100000"));
+    assert!(!block("0").contains("--limit"), "{}", block("0"));
+}
+
 #[test]
 fn what_cannot_be_joined_is_refused() {
     let held = Held::new("system", &[]);

@@ -15,10 +15,13 @@ mod programs;
 mod running;
 
 mod bad_input;
+mod bigarrays;
 mod bounded;
+mod compared;
 mod coqc;
 mod eliom;
 mod exact;
+mod finalised;
 mod joined;
 mod looks;
 
@@ -35,6 +38,17 @@ use crate::running::{Case, Recorded};
 fn heap<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
     command.env_remove("COLUMNS").arg("heap").args(args).output().unwrap()
+}
+
+/// The last snapshot of a recording.
+fn last_snapshot(recording: &Path) -> PathBuf {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(recording)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|name| name == "heap"))
+        .collect();
+    files.sort();
+    files.pop().expect("a snapshot")
 }
 
 /// What a command prints that has nothing to complain about.
@@ -89,13 +103,7 @@ impl Held {
 
     /// The snapshot that was taken at the end.
     fn last(&self) -> PathBuf {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(self.recording())
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|name| name == "heap"))
-            .collect();
-        files.sort();
-        files.pop().expect("a snapshot")
+        last_snapshot(self.recording())
     }
 
     /// What the program said that is reachable from there.

@@ -1,6 +1,7 @@
 //! `Memtrail.dump`.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
@@ -36,6 +37,27 @@ fn check(compiler: &str, options: &[&str]) {
         .expect("memtrail heap info");
     let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("JSON");
     assert_eq!((&info["reason"], &info["label"]), (&"program".into(), &"empty".into()));
+    chosen_by_label(&recorded.recording);
+}
+
+/// A number comes first: the fifth snapshot's label is "3".
+fn chosen_by_label(recording: &Path) {
+    let number = |chosen: &str| {
+        let info = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+            .args(["heap", "info", "--json", "--snapshot", chosen])
+            .arg(recording)
+            .output()
+            .expect("memtrail heap info");
+        let complaint = String::from_utf8_lossy(&info.stderr).into_owned();
+        let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap_or_default();
+        (info["number"].as_u64(), complaint)
+    };
+    assert_eq!(number("in a finaliser").0, Some(9));
+    assert_eq!(number("3").0, Some(3));
+    let (none, complaint) = number("nowhere");
+    assert_eq!(none, None);
+    assert!(complaint.contains("no snapshot \"nowhere\""), "{complaint}");
+    assert!(complaint.contains("9 (\"in a finaliser\")"), "{complaint}");
 }
 
 on_each!(a_program_takes_snapshots_of_its_own, |compiler| check(compiler, &["--snapshot", "off"]));

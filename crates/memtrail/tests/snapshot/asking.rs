@@ -74,6 +74,11 @@ impl Running {
         ask(&self.pid)
     }
 
+    /// The same, and gives up after so many seconds.
+    pub(crate) fn ask_within(&self, seconds: u32) -> Output {
+        ask_with(&["--wait", &seconds.to_string()], &self.pid)
+    }
+
     /// Asks, and reads what was written.
     pub(crate) fn snapshot(&self) -> Heap {
         let output = self.ask();
@@ -125,8 +130,13 @@ pub(crate) fn snapshots_of(recording: &Path) -> Vec<Snapshot> {
 
 /// `memtrail snapshot --json` of whatever is named.
 pub(crate) fn ask(named: &str) -> Output {
+    ask_with(&[], named)
+}
+
+fn ask_with(options: &[&str], named: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
-    command.args(["snapshot", "--json", named]).output().expect("memtrail snapshot")
+    command.args(["snapshot", "--json"]).args(options).arg(named);
+    command.output().expect("memtrail snapshot")
 }
 
 /// Processes that this one started, also those that have ended and that nobody has waited for.

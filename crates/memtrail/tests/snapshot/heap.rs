@@ -35,6 +35,8 @@ pub(crate) struct Root {
 pub(crate) struct Heap {
     pub(crate) blocks: Vec<Block>,
     pub(crate) roots: Vec<Root>,
+    /// What roots can be, whether or not any is that.
+    pub(crate) labels: Vec<String>,
     /// Ephemerons: the block, its data, its keys.
     pub(crate) ephemerons: Vec<(u32, Option<u32>, Vec<u32>)>,
     /// Ids in the trace by block.
@@ -98,6 +100,7 @@ impl Heap {
         }
         Heap {
             roots: roots.collect(),
+            labels: snapshot.labels.iter().map(|(label, _)| path(&snapshot, label)).collect(),
             ephemerons: snapshot
                 .ephemerons
                 .iter()
@@ -152,13 +155,15 @@ impl Heap {
         let marked = self.blocks.iter().zip(marked).filter(|(_, marked)| **marked);
         marked
             .filter(|(block, _)| block.space != Space::Static)
+            .filter(|(block, _)| block.space != Space::OffHeap)
             .fold((0, 0), |(blocks, words), (block, _)| (blocks + 1, words + block.wosize + 1))
     }
 
     /// Words of all blocks marked, of static data too, with headers.
     pub(crate) fn words(&self, marked: &[bool]) -> u64 {
         let marked = self.blocks.iter().zip(marked).filter(|(_, marked)| **marked);
-        marked.map(|(block, _)| block.wosize + 1).sum()
+        let in_heap = marked.filter(|(block, _)| block.space != Space::OffHeap);
+        in_heap.map(|(block, _)| block.wosize + 1).sum()
     }
 
     /// The roots at a path, and those below it.

@@ -24,6 +24,7 @@ mod heap;
 
 mod compilers_at_work;
 mod moments;
+mod privileges;
 mod server_at_work;
 mod shapes;
 mod stacks;

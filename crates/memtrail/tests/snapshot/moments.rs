@@ -133,3 +133,56 @@ fn whoever_reads_the_output_sees_its_end_while_snapshots_are_written() {
     let complete = |outcome: &SnapshotOutcome| matches!(outcome, SnapshotOutcome::Complete { .. });
     assert!(snapshots_of(&recorded.recording).iter().all(|s| complete(&s.outcome)));
 }
+
+/// Asks again and again while domains are at work, the first of them the main one.
+fn answered_each_time(work: &str) {
+    let program = build(&named("ocaml-5.3.0"), "busy_domains");
+    let shell = format!("export WORK={work}");
+    let running = Running::start_after(&shell, &program, &["--rate", "1e-4"]);
+    for round in 0..12 {
+        let answer = running.ask_within(20);
+        assert!(answer.status.success(), "request {round}: {answer:?}");
+    }
+    let ended = running.end();
+    assert_eq!((ended.stdout.as_str(), ended.code), ("done\n", Some(0)));
+}
+
+#[test]
+fn one_busy_domain_answers_each_time() {
+    answered_each_time("allocating");
+    answered_each_time("looping");
+}
+
+#[test]
+fn four_busy_domains_answer_each_time() {
+    answered_each_time("allocating,allocating,allocating,allocating");
+    answered_each_time("looping,looping,looping,looping");
+}
+
+#[test]
+fn eight_busy_domains_answer_each_time() {
+    answered_each_time(&["allocating"; 8].join(","));
+}
+
+#[test]
+fn busy_domains_answer_while_the_main_one_waits() {
+    answered_each_time("joining,allocating,looping,allocating,looping");
+}
+
+#[test]
+fn idle_and_busy_domains_that_begin_and_end_answer_each_time() {
+    answered_each_time("napping,spawning,allocating,napping");
+    answered_each_time("spawning,spawning,looping");
+}
+
+// On OCaml 4 each request registered a thread of ours, which took an identifier.
+on_each!(thread_identifiers_do_not_move, |compiler| {
+    let program = build(&named(compiler), "thread_ids");
+    let alone = Case::new(&program, &[]).stdin(b"\n").plain().stdout();
+    let (_, alone) = alone.split_once('\n').expect("its number, and what it printed behind");
+    let running = Running::start(&program, &[]);
+    for _ in 0..3 {
+        running.snapshot();
+    }
+    assert_eq!(running.end().stdout, alone);
+});

@@ -43,6 +43,15 @@ on_each!(each_thread_by_its_number, |compiler| {
     assert_eq!(words, [1000, 2000, 3000], "{held:?}");
     let threads: Vec<_> = held.iter().map(|(path, _)| path).collect();
     assert!(threads.windows(2).all(|pair| pair[0] != pair[1]), "{threads:?}");
+    // A thread of ours is among the runtime's when nothing runs. It had the number of the first.
+    let is_number = |part: &str| part.parse::<u64>().is_ok();
+    let of_thread = |path: &&String| {
+        path.strip_prefix("stack/").is_some_and(|path| path.split('/').all(is_number))
+    };
+    let mut threads: Vec<_> = heap.labels.iter().filter(of_thread).collect();
+    threads.sort();
+    assert!(threads.len() >= 4, "{threads:?}");
+    assert!(threads.windows(2).all(|pair| pair[0] != pair[1]), "{threads:?}");
     assert_eq!(running.end().stdout, "done\n");
 });
 

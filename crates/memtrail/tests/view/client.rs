@@ -29,6 +29,27 @@ impl View {
     pub(crate) fn start<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
         command.args(["view", "--no-open"]).args(args);
+        Self::spawn(command)
+    }
+
+    /// Starts `memtrail view ARGS` with these variables in its environment, which may open a
+    /// browser.
+    pub(crate) fn start_with(args: &[&str], environment: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.arg("view").args(args).env_remove("SSH_CONNECTION");
+        command.envs(environment.iter().copied());
+        Self::spawn(command)
+    }
+
+    /// Starts `memtrail view --no-open ARGS` in a shell that has done `first`.
+    pub(crate) fn start_under(first: &str, args: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{first}; exec \"$@\""), "sh"]);
+        command.args([env!("CARGO_BIN_EXE_memtrail"), "view", "--no-open"]).args(args);
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("start memtrail view");
         let mut url = String::new();
@@ -38,7 +59,7 @@ impl View {
     }
 
     /// `127.0.0.1:8080` and `/TOKEN/`.
-    fn parts(&self) -> (&str, &str) {
+    pub(crate) fn parts(&self) -> (&str, &str) {
         let rest = self.url.strip_prefix("http://").unwrap_or_else(|| panic!("{:?}", self.url));
         let rest = rest.split('#').next().expect("there is a first part");
         rest.split_at(rest.find('/').expect("a path"))
@@ -70,14 +91,14 @@ impl View {
         Answer::decode(&response.body).expect("an answer")
     }
 
-    /// Listens to events: their lines, as they come.
-    pub(crate) fn events(&self) -> impl Iterator<Item = String> + use<> {
-        let (host, root) = self.parts();
-        let mut stream = TcpStream::connect(host).expect("connect");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let head = format!("GET {root}api/events HTTP/1.1\r\nHost: {host}\r\n\r\n");
-        stream.write_all(head.as_bytes()).expect("send");
-        BufReader::new(stream).lines().map_while(Result::ok)
+    /// The news since a version, or all, and the version now.
+    pub(crate) fn events(&self, since: Option<u64>) -> (u64, Vec<serde_json::Value>) {
+        let since = since.map_or_else(String::new, |since| format!("?since={since}"));
+        let response = self.request("GET", &format!("api/events{since}"), "");
+        assert_eq!(response.status, 200);
+        let answer: serde_json::Value = serde_json::from_slice(&response.body).expect("JSON");
+        let events = answer["events"].as_array().expect("a list").clone();
+        (answer["version"].as_u64().expect("a number"), events)
     }
 
     /// Presses Ctrl-C, and waits for the end.

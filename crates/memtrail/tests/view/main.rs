@@ -5,9 +5,12 @@
 mod client;
 mod exported;
 mod offline;
+mod opening;
+mod privacy;
 mod refused;
 mod served;
 mod snapshots;
+mod strangers;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,8 @@
 //! The page of recordings that are there as a whole.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
 use crate::client::View;
 use crate::{complaint, fixture, truncated};
 
@@ -31,12 +34,16 @@ fn several_recordings_have_their_order() {
 }
 
 #[test]
-fn an_open_event_stream_does_not_hold_up_the_end() {
+fn an_open_connection_does_not_hold_up_the_end() {
     let view = View::start([fixture("cache-v2.ctf")]);
-    let mut events = view.events();
-    assert_eq!(events.next().as_deref(), Some("HTTP/1.1 200 OK"));
+    let (host, root) = view.parts();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let request = format!("GET {root}api/events HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut start = [0; 15];
+    stream.read_exact(&mut start).unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200 OK");
     assert_eq!(view.interrupt().status.code(), Some(0));
-    assert!(events.all(|line| !line.starts_with("event: ")));
 }
 
 #[test]
@@ -79,4 +86,27 @@ fn a_trace_without_samples_is_shown() {
     let view = View::start([fixture("empty-v2.ctf")]);
     let about = view.ask(r#"{"ask":"about"}"#);
     assert_eq!(about.header()["recordings"][0]["blocks_recorded"], 0);
+}
+
+/// It printed 127.0.0.1, which is another machine to everybody else.
+#[test]
+fn listening_on_all_addresses_prints_one_that_other_machines_can_use() {
+    let route = std::net::UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
+        socket.connect("192.0.2.1:9")?;
+        socket.local_addr()
+    });
+    let view = View::start([
+        fixture("cache-v2.ctf").into_os_string(),
+        "--listen".into(),
+        "0.0.0.0".into(),
+    ]);
+    let (host, _) = view.parts();
+    match route {
+        Ok(route) => assert!(host.starts_with(&format!("{}:", route.ip())), "{host}"),
+        Err(_) => assert!(host.starts_with("127.0.0.1:"), "no route: {host}"),
+    }
+    // The `Host` that is printed is let in.
+    assert_eq!(view.request("GET", "", "").status, 200);
+    let (_, said) = complaint(&view.interrupt());
+    assert!(said.contains("at every address of this machine; here: http://127.0.0.1:"), "{said}");
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memtrail_engine::Answer;
 use memtrail_heap::model::{Heap, Value};
@@ -93,10 +93,20 @@ fn a_recording_is_shown_with_its_snapshots() {
 fn analysing_is_told_to_the_pages() {
     let folder = tempfile::tempdir().unwrap();
     let view = View::start([recording(folder.path())]);
-    let mut events = view.events();
+    let (version, _) = view.events(None);
     ask(&view, r#"{"ask":"heapstack","snapshot":2}"#);
-    assert!(events.any(|line| line == "event: analysed"));
-    assert_eq!(events.next().as_deref(), Some(r#"data: {"number":2,"of":3,"ready":1,"rec":0}"#));
+    // It is analysed before the page hears of it.
+    let started = Instant::now();
+    let events = loop {
+        let (_, events) = view.events(Some(version));
+        if !events.is_empty() || started.elapsed() > Duration::from_secs(60) {
+            break events;
+        }
+    };
+    let analysed = serde_json::json!({
+        "kind": "analysed", "number": 2, "of": 3, "ready": 1, "rec": 0,
+    });
+    assert_eq!(events, [analysed]);
 }
 
 #[test]
@@ -185,4 +195,37 @@ fn of_snapshots_that_have_no_room_the_newest_stay() {
     assert!(page.len() as u64 <= all - size / 2, "{} of {limit}", page.len());
     let included: Vec<bool> = in_page(&page).into_iter().map(|(_, is_there)| is_there).collect();
     assert_eq!(included, [false, true, true, true]);
+}
+
+/// All the room once went to the recording that was made later.
+#[test]
+fn before_and_after_have_as_many_snapshots_in_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recordings = Vec::new();
+    for (place, name) in ["before.memtrail", "after.memtrail"].into_iter().enumerate() {
+        let recording = folder.path().join(name);
+        fs::create_dir(&recording).unwrap();
+        fs::copy(fixture("cache-v2.ctf"), recording.join("trace.ctf")).unwrap();
+        for number in 1..=3 {
+            // Those of the second are later than all of the first.
+            let bytes = snapshot(number + 3 * place as u64, 60_000);
+            fs::write(recording.join(format!("000{number}.heap")), bytes).unwrap();
+        }
+        recordings.push(recording.display().to_string());
+    }
+    let size = fs::metadata(folder.path().join("after.memtrail/0001.heap")).unwrap().len();
+    let file = folder.path().join("x.html").display().to_string();
+    let html = |limit: &str| {
+        let [before, after] = &recordings[..] else { unreachable!() };
+        let output = memtrail(["html", "-o", &file, "--max-size", limit, "--json", before, after]);
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let of = |place: usize| told["recordings"][place]["snapshots"]["included"].clone();
+        (told["bytes"].as_u64().unwrap(), [of(0), of(1)])
+    };
+    let (all, whole) = html("500M");
+    assert_eq!(whole, [serde_json::json!([1, 2, 3]), serde_json::json!([1, 2, 3])]);
+    // Room for some of the six.
+    let (_, some) = html(&(all - size * 4 / 3 * 3 / 2).to_string());
+    let [before, after] = some.map(|numbers| numbers.as_array().unwrap().len());
+    assert!(before > 0 && before + after < 6 && before.abs_diff(after) <= 1, "{before}, {after}");
 }

@@ -1,0 +1,31 @@
+//! `memtrail completions`: completion scripts for shells.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use crate::Cli;
+use crate::error::Failure;
+
+/// Print a completion script for a shell
+///
+/// Examples:
+///   memtrail completions bash > ~/.local/share/bash-completion/completions/memtrail
+///   memtrail completions zsh > "${fpath[1]}/_memtrail"
+///   memtrail completions fish > ~/.config/fish/completions/memtrail.fish
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    /// Shell to print the script for
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    // `generate` panics where writing fails.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "memtrail", &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,22 @@
+//! At which rate blocks were sampled, from a recording's file to the engine's list.
+
+use memtrail_engine::describe::RateList;
+use memtrail_profile::estimate::Adapted;
+use memtrail_recording::Recording;
+use memtrail_recording::rates::{RATES_FILE, Rates};
+
+/// What the recording's file says; nothing for bare traces and constant rates.
+pub(crate) fn list(recording: &Recording) -> Option<RateList> {
+    let bytes = std::fs::read(recording.path.join(RATES_FILE)).ok()?;
+    // What stands before an unreadable line is right all the same.
+    let (rates, _) = Rates::parse(&bytes);
+    (!rates.changes.is_empty()).then_some(RateList(rates.changes))
+}
+
+/// How far the rate was lowered, after what it was at first.
+pub(crate) fn adapted(adapted: &Adapted) -> String {
+    format!(
+        "adapted down to {:.2e}; effective mean {:.2e}",
+        adapted.lowest_samples_per_word, adapted.mean_samples_per_word
+    )
+}

@@ -1,0 +1,77 @@
+//! What `memtrail run` leaves behind if recorded processes outlive the program that it started, as
+//! daemons do: a process that goes on writing for them, and completes their recordings at their end.
+//!
+//! It has no terminal, no descriptor and no environment that anyone waits for, and ends with the last
+//! of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use memtrail_recording::is_alive;
+use memtrail_recording::session::{OPTIONS_FILE, Options};
+
+use super::ending;
+use super::process::{self, End};
+use super::relay::Service;
+use super::session::Session;
+use crate::error::{Failure, Kind};
+
+/// Between looks at whether they have ended.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Keep a session for the processes of it that run on
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The session's folder
+    session: PathBuf,
+}
+
+/// Starts it, if recorded processes run on; whether the session is its own from now on.
+pub(super) fn take_over(session: &Path) -> bool {
+    if survivors(session).is_empty() {
+        return false;
+    }
+    let mut command = Command::new("/proc/self/exe");
+    command.arg("keep-session").arg(session).current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    process::detach(&mut command);
+    command.spawn().is_ok()
+}
+
+/// The program of that process.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let failed = |error| Failure::new(Kind::Work, format_args!("cannot keep the session: {error}"));
+    let options = Options::load(&args.session).map_err(failed)?;
+    let session = Session::adopt(args.session.clone());
+    let relay = Service::go_on(session.folder(), &options).ok();
+    loop {
+        let known = survivors(session.folder());
+        if known.is_empty() {
+            break;
+        }
+        // They may have children by then.
+        while known.iter().any(|&pid| is_alive(pid)) {
+            thread::sleep(LOOK);
+        }
+    }
+    // Nobody is asked how they ended, and nobody is told.
+    ending::settle(&session, 0, End::Exited(0));
+    drop(relay);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Processes that agents of this session are recording, or would: they have its options mapped.
+fn survivors(session: &Path) -> Vec<u32> {
+    let options = session.join(OPTIONS_FILE);
+    let Some(options) = options.to_str() else { return Vec::new() };
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| {
+            let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+            maps.lines().any(|line| line.ends_with(options)) && is_alive(*pid)
+        })
+        .collect()
+}

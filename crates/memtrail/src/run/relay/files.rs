@@ -1,0 +1,217 @@
+//! The files of recordings, as agents ask for them: by kind and number, never by path.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use memtrail_recording::is_alive;
+use memtrail_recording::rates::RATES_FILE;
+use memtrail_recording::relay::{Operation, Sender};
+use memtrail_recording::session::{Options, State, Status};
+use memtrail_recording::threads::THREADS_FILE;
+use memtrail_recording::{
+    ASK_FILE, Description, TRACE_FILE, snapshot_name, unfinished_snapshot_name,
+};
+
+use super::Recordings;
+
+/// A writer that is gone and has not asked for anything for so long does not come back.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A process, by its number and image.
+type Process = (u32, u32);
+
+pub(super) struct Files {
+    session: PathBuf,
+    options: Options,
+    recordings: Recordings,
+    open: HashMap<(Process, &'static str), File>,
+    snapshots: HashMap<(Process, u64), Writing>,
+}
+
+/// A snapshot under way.
+struct Writing {
+    file: File,
+    author: u32,
+    last: Instant,
+}
+
+impl Files {
+    pub(super) fn new(session: PathBuf, options: Options) -> Self {
+        Self {
+            session,
+            options,
+            recordings: Recordings::default(),
+            open: HashMap::new(),
+            snapshots: HashMap::new(),
+        }
+    }
+
+    /// Does what was asked, and gives the answer or the system's error number.
+    pub(super) fn serve(
+        &mut self,
+        sender: Sender,
+        operation: Operation,
+        payload: &[u8],
+    ) -> Result<Vec<u8>, i32> {
+        self.try_serve(sender, operation, payload)
+            .map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+    }
+
+    fn try_serve(
+        &mut self,
+        sender: Sender,
+        operation: Operation,
+        payload: &[u8],
+    ) -> io::Result<Vec<u8>> {
+        let process = (sender.pid, sender.image);
+        let done = |()| Vec::new();
+        match operation {
+            Operation::Hold => Ok(Vec::new()),
+            Operation::Begin { forked } => self.begin(sender.pid, forked, payload),
+            Operation::Report => self.report(process, payload).map(done),
+            Operation::Describe => {
+                let description: Description = serde_json::from_slice(payload)?;
+                let saved = description.save(&self.folder(process)?);
+                saved.map_err(|error| match error {
+                    memtrail_recording::Error::Io { source, .. } => source,
+                    _ => io::Error::from_raw_os_error(libc::EIO),
+                })?;
+                Ok(Vec::new())
+            }
+            Operation::Trace(offset) => {
+                write_last(self.part(process, TRACE_FILE)?, offset, payload).map(done)
+            }
+            Operation::Threads(offset) => {
+                write_last(self.part(process, THREADS_FILE)?, offset, payload).map(done)
+            }
+            Operation::Rates(offset) => {
+                write_last(self.part(process, RATES_FILE)?, offset, payload).map(done)
+            }
+            Operation::BeginSnapshot(number) => {
+                let path = self.folder(process)?.join(unfinished_snapshot_name(number));
+                let file =
+                    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+                // Some file systems have no locks.
+                let _ = file.lock();
+                let writing = Writing { file, author: sender.author, last: Instant::now() };
+                self.snapshots.insert((process, number), writing);
+                Ok(Vec::new())
+            }
+            Operation::WriteSnapshot(number, offset) => {
+                let writing = self.snapshots.get_mut(&(process, number)).ok_or(not_there())?;
+                writing.last = Instant::now();
+                writing.file.write_all_at(payload, offset).map(done)
+            }
+            Operation::FinishSnapshot(number) => {
+                let folder = self.folder(process)?;
+                let part = folder.join(unfinished_snapshot_name(number));
+                let writing = self.snapshots.remove(&(process, number)).ok_or(not_there())?;
+                std::fs::rename(part, folder.join(snapshot_name(number)))?;
+                drop(writing);
+                Ok(Vec::new())
+            }
+            Operation::RemoveSnapshot(number) => {
+                let part = self.folder(process)?.join(unfinished_snapshot_name(number));
+                self.snapshots.remove(&(process, number));
+                std::fs::remove_file(part).map(done)
+            }
+            Operation::TakeAsk => {
+                std::fs::remove_file(self.folder(process)?.join(ASK_FILE)).map(done)
+            }
+        }
+    }
+
+    /// The image's number in four bytes, then the folder's path.
+    fn begin(&mut self, pid: u32, forked: bool, program: &[u8]) -> io::Result<Vec<u8>> {
+        let program = String::from_utf8_lossy(program);
+        let made = self.options.make_folder(&program, pid, forked);
+        let (folder, image) = made.map_err(|(_, error)| error)?;
+        let mut answer = image.to_le_bytes().to_vec();
+        answer.extend(folder.as_os_str().as_bytes());
+        // Whoever keeps the session after us must know it, too.
+        let state = State::Recording { folder: folder.clone(), failure: None };
+        let program = program.into_owned();
+        Status { pid, image, program, state }.save(&self.session)?;
+        self.recordings.insert((pid, image), folder);
+        Ok(answer)
+    }
+
+    fn report(&mut self, process: Process, text: &[u8]) -> io::Result<()> {
+        let mut status = Status::parse(text)?;
+        if (status.pid, status.image) != process {
+            return Err(not_there());
+        }
+        if let State::Recording { folder, .. } = &mut status.state {
+            // What we know, whatever it says.
+            *folder = self.folder(process)?;
+        }
+        status.save(&self.session)
+    }
+
+    /// The folder of a process's recording: of those only that we made, or that agents reported
+    /// while they could.
+    fn folder(&mut self, process: Process) -> io::Result<PathBuf> {
+        if let Some(folder) = self.recordings.get(&process) {
+            return Ok(folder.clone());
+        }
+        for status in Status::load_all(&self.session)? {
+            if let State::Recording { folder, .. } = status.state {
+                self.recordings.entry((status.pid, status.image)).or_insert(folder);
+            }
+        }
+        self.recordings.get(&process).cloned().ok_or_else(not_there)
+    }
+
+    /// A file that only grows.
+    fn part(&mut self, process: Process, name: &'static str) -> io::Result<&File> {
+        if !self.open.contains_key(&(process, name)) {
+            let path = self.folder(process)?.join(name);
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false).mode(0o600);
+            let file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
+            self.open.insert((process, name), file);
+        }
+        self.open.get(&(process, name)).ok_or_else(not_there)
+    }
+
+    /// Lets go of snapshots whose writers were killed.
+    pub(super) fn remove_abandoned(&mut self) {
+        let gone =
+            |writing: &Writing| writing.last.elapsed() > PATIENCE && !is_alive(writing.author);
+        let abandoned: Vec<_> = self
+            .snapshots
+            .iter()
+            .filter(|(_, writing)| gone(writing))
+            .map(|(&key, _)| key)
+            .collect();
+        for (process, number) in abandoned {
+            if let Ok(folder) = self.folder(process) {
+                let _ = std::fs::remove_file(folder.join(unfinished_snapshot_name(number)));
+            }
+            self.snapshots.remove(&(process, number));
+        }
+    }
+}
+
+/// Writes what is to be the end of a file. Should it fail, the file ends where it did.
+fn write_last(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    if file.metadata()?.len() < offset {
+        return Err(not_there());
+    }
+    // A part of a packet may be there.
+    file.set_len(offset)?;
+    let written = file.write_all_at(bytes, offset);
+    if written.is_err() {
+        let _ = file.set_len(offset);
+    }
+    written
+}
+
+fn not_there() -> io::Error {
+    io::Error::from_raw_os_error(libc::EINVAL)
+}

@@ -1,0 +1,143 @@
+//! Writes for programs that cannot reach their recording any more: they gave up their privileges,
+//! changed their root folder, or closed all descriptors.
+//!
+//! A thread of the launcher answers what agents ask through shared memory
+//! ([`memtrail_recording::relay`]). What it reads there is not trusted.
+
+mod files;
+mod shared;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
+
+use memtrail_recording::relay::{Operation, Relay, SLOTS};
+use memtrail_recording::session::Options;
+
+use files::Files;
+use shared::Kernel;
+
+/// Milliseconds between looks when nobody asks for anything.
+const LOOK: u32 = 200;
+/// Looks that make a second.
+const LOOKS_A_SECOND: u32 = 1000 / LOOK;
+/// Bytes that a request may bring in parts.
+const MOST_HELD: usize = 64 << 20;
+
+/// The thread; it ends with the value.
+pub(super) struct Service {
+    relay: &'static Relay,
+    ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Service {
+    /// Starts answering for a session.
+    pub(super) fn start(session: &Path, options: &Options) -> io::Result<Self> {
+        Self::serve(shared::make(session)?, session, options)
+    }
+
+    /// Goes on answering for a session whose launcher has ended.
+    pub(super) fn go_on(session: &Path, options: &Options) -> io::Result<Self> {
+        Self::serve(shared::open(session)?, session, options)
+    }
+
+    fn serve(relay: &'static Relay, session: &Path, options: &Options) -> io::Result<Self> {
+        // From now on the launcher is there.
+        relay.look::<Kernel>();
+        let ended = Arc::new(AtomicBool::new(false));
+        let mut server = Server {
+            relay,
+            files: Files::new(session.to_path_buf(), options.clone()),
+            held: Default::default(),
+        };
+        let told = Arc::clone(&ended);
+        let thread = std::thread::Builder::new()
+            .name("relay".into())
+            .stack_size(256 * 1024)
+            .spawn(move || server.run(&told))?;
+        Ok(Self { relay, ended, thread: Some(thread) })
+    }
+}
+
+impl Service {
+    /// Ends answering, for good or until somebody goes on.
+    pub(super) fn end(mut self, for_good: bool) {
+        self.stop();
+        if for_good {
+            self.relay.close::<Kernel>();
+        }
+        // There is nothing left to do.
+        std::mem::forget(self);
+    }
+
+    fn stop(&mut self) {
+        self.ended.store(true, Relaxed);
+        self.relay.nudge::<Kernel>();
+        if let Some(thread) = self.thread.take() {
+            // It does not panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
+        self.relay.close::<Kernel>();
+    }
+}
+
+struct Server {
+    relay: &'static Relay,
+    files: Files,
+    /// What each slot has brought in parts.
+    held: [Vec<u8>; SLOTS],
+}
+
+impl Server {
+    fn run(&mut self, ended: &AtomicBool) {
+        let mut looks = 0;
+        while !ended.load(Relaxed) {
+            let seen = self.relay.posted();
+            let (requests, abandoned) = self.relay.look::<Kernel>();
+            for slot in abandoned {
+                self.held[slot] = Vec::new();
+            }
+            let idle = requests.is_empty();
+            for request in requests {
+                let held = &mut self.held[request.slot];
+                let result = match request.operation {
+                    None => Err(libc::EINVAL),
+                    Some(_) if held.len() + request.payload.len() > MOST_HELD => Err(libc::EFBIG),
+                    Some(Operation::Hold) => {
+                        held.extend(request.payload);
+                        self.relay.answer::<Kernel>(request.slot, Ok(&[]));
+                        continue;
+                    }
+                    Some(operation) => {
+                        held.extend(request.payload);
+                        self.files.serve(request.sender, operation, held)
+                    }
+                };
+                // What is kept for the next request is small.
+                held.clear();
+                held.shrink_to(1 << 20);
+                self.relay
+                    .answer::<Kernel>(request.slot, result.as_deref().map_err(|&errno| errno));
+            }
+            if idle {
+                looks += 1;
+                if looks % LOOKS_A_SECOND == 0 {
+                    self.files.remove_abandoned();
+                }
+                self.relay.sleep::<Kernel>(seen, LOOK);
+            }
+        }
+    }
+}
+
+/// Where the recording of a process is, as the launcher knows.
+type Recordings = std::collections::HashMap<(u32, u32), PathBuf>;

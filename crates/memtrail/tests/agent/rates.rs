@@ -1,0 +1,199 @@
+//! Rates that change while a program runs: estimates against exact totals, and what is recorded.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use memtrail_profile::estimate::{Estimate, Estimator, Sum};
+use memtrail_recording::rates::{RATES_FILE, Rates};
+use memtrail_trace::{SampleRate, Words};
+
+use crate::compilers::named;
+use crate::contents::read;
+use crate::programs::build;
+use crate::running::{Case, Recorded};
+
+const RATE: f64 = 1e-3;
+
+/// Estimates of one total over all runs, against the truth.
+#[derive(Default)]
+struct Score {
+    runs: f64,
+    errors: f64,
+    squares: f64,
+    claimed: f64,
+    beyond_three: f64,
+}
+
+impl Score {
+    fn add(&mut self, estimate: Estimate, truth: f64) {
+        let error = estimate.value - truth;
+        self.runs += 1.0;
+        self.errors += error;
+        self.squares += error * error;
+        self.claimed += estimate.stderr * estimate.stderr;
+        self.beyond_three += f64::from(u8::from(error.abs() > 3.0 * estimate.stderr));
+    }
+
+    /// What is wrong. `few` says that some runs have few samples, whose number is skewed.
+    fn verdict(&self, what: &str, few: bool) -> Option<String> {
+        let mean = self.errors / self.runs;
+        let variance = self.squares / self.runs - mean * mean;
+        let z = mean / (variance / self.runs).sqrt();
+        let claimed = self.claimed / self.runs / variance;
+        let line = format!(
+            "{what}: bias {z:.2} standard errors, variance claimed {claimed:.3} times, \
+             beyond three {} of {}",
+            self.beyond_three, self.runs
+        );
+        println!("{line}");
+        let most = if few { 0.05 } else { 0.015 };
+        // The variance of an estimated variance is larger than a normal distribution's, as some
+        // samples count sixteen.
+        let wrong = z.abs() > 4.5
+            || (claimed - 1.0).abs() > 9.0 * (2.0 / self.runs).sqrt()
+            || self.beyond_three > 3.0 + most * self.runs;
+        wrong.then_some(line)
+    }
+}
+
+fn rates(recorded: &Recorded) -> Rates {
+    let bytes = fs::read(recorded.recording.join(RATES_FILE)).unwrap_or_default();
+    let (rates, error) = Rates::parse(&bytes);
+    assert_eq!(error, None);
+    rates
+}
+
+/// Sums of the functions named `alloc_…`, and of all of them.
+fn sums(recording: &Path, rates: &Rates, estimator: &Estimator) -> BTreeMap<String, Sum> {
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    for block in read(recording).blocks {
+        let Some(site) = block.stack.iter().find_map(|f| f.split_once(".alloc_")) else { continue };
+        let halvings = rates.of(block.domain, block.id);
+        assert!(block.samples.is_multiple_of(1 << halvings), "{block:?}");
+        for name in [site.1, "total"] {
+            let sum = sums.entry(name.to_owned()).or_default();
+            estimator.add(sum, Words(block.words), block.source, block.samples, halvings);
+        }
+    }
+    sums
+}
+
+/// Blocks and words, by function, as the program prints them.
+fn truth(stdout: &str) -> BTreeMap<String, (f64, f64)> {
+    let mut all = BTreeMap::new();
+    for line in stdout.lines() {
+        let words: Vec<_> = line.split(' ').collect();
+        let number = |at: usize| words[at].parse::<f64>().expect("a number");
+        let name = words[0].strip_prefix("alloc_").expect("a function");
+        for name in [name, "total"] {
+            let sum: &mut (f64, f64) = all.entry(name.to_owned()).or_default();
+            *sum = (sum.0 + number(1), sum.1 + number(3));
+        }
+    }
+    all
+}
+
+fn hold_against_the_truth(compiler: &str, program: &str, runs: u32) {
+    let program = build(&named(compiler), program);
+    let estimator = Estimator::new(SampleRate(RATE), 64);
+    let (mut bytes, mut blocks): (BTreeMap<_, Score>, BTreeMap<_, Score>) = Default::default();
+    let mut changes = 0;
+    for seed in 1..=runs {
+        let seed = seed.to_string();
+        let options = ["--rate", "1e-3", "--vary-rate", "--seed", &seed];
+        let recorded = Case::new(&program, &[&seed]).options(&options).recorded();
+        assert!(recorded.seen.status.success(), "{:?}", recorded.seen);
+        let rates = rates(&recorded);
+        changes += rates.changes.values().map(Vec::len).sum::<usize>();
+        let sums = sums(&recorded.recording, &rates, &estimator);
+        for (name, (count, words)) in truth(&recorded.seen.stdout()) {
+            let sum = sums.get(&name).copied().unwrap_or_default();
+            blocks.entry(name.clone()).or_default().add(estimator.blocks(&sum), count);
+            bytes.entry(name).or_default().add(estimator.bytes(&sum), 8.0 * words);
+        }
+    }
+    assert!(changes > 10 * runs as usize, "the rate changed {changes} times in {runs} runs");
+    let verdict = |what: &str, all: BTreeMap<String, Score>| -> Vec<String> {
+        let judge = |(name, score): (String, Score)| {
+            score.verdict(&format!("{compiler}, {what} of {name}"), name != "total")
+        };
+        all.into_iter().filter_map(judge).collect()
+    };
+    let wrong = [verdict("bytes", bytes), verdict("blocks", blocks)].concat();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn changing_rates_are_unbiased_system() {
+    hold_against_the_truth("system", "exact", 400);
+}
+
+#[test]
+fn changing_rates_are_unbiased_ocaml_4_14() {
+    hold_against_the_truth("ocaml-4.14.1000", "exact", 200);
+}
+
+#[test]
+fn changing_rates_are_unbiased_ocaml_5_3() {
+    hold_against_the_truth("ocaml-5.3.0", "exact", 400);
+}
+
+#[test]
+fn changing_rates_are_unbiased_in_several_domains() {
+    hold_against_the_truth("ocaml-5.3.0", "exact_domains", 200);
+}
+
+fn report(recording: &Path) -> serde_json::Value {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let output = command.args(["report", "--json"]).arg(recording).output().expect("it starts");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn adapted(compiler: &str) {
+    let program = build(&named(compiler), "churn");
+    let recorded = |options: &[&str]| Case::new(&program, &["40"]).options(options).recorded();
+    let words = |recorded: &Recorded| {
+        let contents = read(&recorded.recording);
+        let samples: u64 = contents.blocks.iter().map(|block| block.samples).sum();
+        (contents.blocks.len(), samples as f64 / contents.rate)
+    };
+    let adapted = recorded(&[]);
+    assert!(adapted.seen.status.success(), "{:?}", adapted.seen);
+    let rates = rates(&adapted);
+    let lowest = rates.changes.values().flatten().map(|&(_, halvings)| halvings).max();
+    assert!(lowest >= Some(1), "a program that does nothing but allocate: {rates:?}");
+
+    let report = report(&adapted.recording);
+    let allocated = &report["report"]["totals"]["allocated"];
+    let shown = &report["report"]["trace"]["adapted"];
+    assert!(shown["lowest_samples_per_word"].as_f64() < Some(1e-4), "{shown}");
+    assert!(shown["mean_samples_per_word"].as_f64() < Some(1e-4), "{shown}");
+    let claimed = allocated["bytes_stderr"].as_f64().expect("a standard error");
+    let if_constant = (allocated["bytes"].as_f64().expect("an estimate") * 8.0 / 1e-4).sqrt();
+    assert!(claimed > 1.3 * if_constant, "{claimed}, where a constant rate has {if_constant}");
+
+    let constant = recorded(&["--rate", "1e-4"]);
+    assert!(!constant.recording.join(RATES_FILE).exists(), "--rate sets a constant rate");
+    let ((few, estimate), (many, truth)) = (words(&adapted), words(&constant));
+    assert!(2 * few < many, "{few} blocks of {many}");
+    // Each sample counts 2^12 at most, so that five standard errors are at most this much.
+    let weight = f64::from(1 << lowest.unwrap_or(0));
+    let error = 5.0 * (truth * weight / 1e-4).sqrt();
+    assert!((estimate - truth).abs() < error, "{estimate} words, where there are {truth}");
+}
+
+#[test]
+fn the_default_rate_adapts_to_a_program_that_allocates_much_system() {
+    adapted("system");
+}
+
+#[test]
+fn the_default_rate_adapts_to_a_program_that_allocates_much_ocaml_4_14() {
+    adapted("ocaml-4.14.1000");
+}
+
+#[test]
+fn the_default_rate_adapts_to_a_program_that_allocates_much_ocaml_5_3() {
+    adapted("ocaml-5.3.0");
+}
