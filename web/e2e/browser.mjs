@@ -13,8 +13,8 @@ after(() => browser.close());
 /** Patience on a busy machine; no test depends on how long anything takes. */
 const timeout = 90_000;
 
-/** Opens a page, hands it to `use`, and checks what it did meanwhile. */
-export async function visit(url, use, { width = 1280, height = 860, ...options } = {}) {
+/** Opens a page, hands it to `act`, and checks what it did meanwhile. */
+export async function visit(url, act, { width = 1280, height = 860, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, reducedMotion: "reduce", ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
@@ -31,7 +31,7 @@ export async function visit(url, use, { width = 1280, height = 860, ...options }
   try {
     await page.goto(url);
     await settled(page);
-    await use(page, wrong);
+    await act(page, wrong);
     assert.deepEqual(wrong, []);
   } finally {
     await context.close();

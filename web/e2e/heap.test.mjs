@@ -9,7 +9,7 @@ import { fixture, offline, recordKept, scratch, serve } from "./program.mjs";
 const kept = await recordKept();
 const server = await serve([kept]);
 after(() => server.stop());
-const places = [["served", server.url], ["offline", offline([kept], [], "snapshots")]];
+const places = [["served", server.url], ["offline", offline([kept], ["--contents"], "snapshots")]];
 
 const VIEWS = ["Roots", "Dominators", "Kinds", "Paths", "Stack", "Changes", "Sites", "Strings"];
 
@@ -166,6 +166,13 @@ for (const [place, url] of places) {
       await page.getByRole("radio", { name: "Growth" }).click();
       await settled(page);
       await rows(page).filter({ hasText: "string" }).first().waitFor();
+    }));
+
+  test(`${place}: the first snapshot is compared as what was before`, () =>
+    visit(`${url}#view=changes&snap=1`, async (page) => {
+      const [before, after] = [page.getByLabel("snapshot before"), page.getByLabel("snapshot after")];
+      assert.equal(await before.inputValue(), "1");
+      assert.ok(Number(await after.inputValue()) > 1);
     }));
 
   test(`${place}: every view in both themes at any width`, () =>

@@ -1,36 +1,11 @@
 // A recording that still grows: graphs advance, filters stay, and a server that goes is told.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { chips, settled, visit } from "./browser.mjs";
-import { compile, memtrail, scratch, serve } from "./program.mjs";
-
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-
-/** Leaks a little twenty times a second, until it is told to end. */
-const SERVER = `
-let kept = ref []
-let[@inline never] serve n = kept := List.init 20_000 (fun i -> string_of_int (n + i)) :: !kept
-let () =
-  let go = ref true in
-  Sys.set_signal Sys.sigterm (Sys.Signal_handle (fun _ -> go := false));
-  let n = ref 0 in
-  while !go do
-    incr n;
-    serve !n;
-    try Unix.sleepf 0.05 with Unix.Unix_error (Unix.EINTR, _, _) -> ()
-  done
-`;
+import { serve, startGrowing } from "./program.mjs";
 
 test("what is shown grows with the recording, under the same filter", async () => {
-  const source = join(scratch, "grows.ml");
-  writeFileSync(source, SERVER);
-  const folder = join(scratch, "growing.memtrail");
-  const run = spawn(memtrail, ["run", "-q", "-o", folder, "--", compile(source, "grows")], { stdio: "ignore" });
-  const ended = new Promise((done) => run.on("exit", done));
-  while (!existsSync(join(folder, "trace.ctf"))) await pause(100);
+  const { folder, end } = await startGrowing();
   const server = await serve([folder]);
   await visit(`${server.url}#f=in:~serve`, async (page, wrong) => {
     const shown = (wanted) =>
@@ -42,8 +17,7 @@ test("what is shown grows with the recording, under the same filter", async () =
     const before = await (await shown(0)).jsonValue();
     await shown(before + 2);
     assert.match((await chips(page)).join(), /serve/);
-    run.kill("SIGTERM");
-    assert.equal(await ended, 0);
+    assert.equal(await end(), 0);
     await page.getByText("the recording has ended").first().waitFor({ state: "attached" });
     await settled(page);
     await server.stop();

@@ -30,6 +30,16 @@ export function compile(source, name) {
   return join(folder, name);
 }
 
+/** An OCaml program that has the library memtrail compiled in. */
+export function compileWithLibrary(text, name) {
+  const folder = mkdtempSync(join(scratch, "build-"));
+  const library = ["memtrail_stubs.c", "memtrail.mli", "memtrail.ml"];
+  for (const file of library) execFileSync("cp", [join(repository, "ocaml", file), folder]);
+  writeFileSync(join(folder, `${name}.ml`), text);
+  execFileSync("ocamlfind", ["ocamlopt", "-g", "-o", name, ...library, `${name}.ml`], { cwd: folder, stdio: "pipe" });
+  return join(folder, name);
+}
+
 /** Runs a command under `memtrail run`; the recording's folder. */
 export function record(name, command, options = ["--rate", "1e-4"]) {
   const folder = join(scratch, `${name}.memtrail`);
@@ -101,6 +111,62 @@ export async function recordKept(name = "kept", snapshots = 5) {
   }
   await end();
   return folder;
+}
+
+/** Leaks a little twenty times a second, until it is told to end. */
+const GROWS = `
+let kept = ref []
+let[@inline never] serve n = kept := List.init 20_000 (fun i -> string_of_int (n + i)) :: !kept
+let () =
+  let go = ref true in
+  Sys.set_signal Sys.sigterm (Sys.Signal_handle (fun _ -> go := false));
+  let n = ref 0 in
+  while !go do
+    incr n;
+    serve !n;
+    try Unix.sleepf 0.05 with Unix.Unix_error (Unix.EINTR, _, _) -> ()
+  done
+`;
+
+/** Starts that program under `memtrail run`; hands out the recording that grows, and what ends it. */
+export async function startGrowing(name = "growing") {
+  const source = join(scratch, "grows.ml");
+  writeFileSync(source, GROWS);
+  const folder = join(scratch, `${name}.memtrail`);
+  const run = spawn(memtrail, ["run", "-q", "-o", folder, "--", compile(source, "grows")], { stdio: "ignore" });
+  const ended = new Promise((done) => run.on("exit", done));
+  while (!existsSync(join(folder, "trace.ctf"))) await new Promise((done) => setTimeout(done, 100));
+  return { folder, end: () => (run.kill("SIGTERM"), ended) };
+}
+
+/** Fills a table with small arrays of one kind, of which a larger one is static, and a list with strings twice. */
+const STAGES = `
+let table : (int, int array) Hashtbl.t = Hashtbl.create 16
+let texts = ref []
+let samples = ref [||]
+let[@inline never] fill from upto = for i = from to upto do Hashtbl.replace table i (Array.make 70 i) done
+let[@inline never] note i = texts := Printf.sprintf "entry\\000%d" i :: Printf.sprintf "entry\\000%d" i :: !texts
+let stage label = Gc.full_major (); Memtrail.dump label
+let () =
+  fill 1 500;
+  stage "after warm-up";
+  fill 501 4000;
+  samples := Array.make 20_000 1.5;
+  for i = 1 to 1500 do note i done;
+  stage "in the evening";
+  fill 4001 5000;
+  let own = [ String.make 30_000 'a'; String.make 9_000 'b' ] in
+  stage "at night";
+  List.iter (fun text -> print_int (String.length text)) own;
+  Printf.printf "%d %d %d\\n" (Hashtbl.length table) (List.length !texts) (Array.length !samples);
+  (* A larger block of the kind. *)
+  ignore (Format.asprintf "%d" 1)
+`;
+
+/** Its recording, with three snapshots that have labels. */
+export function recordStages(name = "stages") {
+  const program = compileWithLibrary(STAGES, "stages");
+  return record(name, [program], ["--rate", "1e-2", "--snapshot", "request", "--contents"]);
 }
 
 /** A compiler at work: thousands of functions. */

@@ -93,6 +93,16 @@ for (const [place, url] of places) {
       assert.deepEqual(await chips(page), []);
     }));
 
+  test(`${place}: a comparison opens with before and after in the order they were named`, () =>
+    visit(url, async (page) => {
+      await tab(page, "Compare");
+      const sides = await page.locator(".compare-side").allInnerTexts();
+      assert.match(sides[0], /^Before/);
+      assert.match(sides[1], /^After/);
+      assert.equal(await page.getByLabel("Recording before").inputValue(), "0");
+      assert.equal(state(page).get("rec"), "1");
+    }));
+
   test(`${place}: two recordings are compared, as a graph and as a table`, () =>
     visit(`${url}#view=compare&rec=1`, async (page) => {
       await page.getByRole("radio", { name: "Table" }).or(page.getByRole("button", { name: "Table", exact: true })).first().click();

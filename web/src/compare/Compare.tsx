@@ -1,13 +1,14 @@
 /** Two recordings, or two filters of one: what is new, gone, grown and shrunk. */
 import "./compare.css";
+import { useEffect } from "preact/hooks";
 import type { View } from "../shell/registry.ts";
 import { about } from "../state/about.ts";
-import { param } from "../state/page.ts";
+import { go, param } from "../state/page.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { ChangeFlame } from "./ChangeFlame.tsx";
 import { ChangeTable } from "./ChangeTable.tsx";
 import type { Scale } from "./change.ts";
-import { baseline, present } from "./sides.ts";
+import { baseline, present, shownInstead } from "./sides.ts";
 import { Begin, Sides } from "./Sides.tsx";
 import type { Width } from "./union.ts";
 
@@ -35,8 +36,14 @@ function chosen(choices: readonly { id: string }[], id: string): string {
 }
 
 function Compare() {
-  const before = baseline(about.value?.recordings.length ?? 0);
+  const recordings = about.value?.recordings.length ?? 0;
+  const instead = shownInstead(recordings);
+  useEffect(() => {
+    if (instead !== null) go({ rec: instead }, "replace");
+  }, [instead]);
+  const before = baseline(recordings);
   if (!before) return <Begin />;
+  if (instead !== null) return null;
   const sides = { a: before, b: present(), normalise: chosen(NORMALISE, normalise.value) as Scale };
   const flame = chosen(SHAPES, shape.value) === "flame";
   return (

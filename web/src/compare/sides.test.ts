@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sameSide, sideOf, textOf } from "./sides.ts";
+import { firstSides, sameSide, sideOf, textOf } from "./sides.ts";
+
+test("a comparison begins with before and after in the order they were named", () => {
+  assert.deepEqual(firstSides(0, 2), { before: 0, after: 1 });
+  assert.deepEqual(firstSides(1, 2), { before: 0, after: 1 });
+  assert.deepEqual(firstSides(2, 3), { before: 0, after: 2 });
+  assert.equal(firstSides(0, 1), null);
+});
 
 test("a side survives being written into a URL within a URL", () => {
   const sides = [

@@ -14,9 +14,22 @@ const other = param("b", "");
 /** What the present side is held against, or null before anything was chosen. */
 export function baseline(recordings: number): Side | null {
   if (other.value) return sideOf(other.value);
-  // With several recordings there is something to begin with: the first that is not shown.
-  if (recordings < 2) return null;
-  return { rec: rec.value === 0 ? 1 : 0, filter: filter.value };
+  const begin = firstSides(rec.value, recordings);
+  return begin && { rec: begin.before, filter: filter.value };
+}
+
+/**
+ * With several recordings, what to begin with when one is shown and nothing was chosen: the first is
+ * before, in the order they were named.
+ */
+export function firstSides(shown: number, recordings: number): { before: number; after: number } | null {
+  return recordings < 2 ? null : { before: 0, after: Math.max(shown, 1) };
+}
+
+/** The recording to show in place of this one, if nothing was chosen yet. */
+export function shownInstead(recordings: number): number | null {
+  const begin = other.value ? null : firstSides(rec.value, recordings);
+  return begin && begin.after !== rec.value ? begin.after : null;
 }
 
 export function present(): Side {

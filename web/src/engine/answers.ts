@@ -24,6 +24,8 @@ export interface Recording {
   start_unix: number;
   duration: number;
   rate: number;
+  /** How far the rate was lowered on the way, if it was. */
+  adapted?: { lowest_samples_per_word: number; mean_samples_per_word: number } | null;
   bytes_per_sample: number;
   word_bytes: number;
   seed: number | string | null;

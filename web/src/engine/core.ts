@@ -46,11 +46,11 @@ export class Core {
   }
 
   /** Bytes in the engine's memory, for as long as a call takes. */
-  private lend<T>(bytes: Uint8Array, use: (ptr: number, len: number) => T): T {
+  private lend<T>(bytes: Uint8Array, withBytes: (ptr: number, len: number) => T): T {
     const ptr = this.exports.alloc(bytes.length);
     try {
       new Uint8Array(this.exports.memory.buffer, ptr, bytes.length).set(bytes);
-      return use(ptr, bytes.length);
+      return withBytes(ptr, bytes.length);
     } finally {
       this.exports.free(ptr, bytes.length);
     }

@@ -1,6 +1,13 @@
-/** The engine behind `memtrail view`: asks over HTTP, news as server-sent events. */
+/** The engine behind `memtrail view`: asks over HTTP, for news too. */
 import type { Ask, Engine, News } from "./engine.ts";
 import { decode, EngineError, type Answer } from "./slab.ts";
+
+/** Between two questions for news. Agents write twice a second. */
+const BETWEEN_MS = 500;
+/** The same while nobody answers. */
+const BETWEEN_TRIES_MS = 2000;
+/** A server that has not answered after so long does not. */
+const UNANSWERED_MS = 10_000;
 
 export class HttpEngine implements Engine {
   readonly kind = "served";
@@ -41,19 +48,48 @@ export class HttpEngine implements Engine {
     else if (!response.ok) throw refusalIn(new TextDecoder().decode(buffer), response);
   }
 
+  /**
+   * Asks for news again and again. A stream of events would hold a connection for each page, and a
+   * browser has six for an origin: the seventh page would wait for ever. Pages that are not seen
+   * ask when they are seen again.
+   */
   listen(tell: (news: News) => void): () => void {
-    const source = new EventSource("api/events");
-    const on = (kind: "added" | "grown" | "ended" | "lost" | "snapshot" | "analysed") =>
-      source.addEventListener(kind, (event) => tell({ kind, ...JSON.parse((event as MessageEvent<string>).data) }));
-    on("added");
-    on("grown");
-    on("ended");
-    on("lost");
-    on("snapshot");
-    on("analysed");
-    source.onopen = () => tell({ kind: "connected" });
-    source.onerror = () => tell({ kind: "disconnected" });
-    return () => source.close();
+    let version: number | null = null;
+    let answers: boolean | null = null;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let stopped = false;
+    let asking = false;
+    const ask = async () => {
+      if (asking || stopped) return;
+      clearTimeout(timer);
+      asking = true;
+      try {
+        const since = version === null ? "" : `?since=${version}`;
+        const response = await fetch(`api/events${since}`, { signal: AbortSignal.timeout(UNANSWERED_MS) });
+        if (!response.ok) throw new Error(response.statusText);
+        const answer = (await response.json()) as { version: number; events: News[] };
+        if (stopped) return;
+        version = answer.version;
+        if (answers !== true) tell({ kind: "connected" });
+        answers = true;
+        for (const news of answer.events) tell(news);
+      } catch {
+        if (stopped) return;
+        if (answers !== false) tell({ kind: "disconnected" });
+        answers = false;
+      } finally {
+        asking = false;
+      }
+      if (!document.hidden) timer = setTimeout(ask, answers ? BETWEEN_MS : BETWEEN_TRIES_MS);
+    };
+    const seen = () => void (document.hidden || ask());
+    document.addEventListener("visibilitychange", seen);
+    void ask();
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", seen);
+    };
   }
 }
 

@@ -99,7 +99,7 @@ export function RangeValue({ keyOfChip, value, first, invalid, onChange }: Value
   const example = shape === "sizes" ? "4K" : shape === "times" ? "250ms" : "12.5s";
   const hint =
     shape === "sizes"
-      ? "bytes, or with K, M, G: 512, 4K, 1.5M"
+      ? "bytes, or with K, M, G, T: 512, 4K, 1.5M, 2GiB"
       : `12.5s, 1m30s, 2h, 250ms${shape === "moments" ? ", 40%, start, peak, end" : ""}`;
   const field = (name: "a" | "b", label: string) => (
     <input

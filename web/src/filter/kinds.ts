@@ -15,7 +15,7 @@ export const KINDS: readonly Kind[] = [
   { key: "live", title: "Live", what: "at a moment, at the peak, at the end", group: "When" },
   { key: "collected", title: "Collected", what: "in a stretch of time, or never", group: "When" },
   { key: "lifetime", title: "Lifetime", what: "how long blocks lived", group: "When" },
-  { key: "size", title: "Size", what: "of the single block", group: "Which blocks" },
+  { key: "size", title: "Size", what: "of the single block, header included", group: "Which blocks" },
   { key: "heap", title: "Heap", what: "minor, major, external", group: "Which blocks" },
   { key: "died", title: "Generation", what: "in which blocks were collected", group: "Which blocks" },
   { key: "domain", title: "Domain", what: "of OCaml 5 that allocated", group: "Which blocks" },

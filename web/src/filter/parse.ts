@@ -1,6 +1,7 @@
 /**
- * Reads the text form of chips; `crates/profile/src/filter/parse.rs` has the grammar. Regular
- * expressions are not looked into: their syntax is the engine's.
+ * Reads the text form of chips; `crates/profile/src/filter/parse.rs` has the grammar, and
+ * `crates/text` that of sizes and durations. Regular expressions are not looked into: their syntax
+ * is the engine's.
  */
 import { ChipError, KEYS, only, type Chip, type Died, type Heap, type Key, type Moment, type Name, type Range } from "./chip.ts";
 
@@ -10,25 +11,27 @@ const KEY_HINT = `a condition is written key:value; keys are ${KEYS.join(", ")}`
 
 const EXAMPLES = {
   "a time": "times are like 12.5s, 1m30s, 40%, peak, end",
-  "a size": "sizes are like 512, 4K, 1.5M",
+  "a size": "sizes are like 512, 4K, 1.5M, 2GiB",
 } as const;
 
-/** Longest units first where one begins another. */
-const TIME_UNITS: readonly [string, bigint][] = [
+const TIME_UNITS: ReadonlyMap<string, bigint> = new Map([
   ["us", 1n],
+  ["\u00b5s", 1n],
+  ["\u03bcs", 1n],
   ["ms", 1_000n],
   ["s", 1_000_000n],
   ["m", 60_000_000n],
+  ["min", 60_000_000n],
   ["h", 3_600_000_000n],
   ["d", 86_400_000_000n],
-];
-const SIZE_UNITS: readonly [string, bigint][] = [
-  ["B", 1n],
-  ["K", 1n << 10n],
-  ["M", 1n << 20n],
-  ["G", 1n << 30n],
-  ["T", 1n << 40n],
-];
+]);
+/** `K`, `KB` and `KiB` are the same, in capitals or not. */
+const SIZE_UNITS: ReadonlyMap<string, bigint> = new Map([
+  ["b", 1n],
+  ...["k", "m", "g", "t"].flatMap((letter, index): [string, bigint][] =>
+    ["", "b", "ib"].map((end) => [letter + end, 1n << BigInt(10 * (index + 1))]),
+  ),
+]);
 /** What one event's time can be away from the start: 48 bits of microseconds. */
 const LONGEST_US = (1n << 48n) - 1n;
 const LARGEST = 1n << 53n;
@@ -195,11 +198,14 @@ class Cursor {
     const start = this.at;
     let total = 0n;
     for (;;) {
+      const first = this.at === start;
       const { times } = this.decimal("a time");
-      const unit = TIME_UNITS.find(([name]) => this.skip(name));
-      if (!unit && total !== 0n) throw this.error("a unit is missing", "units are d, h, m, s, ms, us");
-      total += times(unit ? unit[1] : 1_000_000n);
-      if (!unit || !/^[0-9]/.test(this.rest())) break;
+      const unit = this.unit((name) => TIME_UNITS.get(name));
+      if (unit === undefined && !first) throw this.error("a unit is missing", "units are d, h, m, s, ms, us");
+      total += times(unit ?? 1_000_000n);
+      const next = /^ *(?=[0-9])/.exec(this.rest());
+      if (unit === undefined || !next) break;
+      this.at += next[0].length;
     }
     if (total > LONGEST_US) {
       throw this.error("longer than the nine years that a recording can take", null, start);
@@ -210,10 +216,17 @@ class Cursor {
   size(): number {
     const start = this.at;
     const { times } = this.decimal("a size");
-    const unit = SIZE_UNITS.find(([name]) => this.skip(name));
-    const size = times(unit ? unit[1] : 1n);
+    const size = times(this.unit((name) => SIZE_UNITS.get(name.toLowerCase())) ?? 1n);
     if (size > LARGEST) throw this.error("a size beyond 8192T", null, start);
     return Number(size);
+  }
+
+  /** The unit that comes next, spaces before it left out: all letters there have to be one. */
+  private unit(meaning: (name: string) => bigint | undefined): bigint | undefined {
+    const found = /^ *([A-Za-z\u00b5\u03bc]*)/.exec(this.rest());
+    const unit = meaning(found?.[1] ?? "");
+    if (unit !== undefined) this.at += found?.[0].length ?? 0;
+    return unit;
   }
 
   /** A number with nine places after the point, as a function of the unit it counts. */

@@ -16,6 +16,7 @@ import { FactsCard } from "./Card.tsx";
 import type { Chart } from "./chart.ts";
 import { ChartHost } from "./ChartHost.tsx";
 import { palette } from "./colour.ts";
+import { ColourKey } from "./ColourKey.tsx";
 import { factsOf, spoken, type Facts } from "./facts.ts";
 import { alone, extended, extending } from "./focusing.ts";
 import { FocusPath } from "./FocusPath.tsx";
@@ -118,6 +119,9 @@ function Flame() {
           value={upwards}
           onChoose={(id) => orientation.set(id)}
         />
+        {scene && shown && (
+          <ColourKey scene={scene} names={shown.names} paints={paints} searching={found.entities !== null} />
+        )}
         <button
           type="button"
           class="icon-button"

@@ -59,14 +59,16 @@ export function coloured(scene: Scene, names: NameBook, matching: ReadonlySet<nu
 }
 
 /** What tells the program's own functions from those that come with OCaml. */
-const RUNTIME_MODULE = /^(Stdlib|Camlinternal|Std_exit)/;
+export function isRuntimeModule(module: string): boolean {
+  return /^(Stdlib|Camlinternal|Std_exit)/.test(module);
+}
 
 function colourOf(entity: number, names: NameBook): number {
   const name = names.get(entity);
   if (!name) return UNKNOWN;
   if (name.kind === "site") return SITE;
   if (name.kind === "root" || !name.module) return RUNTIME;
-  return RUNTIME_MODULE.test(name.module) ? RUNTIME : moduleColour(name.module);
+  return isRuntimeModule(name.module) ? RUNTIME : moduleColour(name.module);
 }
 
 function labelOf(tree: Tree | null, at: number, names: NameBook): string {

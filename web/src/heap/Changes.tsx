@@ -11,7 +11,7 @@ const what = param("changes", "diff");
 
 const WHAT = [
   { id: "diff", title: "Two snapshots", what: "what is more and what is less in one of two" },
-  { id: "growth", title: "Growth", what: "only what grew from each snapshot to the next" },
+  { id: "growth", title: "Growth", what: "only what grew from snapshot to snapshot" },
 ];
 
 function Changes() {
@@ -29,7 +29,7 @@ function Changes() {
   if (growth) return <Grown switcher={switcher} />;
   if (included.value.length < 2) {
     return (
-      <Empty title="Only one snapshot is in this file">
+      <Empty title="Only one snapshot can be looked at here">
         <p>{switcher}</p>
       </Empty>
     );

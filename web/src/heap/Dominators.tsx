@@ -1,14 +1,14 @@
 /** What keeps what alive: the dominator tree, as nested boxes and as a table that opens. */
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
-import { param } from "../state/page.ts";
+import { go, page, param, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count, percent, ratio } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { Box, Child, ChildrenAnswer, NodeInfo, TreemapAnswer } from "./answers.ts";
+import type { Box, Child, ChildrenAnswer, NodeId, NodeInfo, TreemapAnswer } from "./answers.ts";
 import { askHeapOnce, blockOf, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
@@ -97,7 +97,7 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
             <span class="grow" />
             {box.node && (
               <button type="button" class="button small" title="Enter" onClick={() => open(selected)}>
-                {blockOf(box.node) !== null && box.own >= box.retained ? "The block" : "Zoom in"}
+                {onlyBlock(box) !== null ? "The block" : "Zoom in"}
               </button>
             )}
             {box.node && blockOf(box.node) !== null && (
@@ -119,19 +119,26 @@ function trailOf(answer: TreemapAnswer | null): readonly NodeInfo[] {
   return downTo(answer?.path ?? [], self && { node: self.node ?? "all", name: self.name, retained: self.retained });
 }
 
+/** The block that is all there is to see of a box that nothing hangs from. */
+function onlyBlock({ node, own, retained, blocks, largest }: Box): number | null {
+  if (node === null || own < retained) return null;
+  return blockOf(node) ?? (blocks === 1 ? (largest ?? null) : null);
+}
+
 /** Zooms into a box; a block that keeps nothing but itself is looked at. */
 function openBox(boxes: readonly Box[], at: number): void {
   const box = boxes[at];
   if (!box) return;
-  if (box.node === null) {
-    // What is summed up is told by the table of what it is in.
-    const above = boxes[box.parent]?.node;
-    if (above) openNode(above);
-    return;
-  }
-  const block = blockOf(box.node);
-  if (block !== null && box.own >= box.retained) openBlock(block);
-  else openNode(box.node);
+  const block = onlyBlock(box);
+  if (block !== null) openBlock(block);
+  else if (box.node !== null) openNode(box.node);
+  // What is summed up is told by the table of what it is in.
+  else openTree(boxes[box.parent]?.node ?? "all");
+}
+
+function openTree(of: NodeId): void {
+  const more = withParam(page.value.more, "node", of === "all" ? "" : of);
+  go({ view: "dominators", more: withParam(more, "as", "tree") });
 }
 
 function BoxCard({ box, whole, all }: { box: Box; whole: number; all: NodeInfo | undefined }) {
@@ -170,21 +177,20 @@ function BoxCard({ box, whole, all }: { box: Box; whole: number; all: NodeInfo |
   );
 }
 
+const TREE: Looks<Child> = {
+  label: "The dominator tree",
+  nameTitle: "Root, or kind of block",
+  nameSorts: false,
+  // Numbers of blocks and roots are those of one snapshot.
+  key: (row) => `${snapshot.value?.number} ${row.node}`,
+  share: (row) => row.share,
+  name: (row) => row.name,
+  placeTitle: "",
+  place: (row) => (row.what === "block" ? `block ${blockOf(row.node) ?? ""}` : row.what === "holder" ? "root" : ""),
+};
+
 function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
   const { answer } = useHeapAsk<ChildrenAnswer>({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
-  const whole = answer?.node.retained ?? 0;
-  const looks = useMemo<Looks<Child>>(
-    () => ({
-      label: "The dominator tree",
-      nameTitle: "Root, or kind of block",
-      nameSorts: false,
-      share: (row) => ratio(row.retained, whole),
-      name: (row) => row.name,
-      placeTitle: "",
-      place: (row) => (row.what === "block" ? `block ${blockOf(row.node) ?? ""}` : row.what === "holder" ? "root" : ""),
-    }),
-    [whole],
-  );
   const source = (): Source<Child> => ({
     load: (above, offset, limit, signal) =>
       askHeapOnce<ChildrenAnswer>({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
@@ -197,7 +203,7 @@ function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
       subject={`${snapshot.value?.number} ${node.value}`}
       source={source}
       columns={withOutside(COLUMNS, (answer?.node.retained_external ?? 0) > 0)}
-      looks={looks}
+      looks={TREE}
       first="retained"
       finds={false}
       nothing="It keeps nothing else alive"

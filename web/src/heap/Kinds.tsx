@@ -2,9 +2,9 @@
 import type { View } from "../shell/registry.ts";
 import { go, page, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { bytes, count, ratio } from "../text/units.ts";
+import { bytes, count } from "../text/units.ts";
 import type { HistogramAnswer, KindRow } from "./answers.ts";
-import { askHeapOnce, openBlock, snapshot, useHeapAsk } from "./state.ts";
+import { askHeapOnce, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
@@ -21,7 +21,8 @@ function Kinds() {
   const looks: Looks<KindRow> = {
     label: "Kinds of blocks and how much there is of them",
     nameTitle: "Kind of block",
-    share: (row) => ratio(row.bytes, answer?.bytes ?? 0),
+    key: (row) => row.kind,
+    share: (row) => row.share,
     name: (row) => row.kind,
     placeTitle: "",
     place: () => "",
@@ -46,7 +47,8 @@ function Kinds() {
         answer && (
           <span class="quiet clip">
             {count(answer.blocks)} blocks, {bytes(answer.bytes)} alive
-            {answer.unreachable_blocks > 0 && `; ${bytes(answer.unreachable_bytes)} dead, not yet swept`}
+            {answer.unreachable_bytes === null && "; unknown how much is dead, not yet swept"}
+            {!!answer.unreachable_bytes && `; ${bytes(answer.unreachable_bytes)} dead, not yet swept`}
           </span>
         )
       }
@@ -55,9 +57,19 @@ function Kinds() {
           <button type="button" class="button small" title="Enter, or a double click" onClick={() => pathsTo(row.kind)}>
             Paths to them
           </button>
+          {row.most !== null && (
+            <button
+              type="button"
+              class="button small plain"
+              title={`${bytes(row.most.bytes)} in ${count(row.most.blocks)} blocks hang from one place`}
+              onClick={() => openNode(row.most!.node)}
+            >
+              Where most are
+            </button>
+          )}
           {row.example !== null && (
-            <button type="button" class="button small plain" onClick={() => openBlock(row.example!)}>
-              The largest
+            <button type="button" class="button small plain" title="the one there that retains most" onClick={() => openBlock(row.example!)}>
+              One of those
             </button>
           )}
         </>

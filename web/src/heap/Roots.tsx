@@ -2,7 +2,7 @@
 import type { View } from "../shell/registry.ts";
 import { param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { bytes, ratio } from "../text/units.ts";
+import { bytes } from "../text/units.ts";
 import type { RootRow, RootsAnswer, SharedAnswer } from "./answers.ts";
 import { askHeapOnce, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
@@ -24,11 +24,11 @@ const MOST_CHIPS = 12;
 
 function Roots() {
   const { answer } = useHeapAsk<RootsAnswer>({ ask: "heaproots", min: 1, limit: 1 });
-  const total = answer?.total ?? 0;
   const looks: Looks<RootRow> = {
     label: "Roots and what they keep alive",
     nameTitle: "Root",
-    share: (row) => ratio(row.retained, total),
+    key: (row) => `${row.kind} ${row.path.join("\n")}`,
+    share: (row) => row.share,
     name: (row) => row.name,
     placeTitle: "In",
     place: (row) => [row.kind, ...row.path.slice(0, -1)].join(" › "),

@@ -4,7 +4,7 @@ import type { View } from "../shell/registry.ts";
 import { recording } from "../state/about.ts";
 import { go, param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { count, ratio } from "../text/units.ts";
+import { count } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
 import type { SamplesAnswer, SiteRow } from "./answers.ts";
@@ -37,11 +37,11 @@ function Sites() {
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
   if (answer.sampled === 0) return <Empty title="No block of this snapshot was sampled" />;
-  const most = Math.max(1, ...answer.rows.map(({ retained }) => retained));
   const looks: Looks<SiteRow> = {
     label: "Allocation sites and what their blocks retain",
     nameTitle: by.value === "function" ? "Function" : "Allocated in",
-    share: (row) => ratio(row.retained, most),
+    key: (row) => row.key,
+    share: (row) => row.share,
     name: (row) => row.name,
     placeTitle: "Where",
     place: ({ file, line }) => (file ? (line === null ? file : `${file}:${line}`) : ""),

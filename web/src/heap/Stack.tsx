@@ -1,7 +1,6 @@
 /** The stacks of the program's threads, and under each frame what its slots keep alive. */
 import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { ratio } from "../text/units.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
 import type { StackRow } from "./answers.ts";
 import { openNode, snapshot, useHeapAsk } from "./state.ts";
@@ -38,11 +37,12 @@ function Stack() {
   if (!answer) return null;
   if (answer.rows.length === 0) return <Empty title="No stack keeps anything alive" />;
   const nested = nest(answer.rows);
-  const most = Math.max(1, ...answer.rows.map(({ retained }) => retained));
   const looks: Looks<Nested> = {
     label: "Stacks and what their slots keep alive",
     nameTitle: "Frame",
-    share: ({ row }) => ratio(row.retained, most),
+    // Numbers of roots are those of one snapshot.
+    key: ({ row }) => `${snapshot.value?.number} ${row.node}`,
+    share: ({ row }) => row.share,
     name: ({ row }) => row.name,
     placeTitle: "",
     place: () => "",

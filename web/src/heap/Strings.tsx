@@ -1,16 +1,12 @@
 /** Strings that are there several times; only snapshots with contents tell. */
 import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { bytes, count, ratio } from "../text/units.ts";
+import { bytes, count, grouped } from "../text/units.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
 import type { Duplicate, StringsAnswer } from "./answers.ts";
-import { openBlock, snapshot, useHeapAsk } from "./state.ts";
+import { askHeapOnce, openBlock, snapshot, useHeapAsk } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
-import { given } from "./table/rows.ts";
-import { sorted } from "./table/sorted.ts";
-
-const MOST = 1000;
 
 const COLUMNS = [
   sizes<Duplicate>("wasted", "Wasted", "what all but one of them take up", 0, (row) => row.wasted),
@@ -19,22 +15,23 @@ const COLUMNS = [
 ];
 
 function Strings() {
-  const { answer, error } = useHeapAsk<StringsAnswer>({ ask: "heapstrings", limit: MOST });
+  const { answer, error } = useHeapAsk<StringsAnswer>({ ask: "heapstrings", limit: 1 });
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
   const { strings } = answer;
   if (!strings) {
     return (
-      <Empty title="This snapshot was taken without contents">
-        <p>memtrail run --contents writes strings down, too.</p>
+      <Empty title="What strings hold is not here">
+        <p>memtrail run --contents writes it down; memtrail html --contents puts it into the file.</p>
       </Empty>
     );
   }
   const looks: Looks<Duplicate> = {
     label: "Strings that are there several times",
     nameTitle: "String",
-    share: (row) => ratio(row.wasted, strings.bytes),
-    name: (row) => quoted(row),
+    key: (row) => `${snapshot.value?.number} ${row.example}`,
+    share: (row) => row.share,
+    name: ({ start, cut }) => `"${start}"${cut ? " …" : ""}`,
     placeTitle: "",
     place: () => "",
   };
@@ -43,7 +40,10 @@ function Strings() {
       id="strings"
       title="Strings"
       subject={String(snapshot.value?.number)}
-      source={(order) => given(sorted(strings.duplicates, order, WAYS))}
+      source={(order) => ({
+        load: (_, offset, limit, signal) =>
+          askHeapOnce<StringsAnswer>({ ask: "heapstrings", ...order, offset, limit }, signal),
+      })}
       columns={COLUMNS}
       looks={looks}
       first="wasted"
@@ -51,8 +51,10 @@ function Strings() {
       open={(row) => openBlock(row.example)}
       opensWhat="one of the strings"
       tools={
-        <span class="quiet">
-          {count(strings.strings)} strings, {bytes(strings.bytes)}; {bytes(strings.wasted)} in repetitions
+        <span class="quiet" title={`headers counted; their contents alone are ${bytes(strings.contents)}`}>
+          {count(strings.strings)} strings take up {bytes(strings.bytes)}, {bytes(strings.wasted)} of that in repetitions
+          {strings.kept < strings.repeated &&
+            `; the ${grouped(strings.kept)} most wasteful of ${grouped(strings.repeated)} repeated ones:`}
         </span>
       }
       actions={(row) => (
@@ -63,21 +65,6 @@ function Strings() {
     />
   );
 }
-
-/** As OCaml would write it, with what is cut away marked. */
-function quoted({ start, length }: Duplicate): string {
-  const cut = new TextEncoder().encode(start).length < length;
-  return JSON.stringify(start) + (cut ? " …" : "");
-}
-
-const WAYS = {
-  keys: {
-    wasted: (row: Duplicate) => row.wasted,
-    times: (row: Duplicate) => row.times,
-    length: (row: Duplicate) => row.length,
-  },
-  name: ({ start }: Duplicate) => start,
-};
 
 export const stringsView: View = {
   id: "strings",

@@ -1,9 +1,10 @@
 /** Where in the dominator tree we are: every step up is a link. */
 import { bytes } from "../text/units.ts";
 import type { NodeInfo } from "./answers.ts";
+import { Popover } from "../widgets/Popover.tsx";
 import { dominatorHref } from "./state.ts";
 
-/** More steps than that are told as their number. */
+/** Of more steps than that those in the middle are in a menu. */
 const MOST = 8;
 const KEPT_LAST = 5;
 
@@ -20,7 +21,7 @@ export function Trail({ path }: { path: readonly NodeInfo[] }) {
       <ol>
         {shown.map(({ node, name, retained }, index) => (
           <li key={node}>
-            {left > 0 && index === 1 && <span class="faint">… {left} more … </span>}
+            {left > 0 && index === 1 && <Between steps={path.slice(1, -KEPT_LAST)} />}
             <a
               href={dominatorHref(node)}
               class="clip"
@@ -34,5 +35,21 @@ export function Trail({ path }: { path: readonly NodeInfo[] }) {
         ))}
       </ol>
     </nav>
+  );
+}
+
+/** The steps that there is no room for. */
+function Between({ steps }: { steps: readonly NodeInfo[] }) {
+  return (
+    <Popover label={`… ${steps.length} more`} title={`${steps.length} steps between`} class="button small plain">
+      {(close) =>
+        steps.map(({ node, name, retained }) => (
+          <a key={node} class="menu-item" href={dominatorHref(node)} onClick={close}>
+            <span>{name}</span>
+            <small>{bytes(retained)}</small>
+          </a>
+        ))
+      }
+    </Popover>
   );
 }

@@ -6,11 +6,15 @@ export type NodeId = string;
 export interface Snapshot {
   number: number;
   reason: string;
+  /** The name that the program gave it. */
+  label: string | null;
   at: number | null;
   /** How long the program stood still. */
   pause: number;
   heap: number;
   live: number | null;
+  /** What of that lies in the major heap, whose size is `heap`. */
+  live_in_heap: number | null;
   blocks: number;
   file_bytes: number;
   /** Collections before it was taken. */
@@ -20,7 +24,10 @@ export interface Snapshot {
   contents: boolean;
   /** Is it here as a whole, or its summary only? */
   included: boolean;
+  /** What is wrong with it: figures are of a part of it. */
   damage: string | null;
+  /** False if there are no figures, and there will be none. */
+  readable: boolean;
 }
 
 export interface SnapshotsAnswer {
@@ -38,6 +45,8 @@ export interface Series {
 
 export interface EvolutionAnswer {
   ready: number;
+  /** How many there will be nothing of, as they cannot be read. */
+  failed: number;
   of: number;
   /** Numbers of the snapshots that the other columns are about. */
   snapshots: number[];
@@ -64,6 +73,8 @@ export interface RootRow {
   kind: string;
   name: string;
   path: string[];
+  /** Of all that is alive, as everywhere. */
+  share: number;
   retained: number;
   reachable: number;
   shared: number;
@@ -92,6 +103,7 @@ export interface Child {
   node: NodeId;
   name: string;
   what: "holder" | "group" | "block";
+  share: number;
   blocks: number;
   bytes: number;
   retained: number;
@@ -112,8 +124,12 @@ export interface KindRow {
   kind: string;
   blocks: number;
   bytes: number;
+  share: number;
   external: number;
   retained: number | null;
+  /** Where most of the kind is, unless that is not told apart. */
+  most: { node: NodeId; bytes: number; blocks: number } | null;
+  /** The block that retains most of those there. */
   example: number | null;
 }
 
@@ -123,8 +139,9 @@ export interface HistogramAnswer {
   blocks: number;
   bytes: number;
   external: number;
-  unreachable_blocks: number;
-  unreachable_bytes: number;
+  /** Unknown of a damaged snapshot. */
+  unreachable_blocks: number | null;
+  unreachable_bytes: number | null;
 }
 
 /** A box of a nested picture; parents stand before their children. */
@@ -137,6 +154,8 @@ export interface Box {
   retained_external?: number;
   own: number;
   blocks: number;
+  /** The block of it that retains most. */
+  largest?: number | null;
 }
 
 export interface TreemapAnswer {
@@ -200,6 +219,7 @@ export interface BlockAnswer {
   reachable: boolean;
   text: string | null;
   text_length: number;
+  text_is_cut: boolean;
   path: Step[];
   references: Listed<Reference>;
   referenced_by: Listed<Reference>;
@@ -230,6 +250,7 @@ export interface Change {
   kind: string | null;
   blocks: [number, number] | null;
   bytes: [number, number];
+  share: number;
 }
 
 export interface DiffAnswer {
@@ -242,26 +263,45 @@ export interface GrowthRow {
   name: string;
   is_root: boolean;
   kind: string | null;
+  grown: number;
   bytes: number[];
+  share: number;
 }
 
 export interface GrowthAnswer {
   ready: number;
+  failed: number;
   of: number;
   snapshots: number[];
   rows: GrowthRow[];
 }
 
 export interface Duplicate {
+  /** How it begins, as OCaml writes it, without quotes. */
   start: string;
+  /** There is more of it. */
+  cut: boolean;
   length: number;
   times: number;
   wasted: number;
+  share: number;
   example: number;
 }
 
 export interface StringsAnswer {
-  strings: { strings: number; bytes: number; wasted: number; duplicates: Duplicate[] } | null;
+  /** Sums of all strings; null where the snapshot has no contents. */
+  strings: {
+    strings: number;
+    bytes: number;
+    /** Without headers and padding. */
+    contents: number;
+    wasted: number;
+    /** How many different ones are there several times, and how many of them are in the table. */
+    repeated: number;
+    kept: number;
+  } | null;
+  rows: Duplicate[];
+  count: number;
 }
 
 export interface SiteRow {
@@ -273,6 +313,7 @@ export interface SiteRow {
   blocks: number;
   bytes: number;
   retained: number;
+  share: number;
   example: number;
   kinds: string[];
 }

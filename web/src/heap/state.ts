@@ -21,24 +21,42 @@ const baseNumber = param("base", "");
 /** All there are, by number. */
 export const snapshots = computed<readonly Snapshot[]>(() => snapshotsAnswer.value?.snapshots ?? []);
 
-/** Those that can be asked about: not only their summaries are here. */
-export const included = computed(() => snapshots.value.filter((one) => one.included && one.damage === null));
+/** Those that can be asked about, also where they are damaged further on: not only their summaries are here. */
+export const included = computed(() => snapshots.value.filter((one) => one.included && one.readable));
+
+/** The snapshot with this number, or else the last with this label. */
+function find(wanted: string): Snapshot | undefined {
+  if (wanted === "") return undefined;
+  const byNumber = snapshots.value.find(({ number }) => String(number) === wanted);
+  return byNumber ?? snapshots.value.findLast(({ label }) => label === wanted);
+}
 
 /** The snapshot that is looked at: the chosen one, or the last. */
-export const snapshot = computed<Snapshot | null>(() => {
-  const wanted = Number(chosenNumber.value);
-  return snapshots.value.find(({ number }) => number === wanted) ?? included.value.at(-1) ?? snapshots.value.at(-1) ?? null;
-});
+export const snapshot = computed<Snapshot | null>(
+  () => find(chosenNumber.value) ?? included.value.at(-1) ?? snapshots.value.at(-1) ?? null,
+);
 
-/** What it is compared with: the chosen one, or else the first. */
+/** What a snapshot is called in a list. */
+export function titleOf({ number, label, major }: Snapshot): string {
+  return label === null ? `${number} (GC ${major})` : `${number} “${label}” (GC ${major})`;
+}
+
+/** What it is compared with: the chosen one, or else the first; the first is compared with the last. */
 export const base = computed<Snapshot | null>(() => {
-  const wanted = Number(baseNumber.value);
-  const other = snapshots.value.find(({ number }) => number === wanted);
+  const other = find(baseNumber.value);
   if (other && other !== snapshot.value) return other;
-  return included.value.find((one) => one !== snapshot.value) ?? null;
+  const first = included.value[0];
+  return (first === snapshot.value ? included.value.findLast((one) => one !== first) : first) ?? null;
 });
 
 export const baseIsChosen = computed(() => baseNumber.value !== "");
+
+/** Before and after: as they were chosen, or else in the order they were taken. */
+export const compared = computed<readonly [Snapshot, Snapshot] | null>(() => {
+  const [from, to] = [base.value, snapshot.value];
+  if (!from || !to) return null;
+  return baseIsChosen.value || from.number <= to.number ? [from, to] : [to, from];
+});
 
 /** Looks at another snapshot. The last one is followed as more come. Blocks have other numbers there. */
 export function chooseSnapshot(number: number): void {

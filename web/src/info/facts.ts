@@ -21,6 +21,16 @@ const STATES: Readonly<Record<string, string>> = {
   lost: "the program was lost",
 };
 
+function rate(value: number): string {
+  return value.toPrecision(3).replace(/\.?0+(e|$)/, "$1");
+}
+
+/** How far the rate was lowered, if it was. */
+function adapted({ adapted }: Recording): string {
+  if (!adapted) return "";
+  return `; adapted down to ${rate(adapted.lowest_samples_per_word)}; effective mean ${rate(adapted.mean_samples_per_word)}`;
+}
+
 export function facts(run: Recording, version: string): Group[] {
   const { totals } = run;
   const group = (title: string, rows: (Row | null)[]): Group => ({ title, rows: rows.filter((row) => row !== null) });
@@ -44,7 +54,7 @@ export function facts(run: Recording, version: string): Group[] {
     group("Recording", [
       row("Name", run.name, true),
       row("State", STATES[run.state] ?? run.state),
-      row("Sampling rate", `${run.rate.toPrecision(3).replace(/\.?0+(e|$)/, "$1")} a word: a sample each ${bytes(run.bytes_per_sample)}`),
+      row("Sampling rate", `${rate(run.rate)} a word: a sample each ${bytes(run.bytes_per_sample)}${adapted(run)}`),
       row("Blocks sampled", grouped(run.blocks_recorded)),
       row("Events", grouped(run.events)),
       row("Trace", bytes(run.trace_bytes)),

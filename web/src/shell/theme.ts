@@ -53,6 +53,8 @@ export function themeColor(name: `--${string}`): string {
   if (color === undefined) {
     const probe = document.createElement("span");
     probe.style.color = `var(${name})`;
+    // Otherwise every colour is that of the text where colours are forced.
+    probe.style.forcedColorAdjust = "none";
     document.documentElement.append(probe);
     color = getComputedStyle(probe).color;
     probe.remove();

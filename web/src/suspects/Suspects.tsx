@@ -1,10 +1,10 @@
 /** Points of interest: the functions and the call paths that carry the weight, each one click away. */
 import "./suspects.css";
 import { useAsk } from "../engine/asking.ts";
-import { focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
+import { ALLOCATIONS, focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
 import type { SidePanel } from "../shell/registry.ts";
 import { filter, focus, go, param, rec } from "../state/page.ts";
-import { bytes, percent } from "../text/units.ts";
+import { bytes, grouped, percent } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
 
@@ -20,6 +20,9 @@ interface Suspect {
 interface SuspectsAnswer {
   functions: Suspect[];
   paths: Suspect[];
+  /** How many there are; of very many only the first are told. */
+  function_count: number;
+  path_count: number;
 }
 
 const list = param("poi", "functions");
@@ -32,6 +35,7 @@ function Suspects() {
   const { answer, error, late } = useAsk<SuspectsAnswer>({ ask: "suspects", rec: rec.value, filter: filter.value });
   const paths = list.value === "paths";
   const suspects = answer && (paths ? answer.paths : answer.functions);
+  const count = answer ? (paths ? answer.path_count : answer.function_count) : 0;
   const present = JSON.stringify(focusOrToplevel(focus.value));
   return (
     <div class={late ? "suspects late" : "suspects"}>
@@ -40,11 +44,17 @@ function Suspects() {
       </div>
       {suspects ? (
         suspects.length > 0 ? (
-          <ul>
-            {suspects.map((suspect) => (
-              <Item key={suspect.path.join("\n")} suspect={suspect} paths={paths} here={JSON.stringify(suspect.path) === present} />
-            ))}
-          </ul>
+          <>
+            <ul>
+              {suspects.map((suspect) => (
+                <Item key={suspect.path.join("\n")} suspect={suspect} paths={paths} here={JSON.stringify(suspect.path) === present} />
+              ))}
+            </ul>
+            {count > suspects.length && <p class="suspects-rest quiet">and {grouped(count - suspects.length)} lighter ones</p>}
+            <p class="suspects-rest quiet">
+              or look from <Whole keys={[]}>the whole program</Whole>, from <Whole keys={[ALLOCATIONS]}>all allocations</Whole>
+            </p>
+          </>
         ) : (
           <Empty title="Nothing carries as much as 0.5 %" />
         )
@@ -52,6 +62,15 @@ function Suspects() {
         error && <Refusal error={error} />
       )}
     </div>
+  );
+}
+
+/** Looks from one of the two ends of all paths. */
+function Whole({ keys, children }: { keys: readonly string[]; children: string }) {
+  return (
+    <button type="button" class="suspects-whole" onClick={() => go({ focus: focusForUrl(keys), view: "flame" })}>
+      {children}
+    </button>
   );
 }
 

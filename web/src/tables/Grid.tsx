@@ -6,6 +6,7 @@ import { percent } from "../text/units.ts";
 import { useSize } from "../widgets/size.ts";
 import type { Column } from "./columns.ts";
 import type { Line } from "./outline.ts";
+import type { Selection } from "./selection.ts";
 
 /** CSS pixels, as `--row` in style.css. */
 const ROW = 24;
@@ -25,7 +26,14 @@ export interface GridRows<R> {
   isOpen(line: Line<R>): boolean;
   isWaiting(line: Line<R>): boolean;
   toggle(line: Line<R>, open: boolean): void;
+  /** What tells a row from all others, wherever it stands; null as long as it is not there. */
+  idOf(line: Line<R>): string | null;
+  /** The line of the row with this id, or -1 where it is not among those that are there. */
+  find(id: string): number;
+  /** Asks for more rows until that one is among them; not for all of very many. */
+  seek(id: string): Promise<void>;
 }
+
 
 /** What stands in a row, other than its numbers. */
 export interface Looks<R> {
@@ -34,7 +42,9 @@ export interface Looks<R> {
   readonly nameTitle: string;
   /** False where rows cannot be sorted by their name. */
   readonly nameSorts?: boolean;
-  /** Length of the bar, a share of 1. */
+  /** What tells the row from the others beside it, in every order. */
+  key(row: R): string;
+  /** A share of 1, of all there is; the length of the bar. */
   share(row: R): number;
   /** A class for the bar. */
   bar?(row: R): string;
@@ -51,17 +61,16 @@ interface Props<R> {
   looks: Looks<R>;
   sort: string;
   descending: boolean;
-  cursor: number;
-  range: { from: number; to: number };
+  selection: Selection<R>;
   onSort(column: string): void;
-  onMove(index: number, extend: boolean): void;
   onFocus(line: Line<R>): void;
   /** What Ctrl+C puts on the clipboard. */
   copied(): string;
 }
 
 export function Grid<R>(props: Props<R>) {
-  const { rows, columns, cursor, range, onMove } = props;
+  const { rows, columns, selection } = props;
+  const { cursor } = selection;
   const scroller = useRef<HTMLDivElement>(null);
   const size = useSize(scroller);
   const [scroll, setScroll] = useState(0);
@@ -79,9 +88,25 @@ export function Grid<R>(props: Props<R>) {
     if (index * ROW < node.scrollTop) node.scrollTop = index * ROW;
     else if ((index + 1) * ROW > node.scrollTop + inner) node.scrollTop = (index + 1) * ROW - inner;
   };
+  // In another order, what was chosen is somewhere else: it is looked for, and the rows there are shown.
+  const order = `${props.sort} ${props.descending}`;
+  const ordered = useRef({ rows, order });
+  const sought = useRef<GridRows<R> | null>(null);
+  useLayoutEffect(() => {
+    if (ordered.current.rows !== rows) {
+      const moved = ordered.current.order !== order && selection.id !== null;
+      ordered.current = { rows, order };
+      sought.current = moved ? rows : null;
+      if (moved && cursor < 0) void rows.seek(selection.id!);
+    }
+    if (sought.current === rows && cursor >= 0) {
+      sought.current = null;
+      reveal(cursor);
+    }
+  });
   const move = (index: number, extend: boolean): void => {
     const to = Math.max(0, Math.min(total - 1, index));
-    onMove(to, extend);
+    selection.move(to, extend);
     reveal(to);
   };
   const parentLine = (index: number): number => {
@@ -147,7 +172,7 @@ export function Grid<R>(props: Props<R>) {
             rows={rows}
             columns={columns}
             looks={props.looks}
-            selected={index >= range.from && index <= range.to}
+            selected={selection.has(line)}
             onClick={(event) => move(index, event.shiftKey)}
             onFocus={() => props.onFocus(line)}
           />

@@ -1,6 +1,6 @@
 /** Who allocated, as a table: by function, call site, module or file; rows open into who called whom. */
 import "./tables.css";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { revision } from "../engine/asking.ts";
 import { focusForUrl } from "../flame/keys.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -18,6 +18,7 @@ import { FindBox } from "./FindBox.tsx";
 import { Grid, type Looks } from "./Grid.tsx";
 import type { Line } from "./outline.ts";
 import { RowActions } from "./RowActions.tsx";
+import { useSelection } from "./selection.ts";
 import { Rows, type Below, type By, type Opened, type Subject } from "./rows.ts";
 
 const by = param("by", "function");
@@ -42,11 +43,10 @@ const MOST_COPIED = 10_000;
 
 function Tables() {
   const rows = useRows();
-  const [cursor, setCursor] = useState(0);
-  const [range, setRange] = useState<{ from: number; to: number }>({ from: 0, to: 0 });
+  const { rec: of, filter: chips, by: rowsBy, below: opensInto } = rows.subject;
+  const selection = useSelection(rows, JSON.stringify([of, chips, rowsBy, opensInto]));
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
-  const change = rows.changes.value;
 
   const toGrid = (event: KeyboardEvent): void => passOn(root.current?.querySelector<HTMLElement>(".grid") ?? null, event);
   useKeys("Tables", [
@@ -68,15 +68,7 @@ function Tables() {
     const more = withParam(page.value.more, "sort", column === "total" ? "" : column);
     go({ more: withParam(more, "desc", descending ? "" : "0") });
   };
-  const chosen = (): Row[] => {
-    const found: Row[] = [];
-    for (let index = range.from; index <= range.to; index++) {
-      const row = rows.line(index)?.row;
-      if (row) found.push(row);
-    }
-    return found;
-  };
-  const line = useMemo(() => rows.line(cursor), [rows, cursor, change]);
+  const { line } = selection;
 
   return (
     <div class="tables" ref={root}>
@@ -119,15 +111,10 @@ function Tables() {
           sort={sort.value}
           descending={direction.value === "1"}
           looks={looksOf(BY.find(({ id }) => id === by.value)?.title ?? "")}
-          cursor={cursor}
-          range={range}
+          selection={selection}
           onSort={sortBy}
-          onMove={(index, extend) => {
-            setCursor(index);
-            setRange((old) => (extend ? widened(old, cursor, index) : { from: index, to: index }));
-          }}
           onFocus={focusOn}
-          copied={() => tabSeparated(chosen())}
+          copied={() => tabSeparated(selection.chosen())}
         />
       )}
       <RowActions line={line} by={by.value as By} path={line && rows.path(line)} focusOn={focusOn} />
@@ -139,6 +126,7 @@ function looksOf(nameTitle: string): Looks<Row> {
   return {
     label: `${nameTitle} and what they allocated`,
     nameTitle,
+    key: (row) => row.key,
     share: (row) => row.share,
     name: (row) => row.label,
     placeTitle: "Where",
@@ -154,12 +142,6 @@ function choicesBelow() {
 function chosenBelow(): Below {
   const choices = choicesBelow();
   return (choices.find(({ id }) => id === below.value) ?? choices[0]!).id as Below;
-}
-
-/** A range whose one end moves from `cursor` to `index`. */
-function widened(range: { from: number; to: number }, cursor: number, index: number) {
-  const fixed = cursor === range.from ? range.to : range.from;
-  return { from: Math.min(fixed, index), to: Math.max(fixed, index) };
 }
 
 /** The rows asked for; the ones before stay until the first new ones have come. */

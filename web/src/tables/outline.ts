@@ -13,6 +13,13 @@ export interface Branch<Row> {
   readonly open: ReadonlyMap<number, Branch<Row>>;
 }
 
+/** Rows that are found by what they are. */
+export interface KeyedBranch<Row> extends Branch<Row> {
+  /** The position of the row with this key, if it is known. */
+  position(key: string): number | undefined;
+  readonly open: ReadonlyMap<number, KeyedBranch<Row>>;
+}
+
 /** Where a row is: positions from the top level on. */
 export type Place = readonly number[];
 
@@ -58,6 +65,19 @@ function descend<Row>(
   }
   const at = index - passed;
   return at >= 0 && at < branch.count ? { at, below: null, rest: 0 } : null;
+}
+
+/** The line of the row that these keys lead to from the top level on, or -1 as long as it is not known. */
+export function lineOfKeys<Row>(top: KeyedBranch<Row>, keys: readonly string[]): number {
+  const place: number[] = [];
+  let here: KeyedBranch<Row> | undefined = top;
+  for (const key of keys) {
+    const at: number | undefined = here?.position(key);
+    if (!here || at === undefined) return -1;
+    place.push(at);
+    here = here.open.get(at);
+  }
+  return lineOf(top, place);
 }
 
 /** The line in which a row stands, or -1. */

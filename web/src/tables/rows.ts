@@ -7,7 +7,7 @@ import { askOnce } from "../engine/asking.ts";
 import type { EngineError } from "../engine/slab.ts";
 import { ALLOCATIONS, TOPLEVEL } from "../flame/keys.ts";
 import { rowsOf, type Row, type TableAnswer } from "./answers.ts";
-import { lineAt, lines, type Branch, type Line } from "./outline.ts";
+import { lineAt, lineOfKeys, lines, type KeyedBranch, type Line } from "./outline.ts";
 
 export type By = "function" | "site" | "module" | "file";
 /** What rows open into; modules and files have functions in them, too. */
@@ -25,11 +25,13 @@ export interface Subject {
 }
 
 const PAGE = 200;
+/** Pages that a row is looked for in. */
+const MOST_SOUGHT = 25;
 /** Callees or callers of one function: more are not shown. */
 const MOST_BELOW = 500;
 
 /** A level of rows, with the path that led there. */
-class Level implements Branch<Row> {
+class Level implements KeyedBranch<Row> {
   count = 0;
   readonly rows = new Map<number, Row>();
   open: ReadonlyMap<number, Level> = new Map();
@@ -43,8 +45,19 @@ class Level implements Branch<Row> {
     readonly by: By,
   ) {}
 
+  private readonly positions = new Map<string, number>();
+
+  set(at: number, row: Row): void {
+    this.rows.set(at, row);
+    this.positions.set(row.key, at);
+  }
+
   row(at: number): Row | undefined {
     return this.rows.get(at);
+  }
+
+  position(key: string): number | undefined {
+    return this.positions.get(key);
   }
 
   setOpen(at: number, below: Level | null): void {
@@ -137,6 +150,22 @@ export class Rows {
     }
   }
 
+  idOf({ branch, row }: Line<Row>): string | null {
+    return row ? trailText([...(branch as Level).trail, row.key]) : null;
+  }
+
+  find(id: string): number {
+    return lineOfKeys(this.top, JSON.parse(id) as string[]);
+  }
+
+  async seek(id: string): Promise<void> {
+    const [key] = JSON.parse(id) as string[];
+    for (let page = 0; page < MOST_SOUGHT && page * PAGE < this.count; page++) {
+      if (key === undefined || this.top.position(key) !== undefined) return;
+      await this.page(page);
+    }
+  }
+
   /** The path of functions that a line stands for, outermost first; null for modules and files. */
   path({ branch, row }: Line<Row>): string[] | null {
     const level = branch as Level;
@@ -215,7 +244,7 @@ export class Rows {
 
   private fill(level: Level, from: number, rows: readonly Row[]): void {
     rows.forEach((row, index) => {
-      level.rows.set(from + index, row);
+      level.set(from + index, row);
       if (this.opened.has(trailText([...level.trail, row.key]))) void this.branch(level, from + index, row);
     });
   }

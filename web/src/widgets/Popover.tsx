@@ -1,6 +1,7 @@
 /** A button that opens a small panel. Esc, a click elsewhere, or leaving with Tab closes it. */
+import { autoUpdate, computePosition, flip, offset, shift, size } from "@floating-ui/dom";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Props {
   /** What the button shows. */
@@ -17,67 +18,36 @@ interface Props {
   "aria-label"?: string;
 }
 
+/** CSS pixels between the panel and the button, and the panel and the window's edge. */
+const GAP = 4;
+const EDGE = 8;
+
 export function Popover({ label, title, children, align = "start", open: outside, ...rest }: Props) {
   const [inside, setInside] = useState(false);
   const open = outside ? outside.value : inside;
-  const setOpen = (next: boolean) => {
-    if (outside) outside.value = next;
-    else setInside(next);
-  };
-  const root = useRef<HTMLSpanElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
+  const id = useId();
   const close = () => {
-    setOpen(false);
+    panel.current?.hidePopover();
     button.current?.focus();
   };
 
-  useEffect(() => {
-    if (!open) return undefined;
-    const elsewhere = (event: Event) => {
-      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
-    };
-    document.addEventListener("pointerdown", elsewhere, true);
-    document.addEventListener("focusin", elsewhere);
-    if (!panel.current?.contains(document.activeElement)) {
-      panel.current?.querySelector<HTMLElement>("input, select, button, a[href]")?.focus();
-    }
-    return () => {
-      document.removeEventListener("pointerdown", elsewhere, true);
-      document.removeEventListener("focusin", elsewhere);
-    };
-  }, [open]);
-
-  // The panel is kept inside the window, whatever it comes to hold.
   useLayoutEffect(() => {
     const [box, anchor] = [panel.current, button.current];
-    if (!open || !box || !anchor) return undefined;
-    const place = () => {
-      const { left, right, bottom } = anchor.getBoundingClientRect();
-      const wanted = align === "end" ? right - box.offsetWidth : left;
-      box.style.left = `${Math.max(8, Math.min(wanted, innerWidth - box.offsetWidth - 8))}px`;
-      box.style.top = `${bottom + 4}px`;
-      box.style.maxHeight = `${innerHeight - bottom - 12}px`;
-    };
-    place();
-    const observer = new ResizeObserver(place);
-    observer.observe(box);
-    observer.observe(document.body);
-    return () => observer.disconnect();
+    if (!box || !anchor) return undefined;
+    if (box.matches(":popover-open") !== open) box.togglePopover(open);
+    return open ? autoUpdate(anchor, box, () => void place(anchor, box, align)) : undefined;
   }, [open, align]);
+  useEffect(() => {
+    const box = panel.current;
+    if (open && box && !box.contains(document.activeElement)) {
+      box.querySelector<HTMLElement>("input, select, button, a[href]")?.focus();
+    }
+  }, [open]);
 
   return (
-    <span
-      class="popover"
-      ref={root}
-      onKeyDown={(event) => {
-        if (open && event.key === "Escape") {
-          event.preventDefault();
-          event.stopPropagation();
-          close();
-        }
-      }}
-    >
+    <span class="popover">
       <button
         type="button"
         ref={button}
@@ -86,15 +56,56 @@ export function Popover({ label, title, children, align = "start", open: outside
         aria-label={rest["aria-label"] ?? title}
         aria-haspopup="dialog"
         aria-expanded={open}
-        onClick={() => (open ? close() : setOpen(true))}
+        popovertarget={id}
       >
         {label}
       </button>
-      {open && (
-        <div class="popover-panel" ref={panel} role="dialog" aria-label={title}>
-          {children(close)}
-        </div>
-      )}
+      <div
+        class="popover-panel"
+        id={id}
+        ref={panel}
+        popover="auto"
+        role="dialog"
+        aria-label={title}
+        onToggle={({ newState }) => {
+          const next = newState === "open";
+          if (outside) outside.value = next;
+          else setInside(next);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          event.preventDefault();
+          event.stopPropagation();
+          close();
+        }}
+        onFocusOut={({ currentTarget, relatedTarget }) => {
+          if (!(relatedTarget instanceof Node)) return;
+          if (!currentTarget.contains(relatedTarget) && relatedTarget !== button.current) currentTarget.hidePopover();
+        }}
+      >
+        {open && children(close)}
+      </div>
     </span>
   );
+}
+
+/** Keeps the panel inside the window, below the button or else above it. */
+async function place(anchor: HTMLElement, box: HTMLElement, align: "start" | "end"): Promise<void> {
+  const { x, y } = await computePosition(anchor, box, {
+    strategy: "fixed",
+    placement: `bottom-${align}`,
+    middleware: [
+      offset(GAP),
+      flip({ padding: EDGE, fallbackStrategy: "bestFit" }),
+      shift({ padding: EDGE }),
+      size({
+        padding: EDGE,
+        apply: ({ availableHeight }) => {
+          box.style.maxHeight = `${Math.max(0, availableHeight)}px`;
+        },
+      }),
+    ],
+  });
+  box.style.left = `${x}px`;
+  box.style.top = `${y}px`;
 }

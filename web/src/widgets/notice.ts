@@ -15,10 +15,29 @@ export function tell(text: string): void {
 
 /** Puts text on the clipboard, and says so. */
 export async function copyText(text: string, what: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-    tell(`${what} copied`);
-  } catch {
-    tell(`the browser does not let this page copy`);
-  }
+  const copied = (await writeText(text)) || copySelected(text);
+  tell(copied ? `${what} copied` : "the browser does not let this page copy");
+}
+
+/** The clipboard's API is there only where the page comes from this machine or over TLS. */
+async function writeText(text: string): Promise<boolean> {
+  if (!navigator.clipboard) return false;
+  return navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Elsewhere, what is selected in a field can be copied. */
+function copySelected(text: string): boolean {
+  const before = document.activeElement;
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "unseen";
+  document.body.append(field);
+  field.select();
+  const copied = document.execCommand("copy");
+  field.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return copied;
 }

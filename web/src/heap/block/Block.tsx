@@ -166,11 +166,11 @@ function Facts({ answer }: { answer: BlockAnswer }) {
   );
 }
 
-function Text({ answer: { text, text_length } }: { answer: BlockAnswer }) {
-  const cut = text !== null && text_length > text.length;
+function Text({ answer: { text, text_length, text_is_cut: cut } }: { answer: BlockAnswer }) {
   return (
     <pre class="block-text" aria-label="contents">
-      {text}
+      "{text}
+      {cut ? "" : '"'}
       {cut && <span class="quiet"> … {grouped(text_length)} bytes</span>}
     </pre>
   );

@@ -3,12 +3,12 @@ import type { ComponentChildren } from "preact";
 import { useAsk } from "../../engine/asking.ts";
 import { go, page, param, rec, withParam } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
-import { bytes, count, ratio } from "../../text/units.ts";
+import { bytes, count } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Refusal } from "../../widgets/State.tsx";
 import type { Change, DiffAnswer, Snapshot } from "../answers.ts";
 import { pathsTo } from "../Kinds.tsx";
-import { base, chooseBoth, included, snapshot } from "../state.ts";
+import { chooseBoth, compared, included, titleOf } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
 import { HeapTable } from "../table/HeapTable.tsx";
 import { given } from "../table/rows.ts";
@@ -50,7 +50,7 @@ const COLUMNS = [
 ];
 
 export function Differences({ switcher }: { switcher: ComponentChildren }) {
-  const [a, b] = [base.value, snapshot.value];
+  const [a, b] = compared.value ?? [null, null];
   const { answer, error, of: asked } = useAsk<DiffAnswer>(
     a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MOST } : null,
     "h",
@@ -59,11 +59,11 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
   if (error) return <Refusal error={error} />;
   if (!answer || !a || !b) return null;
   const rows = roots ? answer.roots : answer.kinds;
-  const most = Math.max(1, ...rows.map((row) => Math.abs(change(row))));
   const looks: Looks<Change> = {
     label: "What changed between two snapshots",
     nameTitle: roots ? "Root" : "Kind of block",
-    share: (row) => ratio(Math.abs(change(row)), most),
+    key: (row) => `${row.kind ?? ""} ${row.name}`,
+    share: (row) => row.share,
     bar: (row) => (change(row) < 0 ? "shrunk" : "grown"),
     name: (row) => row.name,
     placeTitle: "",
@@ -120,9 +120,9 @@ function Choice({ label, value, onChoose }: { label: string; value: Snapshot; on
       value={String(value.number)}
       onChange={(event) => onChoose(Number(event.currentTarget.value))}
     >
-      {included.value.map(({ number, major }) => (
-        <option key={number} value={String(number)}>
-          {number} (GC {major})
+      {included.value.map((one) => (
+        <option key={one.number} value={String(one.number)}>
+          {titleOf(one)}
         </option>
       ))}
     </select>

@@ -1,9 +1,8 @@
-/** Only what grew from each snapshot to the next: what leaks does. */
+/** Only what grew from snapshot to snapshot, brief dips aside: what leaks does. */
 import type { ComponentChildren } from "preact";
 import { useAsk } from "../../engine/asking.ts";
 import { go, page, rec, withParam } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
-import { ratio } from "../../text/units.ts";
 import { Refusal } from "../../widgets/State.tsx";
 import type { GrowthAnswer, GrowthRow } from "../answers.ts";
 import { pathsTo } from "../Kinds.tsx";
@@ -16,13 +15,13 @@ import { Sparkline } from "./Sparkline.tsx";
 
 const first = ({ bytes }: GrowthRow): number => bytes[0] ?? 0;
 const last = ({ bytes }: GrowthRow): number => bytes.at(-1) ?? 0;
-const grown = (row: GrowthRow): number => last(row) - first(row);
+const grown = (row: GrowthRow): number => row.grown;
 
 const COLUMNS = [
   {
     sort: "grown",
     title: "Grown by",
-    what: "bytes from the first snapshot to the last",
+    what: "bytes: the median of the last quarter of the snapshots, less that of the first",
     spare: 0,
     text: (row: GrowthRow) => signed(grown(row)),
     plain: (row: GrowthRow) => String(grown(row)),
@@ -40,11 +39,11 @@ export function Grown({ switcher }: { switcher: ComponentChildren }) {
   );
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
-  const most = Math.max(1, ...answer.rows.map(grown));
   const looks: Looks<GrowthRow> = {
-    label: "What grew from each snapshot to the next",
+    label: "What grew from snapshot to snapshot",
     nameTitle: "Kind of block, or root",
-    share: (row) => ratio(grown(row), most),
+    key: (row) => `${row.kind ?? ""} ${row.name}`,
+    share: (row) => row.share,
     bar: () => "grown",
     name: (row) => row.name,
     nameNode: (row) => (
@@ -73,7 +72,8 @@ export function Grown({ switcher }: { switcher: ComponentChildren }) {
           <span class="quiet">
             grew in each of {answer.snapshots.length} snapshots
             {answer.snapshots.length > 0 && `, from ${answer.snapshots[0]} to ${answer.snapshots.at(-1)}`}
-            {answer.ready < answer.of && ` (${answer.ready} of ${answer.of} analysed)`}
+            {answer.ready + answer.failed < answer.of && ` (${answer.ready} of ${answer.of} analysed)`}
+            {answer.failed > 0 && `; ${answer.failed} cannot be read`}
           </span>
         </>
       }

@@ -167,9 +167,11 @@ function markClass({ included, damage, analysed }: Snapshot): string {
 }
 
 /** A snapshot in words. */
-export function spoken({ number, major, at, live, heap, damage, included }: Snapshot): string {
+export function spoken({ number, label, major, at, live, heap, damage, readable, included }: Snapshot): string {
   const size = live === null ? `${bytes(heap)} of heap` : `${bytes(live)} alive`;
   const when = at === null ? "" : `, at ${seconds(at)}`;
-  const state = damage !== null ? ", damaged" : included ? "" : ", not in this file";
-  return `snapshot ${number}, after ${major} major collections${when}: ${size}${state}`;
+  const wrong = readable ? ", partial: the file is damaged" : ", cannot be read";
+  const state = damage !== null ? wrong : included ? "" : ", not in this file";
+  const name = label === null ? "" : ` “${label}”`;
+  return `snapshot ${number}${name}, after ${major} major collections${when}: ${size}${state}`;
 }

@@ -24,13 +24,15 @@ export function Legend({ answer, paints, hovered, by }: Props) {
         {one && (
           <>
             <strong>snapshot {one.number}</strong>
-            <span class="quiet clip grow">{one.reason}</span>
+            <span class="quiet clip grow">{one.label === null ? one.reason : `“${one.label}”`}</span>
           </>
         )}
         <strong>{at >= 0 && bytes(answer!.total[at]!)}</strong>
+        {at >= 0 && one?.damage != null && <span class="quiet">partial</span>}
       </p>
       <ul>
-        {answer?.series.map(({ name, kind, bytes: sizes }, index) => (
+        {answer?.series.map(({ name, kind, bytes: sizes }, index) =>
+          at >= 0 && sizes[at] === 0 ? null : (
           <li key={`${kind} ${name}`}>
             <a class="legend-row" href={hrefOf(by, name)} title={kind ? `${kind}: ${name}` : name}>
               <span class="swatch" style={{ "--fill": paints[index] }} />
@@ -40,7 +42,8 @@ export function Legend({ answer, paints, hovered, by }: Props) {
               <span>{at >= 0 ? bytes(sizes[at]!) : "…"}</span>
             </a>
           </li>
-        ))}
+          ),
+        )}
         {rest > 0 && (
           <li class="legend-row quiet">
             <span class="swatch" style={{ "--fill": paints.at(-1) }} />

@@ -13,6 +13,7 @@ import { distinct, fills, given } from "../kindColour.ts";
 import { base, baseIsChosen, chooseBoth, chooseSnapshot, heapRevision, included, snapshot, snapshots } from "../state.ts";
 import { TakeSnapshot } from "../TakeSnapshot.tsx";
 import type { Axis } from "./areas.ts";
+import { Partial } from "../Partial.tsx";
 import { Chart } from "./Chart.tsx";
 import { Legend } from "./Legend.tsx";
 
@@ -65,10 +66,15 @@ export function Strip() {
       <div class="controls">
         <Segmented label="areas" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
         <Segmented label="axis" choices={AXES} value={along} onChoose={(id) => axis.set(id)} />
-        {answer && answer.ready < answer.of && (
+        {answer && answer.ready + answer.failed < answer.of && (
           <span class="analysing" role="status">
             <span class="spinner" aria-hidden="true" />
             {answer.ready} of {answer.of} snapshots analysed
+          </span>
+        )}
+        {answer && answer.failed > 0 && (
+          <span class="refused" role="status">
+            {answer.failed} of {answer.of} snapshots cannot be read
           </span>
         )}
         {error && (
@@ -80,6 +86,7 @@ export function Strip() {
         <span class="quiet strip-hint">click: look at a snapshot; drag: compare two</span>
         <TakeSnapshot />
       </div>
+      <Partial />
       {all.length === 0 ? (
         <div class="strip-empty quiet">{recording.value?.snapshots ? "reading the snapshots …" : "no snapshot yet"}</div>
       ) : (

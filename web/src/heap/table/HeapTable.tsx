@@ -2,13 +2,14 @@
 import "../../tables/tables.css";
 import "../heap.css";
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useKeys } from "../../shell/keys.ts";
 import { passOn } from "../../shell/passOn.ts";
 import { go, page, param, withParam } from "../../state/page.ts";
 import type { Column } from "../../tables/columns.ts";
 import { FindBox } from "../../tables/FindBox.tsx";
 import { Grid, type Looks } from "../../tables/Grid.tsx";
+import { useSelection } from "../../tables/selection.ts";
 import { grouped } from "../../text/units.ts";
 import { Icon } from "../../widgets/Icon.tsx";
 import { copyText } from "../../widgets/notice.ts";
@@ -51,13 +52,11 @@ export function HeapTable<R>(props: Props<R>) {
   const find = param(`${id}-find`, "");
   const known = columns.some((column) => column.sort === sort.value) || sort.value === "name";
   const order: Order = { sort: known ? sort.value : first, descending: direction.value === "1", find: find.value };
-  const rows = useRows(`${props.subject} ${JSON.stringify(order)}`, () => props.source(order));
-  const [cursor, setCursor] = useState(0);
-  const [range, setRange] = useState({ from: 0, to: 0 });
+  const rows = useRows(`${props.subject} ${JSON.stringify(order)}`, () => new TreeRows(props.source(order), looks.key));
+  const selection = useSelection(rows, props.subject);
+  const { line } = selection;
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
-  const change = rows.changes.value;
-  const line = useMemo(() => rows.line(cursor), [rows, cursor, change]);
 
   const toGrid = (event: KeyboardEvent): void => passOn(root.current?.querySelector<HTMLElement>(".grid") ?? null, event);
   useKeys(props.title, [
@@ -73,15 +72,6 @@ export function HeapTable<R>(props: Props<R>) {
     const more = withParam(page.value.more, `${id}-sort`, column === first ? "" : column);
     go({ more: withParam(more, `${id}-desc`, descending ? "" : "0") });
   };
-  const chosen = (): R[] => {
-    const found: R[] = [];
-    for (let index = range.from; index <= range.to; index++) {
-      const row = rows.line(index)?.row;
-      if (row !== undefined) found.push(row);
-    }
-    return found;
-  };
-
   return (
     <div class="tables" ref={root}>
       <div class="tables-tools">
@@ -112,18 +102,13 @@ export function HeapTable<R>(props: Props<R>) {
           looks={looks}
           sort={order.sort}
           descending={order.descending}
-          cursor={cursor}
-          range={range}
+          selection={selection}
           onSort={sortBy}
-          onMove={(index, extend) => {
-            setCursor(index);
-            setRange((old) => (extend ? widened(old, cursor, index) : { from: index, to: index }));
-          }}
           onFocus={(line) => {
             if (line.row !== undefined && props.open) props.open(line.row);
             else rows.toggle(line, !rows.isOpen(line));
           }}
-          copied={() => asText(chosen(), columns, looks)}
+          copied={() => asText(selection.chosen(), columns, looks)}
         />
       )}
       <div class="tables-actions">
@@ -134,18 +119,12 @@ export function HeapTable<R>(props: Props<R>) {
             </strong>
             <span class="clip quiet">{looks.place(line.row)}</span>
             <span class="grow" />
-            {props.actions?.(line.row, chosen())}
+            {props.actions?.(line.row, selection.chosen())}
           </>
         )}
       </div>
     </div>
   );
-}
-
-/** A range whose one end moves from `cursor` to `index`. */
-function widened(range: { from: number; to: number }, cursor: number, index: number) {
-  const fixed = cursor === range.from ? range.to : range.from;
-  return { from: Math.min(fixed, index), to: Math.max(fixed, index) };
 }
 
 /** Rows with tabs between columns, and a line of titles. */
@@ -157,8 +136,8 @@ function asText<R>(rows: readonly R[], columns: readonly Column<R>[], looks: Loo
 }
 
 /** The rows asked for; the ones before stay until the first new ones have come. */
-function useRows<R>(key: string, source: () => Source<R>): TreeRows<R> {
-  const wanted = useMemo(() => new TreeRows(source()), [key]);
+function useRows<R>(key: string, make: () => TreeRows<R>): TreeRows<R> {
+  const wanted = useMemo(make, [key]);
   const shown = useRef(wanted);
   // Reading the signal draws again when the first rows are there.
   const come = wanted.changes.value > 0;

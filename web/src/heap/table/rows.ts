@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { EngineError } from "../../engine/slab.ts";
 import type { GridRows } from "../../tables/Grid.tsx";
-import { lineAt, lines, type Branch, type Line } from "../../tables/outline.ts";
+import { lineAt, lineOfKeys, lines, type KeyedBranch, type Line } from "../../tables/outline.ts";
 
 /** Rows of one level, from `offset` on, and how many there are. */
 export interface Page<R> {
@@ -19,15 +19,32 @@ export interface Source<R> {
 }
 
 const PAGE = 200;
+/** Pages that a row is looked for in. */
+const MOST_SOUGHT = 25;
 
-class Level<R> implements Branch<R> {
+class Level<R> implements KeyedBranch<R> {
   count = 0;
   readonly rows = new Map<number, R>();
   readonly pages = new Set<number>();
   open: ReadonlyMap<number, Level<R>> = new Map();
   waiting = false;
 
-  constructor(readonly above: R | null) {}
+  private readonly positions = new Map<string, number>();
+
+  constructor(
+    readonly above: R | null,
+    /** Keys of the rows that lead here, from the top level on. */
+    readonly trail: readonly string[],
+  ) {}
+
+  set(at: number, key: string, row: R): void {
+    this.rows.set(at, row);
+    this.positions.set(key, at);
+  }
+
+  position(key: string): number | undefined {
+    return this.positions.get(key);
+  }
 
   row(at: number): R | undefined {
     return this.rows.get(at);
@@ -45,10 +62,13 @@ export class TreeRows<R> implements GridRows<R> {
   error: EngineError | null = null;
   /** The first page has come. */
   ready = false;
-  private readonly top = new Level<R>(null);
+  private readonly top = new Level<R>(null, []);
   private readonly stop = new AbortController();
 
-  constructor(private readonly source: Source<R>) {
+  constructor(
+    private readonly source: Source<R>,
+    private readonly key: (row: R) => string,
+  ) {
     void this.page(this.top, 0);
   }
 
@@ -96,6 +116,22 @@ export class TreeRows<R> implements GridRows<R> {
     this.changed();
   }
 
+  idOf({ branch, row }: Line<R>): string | null {
+    return row === undefined ? null : JSON.stringify([...(branch as Level<R>).trail, this.key(row)]);
+  }
+
+  find(id: string): number {
+    return lineOfKeys(this.top, JSON.parse(id) as string[]);
+  }
+
+  async seek(id: string): Promise<void> {
+    const [key] = JSON.parse(id) as string[];
+    for (let page = 0; page < MOST_SOUGHT && page * PAGE < this.count; page++) {
+      if (key === undefined || this.top.position(key) !== undefined) return;
+      await this.page(this.top, page);
+    }
+  }
+
   /** The rows that are there, of the top level. */
   get known(): R[] {
     return [...this.top.rows].sort(([a], [b]) => a - b).map(([, row]) => row);
@@ -106,7 +142,7 @@ export class TreeRows<R> implements GridRows<R> {
   }
 
   private openBelow(level: Level<R>, at: number, row: R): void {
-    const below = new Level<R>(row);
+    const below = new Level<R>(row, [...level.trail, this.key(row)]);
     below.waiting = true;
     level.setOpen(at, below);
     void this.page(below, 0);
@@ -120,7 +156,7 @@ export class TreeRows<R> implements GridRows<R> {
       level.count = count;
       level.waiting = false;
       rows.forEach((row, index) => {
-        level.rows.set(page * PAGE + index, row);
+        level.set(page * PAGE + index, this.key(row), row);
         if (this.source.opens?.(row) && this.source.startsOpen?.(row)) this.openBelow(level, page * PAGE + index, row);
       });
       if (level === this.top) this.ready = true;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Box } from "../answers.ts";
-import { boxAt, layOut, moved, squarify, type Rect } from "./layout.ts";
+import { boxAt, layOut, moved, type Rect } from "./layout.ts";
 
 const room: Rect = { left: 10, top: 20, width: 600, height: 400 };
 const area = ({ width, height }: Rect) => width * height;
@@ -24,30 +24,31 @@ function* numbers(seed: number): Generator<number> {
   }
 }
 
+const box = (parent: number, retained: number): Box => ({
+  parent, retained, node: null, name: "", what: "block", own: 0, blocks: 1,
+});
+
 test("areas are as the sizes, boxes stay inside and apart", () => {
   const random = numbers(3);
   const next = () => random.next().value as number;
   for (let round = 0; round < 40; round++) {
     const sizes = Array.from({ length: 1 + Math.floor(next() * 40) }, () => Math.exp(next() * 9)).sort((a, b) => b - a);
     const total = sizes.reduce((all, one) => all + one, 0) * (1 + next());
-    const rects = squarify(sizes, room, total);
-    assert.equal(rects.length, sizes.length);
-    rects.forEach((rect, at) => {
+    const { rects } = layOut([box(0, total), ...sizes.map((size) => box(0, size))], room);
+    const inner = rects.slice(1);
+    inner.forEach((rect, at) => {
       assert.ok(inside(rect, room), `${at} of ${sizes.length} inside`);
       assert.ok(Math.abs(area(rect) / area(room) - sizes[at]! / total) < 1e-9, "its share");
-      for (let other = 0; other < at; other++) assert.ok(apart(rect, rects[other]!), `${other} and ${at} apart`);
+      for (let other = 0; other < at; other++) assert.ok(apart(rect, inner[other]!), `${other} and ${at} apart`);
     });
   }
 });
 
 test("nothing and zeros have places, too", () => {
-  assert.deepEqual(squarify([], room, 0), []);
-  for (const rect of squarify([4, 0, 0], room, 4)) assert.ok(Number.isFinite(area(rect)) && inside(rect, room));
-  for (const rect of squarify([1, 1], { ...room, width: 0 }, 2)) assert.ok(!Number.isNaN(area(rect)));
-});
-
-const box = (parent: number, retained: number): Box => ({
-  parent, retained, node: null, name: "", what: "block", own: 0, blocks: 1,
+  assert.deepEqual(layOut([], room), { rects: [], nested: [] });
+  const zeros = [box(0, 4), box(0, 4), box(0, 0), box(0, 0)];
+  for (const rect of layOut(zeros, room).rects) assert.ok(Number.isFinite(area(rect)) && inside(rect, room));
+  for (const rect of layOut(zeros, { ...room, width: 0 }).rects) assert.ok(!Number.isNaN(area(rect)));
 });
 
 test("children lie in their parents, and the innermost is found", () => {
