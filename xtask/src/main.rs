@@ -4,6 +4,7 @@
 mod bench;
 mod command;
 mod compilers;
+mod ocaml_tests;
 mod packages;
 mod picture;
 mod setup;
@@ -11,6 +12,7 @@ mod stamp;
 mod tally;
 mod test;
 mod web;
+mod wild;
 
 use std::process::ExitCode;
 
@@ -25,7 +27,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Install what the tests need: Debian packages, OCaml 4.14 and 5.3
+    /// Install what the tests need: Debian packages, OCaml 4.14 and 5.3, programs of others
     ///
     /// Packages come from apt, and only those that are missing. The compilers are built from the
     /// npm registry's source packages, about five minutes each, once: they stay in `memtrail`
@@ -33,13 +35,16 @@ enum Chore {
     Setup,
     /// Run everything: setup, format, lints, unit and integration tests
     ///
-    /// The last line is `N passed, N failed`; the exit code is 0 when none failed.
+    /// The last line is `N passed, N failed`; the exit code is 0 when none failed. `test ocaml` is
+    /// another matter: OCaml's own testsuite, recorded; `test ocaml 5.3` that of one version.
     Test {
         /// Use what is installed; do not run setup first
         #[arg(long)]
         no_setup: bool,
         /// Only tests whose name contains this
         filter: Option<String>,
+        /// With `ocaml`: only this version
+        version: Option<String>,
     },
     /// Measure what recording costs and how fast traces are read, as Markdown tables
     ///
@@ -67,7 +72,10 @@ fn main() -> ExitCode {
         Chore::Web { check: true } => web::check(),
         Chore::Web { check: false } => web::install().and_then(|()| web::build()),
         Chore::Picture => picture::draw(),
-        Chore::Test { no_setup, filter } => {
+        Chore::Test { filter: Some(filter), version, .. } if filter == "ocaml" => {
+            return test::ocaml(version.as_deref());
+        }
+        Chore::Test { no_setup, filter, .. } => {
             return test::run_and_report(!no_setup, filter.as_deref());
         }
     };

@@ -4,39 +4,65 @@ use std::process::{Command, Stdio};
 
 use crate::command::{Outcome, find, output, run};
 
-/// What must be there, which Debian package brings it, and what for.
-const NEEDED: &[(&str, &str, &str)] = &[
-    ("gcc", "gcc", "links OCaml programs"),
-    ("make", "make", "builds OCaml"),
-    ("npm", "npm", "fetches OCaml's sources, and what the viewer's page is built with"),
-    ("node", "nodejs", "builds the viewer's page and runs its tests"),
-    ("chromium", "chromium", "the browser that tries the viewer's page"),
-    ("ocamlopt", "ocaml-nox", "the distribution's OCaml"),
-    ("ocamlopt.opt", "ocaml-nox", "a program to record"),
-    ("ocamlfind", "ocaml-findlib", "finds OCaml libraries"),
-    ("dune", "ocaml-dune", "builds the OCaml library"),
-    ("coqc", "coq", "a program to record"),
-    ("ocsigenserver.opt", "ocsigenserver", "a program to record"),
-    ("eliomopt", "eliom", "builds a page that leaks"),
-    ("curl", "curl", "visits the page that leaks"),
-    ("patch", "patch", "mends the page that leaks"),
+/// How it is told whether a package is there.
+enum Sign {
+    /// By a program that it brings, wherever that came from.
+    Program(&'static str),
+    /// By dpkg: a library. Without dpkg it is taken to be there.
+    Installed,
+}
+use Sign::{Installed, Program};
+
+/// What must be there, which Debian package brings it, and what for. Recommended packages are not
+/// installed: what is needed is named.
+const NEEDED: &[(Sign, &str, &str)] = &[
+    (Program("gcc"), "gcc", "links OCaml programs"),
+    (Program("make"), "make", "builds OCaml"),
+    (Program("npm"), "npm", "fetches OCaml's sources, Flow, and what the page is built with"),
+    (Program("node"), "nodejs", "builds the viewer's page and runs its tests"),
+    (Program("pip3"), "python3-pip", "fetches semgrep"),
+    (Program("chromium"), "chromium", "the browser that tries the viewer's page"),
+    (Program("ocamlopt"), "ocaml-nox", "the distribution's OCaml"),
+    (Program("ocamlopt.opt"), "ocaml-nox", "a program to record"),
+    (Program("ocamlfind"), "ocaml-findlib", "finds OCaml libraries"),
+    (Program("dune"), "ocaml-dune", "builds the OCaml library, and is a program to record"),
+    (Program("coqc"), "coq", "a program to record"),
+    (Program("spatch"), "coccinelle", "a program to record"),
+    (Program("cppo"), "cppo", "a program to record"),
+    (Program("menhir"), "menhir", "a program to record"),
+    (Program("ocsigenserver.opt"), "ocsigenserver", "a program to record"),
+    (Program("eliomopt"), "eliom", "builds a page that leaks"),
+    (Installed, "libeliom-ocaml-dev", "what that page is linked with"),
+    (Installed, "libocsipersist-sqlite-ocaml-dev", "where the server keeps that page's data"),
+    (Program("curl"), "curl", "visits the page that leaks"),
+    (Program("patch"), "patch", "mends the page that leaks"),
 ];
+
+fn is_there((sign, package, _): &(Sign, &str, &str)) -> bool {
+    match sign {
+        Program(program) => find(program).is_some(),
+        Installed if find("dpkg-query").is_none() => true,
+        Installed => {
+            let mut query = Command::new("dpkg-query");
+            query.args(["--show", "--showformat=${db:Status-Status}", package]);
+            query.output().is_ok_and(|answer| answer.stdout == b"installed")
+        }
+    }
+}
 
 /// Bring what is missing; with nothing missing, do nothing.
 pub(crate) fn install() -> Outcome {
-    let missing: Vec<_> = NEEDED.iter().filter(|(program, ..)| find(program).is_none()).collect();
+    let missing: Vec<_> = NEEDED.iter().filter(|needed| !is_there(needed)).collect();
     if missing.is_empty() {
         return Ok(());
     }
     let mut packages: Vec<&str> = missing.iter().map(|(_, package, _)| *package).collect();
     packages.dedup();
     if find("apt-get").is_none() {
-        let list: Vec<String> = missing
-            .iter()
-            .map(|(program, package, why)| format!("  {program} ({why}; Debian: {package})"))
-            .collect();
+        let list: Vec<String> =
+            missing.iter().map(|(_, package, why)| format!("  {package} ({why})")).collect();
         return Err(format!(
-            "these programs are missing, and there is no apt-get:\n{}",
+            "these packages of Debian's are missing, and there is no apt-get:\n{}",
             list.join("\n")
         ));
     }
@@ -48,10 +74,11 @@ pub(crate) fn install() -> Outcome {
     let mut install = vec!["install", "--yes", "--quiet=2", "--no-install-recommends"];
     install.extend(&packages);
     apt(&install)?;
-    match NEEDED.iter().find(|(program, ..)| find(program).is_none()) {
-        Some((program, package, _)) => {
+    match NEEDED.iter().find(|needed| !is_there(needed)) {
+        Some((Program(program), package, _)) => {
             Err(format!("package {package} is installed, but there is no {program} on PATH"))
         }
+        Some((Installed, package, _)) => Err(format!("package {package} is not installed")),
         None => Ok(()),
     }
 }
@@ -70,4 +97,35 @@ fn apt(arguments: &[&str]) -> Outcome {
     // A daemon among the packages must not stop for questions.
     command.arg("DEBIAN_FRONTEND=noninteractive").arg("apt-get").args(arguments);
     run(command.stdin(Stdio::null()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::repository;
+
+    /// With `eliom` but without its recommended packages the page ended with code 53.
+    #[test]
+    fn each_package_that_the_eliom_page_needs_is_installed_by_name() {
+        for file in
+            ["docs/hunt-eliom.md", "examples/eliom-feed/run", "examples/eliom-feed/README.md"]
+        {
+            let text = std::fs::read_to_string(repository().join(file)).unwrap();
+            let named =
+                text.lines().find_map(|line| line.split_once("apt-get install ")).unwrap().1;
+            let packages: Vec<_> = named.split('"').next().unwrap().split_whitespace().collect();
+            assert!(packages.contains(&"libocsipersist-sqlite-ocaml-dev"), "{file}: {packages:?}");
+            for package in packages {
+                assert!(NEEDED.iter().any(|(_, needed, _)| *needed == package), "{package}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_library_that_is_not_installed_is_missing() {
+        if find("dpkg-query").is_some() {
+            assert!(!is_there(&(Installed, "libthat-nobody-packaged-ocaml-dev", "a test")));
+            assert!(is_there(&(Installed, "dpkg", "a test")));
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::command::{Outcome, repository, run};
+use crate::ocaml_tests;
 use crate::setup;
 use crate::tally::Tally;
 use crate::web;
@@ -30,9 +31,23 @@ pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
 
 /// As [`run_all`], for the command line.
 pub(crate) fn run_and_report(with_setup: bool, filter: Option<&str>) -> ExitCode {
-    let tally = run_all(with_setup, filter);
+    report(run_all(with_setup, filter))
+}
+
+fn report(tally: Tally) -> ExitCode {
     println!("{} passed, {} failed", tally.passed, tally.failed);
     if tally.failed == 0 && tally.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// OCaml's own testsuite, recorded.
+pub(crate) fn ocaml(version: Option<&str>) -> ExitCode {
+    match ocaml_tests::run(version) {
+        Ok(tally) => report(tally),
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn cargo(arguments: &[&str]) -> Command {
@@ -65,6 +80,7 @@ fn cargo_test(tally: &mut Tally, filter: Option<&str>) {
 fn page_tests(tally: &mut Tally, filter: Option<&str>) {
     if filter.is_none() {
         check(tally, "types of the page", web::check_types);
+        check(tally, "lints of the page", web::lint);
     }
     println!("--- tests of the page");
     match web::tests(filter) {

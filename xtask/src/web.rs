@@ -70,6 +70,12 @@ pub(crate) fn check_types() -> Outcome {
     npm(&["run", "--silent", "check"])
 }
 
+/// Whether the page keeps to the rules of `.oxlintrc.json`, those of hooks among them.
+pub(crate) fn lint() -> Outcome {
+    dependencies()?;
+    npm(&["run", "--silent", "lint"])
+}
+
 /// The page's tests: by themselves, and in a browser with the `memtrail` that is built here.
 pub(crate) fn tests(filter: Option<&str>) -> Outcome<Vec<Command>> {
     dependencies()?;

@@ -15,7 +15,8 @@ use crate::command::Outcome;
 /// One way to run a subject.
 struct Variant {
     name: String,
-    rate: f64,
+    /// None: memtrail's default, which it adapts.
+    rate: Option<f64>,
     twin: Option<PathBuf>,
     ratios: Vec<f64>,
     trace: PathBuf,
@@ -24,6 +25,7 @@ struct Variant {
 /// Measure each subject at each rate.
 pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
     println!("### CPU time added by recording ({} paired runs)\n", options.rounds);
+    let mut rows: Vec<(f64, Vec<Vec<String>>)> = Vec::new();
     let mut table = Table::new(&[
         "program",
         "recorder",
@@ -38,27 +40,33 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
         if options.only.as_ref().is_some_and(|only| !subject.name.contains(only.as_str())) {
             continue;
         }
-        measure_subject(memtrail, &subject, options, &mut table)?;
+        rows.push(measure_subject(memtrail, &subject, options)?);
+    }
+    // The worst case first.
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for row in rows.into_iter().flat_map(|(_, rows)| rows) {
+        table.row(row);
     }
     table.print();
     Ok(())
 }
 
+/// What the default rate adds, and the rows.
 fn measure_subject(
     memtrail: &Path,
     subject: &Subject,
     options: &Options,
-    table: &mut Table,
-) -> Outcome {
+) -> Outcome<(f64, Vec<Vec<String>>)> {
     let folder = scratch()?;
     let mut variants: Vec<Variant> = Vec::new();
     let twin = peer::program(subject.name);
-    for &rate in &options.rates {
+    let rates = std::iter::once(None).chain(options.rates.iter().copied().map(Some));
+    for rate in rates {
         for (name, twin) in [("memtrail", None), ("memtrace", twin.clone())] {
-            if name == "memtrace" && twin.is_none() {
+            if name == "memtrace" && (twin.is_none() || rate.is_none()) {
                 continue;
             }
-            let trace = folder.join(format!("{}-{name}-{rate}", subject.name));
+            let trace = folder.join(format!("{}-{name}-{}", subject.name, rate.unwrap_or(0.0)));
             variants.push(Variant { name: name.into(), rate, twin, ratios: Vec::new(), trace });
         }
     }
@@ -77,7 +85,8 @@ fn measure_subject(
             remove(&variant.trace)?;
             let (mut command, base) = match &variant.twin {
                 Some(twin) => {
-                    (peer::recording(subject, twin, variant.rate, &variant.trace), twin_plain)
+                    let rate = variant.rate.unwrap_or_default();
+                    (peer::recording(subject, twin, rate, &variant.trace), twin_plain)
                 }
                 None => (recorded(memtrail, subject, variant.rate, &variant.trace), plain),
             };
@@ -93,14 +102,18 @@ fn measure_subject(
     }
     eprintln!();
     let plain = quartiles(without).map_or(0.0, |q| q.median);
+    let (mut rows, mut by_default) = (Vec::new(), 0.0);
     for variant in variants {
         let (blocks, bytes) = content(&variant)?;
         let Quartiles { low, median, high } =
             quartiles(variant.ratios).ok_or("no rounds were measured")?;
-        table.row(vec![
+        if variant.rate.is_none() {
+            by_default = median;
+        }
+        rows.push(vec![
             subject.name.into(),
             variant.name,
-            format!("{:e}", variant.rate),
+            variant.rate.map_or_else(|| "default".into(), |rate| format!("{rate:e}")),
             format!("{plain:.2} s"),
             format!("{:+.1} %", median * 100.0),
             format!("{:+.1} .. {:+.1} %", low * 100.0, high * 100.0),
@@ -108,13 +121,17 @@ fn measure_subject(
             format!("{:.1}", bytes as f64 / blocks.max(1) as f64),
         ]);
     }
-    Ok(())
+    Ok((by_default, rows))
 }
 
-fn recorded(memtrail: &Path, subject: &Subject, rate: f64, recording: &Path) -> Command {
+fn recorded(memtrail: &Path, subject: &Subject, rate: Option<f64>, recording: &Path) -> Command {
     let mut command = Command::new(memtrail);
     command.current_dir(&subject.folder);
-    command.args(["run", "-q", "--rate", &rate.to_string(), "-o"]).arg(recording);
+    command.args(["run", "-q"]);
+    if let Some(rate) = rate {
+        command.args(["--rate", &rate.to_string()]);
+    }
+    command.arg("-o").arg(recording);
     command.arg("--").arg(&subject.program).args(&subject.arguments);
     command
 }
