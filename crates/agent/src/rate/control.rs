@@ -6,10 +6,12 @@
 //! Both sums fade, so that the last tenth of a second counts most. The rate falls as soon as the share
 //! is too high, and rises when twice the samples would be well within it. Nothing here depends on
 //! samples to come.
+//!
+//! The first samples cost most, as their functions are looked up: they have an allowance, so that a
+//! short program keeps its samples. Decisions are made when something is sampled, so the rate never
+//! falls so low that the next one is long in coming.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use memtrail_recording::rates::MAX_HALVINGS;
 
 use super::Halvings;
 use crate::clock;
@@ -25,6 +27,13 @@ const BESIDES: f64 = 1.7;
 const INTERVAL: u64 = 2_000_000;
 /// CPU time after which an observation counts 1/e.
 const MEMORY: f64 = 100e6;
+/// The base rate is halved so often at most: of a program that allocates 200 million words a second,
+/// a hundred samples a second remain at the default rate.
+const MOST: u8 = 7;
+/// The rate is doubled so often at most in one decision.
+const RISE: u8 = 2;
+/// CPU time that counts as having passed without a sample when the program starts.
+const ALLOWANCE: f64 = 2.0 * MEMORY;
 /// Nothing of ours takes longer than so many times the usual, unless others run meanwhile.
 const LONGEST: u64 = 64;
 /// What is usual at first, in nanoseconds.
@@ -36,7 +45,7 @@ static SPENT: AtomicU64 = AtomicU64::new(0);
 static MEAN: AtomicU64 = AtomicU64::new(64 * USUAL);
 /// When to decide next.
 static DUE: AtomicU64 = AtomicU64::new(0);
-static BALANCE: Lock<Balance> = Lock::new(Balance { cpu: 0, spent: 0.0, total: 0.0 });
+static BALANCE: Lock<Balance> = Lock::new(Balance { cpu: 0, spent: 0.0, total: ALLOWANCE });
 
 struct Balance {
     /// The process's CPU time at the last decision.
@@ -84,13 +93,13 @@ impl Balance {
         self.spent = self.spent * keep + spent as f64 * BESIDES;
         self.total = self.total * keep + passed as f64;
         let share = self.spent / self.total.max(1.0);
-        let mut halvings = wanted.0;
-        let mut predicted = share;
-        while predicted > BUDGET && halvings < MAX_HALVINGS {
+        let (mut halvings, mut predicted) = (wanted.0, share);
+        while predicted > BUDGET && halvings < MOST {
             halvings += 1;
             predicted /= 2.0;
         }
-        if share < LOW && halvings > 0 {
+        let lowest = halvings.saturating_sub(RISE);
+        while predicted < LOW && halvings > lowest {
             halvings -= 1;
             predicted *= 2.0;
         }

@@ -163,6 +163,7 @@ fn adapted(compiler: &str) {
     let rates = rates(&adapted);
     let lowest = rates.changes.values().flatten().map(|&(_, halvings)| halvings).max();
     assert!(lowest >= Some(1), "a program that does nothing but allocate: {rates:?}");
+    assert!(lowest <= Some(7), "the next sample would be long in coming: {rates:?}");
 
     let report = report(&adapted.recording);
     let allocated = &report["report"]["totals"]["allocated"];
@@ -177,7 +178,7 @@ fn adapted(compiler: &str) {
     assert!(!constant.recording.join(RATES_FILE).exists(), "--rate sets a constant rate");
     let ((few, estimate), (many, truth)) = (words(&adapted), words(&constant));
     assert!(2 * few < many, "{few} blocks of {many}");
-    // Each sample counts 2^12 at most, so that five standard errors are at most this much.
+    // Each sample counts 2^7 at most, so that five standard errors are at most this much.
     let weight = f64::from(1 << lowest.unwrap_or(0));
     let error = 5.0 * (truth * weight / 1e-4).sqrt();
     assert!((estimate - truth).abs() < error, "{estimate} words, where there are {truth}");
