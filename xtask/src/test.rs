@@ -22,6 +22,7 @@ pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
         let lints =
             ["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
         cargo_check(&mut tally, "lints", &lints);
+        check(&mut tally, "docs", docs);
         check(&mut tally, "what is built of the page", web::check);
     }
     cargo_test(&mut tally, filter);
@@ -54,6 +55,12 @@ fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(repository()).args(arguments).stdin(Stdio::null());
     command
+}
+
+/// The crates' documentation, private items included, has no warnings.
+fn docs() -> Outcome {
+    let mut cargo = cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]);
+    run(cargo.arg("--quiet").env("RUSTDOCFLAGS", "--deny warnings"))
 }
 
 fn cargo_check(tally: &mut Tally, what: &str, arguments: &[&str]) {

@@ -17,6 +17,7 @@ use crate::error::Failure;
 ///   memtrail completions fish > ~/.config/fish/completions/memtrail.fish
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
+#[allow(rustdoc::broken_intra_doc_links, reason = "`fpath[1]` is a variable of zsh")]
 pub(crate) struct Args {
     /// Shell to print the script for
     shell: Shell,

@@ -1,7 +1,7 @@
 //! Callstacks of sampled allocations, as the runtime would capture them, at a fraction of the cost.
 //!
 //! The runtime captures a callstack by a function that it exports; a jump at its start makes it
-//! arrive here instead ([`Capturer::collect`]), at the very moment of the allocation, also for
+//! arrive here instead (`Capturer::collect`), at the very moment of the allocation, also for
 //! allocations whose callback it postpones. What the runtime then carries to the callback is not
 //! the callstack but a two-word [`Receipt`].
 

@@ -15,7 +15,7 @@
 //! 5. sizes are summed up from below ([`retained`]), in the heap and outside ([`external`]).
 //!
 //! All of it is exact. None of it recurses. The snapshot is decoded three times. What has a number
-//! for each block or shared block is a column, which may stand in a file ([`column`]): so heaps
+//! for each block or shared block is a column, which may stand in a file ([`mod@column`]): so heaps
 //! larger than memory take the same way, with the same result.
 //!
 //! # What counts

@@ -17,7 +17,7 @@ pub struct DisjointPaths {
 }
 
 /// As many ways to a block as there are, but at most `most`, that share no block but itself. None if
-/// nothing keeps it alive. The first is not always the one that [`super::path`] gives.
+/// nothing keeps it alive. The first is not always the one that [`super::path()`] gives.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.

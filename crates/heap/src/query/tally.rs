@@ -18,7 +18,7 @@ struct Sum {
     external: u64,
 }
 
-/// Counts blocks by kind, as [`histogram`](super::histogram) does, and tells of every kind what it
+/// Counts blocks by kind, as [`histogram`](super::histogram()) does, and tells of every kind what it
 /// retains. `shapes` are those of everything; `None` if there are so many that some are not told
 /// apart.
 pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<Histogram> {

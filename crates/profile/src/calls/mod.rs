@@ -4,11 +4,11 @@
 //! |---|---|
 //! | [`entities`] | numbers, keys and names of functions and allocation sites |
 //! | [`tree`] | all call paths of a recording, as a tree in preorder |
-//! | [`flame`] | the calls from a focus inwards, and to it from outside |
-//! | [`table`] | totals by function, site, module or file |
-//! | [`branches`] | the callers or callees of a line of such a table |
-//! | [`suspects`] | the functions and paths that carry the weight |
-//! | [`search`] | how much has a name on its path |
+//! | [`mod@flame`] | the calls from a focus inwards, and to it from outside |
+//! | [`mod@table`] | totals by function, site, module or file |
+//! | [`mod@branches`] | the callers or callees of a line of such a table |
+//! | [`mod@suspects`] | the functions and paths that carry the weight |
+//! | [`mod@search`] | how much has a name on its path |
 //! | [`compare`] | two recordings, or two choices from one, side by side |
 //!
 //! The tree is made once a recording, its [`Cells`] once a filter; everything else is computed from

@@ -167,7 +167,7 @@ pub struct Selected {
     pub total: Amount,
     /// Share of their bytes that was never collected, 0 to 1.
     pub never_collected_share: f64,
-    /// Mean age of their bytes: see [`Total::mean_age`].
+    /// Mean age of their bytes: see [`Total::mean_age`](crate::sites::Total::mean_age).
     pub mean_age_seconds: f64,
 }
 
@@ -188,7 +188,7 @@ pub struct Place {
     pub share: f64,
     /// Share of its bytes that was never collected, 0 to 1.
     pub never_collected_share: f64,
-    /// Mean age of its bytes: see [`Total::mean_age`].
+    /// Mean age of its bytes: see [`Total::mean_age`](crate::sites::Total::mean_age).
     pub mean_age_seconds: f64,
     /// When it was allocated: bytes by tenth of the trace's time. Equal tenths of what is still
     /// live mean that it grows steadily.
@@ -200,7 +200,7 @@ pub struct Place {
 /// Parts that the trace's time is divided in to say when a place allocated.
 pub const TENTHS: usize = 10;
 
-/// Callers, innermost first; see [`callers`].
+/// Callers, innermost first; see [`callers`](crate::callers).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallerChain {
     /// Share of the place's bytes that comes this way, 0 to 1.
