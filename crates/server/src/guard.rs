@@ -13,7 +13,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::uri::Scheme;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
@@ -50,12 +51,15 @@ impl Guard {
         Self { token, loopback, names }
     }
 
-    /// Whether a request's headers are those of our own page.
-    fn is_ours(&self, headers: &HeaderMap) -> bool {
+    /// Whether a request's address and headers are those of our own page. An address that names a
+    /// host itself (`GET http://HOST/PATH`) must name the one in the header.
+    fn is_ours(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
         let Ok(host) = host.to_str() else { return false };
         self.is_our_host(host)
+            && uri.scheme().is_none_or(|scheme| *scheme == Scheme::HTTP)
+            && uri.authority().is_none_or(|authority| authority.as_str() == host)
             && headers.get_all(header::ORIGIN).iter().all(|origin| {
                 origin.to_str().is_ok_and(|o| o.strip_prefix("http://") == Some(host))
             })
@@ -99,16 +103,17 @@ pub(crate) async fn check(
     next: Next,
 ) -> Response {
     let token = request.uri().path().split('/').nth(1).unwrap_or_default();
-    let mut response = if !guard.is_ours(request.headers()) || is_from_elsewhere(&request) {
-        (StatusCode::FORBIDDEN, "this address is not memtrail's\n").into_response()
-    } else if guard.token.is(token) {
-        if let Some(visitor) = request.extensions().get::<Arc<Visitor>>() {
-            visitor.is_known();
-        }
-        next.run(request).await
-    } else {
-        not_found().await
-    };
+    let mut response =
+        if !guard.is_ours(request.uri(), request.headers()) || is_from_elsewhere(&request) {
+            (StatusCode::FORBIDDEN, "this address is not memtrail's\n").into_response()
+        } else if guard.token.is(token) {
+            if let Some(visitor) = request.extensions().get::<Arc<Visitor>>() {
+                visitor.is_known();
+            }
+            next.run(request).await
+        } else {
+            not_found().await
+        };
     for (name, value) in &HEADERS {
         response.headers_mut().insert(name.clone(), HeaderValue::from_static(value));
     }
@@ -158,16 +163,16 @@ mod tests {
         };
         let host = (header::HOST, "localhost:8080");
         let with = |origin| headers(&[host.clone(), (header::ORIGIN, origin)]);
-        assert!(guard(true).is_ours(&headers(std::slice::from_ref(&host))));
-        assert!(guard(true).is_ours(&with("http://localhost:8080")));
+        assert!(guard(true).is_ours(&Uri::from_static("/"), &headers(std::slice::from_ref(&host))));
+        assert!(guard(true).is_ours(&Uri::from_static("/"), &with("http://localhost:8080")));
         for foreign in
             ["null", "http://localhost:9090", "https://localhost:8080", "http://evil.example"]
         {
-            assert!(!guard(true).is_ours(&with(foreign)), "{foreign}");
+            assert!(!guard(true).is_ours(&Uri::from_static("/"), &with(foreign)), "{foreign}");
         }
-        assert!(!guard(true).is_ours(&headers(&[])));
+        assert!(!guard(true).is_ours(&Uri::from_static("/"), &headers(&[])));
         let mut twice = headers(std::slice::from_ref(&host));
         twice.append(header::HOST, HeaderValue::from_static("localhost:8080"));
-        assert!(!guard(true).is_ours(&twice));
+        assert!(!guard(true).is_ours(&Uri::from_static("/"), &twice));
     }
 }

@@ -1,9 +1,12 @@
 //! The server as browsers, and others, talk to it: over real connections, byte by byte.
+#![forbid(unsafe_code)]
+
+mod client;
+mod guarded;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use memtrail_engine::{
     Answer, Description, Engine, Grown, InMemory, RecordingId, Refusal, Setting, SnapshotFacts,
@@ -12,91 +15,10 @@ use memtrail_engine::{
 use memtrail_server::{Error, News, Options, Server, Taker};
 use serde_json::json;
 
-const TRACE: &[u8] = include_bytes!("../../trace/tests/fixtures/cache-v2.ctf");
+use crate::client::{Fixture, TRACE};
+
 const ABOUT: &str = r#"{"ask":"about"}"#;
 const HEAP: &str = r#"{"ask":"heapstack"}"#;
-
-struct Fixture {
-    server: Server,
-    news: News,
-}
-
-struct Response {
-    status: u16,
-    headers: String,
-    body: Vec<u8>,
-}
-
-impl Response {
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.lines().find_map(|line| {
-            let (known, value) = line.split_once(": ")?;
-            known.eq_ignore_ascii_case(name).then_some(value)
-        })
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-}
-
-impl Fixture {
-    fn new() -> Self {
-        let engine = Engine::new(Setting { live: true, offline: false });
-        let description = Description { name: "cache".into(), ..Description::default() };
-        engine.add(TRACE, description, |_| {}).unwrap();
-        let news = News::default();
-        let options = Options { port: Some(0), ..Options::default() };
-        let server = Server::start(Arc::new(engine), news.clone(), &options).unwrap();
-        Self { server, news }
-    }
-
-    /// `/TOKEN/` of the page.
-    fn root(&self) -> String {
-        self.root_of(self.server.address())
-    }
-
-    fn root_of(&self, host: SocketAddr) -> String {
-        self.server.url().strip_prefix(&format!("http://{host}")).unwrap().to_owned()
-    }
-
-    fn send(&self, request: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(self.server.address()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
-        stream
-    }
-
-    /// Sends a request with these header lines, and reads to the end.
-    fn request(&self, line: &str, headers: &[&str], body: &str) -> Response {
-        let headers = headers.join("\r\n");
-        let length = body.len();
-        let head = format!(
-            "{line} HTTP/1.1\r\n{headers}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
-        );
-        let mut stream = self.send(&format!("{head}{body}"));
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
-        let split = bytes.windows(4).position(|w| w == b"\r\n\r\n").unwrap();
-        let headers = String::from_utf8(bytes[..split].to_vec()).unwrap();
-        let status = headers.split(' ').nth(1).unwrap().parse().unwrap();
-        Response { status, headers, body: bytes[split + 4..].to_vec() }
-    }
-
-    fn host(&self) -> String {
-        format!("Host: {}", self.server.address())
-    }
-
-    fn get(&self, path: &str) -> Response {
-        self.request(&format!("GET {path}"), &[&self.host()], "")
-    }
-
-    fn ask(&self, ask: &str) -> Response {
-        let origin = format!("Origin: http://{}", self.server.address());
-        let path = format!("POST {}api/ask", self.root());
-        self.request(&path, &[&self.host(), &origin, "Content-Type: application/json"], ask)
-    }
-}
 
 #[test]
 fn the_page_and_its_files_are_behind_the_token() {
