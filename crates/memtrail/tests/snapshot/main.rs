@@ -21,6 +21,7 @@ mod site;
 
 mod asking;
 mod heap;
+mod modes;
 
 mod compilers_at_work;
 mod moments;
