@@ -122,9 +122,14 @@ impl Server {
 
     /// The page's address under another address of this machine, token included.
     pub fn url_at(&self, ip: IpAddr) -> String {
-        let local = format!("http://{}", shown(self.address));
+        let local = format!("http://{}", self.local_address());
         let path = self.url.strip_prefix(&local).unwrap_or_default();
         format!("http://{}{path}", SocketAddr::new(ip, self.address.port()))
+    }
+
+    /// Where a browser on this machine reaches it.
+    pub fn local_address(&self) -> SocketAddr {
+        shown(self.address)
     }
 
     /// Where it listens.

@@ -126,9 +126,10 @@ impl Shown {
         } else {
             writeln!(out, "{}", self.url)?;
             if self.server.address().ip().is_unspecified() {
+                // Without the token, which stands in one line only.
                 eprintln!(
-                    "memtrail: the page is there at every address of this machine; here: {}",
-                    self.local
+                    "memtrail: the page is there at every address of this machine; here also at {}",
+                    self.server.local_address()
                 );
             }
             eprintln!("memtrail: the page is there until Ctrl-C");

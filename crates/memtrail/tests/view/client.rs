@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
 
 use memtrail_engine::Answer;
@@ -14,6 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A running command that serves a page.
 pub(crate) struct View {
     child: Child,
+    /// What it prints after the address.
+    out: BufReader<ChildStdout>,
     /// As printed, filter included.
     pub(crate) url: String,
 }
@@ -53,9 +55,9 @@ impl View {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("start memtrail view");
         let mut url = String::new();
-        let out = child.stdout.as_mut().expect("piped");
-        BufReader::new(out).read_line(&mut url).expect("a line");
-        Self { child, url: url.trim_end().to_owned() }
+        let mut out = BufReader::new(child.stdout.take().expect("piped"));
+        out.read_line(&mut url).expect("a line");
+        Self { child, out, url: url.trim_end().to_owned() }
     }
 
     /// `127.0.0.1:8080` and `/TOKEN/`.
@@ -101,14 +103,20 @@ impl View {
         (answer["version"].as_u64().expect("a number"), events)
     }
 
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Presses Ctrl-C, and waits for the end.
     pub(crate) fn interrupt(mut self) -> Output {
         let pid = self.child.id().to_string();
         let status = Command::new("kill").args(["-INT", &pid]).status().expect("kill");
         assert!(status.success());
-        let mut stderr = Vec::new();
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        self.out.read_to_end(&mut stdout).expect("stdout");
         self.child.stderr.take().expect("piped").read_to_end(&mut stderr).expect("stderr");
-        Output { status: self.child.wait().expect("its end"), stdout: Vec::new(), stderr }
+        Output { status: self.child.wait().expect("its end"), stdout, stderr }
     }
 }
 

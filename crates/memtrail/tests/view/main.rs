@@ -11,6 +11,7 @@ mod refused;
 mod served;
 mod snapshots;
 mod strangers;
+mod token;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -108,5 +108,5 @@ fn listening_on_all_addresses_prints_one_that_other_machines_can_use() {
     // The `Host` that is printed is let in.
     assert_eq!(view.request("GET", "", "").status, 200);
     let (_, said) = complaint(&view.interrupt());
-    assert!(said.contains("at every address of this machine; here: http://127.0.0.1:"), "{said}");
+    assert!(said.contains("at every address of this machine; here also at 127.0.0.1:"), "{said}");
 }
