@@ -34,7 +34,7 @@ use memtrail_trace::{BlockId, DomainId, Source, Words};
 use crate::callstack::{FRAMES_ASKED_FOR, LOST, Receipt};
 use crate::fence::fenced;
 use crate::patch;
-use crate::rate::{self, Arguments, Drawn, Halvings, Statics};
+use crate::rate::{self, Arguments, Drawn, Halvings, Kept, Statics};
 use crate::recorder::{self, Recorder, Target, active};
 use crate::runtime::{CollectMulticore, CollectSingle};
 use crate::seeding;
@@ -90,7 +90,8 @@ pub(crate) fn start(target: &'static Target) {
     let _ = OURS.set(closures[0].value());
     let (rate, frames, tracker) = (rate.value(), block::integer(frames), tracker.value());
     let changes = target.options.pace != Pace::Constant;
-    let statics = changes.then(|| Statics::find(target, Arguments { frames, tracker })).flatten();
+    let finds = changes && !target.options.decline_samples;
+    let statics = finds.then(|| Statics::find(target, Arguments { frames, tracker })).flatten();
     // SAFETY: the types are the runtime's; called where allocation is allowed (before the program's
     // own code, after the runtime's set-up), with values that live for ever.
     let profile = unsafe {
@@ -119,10 +120,14 @@ unsafe extern "C" fn collect_single(
     most: isize,
     index: c_int,
 ) -> isize {
+    if most as u64 == FRAMES_ASKED_FOR && rate::defers(index as isize) {
+        return 0;
+    }
     // SAFETY: called by the runtime with its buffer, as it would call its own function.
     unsafe {
         let mut buffer = Buffer { slots: *slots, capacity: *capacity as usize, length: 0 };
-        fenced((), || rate::metered(|| buffer.fill(most.max(0) as usize, index as isize, 1)));
+        let mut fill = || buffer.fill(most.max(0) as usize, index as isize, 1);
+        fenced((), || if rate::is_thinned() { fill() } else { rate::metered(fill) });
         *slots = buffer.slots;
         *capacity = buffer.capacity as isize;
         buffer.length as isize
@@ -231,37 +236,65 @@ pub(crate) fn id_of(key: Value, epoch: u8) -> Option<BlockId> {
 
 /// A block was sampled. `state` is the runtime's state of the domain.
 pub(crate) extern "C" fn alloc_minor(sample: Value, state: u64) -> Value {
-    fenced(UNIT, || rate::metered(|| alloc(sample, state, Source::Minor)).unwrap_or(UNIT))
+    fenced(UNIT, || sampled(sample, state, Source::Minor).unwrap_or(UNIT))
 }
 
 /// The same in the major heap.
 pub(crate) extern "C" fn alloc_major(sample: Value, state: u64) -> Value {
-    fenced(UNIT, || rate::metered(|| alloc(sample, state, Source::Major)).unwrap_or(UNIT))
+    fenced(UNIT, || sampled(sample, state, Source::Major).unwrap_or(UNIT))
 }
 
-fn alloc(sample: Value, state: u64, heap: Source) -> Option<Value> {
+fn sampled(sample: Value, state: u64, heap: Source) -> Option<Value> {
+    let deferred = rate::take_deferred();
     let Some(recorder) = active().filter(|_| is_on()) else {
         recorder::missed();
         return None;
     };
+    let capturer = &recorder.target.capturer;
+    let sample = Sample::read(&capturer.memory(), sample)?;
+    let kept = rate::keep(sample.n_samples);
+    if kept.samples == 0 {
+        if deferred.is_none() {
+            capturer.forgo(sample.callstack);
+        }
+        return None;
+    }
+    rate::metered(|| alloc(recorder, &sample, kept, deferred, state, heap))
+}
+
+fn alloc(
+    recorder: &Recorder,
+    sample: &Sample,
+    kept: Kept,
+    deferred: Option<isize>,
+    state: u64,
+    heap: Source,
+) -> Option<Value> {
     let target = recorder.target;
-    let memory = target.capturer.memory();
-    let sample = Sample::read(&memory, sample)?;
-    let domain = domain_of(target, memory, state);
+    let domain = domain_of(target, target.capturer.memory(), state);
     recorder.look_at_minor_heap(state);
     let external = matches!(sample.source, Cause::Custom | Cause::Other);
     let event = AllocEvent {
         length: Words(sample.size),
-        samples: sample.n_samples,
+        samples: kept.samples,
         source: if external { Source::External } else { heap },
     };
     let thread = thread::current();
-    let (id, drawn) = write_alloc(recorder, thread, domain, state, &event, sample.callstack)?;
+    let taken = Taken { callstack: sample.callstack, deferred, kept };
+    let (id, drawn) = write_alloc(recorder, thread, domain, state, &event, taken)?;
     if drawn.last {
         rate::adjust(target, state);
     }
     let key = Key { id, domain, epoch: recorder.epoch, external };
     Some(thread.some.of(key.value()))
+}
+
+/// What is known of a sampled block in its callback.
+struct Taken {
+    callstack: Value,
+    /// Which it is of several allocated at once, if its callstack is to be captured now.
+    deferred: Option<isize>,
+    kept: Kept,
 }
 
 fn write_alloc(
@@ -270,10 +303,10 @@ fn write_alloc(
     domain: DomainId,
     state: u64,
     event: &AllocEvent,
-    callstack: Value,
+    Taken { callstack, deferred, kept }: Taken,
 ) -> Option<(BlockId, Drawn)> {
     let target = recorder.target;
-    let Thread { stack, captured, identity, .. } = &mut *thread;
+    let Thread { captured, identity, .. } = &mut *thread;
     let author = identity.author;
     if !target.incremental.load(Relaxed) {
         target.capturer.codes_of(callstack, captured);
@@ -283,7 +316,11 @@ fn write_alloc(
         let id = part.alloc(recorder, event, captured, origin, identity)?;
         return Some((id, Drawn::default()));
     }
-    let (receipt, drawn) = Receipt::read(target.capturer.memory(), callstack);
+    let (mut receipt, drawn) = Receipt::read(target.capturer.memory(), callstack);
+    if let Some(index) = deferred {
+        receipt = target.capturer.capture(&target.runtime, thread, index);
+    }
+    let stack = &thread.stack;
     let receipt = match receipt {
         Receipt::Pending { ticket }
             if target.capturer.is_current(ticket, author, stack.version()) =>
@@ -292,7 +329,7 @@ fn write_alloc(
         }
         receipt => receipt,
     };
-    let halvings = drawn.halvings;
+    let halvings = kept.halvings.unwrap_or(drawn.halvings);
     let id = write_received(recorder, thread, domain, state, event, receipt, halvings)?;
     Some((id, drawn))
 }

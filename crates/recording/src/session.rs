@@ -29,6 +29,7 @@ pub const CLAIM_FILE: &str = "claim";
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "one a switch of the command line")]
 pub struct Options {
     /// Version of the launcher; agents of another version do nothing.
     pub memtrail: String,
@@ -37,6 +38,10 @@ pub struct Options {
     /// Whether the rate is lowered where samples would cost too much.
     #[serde(default)]
     pub pace: Pace,
+    /// Leave the runtime's rate as it is, and decline samples instead, as where it cannot be changed
+    /// (slower; a check on the agent).
+    #[serde(default)]
+    pub decline_samples: bool,
     /// The recording's folder, if the user named one (absolute).
     pub output: Option<PathBuf>,
     /// Where recordings go otherwise (absolute).
@@ -296,6 +301,7 @@ mod tests {
             memtrail: "0.1.0".into(),
             rate: 1e-4,
             pace: Pace::Adaptive,
+            decline_samples: false,
             output: None,
             base: "/tmp".into(),
             children: false,

@@ -232,6 +232,13 @@ impl Capturer {
         self.pending.lock().is(ticket, author, version)
     }
 
+    /// Lets the callstack that an allocation callback is given go: the sample is declined.
+    pub(crate) fn forgo(&self, callstack: Value) {
+        if let (Receipt::Pending { ticket }, _) = Receipt::read(self.memory, callstack) {
+            self.pending.lock().asked_for(ticket);
+        }
+    }
+
     /// Gives a pending callstack, and whose it is, to `use_it`.
     pub(crate) fn with_pending<T>(
         &self,

@@ -118,6 +118,11 @@ impl PendingStacks {
         current
     }
 
+    /// A callstack is not needed any more by one of those that may ask for it.
+    pub(crate) fn asked_for(&mut self, ticket: u64) {
+        self.entry(ticket);
+    }
+
     /// The entry of a ticket, which has been asked for now.
     fn entry(&mut self, ticket: u64) -> Option<&Entry> {
         let index = usize::try_from(ticket.checked_sub(self.first)?).ok()?;

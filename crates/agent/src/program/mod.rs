@@ -9,7 +9,7 @@
 //! the callstack can be walked, and the caller holds the runtime's lock. None of them allocates on the
 //! OCaml heap or runs OCaml code.
 
-mod binomial;
+pub(crate) mod binomial;
 mod external;
 mod labels;
 mod roots;

@@ -9,14 +9,18 @@
 //! A block that was sampled at base/2^k counts as 2^k times as many samples. Its k is noted when the
 //! callstack is captured, which the runtime does as it samples: the callback may come much later.
 //! Estimates stay unbiased because the rate depends on the past only.
+//!
+//! Where OCaml 4's variables are not found, its rate stays, and samples are declined ([`thinning`]).
 
 mod control;
 mod log;
 mod statics;
+mod thinning;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
+use memtrail_ocaml::Family;
 use memtrail_ocaml::block::Value;
 use memtrail_recording::rates::MAX_HALVINGS;
 use memtrail_recording::session::Pace;
@@ -57,6 +61,8 @@ pub(crate) struct Drawn {
 enum Sampler {
     /// OCaml 4: variables of its own.
     Single(Statics),
+    /// OCaml 4, where these were not found: samples are declined.
+    Thinned,
     /// OCaml 5: a profile for each rate, of ours.
     Multicore(Profiles),
 }
@@ -72,6 +78,8 @@ struct Changing {
 static CHANGING: OnceLock<Changing> = OnceLock::new();
 /// Whether the rate changes, so that time is measured.
 static METERED: AtomicBool = AtomicBool::new(false);
+/// Whether samples are declined.
+static THINNED: AtomicBool = AtomicBool::new(false);
 /// What the rate is to be; domains take it over when they can.
 static WANTED: AtomicU8 = AtomicU8::new(0);
 /// What it is, in OCaml 4.
@@ -92,12 +100,14 @@ pub(crate) fn begin(target: &Target, statics: Option<Statics>, profiles: Option<
         _ if !target.incremental.load(Relaxed) => None,
         (Some(statics), _) => Some(Sampler::Single(statics)),
         (None, Some(profiles)) => Some(Sampler::Multicore(profiles)),
+        (None, None) if target.runtime.version.family() == Family::Single => Some(Sampler::Thinned),
         (None, None) => None,
     };
     let Some(sampler) = sampler else {
         note(NOTE.into());
         return;
     };
+    let thinned = matches!(sampler, Sampler::Thinned);
     let changing = Changing {
         base: target.options.rate,
         varying: pace == Pace::Varying,
@@ -107,6 +117,7 @@ pub(crate) fn begin(target: &Target, statics: Option<Statics>, profiles: Option<
     if CHANGING.set(changing).is_ok() {
         control::begin();
         METERED.store(true, Relaxed);
+        THINNED.store(thinned, Relaxed);
     }
 }
 
@@ -126,6 +137,7 @@ pub(crate) fn current(target: &Target, state: u64) -> Halvings {
     match CHANGING.get().map(|changing| &changing.sampler) {
         Some(Sampler::Multicore(profiles)) => profiles.current(target, state),
         Some(Sampler::Single(_)) => Halvings(CURRENT.load(Relaxed)),
+        Some(Sampler::Thinned) => Halvings(WANTED.load(Relaxed)),
         None => Halvings::default(),
     }
 }
@@ -134,7 +146,7 @@ pub(crate) fn current(target: &Target, state: u64) -> Halvings {
 /// runtime draws the distance in the minor heap anew.
 #[inline]
 pub(crate) fn adjust(target: &Target, state: u64) {
-    if METERED.load(Relaxed) {
+    if METERED.load(Relaxed) && !THINNED.load(Relaxed) {
         take_over(target, state);
     }
 }
@@ -156,7 +168,52 @@ fn take_over(target: &Target, state: u64) {
             CURRENT.store(wanted.0, Relaxed);
             statics.set(rate, ahead);
         }
+        Sampler::Thinned => {}
     }
+}
+
+/// Whether samples are declined in OCaml 4's callbacks: then captures cost the same at every rate.
+#[inline]
+pub(crate) fn is_thinned() -> bool {
+    THINNED.load(Relaxed)
+}
+
+/// A block is being sampled: whether its callstack is to be captured in its callback, if at all.
+#[inline]
+pub(crate) fn defers(index: isize) -> bool {
+    is_thinned() && thinning::defer(index)
+}
+
+/// In the callback of a block, once: which it is of several allocated at once, if its callstack is to
+/// be captured now.
+#[inline]
+pub(crate) fn take_deferred() -> Option<isize> {
+    if is_thinned() { thinning::take_deferred() } else { None }
+}
+
+/// What is kept of a block's samples.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept {
+    pub(crate) samples: u64,
+    /// The rate that they amount to, unless it is the one that they were drawn with.
+    pub(crate) halvings: Option<Halvings>,
+}
+
+/// Declines samples, if that is how the rate is lowered.
+#[inline]
+pub(crate) fn keep(samples: u64) -> Kept {
+    if is_thinned() { thin(samples) } else { Kept { samples, halvings: None } }
+}
+
+fn thin(samples: u64) -> Kept {
+    let Some(changing) = CHANGING.get() else { return Kept { samples, halvings: None } };
+    let halvings = Halvings(WANTED.load(Relaxed));
+    let samples = thinning::keep(samples, halvings, || changing.number());
+    if changing.varying && samples > 0 {
+        // For the next block.
+        changing.vary();
+    }
+    Kept { samples, halvings: Some(halvings) }
 }
 
 impl Changing {

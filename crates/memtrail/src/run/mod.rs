@@ -71,6 +71,10 @@ pub(crate) struct Args {
     #[arg(long, hide = true)]
     vary_rate: bool,
 
+    /// Adapt the rate by declining samples, as where OCaml 4's sampler is not as expected
+    #[arg(long, hide = true)]
+    decline_samples: bool,
+
     /// The recording's folder; it must not exist yet (with --children: the folder to put
     /// recordings in)
     #[arg(short, long, value_name = "DIR")]
@@ -333,6 +337,7 @@ fn resolve(args: &Args) -> Result<Result<Options, Unprepared>, Failure> {
             (false, Some(_)) => Pace::Constant,
             (false, None) => Pace::Adaptive,
         },
+        decline_samples: args.decline_samples,
         output,
         base,
         children: args.children,

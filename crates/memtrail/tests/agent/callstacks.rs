@@ -44,6 +44,17 @@ exact!(from_c, 100, &[]);
 exact!(signals, 10, &[]);
 exact!(threads, 100, &[]);
 
+// Where samples are declined, callstacks are captured in callbacks.
+on_each!(callstacks_of_samples_that_are_kept, |compiler| {
+    let options = [&OPTIONS[..], &["--vary-rate", "--decline-samples"]].concat();
+    for (program, arguments, least) in
+        [("churn", &["2"][..], 10_000), ("from_c", &[], 10), ("threads", &[], 10)]
+    {
+        let program = build(&named(compiler), program);
+        checked(&Case::new(&program, arguments).options(&options), least);
+    }
+});
+
 #[test]
 fn fibers_and_domains() {
     for program in ["fibers", "fiber_chain", "domains"] {

@@ -95,13 +95,17 @@ fn truth(stdout: &str) -> BTreeMap<String, (f64, f64)> {
 }
 
 fn hold_against_the_truth(compiler: &str, program: &str, runs: u32) {
+    hold_options_against_the_truth(compiler, program, runs, &[]);
+}
+
+fn hold_options_against_the_truth(compiler: &str, program: &str, runs: u32, more: &[&str]) {
     let program = build(&named(compiler), program);
     let estimator = Estimator::new(SampleRate(RATE), 64);
     let (mut bytes, mut blocks): (BTreeMap<_, Score>, BTreeMap<_, Score>) = Default::default();
     let mut changes = 0;
     for seed in 1..=runs {
         let seed = seed.to_string();
-        let options = ["--rate", "1e-3", "--vary-rate", "--seed", &seed];
+        let options = [&["--rate", "1e-3", "--vary-rate", "--seed", &seed], more].concat();
         let recorded = Case::new(&program, &[&seed]).options(&options).recorded();
         assert!(recorded.seen.status.success(), "{:?}", recorded.seen);
         let rates = rates(&recorded);
@@ -144,13 +148,24 @@ fn changing_rates_are_unbiased_in_several_domains() {
     hold_against_the_truth("ocaml-5.3.0", "exact_domains", 200);
 }
 
+/// As where the runtime's private variables are not found.
+#[test]
+fn declined_samples_are_unbiased_system() {
+    hold_options_against_the_truth("system", "exact", 400, &["--decline-samples"]);
+}
+
+#[test]
+fn declined_samples_are_unbiased_ocaml_4_14() {
+    hold_options_against_the_truth("ocaml-4.14.1000", "exact", 200, &["--decline-samples"]);
+}
+
 fn report(recording: &Path) -> serde_json::Value {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_memtrail"));
     let output = command.args(["report", "--json"]).arg(recording).output().expect("it starts");
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn adapted(compiler: &str) {
+fn adapted(compiler: &str, more: &[&str]) {
     let program = build(&named(compiler), "churn");
     let recorded = |options: &[&str]| Case::new(&program, &["40"]).options(options).recorded();
     let words = |recorded: &Recorded| {
@@ -158,7 +173,7 @@ fn adapted(compiler: &str) {
         let samples: u64 = contents.blocks.iter().map(|block| block.samples).sum();
         (contents.blocks.len(), samples as f64 / contents.rate)
     };
-    let adapted = recorded(&[]);
+    let adapted = recorded(more);
     assert!(adapted.seen.status.success(), "{:?}", adapted.seen);
     let rates = rates(&adapted);
     let lowest = rates.changes.values().flatten().map(|&(_, halvings)| halvings).max();
@@ -186,15 +201,25 @@ fn adapted(compiler: &str) {
 
 #[test]
 fn the_default_rate_adapts_to_a_program_that_allocates_much_system() {
-    adapted("system");
+    adapted("system", &[]);
 }
 
 #[test]
 fn the_default_rate_adapts_to_a_program_that_allocates_much_ocaml_4_14() {
-    adapted("ocaml-4.14.1000");
+    adapted("ocaml-4.14.1000", &[]);
 }
 
 #[test]
 fn the_default_rate_adapts_to_a_program_that_allocates_much_ocaml_5_3() {
-    adapted("ocaml-5.3.0");
+    adapted("ocaml-5.3.0", &[]);
+}
+
+#[test]
+fn declining_adapts_to_a_program_that_allocates_much_system() {
+    adapted("system", &["--decline-samples"]);
+}
+
+#[test]
+fn declining_adapts_to_a_program_that_allocates_much_ocaml_4_14() {
+    adapted("ocaml-4.14.1000", &["--decline-samples"]);
 }
