@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::old_agents;
 use super::process::{can_be_loaded, user_id};
 
-static AGENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_agent.so"));
+pub(super) static AGENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_agent.so"));
 
 /// The agent's path on disk, unpacked first if this version's is not there.
 ///
 /// The name carries the content's hash, so versions live side by side and a damaged copy is never
 /// taken for whole; the file appears under its name only when it is complete.
 pub(super) fn unpacked() -> io::Result<PathBuf> {
-    let name = format!("libmemtrail-agent-{:032x}.so", xxh3_128(AGENT));
+    let name = old_agents::file_name(xxh3_128(AGENT));
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for folder in cache_folders() {
         let unpacked = unpack_into(&folder, &name).and_then(|path| {
@@ -24,7 +25,10 @@ pub(super) fn unpacked() -> io::Result<PathBuf> {
             Ok(path)
         });
         match unpacked {
-            Ok(path) => return Ok(path),
+            Ok(path) => {
+                old_agents::remove(&path);
+                return Ok(path);
+            }
             Err(error) => last = error,
         }
     }

@@ -3,6 +3,7 @@
 mod agent;
 mod ending;
 mod keeper;
+mod old_agents;
 mod preflight;
 mod process;
 mod rate;

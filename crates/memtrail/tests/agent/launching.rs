@@ -123,6 +123,26 @@ fn a_cache_from_which_nothing_can_be_loaded() {
     assert!(!text.contains("ld.so") && text.contains("sampled blocks"), "{text}");
 }
 
+#[test]
+fn agents_of_other_versions_are_removed_when_nobody_has_used_them_for_a_week() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hash = "00112233445566778899aabbccddeeff";
+    let script = format!(
+        "export XDG_CACHE_HOME=$PWD/cache; mkdir -p -m 700 cache/memtrail; cd cache/memtrail
+        touch -d '8 days ago' libmemtrail-agent-{hash}.so setup.lock
+        touch -d '6 days ago' libmemtrail-agent-{}.so
+        exec $MEMTRAIL run -q -- true",
+        hash.replace('0', "f")
+    );
+    let output = shell(folder.path(), &script);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let cache = folder.path().join("cache/memtrail");
+    let left: Vec<_> =
+        fs::read_dir(&cache).expect("the cache").map(|e| e.unwrap().path()).collect();
+    assert_eq!(left.len(), 3, "ours, a young one, and what is no agent: {left:?}");
+    assert!(!cache.join(format!("libmemtrail-agent-{hash}.so")).exists());
+}
+
 // The dynamic linker wrote "ERROR: ld.so: object … cannot be preloaded" to the program's stderr.
 #[test]
 fn an_agent_that_cannot_be_read_after_chroot_or_by_another_user() {

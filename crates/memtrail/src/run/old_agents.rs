@@ -1,0 +1,204 @@
+//! Removes agents of other versions from the folder that agents are unpacked into.
+//!
+//! Each version has an agent of its own there, named by its content. One that nobody has used for a
+//! week is removed, unless a process has it mapped or would hand it on to its children: its
+//! `LD_PRELOAD` must not name a file that is gone. When an agent was last used is the time of its
+//! file's last modification, which every `memtrail run` sets anew.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use memchr::memmem;
+
+const PREFIX: &str = "libmemtrail-agent-";
+const SUFFIX: &str = ".so";
+/// How long an agent must have been unused. A launcher may be about to start a program with it.
+const UNUSED: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Name of the agent with this hash.
+pub(super) fn file_name(hash: u128) -> String {
+    format!("{PREFIX}{hash:032x}{SUFFIX}")
+}
+
+/// Notes that `current` is in use, and removes what other versions have left beside it. Failures are
+/// nobody's concern: the next run tries again.
+pub(super) fn remove(current: &Path) {
+    let now = SystemTime::now();
+    used(current, now);
+    let Some(unused) = current.parent().and_then(|folder| unused(folder, current, now).ok()) else {
+        return;
+    };
+    let Ok(in_use) = in_use(&unused) else { return };
+    for (agent, in_use) in unused.iter().zip(in_use) {
+        if in_use {
+            used(agent, now);
+        } else {
+            let _ = fs::remove_file(agent);
+        }
+    }
+}
+
+fn used(agent: &Path, now: SystemTime) {
+    let _ = File::open(agent).and_then(|file| file.set_modified(now));
+}
+
+/// Agents other than `current`, and what interrupted unpackings left, that are old enough.
+fn unused(folder: &Path, current: &Path, now: SystemTime) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if entry.path() == current || !name.to_str().is_some_and(is_agent) {
+            continue;
+        }
+        let Ok(metadata) = entry.metadata() else { continue };
+        let age = metadata.modified().ok().and_then(|then| now.duration_since(then).ok());
+        if metadata.is_file() && age.is_some_and(|age| age > UNUSED) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// `libmemtrail-agent-<hash>.so`, or `.libmemtrail-agent-<hash>.so.<pid>` while it is written.
+fn is_agent(name: &str) -> bool {
+    let whole = match name.strip_prefix('.').and_then(|name| name.rsplit_once('.')) {
+        Some((name, pid)) if !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit()) => name,
+        Some(_) => return false,
+        None => name,
+    };
+    whole
+        .strip_prefix(PREFIX)
+        .and_then(|rest| rest.strip_suffix(SUFFIX))
+        .is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// Which of these agents running processes have mapped or were started with, as far as we may know:
+/// those of other users cannot load from this user's folder. Agents are looked for by name, as the
+/// folder may have another path there.
+fn in_use(agents: &[PathBuf]) -> io::Result<Vec<bool>> {
+    let mut in_use = vec![false; agents.len()];
+    if agents.is_empty() {
+        return Ok(in_use);
+    }
+    for entry in fs::read_dir("/proc")? {
+        let Ok(entry) = entry else { continue };
+        if !entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit) {
+            continue;
+        }
+        for file in ["maps", "environ"] {
+            let Ok(text) = fs::read(entry.path().join(file)) else { continue };
+            for (agent, in_use) in agents.iter().zip(&mut in_use) {
+                *in_use |= names(&text, agent);
+            }
+        }
+    }
+    Ok(in_use)
+}
+
+fn names(text: &[u8], agent: &Path) -> bool {
+    agent.file_name().is_none_or(|name| memmem::find(text, name.as_encoded_bytes()).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    /// A folder with agents; the first is this version's.
+    fn folder_with(agents: &[(&str, Duration)]) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, age) in agents {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(SystemTime::now() - *age).unwrap();
+        }
+        let current = folder.path().join(agents[0].0);
+        (folder, current)
+    }
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    const OLD: Duration = Duration::from_secs(8 * 24 * 3600);
+    const YOUNG: Duration = Duration::from_secs(6 * 24 * 3600);
+
+    #[test]
+    fn unused_agents_of_other_versions_are_removed_and_nothing_else() {
+        let (ours, old, young) = (file_name(1), file_name(2), file_name(3));
+        let interrupted = format!(".{}.4711", file_name(4));
+        let other = ["setup.lock", "libmemtrail-agent-new.so", "libother.so"];
+        let mut files = vec![(ours.as_str(), OLD), (&old, OLD), (&young, YOUNG)];
+        files.push((&interrupted, OLD));
+        files.extend(other.map(|name| (name, OLD)));
+        let (folder, current) = folder_with(&files);
+        fs::create_dir(folder.path().join(file_name(5))).unwrap();
+        remove(&current);
+        let mut left = vec![ours.clone(), young.clone(), file_name(5)];
+        left.extend(other.map(str::to_owned));
+        left.sort();
+        assert_eq!(names_in(folder.path()), left);
+        let age = current.metadata().unwrap().modified().unwrap().elapsed().unwrap();
+        assert!(age < YOUNG, "this run has used it: {age:?}");
+    }
+
+    struct Running(Child);
+
+    impl Drop for Running {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    /// Runs a command that has `agent` in use, and looks when it shows in `/proc/<pid>/<file>`.
+    fn kept_while(command: &mut Command, file: &str, current: &Path, agent: &Path) {
+        let mut running = Running(command.spawn().unwrap());
+        let shown = format!("/proc/{}/{file}", running.0.id());
+        while !names(&fs::read(&shown).unwrap(), agent) {
+            assert_eq!(running.0.try_wait().unwrap(), None, "it runs");
+            std::thread::yield_now();
+        }
+        remove(current);
+        assert!(agent.exists(), "{file}");
+        drop(running);
+        // Whoever uses it now has used it just now.
+        remove(current);
+        assert!(agent.exists(), "{file}");
+        File::open(agent).unwrap().set_modified(SystemTime::now() - OLD).unwrap();
+        remove(current);
+        assert!(!agent.exists(), "{file}");
+    }
+
+    #[test]
+    fn what_a_process_has_mapped_stays() {
+        let (ours, old) = (file_name(1), file_name(2));
+        let (folder, current) = folder_with(&[(&ours, OLD)]);
+        let agent = folder.path().join(old);
+        fs::write(&agent, super::super::agent::AGENT).unwrap();
+        File::open(&agent).unwrap().set_modified(SystemTime::now() - OLD).unwrap();
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let loader = maps.split_whitespace().find(|word| word.contains("/ld-linux")).unwrap();
+        let mut command = Command::new(loader);
+        command.arg("--preload").arg(&agent).args(["/bin/sleep", "600"]);
+        kept_while(&mut command, "maps", &current, &agent);
+    }
+
+    #[test]
+    fn what_a_process_hands_on_to_its_children_stays() {
+        let (ours, old) = (file_name(1), file_name(2));
+        let (folder, current) = folder_with(&[(&ours, OLD), (&old, OLD)]);
+        let agent = folder.path().join(old);
+        let mut command = Command::new("/bin/sleep");
+        command.arg("600").env("PASSED_ON", &agent);
+        kept_while(&mut command, "environ", &current, &agent);
+    }
+}
