@@ -342,7 +342,7 @@ impl Graph {
                 if !(first..end).any(is_touched) {
                     return Ok(());
                 }
-                snapshot.decode(section, columns)?;
+                snapshot.decode_edges(section, columns)?;
                 let mut customs = columns.customs().peekable();
                 for (place, block) in columns.iter().enumerate() {
                     let external = customs.next_if(|(at, ..)| *at == place);

@@ -3,7 +3,8 @@
 use super::pieces::gather;
 use crate::read::{Columns, Error, Snapshot};
 
-/// Calls `each` with every section, in any order; `start` makes what a thread gathers.
+/// Calls `each` with every section, in any order; `start` makes what a thread gathers. [`Columns`] are
+/// without the numbers of fields.
 ///
 /// # Errors
 /// The first section that is damaged.
@@ -18,7 +19,7 @@ pub(crate) fn sweep<T: Send>(
         threads,
         || (start(), Columns::new()),
         |(gathered, columns), section| {
-            snapshot.decode(section, columns)?;
+            snapshot.decode_edges(section, columns)?;
             each(gathered, section, columns);
             Ok(())
         },

@@ -150,6 +150,11 @@ pub fn referrers(
             if !columns.edges().contains(&to.0) {
                 return;
             }
+            // What has just been decoded can be decoded again, with the numbers of fields.
+            let mut columns = Columns::new();
+            if snapshot.decode(section, &mut columns).is_err() {
+                return;
+            }
             let mut here: Vec<Referrer> = Vec::new();
             for (place, block) in columns.iter().enumerate() {
                 if !block.targets.contains(&to.0) {

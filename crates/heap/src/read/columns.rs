@@ -27,6 +27,19 @@ struct Run {
     end: u32,
 }
 
+/// What is decoded of blocks besides tags and sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Nothing.
+    #[cfg(feature = "analysis")]
+    Sizes,
+    /// What they point to.
+    #[cfg(feature = "analysis")]
+    Edges,
+    /// That, and from which fields: eight bytes more for each pointer of a large block.
+    Fields,
+}
+
 /// The blocks of one section. Its memory is used again for the next.
 #[derive(Debug, Default)]
 pub struct Columns {
@@ -91,19 +104,19 @@ impl Columns {
 
     /// Decodes a section; blocks are numbered from `first`, and there are `blocks` in the file. If
     /// that is `cut` off, an edge to what is missing becomes one to the block itself, which changes
-    /// nothing for what keeps what alive. Without `edges`, there are none.
+    /// nothing for what keeps what alive.
     pub(crate) fn decode(
         &mut self,
         section: &Section<'_>,
         first: u32,
         (blocks, version): (u32, u16),
         cut: bool,
-        edges: bool,
+        detail: Detail,
     ) -> Result<(), Error> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let decoded = section.content(&mut buffer).and_then(|content| {
             self.first = BlockIndex(first);
-            self.parse(content, section.count, (blocks, version), cut, edges)
+            self.parse(content, section.count, (blocks, version), cut, detail)
                 .ok_or(Cause::Table("blocks").at(section.offset))
         });
         self.buffer = buffer;
@@ -116,7 +129,7 @@ impl Columns {
         count: u32,
         (blocks, version): (u32, u16),
         cut: bool,
-        with_edges: bool,
+        detail: Detail,
     ) -> Option<()> {
         self.clear();
         let mut cursor = Cursor::new(content);
@@ -145,11 +158,15 @@ impl Columns {
         let lengths = [cursor.count()?, cursor.count()?, cursor.count()?, cursor.count()?];
         let mut part = |which: usize| cursor.take(lengths[which]);
         let (codes, targets, extras, gaps) = (part(0)?, part(1)?, part(2)?, part(3)?);
-        self.codes(codes, extras, count, version)?;
+        self.codes(codes, extras, count, version, detail)?;
         if self.ends.last().copied().unwrap_or(0) as usize != edges {
             return None;
         }
-        if with_edges {
+        #[cfg(feature = "analysis")]
+        let without = detail == Detail::Sizes;
+        #[cfg(not(feature = "analysis"))]
+        let without = false;
+        if !without {
             self.targets(targets, blocks, cut)?;
         }
         self.gaps(gaps, count)
@@ -169,7 +186,14 @@ impl Columns {
         self.gaps.clear();
     }
 
-    fn codes(&mut self, codes: &[u8], extras: &[u8], count: u32, version: u16) -> Option<()> {
+    fn codes(
+        &mut self,
+        codes: &[u8],
+        extras: &[u8],
+        count: u32,
+        version: u16,
+        detail: Detail,
+    ) -> Option<()> {
         let mut codes = Cursor::new(codes);
         let mut extras = Cursor::new(extras);
         if count as usize > codes.left() {
@@ -183,7 +207,7 @@ impl Columns {
                 code = SHORT_CODES + (code - SHORT_CODES) * 256 + u32::from(codes.byte()?);
             }
             if code == 0 {
-                code = self.apart(&mut extras)?;
+                code = self.apart(&mut extras, detail)?;
             } else if code >= told {
                 return None;
             }
@@ -215,7 +239,7 @@ impl Columns {
     }
 
     /// A block that is told apart gets a shape of its own.
-    fn apart(&mut self, extras: &mut Cursor<'_>) -> Option<u32> {
+    fn apart(&mut self, extras: &mut Cursor<'_>, detail: Detail) -> Option<u32> {
         let tag = extras.byte()?;
         let wosize = extras.number()?;
         let edges = extras.count()?;
@@ -225,7 +249,9 @@ impl Columns {
         for _ in 0..edges {
             let field = expected.checked_add(extras.number()?)?;
             expected = field.checked_add(1)?;
-            self.fields.push(field);
+            if detail == Detail::Fields {
+                self.fields.push(field);
+            }
         }
         self.shapes.push(Shape { tag, wosize, mask: 0, edges: edges as u32 });
         // A size that no address space holds would make sums of sizes run over.

@@ -8,6 +8,7 @@ mod peek;
 mod sections;
 pub(crate) mod tables;
 
+use columns::Detail;
 pub use columns::{Block, Columns, Fields};
 pub use error::{Cause, Error};
 pub use peek::Peek;
@@ -275,7 +276,16 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// If its numbers do not fit together.
     pub fn decode(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
-        self.decode_with(section, into, true)
+        self.decode_with(section, into, Detail::Fields)
+    }
+
+    /// Decodes a section's blocks without the numbers of the fields that their edges leave from.
+    ///
+    /// # Errors
+    /// If its numbers do not fit together.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn decode_edges(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
+        self.decode_with(section, into, Detail::Edges)
     }
 
     /// Decodes a section's blocks without their edges.
@@ -284,14 +294,14 @@ impl<'a> Snapshot<'a> {
     /// If its numbers do not fit together.
     #[cfg(feature = "analysis")]
     pub(crate) fn decode_sizes(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
-        self.decode_with(section, into, false)
+        self.decode_with(section, into, Detail::Sizes)
     }
 
-    fn decode_with(&self, section: usize, into: &mut Columns, edges: bool) -> Result<(), Error> {
+    fn decode_with(&self, section: usize, into: &mut Columns, detail: Detail) -> Result<(), Error> {
         match self.blocks.get(section) {
             Some((first, section)) => {
                 let cut = self.damage.is_some();
-                into.decode(section, *first, (self.count, self.version), cut, edges)
+                into.decode(section, *first, (self.count, self.version), cut, detail)
             }
             None => Err(Cause::Missing("blocks").at(0)),
         }
