@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 use super::bits::{Bits, Ranked};
 use super::column::Place;
 use super::core::Numbers;
-use super::retained::{Sizes, Sums};
+use super::retained::{Gathered, Sizes, Sums};
 use super::{NONE, SHARED};
 use crate::units::Bytes;
 
@@ -88,10 +88,12 @@ pub(crate) fn retained(
     }
     let sums = Sums::new(place, Ranked::new(kept), 0, above.len())?;
     for block in parts.into_iter().chain(customs.iter().map(|(block, _)| *block)) {
-        sums.wait_for_more(block);
+        sums.wait_for_more(block, 1);
     }
+    let mut gathered = Gathered::default();
     for (block, bytes) in customs {
-        sums.give(dominators, *block, *bytes);
+        sums.give(dominators, *block, *bytes, &mut gathered);
     }
+    sums.settle(dominators, gathered);
     Ok(sums.finish(above))
 }

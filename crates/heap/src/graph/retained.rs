@@ -82,16 +82,25 @@ pub(crate) fn retained(
     // What each waits for: its children and itself.
     let sums = Sums::new(place, Ranked::new(kept), 1, holders.len())?;
     in_pieces(dominators.len(), threads, |range| {
-        for above in &dominators[range] {
-            if *above < blocks {
-                sums.wait_for_more(*above);
+        // Neighbours are often dominated by the same block.
+        let mut parts = 0;
+        let mut here = dominators[range].iter().copied().peekable();
+        while let Some(above) = here.next() {
+            parts += 1;
+            if here.peek() != Some(&above) {
+                if above < blocks {
+                    sums.wait_for_more(above, parts);
+                }
+                parts = 0;
             }
         }
     });
     sweep_sizes(snapshot, threads, |columns| {
+        let mut gathered = Gathered::default();
         for (block, size) in columns.sizes() {
-            sums.give(dominators, block.0, size.0);
+            sums.give(dominators, block.0, size.0, &mut gathered);
         }
+        sums.settle(dominators, gathered);
     })?;
     Ok(sums.finish(holders))
 }
@@ -125,22 +134,49 @@ impl Sums {
         })
     }
 
-    /// One part more for a block to wait for.
+    /// So many parts more for a block to wait for.
     #[inline]
-    pub(super) fn wait_for_more(&self, block: u32) {
-        self.waits.more(self.kept.rank(block));
+    pub(super) fn wait_for_more(&self, block: u32, parts: u64) {
+        self.waits.more(self.kept.rank(block), parts);
     }
 
     /// Adds a part. A block that is complete is handed to the one above, which may complete that.
+    /// Parts of a block that waits for very many are `gathered`, until those of another one come.
     #[inline]
-    pub(super) fn give(&self, dominators: &[u32], block: u32, part: u64) {
-        let (mut at, mut part) = (block, part);
+    pub(super) fn give(&self, dominators: &[u32], block: u32, part: u64, gathered: &mut Gathered) {
+        self.hand_up(dominators, Gathered { block, part, parts: 1 }, false, gathered);
+    }
+
+    /// Adds what is still gathered.
+    pub(super) fn settle(&self, dominators: &[u32], mut gathered: Gathered) {
+        while gathered.parts > 0 {
+            let given = std::mem::take(&mut gathered);
+            self.hand_up(dominators, given, true, &mut gathered);
+        }
+    }
+
+    #[inline]
+    fn hand_up(
+        &self,
+        dominators: &[u32],
+        given: Gathered,
+        was_gathered: bool,
+        gathered: &mut Gathered,
+    ) {
+        let Gathered { block: mut at, mut part, mut parts } = given;
+        let mut was_gathered = was_gathered;
         let blocks = dominators.len() as u32;
         loop {
             if self.kept.contains(at) {
                 let rank = self.kept.rank(at);
+                if !was_gathered && self.waits.are_many(rank) {
+                    let Some(other) = gathered.take_in(at, part) else { return };
+                    Gathered { block: at, part, parts } = other;
+                    was_gathered = true;
+                    continue;
+                }
                 self.add(at, rank, part);
-                if !self.waits.less(rank) {
+                if !self.waits.less(rank, parts) {
                     return;
                 }
                 part = match self.words[rank as usize].load(Ordering::Relaxed) {
@@ -148,6 +184,7 @@ impl Sums {
                     words => u64::from(words),
                 };
             }
+            (parts, was_gathered) = (1, false);
             match dominators[at as usize] {
                 NONE => return,
                 above if above >= blocks => {
@@ -219,29 +256,104 @@ struct Waits {
 
 impl Waits {
     #[inline]
-    fn more(&self, rank: u32) {
-        let more = |few: u8| few.checked_add(1);
+    fn more(&self, rank: u32, parts: u64) {
         let few = &self.few[rank as usize];
-        if few.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
-            *locked(&self.many).entry(rank).or_insert(0) += 1;
+        let mut known = few.load(Ordering::Relaxed);
+        loop {
+            let sum = u64::from(known) + parts;
+            let new = u8::try_from(sum).unwrap_or(u8::MAX);
+            match few.compare_exchange_weak(known, new, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) if sum > u64::from(new) => {
+                    *locked(&self.many).entry(rank).or_insert(0) += sum - u64::from(new);
+                    return;
+                }
+                Ok(_) => return,
+                Err(now) => known = now,
+            }
         }
     }
 
-    /// One part less; says whether that was the last. Whoever gives the last sees what all others
-    /// have given.
+    /// Whether so many parts are missing that not each should be counted by itself.
     #[inline]
-    fn less(&self, rank: u32) -> bool {
+    fn are_many(&self, rank: u32) -> bool {
+        self.few[rank as usize].load(Ordering::Relaxed) == u8::MAX
+    }
+
+    /// So many parts less; says whether those were the last. Whoever gives the last sees what all
+    /// others have given.
+    #[inline]
+    fn less(&self, rank: u32, parts: u64) -> bool {
         let few = &self.few[rank as usize];
+        let mut parts = parts;
         if few.load(Ordering::Relaxed) == u8::MAX {
             let mut waits = locked(&self.many);
             if let Some(many) = waits.get_mut(&rank) {
-                *many -= 1;
+                let some = parts.min(*many);
+                *many -= some;
                 if *many == 0 {
                     waits.remove(&rank);
                 }
-                return false;
+                parts -= some;
+                if parts == 0 {
+                    return false;
+                }
             }
         }
-        few.fetch_sub(1, Ordering::AcqRel) == 1
+        few.fetch_sub(parts as u8, Ordering::AcqRel) == parts as u8
+    }
+}
+
+/// Parts of a block that waits for very many, added up before they are added to it: an array of
+/// millions would otherwise be locked for each of its elements.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gathered {
+    block: u32,
+    part: u64,
+    parts: u64,
+}
+
+impl Gathered {
+    /// Takes in a part of a block. If that is another block than before, gives back what was gathered
+    /// of that one.
+    fn take_in(&mut self, block: u32, part: u64) -> Option<Self> {
+        if self.parts == 0 || self.block == block {
+            *self = Self { block, part: self.part.saturating_add(part), parts: self.parts + 1 };
+            return None;
+        }
+        Some(std::mem::replace(self, Self { block, part, parts: 1 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EVERYTHING, Graph};
+    use crate::model::{Heap, Value};
+    use crate::read::{Snapshot, Strength};
+    use crate::{BlockIndex, RootKind, Words};
+
+    /// Two arrays of so many elements that no byte counts them, whose elements stand in turns, and
+    /// have something below them: the parts of each are gathered, and those of the other come between.
+    #[test]
+    fn arrays_of_many_elements_are_summed_up() {
+        for threads in [1, 3] {
+            let mut heap = Heap::new();
+            let mut elements = [Vec::new(), Vec::new()];
+            for number in 0..3_000 {
+                let leaf = heap.block(0, &[Value::Int(number)]);
+                let element = heap.block(0, &[Value::Block(leaf), Value::Int(number)]);
+                elements[usize::from(number % 3 == 0)].push(Value::Block(element));
+            }
+            let [one, other] = elements.map(|elements| heap.block(0, &elements));
+            let both = heap.block(0, &[Value::Block(one), Value::Block(other)]);
+            heap.root(RootKind::Global, "root", Value::Block(both), Strength::Strong);
+            let bytes = heap.bytes();
+            let snapshot = Snapshot::read(&bytes).unwrap();
+            let graph = Graph::new(&snapshot, threads).unwrap();
+            let numbers = heap.numbers();
+            let retained = |made: crate::model::Made| graph.retained(BlockIndex(numbers[made.0]));
+            assert_eq!(retained(one), Some(Words(2_001 + 2_000 * 5)));
+            assert_eq!(retained(other), Some(Words(1_001 + 1_000 * 5)));
+            assert_eq!(graph.held(EVERYTHING), Words(3 + 3_002 + 3_000 * 5));
+        }
     }
 }
