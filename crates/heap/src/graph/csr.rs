@@ -44,17 +44,21 @@ impl Pairs {
         self.pieces = other.pieces;
     }
 
+    /// Leaves out those that are not `wanted`.
+    pub(crate) fn retain(&mut self, wanted: impl Fn((u32, u32)) -> bool) {
+        for piece in &mut self.pieces {
+            piece.retain(|pair| wanted(*pair));
+        }
+        self.pieces.retain(|piece| !piece.is_empty());
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
         self.pieces.iter().flatten().copied()
     }
 
-    /// All of them in one piece; the others are given back on the way.
-    pub(crate) fn into_vec(self) -> Vec<(u32, u32)> {
-        let mut all = Vec::with_capacity(self.pieces.iter().map(Vec::len).sum());
-        for piece in self.pieces {
-            all.extend_from_slice(&piece);
-        }
-        all
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.iter().all(Vec::is_empty)
     }
 }
 

@@ -222,6 +222,7 @@ pub(crate) fn toward(
 ) -> io::Result<(refine::Exits, Column<u32>)> {
     let holders = numbers.holders.len();
     let via = place.column(numbers.heads.len(), || AtomicU32::new(NONE))?;
+    let only = place.column(numbers.heads.len(), || AtomicU32::new(NONE))?;
     let gathered: Result<Vec<refine::Exits>, Infallible> =
         gather(exits.sections(), threads, refine::Exits::default, |into, section| {
             exits.each(section, |Exit { from, node, to }| {
@@ -232,17 +233,39 @@ pub(crate) fn toward(
                     if numbers.heads.contains(from) {
                         into.settled.push(to);
                     } else {
-                        into.pairs.push((from, to));
+                        let only = &only[to as usize - holders];
+                        note(only, from, |from| into.pairs.push((from, to)));
                     }
                 }
             });
             Ok(())
         });
     let Ok(gathered) = gathered;
-    let mut all = refine::Exits::default();
+    let mut all = refine::Exits { only: settled(only), ..refine::Exits::default() };
     for mut exits in gathered {
         all.pairs.append(exits.pairs);
         all.settled.append(&mut exits.settled);
     }
     Ok((all, settled(via)))
+}
+
+/// Notes a block that points to the one whose `only` this is. Once there are several, `pair` gets each.
+#[inline]
+fn note(only: &AtomicU32, from: u32, mut pair: impl FnMut(u32)) {
+    let mut known = only.load(Ordering::Relaxed);
+    while known != from {
+        let new = match known {
+            SHARED => return pair(from),
+            NONE => from,
+            _ => SHARED,
+        };
+        match only.compare_exchange(known, new, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(NONE) => return,
+            Ok(other) => {
+                pair(other);
+                return pair(from);
+            }
+            Err(now) => known = now,
+        }
+    }
 }

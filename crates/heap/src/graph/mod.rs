@@ -11,7 +11,7 @@
 //! 2. each tree of blocks with a single parent is folded into the shared block at its top, and the
 //!    edges to shared blocks are gathered ([`exits`]): a graph a tenth in size ([`mod@core`]);
 //! 3. its dominators are computed ([`semi_nca`]);
-//! 4. they are carried back to the blocks of the trees ([`refine`], [`crowd`]);
+//! 4. they are carried back to the blocks of the trees ([`refine`], [`meet`]);
 //! 5. sizes are summed up from below ([`retained`]), in the heap and outside ([`external`]).
 //!
 //! All of it is exact. None of it recurses. The snapshot is decoded three times. What has a number
@@ -35,7 +35,6 @@
 mod bits;
 pub(crate) mod column;
 mod core;
-mod crowd;
 mod csr;
 mod cycles;
 mod disjoint;
@@ -45,6 +44,7 @@ mod external;
 mod finalisers;
 mod freed;
 mod index;
+mod meet;
 mod nodes;
 mod packed;
 mod parents;
@@ -219,7 +219,7 @@ impl Graph {
                 if numbers.head(node) == Some(from) {
                     exits.settled.push(to);
                 } else {
-                    exits.pairs.push((from, to));
+                    exits.add(from, to, holders.len());
                 }
             }
         }
