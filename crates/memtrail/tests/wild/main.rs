@@ -1,7 +1,7 @@
 //! Programs that were not made for these tests, from Debian, npm and Python's index, as published:
 //! with snapshots, at two rates, and everything that can be seen of them is as without.
 //!
-//! `cargo xtask setup` brings them. ocsigenserver is in `snapshot/server_at_work.rs`.
+//! `cargo xtask setup` brings them.
 #![forbid(unsafe_code)]
 
 #[path = "../agent/compilers.rs"]
@@ -16,8 +16,11 @@ mod programs;
 #[path = "../agent/running.rs"]
 #[allow(dead_code, reason = "shared with the agent's tests")]
 mod running;
+#[path = "../agent/site.rs"]
+mod site;
 
 mod inputs;
+mod server;
 mod subject;
 
 use subject::{Subject, cached};

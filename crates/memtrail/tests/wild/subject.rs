@@ -9,7 +9,7 @@ use memtrail_recording::{Recording, Snapshot, SnapshotOutcome};
 
 use crate::running::{Case, Recorded, Seen};
 
-const RATES: [&str; 2] = ["1e-4", "1e-2"];
+pub(crate) const RATES: [&str; 2] = ["1e-4", "1e-2"];
 
 /// What `cargo xtask setup` has put into the cache.
 pub(crate) fn cached(name: &str) -> PathBuf {
@@ -102,7 +102,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Files) {
 }
 
 /// The recording is whole, its snapshots are, and both kinds of analysis read it.
-fn readable(recorded: &Recorded) {
+pub(crate) fn readable(recorded: &Recorded) {
     let recording = &recorded.recording;
     let description = Recording::open(recording).expect("a recording").description.expect("one");
     assert_eq!(description.notes, [""; 0], "{}", recording.display());
