@@ -45,6 +45,8 @@ enum Chore {
         filter: Option<String>,
         /// With `ocaml`: only this version
         version: Option<String>,
+        /// With `ocaml` and a version: only programs whose name contains this
+        program: Option<String>,
     },
     /// Measure what recording costs and how fast traces are read, as Markdown tables
     ///
@@ -72,8 +74,8 @@ fn main() -> ExitCode {
         Chore::Web { check: true } => web::check(),
         Chore::Web { check: false } => web::install().and_then(|()| web::build()),
         Chore::Picture => picture::draw(),
-        Chore::Test { filter: Some(filter), version, .. } if filter == "ocaml" => {
-            return test::ocaml(version.as_deref());
+        Chore::Test { filter: Some(filter), version, program, .. } if filter == "ocaml" => {
+            return test::ocaml(version.as_deref(), program.as_deref());
         }
         Chore::Test { no_setup, filter, .. } => {
             return test::run_and_report(!no_setup, filter.as_deref());

@@ -41,8 +41,8 @@ fn report(tally: Tally) -> ExitCode {
 }
 
 /// OCaml's own testsuite, recorded.
-pub(crate) fn ocaml(version: Option<&str>) -> ExitCode {
-    match ocaml_tests::run(version) {
+pub(crate) fn ocaml(version: Option<&str>, program: Option<&str>) -> ExitCode {
+    match ocaml_tests::run(version, program) {
         Ok(tally) => report(tally),
         Err(message) => {
             eprintln!("error: {message}");

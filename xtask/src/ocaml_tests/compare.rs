@@ -1,9 +1,11 @@
 //! One program, alone and recorded.
 
 use std::fs;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::execute::{Seen, execute};
+use crate::command::Outcome;
 
 /// How it is recorded.
 const WAYS: [&[&str]; 4] = [
@@ -13,87 +15,106 @@ const WAYS: [&[&str]; 4] = [
     &["--rate", "1e-4", "--snapshot", "every-major"],
 ];
 /// Seconds for a run alone; recorded ones have more.
-const PATIENCE: &str = "20";
-const PATIENCE_RECORDED: &str = "240";
-/// What `timeout` ends with.
-const TIMED_OUT: i32 = 124;
+const PATIENCE: u32 = 120;
+const PATIENCE_RECORDED: u32 = 1800;
+/// What `memtrail run --require-recording` ends with then.
+const UNRECORDED: i32 = 125;
+/// Exit codes from here on are signals.
+const SIGNALS: i32 = 128;
+/// Runs alone that must be the same before a difference is taken for ours.
+const AGAIN: usize = 10;
 
 pub(super) enum Verdict {
     Same,
-    /// It is not the same twice when run alone, or does not end.
-    Varies,
+    /// It does not end alone, or what it prints is not always the same alone; its exit code is.
+    Varies(&'static str),
+    /// It does so when recorded in one of the ways, at least.
     Differs(String),
+    /// When recorded it ends by a signal, or not at all, and alone it does not: never expected.
+    Dies(String),
 }
 
-/// Runs a program where it was built, as `ocamltest` does.
-pub(super) fn compare(memtrail: &Path, program: &Path) -> Verdict {
-    let alone = execute(program, PATIENCE, &[]);
-    if alone.status.code() == Some(TIMED_OUT)
-        || seen(&alone) != seen(&execute(program, PATIENCE, &[]))
-    {
-        return Verdict::Varies;
+/// Everything is compared, or the exit codes where what is printed varies.
+pub(super) fn compare(memtrail: &Path, program: &Path) -> Outcome<Verdict> {
+    let alone = execute(program, PATIENCE, &[])?;
+    if alone.code.is_none() {
+        return Ok(Verdict::Varies("does not end alone"));
     }
-    let scratch = scratch(program);
+    let again = execute(program, PATIENCE, &[])?;
+    if again.code != alone.code {
+        return Ok(Verdict::Varies("ends differently each time"));
+    }
+    let mut prints_the_same = again == alone;
+    let mut different = None;
     for way in WAYS {
-        let recording = scratch.join("it.memtrail");
-        let mut words = vec![memtrail.to_string_lossy().into_owned(), "run".into(), "-q".into()];
-        words.extend(way.iter().map(|&word| word.to_owned()));
-        words.extend(["-o".into(), recording.to_string_lossy().into_owned(), "--".into()]);
-        let recorded = execute(program, PATIENCE_RECORDED, &words);
-        let _ = fs::remove_dir_all(&scratch);
-        if seen(&recorded) != seen(&alone) && seen(&execute(program, PATIENCE, &[])) == seen(&alone)
-        {
-            return Verdict::Differs(format!("{}: {}", way.join(" "), how(&alone, &recorded)));
+        let mut recorded = record(memtrail, program, &[way, &["--require-recording"]].concat())?;
+        let unrecorded = recorded.code == Some(UNRECORDED);
+        if unrecorded {
+            recorded = record(memtrail, program, way)?;
+        }
+        if recorded == alone || (!prints_the_same && recorded.code == alone.code) {
+            if unrecorded {
+                different.get_or_insert_with(|| "not recorded".to_owned());
+            }
+            continue;
+        }
+        for _ in 0..AGAIN {
+            let again = execute(program, PATIENCE, &[])?;
+            if again.code != alone.code {
+                return Ok(Verdict::Varies("ends differently each time"));
+            }
+            prints_the_same &= again == alone;
+        }
+        if recorded.code != alone.code || prints_the_same {
+            let how = format!("{}: {}", way.join(" "), how(&alone, &recorded));
+            if recorded.code != alone.code && recorded.code.is_none_or(|code| code >= SIGNALS) {
+                return Ok(Verdict::Dies(how));
+            }
+            different.get_or_insert(how);
         }
     }
-    Verdict::Same
+    Ok(match different {
+        Some(how) => Verdict::Differs(how),
+        None if prints_the_same => Verdict::Same,
+        None => Verdict::Varies("prints what varies alone"),
+    })
 }
 
-type Seen<'a> = (&'a [u8], &'a [u8], Option<i32>);
-
-fn seen(output: &Output) -> Seen<'_> {
-    (&output.stdout, &output.stderr, code(output))
+fn record(memtrail: &Path, program: &Path, way: &[&str]) -> Outcome<Seen> {
+    let recording = scratch();
+    let mut words = vec![memtrail.to_string_lossy().into_owned()];
+    words.extend(["run", "-q"].map(String::from));
+    words.extend(way.iter().map(|&word| word.to_owned()));
+    words.extend(["-o".into(), recording.to_string_lossy().into_owned(), "--".into()]);
+    let recorded = execute(program, PATIENCE_RECORDED, &words);
+    let _ = fs::remove_dir_all(&recording);
+    recorded
 }
 
-/// As a shell has it: `memtrail run` and `timeout` end so for signals, too.
-fn code(output: &Output) -> Option<i32> {
-    output.status.code().or_else(|| output.status.signal().map(|signal| 128 + signal))
-}
-
-fn how(alone: &Output, recorded: &Output) -> String {
-    if code(recorded) == Some(TIMED_OUT) {
+fn how(alone: &Seen, recorded: &Seen) -> String {
+    let Some(code) = recorded.code else {
         return format!("not ended after {PATIENCE_RECORDED} s");
-    }
-    if code(alone) != code(recorded) {
-        return format!("exit {:?}, not {:?}", code(recorded), code(alone));
-    }
-    let stream = if alone.stdout == recorded.stdout { "stderr" } else { "stdout" };
-    let (one, other) = match stream {
-        "stdout" => (&alone.stdout, &recorded.stdout),
-        _ => (&alone.stderr, &recorded.stderr),
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (one, other) = (text(one), text(other));
-    let line = one.lines().zip(other.lines()).find(|(a, b)| a != b);
-    match line {
+    if alone.code != recorded.code {
+        let said = text(&recorded.stderr);
+        let said = said.lines().last().unwrap_or_default();
+        return format!("exit {code}, not {}: {said}", alone.code.unwrap_or_default());
+    }
+    let (stream, one, other) = if alone.stdout == recorded.stdout {
+        ("stderr", text(&alone.stderr), text(&recorded.stderr))
+    } else {
+        ("stdout", text(&alone.stdout), text(&recorded.stdout))
+    };
+    match one.lines().zip(other.lines()).find(|(a, b)| a != b) {
         Some((a, b)) => format!("{stream}: {b:?}, not {a:?}"),
         None => format!("{stream}: {} bytes, not {}", other.len(), one.len()),
     }
 }
 
-fn execute(program: &Path, seconds: &str, before: &[String]) -> Output {
-    let mut command = Command::new("timeout");
-    command.args(["--kill-after=5", seconds]).args(before).arg(program);
-    command.current_dir(program.parent().unwrap_or(Path::new("/")));
-    command.stdin(Stdio::null());
-    command.output().unwrap_or_else(|error| Output {
-        status: std::process::ExitStatus::default(),
-        stdout: Vec::new(),
-        stderr: error.to_string().into_bytes(),
-    })
-}
-
-fn scratch(program: &Path) -> PathBuf {
-    let name = program.to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-    std::env::temp_dir().join(format!("memtrail-ocaml-tests-{}-{name}", std::process::id()))
+/// A folder that is not there.
+fn scratch() -> PathBuf {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let (ours, number) = (std::process::id(), NEXT.fetch_add(1, Relaxed));
+    std::env::temp_dir().join(format!("memtrail-ocaml-tests-{ours}-{number}"))
 }
