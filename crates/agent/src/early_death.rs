@@ -79,7 +79,8 @@ fn mend() -> Option<()> {
     let code = code_around(promote as usize)?;
     let early = only_call(code, after_minor as usize)?;
     let late = only_call(code, update_last as usize)?;
-    let promotion = promote as usize..promote as usize + size_of_function(promote);
+    let promotion =
+        promote as usize..promote as usize + size_of_function(symbols::minor_gc::PROMOTE);
     if !promotion.contains(&early) {
         return None;
     }

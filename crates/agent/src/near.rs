@@ -4,9 +4,8 @@
 //! function. One to a page nearby takes few enough to be written at once: a thread that is about to
 //! execute it sees either the jump or what the function began with.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::io;
-use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::patch::write_code;
@@ -21,6 +20,8 @@ const REACH: usize = 1 << 26;
 const STEP: usize = 1 << 16;
 const PAGE: usize = 1 << 16;
 const SLOT: usize = 16;
+/// No page of memory is smaller.
+const MEMORY_PAGE: usize = 1 << 12;
 
 /// A page of jumps to functions of ours, within reach of the object that holds `code`; its slots'
 /// addresses, in the order of `functions`.
@@ -47,14 +48,36 @@ pub(crate) fn page(code: *mut c_void, functions: &[*const c_void]) -> io::Result
 
 /// The lowest address of the object that holds `code`.
 fn start_of_object(code: *mut c_void) -> io::Result<usize> {
-    // SAFETY: an all-zero Dl_info is valid, and so is the out-pointer.
-    let (found, info) = unsafe {
-        let mut info: libc::Dl_info = mem::zeroed();
-        (libc::dladdr(code, &raw mut info), info)
-    };
-    match found {
-        0 => Err(io::Error::from(io::ErrorKind::NotFound)),
-        _ => Ok(info.dli_fbase as usize),
+    let mut search = Search { address: code as u64, start: None };
+    // `dladdr` would look through all symbols of the object.
+    // SAFETY: `visit` gets what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    search.start.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+}
+
+struct Search {
+    address: u64,
+    start: Option<usize>,
+}
+
+/// # Safety
+/// As `dl_iterate_phdr` calls it, with a `Search` as data.
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: glibc passes a valid description of a loaded object.
+    unsafe {
+        let info = &*info;
+        let search = &mut *data.cast::<Search>();
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        let loaded = || headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+        let start = |header: &libc::Elf64_Phdr| info.dlpi_addr + header.p_vaddr;
+        let holds = |header: &libc::Elf64_Phdr| {
+            (start(header)..start(header) + header.p_memsz).contains(&search.address)
+        };
+        if !loaded().any(holds) {
+            return 0;
+        }
+        search.start = loaded().map(start).min().map(|start| start as usize & !(MEMORY_PAGE - 1));
+        1
     }
 }
 

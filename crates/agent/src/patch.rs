@@ -5,18 +5,22 @@
 
 use std::ffi::{CStr, c_void};
 use std::io;
-use std::mem;
+
+use memtrail_ocaml::heap::loaded::each_object;
+use memtrail_ocaml::memory::ThisProcess;
+
+use crate::runtime::symbol;
 
 #[cfg(target_arch = "x86_64")]
 const JUMP: usize = 14;
 #[cfg(target_arch = "aarch64")]
 const JUMP: usize = 16;
 
-/// Lets calls of `function` (of the symbol `name`) arrive at `ours`. Fails if the function is too
-/// small to hold the jump or its memory cannot be written.
-pub(crate) fn redirect(function: *mut c_void, ours: *const c_void) -> io::Result<()> {
-    let target = function.cast::<u8>();
-    if size_of_function(function) < JUMP {
+/// Lets calls of the function of this name arrive at `ours`. Fails if there is none, if it is too small
+/// to hold the jump, or if its memory cannot be written.
+pub(crate) fn redirect(name: &str, ours: *const c_void) -> io::Result<()> {
+    let target = symbol(name).cast::<u8>();
+    if target.is_null() || size_of_function(name) < JUMP {
         return Err(io::Error::from(io::ErrorKind::Unsupported));
     }
     write_code(target, &jump(ours as u64))
@@ -38,39 +42,22 @@ fn jump(to: u64) -> [u8; JUMP] {
     code
 }
 
-#[repr(C)]
-struct ElfSymbol {
-    name: u32,
-    info: u8,
-    other: u8,
-    section: u16,
-    value: u64,
-    size: u64,
-}
-
 unsafe extern "C" {
-    fn dladdr1(
-        address: *const c_void,
-        info: *mut libc::Dl_info,
-        extra: *mut *mut c_void,
-        flags: libc::c_int,
-    ) -> libc::c_int;
+    /// The linker's list of what is loaded.
+    static _r_debug: u8;
 }
-const RTLD_DL_SYMENT: libc::c_int = 1;
 
-/// Size of an exported function; 0 if it is not known.
-pub(crate) fn size_of_function(function: *mut c_void) -> usize {
-    let mut symbol: *mut c_void = std::ptr::null_mut();
-    // SAFETY: an all-zero Dl_info is valid, and both out-pointers are.
-    let found = unsafe {
-        let mut info: libc::Dl_info = mem::zeroed();
-        dladdr1(function, &raw mut info, &raw mut symbol, RTLD_DL_SYMENT)
-    };
-    if found == 0 || symbol.is_null() {
-        return 0;
-    }
-    // SAFETY: glibc hands out a pointer into the loaded symbol table.
-    unsafe { (*symbol.cast::<ElfSymbol>()).size as usize }
+/// Size of a function that the program or a library of its exports; 0 if it is not known.
+///
+/// `dladdr` would look through all symbols, which are a hundred thousand in some programs.
+pub(crate) fn size_of_function(name: &str) -> usize {
+    let mut size = None;
+    // SAFETY: the linker's tables are mapped, and nothing is loaded or unloaded meanwhile.
+    let memory = unsafe { ThisProcess::new() };
+    each_object(&memory, (&raw const _r_debug) as u64, |object| {
+        size = size.or_else(|| Some(object.symbol(&memory, name.as_bytes())?.size));
+    });
+    size.unwrap_or(0) as usize
 }
 
 /// Overwrites code. Threads that execute it meanwhile may see half of it.

@@ -41,8 +41,8 @@ pub(crate) struct Runtime {
     pub(crate) start: Start,
     pub(crate) stop: Stop,
     pub(crate) start_address: *mut c_void,
-    /// The function that captures callstacks; null if it is not exported.
-    pub(crate) collect: *mut c_void,
+    /// Name of the function that captures callstacks.
+    pub(crate) collect: &'static str,
     stat_alloc: Allocate,
     stat_free: Free,
     state: State,
@@ -91,7 +91,7 @@ impl Runtime {
                 start: std::mem::transmute::<*mut c_void, Start>(start_address),
                 stop: std::mem::transmute::<*mut c_void, Stop>(stop),
                 start_address,
-                collect: symbol(collect),
+                collect,
                 stat_alloc: std::mem::transmute::<*mut c_void, Allocate>(stat_alloc),
                 stat_free: std::mem::transmute::<*mut c_void, Free>(stat_free),
                 state,

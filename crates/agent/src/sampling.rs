@@ -110,7 +110,7 @@ fn redirect_capture(target: &Target) -> bool {
         Family::Single => collect_single as CollectSingle as *const _,
         Family::Multicore => collect_multicore as CollectMulticore as *const _,
     };
-    !target.runtime.collect.is_null() && patch::redirect(target.runtime.collect, ours).is_ok()
+    patch::redirect(target.runtime.collect, ours).is_ok()
 }
 
 /// Stands in for OCaml 4's `caml_collect_current_callstack`.

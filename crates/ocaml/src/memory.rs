@@ -52,6 +52,11 @@ pub trait Memory {
         }
         into.get(..length)
     }
+
+    /// Whether there is a C string that equals `text`.
+    fn is_c_string(&self, at: Address, text: &[u8]) -> bool {
+        text.iter().chain(&[0]).zip(at..).all(|(&byte, at)| self.u8(at) == Some(byte))
+    }
 }
 
 /// The memory of the process we are in.

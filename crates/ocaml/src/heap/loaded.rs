@@ -117,24 +117,62 @@ impl Object {
         Some(last + 1)
     }
 
+    /// The symbol of that name, by the hash table of GNU's linkers; `None` too where there is none.
+    pub fn symbol(&self, memory: &impl Memory, name: &[u8]) -> Option<Symbol> {
+        let table = self.gnu_hash?;
+        let number = |at: u64| memory.u32(table.checked_add(at)?);
+        let (buckets, first, bloom) = (number(0)?, number(4)?, number(8)?);
+        let bucket_table = 16 + 8 * u64::from(bloom);
+        let chains = bucket_table + 4 * u64::from(buckets);
+        let wanted = gnu_hash(name);
+        let mut index = number(bucket_table + 4 * u64::from(wanted.checked_rem(buckets)?))?;
+        for _ in 0..MOST {
+            let hash = number(chains + 4 * u64::from(index.checked_sub(first)?))?;
+            if hash | 1 == wanted | 1
+                && let Some(symbol) = self.at(memory, index.into())
+                && memory.is_c_string(symbol.name, name)
+            {
+                return Some(symbol);
+            }
+            // The last of the chain.
+            if hash & 1 == 1 {
+                return None;
+            }
+            index = index.checked_add(1)?;
+        }
+        None
+    }
+
+    /// A symbol of the table, if the object defines it.
+    fn at(&self, memory: &impl Memory, index: u64) -> Option<Symbol> {
+        let at = self.symbols.checked_add(SYMBOL * index)?;
+        let section = memory.u16(at.checked_add(6)?)?;
+        let kind = memory.u8(at.checked_add(4)?)? & 15;
+        // Undefined; thread-local, whose value is no address; sections and files.
+        if section == 0 || kind > 2 {
+            return None;
+        }
+        Some(Symbol {
+            address: memory.field(at, 8)?.wrapping_add(self.bias),
+            size: memory.field(at, 16)?,
+            name: self.strings.checked_add(u64::from(memory.u32(at)?))?,
+        })
+    }
+
     /// Calls `each` with every symbol that the object defines.
     pub fn each_symbol(&self, memory: &impl Memory, mut each: impl FnMut(Symbol)) -> Option<()> {
         for index in 1..self.count(memory)? {
-            let at = self.symbols.checked_add(SYMBOL * index)?;
-            let section = memory.u16(at.checked_add(6)?)?;
-            let kind = memory.u8(at.checked_add(4)?)? & 15;
-            // Undefined; thread-local, whose value is no address; sections and files.
-            if section == 0 || kind > 2 {
-                continue;
+            if let Some(symbol) = self.at(memory, index) {
+                each(symbol);
             }
-            each(Symbol {
-                address: memory.field(at, 8)?.wrapping_add(self.bias),
-                size: memory.field(at, 16)?,
-                name: self.strings.checked_add(u64::from(memory.u32(at)?))?,
-            });
         }
         Some(())
     }
+}
+
+/// The hash function of `DT_GNU_HASH`: Bernstein's.
+fn gnu_hash(name: &[u8]) -> u32 {
+    name.iter().fold(5381, |hash: u32, &byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
 }
 
 #[cfg(test)]
@@ -158,6 +196,12 @@ mod tests {
                 }
             });
         });
+        let mut by_name = Vec::new();
+        each_object(&memory, list, |object| {
+            by_name.extend(object.symbol(&memory, b"malloc").map(|symbol| symbol.address));
+            assert_eq!(object.symbol(&memory, b"no such symbol"), None);
+        });
+        assert_eq!(by_name, malloc);
         assert!(objects > 1, "{objects} objects");
         assert!(malloc.contains(&(libc_malloc() as u64)), "{malloc:x?}");
     }
