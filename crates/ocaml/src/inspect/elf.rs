@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use object::elf::{EM_AARCH64, EM_X86_64, PT_INTERP};
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
-use object::{Endianness, Object as _, ObjectSymbol as _};
+use object::{Endianness, Object as _, ObjectSymbol};
 
 use super::strings::{self, Told};
 use super::{Other, Program, Reason, Rival, Verdict};
@@ -24,8 +24,7 @@ struct Executable<'a> {
     dynamic: bool,
     /// What the dynamic loader sees.
     exported: Names<'a>,
-    /// What only tools see.
-    local: Names<'a>,
+    elf: ElfFile64<'a, Endianness>,
     stripped: bool,
 }
 
@@ -54,26 +53,29 @@ fn read(file: &[u8]) -> Option<Executable<'_>> {
         EM_AARCH64 => Some(Machine::Arm64),
         _ => None,
     };
-    let mut exported = Names::default();
-    let mut local = Names::default();
-    for symbol in elf.dynamic_symbols().filter(|symbol| !symbol.is_undefined()) {
-        exported.extend(symbol.name_bytes().ok().filter(is_camls));
-    }
-    for symbol in elf.symbols().filter(|symbol| !symbol.is_undefined()) {
-        local.extend(symbol.name_bytes().ok().filter(is_camls));
-    }
     Some(Executable {
         machine,
         dynamic: elf.elf_program_headers().iter().any(|h| h.p_type(endian) == PT_INTERP),
-        exported,
-        local,
+        exported: names(elf.dynamic_symbols()),
         stripped: elf.elf_symbol_table().is_empty(),
+        elf,
     })
 }
 
-/// The runtime's and the units' symbols all begin so, `Caml_state` aside.
-fn is_camls(name: &&[u8]) -> bool {
-    name.starts_with(b"caml") || name.starts_with(b"Caml")
+/// Those of the symbols that are the runtime's, or tell of a rival. A program has a hundred times as
+/// many of its own.
+fn names<'a>(symbols: impl Iterator<Item: ObjectSymbol<'a>>) -> Names<'a> {
+    symbols
+        .filter_map(|symbol| symbol.name_bytes().ok().filter(is_wanted).map(|name| (symbol, name)))
+        .filter(|(symbol, _)| !symbol.is_undefined())
+        .map(|(_, name)| name)
+        .collect()
+}
+
+fn is_wanted(name: &&[u8]) -> bool {
+    [b"caml_".as_slice(), b"Caml_", MEMTRACE, MEMPROF_LIMITS]
+        .iter()
+        .any(|wanted| name.starts_with(wanted))
 }
 
 fn judge_executable(executable: &Executable<'_>, file: &[u8]) -> Verdict {
@@ -105,7 +107,9 @@ fn judge_version(executable: &Executable<'_>, version: Version) -> Verdict {
 
 /// The loader will see no runtime; is there one all the same?
 fn judge_hidden(executable: &Executable<'_>, file: &[u8]) -> Verdict {
-    let told = match detect(|name| executable.local.contains(name.as_bytes())) {
+    // What only tools see.
+    let local = names(executable.elf.symbols());
+    let told = match detect(|name| local.contains(name.as_bytes())) {
         Err(Refusal::NoRuntime) => strings::tell(file),
         Err(Refusal::Bytecode) => Told::Bytecode,
         Ok(_) | Err(_) => Told::Native,
