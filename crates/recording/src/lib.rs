@@ -34,4 +34,4 @@ pub use folder::{
     ASK_FILE, DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name, number_of_snapshot,
     number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
-pub use process::is_alive;
+pub use process::{is_alive, started_at};

@@ -1,13 +1,37 @@
-//! Whether a process runs.
+//! Whether a process runs, and since when.
 
 use std::fs;
 
 /// Whether a process runs, as far as `/proc` tells: not if it has ended and nobody has waited for it
 /// yet. One whose main thread has ended looks just like that, but has other threads.
 pub fn is_alive(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Behind the name come the state and, seventeen fields on, the number of threads.
-    let Some((_, rest)) = status.rsplit_once(") ") else { return false };
+    let Some(rest) = fields(pid) else { return false };
     let threads = rest.split(' ').nth(17).and_then(|number| number.parse().ok()).unwrap_or(0);
     !rest.starts_with(['Z', 'X']) || threads > 1
+}
+
+/// When a process was started, in clock ticks since the system was (`proc(5)`).
+pub fn started_at(pid: u32) -> Option<u64> {
+    fields(pid)?.split(' ').nth(19)?.parse().ok()
+}
+
+/// What stands behind the name: the state, seventeen fields on the number of threads, and two more
+/// on the start.
+fn fields(pid: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    status.rsplit_once(") ").map(|(_, rest)| rest.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_was_started_after_the_first_one() {
+        let me = std::process::id();
+        assert!(is_alive(me));
+        assert!(started_at(me) >= started_at(1), "{:?} {:?}", started_at(me), started_at(1));
+        assert_eq!(started_at(u32::MAX), None);
+        assert!(!is_alive(u32::MAX));
+    }
 }

@@ -10,8 +10,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use memtrail_recording::is_alive;
 use memtrail_recording::session::{OPTIONS_FILE, Options};
+use memtrail_recording::{is_alive, started_at};
 
 use super::ending;
 use super::process::{self, End};
@@ -31,7 +31,8 @@ pub(crate) struct Args {
 
 /// Starts it, if recorded processes run on; whether the session is its own from now on.
 pub(super) fn take_over(session: &Path) -> bool {
-    if survivors(session).is_empty() {
+    let begin = started_at(std::process::id()).unwrap_or(0);
+    if survivors(session, begin).is_empty() {
         return false;
     }
     let mut command = Command::new("/proc/self/exe");
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let session = Session::adopt(args.session.clone());
     let relay = Service::go_on(session.folder(), &options).ok();
     loop {
-        let known = survivors(session.folder());
+        let known = survivors(session.folder(), 0);
         if known.is_empty() {
             break;
         }
@@ -63,12 +64,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Processes that agents of this session are recording, or would: they have its options mapped.
-fn survivors(session: &Path) -> Vec<u32> {
+/// Processes, started at some time or later, that agents of this session are recording, or would:
+/// they have its options mapped.
+fn survivors(session: &Path, begin: u64) -> Vec<u32> {
     let options = session.join(OPTIONS_FILE);
     let Some(options) = options.to_str() else { return Vec::new() };
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        // Their mappings are long, and there may be thousands of processes.
+        .filter(|&pid| started_at(pid).is_some_and(|started| started >= begin))
         .filter(|pid| {
             let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
             maps.lines().any(|line| line.ends_with(options)) && is_alive(*pid)
