@@ -9,8 +9,6 @@ pub mod fuzz;
 #[cfg(feature = "analysis")]
 pub mod graph;
 mod label;
-#[cfg(feature = "mmap")]
-mod map;
 #[doc(hidden)]
 pub mod model;
 #[cfg(feature = "analysis")]
@@ -26,6 +24,4 @@ pub mod write;
 
 pub use facts::{Facts, Reason};
 pub use label::{Label, Labels, Part, RootKind};
-#[cfg(feature = "mmap")]
-pub use map::MappedSnapshot;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};

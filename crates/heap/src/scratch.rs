@@ -18,8 +18,8 @@ use std::time::Duration;
 use memmap2::{MmapMut, MmapOptions};
 
 use crate::graph::column::Number;
-use crate::map::MappedSnapshot;
 use crate::units::Bytes;
+use memtrail_map::MappedFile;
 
 /// A column of numbers in a file.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Scratch {
     }
 
     /// Counts a mapped snapshot among what can be given back, as long as the result is kept.
-    pub(crate) fn snapshot(&self, map: &MappedSnapshot) -> Watched {
+    pub(crate) fn snapshot(&self, map: &MappedFile) -> Watched {
         self.watch.add(map.range())
     }
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use memtrail_engine::describe::State;
 use memtrail_engine::{Description, Engine, RecordingId, Refusal, SnapshotFacts};
+use memtrail_map::MappedFile;
 use memtrail_recording::{FileState, Recording};
-use memtrail_trace::MappedTrace;
 
 use crate::damage::UNKNOWN;
 use crate::error::{Failure, Kind};
@@ -52,7 +52,7 @@ pub(crate) fn add(engine: &Engine, recording: &Recording) -> Result<RecordingId,
     let bytes: Box<dyn std::ops::Deref<Target = [u8]>> = if grows(recording) {
         Box::new(std::fs::read(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
     } else {
-        Box::new(MappedTrace::open(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
+        Box::new(MappedFile::open(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
     };
     let mut progress = Progress::new();
     let read = engine.add(&bytes, describe(recording), |events| progress.tell(events));

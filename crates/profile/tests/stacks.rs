@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::path::Path;
 
+use memtrail_map::MappedFile;
 use memtrail_profile::folded::Folded;
 use memtrail_profile::hotspots::hotspots;
 use memtrail_profile::samples::StackSamples;
 use memtrail_profile::stats::{Stats, StatsBuilder};
 use memtrail_trace::write::{AllocEvent, TraceWriter};
 use memtrail_trace::{
-    Code, Decoded, Detail, DomainId, Event, Location, MappedTrace, Reader, SampleRate, Source,
-    Timestamp, TraceInfo, Words,
+    Code, Decoded, Detail, DomainId, Event, Location, Reader, SampleRate, Source, Timestamp,
+    TraceInfo, Words,
 };
 use proptest::prelude::*;
 
@@ -144,9 +145,9 @@ fn stats(trace: &[u8]) -> Stats {
     stats.finish()
 }
 
-fn fixture(name: &str) -> MappedTrace {
+fn fixture(name: &str) -> MappedFile {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures");
-    MappedTrace::open(&fixtures.join(name)).unwrap()
+    MappedFile::open(&fixtures.join(name)).unwrap()
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use memtrail_trace::{Detail, Event, MappedTrace, Reader};
+use memtrail_map::MappedFile;
+use memtrail_trace::{Detail, Event, Reader};
 
 /// Time that this thread has spent on a processor; where the kernel does not tell, the time of day.
 fn cpu_time() -> Duration {
@@ -27,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         other => return Err(format!("no such detail: {other}").into()),
     };
     let repeats: usize = args.get(3).map_or(Ok(5), |text| text.parse())?;
-    let trace = MappedTrace::open(Path::new(path))?;
+    let trace = MappedFile::open(Path::new(path))?;
     let reader = Reader::new(&trace)?;
     let mut best = f64::INFINITY;
     let pass = || {

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use memtrail_map::MappedFile;
 use memtrail_trace::{
-    BlockId, Code, Detail, Event, Locations, MappedTrace, Reader, StackId, StackTree, Timestamp,
-    Words,
+    BlockId, Code, Detail, Event, Locations, Reader, StackId, StackTree, Timestamp, Words,
 };
 
 /// Whether a function is in a backtrace, found once for each node of the tree.
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [path, name] = args.as_slice() else {
         return Err("usage: lifetimes TRACE [--containing] FUNCTION".into());
     };
-    let trace = MappedTrace::open(Path::new(path))?;
+    let trace = MappedFile::open(Path::new(path))?;
     let reader = Reader::new(&trace)?;
     let start = reader.info().start;
 

@@ -7,15 +7,16 @@ use std::io::BufWriter;
 use std::ops::ControlFlow;
 use std::{env, io};
 
+use memtrail_map::MappedFile;
 use memtrail_trace::write::{AllocEvent, TraceWriter};
-use memtrail_trace::{Detail, Event, MappedTrace, Reader};
+use memtrail_trace::{Detail, Event, Reader};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = env::args_os().skip(1);
     let (Some(from), Some(to)) = (args.next(), args.next()) else {
         return Err("usage: rewrite IN OUT".into());
     };
-    let data = MappedTrace::open(from.as_ref())?;
+    let data = MappedFile::open(from.as_ref())?;
     let reader = Reader::new(&data)?;
     let mut writer = TraceWriter::new(BufWriter::new(File::create(to)?), reader.info())?;
     let mut ids = HashMap::new();

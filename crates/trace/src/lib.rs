@@ -4,12 +4,12 @@
 //! was allocated, with what backtrace, when it was promoted and when it was found dead.
 //!
 //! ```
-//! # #[cfg(feature = "mmap")]
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use memtrail_trace::{Detail, Event, MappedTrace, Reader};
+//! use memtrail_map::MappedFile;
+//! use memtrail_trace::{Detail, Event, Reader};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/cache-v2.ctf");
-//! let trace = MappedTrace::open(path.as_ref())?;
+//! let trace = MappedFile::open(path.as_ref())?;
 //! let reader = Reader::new(&trace)?;
 //! let mut words = 0.0;
 //! let decoded = reader.for_each(Detail::Codes, |event, _| {
@@ -20,8 +20,6 @@
 //! println!("about {words} words allocated, {} anomalies", decoded.anomalies.total());
 //! # Ok(())
 //! # }
-//! # #[cfg(not(feature = "mmap"))]
-//! # fn main() {}
 //! ```
 //!
 //! - [`Reader`] reads a trace that is there as a whole, [`Follow`] one that still grows. Both hand
@@ -40,7 +38,6 @@
 //! - Within a domain, times never decrease and the ids of allocations are as the file has them.
 //!   Nothing is merged, sorted or matched: that a collected block was ever allocated is for the
 //!   caller to see.
-//! - The only `unsafe` code maps files, behind the feature `mmap`.
 //!
 //! # The format
 //!
@@ -48,8 +45,7 @@
 //! [`TraceInfo`]. The events in it are made of the [primitives](wire) of the format. Memory of
 //! what has been said before makes them short: a cache of codes with predictions for backtraces,
 //! move-to-front tables for names; each domain has its own.
-#![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod follow;
 #[doc(hidden)]
@@ -57,8 +53,6 @@ pub mod fuzz;
 pub mod header;
 mod info;
 mod locations;
-#[cfg(feature = "mmap")]
-mod map;
 pub mod omitted;
 pub mod rates;
 mod read;
@@ -75,8 +69,6 @@ pub mod write;
 pub use follow::Follow;
 pub use info::{Location, Source, TraceInfo};
 pub use locations::{Locations, Site};
-#[cfg(feature = "mmap")]
-pub use map::MappedTrace;
 pub use read::{
     Alloc, Anomalies, Anomaly, Cause, Decoded, Detail, Error, Event, Mark, Reader, Tables,
 };

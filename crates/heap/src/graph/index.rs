@@ -103,7 +103,7 @@ impl Graph {
     #[cfg(feature = "mmap")]
     pub fn open_index(snapshot: &Snapshot<'_>, path: &Path) -> Option<Self> {
         let file = File::open(path).ok()?;
-        let map = crate::MappedSnapshot::of(&file).ok()?;
+        let map = memtrail_map::MappedFile::of(&file).ok()?;
         // Columns are little-endian.
         let columns = cfg!(target_endian = "little").then_some(&file);
         let mut columns = Reader { bytes: &map, at: HEADER, file: columns };

@@ -145,7 +145,7 @@ impl Graph {
     #[cfg(feature = "mmap")]
     pub fn new_bounded(
         snapshot: &Snapshot<'_>,
-        map: Option<&crate::MappedSnapshot>,
+        map: Option<&memtrail_map::MappedFile>,
         memory: Bytes,
         scratch: &std::path::Path,
         threads: usize,

@@ -12,7 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
-use memtrail_heap::{BlockIndex, Bytes, MappedSnapshot};
+use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -195,7 +196,7 @@ pub(super) fn number_of(file: &Path) -> Option<u64> {
 /// An opened snapshot.
 pub(super) struct Input {
     path: PathBuf,
-    map: MappedSnapshot,
+    map: MappedFile,
     /// How much memory an analysis may use.
     memory: Option<Bytes>,
 }
@@ -207,7 +208,7 @@ impl Input {
     }
 
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let map = MappedSnapshot::open(path).map_err(|error| {
+        let map = MappedFile::open(path).map_err(|error| {
             Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display()))
         })?;
         Ok(Self { path: path.to_path_buf(), map, memory: None })

@@ -7,9 +7,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use memtrail_engine::Description;
 use memtrail_engine::describe::Thinned;
+use memtrail_map::MappedFile;
 use memtrail_recording::Recording;
 use memtrail_trace::thin::{Fitted, to_fit};
-use memtrail_trace::{Anomalies, Bytes, Detail, Event, MappedTrace, Reader};
+use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
 use super::privacy::Privacy;
 use super::{page, snapshots};
@@ -96,7 +97,7 @@ fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure>
     if loading::grows(recording) {
         return Ok(Box::new(std::fs::read(path).map_err(failed)?));
     }
-    Ok(Box::new(MappedTrace::open(path).map_err(failed)?))
+    Ok(Box::new(MappedFile::open(path).map_err(failed)?))
 }
 
 /// Packs one recording into `room` bytes.

@@ -20,11 +20,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
+use memtrail_map::MappedFile;
 use memtrail_profile::Profile;
 use memtrail_profile::report::{Asked, Moment, Question, Report};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Recording};
-use memtrail_trace::MappedTrace;
 
 pub(crate) use self::args::Args;
 use self::when::{LiveAt, Span, When};
@@ -86,7 +86,7 @@ fn read(recording: &Recording) -> Result<Profile, Failure> {
     let bytes: Box<dyn Deref<Target = [u8]>> = if growing {
         Box::new(std::fs::read(path).map_err(|error| wrong(&error))?)
     } else {
-        Box::new(MappedTrace::open(path).map_err(|error| wrong(&error))?)
+        Box::new(MappedFile::open(path).map_err(|error| wrong(&error))?)
     };
     let started = Instant::now();
     let mut bar: Option<indicatif::ProgressBar> = None;

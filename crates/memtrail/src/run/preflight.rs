@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use memtrail_map::MappedFile;
 use memtrail_ocaml::inspect::{Verdict, inspect, refuses_preload};
 
 use super::process;
@@ -42,7 +43,7 @@ pub(super) fn look(program: &OsStr) -> Decision {
             hint: None,
         };
     }
-    let Ok(file) = std::fs::read(&path) else { return Decision::Record };
+    let Ok(file) = MappedFile::open(&path) else { return Decision::Record };
     match inspect(&file) {
         Verdict::Refused(reason) => {
             Decision::RunAsItIs { reason: format!("it {reason}"), hint: Some(reason.hint().into()) }

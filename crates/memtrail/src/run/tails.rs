@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use memtrail_trace::MappedTrace;
+use memtrail_map::MappedFile;
 use memtrail_trace::header::Header;
 
 /// Appends the packet in `tail` to `trace`, unless it is empty or the trace ends with it already. An
@@ -43,7 +43,7 @@ fn append_packet(packet: &[u8], trace: &Path) -> io::Result<()> {
 /// Blocks of which a trace tells, as its packets' headers say: of a process that was killed, nobody
 /// else does. As far as the packets are whole.
 pub(super) fn blocks(trace: &Path) -> io::Result<u64> {
-    let bytes = MappedTrace::open(trace)?;
+    let bytes = MappedFile::open(trace)?;
     let mut rest: &[u8] = &bytes;
     let mut blocks = 0;
     while let Ok(header) = Header::parse(rest)

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use memtrail_map::MappedFile;
 use memtrail_recording::Recording;
-use memtrail_trace::{Anomalies, MappedTrace, Reader};
+use memtrail_trace::{Anomalies, Reader};
 
 use crate::damage;
 use crate::error::{Failure, Kind};
@@ -12,7 +13,7 @@ use crate::error::{Failure, Kind};
 /// An opened trace.
 pub(super) struct Input {
     pub(super) recording: Recording,
-    trace: MappedTrace,
+    trace: MappedFile,
 }
 
 impl Input {
@@ -20,7 +21,7 @@ impl Input {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let recording = Recording::open(path)?;
         let path = &recording.trace;
-        let trace = MappedTrace::open(path).map_err(|error| {
+        let trace = MappedFile::open(path).map_err(|error| {
             Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display()))
         })?;
         Ok(Self { recording, trace })

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile};
-use memtrail_heap::MappedSnapshot;
 use memtrail_heap::graph::Graph;
 use memtrail_heap::read::Snapshot;
+use memtrail_map::MappedFile;
 use memtrail_recording::number_of_snapshot;
 
 /// The file of a snapshot.
@@ -42,7 +42,7 @@ pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
 
 /// A snapshot as an engine takes it. One that cannot be read is there with the reason.
 pub(crate) fn look(path: &Path, number: Option<u64>) -> (SnapshotFacts, Arc<dyn SnapshotFile>) {
-    let facts = MappedSnapshot::open(path)
+    let facts = MappedFile::open(path)
         .map_err(|error| error.to_string())
         .and_then(|map| SnapshotFacts::peek(&map).map_err(|error| error.to_string()));
     let mut facts = facts
@@ -69,7 +69,7 @@ impl File {
 
 impl SnapshotFile for File {
     fn open(&self) -> io::Result<Bytes> {
-        Ok(Box::new(MappedSnapshot::open(&self.0)?))
+        Ok(Box::new(MappedFile::open(&self.0)?))
     }
 
     fn index(&self, snapshot: &Snapshot<'_>) -> Option<Graph> {

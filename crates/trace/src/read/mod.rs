@@ -41,7 +41,7 @@ pub enum Error {
     NoInfo,
 }
 
-/// A trace in memory, or [mapped](crate::MappedTrace) into it.
+/// A trace in memory, or mapped into it.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],

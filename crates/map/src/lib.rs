@@ -1,0 +1,78 @@
+//! Maps files into memory, to be read: traces, snapshots, executables.
+//!
+//! The readers of these take any bytes: a file that another process changes while it is mapped makes
+//! them report damage, not misbehave. One that is cut short meanwhile ends the process with `SIGBUS`,
+//! so a trace that is still being written is better read piece by piece.
+
+use std::fs::File;
+use std::io;
+use std::ops::{Deref, Range};
+use std::path::Path;
+
+/// A file, mapped.
+#[derive(Debug)]
+pub struct MappedFile {
+    /// `None` for an empty file, which cannot be mapped.
+    map: Option<memmap2::Mmap>,
+}
+
+impl MappedFile {
+    /// Maps the file at `path`.
+    ///
+    /// # Errors
+    /// Those of opening and mapping it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::of(&File::open(path)?)
+    }
+
+    /// Maps an open file.
+    ///
+    /// # Errors
+    /// Those of mapping it.
+    pub fn of(file: &File) -> io::Result<Self> {
+        if file.metadata()?.len() == 0 {
+            return Ok(Self { map: None });
+        }
+        // SAFETY: the map is private to this process and only read, as bytes of which nothing is
+        // assumed; the readers check what they find.
+        let map = unsafe { memmap2::Mmap::map(file)? };
+        Ok(Self { map: Some(map) })
+    }
+
+    /// The addresses that it covers.
+    pub fn range(&self) -> Range<usize> {
+        let range = self.as_ptr_range();
+        range.start.addr()..range.end.addr()
+    }
+}
+
+impl Deref for MappedFile {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_mapped_file_has_its_bytes() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        assert_eq!(*MappedFile::open(file.path()).expect("an empty file"), []);
+        file.write_all(b"trace").expect("written");
+        let map = MappedFile::open(file.path()).expect("a file");
+        assert_eq!(*map, *b"trace");
+        assert_eq!(map.range().len(), 5);
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_an_error() {
+        let error = MappedFile::open(Path::new("/nonexistent")).expect_err("no such file");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}
