@@ -319,8 +319,8 @@ fn resolve(args: &Args) -> Result<Result<Options, Unprepared>, Failure> {
         }
         Some(folder) => {
             if folder.exists() {
-                let message = format_args!("{} exists already", folder.display());
-                return Err(Failure::new(Kind::Usage, message)
+                let name = folder.display();
+                return Err(Failure::new(Kind::Usage, format_args!("{name} exists already"))
                     .hint("a recording is never overwritten; name a new folder or remove it"));
             }
             if let Some(Err(unprepared)) = folder.parent().map(make) {

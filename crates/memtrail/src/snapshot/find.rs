@@ -26,7 +26,7 @@ pub(super) fn target(named: &Path) -> Result<Target, Failure> {
 fn of_recording(folder: &Path) -> Result<Target, Failure> {
     let described = Recording::open(folder)?.description;
     let Some(description) = described else {
-        let message = format_args!("{} is a trace, not a recording", folder.display());
+        let message = format!("{} is a trace, not a recording", folder.display());
         return Err(Failure::new(Kind::Input, message).hint("name the process or its recording"));
     };
     let pid = description.pid;
