@@ -48,6 +48,15 @@ pub(crate) fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
+/// Build `memtrail` as the tests use it, and give its path.
+pub(crate) fn memtrail() -> Outcome<String> {
+    let build = ["build", "--quiet", "--package", "memtrail", "--message-format=json"];
+    let built = output(Command::new(env!("CARGO")).current_dir(repository()).args(build))?;
+    let executable = built.rsplit_once("\"executable\":\"");
+    let path = executable.and_then(|(_, rest)| rest.split_once('"'));
+    Ok(path.ok_or("cargo does not say where it has built memtrail")?.0.to_owned())
+}
+
 /// `$XDG_CACHE_HOME/memtrail`, or `~/.cache/memtrail`: kept between runs, outside the repository.
 pub(crate) fn cache() -> Outcome<PathBuf> {
     let base = match std::env::var_os("XDG_CACHE_HOME") {

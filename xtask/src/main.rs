@@ -4,6 +4,7 @@
 mod bench;
 mod command;
 mod compilers;
+mod docs;
 mod ocaml_tests;
 mod packages;
 mod picture;
@@ -63,6 +64,15 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Write the command reference of the manual, `docs/commands.md`, and check the manual's links
+    ///
+    /// Run it after a change of a help text. `mdbook build docs` makes the book; nothing else needs
+    /// mdBook.
+    Docs {
+        /// Say whether the reference is current, write nothing
+        #[arg(long)]
+        check: bool,
+    },
     /// Draw `docs/report.svg`, the README's picture, from a real run
     Picture,
 }
@@ -73,6 +83,8 @@ fn main() -> ExitCode {
         Chore::Bench(options) => bench::bench(&options),
         Chore::Web { check: true } => web::check(),
         Chore::Web { check: false } => web::install().and_then(|()| web::build()),
+        Chore::Docs { check: true } => docs::check(),
+        Chore::Docs { check: false } => docs::build(),
         Chore::Picture => picture::draw(),
         Chore::Test { filter: Some(filter), version, program, .. } if filter == "ocaml" => {
             return test::ocaml(version.as_deref(), program.as_deref());

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::command::{Outcome, repository, run};
+use crate::docs;
 use crate::ocaml_tests;
 use crate::setup;
 use crate::tally::Tally;
@@ -22,7 +23,8 @@ pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
         let lints =
             ["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
         cargo_check(&mut tally, "lints", &lints);
-        check(&mut tally, "docs", docs);
+        check(&mut tally, "documentation of the crates", crate_docs);
+        check(&mut tally, "the manual", docs::check);
         check(&mut tally, "what is built of the page", web::check);
     }
     cargo_test(&mut tally, filter);
@@ -58,7 +60,7 @@ fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// The crates' documentation, private items included, has no warnings.
-fn docs() -> Outcome {
+fn crate_docs() -> Outcome {
     let mut cargo = cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]);
     run(cargo.arg("--quiet").env("RUSTDOCFLAGS", "--deny warnings"))
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::command::{Outcome, output, repository, run};
+use crate::command::{Outcome, memtrail, output, repository, run};
 use crate::stamp::{self, Stamp};
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -79,15 +79,7 @@ pub(crate) fn lint() -> Outcome {
 /// The page's tests: by themselves, and in a browser with the `memtrail` that is built here.
 pub(crate) fn tests(filter: Option<&str>) -> Outcome<Vec<Command>> {
     dependencies()?;
-    let build = ["build", "--quiet", "--package", "memtrail", "--message-format=json"];
-    let built = output(Command::new(env!("CARGO")).current_dir(repository()).args(build))?;
-    let field = "\"executable\":\"";
-    let program = built
-        .rsplit_once(field)
-        .and_then(|(_, rest)| rest.split_once('"'))
-        .ok_or("cargo does not say where it has built memtrail")?
-        .0
-        .to_owned();
+    let program = memtrail()?;
     let command = |script: &str, more: &[&str]| {
         let mut command = Command::new("node");
         command.current_dir(repository().join("web")).arg(script).args(more).args(filter);
