@@ -33,6 +33,6 @@ mod units;
 pub use answer::Answer;
 pub use describe::{Description, ThreadList};
 pub use engine::{Engine, Grown, RecordingId, Reply, Setting};
-pub use heap::file::{Bytes, InMemory, SnapshotFacts, SnapshotFile};
+pub use heap::file::{Bytes, InMemory, SnapshotFacts, SnapshotFile, Source};
 pub use heap::{Done, summary};
 pub use refusal::{Refusal, Status};

@@ -2,7 +2,8 @@
 //!
 //! The readers of these take any bytes: a file that another process changes while it is mapped makes
 //! them report damage, not misbehave. One that is cut short meanwhile ends the process with `SIGBUS`,
-//! so a trace that is still being written is better read piece by piece.
+//! so a trace that is still being written is better read piece by piece, and whoever keeps a file mapped
+//! for long asks [`MappedFile::is_whole`] before each use.
 
 use std::fs::File;
 use std::io;
@@ -14,6 +15,29 @@ use std::path::Path;
 pub struct MappedFile {
     /// `None` for an empty file, which cannot be mapped.
     map: Option<memmap2::Mmap>,
+    extent: Extent,
+}
+
+/// A file of which so many bytes are mapped.
+#[derive(Debug)]
+pub struct Extent {
+    file: File,
+    length: u64,
+}
+
+impl Extent {
+    /// All that a file has now.
+    ///
+    /// # Errors
+    /// Those of looking at it.
+    pub fn of(file: &File) -> io::Result<Self> {
+        Ok(Self { length: file.metadata()?.len(), file: file.try_clone()? })
+    }
+
+    /// Whether all of it is still there: also of a file that has no name any more.
+    pub fn is_whole(&self) -> bool {
+        self.file.metadata().is_ok_and(|now| now.len() >= self.length)
+    }
 }
 
 impl MappedFile {
@@ -30,13 +54,19 @@ impl MappedFile {
     /// # Errors
     /// Those of mapping it.
     pub fn of(file: &File) -> io::Result<Self> {
-        if file.metadata()?.len() == 0 {
-            return Ok(Self { map: None });
+        let extent = Extent::of(file)?;
+        if extent.length == 0 {
+            return Ok(Self { map: None, extent });
         }
         // SAFETY: the map is private to this process and only read, as bytes of which nothing is
         // assumed; the readers check what they find.
         let map = unsafe { memmap2::Mmap::map(file)? };
-        Ok(Self { map: Some(map) })
+        Ok(Self { map: Some(map), extent })
+    }
+
+    /// Whether the file has not been cut short since.
+    pub fn is_whole(&self) -> bool {
+        self.extent.is_whole()
     }
 
     /// The addresses that it covers.
@@ -68,6 +98,17 @@ mod tests {
         let map = MappedFile::open(file.path()).expect("a file");
         assert_eq!(*map, *b"trace");
         assert_eq!(map.range().len(), 5);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_is_not_whole_any_more() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(b"trace").expect("written");
+        let map = MappedFile::open(file.path()).expect("a file");
+        file.write_all(b" and more").expect("written");
+        assert!(map.is_whole());
+        file.as_file().set_len(4).expect("cut");
+        assert!(!map.is_whole());
     }
 
     #[test]

@@ -9,8 +9,18 @@ use memtrail_heap::query::Summary;
 use memtrail_heap::read::{Error, Peek, Snapshot};
 use serde::{Deserialize, Serialize};
 
-/// Bytes that stay as they are.
-pub type Bytes = Box<dyn Deref<Target = [u8]> + Send + Sync>;
+/// Bytes of a snapshot, which stay as they are.
+pub trait Source: Deref<Target = [u8]> + Send + Sync {
+    /// Whether all of them can still be read: a file that is mapped may have been cut short.
+    fn is_whole(&self) -> bool {
+        true
+    }
+}
+
+impl Source for Vec<u8> {}
+
+/// Bytes of any source.
+pub type Bytes = Box<dyn Source>;
 
 /// The file of a snapshot, and what is kept beside it. What cannot be kept is made again.
 pub trait SnapshotFile: Debug + Send + Sync {
@@ -140,6 +150,8 @@ impl Deref for Shared {
         &self.0
     }
 }
+
+impl Source for Shared {}
 
 impl SnapshotFile for InMemory {
     fn open(&self) -> io::Result<Bytes> {

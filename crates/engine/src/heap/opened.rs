@@ -133,6 +133,11 @@ impl Opened {
         Ok(Self { analysed, catalogue, shapes, below, reach, histogram, most_of, strings })
     }
 
+    /// Whether questions can be asked: neither the snapshot nor its index was cut short.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.heap().graph.is_whole() && self.analysed.borrow_owner().is_whole()
+    }
+
     pub(crate) fn heap(&self) -> &Heap<'_> {
         self.analysed.borrow_dependent()
     }

@@ -159,6 +159,10 @@ impl Shelf {
             }));
         };
         entry.used = clock;
+        if entry.open.as_ref().is_some_and(|open| !open.is_whole()) {
+            // What is left of it is analysed anew, and is said to be a part.
+            (entry.open, entry.summary) = (None, None);
+        }
         if let Some(open) = &entry.open {
             return Ok(Wanted::Open(open.clone()));
         }

@@ -109,7 +109,8 @@ impl Graph {
         let mut columns = Reader { bytes: &map, at: HEADER, file: columns };
         // Pages that were looked at in the mapping would be in memory twice: columns are mapped again.
         let checksum = checksum_of(&file).ok()?;
-        Self::from_columns(snapshot, &mut columns, || checksum)
+        let graph = Self::from_columns(snapshot, &mut columns, || checksum)?;
+        Some(Self { index: Some(memtrail_map::Extent::of(&file).ok()?), ..graph })
     }
 
     fn from_columns(
@@ -152,6 +153,8 @@ impl Graph {
                 .iter()
                 .map(Conditional::from_numbers)
                 .collect(),
+            #[cfg(feature = "mmap")]
+            index: None,
         };
         graph.fits(snapshot).then_some(graph)
     }

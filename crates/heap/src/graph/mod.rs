@@ -119,6 +119,9 @@ pub struct Graph {
     /// the last ones of each.
     conditional: Vec<core::Conditional>,
     core: Csr,
+    /// The index that columns are in, if they were read from one.
+    #[cfg(feature = "mmap")]
+    index: Option<memtrail_map::Extent>,
 }
 
 impl Graph {
@@ -251,9 +254,21 @@ impl Graph {
             external,
             conditional,
             core: graph,
+            #[cfg(feature = "mmap")]
+            index: None,
         };
         graph.correct_held(snapshot, threads)?;
         Ok(graph)
+    }
+
+    /// Whether the index that this was opened from has not been cut short since: otherwise, no question
+    /// must be asked any more.
+    #[cfg_attr(not(feature = "mmap"), allow(clippy::unused_self, reason = "nothing is mapped"))]
+    pub fn is_whole(&self) -> bool {
+        #[cfg(feature = "mmap")]
+        return self.index.as_ref().is_none_or(memtrail_map::Extent::is_whole);
+        #[cfg(not(feature = "mmap"))]
+        true
     }
 
     /// The nodes above the blocks.

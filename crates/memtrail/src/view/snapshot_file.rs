@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
+use std::ops::Deref;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile};
+use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile, Source};
 use memtrail_heap::graph::Graph;
 use memtrail_heap::read::Snapshot;
 use memtrail_map::MappedFile;
@@ -67,9 +68,26 @@ impl File {
     }
 }
 
+/// A snapshot as it stands in its file.
+struct Mapped(MappedFile);
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Source for Mapped {
+    fn is_whole(&self) -> bool {
+        self.0.is_whole()
+    }
+}
+
 impl SnapshotFile for File {
     fn open(&self) -> io::Result<Bytes> {
-        Ok(Box::new(MappedFile::open(&self.0)?))
+        Ok(Box::new(Mapped(MappedFile::open(&self.0)?)))
     }
 
     fn index(&self, snapshot: &Snapshot<'_>) -> Option<Graph> {

@@ -229,3 +229,34 @@ fn before_and_after_have_as_many_snapshots_in_the_page() {
     let [before, after] = some.map(|numbers| numbers.as_array().unwrap().len());
     assert!(before > 0 && before + after < 6 && before.abs_diff(after) <= 1, "{before}, {after}");
 }
+
+/// Looking at what is gone of a mapped file ends a process: the viewer with all its recordings.
+#[test]
+fn a_snapshot_or_index_that_is_cut_short_while_it_is_open_is_analysed_anew() {
+    const BLOCK: &str = r#"{"ask":"heapblock","block":19990}"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("0001.heap");
+    let index = folder.path().join("0001.heap.index");
+    let cut = |file: &Path, by: u64| {
+        let file = fs::OpenOptions::new().write(true).open(file).expect("opened");
+        let length = file.metadata().expect("its length").len();
+        assert!(length / by > 8192, "pages of it are gone");
+        file.set_len(length / by).expect("cut");
+    };
+    fs::write(&file, snapshot(1, 20_000)).expect("written");
+    drop({
+        let view = View::start([&file]);
+        ask(&view, BLOCK);
+        view
+    });
+    // This one opens the index.
+    let view = View::start([&file]);
+    let whole = ask(&view, BLOCK);
+    cut(&index, 2);
+    let again = ask(&view, BLOCK);
+    assert_eq!(again.header(), whole.header());
+    assert!(!again.header().contains_key("partial"));
+    cut(&file, 2);
+    let part = ask(&view, r#"{"ask":"heaphistogram"}"#);
+    assert!(part.header().contains_key("partial"), "{:?}", part.header());
+}
