@@ -1,4 +1,4 @@
-//! The programs that are recorded: two of ours, and two that Debian ships.
+//! The programs that are recorded: two of ours, and three that Debian ships.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,6 +68,7 @@ pub(super) fn heaps() -> Outcome<Vec<Subject>> {
     let text = fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
     write("tables.ml", &text)?;
     write("functions.ml", &functions(6_000))?;
+    write("lines.ml", &lines(560_000))?;
     let libraries = "Require Import Reals Lra QArith FSets MSets Strings.String Floats Sorting.\n";
     write("theory.v", &format!("{libraries}{}", theory(150)))?;
     let subject = |name, program: PathBuf, arguments: &[&str]| Subject {
@@ -86,6 +87,8 @@ pub(super) fn heaps() -> Outcome<Vec<Subject>> {
         subject("list", tables, &["0", "100000000"]),
         subject("ocamlopt.opt", "ocamlopt.opt".into(), &["-c", "functions.ml"]),
         subject("coqc", "coqc".into(), &["theory.v"]),
+        // The worst: two pointers a block, and every fourth block is shared.
+        subject("cppo", "cppo".into(), &["lines.ml"]),
     ];
     let multicore = cache()?.join("ocaml-5.3.0/bin/ocamlopt");
     if multicore.exists() {
@@ -93,6 +96,12 @@ pub(super) fn heaps() -> Outcome<Vec<Subject>> {
         subjects.push(subject("tables, OCaml 5.3", program, &["1000000", "0"]));
     }
     Ok(subjects)
+}
+
+/// So many short definitions.
+fn lines(count: usize) -> String {
+    let lines: Vec<String> = (0..count).map(|i| format!("let f{i} x = x + {i}\n")).collect();
+    lines.concat()
 }
 
 /// A module of that many functions, each different.
