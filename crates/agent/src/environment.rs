@@ -99,22 +99,22 @@ impl Injected {
             .any(|entry| same_name(entry.to_bytes(), SESSION_VARIABLE.as_bytes()))
     }
 
-    /// `environment` as it would be without us, as an array for `execve`.
+    /// Makes `all` what `environment` would be without us, as an array for `execve`.
     ///
     /// # Safety
     /// `environment` is a null-terminated array of strings (or null).
     pub(crate) unsafe fn taken_out(
         &self,
         environment: *const *const libc::c_char,
-    ) -> Vec<*const libc::c_char> {
+        all: &mut Vec<*const libc::c_char>,
+    ) {
         // SAFETY: as the caller promises.
         let others = unsafe { entries(environment) }.filter(|entry| {
             !self.assignments.iter().any(|a| same_name(a.to_bytes(), entry.to_bytes()))
         });
-        let mut all: Vec<_> = others.map(CStr::as_ptr).collect();
+        all.extend(others.map(CStr::as_ptr));
         all.extend(self.preload_before.as_deref().map(CStr::as_ptr));
         all.push(std::ptr::null());
-        all
     }
 
     /// Makes the environment what it would be without us.
@@ -130,15 +130,16 @@ impl Injected {
         }
     }
 
-    /// `environment` with the launcher's variables put back, as an array for `execve`.
+    /// Makes `all` what `environment` is with the launcher's variables put back, as an array for `execve`.
     ///
     /// # Safety
     /// `environment` is a null-terminated array of strings (or null).
     pub(crate) unsafe fn put_back(
         &self,
         environment: *const *const libc::c_char,
-    ) -> Vec<*const libc::c_char> {
-        let mut all: Vec<_> = self.assignments.iter().map(|a| a.as_ptr()).collect();
+        all: &mut Vec<*const libc::c_char>,
+    ) {
+        all.extend(self.assignments.iter().map(|a| a.as_ptr()));
         let mut next = environment;
         // SAFETY: as the caller promises.
         unsafe {
@@ -151,7 +152,6 @@ impl Injected {
             }
         }
         all.push(std::ptr::null());
-        all
     }
 }
 

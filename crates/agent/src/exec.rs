@@ -4,11 +4,15 @@
 //! followed into; started children are, too, when the user asked for children.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+    compiler_fence,
+};
 
 use crate::entry::injected;
 use crate::environment::Injected;
-use crate::{fence, forked, recorder};
+use crate::{fence, forked, recorder, thread};
 
 type Strings = *const *const c_char;
 
@@ -53,13 +57,36 @@ unsafe fn environment_for_next<T>(
         let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
         fence::keeping_errno(|| injected.report(program.unwrap_or_default(), reason));
         // SAFETY: as the caller promises.
-        return with(unsafe { injected.taken_out(environment) }.as_ptr());
+        return with_array(|all| unsafe { injected.taken_out(environment, all) }, with);
     }
     if !follow {
         return with(environment);
     }
     // SAFETY: as the caller promises.
-    with(unsafe { injected.put_back(environment) }.as_ptr())
+    with_array(|all| unsafe { injected.put_back(environment, all) }, with)
+}
+
+/// Calls `with` with the array that `fill` makes. A child of `vfork` that becomes another program never
+/// comes back, and its memory is its parent's: so each thread uses the same array again.
+fn with_array<T>(fill: impl FnOnce(&mut Vec<*const c_char>), with: impl FnOnce(Strings) -> T) -> T {
+    // SAFETY: cannot fail. The raw call, because libcs have been known to cache the answer.
+    let me = unsafe { libc::syscall(libc::SYS_getpid) as u32 };
+    let reused = &mut thread::current().environment;
+    if reused.user == me {
+        // A signal handler interrupts the one that uses it.
+        let mut own = Vec::new();
+        fill(&mut own);
+        return with(own.as_ptr());
+    }
+    // Or it is free, or its user was a child that is gone.
+    reused.user = me;
+    compiler_fence(SeqCst);
+    reused.all.clear();
+    fill(&mut reused.all);
+    let result = with(reused.all.as_ptr());
+    compiler_fence(SeqCst);
+    thread::current().environment.user = 0;
+    result
 }
 
 /// Becomes another program by `call`, with what has to happen before and, if it fails, after.

@@ -1,6 +1,6 @@
 //! What the agent keeps for each thread of the target that runs OCaml code.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use memtrail_trace::Code;
@@ -24,6 +24,16 @@ pub(crate) struct Thread {
     pub(crate) some: SomeBlock,
     /// Who it is.
     pub(crate) identity: Identity,
+    /// The environment of the last program that it started or became.
+    pub(crate) environment: Environment,
+}
+
+/// An array of strings for `execve`.
+#[derive(Default)]
+pub(crate) struct Environment {
+    pub(crate) all: Vec<*const c_char>,
+    /// The process that uses it; 0 if none does.
+    pub(crate) user: u32,
 }
 
 impl Thread {
@@ -69,6 +79,7 @@ fn make() -> &'static mut Thread {
         (&raw mut (*thread).captured).write(Vec::new());
         (&raw mut (*thread).some).write(SomeBlock::new());
         (&raw mut (*thread).identity).write(Identity::new());
+        (&raw mut (*thread).environment).write(Environment::default());
         (*tls::slots()).thread = thread;
         free_at_end();
         &mut *thread

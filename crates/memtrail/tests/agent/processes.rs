@@ -59,6 +59,14 @@ on_each!(children_by_vfork, |compiler| {
     }
 });
 
+// Each left an array of 80 KB behind.
+on_each!(children_by_vfork_leave_nothing_behind, |compiler| {
+    let program = build_with(&named(compiler), "vfork", &["vfork_stubs.c"]);
+    let case = Case::new(&program, &["often"]).options(&["--rate", "1e-4", "--children"]);
+    let (seen, _) = case.recorded_in_folder();
+    assert_eq!(seen.stdout(), "as large as before\n", "{seen:?}");
+});
+
 on_each!(the_executable_is_looked_for_before_the_runtime_starts, |compiler| {
     let program = build_around(&named(compiler), "reads_exe_first.c");
     let recorded = Case::new(&program, &[]).same();
