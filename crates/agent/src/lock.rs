@@ -65,7 +65,7 @@ impl<T> Lock<T> {
         Self { holder: AtomicUsize::new(0), value: UnsafeCell::new(value) }
     }
 
-    /// Waits as long as it takes. Only where the process cannot be about to end.
+    /// Waits as long as it takes. Only where this thread can neither hold it nor end the process.
     #[inline]
     pub(crate) fn lock(&self) -> Held<'_, T> {
         if !self.take() {
@@ -79,7 +79,8 @@ impl<T> Lock<T> {
         (self.take() || self.wait_until(|| monotonic() + PATIENCE)).then_some(Held { lock: self })
     }
 
-    /// Like `lock`, unless this thread ends the process: then like `lock_soon`.
+    /// Like `lock`, but not for ever if this thread ends the process, and not at all if it holds the
+    /// lock itself: a signal handler interrupted it, and goes on or has gone another way.
     pub(crate) fn lock_unless_ending(&self) -> Option<Held<'_, T>> {
         (self.take() || self.wait_until(|| u64::MAX)).then_some(Held { lock: self })
     }

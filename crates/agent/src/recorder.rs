@@ -13,7 +13,7 @@ use memtrail_trace::{BlockId, DomainId};
 use crate::callstack::Capturer;
 use crate::clock::Clock;
 use crate::folder::Folder;
-use crate::lock::{self, Lock};
+use crate::lock::{self, Held, Lock};
 use crate::output::{Output, Part};
 use crate::rate::{Halvings, RateLog};
 use crate::runtime::Runtime;
@@ -59,7 +59,7 @@ pub(crate) struct Recorder {
     stopped: AtomicBool,
     /// The error that ended writing the trace; 0 while there is none.
     failure: AtomicI32,
-    /// Samples that came after that.
+    /// Samples that came after that, or while their thread wrote another.
     missed: AtomicU64,
     description: Lock<Description>,
     small_heap: SmallHeap,
@@ -155,7 +155,7 @@ impl Recorder {
         state: u64,
         place: &AtomicPtr<Lock<Stream>>,
     ) -> Option<&Lock<Stream>> {
-        let held = self.creating.lock();
+        let held = self.creating.lock_unless_ending()?;
         // SAFETY: as in `stream`.
         if let Some(stream) = unsafe { place.load(Acquire).as_ref() } {
             return Some(stream);
@@ -165,7 +165,7 @@ impl Recorder {
         if !alone && !self.several.swap(true, AcqRel) {
             // The main domain's part is the only one there can be by now.
             if let Some(main) = self.all_streams().next() {
-                let mut main = main.lock();
+                let mut main = main.lock_unless_ending()?;
                 self.next_ids.store(main.next_id().0.next_multiple_of(CHUNK), Release);
                 main.become_one_of_several(self);
             }
@@ -181,6 +181,16 @@ impl Recorder {
         place.store(stream, Release);
         drop(held);
         Some(stream)
+    }
+
+    /// A stream, to write a sample. There is none for a thread that was interrupted while it wrote one
+    /// and has not come back: the sample is left out, and counted.
+    pub(crate) fn to_write<'a>(&self, stream: &'a Lock<Stream>) -> Option<Held<'a, Stream>> {
+        let held = stream.lock_unless_ending();
+        if held.is_none() {
+            self.missed.fetch_add(1, Relaxed);
+        }
+        held
     }
 
     fn all_streams(&self) -> impl Iterator<Item = &Lock<Stream>> {
@@ -229,13 +239,17 @@ impl Recorder {
         author: Author,
         at_work: &mut Identity,
     ) {
-        self.threads.lock().switched(&self.folder, domain, id, author, at_work);
+        if let Some(mut threads) = self.threads.lock_unless_ending() {
+            threads.switched(&self.folder, domain, id, author, at_work);
+        }
     }
 
     /// From block `id` of `domain` on, blocks are sampled at another rate.
     #[cold]
     pub(crate) fn rate_changes(&self, domain: DomainId, id: BlockId, halvings: Halvings) {
-        self.rates.lock().changed(&self.folder, domain, id, halvings);
+        if let Some(mut rates) = self.rates.lock_unless_ending() {
+            rates.changed(&self.folder, domain, id, halvings);
+        }
     }
 
     /// Sends everything sampled so far to the file. A stream that is in use for long (this may be

@@ -312,7 +312,7 @@ fn write_alloc(
         target.capturer.codes_of(callstack, captured);
         let origin =
             Origin { author, unchanged: None, expected: None, halvings: Halvings::default() };
-        let mut part = recorder.stream(domain, state)?.lock();
+        let mut part = recorder.to_write(recorder.stream(domain, state)?)?;
         let id = part.alloc(recorder, event, captured, origin, identity)?;
         return Some((id, Drawn::default()));
     }
@@ -353,7 +353,7 @@ fn write_received(
         Receipt::Pending { ticket } => {
             target.capturer.with_pending(ticket, |whose, codes, expected| {
                 let origin = elsewhere(whose.unwrap_or(author), expected);
-                part.lock().alloc(recorder, event, codes, origin, identity)
+                recorder.to_write(part)?.alloc(recorder, event, codes, origin, identity)
             })
         }
         Receipt::Current { version, top } if version == stack.version() => {
@@ -366,7 +366,9 @@ fn write_received(
             let unchanged = Some(unchanged.min(frames - usize::from(top.is_some() && frames > 0)));
             let origin = Origin { author, unchanged, expected, halvings };
             let place = codes.last_mut().zip(top).map(|(last, top)| std::mem::replace(last, top));
-            let id = part.lock().alloc(recorder, event, codes, origin, identity);
+            let id = recorder
+                .to_write(part)
+                .and_then(|mut part| part.alloc(recorder, event, codes, origin, identity));
             if let Some((place, last)) = place.zip(codes.last_mut()) {
                 *last = place;
             }
@@ -374,7 +376,8 @@ fn write_received(
             id
         }
         Receipt::Current { .. } | Receipt::Nothing => {
-            part.lock().alloc(recorder, event, &LOST, elsewhere(author, None), identity)
+            let origin = elsewhere(author, None);
+            recorder.to_write(part)?.alloc(recorder, event, &LOST, origin, identity)
         }
     }
 }
@@ -398,8 +401,9 @@ pub(crate) fn collect_external(key: Value) {
     if let Some(recorder) = active()
         && let Some(known) = Key::of(recorder, key).filter(|known| known.external)
         && let Some(stream) = recorder.stream(known.domain, recorder.target.runtime.state())
+        && let Some(mut stream) = recorder.to_write(stream)
     {
-        stream.lock().collect(recorder, known.id);
+        stream.collect(recorder, known.id);
     }
 }
 
@@ -419,8 +423,9 @@ fn promoted(key: Value, state: u64) -> Value {
     // What lies outside the heap does not move when its handle does.
     if !known.external
         && let Some(stream) = recorder.stream(known.domain, state)
+        && let Some(mut stream) = recorder.to_write(stream)
     {
-        stream.lock().promote(recorder, known.id);
+        stream.promote(recorder, known.id);
     }
     thread::current().some.of(key)
 }
@@ -434,8 +439,9 @@ fn collected(key: Value, state: u64) -> Value {
     let Some(recorder) = active() else { return UNIT };
     if let Some(known) = Key::of(recorder, key)
         && let Some(stream) = recorder.stream(known.domain, state)
+        && let Some(mut stream) = recorder.to_write(stream)
     {
-        stream.lock().collect(recorder, known.id);
+        stream.collect(recorder, known.id);
     }
     UNIT
 }

@@ -191,7 +191,10 @@ impl Capturer {
         let version = thread.stack.version();
         if index < 0 {
             let (author, expected) = (thread.author(), thread.expected);
-            let ticket = self.pending.lock().keep(thread.stack.codes(), author, version, expected);
+            let pending = self.pending.lock_unless_ending();
+            let ticket = pending.and_then(|mut pending| {
+                pending.keep(thread.stack.codes(), author, version, expected)
+            });
             return ticket.map_or(Receipt::Nothing, |ticket| Receipt::Pending { ticket });
         }
         Receipt::Current { version, top: self.place(&frames, thread, index) }
@@ -229,13 +232,16 @@ impl Capturer {
 
     /// Whether a pending callstack is still the one that a thread has.
     pub(crate) fn is_current(&self, ticket: u64, author: Author, version: u64) -> bool {
-        self.pending.lock().is(ticket, author, version)
+        let pending = self.pending.lock_unless_ending();
+        pending.is_some_and(|mut pending| pending.is(ticket, author, version))
     }
 
     /// Lets the callstack that an allocation callback is given go: the sample is declined.
     pub(crate) fn forgo(&self, callstack: Value) {
-        if let (Receipt::Pending { ticket }, _) = Receipt::read(self.memory, callstack) {
-            self.pending.lock().asked_for(ticket);
+        if let (Receipt::Pending { ticket }, _) = Receipt::read(self.memory, callstack)
+            && let Some(mut pending) = self.pending.lock_unless_ending()
+        {
+            pending.asked_for(ticket);
         }
     }
 
@@ -245,8 +251,8 @@ impl Capturer {
         ticket: u64,
         use_it: impl FnOnce(Option<Author>, &[Code], Option<Expected>) -> T,
     ) -> T {
-        let mut pending = self.pending.lock();
-        match pending.get(ticket) {
+        let mut pending = self.pending.lock_unless_ending();
+        match pending.as_mut().and_then(|pending| pending.get(ticket)) {
             Some((thread, stack, expected)) => use_it(Some(thread), stack, expected),
             None => use_it(None, &LOST, None),
         }

@@ -67,6 +67,24 @@ fn a_signal_handler_exits_while_a_sample_is_written() {
     panic!("only {interrupted} of 200 runs were interrupted where it matters");
 }
 
+/// Signals that come while packets are written, and a handler that ends the process by `exit`.
+#[test]
+fn a_storm_of_signals_while_packets_are_written() {
+    for compiler in ["system", "ocaml-5.3.0"] {
+        let program = build_with(&named(compiler), "handler_exits", &["handler_exits_stubs.c"]);
+        for turn in 0..15 {
+            let signals = (100 + 37 * turn).to_string();
+            let case = Case::new(&program, &["storm", &signals]).options(&["--rate", "1"]);
+            let recorded = case.same();
+            assert_eq!(recorded.seen.status.code(), Some(3), "{:?}", recorded.seen);
+            // Reads the whole trace: there is no half packet in it.
+            let contents = read(&recorded.recording);
+            assert_eq!(contents.description.trace.state, FileState::Complete);
+            assert!(contents.blocks.len() > 1_000, "{}", contents.blocks.len());
+        }
+    }
+}
+
 /// A copy that hangs, as on a file system that does not answer, is given up.
 #[test]
 fn a_snapshot_writer_hangs_at_the_end() {
