@@ -25,6 +25,7 @@ pub mod rates;
 pub mod relay;
 pub mod session;
 pub mod threads;
+mod written;
 
 pub use description::{
     Checked, Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, Snapshot,
@@ -35,3 +36,4 @@ pub use folder::{
     number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
 pub use process::{is_alive, started_at};
+pub use written::mark_as_written;

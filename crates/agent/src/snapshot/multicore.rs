@@ -69,7 +69,7 @@ const MOST_TRIES: u32 = 10_000;
 /// How long a domain, or the thread that stands in for one, tries it before it goes on with its work;
 /// and at the program's end. In nanoseconds.
 const TRY_FOR: u64 = 50_000_000;
-const TRY_AT_EXIT_FOR: u64 = 5_000_000_000;
+const TRY_AT_EXIT_FOR: u64 = 1_000_000_000;
 /// How long it gives the main domain, in microseconds, before it looks and interrupts again.
 const BETWEEN_TRIES: u32 = 2_000;
 static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
@@ -249,10 +249,17 @@ impl Runtime {
 
     pub(super) fn at_exit(&self) {
         // A thread that holds no domain's lock has no state.
-        if self.target.runtime.state() != 0 {
+        let why = if self.target.runtime.state() == 0 {
+            "the thread that ended the program held no domain's lock"
+        } else {
             AT_EXIT.store(1, Release);
             self.stop_and_take(TRY_AT_EXIT_FOR);
-        }
+            if AT_EXIT.swap(0, AcqRel) == 0 {
+                return;
+            }
+            "the program ended, and its domains could not be stopped within a second"
+        };
+        moment::refuse(SnapshotReason::Exit, why);
     }
 
     /// Bytes of the major heap.

@@ -168,7 +168,9 @@ impl Runtime {
     }
 
     pub(super) fn at_exit(&self) {
-        if !self.is_collecting() {
+        if self.is_collecting() {
+            moment::refuse(SnapshotReason::Exit, "the program ended in the midst of a collection");
+        } else {
             self.take(SnapshotReason::Exit, monotonic());
         }
     }

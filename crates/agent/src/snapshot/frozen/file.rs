@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use memtrail_recording::relay::{Operation, PAYLOAD, Refused};
-use memtrail_recording::{snapshot_name, unfinished_snapshot_name};
+use memtrail_recording::{mark_as_written, snapshot_name, unfinished_snapshot_name};
 
 use crate::folder::{Folder, OutOfReach};
 
@@ -28,9 +28,7 @@ impl<'a> File<'a> {
                     .create_new(true)
                     .mode(0o600)
                     .open(path.join(unfinished_snapshot_name(number)))?;
-                // Who finds the file later can tell whether it is still being written. Some file
-                // systems have no locks.
-                let _ = file.lock();
+                mark_as_written(&file);
                 Ok(Some(file))
             },
             || folder.call(Operation::BeginSnapshot(number), &[]).map(|()| None),

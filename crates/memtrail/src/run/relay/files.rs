@@ -14,7 +14,7 @@ use memtrail_recording::relay::{Operation, Sender};
 use memtrail_recording::session::{Options, State, Status};
 use memtrail_recording::threads::THREADS_FILE;
 use memtrail_recording::{
-    ASK_FILE, Description, TRACE_FILE, snapshot_name, unfinished_snapshot_name,
+    ASK_FILE, Description, TRACE_FILE, mark_as_written, snapshot_name, unfinished_snapshot_name,
 };
 
 use super::Recordings;
@@ -96,8 +96,7 @@ impl Files {
                 let path = self.folder(process)?.join(unfinished_snapshot_name(number));
                 let file =
                     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-                // Some file systems have no locks.
-                let _ = file.lock();
+                mark_as_written(&file);
                 let writing = Writing { file, author: sender.author, last: Instant::now() };
                 self.snapshots.insert((process, number), writing);
                 Ok(Vec::new())
