@@ -22,8 +22,12 @@ pub(super) fn append(tail: &Path, trace: &Path) -> Result<(), (io::Error, u64)> 
 
 fn append_packet(packet: &[u8], trace: &Path) -> io::Result<()> {
     let mut file = fs::OpenOptions::new().read(true).append(true).open(trace)?;
-    // The process may have ended between writing the packet and beginning the next one.
-    let length = file.metadata()?.len();
+    // The process may have ended in the midst of writing it.
+    let length = whole_packets(&MappedFile::open(trace)?);
+    if length < file.metadata()?.len() {
+        file.set_len(length)?;
+    }
+    // Or between writing it and beginning the next one.
     if let Some(start) = length.checked_sub(packet.len() as u64) {
         let mut last = vec![0; packet.len()];
         file.seek(SeekFrom::Start(start))?;
@@ -40,6 +44,17 @@ fn append_packet(packet: &[u8], trace: &Path) -> io::Result<()> {
     written
 }
 
+/// Bytes of a trace up to the end of its last whole packet.
+fn whole_packets(bytes: &[u8]) -> u64 {
+    let mut rest = bytes;
+    while let Ok(header) = Header::parse(rest)
+        && let Some((_, behind)) = rest.split_at_checked(header.size).filter(|_| header.size > 0)
+    {
+        rest = behind;
+    }
+    (bytes.len() - rest.len()) as u64
+}
+
 /// Blocks of which a trace tells, as its packets' headers say: of a process that was killed, nobody
 /// else does. As far as the packets are whole.
 pub(super) fn blocks(trace: &Path) -> io::Result<u64> {
@@ -53,4 +68,32 @@ pub(super) fn blocks(trace: &Path) -> io::Result<u64> {
         rest = behind;
     }
     Ok(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Its write was interrupted by a signal handler that ended the process: the packet was then put
+    // behind its own half.
+    #[test]
+    fn half_a_packet_is_replaced_by_the_whole() {
+        let whole = include_bytes!("../../../trace/tests/fixtures/ocamlopt-upstream.ctf");
+        let mut starts = vec![0];
+        while let Ok(header) = Header::parse(&whole[starts[starts.len() - 1]..])
+            && starts[starts.len() - 1] + header.size < whole.len()
+        {
+            starts.push(starts[starts.len() - 1] + header.size);
+        }
+        let last = *starts.last().expect("a packet");
+        let size = whole.len() - last;
+        let folder = tempfile::tempdir().expect("a folder");
+        let (trace, tail) = (folder.path().join("trace"), folder.path().join("tail"));
+        fs::write(&tail, &whole[last..]).expect("written");
+        for there in [0, 1, 20, size / 2, size - 1, size] {
+            fs::write(&trace, &whole[..last + there]).expect("written");
+            append(&tail, &trace).expect("appended");
+            assert!(fs::read(&trace).expect("read") == whole, "with {there} of {size} bytes there");
+        }
+    }
 }
