@@ -65,6 +65,7 @@ pub(crate) fn description(
             parameters: String::from_utf8_lossy(parameters).into_owned(),
         },
         sampling: Sampling {
+            small_minor_heap: None,
             rate: target.options.rate,
             seed: target.seed,
             callstack_depth: Some(target.options.callstack_depth),

@@ -105,7 +105,7 @@ impl Recorder {
         let small_heap = SmallHeap::default();
         small_heap.look(&target.runtime, &target.capturer.memory(), target.runtime.state());
         let mut description = describe::description(target, &clock, pid, forked_from);
-        description.notes.extend(small_heap.take_note());
+        small_heap.note(&mut description);
         output.append(&folder, &describe::info_packet(target, &description)).map_err(failed)?;
         folder.save(&description).map_err(|error| failed(error.errno))?;
         let state = State::Recording { folder: folder.path().to_owned(), failure: None };
@@ -290,7 +290,7 @@ impl Recorder {
         if self.small_heap.is_news()
             && let Some(mut description) = self.description.lock_soon()
         {
-            description.notes.extend(self.small_heap.take_note());
+            self.small_heap.note(&mut description);
             let _ = self.folder.save(&description);
         }
     }
@@ -298,7 +298,7 @@ impl Recorder {
     /// `passed_over` tells how many streams could not be brought to the file.
     fn note(&self, outcome: Option<Outcome>, state: FileState, passed_over: usize) {
         let Some(mut description) = self.description.lock_soon() else { return };
-        description.notes.extend(self.small_heap.take_note());
+        self.small_heap.note(&mut description);
         if passed_over > 0 {
             description.notes.push(format!(
                 "the process ended in the midst of writing a sample: the last packet of {passed_over} of \

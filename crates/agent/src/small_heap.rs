@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use memtrail_ocaml::Version;
 use memtrail_ocaml::memory::Memory;
+use memtrail_recording::{Description, too_low};
 
 use crate::runtime::Runtime;
 
@@ -45,15 +46,13 @@ impl SmallHeap {
         self.words.load(Acquire) != 0 && !self.noted.load(Relaxed)
     }
 
-    /// What readers of the recording should know, once.
-    pub(crate) fn take_note(&self) -> Option<String> {
+    /// Writes into the recording's description, once, what its readers should know.
+    pub(crate) fn note(&self, description: &mut Description) {
         if !self.is_news() || self.noted.swap(true, Relaxed) {
-            return None;
+            return;
         }
         let words = self.words.load(Acquire);
-        Some(format!(
-            "estimates are too low: with a minor heap of {words} words the runtime of OCaml 5.3 and \
-             later loses samples, with 32k words (OCAMLRUNPARAM=s=32k) hardly any"
-        ))
+        description.sampling.small_minor_heap = Some(words);
+        description.notes.push(too_low(words));
     }
 }

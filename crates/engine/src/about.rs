@@ -49,6 +49,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<Value, Refusal> {
         "state": description.state,
         "outcome": description.outcome,
         "notes": description.notes,
+        "caveats": recording.caveats(),
         "damage": damage(profile),
         "thinned": description.thinned,
         "snapshots": recording.shelf.len(),

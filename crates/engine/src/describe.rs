@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use memtrail_profile::Caveats;
 use memtrail_profile::threads::ThreadLog;
 use memtrail_trace::rates::RateChanges;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,9 @@ pub struct Description {
     pub outcome: Option<String>,
     /// What readers should know, in words.
     pub notes: Vec<String>,
+    /// What the recorder reports of the figures.
+    #[serde(skip_serializing_if = "Caveats::is_empty")]
+    pub caveats: Caveats,
     /// Set when the trace holds only a part of the recorded blocks.
     pub thinned: Option<Thinned>,
     /// Whether it is a heap snapshot alone, without an allocation trace.

@@ -32,7 +32,8 @@ pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refu
             let keep = |stack: StackId| kept.as_ref().is_some_and(|kept| kept.holds(stack));
             let (title, chips) = (recording.program(), canonical(&ask.filter));
             let selection =
-                Selection::new(format, recording.profile(), &choice.filter, keep, title, chips);
+                Selection::new(format, recording.profile(), &choice.filter, keep, title, chips)
+                    .with_caveats(recording.caveats());
             let bytes = match format {
                 Format::Folded => folded::write(&selection),
                 Format::Speedscope => speedscope::write(&selection),
@@ -109,13 +110,14 @@ fn picture(
     let flame = focus
         .map(|focus| calls::flame(choice.view(entities), focus, Ways::Callees, PICTURE))
         .unwrap_or_default();
+    let caveats = recording.caveats().of_allocation();
     let bytes = recording.profile().estimator.bytes_per_sample();
     let all = choice.chosen.sum.samples.max(1) as f64;
     let boxes = flame.down.parent.iter().zip(&flame.down.entity).zip(&flame.down.cell);
     let boxes = boxes.map(|((&parent, &entity), cell)| svg::Box {
         parent: parent as usize,
         name: entities.name(entity),
-        details: details(entities, entity, cell, bytes, all),
+        details: details(entities, entity, cell, bytes, all, caveats.mark()),
         group: entities.module(entity).map_or("", |module| entities.module_name(module)),
         bytes: cell.samples as f64 * bytes,
     });
@@ -123,7 +125,15 @@ fn picture(
     let filter =
         if chips.is_empty() { "everything allocated".to_owned() } else { chips.join(" · ") };
     let sum = recording.profile().estimator.bytes_of(flame.focus.samples);
-    let subtitle = format!("{filter}: {} ± {}", units::bytes(sum.value), units::bytes(sum.stderr));
+    let mut subtitle = format!(
+        "{filter}: {}{} ± {}",
+        caveats.mark(),
+        units::bytes(sum.value),
+        units::bytes(sum.stderr)
+    );
+    for sentence in caveats.sentences() {
+        subtitle = format!("{subtitle} · {sentence}");
+    }
     Picture { title: recording.program(), subtitle: &subtitle, boxes: boxes.collect() }.write()
 }
 
@@ -133,9 +143,10 @@ fn details(
     cell: &memtrail_profile::chosen::Cell,
     bytes: f64,
     all: f64,
+    mark: &str,
 ) -> String {
     let share = cell.samples as f64 / all * 100.0;
-    let amount = format!("{} ({share:.1} %)", units::bytes(cell.samples as f64 * bytes));
+    let amount = format!("{mark}{} ({share:.1} %)", units::bytes(cell.samples as f64 * bytes));
     match (entities.kind(entity), entities.position(entity)) {
         (Kind::Site, Some(position)) => {
             format!(

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use memtrail_profile::calls::Entities;
 use memtrail_profile::growing::GrowingProfile;
-use memtrail_profile::{Profile, ProfileBuilder};
+use memtrail_profile::{Caveats, Profile, ProfileBuilder};
 use memtrail_trace::{Anomalies, Error, SampleRate, Timestamp, TraceInfo};
 
 use crate::choice::{Choice, Choices};
@@ -105,6 +105,11 @@ impl Recording {
     /// Path of the executable.
     pub(crate) fn program(&self) -> &str {
         self.description.program.as_deref().unwrap_or(&self.profile().info.executable)
+    }
+
+    /// What must be known of its figures.
+    pub(crate) fn caveats(&self) -> Caveats {
+        self.profile().caveats(&self.description.caveats)
     }
 
     /// Byte of the file from which on it is to be read the next time.

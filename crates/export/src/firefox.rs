@@ -32,6 +32,7 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
         thread(selection, 0, "Allocated", |_| true),
         thread(selection, 1, "Never collected", |weight| weight.live > 0),
     ];
+    let arguments = [selection.chips.clone(), selection.caveats.sentences()].concat();
     let file = json!({
         "meta": {
             "categories": [
@@ -44,7 +45,7 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
             "processType": 0,
             "product": selection.title,
             "importedFrom": concat!("memtrail ", env!("CARGO_PKG_VERSION")),
-            "arguments": selection.chips.join(" "),
+            "arguments": arguments.join(" "),
             "sampleUnits": { "time": "ms", "eventDelay": "ms", "threadCPUDelta": "µs" },
             "startTime": profile.info.start.0 as f64 / 1e3,
             "symbolicated": true,

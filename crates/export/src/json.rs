@@ -10,6 +10,7 @@
 //!   "duration_seconds": 12.5,
 //!   "samples_per_word": 0.0001,
 //!   "bytes_per_sample": 80000.0,
+//!   "caveats": {"estimates": "…", "promoted": "…", "external": "…"},
 //!   "total": {"allocated_bytes": …, "allocated_bytes_stderr": …, "allocated_blocks": …,
 //!             "live_bytes": …, "live_bytes_stderr": …, "live_blocks": …, "samples": …},
 //!   "frames": [{"function": "List.map", "module": "List", "file": "list.ml", "line": 92,
@@ -22,12 +23,14 @@
 //! parent and one frame more; the first node is the root, which is in no function. The figures of a
 //! node are those of blocks allocated on exactly its path, and are left out where they are 0: sum
 //! them up from the last node to the first to have those of subtrees. `live` is what was never
-//! collected. Bytes are unbiased estimates, headers included; `stderr` is a standard error; `line`
+//! collected. `caveats` are sentences that must be known of the figures; absent where there is none.
+//! Bytes are unbiased estimates, headers included; `stderr` is a standard error; `line`
 //! counts from 1, `start` and `end` are columns from 0. `format` is raised when a field goes or
 //! changes its meaning.
 
 use std::borrow::Cow;
 
+use memtrail_profile::Caveats;
 use serde::Serialize;
 
 use crate::paths::Paths;
@@ -47,6 +50,8 @@ struct Document<'a> {
     duration_seconds: f64,
     samples_per_word: f64,
     bytes_per_sample: f64,
+    #[serde(skip_serializing_if = "Caveats::is_empty")]
+    caveats: &'a Caveats,
     total: Total,
     frames: Vec<Frame<'a>>,
     nodes: Vec<Node>,
@@ -130,6 +135,7 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
         duration_seconds: profile.end.seconds(),
         samples_per_word: estimator.rate().0,
         bytes_per_sample: bytes,
+        caveats: &selection.caveats,
         total: Total {
             allocated_bytes: allocated.value,
             allocated_bytes_stderr: allocated.stderr,

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use memtrail_profile::Profile;
 use memtrail_profile::filter::{HiddenFunctions, Kept, Resolved};
+use memtrail_profile::{Caveats, Profile};
 use memtrail_trace::{FunctionId, StackId};
 
 use crate::format::Format;
@@ -16,6 +16,8 @@ pub struct Selection<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) title: String,
     pub(crate) chips: Vec<String>,
+    /// What must be known of the figures.
+    pub(crate) caveats: Caveats,
     pub(crate) naming: Naming<'a>,
     filter: &'a Resolved,
     keep: Box<dyn Fn(StackId) -> bool + 'a>,
@@ -42,6 +44,7 @@ impl<'a> Selection<'a> {
             profile,
             title: title.into(),
             chips,
+            caveats: Caveats::default(),
             naming: Naming::new(&profile.locations),
             filter,
             keep: Box::new(keep),
@@ -55,6 +58,12 @@ impl<'a> Selection<'a> {
         let parents: Vec<u32> = profile.stacks.parents().iter().map(|stack| stack.0).collect();
         selection.is_whole = significant::all_fits(&parents, &selection.weights, selection.most);
         selection
+    }
+
+    /// The same, with what must be known of its figures.
+    #[must_use]
+    pub fn with_caveats(self, caveats: Caveats) -> Self {
+        Self { caveats, ..self }
     }
 
     /// All of it.

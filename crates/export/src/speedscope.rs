@@ -77,8 +77,9 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
     let synthetic = std::iter::once(UNKNOWN).chain(gaps);
     frames.extend(synthetic.map(|name| Frame { name, file: None, line: None, col: None }));
     let mut title = selection.title.clone();
-    for chip in &selection.chips {
-        title = title + " · " + chip;
+    let sentences = selection.caveats.sentences();
+    for part in selection.chips.iter().chain(&sentences) {
+        title = title + " · " + part;
     }
     let bytes = selection.profile.estimator.bytes_per_sample();
     let profile = |what: &str, of: fn(&Weight) -> u64| Profile {

@@ -12,7 +12,7 @@ use memtrail_recording::{FileState, Recording};
 use crate::damage::UNKNOWN;
 use crate::error::{Failure, Kind};
 use crate::view::snapshot_file;
-use crate::{outcome, rates, threads};
+use crate::{caveats, outcome, rates, threads};
 
 /// Reading that takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -125,6 +125,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         state,
         outcome: outcome::words(known.outcome.as_ref()),
         notes,
+        caveats: caveats::reported(recording),
         thinned: None,
         no_trace: false,
         can_snapshot: known.snapshots.is_some(),

@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod canvas;
+mod caveats;
 mod completions;
 mod damage;
 mod demo;

@@ -27,6 +27,7 @@ pub mod blocks;
 pub mod build;
 pub mod callers;
 pub mod calls;
+pub mod caveats;
 pub mod chosen;
 pub mod course;
 pub mod density;
@@ -53,4 +54,5 @@ pub mod timeline;
 
 pub use blocks::Blocks;
 pub use build::{Inconsistencies, ProfileBuilder};
+pub use caveats::Caveats;
 pub use profile::Profile;

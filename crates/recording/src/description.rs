@@ -72,6 +72,10 @@ pub struct Sampling {
     /// out. Absent in recordings of earlier versions, which kept as much as fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callstack_depth: Option<u32>,
+    /// Words of the minor heap, if it is so small that the runtime loses samples: all estimates are too
+    /// low then. Of several, the first that was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub small_minor_heap: Option<u64>,
     /// Callstacks that were walked twice, and how many of them differed; absent unless asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<Checked>,

@@ -222,6 +222,7 @@ mod tests {
                 parameters: "v=0x0".into(),
             },
             sampling: Sampling {
+                small_minor_heap: None,
                 rate: 1e-4,
                 seed: 1,
                 callstacks: "incremental".into(),

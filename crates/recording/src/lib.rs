@@ -18,6 +18,7 @@
 //! written in place; no reader needs the session.
 #![forbid(unsafe_code)]
 
+mod caveats;
 mod description;
 mod folder;
 mod process;
@@ -27,6 +28,7 @@ pub mod session;
 pub mod threads;
 mod written;
 
+pub use caveats::too_low;
 pub use description::{
     Checked, Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, Snapshot,
     SnapshotOutcome, SnapshotReason, TraceFile,

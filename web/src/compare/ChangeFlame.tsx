@@ -14,7 +14,7 @@ import { theme } from "../shell/theme.ts";
 import { focus as focusInUrl, go } from "../state/page.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
 import { amount, changePaints, FOCUS_PAINT, paintOf, signed, told, type Scale, type Status } from "./change.ts";
-import type { Side } from "./sides.ts";
+import { markOfSides, type Side } from "./sides.ts";
 import { unionOf, type CompareFlame, type Union, type Width } from "./union.ts";
 
 export interface Asked {
@@ -107,7 +107,7 @@ function boxOf(box: Box): number {
 
 function sentenceOf({ before, after, status }: Union, at: number, scale: Scale): string {
   const [old, now] = [before[at]!, after[at]!];
-  return `${amount(old, scale)} → ${amount(now, scale)} (${signed(now - old, scale)}, ${told(status[at]!, old, now)})`;
+  return `${amount(old, scale, markOfSides())} → ${amount(now, scale, markOfSides())} (${signed(now - old, scale)}, ${told(status[at]!, old, now)})`;
 }
 
 const SIGNS: Readonly<Record<Status, string>> = { new: "+ ", gone: "− ", same: "", grown: "", shrunk: "" };
@@ -119,7 +119,7 @@ function sceneOf(union: Union, focus: readonly string[], labels: readonly string
     callees: tree,
     callers: null,
     focus: focus.map((key) => ({ label: labelOfKey(key), colour: FOCUS_PAINT })),
-    sum: tree.size > 0 ? `${amount(before[0]!, scale)} → ${amount(after[0]!, scale)}` : "",
+    sum: tree.size > 0 ? `${amount(before[0]!, scale, markOfSides())} → ${amount(after[0]!, scale, markOfSides())}` : "",
     width: tree.bytes[0] ?? 0,
     calleeColours: Uint8Array.from(status, (kind, at) => paintOf(kind, before[at]!, after[at]!)),
     callerColours: NONE,
@@ -135,11 +135,11 @@ function ChangeCard({ name, union, at, scale }: { name: string; union: Union; at
       <dl>
         <div>
           <dt>before</dt>
-          <dd>{amount(before, scale)}</dd>
+          <dd>{amount(before, scale, markOfSides())}</dd>
         </div>
         <div>
           <dt>after</dt>
-          <dd>{amount(after, scale)}</dd>
+          <dd>{amount(after, scale, markOfSides())}</dd>
         </div>
         <div>
           <dt>difference</dt>

@@ -12,6 +12,7 @@ import { copyText } from "../widgets/notice.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
 import { amount, signed, told, type Scale, type Status } from "./change.ts";
+import { markOfSides } from "./sides.ts";
 import type { Asked } from "./ChangeFlame.tsx";
 
 interface ChangeName {
@@ -175,10 +176,10 @@ function Row({ change, largest, scale, focusable }: { change: Change; largest: n
         />
       </td>
       <td class="change-told">{told(status, before, after)}</td>
-      <td class="number">{before > 0 ? amount(before, scale) : "–"}</td>
-      <td class="number">{after > 0 ? amount(after, scale) : "–"}</td>
+      <td class="number">{before > 0 ? amount(before, scale, markOfSides()) : "–"}</td>
+      <td class="number">{after > 0 ? amount(after, scale, markOfSides()) : "–"}</td>
       <td class="number spare quiet">
-        {scale === "none" && `${count(change.blocksBefore)} → ${count(change.blocksAfter)}`}
+        {scale === "none" && `${markOfSides()}${count(change.blocksBefore)} → ${markOfSides()}${count(change.blocksAfter)}`}
       </td>
       <td class="change-name" title={change.label}>
         {focusable ? (

@@ -48,10 +48,10 @@ export function changePaints(theme: Theme): Paint[] {
   ];
 }
 
-/** `1.2 MiB`, `1.2 MiB/s`, `3.4 %`. */
-export function amount(value: number, scale: Scale): string {
+/** `1.2 MiB`, `1.2 MiB/s`, `3.4 %`; `mark` stands before what is estimated too low. */
+export function amount(value: number, scale: Scale, mark = ""): string {
   if (scale === "allocated") return percent(value);
-  return scale === "duration" ? `${bytes(value)}/s` : bytes(value);
+  return scale === "duration" ? `${mark}${bytes(value)}/s` : mark + bytes(value);
 }
 
 /** `+1.2 MiB`, `−300 KiB`, `±0`. */

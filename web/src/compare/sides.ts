@@ -1,4 +1,6 @@
 /** The two sides of a comparison: what the page shows now, and what it is held against. */
+import { about } from "../state/about.ts";
+import { markOfAny } from "../state/estimates.ts";
 import { filter, param, rec } from "../state/page.ts";
 import { FIRST_STATE, parseHash, printHash } from "../state/url.ts";
 
@@ -34,6 +36,12 @@ export function shownInstead(recordings: number): number | null {
 
 export function present(): Side {
   return { rec: rec.value, filter: filter.value };
+}
+
+/** What stands before estimates that one of the sides is known to make too low. */
+export function markOfSides(): string {
+  const before = baseline(about.value?.recordings.length ?? 0);
+  return markOfAny([rec.value, before?.rec ?? rec.value]);
 }
 
 export function textOf(side: Side): string {

@@ -35,6 +35,8 @@ export interface Recording {
   state: string;
   outcome: string | null;
   notes: string[];
+  /** What must be known of the figures: of all estimates, of what was promoted, of external bytes. */
+  caveats?: { estimates?: string; promoted?: string; external?: string };
   damage: string[];
   thinned: { kept: number; of: number } | null;
   trace_bytes: number;

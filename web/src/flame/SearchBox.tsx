@@ -2,7 +2,8 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useAsk, type Asked } from "../engine/asking.ts";
 import { filter, param, rec } from "../state/page.ts";
-import { bytes, percent } from "../text/units.ts";
+import { estimatedBytes as bytes } from "../state/estimates.ts";
+import { percent } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import type { SearchAnswer } from "./answers.ts";
 

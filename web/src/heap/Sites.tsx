@@ -2,6 +2,7 @@
 import { focusForUrl } from "../flame/keys.ts";
 import type { View } from "../shell/registry.ts";
 import { recording } from "../state/about.ts";
+import { markOf } from "../state/estimates.ts";
 import { go, param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { count } from "../text/units.ts";
@@ -28,6 +29,12 @@ const COLUMNS = [
   counts<SiteRow>("blocks", "Samples", "sampled blocks of this place that are alive", 1, (row) => row.blocks),
 ];
 
+/** Where samples were lost, blocks are missing in each row. */
+function columns(): typeof COLUMNS {
+  const mark = markOf(recording.value);
+  return mark ? COLUMNS.map((column) => ({ ...column, text: (row) => mark + column.text(row) })) : COLUMNS;
+}
+
 function Sites() {
   const { answer, error } = useHeapAsk<SamplesAnswer>({
     ask: "heapsamples",
@@ -52,7 +59,7 @@ function Sites() {
       title="Sites"
       subject={`${snapshot.value?.number} ${by.value} ${answer.rows.length}`}
       source={(order) => given(sorted(answer.rows, order, WAYS))}
-      columns={COLUMNS}
+      columns={columns()}
       looks={looks}
       first="retained"
       nothing="No block of this snapshot was sampled"
@@ -61,7 +68,7 @@ function Sites() {
       tools={
         <>
           <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
-          <span class="quiet clip">{count(answer.sampled)} blocks of the snapshot were sampled when allocated</span>
+          <span class="quiet clip">{markOf(recording.value)}{count(answer.sampled)} blocks of the snapshot were sampled when allocated</span>
         </>
       }
       actions={(row) => (

@@ -6,7 +6,7 @@ import { about, recording } from "../state/about.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
 import { Empty } from "../widgets/State.tsx";
-import { asText, facts } from "./facts.ts";
+import { asText, caveats, facts } from "./facts.ts";
 
 function Info() {
   const run = recording.value;
@@ -40,7 +40,8 @@ function Info() {
           </section>
         ))}
         <Lines title="Damage" lines={run.damage} bad />
-        <Lines title="Notes of the recorder" lines={run.notes} />
+        <Lines title="What figures mean" lines={caveats(run)} />
+        <Lines title="Notes of the recorder" lines={run.notes.filter((note) => note !== run.caveats?.estimates)} />
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
 /** What is known of a recording, in groups of rows; what is not known is left out. */
 import type { Recording } from "../engine/answers.ts";
+import { AT_LEAST, markOf } from "../state/estimates.ts";
 import { bytes, bytesWithError, count, grouped, percent, ratio, seconds } from "../text/units.ts";
 
 export interface Row {
@@ -33,6 +34,7 @@ function adapted({ adapted }: Recording): string {
 
 export function facts(run: Recording, version: string): Group[] {
   const { totals } = run;
+  const mark = markOf(run);
   const group = (title: string, rows: (Row | null)[]): Group => ({ title, rows: rows.filter((row) => row !== null) });
   const groups = [
     group("Program", [
@@ -46,10 +48,10 @@ export function facts(run: Recording, version: string): Group[] {
       row("How it ended", run.outcome),
     ]),
     group("Memory", [
-      row("Allocated", bytesWithError(totals.allocated.value, totals.allocated.stderr)),
-      row("Blocks allocated", count(totals.blocks)),
-      row("Most live at once", `${bytes(totals.peak.bytes)}, at ${seconds(totals.peak.time)}`),
-      row("Live at the end", bytes(totals.live_end)),
+      row("Allocated", mark + bytesWithError(totals.allocated.value, totals.allocated.stderr)),
+      row("Blocks allocated", mark + count(totals.blocks)),
+      row("Most live at once", `${mark}${bytes(totals.peak.bytes)}, at ${seconds(totals.peak.time)}`),
+      row("Live at the end", mark + bytes(totals.live_end)),
     ]),
     group("Recording", [
       row("Name", run.name, true),
@@ -74,12 +76,20 @@ export function facts(run: Recording, version: string): Group[] {
   return groups.filter(({ rows }) => rows.length > 0);
 }
 
+/** What must be known of the figures, a line each. */
+export function caveats({ caveats }: Recording): string[] {
+  const { estimates, promoted, external } = caveats ?? {};
+  return [estimates && `${AT_LEAST} ${estimates}`, promoted, external].filter((line) => line !== undefined);
+}
+
 export function asText(run: Recording, version: string): string {
   const lines = facts(run, version).flatMap(({ title, rows }) => [
     title,
     ...rows.map(({ name, value }) => `  ${name}: ${value}`),
   ]);
   if (run.damage.length > 0) lines.push("Damage", ...run.damage.map((line) => `  ${line}`));
+  const known = caveats(run);
+  if (known.length > 0) lines.push("What figures mean", ...known.map((line) => `  ${line}`));
   if (run.notes.length > 0) lines.push("Notes of the recorder", ...run.notes.map((line) => `  ${line}`));
   return `${lines.join("\n")}\n`;
 }

@@ -3,7 +3,8 @@ import { useKeys } from "./keys.ts";
 import { lost, serverLost } from "../live/live.ts";
 import { about, recording } from "../state/about.ts";
 import { go, rec } from "../state/page.ts";
-import { bytes, percent, ratio, seconds } from "../text/units.ts";
+import { AT_LEAST, estimatedBytes as bytes } from "../state/estimates.ts";
+import { percent, ratio, seconds } from "../text/units.ts";
 import type { Recording } from "../engine/answers.ts";
 import { copyText } from "../widgets/notice.ts";
 import { Icon } from "../widgets/Icon.tsx";
@@ -109,8 +110,11 @@ function Title({ run }: { run: Recording | null }) {
 function State({ run }: { run: Recording }) {
   const why = lost.value.get(rec.value);
   const warnings = [
-    ...(run.damage.length > 0 ? ["damaged"] : []),
-    ...(run.thinned ? [`thinned to ${percent(ratio(run.thinned.kept, run.thinned.of))}`] : []),
+    ...(run.damage.length > 0 ? [{ text: "damaged", why: "see the details" }] : []),
+    ...(run.caveats?.estimates ? [{ text: `${AT_LEAST} too low`, why: run.caveats.estimates }] : []),
+    ...(run.thinned
+      ? [{ text: `thinned to ${percent(ratio(run.thinned.kept, run.thinned.of))}`, why: "see the details" }]
+      : []),
   ];
   return (
     <>
@@ -124,9 +128,9 @@ function State({ run }: { run: Recording }) {
           lost
         </span>
       )}
-      {warnings.map((warning) => (
-        <button key={warning} type="button" class="warning" title="see the details" onClick={() => go({ view: "info" })}>
-          <Icon name="warn" /> {warning}
+      {warnings.map(({ text, why }) => (
+        <button key={text} type="button" class="warning" title={why} onClick={() => go({ view: "info" })}>
+          <Icon name="warn" /> {text}
         </button>
       ))}
     </>

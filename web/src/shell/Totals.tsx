@@ -2,7 +2,8 @@
 import type { Overview, Sums } from "../engine/answers.ts";
 import { filter } from "../state/page.ts";
 import { chosenSums } from "../state/sums.ts";
-import { bytes, bytesWithError, count, percent, ratio, seconds } from "../text/units.ts";
+import { estimatedBytes as bytes, estimatedBytesWithError as bytesWithError, estimatedCount as count } from "../state/estimates.ts";
+import { percent, ratio, seconds } from "../text/units.ts";
 
 export function Totals() {
   const sums = chosenSums.value;

@@ -4,7 +4,8 @@ import { useAsk } from "../engine/asking.ts";
 import { ALLOCATIONS, focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
 import type { SidePanel } from "../shell/registry.ts";
 import { filter, focus, go, param, rec } from "../state/page.ts";
-import { bytes, grouped, percent } from "../text/units.ts";
+import { estimatedBytes as bytes } from "../state/estimates.ts";
+import { grouped, percent } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
 

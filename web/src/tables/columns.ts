@@ -1,5 +1,6 @@
 /** The columns of a table: what they are called, how they read, and how they are copied. */
-import { bytes, count, percent, seconds } from "../text/units.ts";
+import { estimatedBytes as bytes, estimatedCount as count } from "../state/estimates.ts";
+import { percent, seconds } from "../text/units.ts";
 import type { Row } from "./answers.ts";
 
 export interface Column<R = Row> {

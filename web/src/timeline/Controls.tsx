@@ -23,7 +23,7 @@ export function Controls({ allocated, second, secondKey }: Props) {
       <h2>Live memory</h2>
       <span class="legend">
         <Key color="--minor" name="minor" />
-        <Key color="--external" name="external" />
+        <Key color="--external" name="external" what={recording.value?.caveats?.external} />
         <Key color="--major" name="major" />
         {filtered && <Key color="--chosen" name="chosen" />}
       </span>
@@ -79,9 +79,9 @@ export function Controls({ allocated, second, secondKey }: Props) {
   );
 }
 
-function Key({ color, name }: { color: string; name: string }) {
+function Key({ color, name, what }: { color: string; name: string; what?: string }) {
   return (
-    <span class="key">
+    <span class="key" title={what}>
       <span class="swatch" style={{ background: `var(${color})` }} />
       {name}
     </span>

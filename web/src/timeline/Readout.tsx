@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Overview } from "../engine/answers.ts";
 import type { Answer } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
-import { bytes, seconds } from "../text/units.ts";
+import { estimatedBytes as bytes } from "../state/estimates.ts";
+import { seconds } from "../text/units.ts";
 import { wallMark } from "./axis.ts";
 import { timeAt, xOf, type Scale } from "./scale.ts";
 

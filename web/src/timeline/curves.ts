@@ -1,7 +1,7 @@
 /** The stacked areas of live memory, drawn by uPlot. Brushes and lanes lie over it as elements. */
 import uPlot from "uplot";
 import { themeColor } from "../shell/theme.ts";
-import { bytes } from "../text/units.ts";
+import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { elapsedMark, marks, sizeSteps, timeSteps, wallMark, zoneOffset } from "./axis.ts";
 
 /** CSS pixels at the left of the plot, for the axis, and at its right. */

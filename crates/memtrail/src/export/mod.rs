@@ -10,6 +10,7 @@ use memtrail_engine::{Engine, Setting};
 use memtrail_recording::Recording;
 use serde_json::json;
 
+use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
@@ -91,5 +92,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let output = Output::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
     (&output.file).write_all(bytes).map_err(|error| output.failure(&error))?;
     output.keep()?;
+    caveats::tell(&caveats::reported(&recording).of_allocation());
     damage::verdict(&recording, &engine.damage(id).unwrap_or_default())
 }

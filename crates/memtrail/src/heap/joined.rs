@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use memtrail_engine::ask::Ask;
 use memtrail_engine::{Engine, RecordingId, Setting};
+use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 use serde_json::{Map, Value, json};
 
 use super::input::{choose, none, number_of, patiently};
+use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
@@ -90,6 +92,11 @@ impl Joined {
                 return Ok(answer);
             }
         }
+    }
+
+    /// What must be known of how many blocks were sampled.
+    pub(super) fn caveats(&self) -> Caveats {
+        caveats::reported(&self.recording).of_allocation()
     }
 
     /// What is wrong with the snapshot, if an answer is about a part of it.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::table::Table;
-use crate::canvas::{FAINT, PLAIN};
+use crate::canvas::{FAINT, PLAIN, WARNING};
 use crate::error::Failure;
 use crate::limit::Limit;
 use crate::units::{bytes, grouped};
@@ -45,7 +45,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let by = args.by.to_possible_value().map(|value| value.get_name().to_owned());
     let Limit(limit) = args.limit;
-    let answer = joined.rows(json!({ "ask": "heapsamples", "by": by }), limit)?;
+    let mut answer = joined.rows(json!({ "ask": "heapsamples", "by": by }), limit)?;
+    let caveats = joined.caveats();
+    let mark = caveats.mark();
+    if !caveats.is_empty() {
+        answer.insert("caveats".to_owned(), json!(caveats));
+    }
     put(&args.form, joined.damage(&answer), &answer, |canvas| {
         let rows = answer["rows"].as_array().map_or(&[][..], Vec::as_slice);
         if rows.is_empty() {
@@ -58,9 +63,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         for row in rows {
             let size = |field: &str| bytes(row[field].as_f64().unwrap_or_default());
             let figures = vec![
-                size("retained"),
-                size("bytes"),
-                grouped(row["blocks"].as_u64().unwrap_or_default()),
+                format!("{mark}{}", size("retained")),
+                format!("{mark}{}", size("bytes")),
+                format!("{mark}{}", grouped(row["blocks"].as_u64().unwrap_or_default())),
                 row["example"].as_u64().map_or_else(String::new, |block| block.to_string()),
             ];
             table.row(figures, place(row));
@@ -70,6 +75,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let left_out = count.saturating_sub(rows.len() as u64);
         if left_out > 0 {
             canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+        }
+        for sentence in caveats.sentences() {
+            canvas.paragraph(WARNING, 2, &format!("note: {sentence}"));
         }
         canvas.line(&[(FAINT, "how one of them is held: memtrail heap block REC N")]);
     })?;

@@ -44,7 +44,8 @@ fn kinds_at_peak(report: &Report, room: usize) -> String {
 pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
     let values: Vec<f64> = report.timeline.iter().map(|point| point.most_bytes).collect();
     let title = "live memory";
-    let caption = format!(" over time, up to {}", bytes(report.totals.peak.bytes));
+    let caption =
+        format!(" over time, up to {}{}", report.caveats.mark(), bytes(report.totals.peak.bytes));
     let kinds =
         kinds_at_peak(report, canvas.width().saturating_sub(columns(title) + columns(&caption)));
     canvas.line(&[(PLAIN, title), (FAINT, &caption), (FAINT, &kinds)]);

@@ -29,6 +29,7 @@ use memtrail_recording::{FileState, Recording};
 pub(crate) use self::args::Args;
 use self::when::{LiveAt, Span, When};
 use crate::canvas;
+use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::rates;
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         top: args.top.0,
         points: if args.json { JSON_POINTS } else { curve::points(width) },
     };
-    let report = Report::new(&profile, &question);
+    let report = Report::new(&profile, &question, &caveats::reported(&recording));
     let command = link::command(&recording, &question.selection);
     let text = if args.json {
         json::render(&recording, &command, &report)

@@ -33,8 +33,9 @@ pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
     } else if !range.is_empty() {
         title = format!("{title}, {range}");
     }
+    let mark = report.caveats.mark();
     let size = bytes_with_error(total.bytes, total.bytes_stderr);
-    let title = format!("{title}: {size} in {} blocks", count(total.blocks));
+    let title = format!("{title}: {mark}{size} in {mark}{} blocks", count(total.blocks));
     canvas.paragraph(STRONG, 2, &title);
     if total.samples == 0 {
         canvas.paragraph(PLAIN, 0, "No sampled block is among these.");
@@ -53,9 +54,9 @@ pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
     }
     if report.other_places > 0 {
         let amount = &report.other;
-        let size = bytes_with_error(amount.bytes, amount.bytes_stderr);
+        let size = format!("{mark}{}", bytes_with_error(amount.bytes, amount.bytes_stderr));
         let share = percent(ratio(amount.bytes, total.bytes));
-        let blocks = count(amount.blocks);
+        let blocks = format!("{mark}{}", count(amount.blocks));
         let plural = if report.other_places == 1 { "place" } else { "places" };
         let places = format!("{} other {plural}", grouped(report.other_places as u64));
         let line = format!("{:>2}  {share:>6}  {size:>14}  {blocks:>7}  {places}", "");
@@ -64,12 +65,12 @@ pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
 }
 
 fn place(canvas: &mut Canvas, report: &Report, rank: usize, place: &Place) {
-    let amount = &place.amount;
+    let (amount, mark) = (&place.amount, report.caveats.mark());
     let numbers = format!(
         "{rank:>2}  {:>6}  {:>14}  {:>7}  ",
         percent(place.share),
-        bytes_with_error(amount.bytes, amount.bytes_stderr),
-        count(amount.blocks),
+        format!("{mark}{}", bytes_with_error(amount.bytes, amount.bytes_stderr)),
+        format!("{mark}{}", count(amount.blocks)),
     );
     let room = canvas.width().saturating_sub(NAME.max(columns(&numbers)));
     if room >= LEAST_NAME {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anstream::adapter::strip_str;
 use jiff::tz::TimeZone;
+use memtrail_profile::Caveats;
 use memtrail_profile::Profile;
 use memtrail_profile::report::{
     Asked, CallerChain, Frame, Moment, Place, Question, Report, TENTHS,
@@ -50,7 +51,7 @@ fn ask(live_at: Option<Moment>) -> Question {
 }
 
 fn report(trace: &[u8], question: &Question) -> Report {
-    Report::new(&Profile::read(trace, |_| {}).unwrap(), question)
+    Report::new(&Profile::read(trace, |_| {}).unwrap(), question, &Caveats::default())
 }
 
 /// As it stands in a file.

@@ -86,9 +86,10 @@ fn nothing(canvas: &mut Canvas, report: &Report) {
 
 fn totals(canvas: &mut Canvas, report: &Report) {
     let totals = &report.totals;
+    let mark = report.caveats.mark();
     let mut row = |name: &str, amount: &Amount, note: String| {
-        let size = bytes_with_error(amount.bytes, amount.bytes_stderr);
-        let blocks = format!("{} blocks", count(amount.blocks));
+        let size = format!("{mark}{}", bytes_with_error(amount.bytes, amount.bytes_stderr));
+        let blocks = format!("{mark}{} blocks", count(amount.blocks));
         canvas.line(&[
             (PLAIN, &format!("{name:<16}")),
             (STRONG, &format!("{size:>14}")),
@@ -98,10 +99,11 @@ fn totals(canvas: &mut Canvas, report: &Report) {
     };
     let share = |part: &Amount, whole: &Amount| percent(ratio(part.bytes, whole.bytes));
     let rate = ratio(totals.allocated.bytes, report.trace.duration_seconds);
-    let speed = if rate > 0.0 { format!("{}/s", bytes(rate)) } else { String::new() };
+    let speed = if rate > 0.0 { format!("{mark}{}/s", bytes(rate)) } else { String::new() };
     row("allocated", &totals.allocated, speed);
     let promoted = share(&totals.promoted, &totals.allocated);
-    row("promoted", &totals.promoted, format!("{promoted} of it"));
+    let depends = if report.caveats.promoted.is_some() { ", depends on the rate" } else { "" };
+    row("promoted", &totals.promoted, format!("{promoted} of it{depends}"));
     row("live at peak", &totals.peak, format!("at {}", seconds(totals.peak_seconds)));
     let end = share(&totals.live_at_end, &totals.peak);
     row("live at the end", &totals.live_at_end, format!("{end} of the peak"));
@@ -111,6 +113,9 @@ fn totals(canvas: &mut Canvas, report: &Report) {
 fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
     if let Some(problem) = &recording.problem {
         warn(canvas, &format!("{problem}: {UNKNOWN}"));
+    }
+    for sentence in report.caveats.sentences() {
+        warn(canvas, &format!("note: {sentence}"));
     }
     if let Some(description) = &recording.description {
         let trace = &description.trace;
@@ -131,7 +136,8 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
             }
             _ => {}
         }
-        for note in &description.notes {
+        let estimates = report.caveats.estimates.as_ref();
+        for note in description.notes.iter().filter(|note| Some(*note) != estimates) {
             warn(canvas, &format!("note: {note}"));
         }
         for line in outcome::missing(description) {

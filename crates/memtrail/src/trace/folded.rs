@@ -9,6 +9,7 @@ use memtrail_profile::samples::StackSamples;
 use memtrail_trace::{Detail, Event, FunctionId};
 use serde::Serialize;
 
+use crate::caveats;
 use crate::error::Failure;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
@@ -83,6 +84,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         })?;
     }
     out.flush()?;
+    caveats::tell(&caveats::reported(&input.recording).of_allocation());
     input.verdict(&decoded.anomalies)
 }
 

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use memtrail_profile::Caveats;
 use memtrail_profile::hotspots::{Hotspot, hotspots};
 use memtrail_profile::samples::StackSamples;
 use memtrail_trace::{Decoded, Detail, Event, TraceInfo};
 use serde::Serialize;
 
+use crate::caveats;
 use crate::error::Failure;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
@@ -49,6 +51,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let found = hotspots(&samples, &decoded.tables);
     drop(progress);
     let report = Report::new(reader.info(), &samples, &found, &decoded);
+    let report = Report { caveats: caveats::reported(&input.recording).of_allocation(), ..report };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if args.json {
         serde_json::to_writer_pretty(&mut out, &report).map_err(std::io::Error::from)?;
@@ -67,6 +70,9 @@ struct Report {
     samples: u64,
     bytes: u64,
     hotspots: Vec<Spot>,
+    /// What must be known of the figures.
+    #[serde(skip_serializing_if = "Caveats::is_empty")]
+    caveats: Caveats,
 }
 
 #[derive(Serialize)]
@@ -142,23 +148,29 @@ impl Report {
             samples: samples.total,
             bytes: size(samples.total),
             hotspots: found.iter().map(spot).collect(),
+            caveats: Caveats::default(),
         }
     }
 
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let mark = self.caveats.mark();
+        let size = |size: u64| format!("{mark}{}", bytes(size as f64));
         writeln!(
             out,
-            "{} (pid {}): {} allocated, from {} samples",
+            "{} (pid {}): {mark}{} allocated, from {} samples",
             self.program,
             self.pid,
             bytes(self.bytes as f64),
             grouped(self.samples)
         )?;
+        for sentence in self.caveats.sentences() {
+            writeln!(out, "note: {sentence}")?;
+        }
         for spot in &self.hotspots {
             write!(
                 out,
                 "\n{:>9} {:>7}  {} ({}",
-                bytes(spot.bytes as f64),
+                size(spot.bytes),
                 percent(spot.share),
                 spot.function,
                 spot.file
@@ -173,7 +185,7 @@ impl Report {
                 writeln!(
                     out,
                     "{:>20} via {} ({} of what it allocates)",
-                    bytes(caller.bytes as f64),
+                    size(caller.bytes),
                     caller.function,
                     percent(caller.share)
                 )?;

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use memtrail_profile::Caveats;
 use memtrail_profile::estimate::Adapted;
 use memtrail_profile::stats::{Stats, StatsBuilder};
 use memtrail_recording::Outcome;
 use memtrail_trace::{Decoded, Detail, Reader, TraceInfo};
 use serde::Serialize;
 
+use crate::caveats;
 use crate::damage;
 use crate::error::Failure;
 use crate::outcome;
@@ -93,6 +95,9 @@ struct Summary {
     /// What was to be recorded and is not there.
     missing: Vec<String>,
     notes: Vec<String>,
+    /// What must be known of the figures.
+    #[serde(skip_serializing_if = "Caveats::is_empty")]
+    caveats: Caveats,
 }
 
 impl Summary {
@@ -138,6 +143,10 @@ impl Summary {
             outcome: description.and_then(|d| d.outcome.clone()),
             missing: description.map_or_else(Vec::new, outcome::missing),
             notes: description.map_or(Vec::new(), |d| d.notes.clone()),
+            caveats: Caveats::with_external(
+                &caveats::reported(&input.recording),
+                stats.external > 0,
+            ),
         }
     }
 
@@ -147,9 +156,10 @@ impl Summary {
         input: &Input,
         info: &TraceInfo,
     ) -> Result<(), std::io::Error> {
+        let mark = self.caveats.mark();
         let rate = |size: u64| match self.duration {
             0.0 => "n/a".to_owned(),
-            seconds => format!("{}/s", bytes(size as f64 / seconds)),
+            seconds => format!("{mark}{}/s", bytes(size as f64 / seconds)),
         };
         let file = input.recording.trace.display();
         writeln!(out, "Trace      {file}, {}", bytes(self.trace_bytes as f64))?;
@@ -182,9 +192,10 @@ impl Summary {
         )?;
         writeln!(
             out,
-            "Minor      {} allocated, {} of it promoted",
+            "Minor      {} allocated, {} of it promoted{}",
             rate(self.minor_allocated),
-            percent(share(self.minor_promoted, self.minor_allocated))
+            percent(share(self.minor_promoted, self.minor_allocated)),
+            if self.caveats.promoted.is_some() { " (depends on the rate)" } else { "" }
         )?;
         let direct = self.major_allocated + self.external_allocated;
         writeln!(
@@ -209,7 +220,7 @@ impl Summary {
                 bytes(self.largest_block as f64)
             )?;
         }
-        writeln!(out, "Live       {} at the end", bytes(self.live_at_end as f64))?;
+        writeln!(out, "Live       {mark}{} at the end", bytes(self.live_at_end as f64))?;
         if let Some(words) = outcome::words(self.outcome.as_ref()) {
             writeln!(out, "Ending     {words}")?;
         }
@@ -219,7 +230,9 @@ impl Summary {
         for line in &self.missing {
             writeln!(out, "Missing    {line}")?;
         }
-        for note in &self.notes {
+        let estimates = self.caveats.estimates.as_ref();
+        let notes = self.notes.iter().filter(|note| Some(*note) != estimates);
+        for note in self.caveats.sentences().iter().chain(notes) {
             writeln!(out, "Note       {note}")?;
         }
         Ok(())

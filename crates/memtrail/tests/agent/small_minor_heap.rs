@@ -50,6 +50,30 @@ fn check(compiler: &str, runtime_parameters: &str, words: &str, noted: Option<u6
         let note = format!("estimates are too low: with a minor heap of {noted} words");
         assert_eq!(said.matches(&note).count(), 1, "{what}: {said}");
     }
+    // Beside the figures there is a mark.
+    let hotspots = ask(&["trace", "hotspots"]);
+    let svg = ask(&["export", "--format", "svg"]);
+    for (what, said) in [
+        ("report", ask(&["report"])),
+        ("info", ask(&["trace", "info"])),
+        ("hotspots", hotspots),
+        ("svg", svg),
+    ] {
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let marks = said.matches('≥').count();
+        assert_eq!(marks > 2, noted.is_some(), "{what}: {said}");
+    }
+    for format in ["json", "speedscope", "firefox"] {
+        let written = ask(&["export", "--format", format]);
+        let told = String::from_utf8_lossy(&written).contains("estimates are too low");
+        assert_eq!(told, noted.is_some(), "{format}");
+    }
+    let folded_said = memtrail(&["trace", "folded", &recording], "").stderr;
+    assert_eq!(folded(&folded_said).contains("note: ≥ estimates are too low"), noted.is_some());
+    let caveat = &report["report"]["caveats"]["estimates"];
+    assert_eq!(caveat.is_string(), noted.is_some(), "{caveat}");
+    let field = &report["recording"]["description"]["sampling"]["small_minor_heap"];
+    assert_eq!(field.as_u64(), noted);
     let allocated = report["report"]["totals"]["allocated"]["bytes"].as_f64().expect("an estimate");
     let low = allocated < 0.9 * 6e7;
     assert_eq!(low, noted.is_some_and(|words| words <= 1_024), "{allocated} of 60,000,000 bytes");

@@ -5,6 +5,7 @@ use super::naming::Naming;
 use super::{
     Amount, Anomalies, Asked, Moment, Question, Report, Selected, TimelinePoint, Totals, Trace,
 };
+use crate::caveats::Caveats;
 use crate::estimate::Sum;
 use crate::profile::Profile;
 use crate::select::Selection;
@@ -13,8 +14,8 @@ use crate::time::Elapsed;
 use crate::timeline::Timeline;
 
 impl Report {
-    /// Answers a question.
-    pub fn new(profile: &Profile, question: &Question) -> Self {
+    /// Answers a question. `reported` is what the recorder says of the figures.
+    pub fn new(profile: &Profile, question: &Question, reported: &Caveats) -> Self {
         let timeline = Timeline::new(&profile.blocks, profile.end, question.points);
         let peak = timeline.peak.time;
         let selection = question.selection.resolve(peak, profile.end);
@@ -67,6 +68,7 @@ impl Report {
                 damage: profile.damage.serious(),
                 inconsistent_events: profile.inconsistent.total(),
             },
+            caveats: profile.caveats(reported),
         }
     }
 }

@@ -10,6 +10,7 @@ mod naming;
 
 use serde::Serialize;
 
+use crate::caveats::Caveats;
 use crate::estimate::Adapted;
 use crate::sites::By;
 use crate::time::Elapsed;
@@ -70,6 +71,9 @@ pub struct Report {
     pub other: Amount,
     /// What of the trace could not be made sense of.
     pub anomalies: Anomalies,
+    /// What must be known of the figures.
+    #[serde(skip_serializing_if = "Caveats::is_empty")]
+    pub caveats: Caveats,
 }
 
 /// The trace, as it says itself.

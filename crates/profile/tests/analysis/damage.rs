@@ -1,5 +1,6 @@
 //! Damaged traces give a report, or an error, and never a panic.
 
+use memtrail_profile::Caveats;
 use memtrail_profile::Profile;
 use memtrail_profile::report::{Asked, Moment, Question, Report};
 use memtrail_profile::sites::By;
@@ -17,7 +18,7 @@ fn report(trace: &[u8]) {
     for live_at in [None, Some(Moment::Peak), Some(Moment::End)] {
         let selection = Asked { live_at, ..Asked::default() };
         let question = Question { selection, by: By::Site, top: 5, points: 7 };
-        let report = Report::new(&profile, &question);
+        let report = Report::new(&profile, &question, &Caveats::default());
         assert!(report.selection.total.bytes.is_finite());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memtrail_profile::Caveats;
 use memtrail_profile::report::{Asked, Moment, Question, Report};
 use memtrail_profile::sites::By;
 use memtrail_profile::time::Elapsed;
@@ -86,7 +87,7 @@ proptest! {
         let profile = profile(RATE, &blocks, sites);
         let selection =
             Asked { live_at, from: from.map(Elapsed), to: to.map(Elapsed) };
-        let report = Report::new(&profile, &Question { selection, by, top, points: 10 });
+        let report = Report::new(&profile, &Question { selection, by, top, points: 10 }, &Caveats::default());
 
         let live = |block: &Spec, t: u64| block.allocated <= t && block.collected.is_none_or(|c| c > t);
         let at = |t: u64| blocks.iter().filter(|b| live(b, t)).map(|b| b.samples).sum::<u64>();

@@ -1,5 +1,6 @@
 //! Traces of real programs, whose contents are known.
 
+use memtrail_profile::Caveats;
 use memtrail_profile::Profile;
 use memtrail_profile::report::{Asked, Moment, Place, Question, Report};
 use memtrail_profile::sites::By;
@@ -11,7 +12,11 @@ const CACHE: &[u8] = include_bytes!("../../../trace/tests/fixtures/cache-v2.ctf"
 fn live_at_end() -> Report {
     let profile = Profile::read(CACHE, |_| {}).unwrap();
     let selection = Asked { live_at: Some(Moment::End), ..Asked::default() };
-    Report::new(&profile, &Question { selection, by: By::Site, top: 20, points: 50 })
+    Report::new(
+        &profile,
+        &Question { selection, by: By::Site, top: 20, points: 50 },
+        &Caveats::default(),
+    )
 }
 
 fn find<'a>(report: &'a Report, name: &str) -> &'a Place {

@@ -1,0 +1,21 @@
+//! What a recording says of its figures, from its description to the analysis.
+
+use memtrail_profile::Caveats;
+use memtrail_recording::Recording;
+
+/// Says it on standard error, where what is printed has no place for it.
+pub(crate) fn tell(caveats: &Caveats) {
+    for sentence in caveats.sentences() {
+        eprintln!("memtrail: note: {sentence}");
+    }
+}
+
+/// What the recorder reports; nothing for bare traces.
+pub(crate) fn reported(recording: &Recording) -> Caveats {
+    let Some(description) = &recording.description else { return Caveats::default() };
+    Caveats {
+        estimates: description.why_too_low(),
+        promoted: description.why_promoted_depends(),
+        external: None,
+    }
+}
