@@ -138,3 +138,37 @@ test("a snapshot that is cut off is chosen like the others, and left again", asy
   });
   await server.stop();
 });
+
+/** It stood last among the facts, which are cut off where the window is narrow. */
+test("the mark of a damaged snapshot is in sight at every width", async () => {
+  const server = await serve([cut]);
+  try {
+    for (const width of [1400, 1024, 700]) {
+      await visit(
+        `${server.url}#view=roots&snap=4`,
+        async (page) => {
+          const mark = facts(page).getByText("damaged");
+          await mark.waitFor();
+          await settled(page);
+          // What is in sight of it, clipped by all that it is in.
+          const seen = await mark.evaluate((element) => {
+            const box = element.getBoundingClientRect();
+            let [left, top, right, bottom] = [box.left, box.top, box.right, box.bottom];
+            for (let at = element.parentElement; at; at = at.parentElement) {
+              if (getComputedStyle(at).overflow === "visible") continue;
+              const clip = at.getBoundingClientRect();
+              [left, top] = [Math.max(left, clip.left), Math.max(top, clip.top)];
+              [right, bottom] = [Math.min(right, clip.right), Math.min(bottom, clip.bottom)];
+            }
+            right = Math.min(right, innerWidth);
+            return { width: right - left, height: bottom - top, of: [box.width, box.height] };
+          });
+          assert.deepEqual([seen.width, seen.height].map(Math.round), seen.of.map(Math.round), `${width} pixels`);
+        },
+        { width },
+      );
+    }
+  } finally {
+    await server.stop();
+  }
+});

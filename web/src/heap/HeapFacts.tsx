@@ -10,6 +10,11 @@ export function HeapFacts() {
   const others = included.value.includes(shown) ? included.value : [...included.value, shown];
   return (
     <div class="facts" aria-label="the snapshot">
+      {damage !== null && (
+        <span class="warning" title={damage}>
+          <Icon name="warn" /> {readable ? "damaged" : "cannot be read"}
+        </span>
+      )}
       <span title={`taken at: ${reason}${label === null ? "" : `, “${label}”`}`}>
         snapshot{" "}
         <select
@@ -40,11 +45,6 @@ export function HeapFacts() {
       {at !== null && (
         <span title={`after ${major} major collections; the program stood still for ${pause > 0 ? seconds(pause) : "an unknown time"}`}>
           at <strong>{seconds(at)}</strong>
-        </span>
-      )}
-      {damage !== null && (
-        <span class="warning" title={damage}>
-          <Icon name="warn" /> {readable ? "damaged" : "cannot be read"}
         </span>
       )}
     </div>
