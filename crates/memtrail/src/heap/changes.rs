@@ -1,12 +1,13 @@
 //! `memtrail heap diff` and `growth`: what changed between snapshots.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memtrail_heap::query::{self, Change, Summary};
+use serde::Serialize;
 
-use super::input::{Form, Input, patiently, put, snapshots};
+use super::input::{Form, Input, choose, number_of, patiently, place_in, put, snapshots};
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
@@ -25,6 +26,13 @@ pub(crate) struct DiffArgs {
     /// The later: a snapshot, or a recording, of which it is the last; without it, the last of the
     /// same recording
     after: Option<PathBuf>,
+    /// Of the earlier recording the snapshot with this number, or the last with this label
+    /// (Memtrail.dump)
+    #[arg(long, value_name = "N|LABEL")]
+    from: Option<String>,
+    /// The same of the later, or of the only recording
+    #[arg(long, value_name = "N|LABEL")]
+    to: Option<String>,
     /// Maximum number of rows of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     limit: Limit,
@@ -49,6 +57,12 @@ pub(crate) struct GrowthArgs {
     /// Leave out so many snapshots at the start, while the program warms up
     #[arg(long, value_name = "N", default_value = "0")]
     skip: usize,
+    /// Begin with the snapshot of this number, or the last with this label (Memtrail.dump)
+    #[arg(long, value_name = "N|LABEL", conflicts_with = "skip")]
+    from: Option<String>,
+    /// End with the snapshot of this number, or the last with this label
+    #[arg(long, value_name = "N|LABEL")]
+    to: Option<String>,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
     limit: Limit,
@@ -58,28 +72,32 @@ pub(crate) struct GrowthArgs {
 
 pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
     let earlier = snapshots(&args.before)?;
-    let (first, later) = match &args.after {
-        Some(after) => (earlier.last(), snapshots(after)?),
-        None => (earlier.first(), earlier.clone()),
+    let first = match (&args.from, &args.after, earlier.first()) {
+        (None, None, Some(first)) => first.clone(),
+        (from, ..) => choose(&args.before, from.as_deref())?,
     };
-    let (Some(first), Some(last)) = (first, later.last()) else {
-        return Err(Failure::new(Kind::Input, "no snapshots to compare"));
-    };
+    let last = choose(args.after.as_ref().unwrap_or(&args.before), args.to.as_deref())?;
     if first == last {
-        return Err(Failure::new(
-            Kind::Usage,
-            format_args!("{} has one snapshot only", args.before.display()),
-        )
-        .hint("name a second one to compare it with"));
+        let path = args.before.display();
+        let message = if earlier.len() == 1 {
+            format!("{path} has one snapshot only")
+        } else {
+            format!("both are the same snapshot, {}", last.display())
+        };
+        return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
     let Limit(limit) = args.limit;
-    let inputs = [Input::open(first)?, Input::open(last)?];
+    let inputs = [Input::open(&first)?, Input::open(&last)?];
     let (before, after) = (inputs[0].heap()?, inputs[1].heap()?);
     let difference = query::diff(&before, &after).map_err(|error| inputs[1].failure(&error))?;
     let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
-    put(&args.form, damage, &difference, |canvas| {
+    let snapshots = [&first, &last].map(|file| Compared::look(file));
+    let answer = Difference { snapshots: &snapshots, difference: &difference };
+    put(&args.form, damage, &answer, |canvas| {
         let [from, to] = difference.bytes.map(|size| bytes(size.0 as f64));
         canvas.line(&[(PLAIN, &format!("kept alive: {from} before, {to} after"))]);
+        let [from, to] = &snapshots;
+        canvas.paragraph(FAINT, 2, &format!("before: {from}, after: {to}"));
         for (title, changes) in [("kind", &difference.kinds), ("root", &difference.roots)] {
             if changes.is_empty() {
                 continue;
@@ -95,6 +113,36 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
             }
         }
     })
+}
+
+/// Which snapshot was looked at.
+#[derive(Serialize)]
+struct Compared {
+    number: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+}
+
+impl Compared {
+    fn look(file: &Path) -> Self {
+        let (facts, _) = snapshot_file::look(file, number_of(file));
+        Self { number: facts.number, label: facts.label }
+    }
+}
+
+impl Display for Compared {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "snapshot {}", self.number)?;
+        self.label.as_ref().map_or(Ok(()), |label| write!(f, " {label:?}"))
+    }
+}
+
+#[derive(Serialize)]
+struct Difference<'a> {
+    /// Before and after.
+    snapshots: &'a [Compared; 2],
+    #[serde(flatten)]
+    difference: &'a query::Difference,
 }
 
 fn more(canvas: &mut Canvas, left_out: usize) {
@@ -116,7 +164,11 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
     for path in &args.paths {
         files.append(&mut snapshots(path)?);
     }
-    let files = files.get(args.skip..).unwrap_or_default();
+    let place =
+        |wanted: &Option<String>| wanted.as_deref().map(|w| place_in(&files, w)).transpose();
+    let (from, to) = (place(&args.from)?, place(&args.to)?);
+    let until = to.map_or(files.len(), |to| to + 1);
+    let files = files.get(from.unwrap_or(args.skip)..until).unwrap_or_default();
     if files.len() < 2 {
         return Err(Failure::new(
             Kind::Usage,
@@ -131,6 +183,10 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         Some(format!("{} is damaged {}", file.display(), summary.damage.as_ref()?))
     });
     put(&args.form, damage, &growth, |canvas| {
+        if let [first, .., last] = files {
+            let [first, last] = [first, last].map(|file| Compared::look(file));
+            canvas.paragraph(FAINT, 2, &format!("first: {first}, last: {last}"));
+        }
         if growth.is_empty() {
             let text = format!("nothing grew in {} snapshots", summaries.len());
             canvas.line(&[(PLAIN, &text)]);

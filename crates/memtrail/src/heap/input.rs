@@ -136,13 +136,19 @@ pub(super) fn choose(path: &Path, wanted: Option<&str>) -> Result<PathBuf, Failu
     let Some(wanted) = wanted else {
         return files.pop().ok_or_else(|| none(path));
     };
+    let place = place_in(&files, wanted)?;
+    Ok(files.swap_remove(place))
+}
+
+/// Where among snapshots the one with this number is, or the last with this label.
+pub(super) fn place_in(files: &[PathBuf], wanted: &str) -> Result<usize, Failure> {
     let number: Option<u64> = wanted.parse().ok();
     let by_number = || files.iter().position(|file| number.is_some() && number_of(file) == number);
     let labels: Vec<Option<String>> =
         files.iter().map(|file| snapshot_file::look(file, None).0.label).collect();
     let by_label = || labels.iter().rposition(|label| label.as_deref() == Some(wanted));
     if let Some(place) = by_number().or_else(by_label) {
-        return Ok(files.swap_remove(place));
+        return Ok(place);
     }
     let known = files.iter().zip(&labels).filter_map(|(file, label)| {
         let number = number_of(file)?;
@@ -150,7 +156,8 @@ pub(super) fn choose(path: &Path, wanted: Option<&str>) -> Result<PathBuf, Failu
     });
     let known: Vec<String> = known.collect();
     let wanted = number.map_or(format!("{wanted:?}"), |number| number.to_string());
-    let message = format!("no snapshot {wanted} in {}", path.display());
+    let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));
+    let message = format!("no snapshot {wanted} in {}", folder.display());
     Err(Failure::new(Kind::Input, message).hint(format_args!("there is {}", known.join(", "))))
 }
 

@@ -58,6 +58,35 @@ fn chosen_by_label(recording: &Path) {
     assert_eq!(none, None);
     assert!(complaint.contains("no snapshot \"nowhere\""), "{complaint}");
     assert!(complaint.contains("9 (\"in a finaliser\")"), "{complaint}");
+    compared_by_label(recording);
+}
+
+/// `heap diff` and `growth` choose and print labels as the other commands do.
+fn compared_by_label(recording: &Path) {
+    let ask = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let output = command.arg("heap").args(words).arg(recording).output().expect("memtrail");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (said, _) = ask(&["diff", "--from", "empty", "--to", "in a finaliser"]);
+    let snapshots = "before: snapshot 2 \"empty\", after: snapshot 9 \"in a finaliser\"";
+    assert!(said.contains(snapshots), "{said}");
+    let (said, _) = ask(&["diff", "--json", "--from", "full", "--to", "3"]);
+    let difference: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(
+        difference["snapshots"],
+        serde_json::json!([{ "number": 1, "label": "full" }, { "number": 3, "label": "1" }])
+    );
+    let (_, complaint) = ask(&["diff", "--to", "nowhere"]);
+    assert!(complaint.contains("no snapshot \"nowhere\""), "{complaint}");
+    assert!(complaint.contains("1 (\"full\")"), "{complaint}");
+    let (said, _) = ask(&["growth", "--from", "empty", "--to", "in a finaliser"]);
+    assert!(said.contains("in 8 snapshots"), "{said}");
+    let labels = "first: snapshot 2 \"empty\", last: snapshot 9 \"in a finaliser\"";
+    assert!(said.contains(labels), "{said}");
+    let (_, complaint) = ask(&["growth", "--from", "nowhere"]);
+    assert!(complaint.contains("no snapshot \"nowhere\""), "{complaint}");
 }
 
 on_each!(a_program_takes_snapshots_of_its_own, |compiler| check(compiler, &["--snapshot", "off"]));
