@@ -68,7 +68,7 @@ pub(crate) enum Receipt {
     Nothing,
 }
 
-pub(crate) const RECEIPT_WORDS: usize = 2;
+const RECEIPT_WORDS: usize = 2;
 /// Above a version or a ticket: how the sample was drawn.
 const DRAWN: u32 = 54;
 

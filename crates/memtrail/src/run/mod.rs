@@ -54,8 +54,9 @@ What a program pays: about 1 % of its CPU time. The rate is 1e-4, and is lowered
 would cost more; estimates stay right, and reports say how far it went. With --rate it stays as given,
 and each sample costs 1 to 2 microseconds.
 
-What a program may print differently: figures of the collector (Gc.stat, Gc.quick_stat). Some samples
-leave up to eight words in its heap. At the default rate minor_words is the same to one part in a thousand.
+What a program may print differently: figures of the collector (Gc.stat, Gc.quick_stat). A sample takes
+some words of the minor heap, and ends it early at times. At the default rate minor_words is the
+same to one part in a thousand.
 
 The exit code is the program's; 126 and 127 if it cannot be executed or does not exist. A program that
 cannot be recorded is run all the same, with a line that says why; with --require-recording that is an

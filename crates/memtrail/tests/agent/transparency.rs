@@ -91,13 +91,6 @@ mod every_block {
     }
 }
 
-on_each!(collector_figures, |compiler| {
-    let program = build(&named(compiler), "collector_figures");
-    for rate in ["1e-2", "1"] {
-        Case::new(&program, &[]).options(&["--rate", rate]).same();
-    }
-});
-
 on_each!(filter, |compiler| {
     let lines: Vec<String> = (0..20_000).map(|i| format!("line {i} of standard input")).collect();
     let text = lines.join("\n");
