@@ -47,7 +47,7 @@ impl Heap {
     }
 
     /// From now on this process is a frozen copy, with one thread.
-    pub(crate) fn freeze(&self) {
+    pub(crate) fn lock_for_fork(&self) {
         self.frozen.store(true, Relaxed);
     }
 

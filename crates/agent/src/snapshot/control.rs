@@ -6,7 +6,7 @@
 
 use memtrail_recording::SnapshotReason;
 
-use super::shortage::Watch;
+use super::memory_pressure::Watch;
 use super::{Safe, Setting, request, setting, single, writers};
 use crate::fence::fenced;
 use crate::{own_thread, recorder};
@@ -40,7 +40,7 @@ extern "C" fn run() {
         let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
         part_with_descriptors();
         let mut threshold = setting.options.above;
-        let mut shortage = Watch::default();
+        let mut memory_pressure = Watch::default();
         while recorder::place().is_some() {
             match &setting.safe {
                 Safe::Single(_) => request::sleep(LOOK),
@@ -56,7 +56,7 @@ extern "C" fn run() {
                 request::ask(SnapshotReason::Request);
             }
             look_at_size(setting, &mut threshold);
-            if setting.options.out_of_memory && shortage.is_worse() {
+            if setting.options.out_of_memory && memory_pressure.is_worse() {
                 request::ask(SnapshotReason::OutOfMemory);
             }
             if let Safe::Single(runtime) = &setting.safe

@@ -12,14 +12,14 @@ use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 /// More domains cannot run at once (`Max_domains_max`, `runtime/caml/config.h`).
 const MOST: usize = 4096;
 
-struct Told {
+struct Reported {
     words: AtomicU64,
     /// How many minor collections there had been, and one more; 0 for never.
     collection: AtomicU64,
 }
 
-static TOLD: [Told; MOST] =
-    [const { Told { words: AtomicU64::new(0), collection: AtomicU64::new(0) } }; MOST];
+static REPORTED: [Reported; MOST] =
+    [const { Reported { words: AtomicU64::new(0), collection: AtomicU64::new(0) } }; MOST];
 
 /// What a domain has taken now, in words. Only while it cannot end.
 fn words(memory: ThisProcess, fields: &MulticoreState, state: u64) -> Option<u64> {
@@ -27,11 +27,11 @@ fn words(memory: ThisProcess, fields: &MulticoreState, state: u64) -> Option<u64
 }
 
 /// The domain with this state tells.
-pub(super) fn tell(memory: ThisProcess, fields: &MulticoreState, state: u64, collections: u64) {
+pub(super) fn report(memory: ThisProcess, fields: &MulticoreState, state: u64, collections: u64) {
     let id = memory.field(state, fields.id).unwrap_or(u64::MAX) as usize;
-    if let (Some(told), Some(words)) = (TOLD.get(id), words(memory, fields, state)) {
-        told.words.store(words, Relaxed);
-        told.collection.store(collections.saturating_add(1), Relaxed);
+    if let (Some(reported), Some(words)) = (REPORTED.get(id), words(memory, fields, state)) {
+        reported.words.store(words, Relaxed);
+        reported.collection.store(collections.saturating_add(1), Relaxed);
     }
 }
 
@@ -42,8 +42,10 @@ pub(super) fn all(
     main: u64,
     collections: u64,
 ) -> u64 {
-    let others =
-        TOLD.iter().skip(1).filter(|told| told.collection.load(Relaxed) >= collections.max(1));
-    let others: u64 = others.map(|told| told.words.load(Relaxed)).sum();
+    let others = REPORTED
+        .iter()
+        .skip(1)
+        .filter(|reported| reported.collection.load(Relaxed) >= collections.max(1));
+    let others: u64 = others.map(|reported| reported.words.load(Relaxed)).sum();
     words(memory, fields, main).unwrap_or(0).saturating_add(others)
 }

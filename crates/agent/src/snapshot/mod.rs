@@ -11,14 +11,14 @@
 
 mod control;
 mod domains;
-mod exhausted;
-mod freeze;
-mod frozen;
+mod fork;
+mod forked_view;
 mod guest;
-mod moment;
+mod memory_pressure;
 mod multicore;
+mod out_of_memory;
 mod request;
-mod shortage;
+mod safepoint;
 mod signal;
 mod single;
 mod writers;
@@ -77,7 +77,7 @@ pub(crate) fn prepare(target: &'static Target) -> Result<(), String> {
         signal::install(number);
     }
     if options.out_of_memory
-        && let Err(reason) = exhausted::prepare()
+        && let Err(reason) = out_of_memory::prepare()
     {
         note(format!("there will be no heap snapshot when memory runs out: {reason}"));
     }
@@ -141,7 +141,7 @@ pub(crate) fn collect_ended() {
 pub(crate) fn resume() {
     if setting().is_some() {
         request::forget();
-        moment::begin_again();
+        safepoint::begin_again();
         writers::forget();
         control::start();
     }
@@ -151,7 +151,7 @@ pub(crate) fn resume() {
 pub(crate) fn end_of_process() {
     let Some(setting) = setting() else { return };
     if let Some(reason) = request::accept() {
-        moment::refuse(reason, "the program ended before its heap held still");
+        safepoint::refuse(reason, "the program ended before its heap held still");
     }
     if setting.options.exit {
         if !writers::has_room() {

@@ -20,7 +20,7 @@ use memtrail_ocaml::memory::Probed;
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::SnapshotReason;
 
-use super::moment::{self, Moment};
+use super::safepoint::{self, Safepoint};
 use super::{Safe, domains, request, setting, writers};
 use crate::clock::monotonic;
 use crate::fence::fenced;
@@ -222,9 +222,9 @@ impl Runtime {
             return true;
         }
         let (reason, label) = (SnapshotReason::Program, Some(label));
-        let wish = Wish { reason, label, insist, answer: AtomicU32::new(NOT_YET) };
-        while !self.try_to_fulfil(&wish) {}
-        wish.answer.load(Acquire) == ANSWERED
+        let wanted = SnapshotRequest { reason, label, insist, answer: AtomicU32::new(NOT_YET) };
+        while !self.try_snapshot(&wanted) {}
+        wanted.answer.load(Acquire) == ANSWERED
     }
 
     pub(super) fn out_of_memory(&self) {
@@ -233,18 +233,18 @@ impl Runtime {
         }
         let answer = AtomicU32::new(NOT_YET);
         let reason = SnapshotReason::OutOfMemory;
-        let wish = Wish { reason, label: None, insist: true, answer };
+        let wanted = SnapshotRequest { reason, label: None, insist: true, answer };
         // Should memory have run out while all domains are stopped, this cannot succeed.
-        let _ = (0..MOST_TRIES).any(|_| self.try_to_fulfil(&wish));
+        let _ = (0..MOST_TRIES).any(|_| self.try_snapshot(&wanted));
     }
 
     /// Stops all domains for a snapshot. While another domain stops all, this one takes part in that,
     /// and its turn comes after. True when there is an answer.
-    fn try_to_fulfil(&self, wish: &Wish<'_>) -> bool {
-        let data = std::ptr::from_ref(wish).cast_mut().cast();
+    fn try_snapshot(&self, wanted: &SnapshotRequest<'_>) -> bool {
+        let data = std::ptr::from_ref(wanted).cast_mut().cast();
         // SAFETY: the caller is a domain's thread; the wish lives until all domains have left the stop.
         unsafe { (self.stop_all)(stopped, data, before_stop) };
-        wish.answer.load(Acquire) != NOT_YET
+        wanted.answer.load(Acquire) != NOT_YET
     }
 
     pub(super) fn at_exit(&self) {
@@ -259,7 +259,7 @@ impl Runtime {
             }
             "the program ended, and its domains could not be stopped within a second"
         };
-        moment::refuse(SnapshotReason::Exit, why);
+        safepoint::refuse(SnapshotReason::Exit, why);
     }
 
     /// Bytes of the major heap.
@@ -280,7 +280,7 @@ impl Runtime {
 }
 
 /// A snapshot that a thread of the program waits for.
-struct Wish<'a> {
+struct SnapshotRequest<'a> {
     reason: SnapshotReason,
     /// The program's name for it, if the program asked.
     label: Option<&'a str>,
@@ -301,7 +301,7 @@ unsafe extern "C" fn before_stop(_: u64) {
 }
 
 /// All domains come here; the last one makes the copy while the others wait.
-unsafe extern "C" fn stopped(_: u64, wish: *mut c_void, count: c_int, domains: *const u64) {
+unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains: *const u64) {
     let count = count.max(1) as u32;
     if ARRIVED.fetch_add(1, AcqRel) + 1 < count {
         while DONE.load(Acquire) == 0 {
@@ -312,13 +312,13 @@ unsafe extern "C" fn stopped(_: u64, wish: *mut c_void, count: c_int, domains: *
     }
     fenced((), || {
         // SAFETY: null, or what `now` keeps until all domains have left.
-        let wish = unsafe { wish.cast::<Wish<'_>>().as_ref() };
-        let reason = match wish {
-            Some(wish) if !wish.insist && !writers::has_room() => {
-                wish.answer.store(NO_ROOM, Release);
+        let wanted = unsafe { wanted.cast::<SnapshotRequest<'_>>().as_ref() };
+        let reason = match wanted {
+            Some(wanted) if !wanted.insist && !writers::has_room() => {
+                wanted.answer.store(NO_ROOM, Release);
                 None
             }
-            Some(wish) => Some(wish.reason),
+            Some(wanted) => Some(wanted.reason),
             None if AT_EXIT.swap(0, AcqRel) != 0 => {
                 // One serves both.
                 request::accept();
@@ -329,14 +329,15 @@ unsafe extern "C" fn stopped(_: u64, wish: *mut c_void, count: c_int, domains: *
         if let Some(reason) = reason {
             // SAFETY: the runtime's list of the states of all domains.
             let domains = unsafe { std::slice::from_raw_parts(domains, count as usize) };
-            let (label, stopped_at) = (wish.and_then(|wish| wish.label), STOPPED_AT.load(Acquire));
-            moment::take(&Moment { reason, label, stopped_at, domains });
+            let (label, stopped_at) =
+                (wanted.and_then(|wanted| wanted.label), STOPPED_AT.load(Acquire));
+            safepoint::take(&Safepoint { reason, label, stopped_at, domains });
         }
     });
     // Also if it failed: it is not tried for ever.
     // SAFETY: as above.
-    if let Some(wish) = unsafe { wish.cast::<Wish<'_>>().as_ref() } {
-        let _ = wish.answer.compare_exchange(NOT_YET, ANSWERED, AcqRel, Relaxed);
+    if let Some(wanted) = unsafe { wanted.cast::<SnapshotRequest<'_>>().as_ref() } {
+        let _ = wanted.answer.compare_exchange(NOT_YET, ANSWERED, AcqRel, Relaxed);
     }
     DONE.store(1, Release);
 }
@@ -390,7 +391,7 @@ unsafe extern "C" fn scanning_roots(
         if setting.options.above.is_some() {
             let (memory, collections) =
                 (runtime.target.capturer.memory(), runtime.minor_collections());
-            domains::tell(memory, &runtime.fields, domain, collections);
+            domains::report(memory, &runtime.fields, domain, collections);
         }
         if setting.options.every_major
             && action == runtime.darken

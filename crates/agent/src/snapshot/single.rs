@@ -18,7 +18,7 @@ use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
-use super::moment::{self, Moment};
+use super::safepoint::{self, Safepoint};
 use super::{Safe, guest, request, setting, writers};
 use crate::clock::monotonic;
 use crate::fence::fenced;
@@ -143,7 +143,7 @@ impl Runtime {
         if !self.is_collecting() {
             let (label, domains) = (Some(label), [self.target.runtime.state()]);
             let (reason, stopped_at) = (SnapshotReason::Program, monotonic());
-            moment::take(&Moment { reason, label, stopped_at, domains: &domains });
+            safepoint::take(&Safepoint { reason, label, stopped_at, domains: &domains });
         }
     }
 
@@ -155,7 +155,7 @@ impl Runtime {
 
     fn take(&self, reason: SnapshotReason, stopped_at: u64) {
         let domains = [self.target.runtime.state()];
-        moment::take(&Moment { reason, label: None, stopped_at, domains: &domains });
+        safepoint::take(&Safepoint { reason, label: None, stopped_at, domains: &domains });
     }
 
     fn is_collecting(&self) -> bool {
@@ -169,7 +169,10 @@ impl Runtime {
 
     pub(super) fn at_exit(&self) {
         if self.is_collecting() {
-            moment::refuse(SnapshotReason::Exit, "the program ended in the midst of a collection");
+            safepoint::refuse(
+                SnapshotReason::Exit,
+                "the program ended in the midst of a collection",
+            );
         } else {
             self.take(SnapshotReason::Exit, monotonic());
         }

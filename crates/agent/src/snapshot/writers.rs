@@ -6,7 +6,7 @@ use std::sync::atomic::{
 
 use memtrail_recording::{Snapshot, SnapshotOutcome};
 
-use super::freeze::{End, ended};
+use super::fork::{End, ended};
 use crate::clock::{cpu_time, monotonic};
 use crate::lock::Lock;
 use crate::recorder;
@@ -68,13 +68,13 @@ impl Page {
 
 /// Whether one more copy may be made.
 pub(super) fn has_room() -> bool {
-    WRITERS.lock_soon().is_some_and(|writers| writers.len() < MOST)
+    WRITERS.try_lock_for().is_some_and(|writers| writers.len() < MOST)
 }
 
 /// Waits until the files of all copies are there; not for ever.
 pub(super) fn await_files() {
     let all_begun = || {
-        let Some(writers) = WRITERS.lock_soon() else { return true };
+        let Some(writers) = WRITERS.try_lock_for() else { return true };
         let begun = |w: &Writer| w.page.begun.load(Acquire) || w.page.errno.load(Acquire) != 0;
         writers.iter().all(begun)
     };
@@ -88,19 +88,19 @@ pub(super) fn await_files() {
 
 /// Whether none is at work.
 pub(super) fn is_idle() -> bool {
-    WRITERS.lock_soon().is_some_and(|writers| writers.is_empty())
+    WRITERS.try_lock_for().is_some_and(|writers| writers.is_empty())
 }
 
 /// Watches a copy.
 pub(super) fn add(writer: Writer) {
-    if let Some(mut writers) = WRITERS.lock_soon() {
+    if let Some(mut writers) = WRITERS.try_lock_for() {
         writers.push(writer);
     }
 }
 
 /// Forgets the copies of the process that this one was forked from.
 pub(super) fn forget() {
-    if let Some(mut writers) = WRITERS.lock_soon() {
+    if let Some(mut writers) = WRITERS.try_lock_for() {
         writers.clear();
     }
 }
@@ -137,13 +137,13 @@ pub(super) fn finish() {
 
 /// Processor time that all copies have used, in nanoseconds; nothing if there are none.
 fn spent() -> Option<u64> {
-    let writers = WRITERS.lock_soon().filter(|writers| !writers.is_empty())?;
+    let writers = WRITERS.try_lock_for().filter(|writers| !writers.is_empty())?;
     Some(writers.iter().map(|writer| cpu_time(writer.pid)).sum())
 }
 
 /// Gives up those that are left.
 fn abandon(why: &str) {
-    let Some(mut writers) = WRITERS.lock_soon() else { return };
+    let Some(mut writers) = WRITERS.try_lock_for() else { return };
     for writer in writers.drain(..) {
         // SAFETY: a copy of ours, which nobody else waits for.
         unsafe { libc::kill(writer.pid, libc::SIGKILL) };
@@ -153,7 +153,7 @@ fn abandon(why: &str) {
 }
 
 fn take(mut end: impl FnMut(&Writer) -> Option<End>) -> Option<(Writer, End)> {
-    let mut writers = WRITERS.lock_soon()?;
+    let mut writers = WRITERS.try_lock_for()?;
     let found = writers.iter().enumerate().find_map(|(at, writer)| Some((at, end(writer)?)));
     found.map(|(at, end)| (writers.remove(at), end))
 }

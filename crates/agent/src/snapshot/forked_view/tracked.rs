@@ -4,20 +4,20 @@ use memtrail_heap::write::{Part, RootKind, Sample};
 use memtrail_ocaml::heap::tracked::Tracked;
 use memtrail_ocaml::memprof;
 
-use super::Frozen;
+use super::ForkedView;
 use super::roots::{RootList, is_pointer};
 use super::scan::Scanned;
 use crate::sampling::{self, OURS};
 
 /// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
-pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned) {
-    let family = frozen.target.runtime.version.family();
+pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) {
+    let family = view.target.runtime.version.family();
     let mut label = None;
     for (slot, value) in scanned {
         if is_pointer(value) {
             // Our own profile is no block of the program's.
             let ours = OURS.get().copied().unwrap_or(0);
-            if memprof::is_profile_of(&frozen.memory, value, ours) {
+            if memprof::is_profile_of(&view.memory, value, ours) {
                 continue;
             }
             let label =
@@ -25,8 +25,8 @@ pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned) {
             list.add(slot, value, label);
             continue;
         }
-        let Some(tracked) = Tracked::read(&frozen.memory, family, slot) else { continue };
-        if let Some(id) = sampling::id_of(tracked.user_data, frozen.epoch) {
+        let Some(tracked) = Tracked::read(&view.memory, family, slot) else { continue };
+        if let Some(id) = sampling::id_of(tracked.user_data, view.epoch) {
             let Tracked { block, samples, .. } = tracked;
             list.samples.push(Sample { block, id: id.0, samples });
         }

@@ -5,16 +5,16 @@ use memtrail_ocaml::heap::code::referred;
 use memtrail_ocaml::heap::{Extent, ephemerons, orphans, pools};
 use memtrail_ocaml::symbols::heap as names;
 
-use super::Frozen;
+use super::ForkedView;
 use super::finalisers;
 use super::mapped::Mapped;
 use super::regions::region;
 use super::roots::RootList;
 
 /// Adds pools and large blocks.
-pub(super) fn memory(frozen: &Frozen<'_>, regions: &mut Vec<Region<'static>>) {
-    let (memory, version) = (&frozen.memory, frozen.target.runtime.version);
-    let Some(function) = frozen.symbols.named(names::ORPHANS) else { return };
+pub(super) fn memory(view: &ForkedView<'_>, regions: &mut Vec<Region<'static>>) {
+    let (memory, version) = (&view.memory, view.target.runtime.version);
+    let Some(function) = view.symbols.named(names::ORPHANS) else { return };
     let mapped = Mapped::of_this_process();
     let is_mapped = |address| mapped.contains(address);
     let candidates = referred(super::code(function), function.address);
@@ -30,25 +30,25 @@ pub(super) fn memory(frozen: &Frozen<'_>, regions: &mut Vec<Region<'static>>) {
 }
 
 /// Adds ephemerons and finalisers.
-pub(super) fn roots(frozen: &Frozen<'_>, list: &mut RootList) {
+pub(super) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
     let [Some(by_ephemerons), Some(by_finalisers)] =
-        names::ORPHANING.map(|name| frozen.symbols.named(name))
+        names::ORPHANING.map(|name| view.symbols.named(name))
     else {
         return;
     };
     let mapped = Mapped::of_this_process();
     let found = orphans::find(
-        &frozen.memory,
+        &view.memory,
         referred(super::code(by_ephemerons), by_ephemerons.address),
         referred(super::code(by_finalisers), by_finalisers.address),
         |address| mapped.contains(address),
     );
     for variable in found {
-        ephemerons::each(&frozen.memory, variable, |at| list.ephemerons.push(at));
+        ephemerons::each(&view.memory, variable, |at| list.ephemerons.push(at));
         let mut infos = Vec::new();
-        orphans::each_final_info(&frozen.memory, variable, |info| infos.push(info));
+        orphans::each_final_info(&view.memory, variable, |info| infos.push(info));
         for info in infos {
-            finalisers::of_info(frozen, list, info);
+            finalisers::of_info(view, list, info);
         }
     }
 }

@@ -10,12 +10,12 @@ use memtrail_ocaml::names;
 
 use super::bigarrays::SharedData;
 use super::stacks::Stacks;
-use super::{Frozen, Page};
+use super::{ForkedView, Page};
 
 const LONGEST_NAME: usize = 512;
 
 pub(super) struct RuntimeDetails<'a> {
-    frozen: &'a Frozen<'a>,
+    view: &'a ForkedView<'a>,
     page: &'a Page,
     stacks: Option<Stacks<'a>>,
     /// By operations: what decides how much memory stands outside.
@@ -26,11 +26,11 @@ pub(super) struct RuntimeDetails<'a> {
 }
 
 impl<'a> RuntimeDetails<'a> {
-    pub(super) fn new(frozen: &'a Frozen<'a>, page: &'a Page) -> Self {
+    pub(super) fn new(view: &'a ForkedView<'a>, page: &'a Page) -> Self {
         Self {
-            frozen,
+            view,
             page,
-            stacks: Stacks::new(frozen),
+            stacks: Stacks::new(view),
             identifiers: HashMap::default(),
             shared: SharedData::default(),
             channels: HashSet::default(),
@@ -39,14 +39,14 @@ impl<'a> RuntimeDetails<'a> {
 
     fn identifier_of(&mut self, operations: u64) -> &[u8] {
         self.identifiers.entry(operations).or_insert_with(|| {
-            custom::identifier(&self.frozen.memory, operations, &mut [0; LONGEST_NAME]).to_vec()
+            custom::identifier(&self.view.memory, operations, &mut [0; LONGEST_NAME]).to_vec()
         })
     }
 }
 
 impl Details for RuntimeDetails<'_> {
     fn custom(&mut self, block: u64, operations: u64, _: &[u64]) -> Custom {
-        let memory = self.frozen.memory;
+        let memory = self.view.memory;
         let known = |bytes| Custom { external: Some(bytes), shared: None };
         match self.identifier_of(operations) {
             custom::CHANNEL => match memory.field(block, 8 * custom::CHANNEL_FIELD) {
@@ -76,7 +76,7 @@ impl Details for RuntimeDetails<'_> {
         if self.channels.contains(&owner) {
             return Owned { external: Some(custom::CHANNEL_BYTES), name: "channel" };
         }
-        self.shared.owned(&self.frozen.memory, owner)
+        self.shared.owned(&self.view.memory, owner)
     }
 
     fn identifier(&mut self, operations: u64, into: &mut Vec<u8>) {
@@ -85,7 +85,7 @@ impl Details for RuntimeDetails<'_> {
 
     fn function(&mut self, code: u64, into: &mut Function) {
         let mut linked = [0; LONGEST_NAME];
-        let Some(linked) = self.frozen.symbols.name_at(code, &mut linked) else { return };
+        let Some(linked) = self.view.symbols.name_at(code, &mut linked) else { return };
         let mut text = [0; LONGEST_NAME];
         let name = names::demangle(linked, &mut text).unwrap_or(linked);
         into.name.extend_from_slice(name);

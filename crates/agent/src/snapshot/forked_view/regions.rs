@@ -4,7 +4,7 @@ use memtrail_heap::write::{Layout, Region, Space};
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
 use memtrail_ocaml::symbols::heap as names;
 
-use super::{Frozen, orphans, symbol_value};
+use super::{ForkedView, orphans, symbol_value};
 
 /// The memory itself.
 fn words(extent: Extent) -> &'static [u64] {
@@ -18,10 +18,10 @@ pub(super) fn region(extent: Extent, space: Space, layout: Layout) -> Region<'st
 }
 
 /// OCaml 4: chunks, the minor heap, static data.
-pub(super) fn single(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
-    let (memory, layout) = (&frozen.memory, &frozen.target.runtime.layout);
-    let mut regions = statics(frozen);
-    let variable = frozen.symbols.address(names::CHUNKS).unwrap_or(0);
+pub(super) fn single(view: &ForkedView<'_>) -> Vec<Region<'static>> {
+    let (memory, layout) = (&view.memory, &view.target.runtime.layout);
+    let mut regions = statics(view);
+    let variable = view.symbols.address(names::CHUNKS).unwrap_or(0);
     let free = Layout::Linear { free_colour: Some(chunks::FREE) };
     regions.extend(
         chunks::Chunks::new(memory, layout.version, variable)
@@ -29,7 +29,7 @@ pub(super) fn single(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
             .flatten()
             .map(|chunk| region(chunk, Space::Major, free)),
     );
-    for &state in frozen.domains {
+    for &state in view.domains {
         let fields = layout.single();
         let minor = fields.and_then(|fields| chunks::minor(memory, layout, fields, state));
         regions.extend(minor.map(minor_heap));
@@ -38,11 +38,11 @@ pub(super) fn single(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
 }
 
 /// OCaml 5: pools, large blocks, minor heaps, static data.
-pub(super) fn multicore(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
-    let (memory, layout) = (&frozen.memory, &frozen.target.runtime.layout);
-    let mut regions = statics(frozen);
+pub(super) fn multicore(view: &ForkedView<'_>) -> Vec<Region<'static>> {
+    let (memory, layout) = (&view.memory, &view.target.runtime.layout);
+    let mut regions = statics(view);
     let Some(fields) = layout.multicore() else { return regions };
-    for &state in frozen.domains {
+    for &state in view.domains {
         if let Some(heap) = pools::heap_of(memory, fields, state) {
             let bytes = 8 * pools::POOL_WORDS;
             pools::each_pool(memory, layout.version, heap, |pool| {
@@ -56,7 +56,7 @@ pub(super) fn multicore(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
         }
         regions.extend(pools::minor(memory, layout, state).map(minor_heap));
     }
-    orphans::memory(frozen, &mut regions);
+    orphans::memory(view, &mut regions);
     regions
 }
 
@@ -65,13 +65,13 @@ fn minor_heap(extent: Extent) -> Region<'static> {
 }
 
 /// Static data of the program and its plugins, without overlap.
-fn statics(frozen: &Frozen<'_>) -> Vec<Region<'static>> {
-    let memory = &frozen.memory;
-    let table = frozen.symbols.address(names::DATA_SEGMENTS).unwrap_or(0);
+fn statics(view: &ForkedView<'_>) -> Vec<Region<'static>> {
+    let memory = &view.memory;
+    let table = view.symbols.address(names::DATA_SEGMENTS).unwrap_or(0);
     let mut extents: Vec<Extent> = statics::segments(memory, table).collect();
-    extents.extend(frozen.symbols.data());
-    let atoms = frozen.symbols.address(names::ATOMS).and_then(|at| statics::atoms(memory, at));
-    extents.extend(atoms.filter(|_| symbol_value(frozen, names::ATOMS) != 0));
+    extents.extend(view.symbols.data());
+    let atoms = view.symbols.address(names::ATOMS).and_then(|at| statics::atoms(memory, at));
+    extents.extend(atoms.filter(|_| symbol_value(view, names::ATOMS) != 0));
     extents.sort_unstable_by_key(|extent| extent.start);
     let mut end = 0;
     let apart = extents.into_iter().filter_map(|extent| {

@@ -6,29 +6,29 @@ use memtrail_ocaml::heap::globals::{Global, globals};
 use memtrail_ocaml::names;
 use memtrail_ocaml::symbols::heap as symbols;
 
-use super::Frozen;
+use super::ForkedView;
 use super::roots::{RootList, is_pointer};
 
 const LONGEST_NAME: usize = 512;
 
 /// The units that the program was linked with.
-pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList) {
-    let Some(tables) = frozen.symbols.address(symbols::GLOBALS) else { return };
+pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList) {
+    let Some(tables) = view.symbols.address(symbols::GLOBALS) else { return };
     let mut unit: Option<(Vec<u8>, LabelId)> = None;
-    for global in globals(&frozen.memory, tables) {
-        add_global(frozen, list, &mut unit, global);
+    for global in globals(&view.memory, tables) {
+        add_global(view, list, &mut unit, global);
     }
 }
 
 /// A block of a unit. `unit` is the last one's.
 fn add_global(
-    frozen: &Frozen<'_>,
+    view: &ForkedView<'_>,
     list: &mut RootList,
     unit: &mut Option<(Vec<u8>, LabelId)>,
     global: Global,
 ) {
     let mut text = [0; LONGEST_NAME];
-    let symbol = frozen.symbols.name_at(global.block, &mut text).unwrap_or_default();
+    let symbol = view.symbols.name_at(global.block, &mut text).unwrap_or_default();
     let Some((unit_name, value)) = names::split_symbol(symbol) else {
         // Without a name of its own: a block of the unit before.
         return;
@@ -49,7 +49,7 @@ fn add_global(
     list.note(global.block, parent);
     for field in 0..global.fields {
         let slot = global.block + 8 * field;
-        let value = frozen.memory.u64(slot).unwrap_or(0);
+        let value = view.memory.u64(slot).unwrap_or(0);
         if is_pointer(value) {
             let label = list.numbered(Some(parent), RootKind::Global, Part::Field, field);
             list.add(slot, value, label);
@@ -58,21 +58,21 @@ fn add_global(
 }
 
 /// Whether a slot is a field of a module's block, as symbols tell.
-pub(super) fn is_of_module(frozen: &Frozen<'_>, slot: u64) -> bool {
+pub(super) fn is_of_module(view: &ForkedView<'_>, slot: u64) -> bool {
     let mut text = [0; LONGEST_NAME];
-    let symbol = frozen.symbols.of_block(slot);
-    let name = symbol.and_then(|symbol| frozen.memory.c_string(symbol.name, &mut text));
+    let symbol = view.symbols.of_block(slot);
+    let name = symbol.and_then(|symbol| view.memory.c_string(symbol.name, &mut text));
     name.and_then(names::split_symbol).is_some()
 }
 
 /// Roots that are left over: fields of modules of plugins, and others.
-pub(super) fn add_rest(frozen: &Frozen<'_>, list: &mut RootList, rest: Vec<(u64, u64)>) {
+pub(super) fn add_rest(view: &ForkedView<'_>, list: &mut RootList, rest: Vec<(u64, u64)>) {
     let mut unit: Option<(Vec<u8>, LabelId)> = None;
     let (mut other, mut block) = (None, 0);
     for (slot, value) in rest {
         let mut text = [0; LONGEST_NAME];
-        let symbol = frozen.symbols.of_block(slot);
-        let name = symbol.and_then(|s| frozen.memory.c_string(s.name, &mut text));
+        let symbol = view.symbols.of_block(slot);
+        let name = symbol.and_then(|s| view.memory.c_string(s.name, &mut text));
         let split = name.and_then(names::split_symbol);
         let (Some(symbol), Some((unit_name, value_name))) = (symbol, split) else {
             let label = *other.get_or_insert_with(|| {

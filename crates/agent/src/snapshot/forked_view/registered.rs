@@ -6,7 +6,7 @@ use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::symbols::heap as names;
 
-use super::Frozen;
+use super::ForkedView;
 use super::mapped::Mapped;
 use super::roots::RootList;
 use super::scan::Scanned;
@@ -16,8 +16,8 @@ const LONGEST_NAME: usize = 512;
 const STATE_BYTES: u64 = 1024;
 
 /// Adds the slots of `scanned` that have no label yet.
-pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned, states: &[u64]) {
-    let mut by_name = frozen.named_values(names::NAMED_VALUES);
+pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned, states: &[u64]) {
+    let mut by_name = view.named_values(names::NAMED_VALUES);
     by_name.sort_unstable();
     // The last label is mostly the next one, too.
     let mut last: Option<(Vec<u8>, LabelId)> = None;
@@ -27,11 +27,11 @@ pub(super) fn add(frozen: &Frozen<'_>, list: &mut RootList, scanned: Scanned, st
         let mut text = [0; LONGEST_NAME];
         let found = by_name.binary_search_by_key(&slot, |&(slot, _)| slot);
         let name: &[u8] = match found {
-            Ok(at) => frozen.memory.c_string(by_name[at].1, &mut text).unwrap_or_default(),
+            Ok(at) => view.memory.c_string(by_name[at].1, &mut text).unwrap_or_default(),
             Err(_) if states.iter().any(|state| slot.wrapping_sub(*state) < STATE_BYTES) => {
                 b"Caml_state"
             }
-            Err(_) => frozen.symbols.name_at(slot, &mut text).unwrap_or_else(|| {
+            Err(_) => view.symbols.name_at(slot, &mut text).unwrap_or_else(|| {
                 place.clear();
                 mapped.get_or_insert_with(Mapped::of_this_process).describe(slot, &mut place);
                 &place
@@ -62,12 +62,12 @@ pub(super) fn add_hooked(list: &mut RootList, scanned: Scanned) {
 }
 
 /// Adds the variables that C code registered for the time of a call: a list with this head.
-pub(super) fn add_local(frozen: &Frozen<'_>, list: &mut RootList, thread: u64, head: u64) {
+pub(super) fn add_local(view: &ForkedView<'_>, list: &mut RootList, thread: u64, head: u64) {
     if head == 0 {
         return;
     }
     let label = list.numbered(None, RootKind::LocalC, Part::Thread, thread);
-    let memory = &frozen.memory;
+    let memory = &view.memory;
     threads::each_local_root(memory, head, |slot| {
         list.add(slot, memory.u64(slot).unwrap_or(0), label);
     });

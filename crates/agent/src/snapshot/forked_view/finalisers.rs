@@ -6,60 +6,60 @@ use memtrail_ocaml::heap::finalisers::{self, ENTRY, Kind, VALUE};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::{block, names as function_names};
 
-use super::Frozen;
+use super::ForkedView;
 use super::mapped::Mapped;
 use super::roots::{RootList, is_pointer};
 
 const LONGEST_NAME: usize = 512;
 
 /// OCaml 5: a domain's.
-pub(super) fn of_domain(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
-    let Some(fields) = frozen.target.runtime.layout.multicore() else { return };
-    let Some(info) = frozen.memory.field(state, fields.final_info) else { return };
-    of_info(frozen, list, info);
+pub(super) fn of_domain(view: &ForkedView<'_>, list: &mut RootList, state: u64) {
+    let Some(fields) = view.target.runtime.layout.multicore() else { return };
+    let Some(info) = view.memory.field(state, fields.final_info) else { return };
+    of_info(view, list, info);
 }
 
 /// OCaml 5: those of a `struct caml_final_info`.
-pub(super) fn of_info(frozen: &Frozen<'_>, list: &mut RootList, info: u64) {
+pub(super) fn of_info(view: &ForkedView<'_>, list: &mut RootList, info: u64) {
     let mut entries = Vec::new();
-    finalisers::each(&frozen.memory, info, |kind, at| entries.push((kind, at)));
+    finalisers::each(&view.memory, info, |kind, at| entries.push((kind, at)));
     for (kind, at) in entries {
-        add(frozen, list, kind, at);
+        add(view, list, kind, at);
     }
 }
 
 /// OCaml 4: all.
-pub(super) fn of_program(frozen: &Frozen<'_>, list: &mut RootList) {
+pub(super) fn of_program(view: &ForkedView<'_>, list: &mut RootList) {
     let slots: Vec<u64> =
-        frozen.scan_single(names::FINALISERS).into_iter().map(|(slot, _)| slot).collect();
+        view.scan_single(names::FINALISERS).into_iter().map(|(slot, _)| slot).collect();
     let mapped = Mapped::of_this_process();
     let mut table = None;
     let mut at = 0;
     while let Some(&slot) = slots.get(at) {
         // Of entries that are due function and value are scanned, of others the function.
         if slots.get(at + 1) == Some(&(slot + VALUE)) {
-            add(frozen, list, Kind::Due, slot);
+            add(view, list, Kind::Due, slot);
             at += 2;
             continue;
         }
         let kind = match table {
             Some((kind, last)) if slot == last + ENTRY => kind,
-            _ => kind_of_table(frozen, &mapped, slot, table.is_some()),
+            _ => kind_of_table(view, &mapped, slot, table.is_some()),
         };
         table = Some((kind, slot));
-        add(frozen, list, kind, slot);
+        add(view, list, kind, slot);
         at += 1;
     }
 }
 
 /// Which of the two tables begins at `table`: that of `Gc.finalise` is scanned first, unless it is
 /// empty.
-fn kind_of_table(frozen: &Frozen<'_>, mapped: &Mapped, table: u64, is_second: bool) -> Kind {
+fn kind_of_table(view: &ForkedView<'_>, mapped: &Mapped, table: u64, is_second: bool) -> Kind {
     let refers = |name| {
-        let Some(function) = frozen.symbols.named(name) else { return false };
+        let Some(function) = view.symbols.named(name) else { return false };
         let code = super::code(function);
         let is_mapped = |address| mapped.contains(address);
-        finalisers::refers_to(&frozen.memory, code, function.address, table, is_mapped)
+        finalisers::refers_to(&view.memory, code, function.address, table, is_mapped)
     };
     if is_second || (refers(names::FINALISE_LAST) && !refers(names::FINALISE)) {
         Kind::Last
@@ -68,13 +68,13 @@ fn kind_of_table(frozen: &Frozen<'_>, mapped: &Mapped, table: u64, is_second: bo
     }
 }
 
-fn add(frozen: &Frozen<'_>, list: &mut RootList, kind: Kind, at: u64) {
-    let memory = &frozen.memory;
+fn add(view: &ForkedView<'_>, list: &mut RootList, kind: Kind, at: u64) {
+    let memory = &view.memory;
     let function = memory.u64(at).unwrap_or(0);
     let value = memory.field(at, VALUE).unwrap_or(0);
     let (mut linked, mut text) = ([0; LONGEST_NAME], [0; LONGEST_NAME]);
-    let code = code_of(frozen, function).unwrap_or(0);
-    let linked = frozen.symbols.name_at(code, &mut linked).unwrap_or_default();
+    let code = code_of(view, function).unwrap_or(0);
+    let linked = view.symbols.name_at(code, &mut linked).unwrap_or_default();
     let name = function_names::demangle(linked, &mut text).unwrap_or(linked);
     let label = list.labels.add(None, RootKind::Finaliser, Part::Function, name, b"", 0);
     list.add(at, function, label);
@@ -87,11 +87,11 @@ fn add(frozen: &Frozen<'_>, list: &mut RootList, kind: Kind, at: u64) {
 }
 
 /// The code of a closure.
-fn code_of(frozen: &Frozen<'_>, closure: u64) -> Option<u64> {
+fn code_of(view: &ForkedView<'_>, closure: u64) -> Option<u64> {
     if !is_pointer(closure) {
         return None;
     }
-    let header = frozen.memory.u64(closure.checked_sub(8)?)?;
+    let header = view.memory.u64(closure.checked_sub(8)?)?;
     let is_closure = matches!(block::tag_of(header), block::tag::CLOSURE | block::tag::INFIX);
-    is_closure.then(|| frozen.memory.u64(closure)).flatten()
+    is_closure.then(|| view.memory.u64(closure)).flatten()
 }

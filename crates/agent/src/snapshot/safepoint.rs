@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason, snapshot_name};
 
-use super::freeze::freeze;
+use super::fork::fork_snapshot;
 use super::writers::{self, Page, Writer};
-use super::{frozen, setting};
+use super::{forked_view, setting};
 use crate::clock::monotonic;
 use crate::{fence, recorder};
 
@@ -20,7 +20,7 @@ pub(super) fn begin_again() {
 
 /// What a snapshot is of.
 #[derive(Clone, Copy)]
-pub(super) struct Moment<'a> {
+pub(super) struct Safepoint<'a> {
     pub(super) reason: SnapshotReason,
     /// The program's name for it, if the program asked.
     pub(super) label: Option<&'a str>,
@@ -45,7 +45,7 @@ pub(super) fn refuse(reason: SnapshotReason, why: &str) {
 }
 
 /// Takes a snapshot now. Nothing of the program may run until this returns.
-pub(super) fn take(moment: &Moment<'_>) {
+pub(super) fn take(safepoint: &Safepoint<'_>) {
     fence::keeping_errno(|| {
         let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
         let number = NUMBER.fetch_add(1, Relaxed) + 1;
@@ -53,8 +53,8 @@ pub(super) fn take(moment: &Moment<'_>) {
         let mut snapshot = Snapshot {
             number,
             file: snapshot_name(number),
-            reason: moment.reason,
-            label: moment.label.map(str::to_owned),
+            reason: safepoint.reason,
+            label: safepoint.label.map(str::to_owned),
             taken_unix_us: taken,
             outcome: SnapshotOutcome::Failed { reason: String::new() },
         };
@@ -66,10 +66,10 @@ pub(super) fn take(moment: &Moment<'_>) {
             return fail("too many are being written".into());
         }
         let Some(page) = Page::map() else { return fail("no memory".into()) };
-        let order = frozen::Order { setting, place, page, number, moment, taken };
-        match freeze(|| frozen::write(&order)) {
+        let job = forked_view::WriteJob { setting, place, page, number, safepoint, taken };
+        match fork_snapshot(|| forked_view::write(&job)) {
             Ok(pid) => {
-                writers::tell_pause(page, monotonic().saturating_sub(moment.stopped_at));
+                writers::tell_pause(page, monotonic().saturating_sub(safepoint.stopped_at));
                 writers::add(Writer { pid, page, snapshot });
             }
             Err(error) => fail(format!("the process cannot be copied: {error}")),

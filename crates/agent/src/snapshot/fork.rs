@@ -15,7 +15,7 @@ const PANICKED: i32 = 101;
 /// result as exit code.
 ///
 /// The program must stand still as far as `work` looks at it.
-pub(super) fn freeze(work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
+pub(super) fn fork_snapshot(work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
     // SAFETY: plain system calls. The copy runs on its copy of this stack.
     unsafe {
         let (all, mut before) = (!0u64, 0u64);
@@ -29,7 +29,7 @@ pub(super) fn freeze(work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
         );
         let pid = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
         if pid == 0 {
-            crate::HEAP.freeze();
+            crate::HEAP.lock_for_fork();
             leave_the_program();
             let code = catch_unwind(AssertUnwindSafe(work)).unwrap_or(PANICKED);
             libc::syscall(libc::SYS_exit_group, code);

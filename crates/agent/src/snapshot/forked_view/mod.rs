@@ -33,7 +33,7 @@ use memtrail_ocaml::{Family, Version};
 use memtrail_recording::SnapshotReason;
 
 use super::Setting;
-use super::moment::Moment;
+use super::safepoint::Safepoint;
 use super::writers::Page;
 use crate::clock::monotonic;
 use crate::recorder::{Place, Target};
@@ -43,18 +43,18 @@ use roots::RootList;
 use symbols::Symbols;
 
 /// What to write, and where.
-pub(super) struct Order<'a> {
+pub(super) struct WriteJob<'a> {
     pub(super) setting: &'static Setting,
     pub(super) place: Place,
     pub(super) page: &'static Page,
     pub(super) number: u64,
-    pub(super) moment: &'a Moment<'a>,
+    pub(super) safepoint: &'a Safepoint<'a>,
     /// Microseconds since the Unix epoch.
     pub(super) taken: u64,
 }
 
 /// The heap as it is looked at.
-pub(super) struct Frozen<'a> {
+pub(super) struct ForkedView<'a> {
     pub(super) target: &'static Target,
     pub(super) memory: ThisProcess,
     pub(super) domains: &'a [u64],
@@ -70,41 +70,41 @@ fn code(function: &Symbol) -> &'static [u8] {
 }
 
 /// Writes the snapshot and gives the copy's exit code.
-pub(super) fn write(order: &Order<'_>) -> i32 {
-    match try_write(order) {
+pub(super) fn write(job: &WriteJob<'_>) -> i32 {
+    match try_write(job) {
         Ok(()) => 0,
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
-            order.page.errno.store(errno, Release);
+            job.page.errno.store(errno, Release);
             1
         }
     }
 }
 
-fn try_write(order: &Order<'_>) -> std::io::Result<()> {
+fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     let begun = monotonic();
-    let mut file = File::create(order.place.folder, order.number).map_err(|error| {
-        order.page.out_of_reach.store(!error.from_launcher, Release);
+    let mut file = File::create(job.place.folder, job.number).map_err(|error| {
+        job.page.out_of_reach.store(!error.from_launcher, Release);
         std::io::Error::from_raw_os_error(error.errno)
     })?;
-    order.page.begun.store(true, Release);
-    let target = order.setting.target;
+    job.page.begun.store(true, Release);
+    let target = job.setting.target;
     let memory = target.capturer.memory();
-    let domains = order.moment.domains;
+    let domains = job.safepoint.domains;
     let symbols = Symbols::of_this_process(&memory);
-    let frozen = Frozen { target, memory, domains, symbols, epoch: order.place.epoch };
+    let view = ForkedView { target, memory, domains, symbols, epoch: job.place.epoch };
     let mut list = RootList::new();
     let regions = match target.runtime.version.family() {
         Family::Single => {
-            single::roots(&frozen, &mut list);
-            regions::single(&frozen)
+            single::roots(&view, &mut list);
+            regions::single(&view)
         }
         Family::Multicore => {
-            multicore::roots(&frozen, &mut list);
-            regions::multicore(&frozen)
+            multicore::roots(&view, &mut list);
+            regions::multicore(&view)
         }
     };
-    let none = symbol_value(&frozen, names::EPHE_NONE);
+    let none = symbol_value(&view, names::EPHE_NONE);
     let source = Source {
         regions,
         labels: list.labels,
@@ -112,7 +112,7 @@ fn try_write(order: &Order<'_>) -> std::io::Result<()> {
         ephemerons: list.ephemerons,
         ephe_none: none,
         samples: list.samples,
-        facts: facts(order, &frozen),
+        facts: facts(job, &view),
         runtime: HeapRuntime {
             reserved_header_bits: 0,
             closures: match target.runtime.version {
@@ -121,11 +121,11 @@ fn try_write(order: &Order<'_>) -> std::io::Result<()> {
             },
             continuations: target.runtime.version.family() == Family::Multicore,
         },
-        contents: order.setting.options.contents,
+        contents: job.setting.options.contents,
     };
-    let written = write_heap(&mut file, &source, &mut RuntimeDetails::new(&frozen, order.page));
+    let written = write_heap(&mut file, &source, &mut RuntimeDetails::new(&view, job.page));
     let written = written.and_then(|written| {
-        let page = order.page;
+        let page = job.page;
         page.blocks.store(written.blocks, Relaxed);
         page.bytes.store(written.bytes, Relaxed);
         page.outside.store(written.outside, Relaxed);
@@ -152,17 +152,17 @@ pub(super) fn pause(page: &Page) -> u64 {
 }
 
 /// The word at an exported variable; 0 without one. `dlsym` may not be called here.
-pub(super) fn symbol_value(frozen: &Frozen<'_>, name: &str) -> u64 {
-    let at = frozen.symbols.address(name);
-    at.and_then(|at| frozen.memory.u64(at)).unwrap_or(0)
+pub(super) fn symbol_value(view: &ForkedView<'_>, name: &str) -> u64 {
+    let at = view.symbols.address(name);
+    at.and_then(|at| view.memory.u64(at)).unwrap_or(0)
 }
 
-fn facts(order: &Order<'_>, frozen: &Frozen<'_>) -> Facts {
-    let runtime = &order.setting.target.runtime;
+fn facts(job: &WriteJob<'_>, view: &ForkedView<'_>) -> Facts {
+    let runtime = &job.setting.target.runtime;
     let mut counters: Vec<(Vec<u8>, u64)> = Vec::new();
-    for &state in frozen.domains {
+    for &state in view.domains {
         memtrail_ocaml::heap::counters::each(
-            &frozen.memory,
+            &view.memory,
             &runtime.layout,
             state,
             |name, value| match counters.iter_mut().find(|(known, _)| known == name.as_bytes()) {
@@ -172,11 +172,11 @@ fn facts(order: &Order<'_>, frozen: &Frozen<'_>) -> Facts {
         );
     }
     Facts {
-        taken_at: order.taken * 1000,
-        clock: order.moment.stopped_at,
+        taken_at: job.taken * 1000,
+        clock: job.safepoint.stopped_at,
         pause: 0,
-        number: order.number,
-        reason: match order.moment.reason {
+        number: job.number,
+        reason: match job.safepoint.reason {
             SnapshotReason::EveryMajor => Reason::Major,
             SnapshotReason::Exit => Reason::Exit,
             SnapshotReason::Signal => Reason::Signal,
@@ -185,10 +185,10 @@ fn facts(order: &Order<'_>, frozen: &Frozen<'_>) -> Facts {
             SnapshotReason::OutOfMemory => Reason::Memory,
             SnapshotReason::Program => Reason::Program,
         },
-        label: order.moment.label.unwrap_or_default().into(),
-        program: order.setting.target.arguments.first().cloned().unwrap_or_default().into_bytes(),
+        label: job.safepoint.label.unwrap_or_default().into(),
+        program: job.setting.target.arguments.first().cloned().unwrap_or_default().into_bytes(),
         runtime: runtime.version.name().into(),
-        pid: u64::from(order.place.pid),
+        pid: u64::from(job.place.pid),
         counters,
     }
 }

@@ -9,38 +9,38 @@ use memtrail_ocaml::version::Family;
 
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::{Frozen, finalisers, modules, orphans, registered, tracked};
+use super::{ForkedView, finalisers, modules, orphans, registered, tracked};
 
-pub(super) fn roots(frozen: &Frozen<'_>, list: &mut RootList) {
-    modules::add(frozen, list);
-    let stacks = Stacks::new(frozen);
-    for &state in frozen.domains {
-        domain(frozen, list, stacks.as_ref(), state);
+pub(super) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
+    modules::add(view, list);
+    let stacks = Stacks::new(view);
+    for &state in view.domains {
+        domain(view, list, stacks.as_ref(), state);
     }
-    orphans::roots(frozen, list);
+    orphans::roots(view, list);
     // C code's roots, with the modules' fields once more, and those of plugins.
-    let scanned = frozen.scan_globals(names::SCAN_GLOBAL_ROOTS);
+    let scanned = view.scan_globals(names::SCAN_GLOBAL_ROOTS);
     let rest = list.unlabelled(scanned);
     let (plugins, registered) =
-        rest.into_iter().partition(|&(slot, _)| modules::is_of_module(frozen, slot));
-    modules::add_rest(frozen, list, plugins);
-    registered::add(frozen, list, registered, frozen.domains);
-    for &state in frozen.domains {
-        let rest = list.unlabelled(frozen.scan_domain(names::DO_ROOTS, state, 1));
-        modules::add_rest(frozen, list, rest);
+        rest.into_iter().partition(|&(slot, _)| modules::is_of_module(view, slot));
+    modules::add_rest(view, list, plugins);
+    registered::add(view, list, registered, view.domains);
+    for &state in view.domains {
+        let rest = list.unlabelled(view.scan_domain(names::DO_ROOTS, state, 1));
+        modules::add_rest(view, list, rest);
     }
 }
 
-fn domain(frozen: &Frozen<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>>, state: u64) {
-    let memory = &frozen.memory;
-    let layout = &frozen.target.runtime.layout;
+fn domain(view: &ForkedView<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>>, state: u64) {
+    let memory = &view.memory;
+    let layout = &view.target.runtime.layout;
     let Some(fields) = layout.multicore() else { return };
     let id = memory.field(state, fields.id).unwrap_or(0);
     let domain = list.numbered(None, RootKind::Stack, Part::Domain, id);
     let top = Top::of_state(memory, layout, state);
     let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
 
-    let hooked = frozen.scan_hook_domain(names::SCAN_ROOTS_HOOK, state);
+    let hooked = view.scan_hook_domain(names::SCAN_ROOTS_HOOK, state);
     let mut found = Vec::new();
     // Systhreads' hook begins with the running thread's own structure.
     let running = hooked.first().map_or(0, |&(slot, _)| slot);
@@ -59,21 +59,21 @@ fn domain(frozen: &Frozen<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>>,
             if let (Some(stacks), Some(top)) = (stacks, top) {
                 stacks.add(list, label, top);
             }
-            registered::add_local(frozen, list, id, roots);
+            registered::add_local(view, list, id, roots);
         }
     } else {
         if let (Some(stacks), Some(top)) = (stacks, top) {
             stacks.add(list, domain, top);
         }
-        registered::add_local(frozen, list, id, local_roots);
+        registered::add_local(view, list, id, local_roots);
     }
     registered::add_hooked(list, hooked);
 
     let own = list.numbered(None, RootKind::Domain, Part::Domain, id);
     let slot = state + fields.dls_root;
     list.add(slot, memory.u64(slot).unwrap_or(0), own);
-    finalisers::of_domain(frozen, list, state);
-    tracked::add(frozen, list, frozen.scan_domain(names::TRACKED_MULTICORE, state, 0));
+    finalisers::of_domain(view, list, state);
+    tracked::add(view, list, view.scan_domain(names::TRACKED_MULTICORE, state, 0));
     for head in ephemerons::heads_of(memory, fields, state).into_iter().flatten() {
         ephemerons::each(memory, head, |at| list.ephemerons.push(at));
     }

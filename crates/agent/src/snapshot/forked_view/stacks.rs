@@ -7,7 +7,7 @@ use memtrail_ocaml::heap::frames::{Frame, Met, Top, Walker};
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::{names, stack};
 
-use super::Frozen;
+use super::ForkedView;
 use super::roots::RootList;
 use crate::program;
 
@@ -15,30 +15,30 @@ const LONGEST_NAME: usize = 512;
 
 /// Walks the stacks of a frozen process.
 pub(super) struct Stacks<'a> {
-    frozen: &'a Frozen<'a>,
+    view: &'a ForkedView<'a>,
     walker: Walker<'a, ThisProcess>,
 }
 
 impl<'a> Stacks<'a> {
-    pub(super) fn new(frozen: &'a Frozen<'a>) -> Option<Self> {
-        let table = frozen.target.capturer.table()?;
-        let layout = &frozen.target.runtime.layout;
-        let has = |address| table.find(&frozen.memory, address).is_some();
-        let first_frame = frozen
+    pub(super) fn new(view: &'a ForkedView<'a>) -> Option<Self> {
+        let table = view.target.capturer.table()?;
+        let layout = &view.target.runtime.layout;
+        let has = |address| table.find(&view.memory, address).is_some();
+        let first_frame = view
             .domains
             .iter()
-            .find_map(|&state| stack::first_frame(&frozen.memory, layout, state, has))
+            .find_map(|&state| stack::first_frame(&view.memory, layout, state, has))
             .unwrap_or(match &layout.stack {
                 memtrail_ocaml::layout::Stack::Single(_) => 0,
                 memtrail_ocaml::layout::Stack::Multicore(fiber) => fiber.first_frame,
             });
-        let walker = Walker { memory: &frozen.memory, layout, table, first_frame };
-        Some(Self { frozen, walker })
+        let walker = Walker { memory: &view.memory, layout, table, first_frame };
+        Some(Self { view, walker })
     }
 
     /// Adds everything that a thread's stack holds, below the thread's label.
     pub(super) fn add(&self, list: &mut RootList, thread: LabelId, top: Top) {
-        let memory = &self.frozen.memory;
+        let memory = &self.view.memory;
         // What cannot be walked is found among the roots that the runtime scans.
         let _ = self.walker.walk(top, |met| match met {
             Met::Frame(frame) => {
@@ -59,11 +59,11 @@ impl<'a> Stacks<'a> {
 
     /// A label for one frame.
     fn label(&self, list: &mut RootList, thread: LabelId, frame: &Frame) -> LabelId {
-        let memory = &self.frozen.memory;
+        let memory = &self.view.memory;
         if let Some(name) = program::label_of_frame(*memory, frame) {
             return list.labels.add(Some(thread), RootKind::Stack, Part::Frame, name, b"", 0);
         }
-        let packing = self.frozen.target.runtime.layout.packing;
+        let packing = self.view.target.runtime.layout.packing;
         // The outermost of the functions inlined into each other is the one that has the frame.
         let place =
             frame.descriptor.debuginfo(memory).and_then(|at| locations(memory, packing, at).last());
@@ -75,7 +75,7 @@ impl<'a> Stacks<'a> {
             (names::write_name(linked, &mut text), file, place.line)
         } else {
             let code = frame.descriptor.return_address;
-            let linked = self.frozen.symbols.name_at(code, &mut linked).unwrap_or_default();
+            let linked = self.view.symbols.name_at(code, &mut linked).unwrap_or_default();
             (names::demangle(linked, &mut text).unwrap_or(linked), b"", 0)
         };
         list.labels.add(Some(thread), RootKind::Stack, Part::Frame, name, file, u64::from(line))
@@ -88,7 +88,7 @@ impl<'a> Stacks<'a> {
         if fiber == 0 {
             return;
         }
-        let memory = &self.frozen.memory;
+        let memory = &self.view.memory;
         let mut value = |slot| each(memory.u64(slot).unwrap_or(0));
         let _ = self.walker.walk(Top::Multicore { fiber, registers: 0 }, |met| match met {
             Met::Frame(frame) => frame.slots(memory).for_each(&mut value),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use memtrail_ocaml::heap::NAME_OF_VALUE;
 
-use super::Frozen;
+use super::ForkedView;
 
 /// Slot and value of everything that was scanned.
 pub(super) type Scanned = Vec<(u64, u64)>;
@@ -16,7 +16,7 @@ pub(super) type Scanned = Vec<(u64, u64)>;
 static GATHERED: AtomicPtr<Scanned> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Runs `scan` and gives what it handed out.
-fn gather(scan: impl FnOnce()) -> Scanned {
+fn collect_roots(scan: impl FnOnce()) -> Scanned {
     let mut gathered = Scanned::new();
     GATHERED.store(&raw mut gathered, Relaxed);
     scan();
@@ -24,7 +24,7 @@ fn gather(scan: impl FnOnce()) -> Scanned {
     gathered
 }
 
-fn keep(slot: u64, value: u64) {
+fn collect_root(slot: u64, value: u64) {
     // SAFETY: null, or the list that `gather` waits for; one thread.
     if let Some(gathered) = unsafe { GATHERED.load(Relaxed).as_mut() } {
         gathered.push((slot, value));
@@ -32,16 +32,16 @@ fn keep(slot: u64, value: u64) {
 }
 
 extern "C" fn single(value: u64, slot: u64) {
-    keep(slot, value);
+    collect_root(slot, value);
 }
 
 extern "C" fn multicore(_: *mut c_void, value: u64, slot: u64) {
-    keep(slot, value);
+    collect_root(slot, value);
 }
 
 // OCaml 4 gives the address of the value, OCaml 5 the value.
 extern "C" fn named(_: u64, name: *const c_char) {
-    keep((name as u64).wrapping_sub(NAME_OF_VALUE), name as u64);
+    collect_root((name as u64).wrapping_sub(NAME_OF_VALUE), name as u64);
 }
 
 type Single = extern "C" fn(u64, u64);
@@ -58,7 +58,7 @@ macro_rules! function {
     };
 }
 
-impl Frozen<'_> {
+impl ForkedView<'_> {
     fn address(&self, name: &str) -> Option<u64> {
         self.symbols.address(name).filter(|&address| address != 0)
     }
@@ -68,7 +68,7 @@ impl Frozen<'_> {
         let Some(address) = self.address(name) else { return Scanned::new() };
         let scan = function!(address, unsafe extern "C" fn(Single));
         // SAFETY: reads tables that hold still.
-        gather(|| unsafe { scan(single) })
+        collect_roots(|| unsafe { scan(single) })
     }
 
     /// OCaml 4: what `caml_do_roots` hands out, without the modules' fields.
@@ -76,7 +76,7 @@ impl Frozen<'_> {
         let Some(address) = self.address(name) else { return Scanned::new() };
         let scan = function!(address, unsafe extern "C" fn(Single, c_int));
         // SAFETY: as above.
-        gather(|| unsafe { scan(single, 0) })
+        collect_roots(|| unsafe { scan(single, 0) })
     }
 
     /// OCaml 4: what the hook in the variable `name` hands out.
@@ -87,7 +87,7 @@ impl Frozen<'_> {
         }
         let scan = function!(hook, unsafe extern "C" fn(Single));
         // SAFETY: as above.
-        gather(|| unsafe { scan(single) })
+        collect_roots(|| unsafe { scan(single) })
     }
 
     /// OCaml 5: what `caml_scan_global_roots` hands out.
@@ -95,7 +95,7 @@ impl Frozen<'_> {
         let Some(address) = self.address(name) else { return Scanned::new() };
         let scan = function!(address, unsafe extern "C" fn(Multicore, *mut c_void));
         // SAFETY: as above; its lock is free while no domain runs.
-        gather(|| unsafe { scan(multicore, std::ptr::null_mut()) })
+        collect_roots(|| unsafe { scan(multicore, std::ptr::null_mut()) })
     }
 
     /// OCaml 5: what an iterator of a domain's roots hands out; `last` is its last argument.
@@ -103,7 +103,7 @@ impl Frozen<'_> {
         let Some(address) = self.address(name) else { return Scanned::new() };
         let scan = function!(address, ScanDomain);
         // SAFETY: as above.
-        gather(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state, last) })
+        collect_roots(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state, last) })
     }
 
     /// OCaml 5: what the hook in the variable `name` hands out for a domain.
@@ -114,7 +114,7 @@ impl Frozen<'_> {
         }
         let scan = function!(hook, ScanHook);
         // SAFETY: as above.
-        gather(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state) })
+        collect_roots(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state) })
     }
 
     /// Values that C code registered by name: slot, and address of the name.
@@ -122,6 +122,6 @@ impl Frozen<'_> {
         let Some(address) = self.address(name) else { return Scanned::new() };
         let scan = function!(address, unsafe extern "C" fn(Named));
         // SAFETY: as above.
-        gather(|| unsafe { scan(named) })
+        collect_roots(|| unsafe { scan(named) })
     }
 }

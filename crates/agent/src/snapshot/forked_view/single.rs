@@ -9,28 +9,28 @@ use memtrail_ocaml::version::Family;
 
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::{Frozen, finalisers, modules, registered, tracked};
+use super::{ForkedView, finalisers, modules, registered, tracked};
 
-pub(super) fn roots(frozen: &Frozen<'_>, list: &mut RootList) {
-    let Some(&state) = frozen.domains.first() else { return };
-    modules::add(frozen, list);
-    threads_and_stacks(frozen, list, state);
-    registered::add(frozen, list, frozen.scan_single(names::SCAN_GLOBAL_ROOTS), frozen.domains);
-    finalisers::of_program(frozen, list);
-    tracked::add(frozen, list, frozen.scan_single(names::TRACKED_SINGLE));
-    if let Some(head) = frozen.symbols.address(names::EPHEMERONS) {
-        ephemerons::each(&frozen.memory, head, |at| list.ephemerons.push(at));
+pub(super) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
+    let Some(&state) = view.domains.first() else { return };
+    modules::add(view, list);
+    threads_and_stacks(view, list, state);
+    registered::add(view, list, view.scan_single(names::SCAN_GLOBAL_ROOTS), view.domains);
+    finalisers::of_program(view, list);
+    tracked::add(view, list, view.scan_single(names::TRACKED_SINGLE));
+    if let Some(head) = view.symbols.address(names::EPHEMERONS) {
+        ephemerons::each(&view.memory, head, |at| list.ephemerons.push(at));
     }
     // What the runtime scans and we did not find.
-    let rest = list.unlabelled(frozen.scan_all_single(names::DO_ROOTS));
-    modules::add_rest(frozen, list, rest);
+    let rest = list.unlabelled(view.scan_all_single(names::DO_ROOTS));
+    modules::add_rest(view, list, rest);
 }
 
-fn threads_and_stacks(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
-    let memory = &frozen.memory;
-    let layout = &frozen.target.runtime.layout;
-    let stacks = Stacks::new(frozen);
-    let hooked = frozen.scan_hook_single(names::SCAN_ROOTS_HOOK);
+fn threads_and_stacks(view: &ForkedView<'_>, list: &mut RootList, state: u64) {
+    let memory = &view.memory;
+    let layout = &view.target.runtime.layout;
+    let stacks = Stacks::new(view);
+    let hooked = view.scan_hook_single(names::SCAN_ROOTS_HOOK);
     let mut found = Vec::new();
     // Systhreads' hook begins with the running thread's own structure.
     let running = hooked.first().map_or(0, |&(slot, _)| slot);
@@ -41,7 +41,7 @@ fn threads_and_stacks(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
         found.clear();
         let thread = list.numbered(None, RootKind::Stack, Part::Thread, 0);
         add_stack(list, stacks.as_ref(), thread, top);
-        registered::add_local(frozen, list, 0, local_roots);
+        registered::add_local(view, list, 0, local_roots);
         registered::add_hooked(list, hooked);
         return;
     }
@@ -56,7 +56,7 @@ fn threads_and_stacks(frozen: &Frozen<'_>, list: &mut RootList, state: u64) {
         let (top, roots) =
             if index == 0 { (top, local_roots) } else { (thread.top, thread.local_roots) };
         add_stack(list, stacks.as_ref(), label, top);
-        registered::add_local(frozen, list, id, roots);
+        registered::add_local(view, list, id, roots);
     }
     registered::add_hooked(list, hooked);
 }
