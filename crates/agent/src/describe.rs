@@ -82,7 +82,7 @@ pub(crate) fn description(
             lost: 0,
         },
         snapshots: target.options.snapshots.is_some().then(Vec::new),
-        notes: crate::early_death::note().map(str::to_owned).into_iter().collect(),
+        notes: crate::premature_dealloc::note().map(str::to_owned).into_iter().collect(),
         outcome: None,
     }
 }
@@ -99,7 +99,7 @@ pub(crate) fn info_packet(target: &Target, description: &Description) -> Vec<u8>
         start: Timestamp(description.clock.start_unix_us),
         context: target.options.context.clone(),
     };
-    let mut packet = vec![0; crate::tail::PACKET];
+    let mut packet = vec![0; crate::live_packet::PACKET];
     // Refused only by a buffer that is too small, which this is not.
     let length = write_info(&mut packet, &info, Version::V2).unwrap_or(0);
     packet.truncate(length);

@@ -11,9 +11,9 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Relaxed},
 };
 
-use crate::arm::{Armed, arm};
 use crate::environment::Injected;
-use crate::{fence, forked, recorder, runtime, start, thread};
+use crate::pending_start::{PendingStart, prepare};
+use crate::{ffi_guard, forked, recorder, runtime, start, thread};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -23,7 +23,7 @@ static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char) = constructor;
 #[unsafe(link_section = ".fini_array")]
 static DESTRUCTOR: extern "C" fn() = destructor;
 
-static ARMED: AtomicPtr<Armed> = AtomicPtr::new(std::ptr::null_mut());
+static PENDING: AtomicPtr<PendingStart> = AtomicPtr::new(std::ptr::null_mut());
 static INJECTED: AtomicPtr<Injected> = AtomicPtr::new(std::ptr::null_mut());
 /// The process whose end has been seen to.
 static ENDED: AtomicU32 = AtomicU32::new(0);
@@ -37,18 +37,18 @@ pub(crate) fn injected() -> Option<&'static Injected> {
 extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
     // SAFETY: called once, before anything is allocated: a child must not inherit a locked heap.
     unsafe { dlmalloc::enable_alloc_after_fork() };
-    fence::fenced((), || {
+    ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
-        fence::install();
+        ffi_guard::install();
         // SAFETY: the loader passes the program's arguments.
         let arguments = (0..count.max(0) as usize)
             .map(|i| unsafe { CStr::from_ptr(*arguments.add(i)) }.to_string_lossy().into_owned())
             .collect();
         let injected = Box::leak(Box::new(injected));
         INJECTED.store(injected, Relaxed);
-        if let Some(armed) = arm(injected, arguments) {
+        if let Some(pending) = prepare(injected, arguments) {
             thread::prepare();
-            ARMED.store(Box::into_raw(Box::new(armed)), Relaxed);
+            PENDING.store(Box::into_raw(Box::new(pending)), Relaxed);
         }
     });
 }
@@ -61,12 +61,12 @@ extern "C" fn destructor() {
 /// is its parent's.
 pub(crate) fn end_of_process() {
     if forked::is_owner_itself() && ENDED.swap(forked::owner(), AcqRel) != forked::owner() {
-        fence::fenced((), recorder::end_of_process);
+        ffi_guard::guarded((), recorder::end_of_process);
     }
 }
 
 fn on_readlink(path: *const c_char) {
-    if ARMED.load(Relaxed).is_null() {
+    if PENDING.load(Relaxed).is_null() {
         return;
     }
     // SAFETY: the caller's path is a C string, as the system call would demand.
@@ -74,14 +74,14 @@ fn on_readlink(path: *const c_char) {
         return;
     }
     // A program may ask for itself before it starts the runtime, which then asks again.
-    if !fence::fenced(true, runtime::is_ready) {
+    if !ffi_guard::guarded(true, runtime::is_ready) {
         return;
     }
-    let armed = ARMED.swap(std::ptr::null_mut(), AcqRel);
-    if !armed.is_null() {
+    let pending = PENDING.swap(std::ptr::null_mut(), AcqRel);
+    if !pending.is_null() {
         // SAFETY: it came from a box, and only one swap sees it.
-        let armed = unsafe { Box::from_raw(armed) };
-        fence::keeping_errno(|| fence::fenced((), || start::start(*armed)));
+        let pending = unsafe { Box::from_raw(pending) };
+        ffi_guard::keeping_errno(|| ffi_guard::guarded((), || start::start(*pending)));
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{
 
 use crate::entry::injected;
 use crate::environment::Injected;
-use crate::{fence, forked, recorder, thread};
+use crate::{ffi_guard, forked, recorder, thread};
 
 type Strings = *const *const c_char;
 
@@ -52,10 +52,10 @@ unsafe fn environment_for_next<T>(
         return with(environment);
     }
     // The dynamic linker would complain to the program's standard error.
-    if let Err(reason) = fence::keeping_errno(|| injected.can_be_loaded()) {
+    if let Err(reason) = ffi_guard::keeping_errno(|| injected.can_be_loaded()) {
         // SAFETY: as the caller promises.
         let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
-        fence::keeping_errno(|| injected.report(program.unwrap_or_default(), reason));
+        ffi_guard::keeping_errno(|| injected.report(program.unwrap_or_default(), reason));
         // SAFETY: as the caller promises.
         return with_array(|all| unsafe { injected.taken_out(environment, all) }, with);
     }
@@ -100,12 +100,12 @@ unsafe fn becoming(
 ) -> c_int {
     let recorded = recorder::is_recorded();
     if recorded {
-        fence::fenced((), recorder::before_exec);
+        ffi_guard::guarded((), recorder::before_exec);
     }
     // SAFETY: as the caller promises.
     let failed = unsafe { environment_for_next(path, environment, call) };
     if recorded {
-        fence::fenced((), recorder::after_failed_exec);
+        ffi_guard::guarded((), recorder::after_failed_exec);
     }
     failed
 }

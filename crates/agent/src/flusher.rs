@@ -3,7 +3,7 @@
 //! It takes no signals, runs none of the target's code and holds a stream's lock only while it
 //! copies one packet.
 
-use crate::fence::fenced;
+use crate::ffi_guard::guarded;
 use crate::own_thread;
 
 /// Twice a second, so that the file is never a second behind. In milliseconds.
@@ -17,5 +17,5 @@ pub(crate) fn start() {
 }
 
 extern "C" fn run() {
-    while own_thread::sleep(PERIOD) && fenced(false, crate::recorder::flush_periodically) {}
+    while own_thread::sleep(PERIOD) && guarded(false, crate::recorder::flush_periodically) {}
 }

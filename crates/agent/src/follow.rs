@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use memtrail_recording::session::State;
 
 use crate::recorder::{Recorder, report};
-use crate::{fence, forked, snapshot};
+use crate::{ffi_guard, forked, snapshot};
 
 /// How often a silent child looks whether it is a daemon now.
 const LOOK_EVERY_NS: u64 = 10_000_000;
@@ -22,7 +22,7 @@ static TAKING_OVER: AtomicBool = AtomicBool::new(false);
 /// The recording of this forked child, begun now if it is to have one.
 #[cold]
 pub(crate) fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder> {
-    fence::keeping_errno(|| {
+    ffi_guard::keeping_errno(|| {
         let now = crate::clock::monotonic();
         if !parent.target.options.children {
             if now < NEXT_LOOK.load(Relaxed) {

@@ -17,25 +17,26 @@
 #![expect(unsafe_code, reason = "lives in another program's process")]
 #![allow(unreachable_pub, reason = "what is pub here is exported to the dynamic loader")]
 
-mod arm;
 mod callstack;
 mod clock;
 mod describe;
-mod early_death;
 mod entry;
 mod environment;
 mod exec;
-mod fence;
+mod ffi_guard;
 mod flusher;
 mod folder;
 mod follow;
 mod forked;
+mod handover;
 mod heap;
+mod live_packet;
 mod lock;
-mod near;
 mod output;
 mod own_thread;
 mod patch;
+mod pending_start;
+mod premature_dealloc;
 mod private_stack;
 mod program;
 mod rate;
@@ -50,13 +51,12 @@ mod start;
 mod static_profile;
 mod stream;
 mod symbolise;
-mod tail;
 mod thread;
 mod threads;
 mod tls;
 mod trampoline;
+mod trampoline_page;
 mod value;
-mod yielding;
 
 #[global_allocator]
 static HEAP: heap::Heap = heap::Heap::new();

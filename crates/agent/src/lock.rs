@@ -22,7 +22,7 @@ use crate::tls;
 const SPINS: u32 = 200;
 /// How long it sleeps between tries.
 static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
-/// After which [`Lock::lock_soon`] gives up: a fifth of a second, in nanoseconds.
+/// After which [`Lock::try_lock_for`] gives up: a fifth of a second, in nanoseconds.
 const PATIENCE: u64 = 200_000_000;
 /// How long a thread that ends the process waits for all locks together.
 const PATIENCE_AT_THE_END: u64 = 1_000_000_000;
@@ -57,7 +57,7 @@ pub(crate) struct Lock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached only through `Held`, of which one exists at a time.
+// SAFETY: the value is reached only through `LockGuard`, of which one exists at a time.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
@@ -67,27 +67,28 @@ impl<T> Lock<T> {
 
     /// Waits as long as it takes. Only where this thread can neither hold it nor end the process.
     #[inline]
-    pub(crate) fn lock(&self) -> Held<'_, T> {
+    pub(crate) fn lock(&self) -> LockGuard<'_, T> {
         if !self.take() {
             self.wait(u64::MAX);
         }
-        Held { lock: self }
+        LockGuard { lock: self }
     }
 
     /// Like `lock`, but gives up in the end.
-    pub(crate) fn lock_soon(&self) -> Option<Held<'_, T>> {
-        (self.take() || self.wait_until(|| monotonic() + PATIENCE)).then_some(Held { lock: self })
+    pub(crate) fn try_lock_for(&self) -> Option<LockGuard<'_, T>> {
+        (self.take() || self.wait_until(|| monotonic() + PATIENCE))
+            .then_some(LockGuard { lock: self })
     }
 
     /// Like `lock`, but not for ever if this thread ends the process, and not at all if it holds the
     /// lock itself: a signal handler interrupted it, and goes on or has gone another way.
-    pub(crate) fn lock_unless_ending(&self) -> Option<Held<'_, T>> {
-        (self.take() || self.wait_until(|| u64::MAX)).then_some(Held { lock: self })
+    pub(crate) fn lock_unless_ending(&self) -> Option<LockGuard<'_, T>> {
+        (self.take() || self.wait_until(|| u64::MAX)).then_some(LockGuard { lock: self })
     }
 
     /// The lock, if nobody has it.
-    pub(crate) fn try_lock(&self) -> Option<Held<'_, T>> {
-        self.take().then_some(Held { lock: self })
+    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
+        self.take().then_some(LockGuard { lock: self })
     }
 
     #[inline]
@@ -121,11 +122,11 @@ impl<T> Lock<T> {
     }
 }
 
-pub(crate) struct Held<'a, T> {
+pub(crate) struct LockGuard<'a, T> {
     lock: &'a Lock<T>,
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for LockGuard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
@@ -134,7 +135,7 @@ impl<T> Deref for Held<'_, T> {
     }
 }
 
-impl<T> DerefMut for Held<'_, T> {
+impl<T> DerefMut for LockGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the lock is held, and `self` is borrowed exclusively.
@@ -142,7 +143,7 @@ impl<T> DerefMut for Held<'_, T> {
     }
 }
 
-impl<T> Drop for Held<'_, T> {
+impl<T> Drop for LockGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.lock.holder.store(0, Release);

@@ -12,7 +12,7 @@ use std::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::{fence, recorder, snapshot};
+use crate::{ffi_guard, recorder, snapshot};
 
 /// What such a thread does.
 pub(crate) type Run = extern "C" fn();
@@ -118,7 +118,7 @@ pub(crate) fn one_of_theirs_ends() {
         return;
     }
     MAIN_HAS_ENDED.store(1, SeqCst);
-    fence::keeping_errno(|| {
+    ffi_guard::keeping_errno(|| {
         // SAFETY: wakes who sleeps on this word of ours.
         unsafe {
             let word = MAIN_HAS_ENDED.as_ptr();
@@ -133,7 +133,7 @@ pub(crate) fn one_of_theirs_ends() {
             unsafe { libc::nanosleep(&raw const MILLISECOND, ptr::null_mut()) };
             waited += 1;
         }
-        fence::fenced((), || recorder::note(NOTE.into()));
+        ffi_guard::guarded((), || recorder::note(NOTE.into()));
     });
 }
 

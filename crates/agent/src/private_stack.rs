@@ -18,7 +18,7 @@ use std::sync::atomic::{
     compiler_fence,
 };
 
-use crate::{fence, thread, tls};
+use crate::{ffi_guard, thread, tls};
 
 /// Enough for the deepest of our work, for what the runtime does in it (part of a collection, and
 /// finalisers written in C), and for handlers of the program that interrupt it. Pages that are never
@@ -40,7 +40,7 @@ impl PrivateStack {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
         );
-        fence::keeping_errno(|| {
+        ffi_guard::keeping_errno(|| {
             // SAFETY: a fresh mapping, whose lowest part is made inaccessible; zeros are a stack that
             // is not in use.
             unsafe {

@@ -13,14 +13,14 @@ use memtrail_trace::{BlockId, DomainId};
 use crate::callstack::Capturer;
 use crate::clock::Clock;
 use crate::folder::Folder;
-use crate::lock::{self, Held, Lock};
+use crate::lock::{self, Lock, LockGuard};
 use crate::output::{Output, Part};
 use crate::rate::{Halvings, RateLog};
 use crate::runtime::Runtime;
 use crate::small_heap::SmallHeap;
 use crate::stream::Stream;
-use crate::threads::{Author, Identity, ThreadLog};
-use crate::{describe, fence, flusher, forked, relay, seeding, snapshot, tail};
+use crate::threads::{Identity, ThreadId, ThreadLog};
+use crate::{describe, ffi_guard, flusher, forked, live_packet, relay, seeding, snapshot};
 
 /// As many domains as a runtime can be built for, with room to spare (`Max_domains`).
 const DOMAINS: usize = 1024;
@@ -175,7 +175,7 @@ impl Recorder {
             seeding::seed_domain(self.target, state, domain.0);
         }
         let file = self.target.session.join(tail_name(self.pid, self.folder.image(), domain.0));
-        let memory = fence::keeping_errno(|| tail::map(Some(&file)))?;
+        let memory = ffi_guard::keeping_errno(|| live_packet::map(Some(&file)))?;
         let stream = Stream::new(self, domain, version, memory)?;
         let stream = Box::leak(Box::new(Lock::new(stream)));
         place.store(stream, Release);
@@ -185,7 +185,7 @@ impl Recorder {
 
     /// A stream, to write a sample. There is none for a thread that was interrupted while it wrote one
     /// and has not come back: the sample is left out, and counted.
-    pub(crate) fn to_write<'a>(&self, stream: &'a Lock<Stream>) -> Option<Held<'a, Stream>> {
+    pub(crate) fn to_write<'a>(&self, stream: &'a Lock<Stream>) -> Option<LockGuard<'a, Stream>> {
         let held = stream.lock_unless_ending();
         if held.is_none() {
             self.missed.fetch_add(1, Relaxed);
@@ -206,7 +206,7 @@ impl Recorder {
 
     /// Appends whole packets to the trace; false if they are lost, and with them all that follow.
     pub(crate) fn append(&self, packets: &[u8]) -> bool {
-        fence::keeping_errno(|| {
+        ffi_guard::keeping_errno(|| {
             let Some(mut output) = self.output.lock_unless_ending() else { return false };
             let failed = match output.append(&self.folder, packets) {
                 Ok(()) => return true,
@@ -232,15 +232,15 @@ impl Recorder {
 
     /// From block `id` of `domain` on, blocks are of `author`. `at_work` runs this.
     #[cold]
-    pub(crate) fn author_changes(
+    pub(crate) fn thread_changes(
         &self,
         domain: DomainId,
         id: BlockId,
-        author: Author,
+        thread_id: ThreadId,
         at_work: &mut Identity,
     ) {
         if let Some(mut threads) = self.threads.lock_unless_ending() {
-            threads.switched(&self.folder, domain, id, author, at_work);
+            threads.switched(&self.folder, domain, id, thread_id, at_work);
         }
     }
 
@@ -260,7 +260,7 @@ impl Recorder {
             return self.all_streams().count();
         }
         let now = self.clock.now();
-        let in_use = |stream: &&Lock<Stream>| match stream.lock_soon() {
+        let in_use = |stream: &&Lock<Stream>| match stream.try_lock_for() {
             Some(mut stream) => {
                 stream.flush(self, now);
                 false
@@ -288,7 +288,7 @@ impl Recorder {
     /// Notes what was seen of minor heaps since the recording began.
     fn note_small_heap(&self) {
         if self.small_heap.is_news()
-            && let Some(mut description) = self.description.lock_soon()
+            && let Some(mut description) = self.description.try_lock_for()
         {
             self.small_heap.note(&mut description);
             let _ = self.folder.save(&description);
@@ -297,7 +297,7 @@ impl Recorder {
 
     /// `passed_over` tells how many streams could not be brought to the file.
     fn note(&self, outcome: Option<Outcome>, state: FileState, passed_over: usize) {
-        let Some(mut description) = self.description.lock_soon() else { return };
+        let Some(mut description) = self.description.try_lock_for() else { return };
         self.small_heap.note(&mut description);
         if passed_over > 0 {
             description.notes.push(format!(
@@ -306,11 +306,11 @@ impl Recorder {
             ));
         }
         let (mut blocks, mut lost) = (0, self.missed.load(Relaxed));
-        for stream in self.all_streams().filter_map(Lock::lock_soon) {
+        for stream in self.all_streams().filter_map(Lock::try_lock_for) {
             blocks += stream.blocks;
             lost += stream.lost;
         }
-        if let Some(output) = self.output.lock_soon() {
+        if let Some(output) = self.output.try_lock_for() {
             description.trace.bytes = output.length();
         }
         let failure = self.failure.load(Acquire);
@@ -374,7 +374,7 @@ pub(crate) fn place() -> Option<Place> {
 /// Notes in plain words what readers of the recording should know.
 pub(crate) fn note(words: String) {
     let Some(recorder) = own() else { return };
-    let Some(mut description) = recorder.description.lock_soon() else { return };
+    let Some(mut description) = recorder.description.try_lock_for() else { return };
     description.notes.push(words);
     let _ = recorder.folder.save(&description);
 }
@@ -382,7 +382,7 @@ pub(crate) fn note(words: String) {
 /// Notes that nobody can have heap snapshots.
 pub(crate) fn without_snapshots() {
     let Some(recorder) = own() else { return };
-    let Some(mut description) = recorder.description.lock_soon() else { return };
+    let Some(mut description) = recorder.description.try_lock_for() else { return };
     description.snapshots = None;
     let _ = recorder.folder.save(&description);
 }
@@ -390,8 +390,8 @@ pub(crate) fn without_snapshots() {
 /// Notes a snapshot in the recording.
 pub(crate) fn note_snapshot(snapshot: Snapshot) {
     let Some(recorder) = own() else { return };
-    fence::keeping_errno(|| {
-        let Some(mut description) = recorder.description.lock_soon() else { return };
+    ffi_guard::keeping_errno(|| {
+        let Some(mut description) = recorder.description.try_lock_for() else { return };
         let all = description.snapshots.get_or_insert_default();
         all.push(snapshot);
         all.sort_by_key(|snapshot| snapshot.number);
@@ -415,24 +415,24 @@ pub(crate) fn flush_periodically() -> bool {
 /// Brings everything sampled so far to the file.
 pub(crate) fn flush_now() {
     if let Some(recorder) = own() {
-        fence::keeping_errno(|| recorder.flush());
+        ffi_guard::keeping_errno(|| recorder.flush());
     }
 }
 
 /// The process comes to its end.
 pub(crate) fn end_of_process() {
-    fence::keeping_errno(snapshot::end_of_process);
+    ffi_guard::keeping_errno(snapshot::end_of_process);
     if let Some(recorder) = own()
         && (!recorder.stopped.load(Relaxed) || recorder.failure.load(Acquire) != 0)
     {
-        fence::keeping_errno(|| recorder.end(Outcome::Exited { code: None }));
+        ffi_guard::keeping_errno(|| recorder.end(Outcome::Exited { code: None }));
     }
 }
 
 /// The process is about to become another program.
 pub(crate) fn before_exec() {
     if let Some(recorder) = own() {
-        fence::keeping_errno(|| {
+        ffi_guard::keeping_errno(|| {
             snapshot::before_exec();
             lock::while_ending(|| {
                 let passed_over = recorder.flush();
@@ -445,14 +445,14 @@ pub(crate) fn before_exec() {
 /// It did not.
 pub(crate) fn after_failed_exec() {
     if let Some(recorder) = own() {
-        fence::keeping_errno(|| recorder.note(None, FileState::Growing, 0));
+        ffi_guard::keeping_errno(|| recorder.note(None, FileState::Growing, 0));
     }
 }
 
 /// The program samples by itself from now on.
-pub(crate) fn give_way() {
+pub(crate) fn hand_over() {
     if let Some(recorder) = own() {
-        fence::keeping_errno(|| recorder.end(Outcome::GaveWay));
+        ffi_guard::keeping_errno(|| recorder.end(Outcome::GaveWay));
     }
 }
 

@@ -31,8 +31,8 @@ use memtrail_recording::session::Pace;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{BlockId, DomainId, Source, Words};
 
-use crate::callstack::{FRAMES_ASKED_FOR, LOST, Receipt};
-use crate::fence::fenced;
+use crate::callstack::{CaptureToken, FRAMES_ASKED_FOR, LOST};
+use crate::ffi_guard::guarded;
 use crate::patch;
 use crate::rate::{self, Arguments, Drawn, Halvings, Kept, Statics};
 use crate::recorder::{self, Recorder, Target, active};
@@ -51,7 +51,7 @@ const ALL_FRAMES: i64 = i32::MAX as i64;
 static TARGET: OnceLock<&'static Target> = OnceLock::new();
 
 /// The `AllocMinor` closure, by which a profile is known to be ours.
-pub(crate) static OURS: OnceLock<u64> = OnceLock::new();
+pub(crate) static OUR_PROFILE: OnceLock<u64> = OnceLock::new();
 
 /// Decides who captures callstacks.
 pub(crate) fn prepare(target: &'static Target) {
@@ -87,7 +87,7 @@ pub(crate) fn start(target: &'static Target) {
         })));
     let tracker = Box::leak(Box::new(Record::new(closures.each_ref().map(Closure::value))));
     let rate = Box::leak(Box::new(Float::new(target.options.rate)));
-    let _ = OURS.set(closures[0].value());
+    let _ = OUR_PROFILE.set(closures[0].value());
     let (rate, frames, tracker) = (rate.value(), block::integer(frames), tracker.value());
     let changes = target.options.pace != Pace::Constant;
     let finds = changes && !target.options.decline_samples;
@@ -127,7 +127,7 @@ unsafe extern "C" fn collect_single(
     unsafe {
         let mut buffer = Buffer { slots: *slots, capacity: *capacity as usize, length: 0 };
         let mut fill = || buffer.fill(most.max(0) as usize, index as isize, 1);
-        fenced((), || if rate::is_thinned() { fill() } else { rate::metered(fill) });
+        guarded((), || if rate::is_thinned() { fill() } else { rate::metered(fill) });
         *slots = buffer.slots;
         *capacity = buffer.capacity as isize;
         buffer.length as isize
@@ -144,7 +144,7 @@ unsafe extern "C" fn collect_multicore(
     // SAFETY: as above.
     unsafe {
         let mut buffer = Buffer { slots: *slots, capacity: *capacity, length: 0 };
-        fenced((), || rate::metered(|| buffer.fill(most, index, 0)));
+        guarded((), || rate::metered(|| buffer.fill(most, index, 0)));
         *slots = buffer.slots;
         *capacity = buffer.capacity;
         buffer.length
@@ -166,8 +166,8 @@ impl Buffer {
         if most as u64 == FRAMES_ASKED_FOR {
             if is_on() && active().is_some() {
                 let thread = thread::current();
-                let receipt = target.capturer.capture(&target.runtime, thread, index);
-                for slot in receipt.slots(rate::drawn(target, index)) {
+                let token = target.capturer.capture(&target.runtime, thread, index);
+                for slot in token.slots(rate::drawn(target, index)) {
                     self.push(target, slot);
                 }
             }
@@ -236,12 +236,12 @@ pub(crate) fn id_of(key: Value, epoch: u8) -> Option<BlockId> {
 
 /// A block was sampled. `state` is the runtime's state of the domain.
 pub(crate) extern "C" fn alloc_minor(sample: Value, state: u64) -> Value {
-    fenced(UNIT, || sampled(sample, state, Source::Minor).unwrap_or(UNIT))
+    guarded(UNIT, || sampled(sample, state, Source::Minor).unwrap_or(UNIT))
 }
 
 /// The same in the major heap.
 pub(crate) extern "C" fn alloc_major(sample: Value, state: u64) -> Value {
-    fenced(UNIT, || sampled(sample, state, Source::Major).unwrap_or(UNIT))
+    guarded(UNIT, || sampled(sample, state, Source::Major).unwrap_or(UNIT))
 }
 
 fn sampled(sample: Value, state: u64, heap: Source) -> Option<Value> {
@@ -307,30 +307,30 @@ fn write_alloc(
 ) -> Option<(BlockId, Drawn)> {
     let target = recorder.target;
     let Thread { captured, identity, .. } = &mut *thread;
-    let author = identity.author;
+    let thread_id = identity.thread_id;
     if !target.incremental.load(Relaxed) {
         target.capturer.codes_of(callstack, captured);
         let origin =
-            Origin { author, unchanged: None, expected: None, halvings: Halvings::default() };
+            Origin { thread_id, unchanged: None, expected: None, halvings: Halvings::default() };
         let mut part = recorder.to_write(recorder.stream(domain, state)?)?;
         let id = part.alloc(recorder, event, captured, origin, identity)?;
         return Some((id, Drawn::default()));
     }
-    let (mut receipt, drawn) = Receipt::read(target.capturer.memory(), callstack);
+    let (mut token, drawn) = CaptureToken::read(target.capturer.memory(), callstack);
     if let Some(index) = deferred {
-        receipt = target.capturer.capture(&target.runtime, thread, index);
+        token = target.capturer.capture(&target.runtime, thread, index);
     }
     let stack = &thread.stack;
-    let receipt = match receipt {
-        Receipt::Pending { ticket }
-            if target.capturer.is_current(ticket, author, stack.version()) =>
+    let token = match token {
+        CaptureToken::Pending { ticket }
+            if target.capturer.is_current(ticket, thread_id, stack.version()) =>
         {
-            Receipt::Current { version: stack.version(), top: None }
+            CaptureToken::Current { version: stack.version(), top: None }
         }
-        receipt => receipt,
+        token => token,
     };
     let halvings = kept.halvings.unwrap_or(drawn.halvings);
-    let id = write_received(recorder, thread, domain, state, event, receipt, halvings)?;
+    let id = write_received(recorder, thread, domain, state, event, token, halvings)?;
     Some((id, drawn))
 }
 
@@ -341,22 +341,22 @@ fn write_received(
     domain: DomainId,
     state: u64,
     event: &AllocEvent,
-    receipt: Receipt,
+    token: CaptureToken,
     halvings: Halvings,
 ) -> Option<BlockId> {
     let target = recorder.target;
     let part = recorder.stream(domain, state)?;
     let Thread { stack, identity, expected, .. } = thread;
-    let author = identity.author;
-    let elsewhere = |author, expected| Origin { author, unchanged: None, expected, halvings };
-    match receipt {
-        Receipt::Pending { ticket } => {
+    let thread_id = identity.thread_id;
+    let elsewhere = |thread_id, expected| Origin { thread_id, unchanged: None, expected, halvings };
+    match token {
+        CaptureToken::Pending { ticket } => {
             target.capturer.with_pending(ticket, |whose, codes, expected| {
-                let origin = elsewhere(whose.unwrap_or(author), expected);
+                let origin = elsewhere(whose.unwrap_or(thread_id), expected);
                 recorder.to_write(part)?.alloc(recorder, event, codes, origin, identity)
             })
         }
-        Receipt::Current { version, top } if version == stack.version() => {
+        CaptureToken::Current { version, top } if version == stack.version() => {
             let expected = expected.map(|e| top.map_or(e, |top| e.with_innermost(top)));
             let unchanged = stack.unchanged();
             let codes = stack.codes();
@@ -364,7 +364,7 @@ fn write_received(
             // An allocation of several blocks has one return address but many places: where it has
             // one, the innermost frame is not as it was seen.
             let unchanged = Some(unchanged.min(frames - usize::from(top.is_some() && frames > 0)));
-            let origin = Origin { author, unchanged, expected, halvings };
+            let origin = Origin { thread_id, unchanged, expected, halvings };
             let place = codes.last_mut().zip(top).map(|(last, top)| std::mem::replace(last, top));
             let id = recorder
                 .to_write(part)
@@ -375,8 +375,8 @@ fn write_received(
             stack.mark_seen(frames - usize::from(place.is_some()));
             id
         }
-        Receipt::Current { .. } | Receipt::Nothing => {
-            let origin = elsewhere(author, None);
+        CaptureToken::Current { .. } | CaptureToken::Nothing => {
+            let origin = elsewhere(thread_id, None);
             recorder.to_write(part)?.alloc(recorder, event, &LOST, origin, identity)
         }
     }
@@ -391,8 +391,8 @@ pub(crate) fn write_external(length: Words, samples: u64, halvings: Halvings) ->
     let domain = domain_of(target, target.capturer.memory(), state);
     let event = AllocEvent { length, samples, source: Source::External };
     let thread = thread::current();
-    let receipt = target.capturer.capture_now(&target.runtime, thread);
-    let id = write_received(recorder, thread, domain, state, &event, receipt, halvings)?;
+    let token = target.capturer.capture_now(&target.runtime, thread);
+    let id = write_received(recorder, thread, domain, state, &event, token, halvings)?;
     Some(Key { id, domain, epoch: recorder.epoch, external: true }.value())
 }
 
@@ -414,7 +414,7 @@ fn domain_of(target: &Target, memory: ThisProcess, state: u64) -> DomainId {
 
 /// A sampled block of the minor heap survived; it stays tracked.
 pub(crate) extern "C" fn promote(key: Value, state: u64) -> Value {
-    fenced(UNIT, || rate::metered(|| promoted(key, state)))
+    guarded(UNIT, || rate::metered(|| promoted(key, state)))
 }
 
 fn promoted(key: Value, state: u64) -> Value {
@@ -432,7 +432,7 @@ fn promoted(key: Value, state: u64) -> Value {
 
 /// A sampled block is gone.
 pub(crate) extern "C" fn dealloc(key: Value, state: u64) -> Value {
-    fenced(UNIT, || rate::metered(|| collected(key, state)))
+    guarded(UNIT, || rate::metered(|| collected(key, state)))
 }
 
 fn collected(key: Value, state: u64) -> Value {

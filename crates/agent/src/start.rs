@@ -10,45 +10,45 @@ use memtrail_ocaml::memory::{Memory as _, Probed};
 use memtrail_ocaml::symbols;
 use memtrail_recording::session::{CLAIM_FILE, SnapshotOptions, State};
 
-use crate::arm::{Armed, refuse};
 use crate::callstack::Capturer;
+use crate::pending_start::{PendingStart, refuse};
 use crate::recorder::{Recorder, Target, note, report, without_snapshots};
 use crate::runtime::{Runtime, symbol};
-use crate::{early_death, sampling, seeding, snapshot, yielding};
+use crate::{handover, premature_dealloc, sampling, seeding, snapshot};
 
 /// Starts recording this process, or tells the launcher why not.
-pub(crate) fn start(armed: Armed) {
-    let session = armed.session.clone();
-    if let Err(reason) = try_start(armed) {
+pub(crate) fn start(pending: PendingStart) {
+    let session = pending.session.clone();
+    if let Err(reason) = try_start(pending) {
         refuse(&session, reason, None);
     }
 }
 
-fn try_start(armed: Armed) -> Result<(), String> {
+fn try_start(pending: PendingStart) -> Result<(), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
-    let mut runtime = Runtime::find(armed.version).map_err(missing)?;
+    let mut runtime = Runtime::find(pending.version).map_err(missing)?;
     calibrate_layout(&mut runtime)?;
-    let capturer = Capturer::new(&runtime, &armed.options)
+    let capturer = Capturer::new(&runtime, &pending.options)
         .ok_or_else(|| missing(symbols::callstack::DESCRIPTORS))?;
     let target: &'static Target = Box::leak(Box::new(Target {
         runtime,
         capturer,
-        seed: armed.options.seed.unwrap_or_else(seeding::random),
-        options: armed.options,
-        session: armed.session,
+        seed: pending.options.seed.unwrap_or_else(seeding::random),
+        options: pending.options,
+        session: pending.session,
         incremental: AtomicBool::new(false),
-        arguments: armed.arguments,
+        arguments: pending.arguments,
     }));
     if !target.options.children && !claim(&target.session) {
         report(target, std::process::id(), 0, State::Passed);
         return Ok(());
     }
     sampling::prepare(target);
-    early_death::prevent(&target.runtime);
+    premature_dealloc::prevent(&target.runtime);
     Recorder::begin(target, None, 0)?;
     let snapshots = snapshot::prepare(target);
     sampling::start(target);
-    yielding::watch(target);
+    handover::watch(target);
     if let Err(reason) = snapshots {
         without_snapshots();
         // Where nobody has asked for any so far, there is nothing to say.

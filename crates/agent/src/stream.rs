@@ -7,8 +7,8 @@ use crate::callstack::{Expected, WrittenCheck};
 use crate::rate::Halvings;
 use crate::recorder::Recorder;
 use crate::symbolise::{NO_OCAML_CODE, with_locations};
-use crate::threads::{Author, Identity};
-use crate::{fence, flusher, own_thread, snapshot};
+use crate::threads::{Identity, ThreadId};
+use crate::{ffi_guard, flusher, own_thread, snapshot};
 
 type Writer = StreamWriter<&'static mut [u8]>;
 
@@ -16,7 +16,7 @@ type Writer = StreamWriter<&'static mut [u8]>;
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     /// The thread that allocated.
-    pub(crate) author: Author,
+    pub(crate) thread_id: ThreadId,
     /// Frames that are as at the thread's last event; `None` if the callstack is not the one that
     /// the thread has now.
     pub(crate) unchanged: Option<usize>,
@@ -30,11 +30,11 @@ pub(crate) struct Stream {
     writer: Writer,
     domain: DomainId,
     /// Whose the last block is.
-    author: Option<Author>,
+    thread_id: Option<ThreadId>,
     /// The rate of the last block.
     halvings: Halvings,
     /// Whose callstack the last event has, if it was the thread's own at that time.
-    last_stack: Option<Author>,
+    last_stack: Option<ThreadId>,
     /// When it was last sent to the file.
     flushed: Timestamp,
     /// Scratch: a callstack whose middle is left out.
@@ -66,7 +66,7 @@ impl Stream {
         Some(Self {
             writer,
             domain,
-            author: None,
+            thread_id: None,
             halvings: Halvings(0),
             last_stack: None,
             flushed: now,
@@ -88,7 +88,7 @@ impl Stream {
         at_work: &mut Identity,
     ) -> Option<BlockId> {
         let now = recorder.clock.now();
-        let stack_of = origin.unchanged.map(|_| origin.author);
+        let stack_of = origin.unchanged.map(|_| origin.thread_id);
         let same = std::mem::replace(&mut self.last_stack, stack_of) == stack_of;
         let unchanged = origin.unchanged.filter(|_| same).unwrap_or(0);
         let (mut stack, mut expected) = (stack, origin.expected);
@@ -135,8 +135,8 @@ impl Stream {
         if let Some(check) = &mut self.check {
             check.expect(expected);
         }
-        if self.author.replace(origin.author) != Some(origin.author) {
-            recorder.author_changes(self.domain, id, origin.author, at_work);
+        if self.thread_id.replace(origin.thread_id) != Some(origin.thread_id) {
+            recorder.thread_changes(self.domain, id, origin.thread_id, at_work);
         }
         self.blocks += 1;
         self.unwritten += 1;
@@ -151,7 +151,7 @@ impl Stream {
     fn do_without_flusher(&mut self, recorder: &Recorder, now: Timestamp) {
         if now.0.saturating_sub(self.flushed.0) >= flusher::PERIOD * 1_000 {
             self.flush(recorder, now);
-            fence::keeping_errno(snapshot::look);
+            ffi_guard::keeping_errno(snapshot::look);
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use memtrail_trace::Code;
 
-use crate::callstack::{CachedStack, Expected, Places};
-use crate::threads::{Author, Identity};
+use crate::callstack::{CachedStack, Expected, SiteCache};
+use crate::threads::{Identity, ThreadId};
 use crate::value::SomeBlock;
 use crate::{own_thread, private_stack, tls};
 
@@ -17,7 +17,7 @@ pub(crate) struct Thread {
     /// What is to be read of it, if that is checked.
     pub(crate) expected: Option<Expected>,
     /// Places of allocations that its samples fell into.
-    pub(crate) places: Places,
+    pub(crate) site_cache: SiteCache,
     /// Scratch: a callstack that the runtime captured itself.
     pub(crate) captured: Vec<Code>,
     /// The result that callbacks on this thread return.
@@ -38,8 +38,8 @@ pub(crate) struct Environment {
 
 impl Thread {
     /// Whose its blocks are.
-    pub(crate) fn author(&self) -> Author {
-        self.identity.author
+    pub(crate) fn thread_id(&self) -> ThreadId {
+        self.identity.thread_id
     }
 }
 
@@ -75,7 +75,7 @@ fn make() -> &'static mut Thread {
     unsafe {
         (&raw mut (*thread).stack).write(CachedStack::default());
         (&raw mut (*thread).expected).write(None);
-        (&raw mut (*thread).places).write(Places::default());
+        (&raw mut (*thread).site_cache).write(SiteCache::default());
         (&raw mut (*thread).captured).write(Vec::new());
         (&raw mut (*thread).some).write(SomeBlock::new());
         (&raw mut (*thread).identity).write(Identity::new());

@@ -10,18 +10,18 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use memtrail_recording::threads::HEADING;
 use memtrail_trace::{BlockId, DomainId};
 
-use crate::fence;
+use crate::ffi_guard;
 use crate::folder::Folder;
 use crate::output::{Output, Part};
 
 /// Who allocated a block: a thread's number, from 1. No other thread of the process, or of those it
 /// was forked from, ever has it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Author(pub(crate) u32);
+pub(crate) struct ThreadId(pub(crate) u32);
 
 /// A thread, as the file knows it.
 pub(crate) struct Identity {
-    pub(crate) author: Author,
+    pub(crate) thread_id: ThreadId,
     /// The process in which its name was last put down.
     introduced_in: u32,
 }
@@ -31,8 +31,8 @@ static THREADS: AtomicU32 = AtomicU32::new(0);
 impl Identity {
     /// For a thread that is new to us.
     pub(crate) fn new() -> Self {
-        let author = Author(THREADS.fetch_add(1, Relaxed).wrapping_add(1));
-        Self { author, introduced_in: 0 }
+        let thread_id = ThreadId(THREADS.fetch_add(1, Relaxed).wrapping_add(1));
+        Self { thread_id, introduced_in: 0 }
     }
 }
 
@@ -40,7 +40,7 @@ impl Identity {
 #[derive(Default)]
 pub(crate) struct ThreadLog {
     /// Whose the first block was; all are until there is a file.
-    first: Option<Author>,
+    first: Option<ThreadId>,
     output: Option<Output>,
     failed: bool,
 }
@@ -52,14 +52,14 @@ impl ThreadLog {
         folder: &Folder,
         domain: DomainId,
         id: BlockId,
-        author: Author,
+        thread_id: ThreadId,
         at_work: &mut Identity,
     ) {
-        let first = *self.first.get_or_insert(author);
-        if self.failed || self.output.is_none() && first == author && domain == DomainId(0) {
+        let first = *self.first.get_or_insert(thread_id);
+        if self.failed || self.output.is_none() && first == thread_id && domain == DomainId(0) {
             return;
         }
-        fence::keeping_errno(|| {
+        ffi_guard::keeping_errno(|| {
             let mut lines = String::new();
             if self.output.is_none() {
                 let Ok(output) = Output::create(folder, Part::Threads) else {
@@ -71,11 +71,11 @@ impl ThreadLog {
                 let _ = write!(lines, "{HEADING}\nb 0 0 {}\n", first.0);
             }
             let pid = std::process::id();
-            if author == at_work.author && at_work.introduced_in != pid {
+            if thread_id == at_work.thread_id && at_work.introduced_in != pid {
                 at_work.introduced_in = pid;
-                let _ = writeln!(lines, "t {} {} {}", author.0, gettid(), name());
+                let _ = writeln!(lines, "t {} {} {}", thread_id.0, gettid(), name());
             }
-            let _ = writeln!(lines, "b {} {} {}", domain.0, id.0, author.0);
+            let _ = writeln!(lines, "b {} {} {}", domain.0, id.0, thread_id.0);
             if let Some(output) = &mut self.output {
                 // Without the list, threads are not reported separately: the trace is whole.
                 let _ = output.append(folder, lines.as_bytes());

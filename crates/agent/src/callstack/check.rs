@@ -9,7 +9,7 @@ use memtrail_trace::{Code, Detail, Event, Follow, SampleRate, Timestamp, TraceIn
 
 use super::cached::CachedStack;
 use super::frames::Frames;
-use super::pieces::{Piece, Top};
+use super::segments::{StackSegment, Top};
 
 /// What is to be read of a callstack.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Check {
     pub(super) fn walk(
         &mut self,
         frames: &Frames,
-        running: Option<(Piece, Top)>,
+        running: Option<(StackSegment, Top)>,
         limit: usize,
         found: &mut CachedStack,
     ) -> Expected {

@@ -3,16 +3,16 @@
 //! The runtime captures a callstack by a function that it exports; a jump at its start makes it
 //! arrive here instead (`Capturer::collect`), at the very moment of the allocation, also for
 //! allocations whose callback it postpones. What the runtime then carries to the callback is not
-//! the callstack but a two-word [`Receipt`].
+//! the callstack but a two-word [`CaptureToken`].
 
 mod cached;
 mod check;
 mod frames;
 mod outermost;
 mod pending;
-mod pieces;
-mod places;
+mod segments;
 mod shown;
+mod site_cache;
 
 use std::ffi::c_void;
 
@@ -31,13 +31,13 @@ use check::Check;
 pub(crate) use check::{Expected, WrittenCheck};
 use frames::{Frames, Sizes, Step};
 use pending::PendingStacks;
-pub(crate) use places::Places;
+pub(crate) use site_cache::SiteCache;
 
 use crate::lock::Lock;
 use crate::rate::{Drawn, Halvings};
 use crate::runtime::{Runtime, symbol};
 use crate::thread::Thread;
-use crate::threads::Author;
+use crate::threads::ThreadId;
 
 /// As many frames as the sampler is told to capture: a number that no program asks for by chance, and
 /// that fits the `int` which OCaml 5 makes of it.
@@ -58,7 +58,7 @@ pub(crate) static LOST: [Code; 1] = [omitted::code(0)];
 
 /// What the runtime carries from the capture to the callback.
 #[derive(Clone, Copy)]
-pub(crate) enum Receipt {
+pub(crate) enum CaptureToken {
     /// The thread's callstack is still the one: its version, and the code of the innermost frame if
     /// it is a special one.
     Current { version: u64, top: Option<Code> },
@@ -72,7 +72,7 @@ const RECEIPT_WORDS: usize = 2;
 /// Above a version or a ticket: how the sample was drawn.
 const DRAWN: u32 = 54;
 
-impl Receipt {
+impl CaptureToken {
     /// As two slots of a callstack, tagged as integers, with how the sample was drawn.
     pub(crate) fn slots(self, drawn: Drawn) -> [Value; RECEIPT_WORDS] {
         let drawn = u64::from(drawn.halvings.0) << 1 | u64::from(drawn.last);
@@ -100,12 +100,12 @@ impl Receipt {
             let (first, drawn) = (first & ((1 << DRAWN) - 1), first >> DRAWN);
             let halvings = Halvings((drawn >> 1 & 0xf) as u8);
             let drawn = Drawn { halvings, last: drawn & 1 == 1 };
-            let receipt = match (first & 1, top) {
+            let token = match (first & 1, top) {
                 (1, _) => Self::Pending { ticket: first >> 1 },
                 (_, 0) => Self::Current { version: first >> 1, top: None },
                 (_, top) => Self::Current { version: first >> 1, top: Some(Code(top)) },
             };
-            Some((receipt, drawn))
+            Some((token, drawn))
         };
         read().unwrap_or((Self::Nothing, Drawn::default()))
     }
@@ -159,7 +159,7 @@ impl Capturer {
 
     /// What checking found, if callstacks are checked.
     pub(crate) fn checked(&self) -> Option<Checked> {
-        self.check.as_ref().and_then(Lock::lock_soon).map(|check| check.result)
+        self.check.as_ref().and_then(Lock::try_lock_for).map(|check| check.result)
     }
 
     /// Adds what was found in the trace.
@@ -186,25 +186,30 @@ impl Capturer {
     /// Captures the callstack of an allocation that is being sampled. `index` tells which of several
     /// blocks allocated at once; it is negative for allocations by C code, whose callback is
     /// postponed.
-    pub(crate) fn capture(&self, runtime: &Runtime, thread: &mut Thread, index: isize) -> Receipt {
-        let Some(frames) = self.refresh(runtime, thread) else { return Receipt::Nothing };
+    pub(crate) fn capture(
+        &self,
+        runtime: &Runtime,
+        thread: &mut Thread,
+        index: isize,
+    ) -> CaptureToken {
+        let Some(frames) = self.refresh(runtime, thread) else { return CaptureToken::Nothing };
         let version = thread.stack.version();
         if index < 0 {
-            let (author, expected) = (thread.author(), thread.expected);
+            let (thread_id, expected) = (thread.thread_id(), thread.expected);
             let pending = self.pending.lock_unless_ending();
             let ticket = pending.and_then(|mut pending| {
-                pending.keep(thread.stack.codes(), author, version, expected)
+                pending.keep(thread.stack.codes(), thread_id, version, expected)
             });
-            return ticket.map_or(Receipt::Nothing, |ticket| Receipt::Pending { ticket });
+            return ticket.map_or(CaptureToken::Nothing, |ticket| CaptureToken::Pending { ticket });
         }
-        Receipt::Current { version, top: self.place(&frames, thread, index) }
+        CaptureToken::Current { version, top: self.place(&frames, thread, index) }
     }
 
     /// Captures the callstack of a call into this library.
-    pub(crate) fn capture_now(&self, runtime: &Runtime, thread: &mut Thread) -> Receipt {
+    pub(crate) fn capture_now(&self, runtime: &Runtime, thread: &mut Thread) -> CaptureToken {
         match self.refresh(runtime, thread) {
-            Some(_) => Receipt::Current { version: thread.stack.version(), top: None },
-            None => Receipt::Nothing,
+            Some(_) => CaptureToken::Current { version: thread.stack.version(), top: None },
+            None => CaptureToken::Nothing,
         }
     }
 
@@ -224,21 +229,21 @@ impl Capturer {
     fn place(&self, frames: &Frames, thread: &mut Thread, index: isize) -> Option<Code> {
         let pc = thread.stack.codes().last().map_or(0, |code| code.0 >> 1);
         let index = u8::try_from(index).ok()?;
-        thread.places.get(pc, index, || {
+        thread.site_cache.get(pc, index, || {
             let descriptor = frames.descriptor(pc)?;
             descriptor.debuginfo_of_allocation(&self.memory, index).map(code_of_debuginfo)
         })
     }
 
     /// Whether a pending callstack is still the one that a thread has.
-    pub(crate) fn is_current(&self, ticket: u64, author: Author, version: u64) -> bool {
+    pub(crate) fn is_current(&self, ticket: u64, thread_id: ThreadId, version: u64) -> bool {
         let pending = self.pending.lock_unless_ending();
-        pending.is_some_and(|mut pending| pending.is(ticket, author, version))
+        pending.is_some_and(|mut pending| pending.is(ticket, thread_id, version))
     }
 
     /// Lets the callstack that an allocation callback is given go: the sample is declined.
     pub(crate) fn forgo(&self, callstack: Value) {
-        if let (Receipt::Pending { ticket }, _) = Receipt::read(self.memory, callstack)
+        if let (CaptureToken::Pending { ticket }, _) = CaptureToken::read(self.memory, callstack)
             && let Some(mut pending) = self.pending.lock_unless_ending()
         {
             pending.asked_for(ticket);
@@ -249,7 +254,7 @@ impl Capturer {
     pub(crate) fn with_pending<T>(
         &self,
         ticket: u64,
-        use_it: impl FnOnce(Option<Author>, &[Code], Option<Expected>) -> T,
+        use_it: impl FnOnce(Option<ThreadId>, &[Code], Option<Expected>) -> T,
     ) -> T {
         let mut pending = self.pending.lock_unless_ending();
         match pending.as_mut().and_then(|pending| pending.get(ticket)) {
@@ -272,10 +277,10 @@ impl Capturer {
         let sizes = &mut Sizes::default();
         let mut index = u8::try_from(index).ok();
         let mut next = frames.running(runtime.state());
-        while let Some((piece, top)) = next {
+        while let Some((segment, top)) = next {
             let (mut slot, mut pc) = (top.slot, top.pc);
             loop {
-                match frames.step(sizes, piece.high, slot, pc) {
+                match frames.step(sizes, segment.high, slot, pc) {
                     Step::Frame(older) => {
                         let Some(descriptor) = frames.descriptor(pc) else { return };
                         let place = index.take().and_then(|index| {
@@ -290,7 +295,7 @@ impl Capturer {
                     Step::Last | Step::Unknown => break,
                 }
             }
-            next = frames.parent(&piece);
+            next = frames.parent(&segment);
         }
     }
 

@@ -4,13 +4,13 @@ use memtrail_trace::{Code, omitted};
 
 use super::code_of_return_address;
 use super::frames::{Frame, Frames, Sizes, Step};
-use super::pieces::{Piece, Top};
+use super::segments::{StackSegment, Top};
 use crate::program;
 
 #[derive(Default)]
 pub(super) struct Outermost {
     /// The outermost piece.
-    pub(super) piece: Option<Piece>,
+    pub(super) segment: Option<StackSegment>,
     /// Frames, outermost first.
     frames: Vec<Frame>,
     codes: Vec<Code>,
@@ -24,7 +24,7 @@ impl Outermost {
     }
 
     pub(super) fn clear(&mut self) {
-        self.piece = None;
+        self.segment = None;
         self.in_piece = 0;
         self.frames.clear();
         self.codes.clear();
@@ -53,11 +53,11 @@ impl Outermost {
         &mut self,
         frames: &Frames,
         sizes: &mut Sizes,
-        (mut piece, top): (Piece, Top),
-        met: impl Iterator<Item = (Piece, Frame)>,
+        (mut segment, top): (StackSegment, Top),
+        met: impl Iterator<Item = (StackSegment, Frame)>,
     ) -> usize {
         const KEPT: usize = omitted::OUTERMOST;
-        let mut last = [(piece, (0, 0)); KEPT];
+        let mut last = [(segment, (0, 0)); KEPT];
         let mut count = 0;
         for at in met {
             last[count % KEPT] = at;
@@ -66,15 +66,15 @@ impl Outermost {
         let before = count;
         let Top { mut slot, mut pc } = top;
         loop {
-            match frames.step(sizes, piece.high, slot, pc) {
+            match frames.step(sizes, segment.high, slot, pc) {
                 Step::Frame(next) => {
-                    last[count % KEPT] = (piece, (slot, pc));
+                    last[count % KEPT] = (segment, (slot, pc));
                     count += 1;
                     (slot, pc) = next;
                 }
                 Step::Link(next) => (slot, pc) = next,
-                Step::Last | Step::Unknown => match frames.parent(&piece) {
-                    Some((parent, top)) => (piece, slot, pc) = (parent, top.slot, top.pc),
+                Step::Last | Step::Unknown => match frames.parent(&segment) {
+                    Some((parent, top)) => (segment, slot, pc) = (parent, top.slot, top.pc),
                     None => break,
                 },
             }
@@ -82,21 +82,21 @@ impl Outermost {
         let kept = count.min(KEPT);
         let label = program::label_frame();
         self.set((0..kept).map(|i| {
-            let (piece, (slot, pc)) = last[(count - 1 - i) % KEPT];
+            let (segment, (slot, pc)) = last[(count - 1 - i) % KEPT];
             let label = label.filter(|label| label.return_address == pc);
             let code = label.map(|label| label.code(frames.memory, slot));
-            (piece, (slot, pc), code.unwrap_or_else(|| code_of_return_address(pc)))
+            (segment, (slot, pc), code.unwrap_or_else(|| code_of_return_address(pc)))
         }));
         count - before
     }
 
     /// Keeps these frames, outermost first.
-    pub(super) fn set(&mut self, outermost: impl Iterator<Item = (Piece, Frame, Code)>) {
+    pub(super) fn set(&mut self, outermost: impl Iterator<Item = (StackSegment, Frame, Code)>) {
         self.clear();
         let room = self.frames.try_reserve(omitted::OUTERMOST).is_ok()
             && self.codes.try_reserve(omitted::OUTERMOST).is_ok();
-        for (piece, frame, code) in outermost.take(if room { omitted::OUTERMOST } else { 0 }) {
-            if *self.piece.get_or_insert(piece) == piece {
+        for (segment, frame, code) in outermost.take(if room { omitted::OUTERMOST } else { 0 }) {
+            if *self.segment.get_or_insert(segment) == segment {
                 self.in_piece = self.frames.len() + 1;
             }
             self.frames.push(frame);

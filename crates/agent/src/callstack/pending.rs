@@ -10,7 +10,7 @@
 use memtrail_trace::Code;
 
 use super::check::Expected;
-use crate::threads::Author;
+use crate::threads::ThreadId;
 
 /// Nodes and callstacks before which nothing is freed: 4 MiB, touched only as far as used.
 const ROOM: usize = 1 << 18;
@@ -29,7 +29,7 @@ struct Node {
 struct Entry {
     /// Its innermost frame.
     node: u32,
-    thread: Author,
+    thread: ThreadId,
     asked_for: bool,
     expected: Option<Expected>,
 }
@@ -37,7 +37,7 @@ struct Entry {
 /// Whose callstack the newest entry is.
 #[derive(Clone, Copy)]
 struct Newest {
-    thread: Author,
+    thread: ThreadId,
     version: u64,
     ticket: u64,
 }
@@ -63,7 +63,7 @@ impl PendingStacks {
     pub(crate) fn keep(
         &mut self,
         stack: &[Code],
-        thread: Author,
+        thread: ThreadId,
         version: u64,
         expected: Option<Expected>,
     ) -> Option<u64> {
@@ -108,7 +108,7 @@ impl PendingStacks {
     }
 
     /// Whether `ticket` stands for the callstack that `thread` has in `version`.
-    pub(crate) fn is(&mut self, ticket: u64, thread: Author, version: u64) -> bool {
+    pub(crate) fn is(&mut self, ticket: u64, thread: ThreadId, version: u64) -> bool {
         let current = self.newest.is_some_and(|newest| {
             newest.ticket == ticket && newest.thread == thread && newest.version == version
         });
@@ -135,7 +135,7 @@ impl PendingStacks {
 
     /// The callstack kept under `ticket`, outermost frame first, and whose it is, unless it has been
     /// given up.
-    pub(crate) fn get(&mut self, ticket: u64) -> Option<(Author, &[Code], Option<Expected>)> {
+    pub(crate) fn get(&mut self, ticket: u64) -> Option<(ThreadId, &[Code], Option<Expected>)> {
         let &Entry { mut node, thread, expected, .. } = self.entry(ticket)?;
         self.codes.clear();
         while let Some(&Node { code, older }) = self.nodes.get(node as usize) {

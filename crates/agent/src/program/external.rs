@@ -38,7 +38,7 @@ pub(super) fn alloc(bytes: u64) -> Option<Value> {
     let rate = halvings.of(target.options.rate);
     let words = bytes.div_ceil(8);
     let samples = {
-        let mut held = SAMPLER.lock_soon()?;
+        let mut held = SAMPLER.try_lock_for()?;
         let sampler = held.get_or_insert_with(|| {
             let mut numbers = SplitMix(target.seed ^ STREAM);
             let ahead = binomial::gap(rate, &mut || numbers.next());

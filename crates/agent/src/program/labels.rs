@@ -86,7 +86,7 @@ pub(super) fn value_of(name: &[u8]) -> Value {
     } else {
         name
     };
-    let Some(mut numbers) = NUMBERS.lock_soon() else { return NONE };
+    let Some(mut numbers) = NUMBERS.try_lock_for() else { return NONE };
     let known = numbers.get(name).copied();
     let number = known.unwrap_or_else(|| {
         let next = FIRST + numbers.len() as u64;

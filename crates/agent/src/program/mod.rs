@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use memtrail_ocaml::block::Value;
 
-use crate::fence::{fenced, keeping_errno};
+use crate::ffi_guard::{guarded, keeping_errno};
 use crate::recorder::{self, active};
 use crate::{sampling, snapshot};
 
@@ -76,7 +76,7 @@ static TABLE: Table = Table {
 /// not recorded.
 #[unsafe(no_mangle)]
 pub extern "C" fn memtrail_agent(version: u32) -> *const Table {
-    let recorded = fenced(false, recorder::is_recorded);
+    let recorded = guarded(false, recorder::is_recorded);
     if version == VERSION && recorded { &raw const TABLE } else { std::ptr::null() }
 }
 
@@ -90,7 +90,7 @@ unsafe fn bytes<'a>(text: *const c_char, length: usize) -> &'a [u8] {
 }
 
 unsafe extern "C" fn take_snapshot(label: *const c_char, length: usize, insist: c_int) -> c_int {
-    fenced(1, || {
+    guarded(1, || {
         let Some(target) = recorder::target() else { return 1 };
         // The string may move when domains are stopped.
         // SAFETY: the library passes a string, which does not move before.
@@ -101,7 +101,7 @@ unsafe extern "C" fn take_snapshot(label: *const c_char, length: usize, insist: 
 
 extern "C" fn sample(on: c_int) {
     static NOTED: AtomicBool = AtomicBool::new(false);
-    fenced((), || {
+    guarded((), || {
         sampling::switch(on != 0);
         if active().is_none() || on != 0 {
             return;
@@ -116,24 +116,24 @@ extern "C" fn sample(on: c_int) {
 }
 
 extern "C" fn is_sampling() -> c_int {
-    fenced(0, || c_int::from(sampling::is_on() && active().is_some()))
+    guarded(0, || c_int::from(sampling::is_on() && active().is_some()))
 }
 
 extern "C" fn external_alloc(bytes: usize) -> Value {
-    fenced(0, || external::alloc(bytes as u64).unwrap_or(0))
+    guarded(0, || external::alloc(bytes as u64).unwrap_or(0))
 }
 
 extern "C" fn external_free(token: Value) {
-    fenced((), || sampling::collect_external(token));
+    guarded((), || sampling::collect_external(token));
 }
 
 unsafe extern "C" fn label(name: *const c_char, length: usize) -> Value {
     // SAFETY: the library passes a string, which does not move while it waits for us.
-    fenced(labels::NONE, || labels::value_of(unsafe { bytes(name, length) }))
+    guarded(labels::NONE, || labels::value_of(unsafe { bytes(name, length) }))
 }
 
 extern "C" fn learn_label_frame(value: Value) -> c_int {
-    fenced(0, || {
+    guarded(0, || {
         let Some(target) = recorder::target() else { return 0 };
         let why = match labels::learn(target, value) {
             None => "the frame that keeps them is not as expected",
@@ -146,7 +146,7 @@ extern "C" fn learn_label_frame(value: Value) -> c_int {
 }
 
 unsafe extern "C" fn globals(each: EachGlobal, data: *mut c_void) {
-    fenced((), || {
+    guarded((), || {
         let Some(target) = recorder::target() else { return };
         roots::globals(target, |name, block, fields| {
             // SAFETY: the library's own function, with what it asked to be given.
@@ -156,7 +156,7 @@ unsafe extern "C" fn globals(each: EachGlobal, data: *mut c_void) {
 }
 
 unsafe extern "C" fn frames(each: EachFrame, data: *mut c_void) {
-    fenced((), || {
+    guarded((), || {
         let Some(target) = recorder::target() else { return };
         roots::frames(target, |place, slots| {
             let (name, file) = (place.function, place.file);

@@ -6,7 +6,7 @@ use memtrail_recording::rates::HEADING;
 use memtrail_trace::{BlockId, DomainId};
 
 use super::Halvings;
-use crate::fence;
+use crate::ffi_guard;
 use crate::folder::Folder;
 use crate::output::{Output, Part};
 
@@ -29,7 +29,7 @@ impl RateLog {
         if self.failed {
             return;
         }
-        fence::keeping_errno(|| {
+        ffi_guard::keeping_errno(|| {
             let mut lines = format!("r {} {} {}\n", domain.0, id.0, halvings.0);
             if self.output.is_none() {
                 let Ok(output) = Output::create(folder, Part::Rates) else {

@@ -8,7 +8,7 @@ use memtrail_recording::SnapshotReason;
 
 use super::memory_pressure::Watch;
 use super::{Safe, Setting, request, setting, single, writers};
-use crate::fence::fenced;
+use crate::ffi_guard::guarded;
 use crate::{own_thread, recorder};
 
 /// How often the file is looked for, in milliseconds.
@@ -28,7 +28,7 @@ pub(super) fn start() {
 
 /// The main domain of OCaml 5, when it waits.
 extern "C" fn stand_in() {
-    fenced((), || {
+    guarded((), || {
         if let Some(Setting { safe: Safe::Multicore(runtime), .. }) = setting() {
             runtime.serve();
         }
@@ -36,7 +36,7 @@ extern "C" fn stand_in() {
 }
 
 extern "C" fn run() {
-    fenced((), || {
+    guarded((), || {
         let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
         part_with_descriptors();
         let mut threshold = setting.options.above;

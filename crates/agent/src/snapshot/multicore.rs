@@ -23,7 +23,7 @@ use memtrail_recording::SnapshotReason;
 use super::safepoint::{self, Safepoint};
 use super::{Safe, domains, request, setting, writers};
 use crate::clock::monotonic;
-use crate::fence::fenced;
+use crate::ffi_guard::guarded;
 use crate::own_thread;
 use crate::recorder::{self, Target, note};
 use crate::runtime::symbol;
@@ -310,7 +310,7 @@ unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains:
         }
         return;
     }
-    fenced((), || {
+    guarded((), || {
         // SAFETY: null, or what `now` keeps until all domains have left.
         let wanted = unsafe { wanted.cast::<SnapshotRequest<'_>>().as_ref() };
         let reason = match wanted {
@@ -344,11 +344,11 @@ unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains:
 
 /// Pending actions are done, all is saved, anything may be done here.
 unsafe extern "C" fn interrupted() {
-    let runtime = fenced(None, runtime);
+    let runtime = guarded(None, runtime);
     if let Some(runtime) = runtime
         && request::wanted()
     {
-        fenced((), || runtime.stop_and_take(TRY_FOR));
+        guarded((), || runtime.stop_and_take(TRY_FOR));
     }
     let before = INTERRUPT_BEFORE.load(Acquire);
     if let Some(runtime) = runtime {
@@ -386,7 +386,7 @@ unsafe extern "C" fn scanning_roots(
             std::mem::transmute::<*mut c_void, ScanHook>(before)(action, flags, data, domain);
         }
     }
-    fenced((), || {
+    guarded((), || {
         let (Some(setting), Some(runtime)) = (setting(), runtime()) else { return };
         if setting.options.above.is_some() {
             let (memory, collections) =

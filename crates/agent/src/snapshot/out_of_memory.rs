@@ -15,9 +15,9 @@ use memtrail_ocaml::symbols::control;
 
 use super::{Safe, setting};
 use crate::clock::monotonic;
-use crate::fence::fenced;
-use crate::near::{self, Detour};
+use crate::ffi_guard::guarded;
 use crate::runtime::symbol;
+use crate::trampoline_page::{self, CodeHook};
 
 /// What raises the exception in the redirected function's place.
 struct Raise {
@@ -51,8 +51,8 @@ pub(super) fn prepare() -> Result<(), String> {
         return Ok(());
     }
     let ours = instead_of_raise as unsafe extern "C" fn() as *const c_void;
-    let redirected = near::page(function, &[ours]).and_then(|slots| {
-        slots.first().map_or(Ok(()), |slot| Detour::begin(function, *slot).map(|_| ()))
+    let redirected = trampoline_page::page(function, &[ours]).and_then(|slots| {
+        slots.first().map_or(Ok(()), |slot| CodeHook::begin(function, *slot).map(|_| ()))
     });
     redirected
         .map_err(|error| format!("{} cannot be redirected: {error}", control::RAISE_OUT_OF_MEMORY))
@@ -88,7 +88,7 @@ struct Jump {
 }
 
 extern "C" fn before_raise() -> Jump {
-    fenced((), || {
+    guarded((), || {
         let Some(setting) = setting() else { return };
         let (now, last) = (monotonic(), LAST.load(Relaxed));
         let rests = last != 0 && now.saturating_sub(last) < REST;

@@ -8,7 +8,7 @@ use super::fork::fork_snapshot;
 use super::writers::{self, Page, Writer};
 use super::{forked_view, setting};
 use crate::clock::monotonic;
-use crate::{fence, recorder};
+use crate::{ffi_guard, recorder};
 
 /// Snapshots begun.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -46,7 +46,7 @@ pub(super) fn refuse(reason: SnapshotReason, why: &str) {
 
 /// Takes a snapshot now. Nothing of the program may run until this returns.
 pub(super) fn take(safepoint: &Safepoint<'_>) {
-    fence::keeping_errno(|| {
+    ffi_guard::keeping_errno(|| {
         let (Some(setting), Some(place)) = (setting(), recorder::place()) else { return };
         let number = NUMBER.fetch_add(1, Relaxed) + 1;
         let taken = place.clock.now().0;

@@ -29,7 +29,7 @@ pub(super) fn install(number: c_int) {
 }
 
 extern "C" fn arrived(number: c_int) {
-    crate::fence::keeping_errno(|| {
+    crate::ffi_guard::keeping_errno(|| {
         if forked::is_owner_itself() {
             request::ask(SnapshotReason::Signal);
             return;

@@ -21,7 +21,7 @@ use memtrail_recording::session::SnapshotOptions;
 use super::safepoint::{self, Safepoint};
 use super::{Safe, guest, request, setting, writers};
 use crate::clock::monotonic;
-use crate::fence::fenced;
+use crate::ffi_guard::guarded;
 use crate::recorder::Target;
 use crate::runtime::symbol;
 
@@ -122,7 +122,7 @@ impl Runtime {
         // SAFETY: systhreads is there, whose hooks stand in the variables.
         unsafe {
             guest::visit(self.enter, self.leave, || {
-                fenced((), || self.serve());
+                guarded((), || self.serve());
             });
         }
     }
@@ -208,7 +208,7 @@ fn go_on(before: &AtomicPtr<c_void>) {
 unsafe extern "C" fn at_minor_end() {
     go_on(&MINOR_END_BEFORE);
     if request::wanted() {
-        fenced((), || {
+        guarded((), || {
             if let Some(runtime) = runtime() {
                 runtime.serve();
             }
@@ -219,7 +219,7 @@ unsafe extern "C" fn at_minor_end() {
 /// Marking is done, sweeping has not begun.
 unsafe extern "C" fn at_major() {
     go_on(&MAJOR_BEFORE);
-    fenced((), || {
+    guarded((), || {
         let (Some(setting), Some(runtime)) = (setting(), runtime()) else { return };
         let stopped_at = monotonic();
         // A collection that comes while one is being written is let pass.

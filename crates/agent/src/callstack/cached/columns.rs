@@ -2,8 +2,8 @@
 
 use super::super::code_of_return_address;
 use super::super::frames::Frame;
-use super::super::pieces::Piece;
-use super::{CachedStack, Part};
+use super::super::segments::StackSegment;
+use super::{CachedStack, Segment};
 use crate::program;
 
 impl CachedStack {
@@ -28,17 +28,17 @@ impl CachedStack {
     }
 
     /// The frames among the first `entries` entries.
-    pub(super) fn frames_to(&self, entries: usize) -> impl Iterator<Item = (Piece, Frame)> {
+    pub(super) fn frames_to(&self, entries: usize) -> impl Iterator<Item = (StackSegment, Frame)> {
         let mut links = self.links.iter().peekable();
         let mut parts = self.parts.iter().peekable();
-        let mut piece = None;
+        let mut segment = None;
         (0..entries).filter_map(move |entry| {
             while let Some(part) = parts.next_if(|part| part.start <= entry) {
-                piece = Some(part.piece);
+                segment = Some(part.segment);
             }
             let is_link = links.next_if_eq(&&entry).is_some();
             let at = (self.slots[entry], self.returns[entry]);
-            piece.filter(|_| !is_link).map(|piece| (piece, at))
+            segment.filter(|_| !is_link).map(|segment| (segment, at))
         })
     }
 
@@ -70,9 +70,9 @@ impl CachedStack {
         let mut outer = count;
         for part in self.fresh_parts.iter().rev() {
             let start = end - outer;
-            let goes_on = self.parts.last().is_some_and(|last| last.piece == part.piece);
+            let goes_on = self.parts.last().is_some_and(|last| last.segment == part.segment);
             if outer > part.start && !goes_on {
-                self.parts.push(Part { piece: part.piece, start });
+                self.parts.push(Segment { segment: part.segment, start });
             }
             outer = part.start;
         }

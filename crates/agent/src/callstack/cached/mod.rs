@@ -37,7 +37,7 @@ use memtrail_trace::{Code, omitted};
 
 use super::frames::{Frame, Frames, Sizes};
 use super::outermost::Outermost;
-use super::pieces::{Piece, Top};
+use super::segments::{StackSegment, Top};
 use super::shown::Shown;
 use crate::program::{self, LabelFrame};
 
@@ -49,8 +49,8 @@ const SHARE: usize = 512;
 const NEAR: usize = 64;
 
 #[derive(Clone, Copy)]
-struct Part {
-    piece: Piece,
+struct Segment {
+    segment: StackSegment,
     /// Its outermost entry.
     start: usize,
 }
@@ -79,7 +79,7 @@ pub(crate) struct CachedStack {
     labelled: Vec<usize>,
     /// One code a frame: the return address names the call site, or a label that stands in the frame.
     codes: Vec<Code>,
-    parts: Vec<Part>,
+    parts: Vec<Segment>,
     /// Frames that are not kept, older than the first entry.
     dropped: usize,
     /// Where some are not kept: the outermost ones.
@@ -96,7 +96,7 @@ pub(crate) struct CachedStack {
     /// pieces begin.
     fresh: Vec<Frame>,
     fresh_links: Vec<usize>,
-    fresh_parts: Vec<Part>,
+    fresh_parts: Vec<Segment>,
     /// Frame sizes met before.
     sizes: Sizes,
 }
@@ -151,7 +151,12 @@ impl CachedStack {
 
     /// Brings the callstack up to date. `limit` is the depth up to which it is shown as a whole.
     /// Without memory it is cut short.
-    pub(super) fn update(&mut self, frames: &Frames, running: Option<(Piece, Top)>, limit: usize) {
+    pub(super) fn update(
+        &mut self,
+        frames: &Frames,
+        running: Option<(StackSegment, Top)>,
+        limit: usize,
+    ) {
         let Some(running) = running else {
             self.forget();
             self.show(limit);
@@ -218,13 +223,13 @@ impl CachedStack {
     fn find_outermost(&mut self, frames: &Frames) {
         let Some(part) = self.parts.first() else { return };
         let oldest = Top { slot: self.slots[0], pc: self.returns[0] };
-        let mut met = [(part.piece, (0, 0)); omitted::OUTERMOST];
+        let mut met = [(part.segment, (0, 0)); omitted::OUTERMOST];
         let mut count = 0;
         for at in self.frames_to(self.entry_of(omitted::OUTERMOST)).skip(1) {
             met[count] = at;
             count += 1;
         }
-        let from = (part.piece, oldest);
+        let from = (part.segment, oldest);
         let met = met[..count].iter().rev().copied();
         let there = self.outermost.find(frames, &mut self.sizes, from, met);
         self.dropped = there.saturating_sub(1).max(1);
@@ -234,11 +239,11 @@ impl CachedStack {
     /// entries of which so many stay. If so, how many of the first entries were looked at.
     fn outermost_stand(&mut self, frames: &Frames, kept: usize, part: usize) -> Option<usize> {
         let whole = self.dropped == 0;
-        let first = self.parts.first().map(|part| part.piece);
-        let outermost = if whole { first } else { self.outermost.piece }?;
-        let mut piece = self.parts.get(part)?.piece;
+        let first = self.parts.first().map(|part| part.segment);
+        let outermost = if whole { first } else { self.outermost.segment }?;
+        let mut segment = self.parts.get(part)?.segment;
         for _ in 0..NEAR {
-            if piece == outermost {
+            if segment == outermost {
                 if !whole {
                     return self.outermost.stand(frames).then_some(0);
                 }
@@ -247,7 +252,7 @@ impl CachedStack {
                 let changed = frames.last_changed(&self.slots[..end], &self.returns[..end]);
                 return changed.is_none().then_some(end);
             }
-            piece = frames.parent(&piece)?.0;
+            segment = frames.parent(&segment)?.0;
         }
         Some(0)
     }
@@ -261,7 +266,7 @@ impl CachedStack {
             let mut outermost = std::mem::take(&mut self.outermost);
             let end = self.entry_of(omitted::OUTERMOST);
             let coded = self.frames_to(end).zip(&self.codes);
-            outermost.set(coded.map(|((piece, frame), &code)| (piece, frame, code)));
+            outermost.set(coded.map(|((segment, frame), &code)| (segment, frame, code)));
             self.outermost = outermost;
         }
         self.drop_oldest(self.codes.len() - 2 * WINDOW);

@@ -3,8 +3,8 @@
 use memtrail_trace::omitted;
 
 use super::super::frames::{Frames, Step};
-use super::super::pieces::{Piece, Top};
-use super::{CachedStack, End, Part, WINDOW};
+use super::super::segments::{StackSegment, Top};
+use super::{CachedStack, End, Segment, WINDOW};
 
 /// Where a walk stands among the entries that are known.
 struct Place {
@@ -13,7 +13,7 @@ struct Place {
     /// Entries of the piece under way that may be met: from `low` up to `known`.
     low: usize,
     known: usize,
-    piece: Piece,
+    segment: StackSegment,
 }
 
 impl CachedStack {
@@ -21,7 +21,7 @@ impl CachedStack {
     pub(super) fn find(
         &mut self,
         frames: &Frames,
-        running: (Piece, Top),
+        running: (StackSegment, Top),
         limit: usize,
         thorough: bool,
     ) -> End {
@@ -34,11 +34,11 @@ impl CachedStack {
     fn try_find(
         &mut self,
         frames: &Frames,
-        (piece, Top { mut slot, mut pc }): (Piece, Top),
+        (segment, Top { mut slot, mut pc }): (StackSegment, Top),
         limit: usize,
         thorough: bool,
     ) -> Option<End> {
-        let mut place = self.enter(piece, self.parts.len())?;
+        let mut place = self.enter(segment, self.parts.len())?;
         loop {
             while place.known > place.low && self.slots[place.known - 1] < slot {
                 place.known -= 1;
@@ -61,7 +61,7 @@ impl CachedStack {
                 self.note_known(&mut place, first)?;
                 (slot, pc) = (self.slots[first], self.returns[first]);
             }
-            match frames.step(&mut self.sizes, place.piece.high, slot, pc) {
+            match frames.step(&mut self.sizes, place.segment.high, slot, pc) {
                 Step::Frame(next) => {
                     if !is_known {
                         self.note(slot, pc, false)?;
@@ -81,10 +81,10 @@ impl CachedStack {
                     if !is_known {
                         self.note(slot, pc, true)?;
                     }
-                    let Some((piece, top)) = frames.parent(&place.piece) else {
+                    let Some((segment, top)) = frames.parent(&place.segment) else {
                         return Some(End::Last);
                     };
-                    place = self.enter(piece, place.parts)?;
+                    place = self.enter(segment, place.parts)?;
                     (slot, pc) = (top.slot, top.pc);
                 }
             }
@@ -92,25 +92,25 @@ impl CachedStack {
     }
 
     /// Begins with a piece. The first `parts` parts may still be met.
-    fn enter(&mut self, piece: Piece, parts: usize) -> Option<Place> {
+    fn enter(&mut self, segment: StackSegment, parts: usize) -> Option<Place> {
         self.fresh_parts.try_reserve(1).ok()?;
-        self.fresh_parts.push(Part { piece, start: self.fresh.len() });
+        self.fresh_parts.push(Segment { segment, start: self.fresh.len() });
         let candidates = self.parts.get(..parts).unwrap_or_default();
         // Mostly it is the last one, or fibers are numbered in the order in which they were made.
         let found = match candidates.last() {
-            Some(last) if last.piece == piece => Some(parts - 1),
+            Some(last) if last.segment == segment => Some(parts - 1),
             Some(_) => {
-                let at = candidates.partition_point(|part| part.piece.id < piece.id);
-                candidates.get(at).filter(|part| part.piece == piece).map(|_| at)
+                let at = candidates.partition_point(|part| part.segment.id < segment.id);
+                candidates.get(at).filter(|part| part.segment == segment).map(|_| at)
             }
             None => None,
         };
         Some(match found {
             Some(part) => {
                 let next = self.parts.get(part + 1).map_or(self.slots.len(), |next| next.start);
-                Place { parts: part, low: self.parts[part].start, known: next, piece }
+                Place { parts: part, low: self.parts[part].start, known: next, segment }
             }
-            None => Place { parts, low: 0, known: 0, piece },
+            None => Place { parts, low: 0, known: 0, segment },
         })
     }
 
@@ -160,11 +160,11 @@ impl CachedStack {
         if link > at.start {
             return frames.link_holds(self.slots[link], older);
         }
-        let parent = frames.parent(&at.piece);
+        let parent = frames.parent(&at.segment);
         match (older, part.checked_sub(1).and_then(|part| self.parts.get(part))) {
             (Some((slot, pc)), Some(outer)) => {
                 *part -= 1;
-                parent == Some((outer.piece, Top { slot, pc }))
+                parent == Some((outer.segment, Top { slot, pc }))
             }
             _ => parent.is_none() && frames.link_holds(self.slots[link], None),
         }
@@ -177,14 +177,14 @@ impl CachedStack {
             while self.parts.get(part).is_some_and(|at| at.start > entry) {
                 part -= 1;
                 self.fresh_parts.try_reserve(1).ok()?;
-                let piece = self.parts[part].piece;
-                self.fresh_parts.push(Part { piece, start: self.fresh.len() });
+                let segment = self.parts[part].segment;
+                self.fresh_parts.push(Segment { segment, start: self.fresh.len() });
             }
             let link = self.links.binary_search(&entry).is_ok();
             self.note(self.slots[entry], self.returns[entry], link)?;
         }
         let at = *self.parts.get(part)?;
-        *place = Place { parts: part, low: at.start, known: first, piece: at.piece };
+        *place = Place { parts: part, low: at.start, known: first, segment: at.segment };
         Some(())
     }
 

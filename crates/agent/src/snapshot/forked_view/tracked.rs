@@ -7,7 +7,7 @@ use memtrail_ocaml::memprof;
 use super::ForkedView;
 use super::roots::{RootList, is_pointer};
 use super::scan::Scanned;
-use crate::sampling::{self, OURS};
+use crate::sampling::{self, OUR_PROFILE};
 
 /// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
 pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) {
@@ -16,7 +16,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) 
     for (slot, value) in scanned {
         if is_pointer(value) {
             // Our own profile is no block of the program's.
-            let ours = OURS.get().copied().unwrap_or(0);
+            let ours = OUR_PROFILE.get().copied().unwrap_or(0);
             if memprof::is_profile_of(&view.memory, value, ours) {
                 continue;
             }

@@ -148,12 +148,12 @@ fn with_jump(function: u64, slot: u64, original: u64) -> Option<u64> {
 
 /// A function that is redirected, and can be given back at any time.
 #[derive(Clone, Copy)]
-pub(crate) struct Detour {
+pub(crate) struct CodeHook {
     function: u64,
     original: u64,
 }
 
-impl Detour {
+impl CodeHook {
     /// Redirects a function to a slot of a page. Only while the process has one thread.
     pub(crate) fn begin(function: *mut c_void, slot: u64) -> io::Result<Self> {
         let function = function as u64;

@@ -8,7 +8,7 @@ use super::frames::Frames;
 
 /// A contiguous stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct StackSegment {
     /// Address of the runtime's record of it; 0 where there is only one.
     pub(super) stack: u64,
     /// The runtime's number for it, as addresses are reused.
@@ -29,12 +29,12 @@ pub(super) struct Top {
 impl Frames<'_> {
     /// The piece that runs, in the domain whose state stands at `state`; `None` if no OCaml code
     /// does.
-    pub(super) fn running(&self, state: u64) -> Option<(Piece, Top)> {
+    pub(super) fn running(&self, state: u64) -> Option<(StackSegment, Top)> {
         match self.layout.state.family {
             FamilyState::Single(single) => {
                 let sp = self.memory.field(state, single.bottom_of_stack)?;
                 let pc = self.memory.field(state, single.last_return_address)?;
-                let whole = Piece { stack: 0, id: 0, high: u64::MAX };
+                let whole = StackSegment { stack: 0, id: 0, high: u64::MAX };
                 (sp != 0).then(|| (whole, Top { slot: sp.wrapping_sub(8), pc }))
             }
             FamilyState::Multicore(multicore) => {
@@ -44,12 +44,12 @@ impl Frames<'_> {
     }
 
     /// The piece below: the one that goes on when this one ends.
-    pub(super) fn parent(&self, piece: &Piece) -> Option<(Piece, Top)> {
+    pub(super) fn parent(&self, segment: &StackSegment) -> Option<(StackSegment, Top)> {
         let Stack::Multicore(fiber) = self.layout.stack else { return None };
-        self.fiber(self.memory.field(piece.high, fiber.handler_parent)?)
+        self.fiber(self.memory.field(segment.high, fiber.handler_parent)?)
     }
 
-    fn fiber(&self, stack: u64) -> Option<(Piece, Top)> {
+    fn fiber(&self, stack: u64) -> Option<(StackSegment, Top)> {
         let Stack::Multicore(fiber) = self.layout.stack else { return None };
         if stack == 0 {
             return None;
@@ -59,6 +59,6 @@ impl Frames<'_> {
         let slot = sp.checked_sub(8)?;
         let pc = self.memory.u64(slot)?;
         let id = self.memory.field(stack, fiber.id)?;
-        Some((Piece { stack, id, high }, Top { slot, pc }))
+        Some((StackSegment { stack, id, high }, Top { slot, pc }))
     }
 }

@@ -11,7 +11,7 @@ use crate::relay;
 use crate::runtime::version;
 
 /// What is needed to start when the runtime is ready.
-pub(crate) struct Armed {
+pub(crate) struct PendingStart {
     pub(crate) options: Options,
     pub(crate) session: PathBuf,
     pub(crate) version: Version,
@@ -20,7 +20,7 @@ pub(crate) struct Armed {
 
 /// Looks at the process. Programs that are not OCaml's keep the launcher's variables, for the
 /// programs that they start or become; others do not see them, unless children are recorded too.
-pub(crate) fn arm(injected: &Injected, arguments: Vec<String>) -> Option<Armed> {
+pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<PendingStart> {
     relay::map(&injected.session);
     let version = match version() {
         Err(Refusal::NoRuntime) => return None,
@@ -37,7 +37,7 @@ pub(crate) fn arm(injected: &Injected, arguments: Vec<String>) -> Option<Armed> 
     let reason = match version {
         Ok(version) if version.can_sample() => {
             let session = injected.session.clone();
-            return Some(Armed { options, session, version, arguments });
+            return Some(PendingStart { options, session, version, arguments });
         }
         Ok(version) => format!("the runtime of OCaml {version} cannot sample allocations"),
         Err(refusal) => refusal.to_string(),

@@ -23,12 +23,12 @@ use memtrail_ocaml::block::{self, UNIT, Value};
 use memtrail_ocaml::layout::FamilyState;
 use memtrail_ocaml::{Family, Memory as _, memprof, symbols};
 
-use crate::fence::fenced;
+use crate::ffi_guard::guarded;
 use crate::lock::Lock;
-use crate::near::{self, Detour};
 use crate::recorder::{self, Target};
 use crate::runtime::symbol;
-use crate::sampling::OURS;
+use crate::sampling::OUR_PROFILE;
+use crate::trampoline_page::{self, CodeHook};
 
 /// What `caml_memprof_stop` says when nothing runs: 4.11 to 4.14, and 5.3 and later.
 const NOT_STARTED: &CStr = c"Gc.Memprof.stop: not started.";
@@ -40,7 +40,7 @@ struct Guard {
     /// `caml_failwith`.
     raise: u64,
     collection: Option<Collection>,
-    detours: Vec<Detour>,
+    hooks: Vec<CodeHook>,
 }
 
 /// Whose the sampler is.
@@ -66,17 +66,19 @@ pub(crate) fn watch(target: &'static Target) -> bool {
         (stop, instead_of_stop as unsafe extern "C" fn() as *const c_void),
         (asks, instead_of_is_sampling as extern "C" fn(Value) -> Value as *const c_void),
     ];
-    let Ok(slots) = near::page(start, &redirected.map(|(_, ours)| ours)) else { return false };
-    let detours: Option<Vec<_>> = redirected
+    let Ok(slots) = trampoline_page::page(start, &redirected.map(|(_, ours)| ours)) else {
+        return false;
+    };
+    let hooks: Option<Vec<_>> = redirected
         .iter()
         .zip(slots)
         .filter(|((theirs, _), _)| !theirs.is_null())
-        .map(|((theirs, _), slot)| Detour::begin(*theirs, slot).ok())
+        .map(|((theirs, _), slot)| CodeHook::begin(*theirs, slot).ok())
         .collect();
-    let Some(detours) = detours.filter(|_| !raise.is_null()) else { return false };
+    let Some(hooks) = hooks.filter(|_| !raise.is_null()) else { return false };
     let (stop, raise) = (stop as u64, raise as u64);
     let collection = Collection::find(target);
-    GUARD.set(Guard { target, stop, raise, collection, detours }).is_ok()
+    GUARD.set(Guard { target, stop, raise, collection, hooks }).is_ok()
 }
 
 /// Stands in for `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
@@ -89,24 +91,24 @@ unsafe extern "C" fn instead_of_start() {
         "push rsi",
         "push rdx",
         "mov rdi, rsp",
-        "call {give_way}",
+        "call {hand_over}",
         "pop rdx",
         "pop rsi",
         "pop rdi",
         "jmp rax",
-        give_way = sym give_way,
+        hand_over = sym hand_over,
     );
     #[cfg(target_arch = "aarch64")]
     naked_asm!(
         "stp x2, x1, [sp, #-32]!",
         "stp x0, x30, [sp, #16]",
         "mov x0, sp",
-        "bl {give_way}",
+        "bl {hand_over}",
         "mov x16, x0",
         "ldp x0, x30, [sp, #16]",
         "ldp x2, x1, [sp], #32",
         "br x16",
-        give_way = sym give_way,
+        hand_over = sym hand_over,
     );
 }
 
@@ -178,14 +180,14 @@ struct Arguments {
 ///
 /// # Safety
 /// Called in place of `caml_memprof_start`, with its arguments.
-unsafe extern "C" fn give_way(arguments: *mut Arguments) -> u64 {
+unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
     let nowhere = nothing as *const () as u64;
     let Some(guard) = GUARD.get() else { return nowhere };
     let target = guard.target;
     let mut progress = PROGRESS.lock();
     let first = *progress == Progress::Ours;
     if first {
-        fenced((), recorder::give_way);
+        guarded((), recorder::hand_over);
         match &guard.collection {
             Some(collection) => collection.install_hook(),
             // Second best; nothing to do in OCaml 4.
@@ -204,7 +206,7 @@ unsafe extern "C" fn give_way(arguments: *mut Arguments) -> u64 {
         if let Some(collection) = &guard.collection {
             collection.remove_hook();
         }
-        if guard.detours.iter().any(|detour| detour.end().is_err()) {
+        if guard.hooks.iter().any(|hook| hook.end().is_err()) {
             return nowhere;
         }
         *progress = Progress::Theirs;
@@ -286,7 +288,7 @@ impl Collection {
 /// Runs in each domain as it begins a minor collection, while all others are stopped too.
 extern "C" fn as_each_begins() {
     let Some(guard) = GUARD.get() else { return };
-    fenced((), || stop_ours(guard.target));
+    guarded((), || stop_ours(guard.target));
     let previous = guard.collection.as_ref().map(|collection| collection.previous.load(SeqCst));
     if let Some(previous) = previous.filter(|previous| !previous.is_null()) {
         // SAFETY: what the runtime would have called.
@@ -302,7 +304,7 @@ fn stop_ours(target: &Target) {
         .memprof
         .and_then(|offset| memory.field(target.runtime.state(), offset))
         .and_then(|domain| memory.field(domain, memprof::domain::PROFILE));
-    if let (Some(profile), Some(&ours)) = (profile, OURS.get())
+    if let (Some(profile), Some(&ours)) = (profile, OUR_PROFILE.get())
         && memprof::is_profile_of(&memory, profile, ours)
     {
         let status = (profile + memprof::profile::STATUS * 8) as *mut Value;

@@ -8,15 +8,15 @@ use memtrail_trace::Code;
 const KEPT: usize = 128;
 
 /// Answers met before, one thread's.
-pub(crate) struct Places([(u64, Option<Code>); KEPT]);
+pub(crate) struct SiteCache([(u64, Option<Code>); KEPT]);
 
-impl Default for Places {
+impl Default for SiteCache {
     fn default() -> Self {
         Self([(0, None); KEPT])
     }
 }
 
-impl Places {
+impl SiteCache {
     /// The code for the block at `index` of those allocated at `pc`, found by `find` if it is new.
     #[inline]
     pub(super) fn get(

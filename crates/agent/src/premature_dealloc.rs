@@ -23,9 +23,9 @@ use std::sync::OnceLock;
 
 use memtrail_ocaml::{Version, symbols};
 
-use crate::near;
 use crate::patch::{size_of_function, write_code};
 use crate::runtime::{Runtime, symbol};
+use crate::trampoline_page;
 
 const NOTE: &str = "with several domains, sampled blocks that live on may be reported as collected in \
      the minor heap (ocaml/ocaml#14057): the runtime's code is not as expected, and was left alone";
@@ -85,7 +85,7 @@ fn mend() -> Option<()> {
         return None;
     }
     let ours: OfDomain = instead_of_update_last;
-    let slot = *near::page(after_minor, &[ours as *const c_void]).ok()?.first()?;
+    let slot = *trampoline_page::page(after_minor, &[ours as *const c_void]).ok()?.first()?;
     let distance = i32::try_from(slot as i64 - (late + CALL) as i64).ok()?;
     // SAFETY: the runtime declares both `void f(caml_domain_state *)`.
     let functions = unsafe {
