@@ -43,10 +43,10 @@ pub fn read(bytes: &[u8]) {
 fn analyse(snapshot: Snapshot<'_>) {
     use crate::query;
     let Ok(heap) = query::Heap::new(snapshot, 1) else { return };
-    let kept = heap.graph.held(crate::graph::EVERYTHING);
+    let kept = heap.graph.held(crate::graph::SUPER_ROOT);
     let histogram = query::histogram(&heap).expect("sections that were read before");
     assert_eq!(kept.bytes(), histogram.bytes);
-    let reached = heap.graph.reach(&[crate::graph::EVERYTHING]);
+    let reached = heap.graph.reach(&[crate::graph::SUPER_ROOT]);
     assert_eq!(reached.words, kept);
     for block in (0..heap.snapshot.blocks().min(50)).map(crate::BlockIndex) {
         let path = query::path(&heap, block).expect("sections that were read before");
@@ -57,7 +57,7 @@ fn analyse(snapshot: Snapshot<'_>) {
     let all = query::RetainedGroup {
         blocks: (0..heap.snapshot.blocks()).step_by(3).map(crate::BlockIndex).collect(),
         kinds: histogram.rows.first().map(|row| row.kind.clone()).into_iter().collect(),
-        holders: Vec::new(),
+        root_nodes: Vec::new(),
     };
     let freed = query::retained(&heap, &all).expect("sections that were read before");
     let in_heap = freed.bytes.0 - freed.static_bytes.0;

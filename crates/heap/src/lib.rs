@@ -9,14 +9,14 @@ pub mod fuzz;
 #[cfg(feature = "analysis")]
 pub mod graph;
 mod label;
+#[cfg(all(feature = "analysis", feature = "mmap"))]
+mod mapped_arena;
 #[doc(hidden)]
 pub mod model;
 #[cfg(feature = "analysis")]
 pub mod query;
 pub mod read;
 pub mod redact;
-#[cfg(all(feature = "analysis", feature = "mmap"))]
-mod scratch;
 pub mod tag;
 mod units;
 mod wire;

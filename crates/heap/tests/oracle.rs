@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use memtrail_heap::graph::{Graph, Holder, HolderId, Node};
+use memtrail_heap::graph::{Graph, Node, RootNode, RootNodeId};
 use memtrail_heap::model::{Heap, Made, Value, shared};
 use memtrail_heap::query;
 use memtrail_heap::read::{Snapshot, Strength};
@@ -422,11 +422,11 @@ fn check(plan: &Plan, slots: bool, threads: usize) -> Result<(), TestCaseError> 
         _ => (0, 0),
     };
     let to_node = |place: Place| match place {
-        Place::Everything => Node::Holder(HolderId(0)),
-        Place::Kind => Node::Holder(graph.holders().kind(RootKind::Global)),
-        Place::Static => Node::Holder(graph.holders().kind(RootKind::Static)),
-        Place::Finalisers => Node::Holder(graph.holders().kind(RootKind::Finaliser)),
-        Place::Label(id) => Node::Holder(graph.holders().label(LabelId(id as u32))),
+        Place::Everything => Node::RootNode(RootNodeId(0)),
+        Place::Kind => Node::RootNode(graph.root_nodes().kind(RootKind::Global)),
+        Place::Static => Node::RootNode(graph.root_nodes().kind(RootKind::Static)),
+        Place::Finalisers => Node::RootNode(graph.root_nodes().kind(RootKind::Finaliser)),
+        Place::Label(id) => Node::RootNode(graph.root_nodes().label(LabelId(id as u32))),
         Place::Block(block) => Node::Block(BlockIndex(numbers[block])),
         Place::Owner(owner) => {
             let place = owners.iter().position(|known| *known == owner).unwrap();
@@ -460,10 +460,18 @@ fn check(plan: &Plan, slots: bool, threads: usize) -> Result<(), TestCaseError> 
         let external = Bytes(freed().map(|size| size.1).sum());
         let freed: u64 = freed().map(|size| size.0).sum();
         match to_node(*place) {
-            Node::Holder(holder) => {
-                prop_assert!(!matches!(graph.holders().get(holder), Holder::Kind(RootKind::Other)));
-                prop_assert_eq!(graph.held(holder), Words(freed), "retained by {:?}", place);
-                prop_assert_eq!(graph.held_external(holder), external, "retained by {:?}", place);
+            Node::RootNode(root_node) => {
+                prop_assert!(!matches!(
+                    graph.root_nodes().get(root_node),
+                    RootNode::Kind(RootKind::Other)
+                ));
+                prop_assert_eq!(graph.held(root_node), Words(freed), "retained by {:?}", place);
+                prop_assert_eq!(
+                    graph.held_external(root_node),
+                    external,
+                    "retained by {:?}",
+                    place
+                );
             }
             Node::Block(block) if all.contains(place) => {
                 let mine = graph.retained(block).map_or(size(place).0, |words| words.0);
@@ -521,7 +529,7 @@ fn check_group(plan: &Plan, gone: &[bool], labels: &[bool]) -> Result<(), TestCa
         without.insert(Place::Block(block));
     }
     for label in (0..plan.labels.len()).filter(|label| labels[*label]) {
-        group.holders.push(heap.graph.holders().label(LabelId(label as u32)));
+        group.root_nodes.push(heap.graph.root_nodes().label(LabelId(label as u32)));
         without.insert(Place::Label(label));
     }
     let left = oracle.left(&plan, &without);

@@ -1,6 +1,6 @@
 //! Questions to a heap that is known block by block.
 
-use memtrail_heap::graph::{EVERYTHING, Graph, Node};
+use memtrail_heap::graph::{Graph, Node, SUPER_ROOT};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
     Growth, Heap, RetainedGroup, RootRow, Summary, diff, disjoint_paths, dominated, everything,
@@ -118,11 +118,11 @@ fn roots_retain_what_only_they_keep() {
         let module = Bytes(32);
         let everything = everything(heap);
         assert_eq!(everything.retained, Bytes(all + module.0));
-        assert_eq!(everything.together, Bytes(24 + text(9)));
-        let external = (everything.retained_external, everything.together_external);
+        assert_eq!(everything.jointly_retained, Bytes(24 + text(9)));
+        let external = (everything.retained_external, everything.jointly_retained_external);
         assert_eq!(external, (Bytes(4096), Bytes(0)));
-        assert_eq!((frame.together, field.together), (Bytes(0), Bytes(0)));
-        assert_eq!(frame.part_of, heap.graph.holders().label(thread_of(&rows)));
+        assert_eq!((frame.jointly_retained, field.jointly_retained), (Bytes(0), Bytes(0)));
+        assert_eq!(frame.part_of, heap.graph.root_nodes().label(thread_of(&rows)));
 
         let (by_reach, left_out) = roots_by_reach(heap, Bytes(1), None, 2);
         assert_eq!(left_out, rows.len() - 2);
@@ -130,8 +130,8 @@ fn roots_retain_what_only_they_keep() {
         assert!(by_reach.is_sorted_by(|a, b| reached(a) >= reached(b)));
         assert!(rows.iter().all(|row| reached(row) <= reached(&by_reach[0])));
 
-        let holders = heap.graph.holders();
-        let both = shared(heap, holders.label(known.field), holders.label(known.frame));
+        let root_nodes = heap.graph.root_nodes();
+        let both = shared(heap, root_nodes.label(known.field), root_nodes.label(known.frame));
         assert_eq!(both.names[1], "Feed.serve (feed.ml:12)");
         assert_eq!(both.common, Bytes(24 + text(9)));
     });
@@ -159,12 +159,12 @@ fn histogram_counts_by_kind() {
 fn children_are_grouped_by_kind() {
     let known = known(3);
     with(&known.model, |heap| {
-        let top = dominated(heap, Node::Holder(EVERYTHING)).unwrap();
+        let top = dominated(heap, Node::RootNode(SUPER_ROOT)).unwrap();
         // The last cell hangs from nothing less than everything.
         assert_eq!(top.groups.len(), 1);
         assert_eq!(top.groups[0].largest, number(&known.model, known.cells[2]));
         assert_eq!(
-            top.holders.iter().map(|row| row.1.as_str()).collect::<Vec<_>>(),
+            top.root_nodes.iter().map(|row| row.1.as_str()).collect::<Vec<_>>(),
             ["stack", "global", "static"]
         );
         let pair = dominated(heap, Node::Block(number(&known.model, known.pair))).unwrap();
@@ -233,12 +233,12 @@ fn groups_retain_more_than_their_sum() {
         let cell = of(RetainedGroup { blocks: vec![first], ..RetainedGroup::default() });
         assert_eq!((cell.blocks, cell.bytes, cell.retained), (1, Bytes(24), list));
         // Without the module and the frame, the last cell goes as well.
-        let holders = heap.graph.holders();
+        let root_nodes = heap.graph.root_nodes();
         let both = of(RetainedGroup {
-            holders: vec![holders.label(known.field), holders.label(known.frame)],
+            root_nodes: vec![root_nodes.label(known.field), root_nodes.label(known.frame)],
             ..RetainedGroup::default()
         });
-        let frame = heap.graph.held(holders.label(known.frame)).bytes();
+        let frame = heap.graph.held(root_nodes.label(known.frame)).bytes();
         assert_eq!(both.retained, list + Bytes(24 + 24) + frame);
         assert_eq!((both.blocks, both.retained_external), (0, Bytes(4096)));
         let strings = of(RetainedGroup {
@@ -361,8 +361,8 @@ fn an_index_read_again_says_the_same() {
         assert_eq!(graph.toward_root(block), again.toward_root(block));
         assert_eq!(graph.external(block), again.external(block));
     }
-    let holders = [again.holders().label(known.field)];
-    assert_eq!(graph.reach(&holders).words, again.reach(&holders).words);
+    let root_nodes = [again.root_nodes().label(known.field)];
+    assert_eq!(graph.reach(&root_nodes).words, again.reach(&root_nodes).words);
     let file = std::env::temp_dir().join(format!("index-{}", std::process::id()));
     std::fs::write(&file, &index).unwrap();
     let mapped = Graph::open_index(&snapshot, &file).unwrap();
@@ -373,7 +373,7 @@ fn an_index_read_again_says_the_same() {
         assert_eq!(graph.external(block), mapped.external(block));
         assert_eq!(graph.toward_root(block), mapped.toward_root(block));
     }
-    assert_eq!(graph.reach(&holders).words, mapped.reach(&holders).words);
+    assert_eq!(graph.reach(&root_nodes).words, mapped.reach(&root_nodes).words);
 
     // Of another snapshot, damaged, or cut off: not read.
     let other = self::known(999).model.bytes();

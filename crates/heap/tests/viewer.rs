@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use memtrail_heap::graph::{EVERYTHING, HolderId, Node};
+use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
     self, Catalogue, Form, Heap, ShapeId, Shapes, Summary, block, referrers, sampled,
@@ -77,16 +77,16 @@ fn above(heap: &Heap<'_>, block: BlockIndex) -> Vec<Node> {
 }
 
 /// The holder that a block is below, and the kinds from there down to it, repetitions once.
-fn shape(heap: &Heap<'_>, catalogue: &Catalogue, block: BlockIndex) -> (HolderId, Vec<String>) {
-    let (mut kinds, mut holder) = (Vec::new(), EVERYTHING);
+fn shape(heap: &Heap<'_>, catalogue: &Catalogue, block: BlockIndex) -> (RootNodeId, Vec<String>) {
+    let (mut kinds, mut root_node) = (Vec::new(), SUPER_ROOT);
     for node in above(heap, block).into_iter().rev() {
         match node {
-            Node::Holder(below) => holder = below,
+            Node::RootNode(below) => root_node = below,
             Node::Block(block) => kinds.push(catalogue.name(catalogue.kind(block)).to_owned()),
         }
     }
     kinds.dedup();
-    (holder, kinds)
+    (root_node, kinds)
 }
 
 proptest! {
@@ -123,8 +123,8 @@ proptest! {
                 let few = referrers(heap, index, 1).unwrap();
                 prop_assert_eq!((few.0, &few.1[..]), (count, &found[..found.len().min(1)]));
                 let roots = heap.snapshot.roots.iter().filter(|root| root.block == index).count();
-                let holders = found.iter().filter(|one| matches!(one.from, Node::Holder(_)));
-                prop_assert_eq!(holders.count(), roots);
+                let root_nodes = found.iter().filter(|one| matches!(one.from, Node::RootNode(_)));
+                prop_assert_eq!(root_nodes.count(), roots);
                 for one in found {
                     if let Node::Block(from) = one.from {
                         backward.insert((from, one.field, index));
@@ -141,7 +141,7 @@ proptest! {
         with(&plan, |heap| {
             let catalogue = Catalogue::new(heap).unwrap();
             let shapes = Shapes::new(heap, &catalogue);
-            let mut expected: BTreeMap<(HolderId, Vec<String>), (Words, u64)> = BTreeMap::new();
+            let mut expected: BTreeMap<(RootNodeId, Vec<String>), (Words, u64)> = BTreeMap::new();
             for block in alive(heap) {
                 let sum = expected.entry(shape(heap, &catalogue, block)).or_default();
                 sum.0.0 += catalogue.size(block).0;
@@ -150,9 +150,9 @@ proptest! {
             let mut found = BTreeMap::new();
             for number in 0..shapes.len() as u32 {
                 let (mut kinds, mut at) = (Vec::new(), ShapeId(number));
-                let holder = loop {
+                let root_node = loop {
                     match shapes.get(at).form {
-                        Form::Holder(holder) => break holder,
+                        Form::RootNode(root_node) => break root_node,
                         Form::Kind(kind) => kinds.push(catalogue.name(kind).to_owned()),
                         _ => prop_assert!(false, "no such shape in a small heap"),
                     }
@@ -164,7 +164,7 @@ proptest! {
                     shapes.children(ShapeId(number)).iter().map(|c| shapes.get(*c).retained.0).sum();
                 prop_assert_eq!(shape.retained.0, shape.own.0 + below);
                 if kinds.is_empty() {
-                    prop_assert_eq!(shape.retained, heap.graph.held(holder));
+                    prop_assert_eq!(shape.retained, heap.graph.held(root_node));
                     continue;
                 }
                 let tops = shapes.tops(heap, &catalogue, ShapeId(number));
@@ -173,7 +173,7 @@ proptest! {
                 prop_assert_eq!(tops.first().copied(), shape.largest);
                 let external: Bytes = tops.iter().map(|top| heap.graph.external(*top)).sum();
                 prop_assert_eq!(external, shape.external);
-                found.insert((holder, kinds), (shape.own, shape.blocks));
+                found.insert((root_node, kinds), (shape.own, shape.blocks));
             }
             prop_assert_eq!(found, expected);
             Ok(())
@@ -276,13 +276,13 @@ proptest! {
     #[test]
     fn many_roots_reach_what_each_does(plan in plan(), times in 1usize..40) {
         with(&plan, |heap| {
-            let all: Vec<HolderId> =
-                (0..heap.graph.holders().len() as u32).map(HolderId).collect();
+            let all: Vec<RootNodeId> =
+                (0..heap.graph.root_nodes().len() as u32).map(RootNodeId).collect();
             // More than fit into a pass.
-            let many: Vec<HolderId> = all.repeat(times);
+            let many: Vec<RootNodeId> = all.repeat(times);
             let found = heap.graph.reach_each(&many, 2);
-            for (holder, words) in many.iter().zip(found) {
-                prop_assert_eq!(words, heap.graph.reach(&[*holder]).words);
+            for (root_node, words) in many.iter().zip(found) {
+                prop_assert_eq!(words, heap.graph.reach(&[*root_node]).words);
             }
             Ok(())
         })?;

@@ -44,7 +44,7 @@ pub(super) fn block(opened: &Opened, ask: &HeapBlock, sample: &Value) -> Result<
             let mut told = node::info(opened, referrer.from);
             told["block"] = match referrer.from {
                 Node::Block(block) => json!(block),
-                Node::Holder(_) => Value::Null,
+                Node::RootNode(_) => Value::Null,
             };
             told["field"] = json!(referrer.field);
             told["weak"] = json!(referrer.weak);

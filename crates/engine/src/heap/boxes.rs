@@ -83,7 +83,7 @@ impl Names {
 
 fn what(form: Form) -> &'static str {
     match form {
-        Form::Holder(_) => "holder",
+        Form::RootNode(_) => "holder",
         Form::Block(_) => "block",
         Form::Kind(_) | Form::Rest => "group",
     }
@@ -201,7 +201,7 @@ pub(super) fn flame(opened: &Opened, ask: &HeapFlame) -> Result<Answer, Refusal>
         .map(|piece| {
             let shape = shapes.get(piece.shape);
             let node = match shape.form {
-                Form::Holder(holder) => Some(node::text(opened, Node::Holder(holder))),
+                Form::RootNode(root_node) => Some(node::text(opened, Node::RootNode(root_node))),
                 _ => shape.largest.map(|block| node::text(opened, Node::Block(block))),
             };
             let (name, node) = names.of(&node::shape_name(opened, shape.form), node.as_deref());
@@ -209,7 +209,7 @@ pub(super) fn flame(opened: &Opened, ask: &HeapFlame) -> Result<Answer, Refusal>
                 "parent": piece.parent,
                 "node": node,
                 "name": name,
-                "what": if matches!(shape.form, Form::Holder(_)) { "holder" } else { "block" },
+                "what": if matches!(shape.form, Form::RootNode(_)) { "holder" } else { "block" },
                 "retained": piece.words * 8,
                 "own": (piece.words - piece.inside) * 8,
                 "blocks": shape.tops,

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use memtrail_heap::graph::{EVERYTHING, Node};
+use memtrail_heap::graph::{Node, SUPER_ROOT};
 use memtrail_heap::query::{Duplicate, Row, ShapeId};
 use memtrail_profile::calls::Pattern;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ pub(super) fn histogram(opened: &Opened, ask: &HeapHistogram) -> Result<Answer, 
 fn group(opened: &Opened, shape: ShapeId) -> Value {
     let shapes = opened.shapes.clone();
     let of_kind = *shapes.get(shape);
-    let place = Place { shape, shapes, node: Node::Holder(EVERYTHING), kinds: Vec::new() };
+    let place = Place { shape, shapes, node: Node::RootNode(SUPER_ROOT), kinds: Vec::new() };
     json!({
         "node": node::shape_text(opened, &place, shape),
         "bytes": of_kind.own.bytes(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memtrail_heap::graph::{EVERYTHING, Holder, HolderId, Node};
+use memtrail_heap::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{Form, ShapeId, Shapes, holder_name};
 use memtrail_heap::{BlockIndex, LabelId, RootKind};
 use serde_json::{Value, json};
@@ -31,29 +31,29 @@ pub(super) struct Place {
 pub(super) fn text(opened: &Opened, node: Node) -> String {
     match node {
         Node::Block(block) => format!("block:{}", block.0),
-        Node::Holder(holder) => match opened.heap().graph.holders().get(holder) {
-            Holder::Everything => "all".to_owned(),
-            Holder::Kind(kind) => format!("kind:{}", kind.name()),
-            Holder::Label(label) => format!("label:{}", label.0),
+        Node::RootNode(root_node) => match opened.heap().graph.root_nodes().get(root_node) {
+            RootNode::Everything => "all".to_owned(),
+            RootNode::Kind(kind) => format!("kind:{}", kind.name()),
+            RootNode::Label(label) => format!("label:{}", label.0),
         },
     }
 }
 
 /// The node of a text that is no group.
 fn simple(opened: &Opened, text: &str) -> Result<Node, Refusal> {
-    let holders = opened.heap().graph.holders();
+    let root_nodes = opened.heap().graph.root_nodes();
     let unknown = || Refusal::bad(format_args!("no node {text:?} in the snapshot"));
     let (sort, rest) = text.split_once(':').unwrap_or((text, ""));
     match sort {
-        "all" => Ok(Node::Holder(EVERYTHING)),
+        "all" => Ok(Node::RootNode(SUPER_ROOT)),
         "kind" => {
             let kind = RootKind::ALL.iter().find(|kind| kind.name() == rest).ok_or_else(unknown)?;
-            Ok(Node::Holder(holders.kind(*kind)))
+            Ok(Node::RootNode(root_nodes.kind(*kind)))
         }
         "label" => {
             let label = rest.parse().map(LabelId).map_err(|_| unknown())?;
             opened.heap().snapshot.labels.get(label).ok_or_else(unknown)?;
-            Ok(Node::Holder(holders.label(label)))
+            Ok(Node::RootNode(root_nodes.label(label)))
         }
         "block" => {
             let block = rest.parse().map(BlockIndex).map_err(|_| unknown())?;
@@ -65,9 +65,9 @@ fn simple(opened: &Opened, text: &str) -> Result<Node, Refusal> {
 }
 
 /// The holder of a text.
-pub(super) fn holder(opened: &Opened, text: &str) -> Result<HolderId, Refusal> {
+pub(super) fn root_node(opened: &Opened, text: &str) -> Result<RootNodeId, Refusal> {
     match simple(opened, text)? {
-        Node::Holder(holder) => Ok(holder),
+        Node::RootNode(root_node) => Ok(root_node),
         Node::Block(_) => Err(Refusal::bad(format_args!("{text} is a block, not a root"))),
     }
 }
@@ -81,9 +81,9 @@ pub(super) fn find(opened: &Opened, text: &str) -> Result<Place, Refusal> {
     };
     let node = simple(opened, node)?;
     let (shapes, mut shape) = match node {
-        Node::Holder(holder) => {
+        Node::RootNode(root_node) => {
             let shapes = opened.shapes.clone();
-            let shape = shapes.of_holder(holder).unwrap_or(shapes.root());
+            let shape = shapes.of_holder(root_node).unwrap_or(shapes.root());
             (shapes, shape)
         }
         Node::Block(block) => {
@@ -110,7 +110,7 @@ fn kind_of(opened: &Opened, form: Form) -> Option<&str> {
     match form {
         Form::Kind(kind) => Some(opened.catalogue.name(kind)),
         Form::Rest => Some(REST),
-        Form::Holder(_) | Form::Block(_) => None,
+        Form::RootNode(_) | Form::Block(_) => None,
     }
 }
 
@@ -118,8 +118,8 @@ fn kind_of(opened: &Opened, form: Form) -> Option<&str> {
 pub(super) fn name(opened: &Opened, node: Node) -> String {
     let heap = opened.heap();
     match node {
-        Node::Holder(holder) => {
-            shown(&holder_name(&heap.snapshot.labels, heap.graph.holders(), holder))
+        Node::RootNode(root_node) => {
+            shown(&holder_name(&heap.snapshot.labels, heap.graph.root_nodes(), root_node))
         }
         Node::Block(block) => shown(opened.catalogue.name(opened.catalogue.kind(block))),
     }
@@ -128,7 +128,7 @@ pub(super) fn name(opened: &Opened, node: Node) -> String {
 /// The name of a shape.
 pub(super) fn shape_name(opened: &Opened, form: Form) -> String {
     match form {
-        Form::Holder(holder) => name(opened, Node::Holder(holder)),
+        Form::RootNode(root_node) => name(opened, Node::RootNode(root_node)),
         Form::Block(block) => name(opened, Node::Block(block)),
         Form::Kind(_) | Form::Rest => shown(kind_of(opened, form).unwrap_or_default()),
     }
@@ -141,7 +141,7 @@ pub(super) fn shape_text(opened: &Opened, place: &Place, shape: ShapeId) -> Stri
     let node = loop {
         let here = place.shapes.get(at);
         match here.form {
-            Form::Holder(holder) => break Node::Holder(holder),
+            Form::RootNode(root_node) => break Node::RootNode(root_node),
             Form::Block(block) => break Node::Block(block),
             Form::Kind(_) | Form::Rest => kinds.extend(kind_of(opened, here.form)),
         }
@@ -159,7 +159,7 @@ pub(super) fn shape_text(opened: &Opened, place: &Place, shape: ShapeId) -> Stri
 pub(super) fn info(opened: &Opened, node: Node) -> Value {
     let graph = &opened.heap().graph;
     let (retained, external) = match node {
-        Node::Holder(holder) => (graph.held(holder), graph.held_external(holder)),
+        Node::RootNode(root_node) => (graph.held(root_node), graph.held_external(root_node)),
         Node::Block(block) => {
             (opened.catalogue.retained(opened.heap(), block), graph.external(block))
         }
@@ -184,16 +184,16 @@ pub(super) fn way(opened: &Opened, place: &Place) -> Vec<Value> {
     } else {
         Some(place.node)
     };
-    let mut holders = Vec::new();
+    let mut root_nodes = Vec::new();
     while let Some(node) = at {
         match node {
-            Node::Holder(_) => holders.push(node),
+            Node::RootNode(_) => root_nodes.push(node),
             Node::Block(_) if nodes.len() < LONGEST_WAY => nodes.push(node),
             Node::Block(_) => {}
         }
         at = opened.heap().graph.dominator(node);
     }
-    nodes.extend(holders);
+    nodes.extend(root_nodes);
     nodes.reverse();
     let mut way: Vec<Value> = nodes.into_iter().map(|node| info(opened, node)).collect();
     way.extend(groups_above(opened, place));

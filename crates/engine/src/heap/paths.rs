@@ -42,7 +42,7 @@ pub(super) fn steps(opened: &Opened, path: &Path) -> Vec<Value> {
         if count > MOST_STEPS && (MOST_STEPS / 2..count - MOST_STEPS / 2).contains(&place) {
             continue;
         }
-        let node = step.block.map(Node::Block).or(step.root.map(Node::Holder));
+        let node = step.block.map(Node::Block).or(step.root.map(Node::RootNode));
         let node = node.map(|node| node::text(opened, node));
         told.push(json!({
             "name": shown(&step.name),

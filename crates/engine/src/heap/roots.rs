@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use memtrail_heap::graph::{EVERYTHING, Holder, HolderId, Node};
+use memtrail_heap::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, label_path};
 use memtrail_heap::{Bytes, LabelId, RootKind};
 use memtrail_profile::calls::Pattern;
@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 
 /// What roots reach, of those that were asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Reach(Mutex<HashMap<HolderId, Bytes>>);
+pub(crate) struct Reach(Mutex<HashMap<RootNodeId, Bytes>>);
 
 /// What the row of what several roots keep alive together is called.
 const SEVERAL: &str = "several together";
@@ -34,23 +34,23 @@ const MOST_FRAMES: usize = 5000;
 
 impl Reach {
     /// What each of these reaches.
-    fn of(&self, opened: &Opened, holders: &[HolderId]) -> HashMap<HolderId, Bytes> {
+    fn of(&self, opened: &Opened, root_nodes: &[RootNodeId]) -> HashMap<RootNodeId, Bytes> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing: Vec<HolderId> = {
+        let missing: Vec<RootNodeId> = {
             let known = lock();
-            holders.iter().filter(|holder| !known.contains_key(holder)).copied().collect()
+            root_nodes.iter().filter(|root_node| !known.contains_key(root_node)).copied().collect()
         };
         let heap = opened.heap();
         let found = heap.graph.reach_each(&missing, heap.threads);
         let mut known = lock();
         known.extend(missing.into_iter().zip(found.into_iter().map(memtrail_heap::Words::bytes)));
-        holders.iter().map(|holder| (*holder, known[holder])).collect()
+        root_nodes.iter().map(|root_node| (*root_node, known[root_node])).collect()
     }
 }
 
 /// A root with what is told of it, or what several parts of a holder keep alive together.
 struct Root {
-    holder: HolderId,
+    root_node: RootNodeId,
     /// Absent if it is what several keep.
     label: Option<LabelId>,
     kind: &'static str,
@@ -66,54 +66,55 @@ impl Root {
     }
 
     /// What it reaches.
-    fn reachable(&self, reach: &HashMap<HolderId, Bytes>) -> Bytes {
+    fn reachable(&self, reach: &HashMap<RootNodeId, Bytes>) -> Bytes {
         // What several keep is reached by each of them.
-        if self.label.is_none() { self.retained } else { reach[&self.holder] }
+        if self.label.is_none() { self.retained } else { reach[&self.root_node] }
     }
 }
 
 fn root(opened: &Opened, label: LabelId) -> Option<Root> {
     let heap = opened.heap();
-    let holder = heap.graph.holders().label(label);
+    let root_node = heap.graph.root_nodes().label(label);
     Some(Root {
-        holder,
+        root_node,
         label: Some(label),
         kind: heap.snapshot.labels.get(label)?.kind.name(),
         path: label_path(&heap.snapshot.labels, label),
-        retained: heap.graph.held(holder).bytes(),
-        external: heap.graph.held_external(holder),
+        retained: heap.graph.held(root_node).bytes(),
+        external: heap.graph.held_external(root_node),
     })
 }
 
 /// What several parts of a holder keep alive together, and none of them alone.
-fn together(opened: &Opened, holder: HolderId) -> Root {
+fn jointly_retained(opened: &Opened, root_node: RootNodeId) -> Root {
     let graph = &opened.heap().graph;
-    let parts = (0..graph.holders().len() as u32)
-        .map(HolderId)
-        .filter(|part| graph.dominator(Node::Holder(*part)) == Some(Node::Holder(holder)));
-    let (mut retained, mut external) = (graph.held(holder).bytes(), graph.held_external(holder));
+    let parts = (0..graph.root_nodes().len() as u32)
+        .map(RootNodeId)
+        .filter(|part| graph.dominator(Node::RootNode(*part)) == Some(Node::RootNode(root_node)));
+    let (mut retained, mut external) =
+        (graph.held(root_node).bytes(), graph.held_external(root_node));
     for part in parts {
         retained.0 = retained.0.saturating_sub(graph.held(part).bytes().0);
         external.0 = external.0.saturating_sub(graph.held_external(part).0);
     }
-    let (kind, name) = match graph.holders().get(holder) {
-        Holder::Everything => ("several kinds", SEVERAL_KINDS),
-        Holder::Kind(kind) => (kind.name(), SEVERAL),
-        Holder::Label(label) => {
+    let (kind, name) = match graph.root_nodes().get(root_node) {
+        RootNode::Everything => ("several kinds", SEVERAL_KINDS),
+        RootNode::Kind(kind) => (kind.name(), SEVERAL),
+        RootNode::Label(label) => {
             let label = opened.heap().snapshot.labels.get(label);
             (label.map_or("", |label| label.kind.name()), SEVERAL)
         }
     };
-    Root { holder, label: None, kind, path: vec![name.to_owned()], retained, external }
+    Root { root_node, label: None, kind, path: vec![name.to_owned()], retained, external }
 }
 
 /// The holders of which [`together`] belongs to a level of the tree of roots.
-fn above(opened: &Opened, ask: &HeapRoots, under: Option<HolderId>) -> Vec<HolderId> {
-    let holders = opened.heap().graph.holders();
+fn parents(opened: &Opened, ask: &HeapRoots, under: Option<RootNodeId>) -> Vec<RootNodeId> {
+    let root_nodes = opened.heap().graph.root_nodes();
     if let Some(under) = under {
         // All of a label would be itself once more.
-        let has_parts = (0..holders.len() as u32).map(HolderId).any(|part| {
-            opened.heap().graph.dominator(Node::Holder(part)) == Some(Node::Holder(under))
+        let has_parts = (0..root_nodes.len() as u32).map(RootNodeId).any(|part| {
+            opened.heap().graph.dominator(Node::RootNode(part)) == Some(Node::RootNode(under))
         });
         return if has_parts { vec![under] } else { Vec::new() };
     }
@@ -121,8 +122,8 @@ fn above(opened: &Opened, ask: &HeapRoots, under: Option<HolderId>) -> Vec<Holde
         return Vec::new();
     }
     let is_asked = |kind: &RootKind| ask.kind.as_ref().is_none_or(|asked| asked == kind.name());
-    let kinds = RootKind::ALL.iter().copied().filter(is_asked).map(|kind| holders.kind(kind));
-    let everything = ask.kind.is_none().then_some(EVERYTHING);
+    let kinds = RootKind::ALL.iter().copied().filter(is_asked).map(|kind| root_nodes.kind(kind));
+    let everything = ask.kind.is_none().then_some(SUPER_ROOT);
     kinds.chain(everything).collect()
 }
 
@@ -138,8 +139,8 @@ fn below(opened: &Opened) -> HashMap<LabelId, u64> {
 }
 
 fn row(opened: &Opened, root: &Root, reachable: Bytes, below: u64) -> Value {
-    let all = opened.heap().graph.held(EVERYTHING).bytes();
-    let node = Node::Holder(root.holder);
+    let all = opened.heap().graph.held(SUPER_ROOT).bytes();
+    let node = Node::RootNode(root.root_node);
     let path: Vec<String> = root.path.iter().map(|name| shown(name)).collect();
     json!({
         "node": node::text(opened, node),
@@ -158,7 +159,7 @@ fn row(opened: &Opened, root: &Root, reachable: Bytes, below: u64) -> Value {
 pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal> {
     let heap = opened.heap();
     let labels = &heap.snapshot.labels;
-    let under = ask.under.as_deref().map(|under| node::holder(opened, under)).transpose()?;
+    let under = ask.under.as_deref().map(|under| node::root_node(opened, under)).transpose()?;
     if let Some(kind) = &ask.kind
         && !RootKind::ALL.iter().any(|known| known.name() == kind)
     {
@@ -173,15 +174,20 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
             let of_kind = ask.kind.as_ref().is_none_or(|kind| label.kind.name() == kind);
             let placed = match under {
                 Some(under) => {
-                    let above = heap.graph.dominator(Node::Holder(heap.graph.holders().label(*id)));
-                    above == Some(Node::Holder(under))
+                    let above =
+                        heap.graph.dominator(Node::RootNode(heap.graph.root_nodes().label(*id)));
+                    above == Some(Node::RootNode(under))
                 }
                 None => pattern.is_some() || label.parent.is_none(),
             };
             of_kind && placed
         })
         .filter_map(|(id, _)| root(opened, id))
-        .chain(above(opened, ask, under).into_iter().map(|holder| together(opened, holder)))
+        .chain(
+            parents(opened, ask, under)
+                .into_iter()
+                .map(|root_node| jointly_retained(opened, root_node)),
+        )
         .filter(|root| root.retained.0 >= ask.min.max(u64::from(root.label.is_none())))
         .filter(|root| {
             pattern.as_ref().is_none_or(|pattern| pattern.matches(&root.path.join(" / ")))
@@ -190,17 +196,17 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
     // Of all of them only where the order is by that.
     let by_reach = matches!(ask.sort, RootSort::Reachable | RootSort::Shared);
     if by_reach {
-        let holders: Vec<HolderId> = rows.iter().map(|root| root.holder).collect();
-        let reach = opened.reach.of(opened, &holders);
+        let root_nodes: Vec<RootNodeId> = rows.iter().map(|root| root.root_node).collect();
+        let reach = opened.reach.of(opened, &root_nodes);
         rows.sort_by_key(|root| {
             let reachable = root.reachable(&reach);
             let shared = Bytes(reachable.0.saturating_sub(root.retained.0));
-            (if ask.sort == RootSort::Shared { shared } else { reachable }, Reverse(root.holder))
+            (if ask.sort == RootSort::Shared { shared } else { reachable }, Reverse(root.root_node))
         });
     } else if ask.sort == RootSort::Name {
-        rows.sort_by(|a, b| a.path.cmp(&b.path).then(a.holder.cmp(&b.holder)));
+        rows.sort_by(|a, b| a.path.cmp(&b.path).then(a.root_node.cmp(&b.root_node)));
     } else {
-        rows.sort_by_key(|root| (root.retained, Reverse(root.holder)));
+        rows.sort_by_key(|root| (root.retained, Reverse(root.root_node)));
     }
     if ask.descending {
         rows.reverse();
@@ -209,14 +215,14 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
     let mut shown_rows = Rows::new(ask.limit);
     let from = ask.offset.min(count);
     let affordable = shown_rows.affordable(&rows[from..], Root::size);
-    let kinds: Vec<HolderId> = RootKind::ALL
+    let kinds: Vec<RootNodeId> = RootKind::ALL
         .iter()
-        .map(|kind| heap.graph.holders().kind(*kind))
-        .filter(|holder| heap.graph.held(*holder).0 > 0)
+        .map(|kind| heap.graph.root_nodes().kind(*kind))
+        .filter(|root_node| heap.graph.held(*root_node).0 > 0)
         .collect();
-    let holders: Vec<HolderId> =
-        affordable.iter().map(|root| root.holder).chain(kinds.iter().copied()).collect();
-    let reach = opened.reach.of(opened, &holders);
+    let root_nodes: Vec<RootNodeId> =
+        affordable.iter().map(|root| root.root_node).chain(kinds.iter().copied()).collect();
+    let reach = opened.reach.of(opened, &root_nodes);
     let below = below(opened);
     let told: Vec<Value> = affordable
         .iter()
@@ -227,21 +233,23 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
         .collect();
     let kinds: Vec<Value> = kinds
         .into_iter()
-        .map(|holder| {
-            let Holder::Kind(kind) = heap.graph.holders().get(holder) else { return Value::Null };
-            let (retained, reachable) = (heap.graph.held(holder).bytes(), reach[&holder]);
+        .map(|root_node| {
+            let RootNode::Kind(kind) = heap.graph.root_nodes().get(root_node) else {
+                return Value::Null;
+            };
+            let (retained, reachable) = (heap.graph.held(root_node).bytes(), reach[&root_node]);
             json!({
                 "kind": kind.name(),
-                "node": node::text(opened, Node::Holder(holder)),
+                "node": node::text(opened, Node::RootNode(root_node)),
                 "retained": retained,
-                "retained_external": heap.graph.held_external(holder),
+                "retained_external": heap.graph.held_external(root_node),
                 "reachable": reachable,
                 "shared": reachable.0.saturating_sub(retained.0),
                 "labels": labels.iter().filter(|(_, label)| label.kind == kind).count(),
             })
         })
         .collect();
-    let total = heap.graph.held(EVERYTHING).bytes();
+    let total = heap.graph.held(SUPER_ROOT).bytes();
     Ok(Answer::new(json!({ "rows": told, "count": count, "total": total, "kinds": kinds })))
 }
 
@@ -255,8 +263,8 @@ pub(super) fn stack(opened: &Opened, _: &HeapStack) -> Answer {
         .collect();
     let mut rows = Rows::new(MOST_FRAMES);
     let affordable = rows.affordable(&frames, Root::size);
-    let holders: Vec<HolderId> = affordable.iter().map(|root| root.holder).collect();
-    let reach = opened.reach.of(opened, &holders);
+    let root_nodes: Vec<RootNodeId> = affordable.iter().map(|root| root.root_node).collect();
+    let reach = opened.reach.of(opened, &root_nodes);
     let below = below(opened);
     let told: Vec<Value> = affordable
         .iter()
@@ -273,9 +281,9 @@ pub(super) fn stack(opened: &Opened, _: &HeapStack) -> Answer {
 
 pub(super) fn shared(opened: &Opened, ask: &HeapShared) -> Result<Answer, Refusal> {
     let heap = opened.heap();
-    let (a, b) = (node::holder(opened, &ask.a)?, node::holder(opened, &ask.b)?);
+    let (a, b) = (node::root_node(opened, &ask.a)?, node::root_node(opened, &ask.b)?);
     let shared = query::shared(heap, a, b);
-    let held = [a, b].map(|holder| heap.graph.held(holder).bytes());
+    let held = [a, b].map(|root_node| heap.graph.held(root_node).bytes());
     Ok(Answer::new(json!({
         "names": shared.names.map(|name| shown(&name)),
         "reachable": shared.reachable,

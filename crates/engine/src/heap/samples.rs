@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::BlockIndex;
-use memtrail_heap::graph::EVERYTHING;
+use memtrail_heap::graph::SUPER_ROOT;
 use memtrail_heap::query::{self, KindId, Sampled};
 use memtrail_profile::blocks::Row;
 use memtrail_profile::calls::Label;
@@ -102,7 +102,7 @@ pub(super) fn samples(opened: &Opened, recording: &Recording, ask: &HeapSamples)
     rows.retain(|(_, sum)| sum.blocks > 0);
     rows.sort_by_key(|(group, sum)| (Reverse(sum.retained), *group));
     let count = rows.len();
-    let all = opened.heap().graph.held(EVERYTHING).bytes();
+    let all = opened.heap().graph.held(SUPER_ROOT).bytes();
     let key =
         |group: usize| labels[group].map_or("", |label| recording.entities.label_key(label)).len();
     let mut bounds = Rows::new(ask.limit);

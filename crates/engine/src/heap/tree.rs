@@ -1,6 +1,6 @@
 //! The answer to [`Ask::HeapChildren`](crate::ask::Ask::HeapChildren).
 
-use memtrail_heap::graph::{EVERYTHING, Node};
+use memtrail_heap::graph::{Node, SUPER_ROOT};
 use memtrail_heap::query::{Form, Shape, ShapeId};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde_json::{Value, json};
@@ -124,12 +124,12 @@ impl Child {
                 let here = place.shapes.get(shape);
                 let node = node::shape_text(opened, place, shape);
                 match here.form {
-                    Form::Holder(_) => ("holder", node, None, true),
+                    Form::RootNode(_) => ("holder", node, None, true),
                     _ => ("group", node, here.largest, true),
                 }
             }
         };
-        let all = opened.heap().graph.held(EVERYTHING).bytes();
+        let all = opened.heap().graph.held(SUPER_ROOT).bytes();
         json!({
             "node": node,
             "name": self.name,

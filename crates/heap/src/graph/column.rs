@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU8, AtomicU32};
 
 #[cfg(feature = "mmap")]
-use crate::scratch::{MappedColumn, Scratch, anonymous};
+use crate::mapped_arena::{MappedArena, MappedColumn, anonymous};
 
 /// What columns hold: numbers that any bytes are some of.
 pub(crate) trait Number: Sized + Send + Sync + 'static {}
@@ -61,24 +61,24 @@ impl<T: Number> DerefMut for Column<T> {
 }
 
 /// A column that several threads may write to.
-pub(crate) fn shared(column: Column<u32>) -> Column<AtomicU32> {
+pub(crate) fn into_atomic(column: Column<u32>) -> Column<AtomicU32> {
     match column {
         Column::Memory(numbers) => {
             Column::Memory(numbers.into_iter().map(AtomicU32::new).collect())
         }
         #[cfg(feature = "mmap")]
-        Column::Mapped(numbers) => Column::Mapped(numbers.shared()),
+        Column::Mapped(numbers) => Column::Mapped(numbers.into_atomic()),
     }
 }
 
 /// A column that nobody writes to any more.
-pub(crate) fn settled(column: Column<AtomicU32>) -> Column<u32> {
+pub(crate) fn into_plain(column: Column<AtomicU32>) -> Column<u32> {
     match column {
         Column::Memory(numbers) => {
             Column::Memory(numbers.into_iter().map(AtomicU32::into_inner).collect())
         }
         #[cfg(feature = "mmap")]
-        Column::Mapped(numbers) => Column::Mapped(numbers.settled()),
+        Column::Mapped(numbers) => Column::Mapped(numbers.into_plain()),
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn settled(column: Column<AtomicU32>) -> Column<u32> {
 pub(crate) enum Place {
     Memory,
     #[cfg(feature = "mmap")]
-    Scratch(Scratch),
+    MappedArena(MappedArena),
 }
 
 /// Columns of fewer bytes are not worth a mapping; in tests all are.
@@ -141,7 +141,7 @@ impl Place {
         #[cfg(feature = "mmap")]
         if count * size_of::<T>() >= WORTH_A_MAPPING {
             match self {
-                Self::Scratch(scratch) => return scratch.column(count).map(Column::Mapped),
+                Self::MappedArena(scratch) => return scratch.column(count).map(Column::Mapped),
                 // Where it fails, the allocator may still have some; it does not fail quietly.
                 Self::Memory => {
                     if let Ok(column) = anonymous(count) {
@@ -156,7 +156,7 @@ impl Place {
 
 #[cfg(all(test, feature = "mmap"))]
 mod tests {
-    use super::super::{EVERYTHING, Failed, Graph, HolderId, Node};
+    use super::super::{Failed, Graph, Node, RootNodeId, SUPER_ROOT};
     use crate::model::{Heap, Made, Value};
     use crate::read::{Snapshot, Strength};
     use crate::{BlockIndex, Bytes, RootKind, tag};
@@ -190,11 +190,11 @@ mod tests {
             assert_eq!(graph.external(block), bounded.external(block));
             assert_eq!(graph.toward_root(block), bounded.toward_root(block));
         }
-        for holder in (0..graph.holders().len() as u32).map(HolderId) {
-            assert_eq!(graph.held(holder), bounded.held(holder));
-            assert_eq!(graph.reach(&[holder]).words, bounded.reach(&[holder]).words);
+        for root_node in (0..graph.root_nodes().len() as u32).map(RootNodeId) {
+            assert_eq!(graph.held(root_node), bounded.held(root_node));
+            assert_eq!(graph.reach(&[root_node]).words, bounded.reach(&[root_node]).words);
         }
-        assert!(graph.held(EVERYTHING).0 > 0);
+        assert!(graph.held(SUPER_ROOT).0 > 0);
     }
 
     proptest! {
@@ -229,6 +229,6 @@ mod tests {
         let snapshot = Snapshot::read(&bytes).unwrap();
         let folder = std::path::Path::new("/nowhere at all");
         let failed = Graph::new_bounded(&snapshot, None, Bytes(1 << 30), folder, 1).unwrap_err();
-        assert!(matches!(failed, Failed::Scratch(_)), "{failed}");
+        assert!(matches!(failed, Failed::MappedArena(_)), "{failed}");
     }
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::bits::{Bits, Ranked};
 use super::column::Place;
+use super::cross_edges::CrossEdges;
 use super::csr::Csr;
 use super::ephemerons::Waiting;
-use super::exits::Exits;
 use super::finalisers::{Finaliser, Link, circular};
-use super::nodes::{EVERYTHING, Holders};
+use super::nodes::{Holders, SUPER_ROOT};
 use super::{NONE, SHARED};
 use crate::label::RootKind;
 use crate::read::{Snapshot, Strength};
@@ -18,27 +18,27 @@ use crate::read::{Snapshot, Strength};
 /// Numbers of the core's nodes: holders first, then heads in the order of blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbers {
-    pub(crate) holders: Holders,
-    pub(crate) heads: Ranked,
+    pub(crate) root_nodes: Holders,
+    pub(crate) tree_roots: Ranked,
 }
 
 impl Numbers {
     #[inline]
     pub(crate) fn of_head(&self, block: u32) -> u32 {
-        self.holders.len() as u32 + self.heads.rank(block)
+        self.root_nodes.len() as u32 + self.tree_roots.rank(block)
     }
 
     /// The head that a node of the core is; holders are none.
     pub(crate) fn head(&self, node: u32) -> Option<u32> {
-        self.heads.select(node.checked_sub(self.holders.len() as u32)?)
+        self.tree_roots.select(node.checked_sub(self.root_nodes.len() as u32)?)
     }
 
     pub(crate) fn is_holder(&self, node: u32) -> bool {
-        (node as usize) < self.holders.len()
+        (node as usize) < self.root_nodes.len()
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.holders.len() + self.heads.len()
+        self.root_nodes.len() + self.tree_roots.len()
     }
 }
 
@@ -59,20 +59,20 @@ pub(crate) struct Parts<'p, 'a> {
 pub(crate) fn graph(
     place: &Place,
     parts: &Parts<'_, '_>,
-    exits: &Exits,
+    cross_edges: &CrossEdges,
     finalisers: &[Finaliser],
     more: &[(u32, u32)],
 ) -> io::Result<Csr> {
     let Parts { snapshot, numbers, statics } = *parts;
-    let holders = &numbers.holders;
+    let root_nodes = &numbers.root_nodes;
     let last = place.column(numbers.len(), || AtomicU32::new(NONE))?;
     Csr::new(place, numbers.len(), |edge| {
-        for holder in (0..holders.len() as u32).map(super::HolderId) {
-            if let Some(above) = holders.parent(holder, &snapshot.labels) {
-                edge(above.0, holder.0);
+        for root_node in (0..root_nodes.len() as u32).map(super::RootNodeId) {
+            if let Some(above) = root_nodes.parent(root_node, &snapshot.labels) {
+                edge(above.0, root_node.0);
             }
         }
-        let permanent = holders.kind(RootKind::Static).0;
+        let permanent = root_nodes.kind(RootKind::Static).0;
         for block in statics.iter() {
             edge(permanent, numbers.of_head(block));
         }
@@ -82,7 +82,7 @@ pub(crate) fn graph(
                 continue;
             }
             if root.strength == Strength::Strong && !statics.contains(root.block.0) {
-                edge(holders.label(root.label).0, numbers.of_head(root.block.0));
+                edge(root_nodes.label(root.label).0, numbers.of_head(root.block.0));
             }
         }
         // Neighbours tend to point to the same blocks: an edge is left out if the last one to the
@@ -90,7 +90,7 @@ pub(crate) fn graph(
         for last in last.iter() {
             last.store(NONE, Ordering::Relaxed);
         }
-        exits.each_of_all(|exit| {
+        cross_edges.each_of_all(|exit| {
             let last = &last[exit.to as usize];
             if exit.node != exit.to && last.load(Ordering::Relaxed) != exit.node {
                 last.store(exit.node, Ordering::Relaxed);
@@ -125,7 +125,7 @@ pub(crate) enum Why {
 
 /// Edges that count only because of what else is reached.
 #[derive(Debug, Default)]
-pub(crate) struct More {
+pub(crate) struct ConditionalEdges {
     /// From finalisers to values that nothing else keeps, and to functions that no value does.
     pub(crate) finalisers: Vec<(u32, u32)>,
     /// From keys to data, and from values to functions.
@@ -138,11 +138,11 @@ pub(crate) struct More {
 /// while its value does. A value with a finaliser is kept by that if nothing else keeps it.
 pub(crate) fn more(
     parts: &Parts<'_, '_>,
-    heads: &[u32],
+    tree_roots: &[u32],
     graph: &Csr,
     finalisers: &[Finaliser],
-) -> More {
-    let mut search = Search::new(parts, heads, graph, finalisers);
+) -> ConditionalEdges {
+    let mut search = Search::new(parts, tree_roots, graph, finalisers);
     search.reach();
     search.circles();
     let values = search.dying(false);
@@ -157,29 +157,30 @@ pub(crate) fn more(
 /// What is reached so far, and what waits for more.
 struct Search<'s, 'a> {
     parts: &'s Parts<'s, 'a>,
-    heads: &'s [u32],
+    tree_roots: &'s [u32],
     graph: &'s Csr,
     finalisers: &'s [Finaliser],
     reached: Bits,
     todo: Vec<u32>,
     /// Ephemerons by number, finalisers behind them.
     waiting: Waiting,
-    more: More,
+    more: ConditionalEdges,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
     fn new(
         parts: &'s Parts<'s, 'a>,
-        heads: &'s [u32],
+        tree_roots: &'s [u32],
         graph: &'s Csr,
         finalisers: &'s [Finaliser],
     ) -> Self {
         let reached = Bits::new(graph.nodes());
-        let (waiting, more) = (Waiting::default(), More::default());
+        let (waiting, more) = (Waiting::default(), ConditionalEdges::default());
         let todo = Vec::new();
-        let mut search = Self { parts, heads, graph, finalisers, reached, todo, waiting, more };
+        let mut search =
+            Self { parts, tree_roots, graph, finalisers, reached, todo, waiting, more };
         // None is complete before anything but the root is reached.
-        search.visit(EVERYTHING.0);
+        search.visit(SUPER_ROOT.0);
         let ephemerons = &parts.snapshot.ephemerons;
         for (number, ephemeron) in (0..).zip(ephemerons) {
             if ephemeron.data.is_none_or(|data| parts.statics.contains(data.0)) {
@@ -202,7 +203,7 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// The core's node whose tree a block is in.
     fn node(&self, block: u32) -> Option<u32> {
-        match self.heads[block as usize] {
+        match self.tree_roots[block as usize] {
             SHARED => Some(self.parts.numbers.of_head(block)),
             NONE => None,
             head => Some(self.parts.numbers.of_head(head)),
@@ -314,14 +315,15 @@ impl<'s, 'a> Search<'s, 'a> {
                 && is_dead(root.block.0)
         });
         let numbers = self.parts.numbers;
-        let alone = alone
-            .map(|(_, root)| (numbers.holders.label(root.label).0, numbers.of_head(root.block.0)));
+        let alone = alone.map(|(_, root)| {
+            (numbers.root_nodes.label(root.label).0, numbers.of_head(root.block.0))
+        });
         paired.chain(alone).collect()
     }
 
     fn of_finaliser(&self, finaliser: &Finaliser, block: u32) -> (u32, u32) {
         let numbers = self.parts.numbers;
-        (numbers.holders.label(finaliser.label).0, numbers.of_head(block))
+        (numbers.root_nodes.label(finaliser.label).0, numbers.of_head(block))
     }
 
     /// Adds edges from finalisers, and goes on from there.

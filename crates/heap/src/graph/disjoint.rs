@@ -12,17 +12,17 @@ use rustc_hash::FxBuildHasher;
 use super::bits::Bits;
 use super::core::Conditional;
 use super::sweep::sweep;
-use super::{Graph, HolderId, NONE, Node};
+use super::{Graph, NONE, Node, RootNodeId};
 use crate::read::{Error, Snapshot};
 use crate::units::BlockIndex;
 
 /// A way from a block up to a holder.
 #[derive(Clone, Debug)]
-pub(crate) struct Hops {
+pub(crate) struct PathEdges {
     /// Blocks that point from one tree of blocks to the next one's top, from below.
-    exits: Vec<u32>,
+    cross_edges: Vec<u32>,
     /// What points to the last tree's top.
-    holder: HolderId,
+    root_node: RootNodeId,
 }
 
 /// Nodes on the ways that are found, and the one before each.
@@ -49,9 +49,9 @@ impl Graph {
         block: BlockIndex,
         most: usize,
         threads: usize,
-    ) -> Result<Option<(Vec<Hops>, bool)>, Error> {
+    ) -> Result<Option<(Vec<PathEdges>, bool)>, Error> {
         // All ways to what a block dominates share that block.
-        if !matches!(self.dominator(Node::Block(block)), Some(Node::Holder(_))) {
+        if !matches!(self.dominator(Node::Block(block)), Some(Node::RootNode(_))) {
             return Ok(None);
         }
         let target = self.node_of_head(block.0);
@@ -60,26 +60,26 @@ impl Graph {
         while more && flow.last.len() < most.max(1) {
             more = self.augment(target, &mut flow);
         }
-        Ok(Some((self.hops(snapshot, target, &flow, threads)?, !more)))
+        Ok(Some((self.edges(snapshot, target, &flow, threads)?, !more)))
     }
 
     /// The nodes of a way, from the block up to the holder that it starts at.
     pub(crate) fn along<'g>(
         &'g self,
         block: BlockIndex,
-        hops: &'g Hops,
+        edges: &'g PathEdges,
     ) -> impl Iterator<Item = Node> + 'g {
-        let mut exits = hops.exits.iter();
+        let mut cross_edges = edges.cross_edges.iter();
         let mut next = Some(Node::Block(block));
         std::iter::from_fn(move || {
             let node = next?;
             next = match node {
-                Node::Holder(_) => None,
-                Node::Block(block) if self.heads.contains(block.0) => Some(
-                    exits
-                        .next()
-                        .map_or(Node::Holder(hops.holder), |exit| Node::Block(BlockIndex(*exit))),
-                ),
+                Node::RootNode(_) => None,
+                Node::Block(block) if self.tree_roots.contains(block.0) => {
+                    Some(cross_edges.next().map_or(Node::RootNode(edges.root_node), |exit| {
+                        Node::Block(BlockIndex(*exit))
+                    }))
+                }
                 Node::Block(_) => self.dominator(node),
             };
             Some(node)
@@ -87,7 +87,7 @@ impl Graph {
     }
 
     fn is_holder(&self, node: u32) -> bool {
-        (node as usize) < self.holders.len()
+        (node as usize) < self.root_nodes.len()
     }
 
     /// Looks for one way more, for which others may be led over other nodes; says whether there is
@@ -97,9 +97,9 @@ impl Graph {
         let nodes = self.core.nodes();
         let mut came = [vec![NONE; nodes], vec![NONE; nodes]];
         // Any number of ways may lead over a holder.
-        let mut queue: VecDeque<u32> = (0..self.holders.len() as u32).collect();
-        for holder in &queue {
-            came[0][*holder as usize] = *holder;
+        let mut queue: VecDeque<u32> = (0..self.root_nodes.len() as u32).collect();
+        for root_node in &queue {
+            came[0][*root_node as usize] = *root_node;
         }
         let mut end = None;
         'search: while let Some(state) = queue.pop_front() {
@@ -154,13 +154,13 @@ impl Graph {
     }
 
     /// The ways that lead to a target, in blocks.
-    fn hops(
+    fn edges(
         &self,
         snapshot: &Snapshot<'_>,
         target: u32,
         flow: &Flow,
         threads: usize,
-    ) -> Result<Vec<Hops>, Error> {
+    ) -> Result<Vec<PathEdges>, Error> {
         let mut chains: Vec<Vec<u32>> = Vec::new();
         for last in &flow.last {
             let mut chain = vec![target, *last];
@@ -178,18 +178,21 @@ impl Graph {
                 .map(|two| (two[1], two[0]))
                 .collect()
         };
-        let exits = self.exits(snapshot, chains.iter().flat_map(wanted), threads)?;
+        let cross_edges = self.cross_edges(snapshot, chains.iter().flat_map(wanted), threads)?;
         Ok(chains
             .iter()
-            .map(|chain| Hops {
-                exits: wanted(chain).iter().filter_map(|edge| exits.get(edge).copied()).collect(),
-                holder: HolderId(chain.last().copied().unwrap_or_default()),
+            .map(|chain| PathEdges {
+                cross_edges: wanted(chain)
+                    .iter()
+                    .filter_map(|edge| cross_edges.get(edge).copied())
+                    .collect(),
+                root_node: RootNodeId(chain.last().copied().unwrap_or_default()),
             })
             .collect())
     }
 
     /// For each of some edges of the core a block that it comes from.
-    fn exits(
+    fn cross_edges(
         &self,
         snapshot: &Snapshot<'_>,
         edges: impl Iterator<Item = (u32, u32)>,
@@ -200,12 +203,12 @@ impl Graph {
         let mut wanted: HashMap<u32, Vec<u32>, FxBuildHasher> = HashMap::default();
         for (from, to) in edges {
             let conditional = |edge: &&Conditional| (edge.node, edge.to) == (from, to);
-            let via = self.via[to as usize - self.holders.len()];
-            if via < blocks && self.core_node(via) == Some(from) {
-                found.insert((from, to), via);
+            let predecessor = self.predecessor[to as usize - self.root_nodes.len()];
+            if predecessor < blocks && self.core_node(predecessor) == Some(from) {
+                found.insert((from, to), predecessor);
             } else if let Some(edge) = self.conditional.iter().find(conditional) {
                 found.insert((from, to), edge.from);
-            } else if let Some(head) = self.heads.select(to - self.holders.len() as u32) {
+            } else if let Some(head) = self.tree_roots.select(to - self.root_nodes.len() as u32) {
                 wanted.entry(head).or_default().push(from);
             }
         }
@@ -330,8 +333,8 @@ mod tests {
                                 prop_assert!(blocks.contains(&(above.0 as usize, below)));
                                 passed.push(above);
                             }
-                            Node::Holder(holder) => {
-                                let is = |label: &usize| graph.holders().label(LabelId(*label as u32)) == holder;
+                            Node::RootNode(root_node) => {
+                                let is = |label: &usize| graph.root_nodes().label(LabelId(*label as u32)) == root_node;
                                 prop_assert!(roots.iter().any(|(label, to)| is(label) && *to == below));
                             }
                         }

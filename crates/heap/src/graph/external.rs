@@ -45,11 +45,11 @@ impl External {
 pub(crate) fn weights(
     customs: &[(u32, u64)],
     numbers: &Numbers,
-    heads: &[u32],
+    tree_roots: &[u32],
 ) -> HashMap<u32, u64, FxBuildHasher> {
     let mut weights: HashMap<u32, u64, FxBuildHasher> = HashMap::default();
     for (block, bytes) in customs {
-        let head = match heads[*block as usize] {
+        let head = match tree_roots[*block as usize] {
             SHARED => *block,
             NONE => continue,
             head => head,

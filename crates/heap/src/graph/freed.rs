@@ -9,7 +9,7 @@ use super::csr::{Csr, Pairs};
 use super::ephemerons::Waiting;
 use super::finalisers::finalisers;
 use super::pieces::gather;
-use super::{EVERYTHING, Graph, HolderId, NONE, SHARED};
+use super::{Graph, NONE, RootNodeId, SHARED, SUPER_ROOT};
 use crate::label::RootKind;
 use crate::read::{Columns, Error, Snapshot};
 use crate::units::{BlockIndex, Bytes, Words};
@@ -20,18 +20,18 @@ const MOST_CORRECTIONS: u64 = 1 << 32;
 
 /// What is to be gone.
 #[derive(Clone, Debug)]
-pub struct Gone {
+pub struct RemovalSet {
     blocks: Bits,
     count: u32,
     any: bool,
-    holders: Vec<HolderId>,
+    root_nodes: Vec<RootNodeId>,
 }
 
-impl Gone {
+impl RemovalSet {
     /// Nothing of a snapshot.
     pub fn nothing(snapshot: &Snapshot<'_>) -> Self {
         let count = snapshot.blocks();
-        Self { blocks: Bits::new(count as usize), count, any: false, holders: Vec::new() }
+        Self { blocks: Bits::new(count as usize), count, any: false, root_nodes: Vec::new() }
     }
 
     /// A block, too.
@@ -43,8 +43,8 @@ impl Gone {
     }
 
     /// A holder and those below it, too.
-    pub fn holder(&mut self, holder: HolderId) {
-        self.holders.push(holder);
+    pub fn root_node(&mut self, root_node: RootNodeId) {
+        self.root_nodes.push(root_node);
     }
 
     fn contains(&self, block: u32) -> bool {
@@ -54,14 +54,14 @@ impl Gone {
 
 /// How much would be freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Freed {
+pub struct FreedSize {
     /// Blocks' sizes, headers counted.
     pub words: Words,
     /// Bytes outside the heap.
     pub external: Bytes,
 }
 
-impl Freed {
+impl FreedSize {
     fn add(&mut self, words: u64, external: u64) {
         self.words = Words(self.words.0 + words);
         self.external += Bytes(external);
@@ -78,7 +78,7 @@ struct Rest {
     /// Edges that are left of them.
     edges: Csr,
     /// For each node how much is left of its tree.
-    left: Vec<Freed>,
+    left: Vec<FreedSize>,
 }
 
 impl Graph {
@@ -94,40 +94,40 @@ impl Graph {
     pub fn freed(
         &self,
         snapshot: &Snapshot<'_>,
-        gone: &Gone,
+        removed: &RemovalSet,
         threads: usize,
-    ) -> Result<Freed, Error> {
-        let holders = self.holders.len();
+    ) -> Result<FreedSize, Error> {
+        let root_nodes = self.root_nodes.len();
         let mut cut = Bits::new(self.core.nodes());
-        for holder in &gone.holders {
-            if (holder.0 as usize) < holders {
-                cut.insert(holder.0);
+        for root_node in &removed.root_nodes {
+            if (root_node.0 as usize) < root_nodes {
+                cut.insert(root_node.0);
             }
         }
-        for holder in 0..holders as u32 {
-            let above = self.above[holder as usize];
+        for root_node in 0..root_nodes as u32 {
+            let above = self.above[root_node as usize];
             if above != NONE && cut.contains(above) {
-                cut.insert(holder);
+                cut.insert(root_node);
             }
         }
-        if gone.any {
-            for (node, head) in (holders as u32..).zip(self.heads.bits().iter()) {
-                if gone.contains(head) {
+        if removed.any {
+            for (node, head) in (root_nodes as u32..).zip(self.tree_roots.bits().iter()) {
+                if removed.contains(head) {
                     cut.insert(node);
                 }
             }
         }
-        let rest = self.rest(snapshot, gone, threads)?;
-        let mut all = Freed::default();
-        for node in holders as u32..self.core.nodes() as u32 {
+        let rest = self.rest(snapshot, removed, threads)?;
+        let mut all = FreedSize::default();
+        for node in root_nodes as u32..self.core.nodes() as u32 {
             // Of what nothing keeps alive anyway, nothing is counted.
-            if self.via[node as usize - holders] != NONE {
+            if self.predecessor[node as usize - root_nodes] != NONE {
                 all.add(self.weight(node), self.external.weight(node));
             }
         }
-        let left = self.left(snapshot, gone, &cut, rest.as_ref());
+        let left = self.left(snapshot, removed, &cut, rest.as_ref());
         let kept = self.static_words(snapshot, &cut)?;
-        Ok(Freed {
+        Ok(FreedSize {
             words: Words(all.words.0.saturating_sub(left.words.0 + kept)),
             external: Bytes(all.external.0.saturating_sub(left.external.0)),
         })
@@ -135,13 +135,14 @@ impl Graph {
 
     /// Words of the static blocks that cannot be reached without what is `cut`.
     fn static_words(&self, snapshot: &Snapshot<'_>, cut: &Bits) -> Result<u64, Error> {
-        let holder = self.holders.kind(RootKind::Static).0;
-        let all = cut.contains(EVERYTHING.0) || cut.contains(holder);
-        let nodes = self.core.of(holder).iter().filter(|node| all || cut.contains(**node));
-        let heads = nodes.filter_map(|node| self.heads.select(node - self.holders.len() as u32));
-        let mut heads: Vec<u32> = heads.collect();
-        heads.sort_unstable();
-        let (mut words, mut rest) = (0, &*heads);
+        let root_node = self.root_nodes.kind(RootKind::Static).0;
+        let all = cut.contains(SUPER_ROOT.0) || cut.contains(root_node);
+        let nodes = self.core.of(root_node).iter().filter(|node| all || cut.contains(**node));
+        let tree_roots =
+            nodes.filter_map(|node| self.tree_roots.select(node - self.root_nodes.len() as u32));
+        let mut tree_roots: Vec<u32> = tree_roots.collect();
+        tree_roots.sort_unstable();
+        let (mut words, mut rest) = (0, &*tree_roots);
         let mut columns = Columns::new();
         while let Some(section) = rest.first().and_then(|at| snapshot.section_of(BlockIndex(*at))) {
             snapshot.decode_sizes(section, &mut columns)?;
@@ -166,43 +167,49 @@ impl Graph {
         if self.is_exact() {
             return Ok(());
         }
-        let holders = self.holding_ephemerons(snapshot);
-        if (holders.len() as u64).saturating_mul(self.core.nodes() as u64) > MOST_CORRECTIONS {
+        let root_nodes = self.holding_ephemerons(snapshot);
+        if (root_nodes.len() as u64).saturating_mul(self.core.nodes() as u64) > MOST_CORRECTIONS {
             return Ok(());
         }
-        let mut gone = Gone::nothing(snapshot);
-        for holder in holders {
-            gone.holders = vec![holder];
-            let freed = self.freed(snapshot, &gone, threads)?;
-            self.held[holder.0 as usize] = freed.words.0;
-            self.external.held[holder.0 as usize] = freed.external.0;
+        let mut removed = RemovalSet::nothing(snapshot);
+        for root_node in root_nodes {
+            removed.root_nodes = vec![root_node];
+            let freed = self.freed(snapshot, &removed, threads)?;
+            self.held[root_node.0 as usize] = freed.words.0;
+            self.external.held[root_node.0 as usize] = freed.external.0;
         }
         Ok(())
     }
 
     /// Holders that retain an ephemeron with data, or a key of one.
-    fn holding_ephemerons(&self, snapshot: &Snapshot<'_>) -> Vec<HolderId> {
+    fn holding_ephemerons(&self, snapshot: &Snapshot<'_>) -> Vec<RootNodeId> {
         let blocks = self.dominators.len() as u32;
-        let (mut seen, mut found) = (Bits::new(blocks as usize), Bits::new(self.holders.len()));
+        let (mut seen, mut found) = (Bits::new(blocks as usize), Bits::new(self.root_nodes.len()));
         for ephemeron in snapshot.ephemerons.iter().filter(|one| one.data.is_some()) {
             for block in std::iter::once(ephemeron.block).chain(ephemeron.keys.iter().copied()) {
                 let mut at = block.0;
                 while at < blocks && seen.insert(at) {
                     at = self.dominators[at as usize];
                 }
-                let mut holder = at.wrapping_sub(blocks);
-                while (holder as usize) < self.holders.len() && found.insert(holder) {
-                    holder = self.above[holder as usize];
+                let mut root_node = at.wrapping_sub(blocks);
+                while (root_node as usize) < self.root_nodes.len() && found.insert(root_node) {
+                    root_node = self.above[root_node as usize];
                 }
             }
         }
-        let apart = [EVERYTHING, self.holders.kind(RootKind::Static)];
-        found.iter().map(HolderId).filter(|holder| !apart.contains(holder)).collect()
+        let apart = [SUPER_ROOT, self.root_nodes.kind(RootKind::Static)];
+        found.iter().map(RootNodeId).filter(|root_node| !apart.contains(root_node)).collect()
     }
 
     /// How much can be reached without what is `cut`.
-    fn left(&self, snapshot: &Snapshot<'_>, gone: &Gone, cut: &Bits, rest: Option<&Rest>) -> Freed {
-        let mut left = Freed::default();
+    fn left(
+        &self,
+        snapshot: &Snapshot<'_>,
+        removed: &RemovalSet,
+        cut: &Bits,
+        rest: Option<&Rest>,
+    ) -> FreedSize {
+        let mut left = FreedSize::default();
         let mut reached = Bits::new(self.core.nodes());
         let mut waiting = Waiting::default();
         let mut targets: Vec<u32> = Vec::new();
@@ -214,14 +221,14 @@ impl Graph {
                 }
                 let blocks = std::iter::once(ephemeron.block).chain(ephemeron.keys.iter().copied());
                 let nodes: Option<Vec<u32>> =
-                    blocks.map(|block| self.node_left(block.0, gone, rest)).collect();
+                    blocks.map(|block| self.node_left(block.0, removed, rest)).collect();
                 if let (Some(nodes), Some(data)) = (nodes, self.core_node(data.0)) {
                     waiting.add(nodes.into_iter(), targets.len() as u32, &reached);
                     targets.push(data);
                 }
             }
             for finaliser in finalisers(snapshot, |block| !self.is_static(block)) {
-                if let Some(value) = self.node_left(finaliser.value, gone, rest)
+                if let Some(value) = self.node_left(finaliser.value, removed, rest)
                     && let Some(function) = self.core_node(finaliser.function)
                 {
                     waiting.add(std::iter::once(value), targets.len() as u32, &reached);
@@ -230,9 +237,9 @@ impl Graph {
             }
         }
         let mut todo = Vec::new();
-        if !cut.contains(EVERYTHING.0) {
-            reached.insert(EVERYTHING.0);
-            todo.push(EVERYTHING.0);
+        if !cut.contains(SUPER_ROOT.0) {
+            reached.insert(SUPER_ROOT.0);
+            todo.push(SUPER_ROOT.0);
         }
         let mut complete = Vec::new();
         while let Some(from) = todo.pop() {
@@ -274,8 +281,8 @@ impl Graph {
     }
 
     /// The core's node that keeps a block, unless what is gone lies between.
-    fn node_left(&self, block: u32, gone: &Gone, rest: Option<&Rest>) -> Option<u32> {
-        if !self.is_reachable(BlockIndex(block)) || gone.contains(block) {
+    fn node_left(&self, block: u32, removed: &RemovalSet, rest: Option<&Rest>) -> Option<u32> {
+        if !self.is_reachable(BlockIndex(block)) || removed.contains(block) {
             return None;
         }
         let Some(rest) = rest else { return self.core_node(block) };
@@ -283,22 +290,22 @@ impl Graph {
             SHARED => block,
             top => top,
         };
-        (!gone.contains(top)).then(|| self.core_node(top)).flatten()
+        (!removed.contains(top)).then(|| self.core_node(top)).flatten()
     }
 
     /// What is left of the trees that have blocks of the group below their top; `None` if none has.
     fn rest(
         &self,
         snapshot: &Snapshot<'_>,
-        gone: &Gone,
+        removed: &RemovalSet,
         threads: usize,
     ) -> Result<Option<Rest>, Error> {
         let inner = |block: u32| {
-            gone.contains(block)
-                && !self.heads.contains(block)
+            removed.contains(block)
+                && !self.tree_roots.contains(block)
                 && self.dominators[block as usize] != NONE
         };
-        if !gone.any || !gone.blocks.iter().any(inner) {
+        if !removed.any || !removed.blocks.iter().any(inner) {
             return Ok(None);
         }
         let blocks = self.dominators.len() as u32;
@@ -307,7 +314,7 @@ impl Graph {
         let mut touched = Bits::new(nodes);
         let mut touched_heads = Bits::new(tops.len());
         let mut seen = Bits::new(tops.len());
-        for block in gone.blocks.iter().filter(|block| inner(*block)) {
+        for block in removed.blocks.iter().filter(|block| inner(*block)) {
             // Up over other blocks of the group to the tree's top.
             let mut at = block;
             while inner(at) && seen.insert(at) {
@@ -317,13 +324,13 @@ impl Graph {
                 }
                 at = if tops[above as usize] == SHARED { above } else { tops[above as usize] };
             }
-            if self.heads.contains(at) {
+            if self.tree_roots.contains(at) {
                 touched.insert(self.node_of_head(at));
                 touched_heads.insert(at);
             }
         }
         let mut statics = Bits::new(nodes);
-        for node in self.core.of(self.holders.kind(RootKind::Static).0) {
+        for node in self.core.of(self.root_nodes.kind(RootKind::Static).0) {
             statics.insert(*node);
         }
         let is_touched = |block: usize| match tops[block] {
@@ -334,7 +341,7 @@ impl Graph {
         let gathered = gather(
             snapshot.sections(),
             threads,
-            || (Pairs::default(), vec![Freed::default(); nodes], Columns::new()),
+            || (Pairs::default(), vec![FreedSize::default(); nodes], Columns::new()),
             |(edges, left, columns), section| {
                 let first = snapshot.first_of(section).0 as usize;
                 let end = snapshot.first_of(section + 1).0 as usize;
@@ -346,7 +353,7 @@ impl Graph {
                 let mut customs = columns.customs().peekable();
                 for (place, block) in columns.iter().enumerate() {
                     let external = customs.next_if(|(at, ..)| *at == place);
-                    if !is_touched(first + place) || gone.contains(block.index.0) {
+                    if !is_touched(first + place) || removed.contains(block.index.0) {
                         continue;
                     }
                     let top = match tops[first + place] {
@@ -356,7 +363,7 @@ impl Graph {
                     let node = self.node_of_head(top);
                     left[node as usize].add(block.size().0, external.map_or(0, |found| found.2));
                     for to in block.targets {
-                        if self.heads.contains(*to) {
+                        if self.tree_roots.contains(*to) {
                             let to = self.node_of_head(*to);
                             if to != node && !statics.contains(to) {
                                 edges.push((node, to));
@@ -368,7 +375,7 @@ impl Graph {
             },
         )?;
         let mut edges = Pairs::default();
-        let mut left = vec![Freed::default(); nodes];
+        let mut left = vec![FreedSize::default(); nodes];
         for (more, theirs, _) in gathered {
             edges.append(more);
             for (sum, more) in left.iter_mut().zip(theirs) {
@@ -382,13 +389,14 @@ impl Graph {
 
     /// Whether a block is static data, which is never freed.
     pub(crate) fn is_static(&self, block: u32) -> bool {
-        let holder = self.dominators.len() as u32 + self.holders.kind(RootKind::Static).0;
-        self.heads.contains(block)
-            && self.via.get(self.heads.rank(block) as usize).copied() == Some(holder)
+        let root_node = self.dominators.len() as u32 + self.root_nodes.kind(RootKind::Static).0;
+        self.tree_roots.contains(block)
+            && self.predecessor.get(self.tree_roots.rank(block) as usize).copied()
+                == Some(root_node)
     }
 
     #[inline]
     pub(super) fn node_of_head(&self, head: u32) -> u32 {
-        self.holders.len() as u32 + self.heads.rank(head)
+        self.root_nodes.len() as u32 + self.tree_roots.rank(head)
     }
 }

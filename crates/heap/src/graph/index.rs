@@ -28,8 +28,8 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use super::bits::{Bits, Ranked};
 use super::column::{Column, Number};
 use super::core::{Conditional, Why};
+use super::cross_edges::Weights;
 use super::csr::Csr;
-use super::exits::Weights;
 use super::external::External;
 use super::nodes::Holders;
 use super::retained::Sizes;
@@ -69,8 +69,8 @@ impl Graph {
         column(&self.sizes.words, u32::to_le_bytes, &mut each)?;
         column(&large, u64::to_le_bytes, &mut each)?;
         column(&self.held, u64::to_le_bytes, &mut each)?;
-        column(self.heads.bits().words(), u64::to_le_bytes, &mut each)?;
-        column(&self.via, u32::to_le_bytes, &mut each)?;
+        column(self.tree_roots.bits().words(), u64::to_le_bytes, &mut each)?;
+        column(&self.predecessor, u32::to_le_bytes, &mut each)?;
         column(&self.weights.low, u32::to_le_bytes, &mut each)?;
         column(&pairs(&self.weights.over), u64::to_le_bytes, &mut each)?;
         column(&self.core.starts, u32::to_le_bytes, &mut each)?;
@@ -127,15 +127,15 @@ impl Graph {
         {
             return None;
         }
-        let holders = Holders::new(&snapshot.labels);
+        let root_nodes = Holders::new(&snapshot.labels);
         let graph = Self {
-            holders,
+            root_nodes,
             dominators: columns.column(u32::from_le_bytes)?,
             above: columns.take(u32::from_le_bytes)?,
             sizes: columns.sizes()?,
             held: columns.take(u64::from_le_bytes)?,
-            heads: columns.ranked()?,
-            via: columns.column(u32::from_le_bytes)?,
+            tree_roots: columns.ranked()?,
+            predecessor: columns.column(u32::from_le_bytes)?,
             weights: Weights { low: columns.column(u32::from_le_bytes)?, over: columns.pairs()? },
             core: Csr {
                 starts: columns.column(u32::from_le_bytes)?,
@@ -162,22 +162,24 @@ impl Graph {
     /// Whether no number of any column leads outside another.
     fn fits(&self, snapshot: &Snapshot<'_>) -> bool {
         let blocks = snapshot.blocks() as usize;
-        let holders = self.holders.len();
+        let root_nodes = self.root_nodes.len();
         let bits = blocks.div_ceil(64);
-        let node = |number: &u32| (*number as usize) < blocks + holders || *number >= SHARED;
-        let heads = self.heads.len();
-        let nodes = holders + heads;
+        let node = |number: &u32| (*number as usize) < blocks + root_nodes || *number >= SHARED;
+        let tree_roots = self.tree_roots.len();
+        let nodes = root_nodes + tree_roots;
         self.dominators.len() == blocks
             && self.dominators.iter().all(node)
-            && self.above.len() == holders
-            && (0u32..).zip(&self.above).all(|(holder, above)| *above < holder || *above >= SHARED)
+            && self.above.len() == root_nodes
+            && (0u32..)
+                .zip(&self.above)
+                .all(|(root_node, above)| *above < root_node || *above >= SHARED)
             && self.sizes.kept.bits().words().len() == bits
             && self.sizes.words.len() == self.sizes.kept.len()
-            && self.held.len() == holders
-            && self.heads.bits().words().len() == bits
-            && self.via.len() == heads
-            && self.via.iter().all(node)
-            && self.weights.low.len() == heads
+            && self.held.len() == root_nodes
+            && self.tree_roots.bits().words().len() == bits
+            && self.predecessor.len() == tree_roots
+            && self.predecessor.iter().all(node)
+            && self.weights.low.len() == tree_roots
             && self.core.starts.len() == nodes + 1
             && self.core.starts.first() == Some(&0)
             && self.core.starts.is_sorted()
@@ -186,12 +188,12 @@ impl Graph {
             && (self.external.sizes.words.is_empty()
                 || self.external.sizes.kept.bits().words().len() == bits)
             && self.external.sizes.words.len() == self.external.sizes.kept.len()
-            && self.external.held.len() == holders
+            && self.external.held.len() == root_nodes
             && self.conditional.is_sorted_by_key(|edge| edge.node)
             && self.conditional.iter().all(|edge| {
                 (edge.from as usize) < blocks
                     && (edge.node as usize) < nodes
-                    && (holders..nodes).contains(&(edge.to as usize))
+                    && (root_nodes..nodes).contains(&(edge.to as usize))
             })
     }
 }
@@ -267,7 +269,7 @@ impl<'b> Reader<'b> {
             if column.is_empty() || column.len() % N != 0 {
                 return column.is_empty().then(Column::default);
             }
-            let mapped = crate::scratch::map_index(file, start, column.len() / N).ok()?;
+            let mapped = crate::mapped_arena::map_index(file, start, column.len() / N).ok()?;
             return Some(Column::Mapped(mapped));
         }
         Some(self.take(number)?.into())

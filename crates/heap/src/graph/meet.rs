@@ -224,9 +224,9 @@ mod tests {
                 })
                 .collect();
             let tree = (1u32..).zip(&parents[1..]).map(|(block, above)| (*above, block));
-            let exits = pairs.iter().map(|(from, node)| (*from, 150 + node));
+            let cross_edges = pairs.iter().map(|(from, node)| (*from, 150 + node));
             let others = siblings.iter().map(|(from, node)| (150 + from, 150 + node));
-            let edges: Vec<(u32, u32)> = tree.chain(exits).chain(others).collect();
+            let edges: Vec<(u32, u32)> = tree.chain(cross_edges).chain(others).collect();
             let graph = Csr::from_edges(&Place::Memory, 162, &edges.iter().copied()).unwrap();
             let truth = dominators(&Place::Memory, &graph, 0).unwrap();
             let mut mine = [NONE; 12];

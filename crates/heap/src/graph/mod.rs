@@ -33,13 +33,14 @@
 //!   is charged to the value ([`finalisers`]).
 
 mod bits;
+mod chunk_buffer;
 pub(crate) mod column;
 mod core;
+mod cross_edges;
 mod csr;
 mod cycles;
 mod disjoint;
 mod ephemerons;
-mod exits;
 mod external;
 mod finalisers;
 mod freed;
@@ -54,20 +55,19 @@ mod reach_each;
 mod refine;
 mod retained;
 mod semi_nca;
-mod spool;
 pub(crate) mod sweep;
 
-pub use freed::{Freed, Gone};
-pub use nodes::{EVERYTHING, Holder, HolderId, Holders};
+pub use freed::{FreedSize, RemovalSet};
+pub use nodes::{Holders, RootNode, RootNodeId, SUPER_ROOT};
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::read::{Cause, Error, Snapshot, Strength};
 use crate::units::{BlockIndex, Bytes, Words};
 use bits::Ranked;
-use column::{Column, Place, settled, shared};
+use column::{Column, Place, into_atomic, into_plain};
+use cross_edges::Weights;
 use csr::Csr;
-use exits::Weights;
 use external::External;
 use packed::Packed;
 use pieces::in_pieces;
@@ -86,7 +86,7 @@ pub enum Failed {
     Snapshot(#[from] Error),
     /// There is no room for the files that what does not fit into memory is put into.
     #[error("cannot put aside what does not fit into memory: {0}")]
-    Scratch(#[from] std::io::Error),
+    MappedArena(#[from] std::io::Error),
 }
 
 /// A block, or a holder above the blocks.
@@ -95,23 +95,23 @@ pub enum Node {
     /// A block.
     Block(BlockIndex),
     /// A holder.
-    Holder(HolderId),
+    RootNode(RootNodeId),
 }
 
 /// The dominators and retained sizes of a snapshot.
 #[derive(Debug)]
 pub struct Graph {
-    holders: Holders,
+    root_nodes: Holders,
     /// For each block what dominates it: blocks by number, holders behind them.
     dominators: Column<u32>,
     /// For each holder the one above.
     above: Vec<u32>,
     sizes: Sizes,
     held: Vec<u64>,
-    heads: Ranked,
+    tree_roots: Ranked,
     /// Of each head: the block that points to it on a way from a root with the fewest heads, or the
     /// holder.
-    via: Column<u32>,
+    predecessor: Column<u32>,
     /// Of each head: words of the tree of blocks that hangs from it, itself counted.
     weights: Weights,
     external: External,
@@ -133,7 +133,7 @@ impl Graph {
         Self::in_place(&Place::Memory, snapshot, threads).map_err(|failed| match failed {
             Failed::Snapshot(error) => error,
             // Columns in memory are always made.
-            Failed::Scratch(_) => Cause::Missing("memory").at(0),
+            Failed::MappedArena(_) => Cause::Missing("memory").at(0),
         })
     }
 
@@ -153,30 +153,31 @@ impl Graph {
         scratch: &std::path::Path,
         threads: usize,
     ) -> Result<Self, Failed> {
-        let scratch = crate::scratch::Scratch::new(scratch, memory)?;
+        let scratch = crate::mapped_arena::MappedArena::new(scratch, memory)?;
         let _watched = map.map(|map| scratch.snapshot(map));
-        Self::in_place(&Place::Scratch(scratch), snapshot, threads)
+        Self::in_place(&Place::MappedArena(scratch), snapshot, threads)
     }
 
     fn in_place(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Failed> {
-        let holders = Holders::new(&snapshot.labels);
+        let root_nodes = Holders::new(&snapshot.labels);
         let blocks = snapshot.blocks();
-        if (holders.len() as u64) + u64::from(blocks) >= u64::from(SHARED) {
+        if (root_nodes.len() as u64) + u64::from(blocks) >= u64::from(SHARED) {
             return Err(Cause::Table("labels").at(0).into());
         }
         let strong = |strength| matches!(strength, Strength::Strong | Strength::Finaliser);
         let roots = snapshot.roots.iter().filter(|root| strong(root.strength));
         let data = snapshot.ephemerons.iter().filter_map(|ephemeron| ephemeron.data);
-        let heads = roots.map(|root| root.block.0).chain(data.map(|data| data.0));
-        let (parents, apart) = parents::parents(place, snapshot, heads, threads)?;
+        let tree_roots = roots.map(|root| root.block.0).chain(data.map(|data| data.0));
+        let (parents, apart) = parents::parents(place, snapshot, tree_roots, threads)?;
         let parents::Apart { statics, large, customs } = apart;
-        let numbers = core::Numbers { holders, heads: parents::heads(&parents, threads) };
+        let numbers =
+            core::Numbers { root_nodes, tree_roots: parents::tree_roots(&parents, threads) };
         let packed = Packed::new(place, &parents, threads)?;
         parents::climb_to_heads(&parents, threads);
-        let heads_of = settled(parents);
+        let heads_of = into_plain(parents);
 
         let (edges, weights) =
-            exits::exits(place, snapshot, &numbers, &heads_of, &statics, threads)?;
+            cross_edges::cross_edges(place, snapshot, &numbers, &heads_of, &statics, threads)?;
         let needed = !snapshot.ephemerons.is_empty()
             || snapshot.roots.iter().any(|root| root.strength == Strength::Finaliser)
             || snapshot.roots.iter().any(|root| root.strength == Strength::Last);
@@ -194,10 +195,10 @@ impl Graph {
             graph = core::graph(place, &parts, &edges, &waiting, &more)?;
         }
         let outside = external::weights(&customs, &numbers, &heads_of);
-        let column = shared(heads_of);
+        let column = into_atomic(heads_of);
         let (tree, before) = both(
             threads,
-            || semi_nca::dominators(place, &graph, EVERYTHING.0),
+            || semi_nca::dominators(place, &graph, SUPER_ROOT.0),
             || {
                 let before = reach::shortest(place, &graph)?;
                 restore(&column, &packed, &numbers, &before, threads);
@@ -206,36 +207,39 @@ impl Graph {
             },
         );
         let (tree, before) = (tree?, before?);
-        let mut dominators = settled(column);
-        let (mut exits, mut via) = exits::toward(&edges, place, &numbers, &tree, &before, threads)?;
+        let mut dominators = into_plain(column);
+        let (mut cross_edges, mut predecessor) =
+            cross_edges::toward(&edges, place, &numbers, &tree, &before, threads)?;
         drop(edges);
-        for (head, before) in via.iter_mut().zip(&before[holders.len()..]) {
+        for (head, before) in predecessor.iter_mut().zip(&before[root_nodes.len()..]) {
             if *before != NONE && numbers.is_holder(*before) {
                 *head = blocks + before;
             }
         }
         for core::Conditional { from, node, to, .. } in conditional.iter().copied() {
             if before[to as usize] == node {
-                via[to as usize - holders.len()] = from;
+                predecessor[to as usize - root_nodes.len()] = from;
             }
             if tree.idom[to as usize] == node {
                 if numbers.head(node) == Some(from) {
-                    exits.settled.push(to);
+                    cross_edges.settled.push(to);
                 } else {
-                    exits.add(from, to, holders.len());
+                    cross_edges.add(from, to, root_nodes.len());
                 }
             }
         }
         drop(before);
 
-        let of_heads = refine::refine(place, &numbers, &graph, &tree, &dominators, exits)?;
-        for (block, dominator) in numbers.heads.bits().iter().zip(of_heads.iter()) {
+        let of_heads = refine::refine(place, &numbers, &graph, &tree, &dominators, cross_edges)?;
+        for (block, dominator) in numbers.tree_roots.bits().iter().zip(of_heads.iter()) {
             dominators[block as usize] = *dominator;
         }
         drop(tree);
-        let above: Vec<u32> = (0..holders.len() as u32)
-            .map(|holder| {
-                holders.parent(HolderId(holder), &snapshot.labels).map_or(NONE, |above| above.0)
+        let above: Vec<u32> = (0..root_nodes.len() as u32)
+            .map(|root_node| {
+                root_nodes
+                    .parent(RootNodeId(root_node), &snapshot.labels)
+                    .map_or(NONE, |above| above.0)
             })
             .collect();
         let (sizes, held) =
@@ -243,13 +247,13 @@ impl Graph {
         let (bytes, held_bytes) = external::retained(place, &customs, &dominators, &above)?;
         let external = External { sizes: bytes, held: held_bytes, weights: outside };
         let mut graph = Self {
-            holders,
+            root_nodes,
             dominators,
             above,
             sizes,
             held,
-            heads: numbers.heads,
-            via,
+            tree_roots: numbers.tree_roots,
+            predecessor,
             weights,
             external,
             conditional,
@@ -272,8 +276,8 @@ impl Graph {
     }
 
     /// The nodes above the blocks.
-    pub fn holders(&self) -> &Holders {
-        &self.holders
+    pub fn root_nodes(&self) -> &Holders {
+        &self.root_nodes
     }
 
     /// Whether anything keeps a block alive.
@@ -285,9 +289,9 @@ impl Graph {
     pub fn dominator(&self, node: Node) -> Option<Node> {
         match node {
             Node::Block(block) => self.node(*self.dominators.get(block.0 as usize)?),
-            Node::Holder(holder) => match *self.above.get(holder.0 as usize)? {
+            Node::RootNode(root_node) => match *self.above.get(root_node.0 as usize)? {
                 NONE => None,
-                above => Some(Node::Holder(HolderId(above))),
+                above => Some(Node::RootNode(RootNodeId(above))),
             },
         }
     }
@@ -297,8 +301,8 @@ impl Graph {
         if !self.is_reachable(block) {
             return None;
         }
-        if self.heads.contains(block.0) {
-            self.node(*self.via.get(self.heads.rank(block.0) as usize)?)
+        if self.tree_roots.contains(block.0) {
+            self.node(*self.predecessor.get(self.tree_roots.rank(block.0) as usize)?)
         } else {
             self.node(self.dominators[block.0 as usize])
         }
@@ -309,7 +313,7 @@ impl Graph {
         match number {
             NONE => None,
             block if block < blocks => Some(Node::Block(BlockIndex(block))),
-            holder => Some(Node::Holder(HolderId(holder - blocks))),
+            root_node => Some(Node::RootNode(RootNodeId(root_node - blocks))),
         }
     }
 
@@ -323,8 +327,8 @@ impl Graph {
     }
 
     /// What a holder retains: the blocks that none but it and what is below it keeps alive.
-    pub fn held(&self, holder: HolderId) -> Words {
-        Words(self.held.get(holder.0 as usize).copied().unwrap_or(0))
+    pub fn held(&self, root_node: RootNodeId) -> Words {
+        Words(self.held.get(root_node.0 as usize).copied().unwrap_or(0))
     }
 
     /// Whether what is said of single blocks is exact for all of them: no ephemeron has data that
@@ -343,8 +347,8 @@ impl Graph {
     }
 
     /// The bytes outside the heap that go with what a holder retains.
-    pub fn held_external(&self, holder: HolderId) -> Bytes {
-        Bytes(self.external.held.get(holder.0 as usize).copied().unwrap_or(0))
+    pub fn held_external(&self, root_node: RootNodeId) -> Bytes {
+        Bytes(self.external.held.get(root_node.0 as usize).copied().unwrap_or(0))
     }
 
     /// For each block the nearest one above it in its tree that is the tree's top or is `cut` there;
@@ -355,7 +359,7 @@ impl Graph {
         in_pieces(tops.len(), threads, |range| {
             for block in range {
                 let top = match self.dominators[block] {
-                    _ if self.heads.contains(block as u32) || cut(block as u32) => SHARED,
+                    _ if self.tree_roots.contains(block as u32) || cut(block as u32) => SHARED,
                     above if above < blocks => above,
                     _ => NONE,
                 };
@@ -369,13 +373,13 @@ impl Graph {
     /// The block or holder at the top of the tree that a block is in, as a node of the core.
     fn core_node(&self, block: u32) -> Option<u32> {
         let mut at = block;
-        while !self.heads.contains(at) {
+        while !self.tree_roots.contains(at) {
             at = *self.dominators.get(at as usize)?;
             if at as usize >= self.dominators.len() {
                 return None;
             }
         }
-        Some(self.holders.len() as u32 + self.heads.rank(at))
+        Some(self.root_nodes.len() as u32 + self.tree_roots.rank(at))
     }
 }
 

@@ -6,10 +6,10 @@ use crate::units::LabelId;
 /// A node that is no block: a place among [`Holders`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(transparent)]
-pub struct HolderId(pub u32);
+pub struct RootNodeId(pub u32);
 
 /// The node above all.
-pub const EVERYTHING: HolderId = HolderId(0);
+pub const SUPER_ROOT: RootNodeId = RootNodeId(0);
 
 /// The nodes above the blocks, parents before children: first the one above all, then a node for
 /// each kind of root, then the labels.
@@ -32,33 +32,33 @@ impl Holders {
     }
 
     /// The node of a kind of root.
-    pub fn kind(&self, kind: RootKind) -> HolderId {
+    pub fn kind(&self, kind: RootKind) -> RootNodeId {
         let place = RootKind::ALL.iter().position(|known| *known == kind).unwrap_or(0);
-        HolderId(1 + place as u32)
+        RootNodeId(1 + place as u32)
     }
 
     /// The node of a label.
-    pub fn label(&self, label: LabelId) -> HolderId {
-        HolderId(1 + Self::KINDS + label.0)
+    pub fn label(&self, label: LabelId) -> RootNodeId {
+        RootNodeId(1 + Self::KINDS + label.0)
     }
 
     /// What a node is.
-    pub fn get(&self, holder: HolderId) -> Holder {
-        match holder.0 {
-            0 => Holder::Everything,
-            kind if kind <= Self::KINDS => Holder::Kind(
+    pub fn get(&self, root_node: RootNodeId) -> RootNode {
+        match root_node.0 {
+            0 => RootNode::Everything,
+            kind if kind <= Self::KINDS => RootNode::Kind(
                 RootKind::ALL.get(kind as usize - 1).copied().unwrap_or(RootKind::Other),
             ),
-            label => Holder::Label(LabelId(label - 1 - Self::KINDS)),
+            label => RootNode::Label(LabelId(label - 1 - Self::KINDS)),
         }
     }
 
     /// The node above.
-    pub(crate) fn parent(self, holder: HolderId, labels: &Labels) -> Option<HolderId> {
-        match self.get(holder) {
-            Holder::Everything => None,
-            Holder::Kind(_) => Some(EVERYTHING),
-            Holder::Label(id) => {
+    pub(crate) fn parent(self, root_node: RootNodeId, labels: &Labels) -> Option<RootNodeId> {
+        match self.get(root_node) {
+            RootNode::Everything => None,
+            RootNode::Kind(_) => Some(SUPER_ROOT),
+            RootNode::Label(id) => {
                 let label = labels.get(id)?;
                 Some(
                     label.parent.map_or_else(|| self.kind(label.kind), |parent| self.label(parent)),
@@ -70,7 +70,7 @@ impl Holders {
 
 /// What a node above the blocks is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Holder {
+pub enum RootNode {
     /// The one above all.
     Everything,
     /// All roots of a kind.

@@ -5,9 +5,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::Place;
 use super::pieces::{PIECE, in_pieces};
-use super::spool::{Spool, Spooled};
 use super::{NONE, SHARED};
 use crate::wire::{Cursor, put, unzigzag, zigzag};
 
@@ -22,7 +22,8 @@ impl Packed {
     /// # Errors
     /// If there is no room for it.
     pub(crate) fn new(place: &Place, parents: &[AtomicU32], threads: usize) -> io::Result<Self> {
-        let spool = Spool::new(place, parents.len().div_ceil(PIECE), 2 * parents.len());
+        let chunk_buffer =
+            ChunkBuffer::new(place, parents.len().div_ceil(PIECE), 2 * parents.len());
         in_pieces(parents.len(), threads, |range| {
             let mut bytes = Vec::with_capacity(range.len() * 3 / 2);
             for block in range.clone() {
@@ -35,9 +36,9 @@ impl Packed {
                     },
                 );
             }
-            spool.put(range.start / PIECE, &bytes);
+            chunk_buffer.put(range.start / PIECE, &bytes);
         });
-        Ok(Self { pieces: spool.finish()? })
+        Ok(Self { pieces: chunk_buffer.finish()? })
     }
 
     /// Hands out the blocks of a piece with their parents.

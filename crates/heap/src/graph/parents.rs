@@ -35,13 +35,13 @@ const LARGE: u64 = 256;
 pub(crate) fn parents(
     place: &Place,
     snapshot: &Snapshot<'_>,
-    heads: impl Iterator<Item = u32>,
+    tree_roots: impl Iterator<Item = u32>,
     threads: usize,
 ) -> Result<(Column<AtomicU32>, Apart), Failed> {
     let blocks = snapshot.blocks() as usize;
     let mut column = place.column(blocks, || AtomicU32::new(NONE))?;
     let parents: &mut [AtomicU32] = &mut column;
-    for head in heads {
+    for head in tree_roots {
         if let Some(parent) = parents.get_mut(head as usize) {
             *parent.get_mut() = SHARED;
         }
@@ -87,7 +87,7 @@ pub(crate) fn parents(
 }
 
 /// The blocks whose parents are [`SHARED`].
-pub(crate) fn heads(parents: &[AtomicU32], threads: usize) -> Ranked {
+pub(crate) fn tree_roots(parents: &[AtomicU32], threads: usize) -> Ranked {
     let words: Vec<AtomicU64> =
         (0..parents.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
     in_pieces(parents.len(), threads, |range| {
@@ -172,8 +172,8 @@ mod tests {
         fn agrees_with_climbing_step_by_step(
             parents in proptest::collection::vec(prop_oneof![4 => 0u32..40, 1 => Just(SHARED), 1 => Just(NONE)], 40),
         ) {
-            let heads: Vec<AtomicU32> = parents.iter().copied().map(AtomicU32::new).collect();
-            climb_to_heads(&heads, 2);
+            let tree_roots: Vec<AtomicU32> = parents.iter().copied().map(AtomicU32::new).collect();
+            climb_to_heads(&tree_roots, 2);
             for start in 0..40u32 {
                 let mut at = start;
                 let mut steps = 0;
@@ -187,7 +187,7 @@ mod tests {
                     }
                     steps += 1;
                 };
-                prop_assert_eq!(heads[start as usize].load(Ordering::Relaxed), truth);
+                prop_assert_eq!(tree_roots[start as usize].load(Ordering::Relaxed), truth);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use super::bits::Bits;
 use super::column::{Column, Place};
 use super::csr::Csr;
-use super::{EVERYTHING, Graph, HolderId, NONE};
+use super::{Graph, NONE, RootNodeId, SUPER_ROOT};
 use crate::units::{Bytes, Words};
 
 /// For each node of the core the one before it on a way from the root over as few of them as can be;
@@ -17,13 +17,13 @@ pub(crate) fn shortest(place: &Place, graph: &Csr) -> io::Result<Column<u32>> {
     let mut before = place.column(graph.nodes(), || NONE)?;
     // Each node is in it once.
     let mut queue: Column<u32> = place.zeros(graph.nodes())?;
-    queue[0] = EVERYTHING.0;
+    queue[0] = SUPER_ROOT.0;
     let (mut next, mut end) = (0, 1);
     while next < end {
         let from = queue[next];
         next += 1;
         for to in graph.of(from) {
-            if before[*to as usize] == NONE && *to != EVERYTHING.0 {
+            if before[*to as usize] == NONE && *to != SUPER_ROOT.0 {
                 before[*to as usize] = from;
                 queue[end] = *to;
                 end += 1;
@@ -45,14 +45,14 @@ pub struct Reached {
 
 impl Graph {
     /// What holders reach, whatever else does, too.
-    pub fn reach(&self, holders: &[HolderId]) -> Reached {
+    pub fn reach(&self, root_nodes: &[RootNodeId]) -> Reached {
         let mut nodes = Bits::new(self.core.nodes());
         let mut words = 0;
         let mut external = 0u64;
         let mut todo: Vec<u32> = Vec::new();
-        for holder in holders {
-            if (holder.0 as usize) < self.holders.len() && nodes.insert(holder.0) {
-                todo.push(holder.0);
+        for root_node in root_nodes {
+            if (root_node.0 as usize) < self.root_nodes.len() && nodes.insert(root_node.0) {
+                todo.push(root_node.0);
             }
         }
         while let Some(from) = todo.pop() {
@@ -79,7 +79,7 @@ impl Graph {
     }
 
     pub(super) fn weight(&self, node: u32) -> u64 {
-        let head = (node as usize).checked_sub(self.holders.len());
+        let head = (node as usize).checked_sub(self.root_nodes.len());
         head.map_or(0, |head| self.weights.get(head))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::bits::Bits;
-use super::{Graph, HolderId};
+use super::{Graph, RootNodeId};
 use crate::units::Words;
 
 /// Holders of one pass: bits of a mask.
@@ -12,8 +12,8 @@ const PASS: usize = 64;
 
 impl Graph {
     /// The size of what each of `holders` reaches, whatever else does, too; on so many threads.
-    pub fn reach_each(&self, holders: &[HolderId], threads: usize) -> Vec<Words> {
-        let passes: Vec<&[HolderId]> = holders.chunks(PASS).collect();
+    pub fn reach_each(&self, root_nodes: &[RootNodeId], threads: usize) -> Vec<Words> {
+        let passes: Vec<&[RootNodeId]> = root_nodes.chunks(PASS).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
@@ -43,18 +43,18 @@ impl Graph {
         done.into_iter().flat_map(|(_, words)| words).collect()
     }
 
-    fn reach_pass(&self, holders: &[HolderId]) -> Vec<Words> {
+    fn reach_pass(&self, root_nodes: &[RootNodeId]) -> Vec<Words> {
         let nodes = self.core.nodes();
         let mut masks = vec![0u64; nodes];
         let mut waiting = Bits::new(nodes);
         let mut queue = VecDeque::new();
-        for (bit, holder) in holders.iter().enumerate() {
-            if let Some(mask) = masks.get_mut(holder.0 as usize)
-                && (holder.0 as usize) < self.holders.len()
+        for (bit, root_node) in root_nodes.iter().enumerate() {
+            if let Some(mask) = masks.get_mut(root_node.0 as usize)
+                && (root_node.0 as usize) < self.root_nodes.len()
             {
                 *mask |= 1 << bit;
-                if waiting.insert(holder.0) {
-                    queue.push_back(holder.0);
+                if waiting.insert(root_node.0) {
+                    queue.push_back(root_node.0);
                 }
             }
         }
@@ -71,7 +71,7 @@ impl Graph {
                 }
             }
         }
-        let mut words = vec![Words(0); holders.len()];
+        let mut words = vec![Words(0); root_nodes.len()];
         for (node, mask) in (0u32..).zip(masks) {
             let weight = if mask == 0 { 0 } else { self.weight(node) };
             if weight == 0 {

@@ -17,7 +17,7 @@ use super::{NONE, SHARED};
 
 /// What is known of the edges to shared blocks whose dominator has to be found.
 #[derive(Debug, Default)]
-pub(crate) struct Exits {
+pub(crate) struct CrossEdges {
     /// For each head the only block of the dominating head's own tree that points to it; [`NONE`] if
     /// none does, [`SHARED`] for those with several.
     pub(crate) only: Column<u32>,
@@ -38,19 +38,20 @@ pub(crate) fn refine(
     graph: &Csr,
     tree: &Tree,
     parents: &[u32],
-    exits: Exits,
+    cross_edges: CrossEdges,
 ) -> io::Result<Column<u32>> {
     let blocks = parents.len() as u32;
-    let holders = numbers.holders.len() as u32;
-    let mut block_of: Column<u32> = place.zeros(numbers.heads.len())?;
-    for (block, head) in block_of.iter_mut().zip(numbers.heads.bits().iter()) {
+    let root_nodes = numbers.root_nodes.len() as u32;
+    let mut block_of: Column<u32> = place.zeros(numbers.tree_roots.len())?;
+    for (block, head) in block_of.iter_mut().zip(numbers.tree_roots.bits().iter()) {
         *block = head;
     }
-    let Exits { mut only, mut pairs, settled: of_head } = exits;
+    let CrossEdges { mut only, mut pairs, settled: of_head } = cross_edges;
     let mut settled = Bits::new(numbers.len());
     for node in of_head {
         settled.insert(node);
-        only[(node - holders) as usize] = block_of[(tree.idom[node as usize] - holders) as usize];
+        only[(node - root_nodes) as usize] =
+            block_of[(tree.idom[node as usize] - root_nodes) as usize];
     }
     pairs.retain(|(_, node)| !settled.contains(node));
     let mut siblings = siblings(place, numbers, graph, tree, &settled)?;
@@ -58,31 +59,31 @@ pub(crate) fn refine(
     spread(place, numbers, &mut only, &mut pairs, &siblings)?;
     // What several blocks lead to is left, and shared blocks that point to it.
     siblings.retain(|(from, node)| {
-        let [from, node] = [from, node].map(|of| only[(of - holders) as usize]);
+        let [from, node] = [from, node].map(|of| only[(of - root_nodes) as usize]);
         node == SHARED && from == SHARED
     });
 
     // The final answer for the others; the coarse one where a holder dominates.
     let mut dominator = only;
-    for (dominator, above) in dominator.iter_mut().zip(&tree.idom[holders as usize..]) {
+    for (dominator, above) in dominator.iter_mut().zip(&tree.idom[root_nodes as usize..]) {
         *dominator = match *above {
             NONE => NONE,
-            holder if holder < holders => blocks + holder,
+            root_node if root_node < root_nodes => blocks + root_node,
             _ if *dominator < SHARED => continue,
-            head => block_of[(head - holders) as usize],
+            head => block_of[(head - root_nodes) as usize],
         };
     }
     drop(block_of);
     meet::settle(place, numbers.len(), pairs, siblings, parents, |node, above| {
-        dominator[(node - holders) as usize] = above;
+        dominator[(node - root_nodes) as usize] = above;
     })?;
     Ok(dominator)
 }
 
-impl Exits {
+impl CrossEdges {
     /// One more: a block of the dominating head's tree, and the node that it points to.
-    pub(crate) fn add(&mut self, from: u32, node: u32, holders: usize) {
-        let only = &mut self.only[node as usize - holders];
+    pub(crate) fn add(&mut self, from: u32, node: u32, root_nodes: usize) {
+        let only = &mut self.only[node as usize - root_nodes];
         match *only {
             known if known == from => {}
             NONE => *only = from,
@@ -106,10 +107,10 @@ fn spread(
     pairs: &mut Pairs,
     siblings: &Pairs,
 ) -> io::Result<()> {
-    let holders = numbers.holders.len() as u32;
+    let root_nodes = numbers.root_nodes.len() as u32;
     let mut meet = |from: u32, node: u32| {
-        let more = only[(from - holders) as usize];
-        let known = &mut only[(node - holders) as usize];
+        let more = only[(from - root_nodes) as usize];
+        let known = &mut only[(node - root_nodes) as usize];
         if more == *known || more == NONE || *known == SHARED {
             return false;
         }
@@ -130,7 +131,7 @@ fn spread(
         }
     }
     for (from, node) in siblings.iter() {
-        let [from, of_node] = [from, node].map(|of| only[(of - holders) as usize]);
+        let [from, of_node] = [from, node].map(|of| only[(of - root_nodes) as usize]);
         if of_node == SHARED && from < SHARED {
             pairs.push((from, node));
         }

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::bits::{Bits, Ranked};
-use super::column::{Column, Place, settled};
+use super::column::{Column, Place, into_plain};
 use super::pieces::in_pieces;
 use super::sweep::sweep_sizes;
 use super::{Failed, NONE};
@@ -55,7 +55,7 @@ pub(crate) fn retained(
     place: &Place,
     snapshot: &Snapshot<'_>,
     dominators: &[u32],
-    holders: &[u32],
+    root_nodes: &[u32],
     large: &[u32],
     threads: usize,
 ) -> Result<(Sizes, Vec<u64>), Failed> {
@@ -80,7 +80,7 @@ pub(crate) fn retained(
     large.iter().copied().for_each(keep);
     let kept = Bits::from_words(inner.into_iter().map(AtomicU64::into_inner).collect());
     // What each waits for: its children and itself.
-    let sums = Sums::new(place, Ranked::new(kept), 1, holders.len())?;
+    let sums = Sums::new(place, Ranked::new(kept), 1, root_nodes.len())?;
     in_pieces(dominators.len(), threads, |range| {
         // Neighbours are often dominated by the same block.
         let mut parts = 0;
@@ -102,7 +102,7 @@ pub(crate) fn retained(
         }
         sums.settle(dominators, gathered);
     })?;
-    Ok(sums.finish(holders))
+    Ok(sums.finish(root_nodes))
 }
 
 /// Sums of what blocks and holders dominate, while threads add to them.
@@ -120,7 +120,12 @@ impl Sums {
     ///
     /// # Errors
     /// If there is no room for them.
-    pub(super) fn new(place: &Place, kept: Ranked, parts: u8, holders: usize) -> io::Result<Self> {
+    pub(super) fn new(
+        place: &Place,
+        kept: Ranked,
+        parts: u8,
+        root_nodes: usize,
+    ) -> io::Result<Self> {
         let count = kept.len();
         Ok(Self {
             kept,
@@ -130,7 +135,7 @@ impl Sums {
                 few: place.column(count, || AtomicU8::new(parts))?,
                 many: Mutex::default(),
             },
-            held: (0..holders).map(|_| AtomicU64::new(0)).collect(),
+            held: (0..root_nodes).map(|_| AtomicU64::new(0)).collect(),
         })
     }
 
@@ -232,14 +237,14 @@ impl Sums {
     /// The sums, all parts given. `above` has for each holder the one above it, which comes before.
     pub(super) fn finish(self, above: &[u32]) -> (Sizes, Vec<u64>) {
         let mut held: Vec<u64> = self.held.into_iter().map(AtomicU64::into_inner).collect();
-        for holder in (1..above.len()).rev() {
-            let into = above[holder] as usize;
-            if into < holder {
-                held[into] = held[into].saturating_add(held[holder]);
+        for root_node in (1..above.len()).rev() {
+            let into = above[root_node] as usize;
+            if into < root_node {
+                held[into] = held[into].saturating_add(held[root_node]);
             }
         }
         let large = self.large.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (Sizes { kept: self.kept, words: settled(self.words), large }, held)
+        (Sizes { kept: self.kept, words: into_plain(self.words), large }, held)
     }
 }
 
@@ -326,7 +331,7 @@ impl Gathered {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{EVERYTHING, Graph};
+    use super::super::{Graph, SUPER_ROOT};
     use crate::model::{Heap, Value};
     use crate::read::{Snapshot, Strength};
     use crate::{BlockIndex, RootKind, Words};
@@ -353,7 +358,7 @@ mod tests {
             let retained = |made: crate::model::Made| graph.retained(BlockIndex(numbers[made.0]));
             assert_eq!(retained(one), Some(Words(2_001 + 2_000 * 5)));
             assert_eq!(retained(other), Some(Words(1_001 + 1_000 * 5)));
-            assert_eq!(graph.held(EVERYTHING), Words(3 + 3_002 + 3_000 * 5));
+            assert_eq!(graph.held(SUPER_ROOT), Words(3 + 3_002 + 3_000 * 5));
         }
     }
 }

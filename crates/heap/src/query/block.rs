@@ -3,7 +3,7 @@
 use super::Heap;
 use super::kind;
 use crate::graph::sweep::sweep;
-use crate::graph::{HolderId, Node};
+use crate::graph::{Node, RootNodeId};
 use crate::read::{Columns, Error, Strength};
 use crate::units::{Address, BlockIndex, Bytes, Words};
 use crate::write::Space;
@@ -79,8 +79,8 @@ pub fn block(heap: &Heap<'_>, index: BlockIndex, most: usize) -> Result<Option<B
     };
     // Fields of static data that are roots stand among these.
     for root in &snapshot.roots {
-        if let Some((holder, field)) = root.holder
-            && holder == index
+        if let Some((root_node, field)) = root.root_node
+            && root_node == index
         {
             more(Reference { field: Some(field), to: root.block, weak: is_weak(root.strength) });
         }
@@ -128,8 +128,8 @@ pub fn referrers(
     let mut found: Vec<Referrer> = Vec::new();
     for root in snapshot.roots.iter().filter(|root| root.block == to) {
         found.push(Referrer {
-            from: Node::Holder(heap.graph.holders().label(root.label)),
-            field: root.holder.map(|(_, field)| field),
+            from: Node::RootNode(heap.graph.root_nodes().label(root.label)),
+            field: root.root_node.map(|(_, field)| field),
             weak: is_weak(root.strength),
         });
     }
@@ -181,16 +181,16 @@ pub fn referrers(
     }
     pieces.sort_by_key(|(section, _)| *section);
     found.sort_by_key(|referrer| {
-        (referrer.weak, matches!(referrer.from, Node::Block(_)), holder(referrer.from))
+        (referrer.weak, matches!(referrer.from, Node::Block(_)), root_node(referrer.from))
     });
     found.extend(pieces.into_iter().flat_map(|(_, some)| some));
     found.truncate(most);
     Ok((count, found))
 }
 
-const fn holder(node: Node) -> HolderId {
+const fn root_node(node: Node) -> RootNodeId {
     match node {
-        Node::Holder(holder) => holder,
-        Node::Block(block) => HolderId(block.0),
+        Node::RootNode(root_node) => root_node,
+        Node::Block(block) => RootNodeId(block.0),
     }
 }

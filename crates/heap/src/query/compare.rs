@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::Heap;
 use super::histogram::sums;
 use super::names::label_path;
-use super::roots::{parts, together};
+use super::roots::{jointly_retained, parts};
 use super::summary::Summary;
 use super::trend::Trend;
-use crate::graph::{Holder, HolderId};
+use crate::graph::{RootNode, RootNodeId};
 use crate::read::Error;
 use crate::units::{Bytes, Words};
 
@@ -86,21 +86,23 @@ pub fn diff(before: &Heap<'_>, after: &Heap<'_>) -> Result<Difference, Error> {
 /// What each label that retains something does, by its full name; and what several modules, or
 /// several kinds of roots, keep together. That is where a leak is that no root retains alone.
 fn retained_by_name(heap: &Heap<'_>) -> Vec<(String, Bytes)> {
-    let holders = heap.graph.holders();
+    let root_nodes = heap.graph.root_nodes();
     let parts = parts(heap);
-    (0..holders.len() as u32)
-        .map(HolderId)
-        .filter_map(|holder| {
-            Some(match holders.get(holder) {
-                Holder::Everything => (SEVERAL.into(), together(heap, &parts, holder)[0]),
-                Holder::Kind(kind) => (
+    (0..root_nodes.len() as u32)
+        .map(RootNodeId)
+        .filter_map(|root_node| {
+            Some(match root_nodes.get(root_node) {
+                RootNode::Everything => {
+                    (SEVERAL.into(), jointly_retained(heap, &parts, root_node)[0])
+                }
+                RootNode::Kind(kind) => (
                     format!("{}: several together", kind.name()),
-                    together(heap, &parts, holder)[0],
+                    jointly_retained(heap, &parts, root_node)[0],
                 ),
-                Holder::Label(label) => {
+                RootNode::Label(label) => {
                     let kind = heap.snapshot.labels.get(label)?.kind;
                     let path = label_path(&heap.snapshot.labels, label).join(" / ");
-                    (format!("{}: {path}", kind.name()), heap.graph.held(holder).bytes())
+                    (format!("{}: {path}", kind.name()), heap.graph.held(root_node).bytes())
                 }
             })
         })

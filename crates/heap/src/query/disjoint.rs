@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Heap;
-use super::path::{Path, Way, path, tell};
+use super::path::{Path, RetainingPath, details_of, path};
 use crate::read::Error;
 use crate::units::BlockIndex;
 
@@ -27,12 +27,14 @@ pub fn disjoint_paths(
     most: usize,
 ) -> Result<DisjointPaths, Error> {
     let graph = &heap.graph;
-    let Some((hops, all)) = graph.disjoint(&heap.snapshot, block, most, heap.threads)? else {
+    let Some((edges, all)) = graph.disjoint(&heap.snapshot, block, most, heap.threads)? else {
         return Ok(DisjointPaths { paths: path(heap, block)?.into_iter().collect(), all: true });
     };
-    let ways: Vec<Way> = hops.iter().map(|hops| Way::new(heap, graph.along(block, hops))).collect();
-    let told = tell(heap, &ways)?;
-    let mut paths: Vec<Path> = ways.iter().map(|way| Path::new(heap, block, way, &told)).collect();
+    let paths: Vec<RetainingPath> =
+        edges.iter().map(|edges| RetainingPath::new(heap, graph.along(block, edges))).collect();
+    let details = details_of(heap, &paths)?;
+    let mut paths: Vec<Path> =
+        paths.iter().map(|path| Path::new(heap, block, path, &details)).collect();
     paths.sort_by_key(|path| path.steps.iter().map(|step| step.times).sum::<u64>());
     Ok(DisjointPaths { paths, all })
 }

@@ -9,7 +9,7 @@ use super::Heap;
 use super::kind::{self, Kind};
 use super::names::holder_name;
 use crate::graph::sweep::sweep;
-use crate::graph::{HolderId, Node};
+use crate::graph::{Node, RootNodeId};
 use crate::read::Error;
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -17,7 +17,7 @@ use crate::units::{BlockIndex, Bytes, Words};
 #[derive(Clone, Debug, Serialize)]
 pub struct Dominated {
     /// Holders below, those that retain most first.
-    pub holders: Vec<(HolderId, String, Bytes)>,
+    pub root_nodes: Vec<(RootNodeId, String, Bytes)>,
     /// Blocks below by kind, the kinds that retain most first.
     pub groups: Vec<Group>,
 }
@@ -101,17 +101,17 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
         })
         .collect();
     groups.sort_by(|a, b| b.retained.cmp(&a.retained).then_with(|| a.kind.cmp(&b.kind)));
-    let mut holders: Vec<(HolderId, String, Bytes)> = (0..graph.holders().len() as u32)
-        .map(HolderId)
-        .filter(|holder| graph.dominator(Node::Holder(*holder)) == Some(node))
-        .map(|holder| {
-            let name = holder_name(&heap.snapshot.labels, graph.holders(), holder);
-            (holder, name, graph.held(holder).bytes())
+    let mut root_nodes: Vec<(RootNodeId, String, Bytes)> = (0..graph.root_nodes().len() as u32)
+        .map(RootNodeId)
+        .filter(|root_node| graph.dominator(Node::RootNode(*root_node)) == Some(node))
+        .map(|root_node| {
+            let name = holder_name(&heap.snapshot.labels, graph.root_nodes(), root_node);
+            (root_node, name, graph.held(root_node).bytes())
         })
         .filter(|(_, _, held)| held.0 > 0)
         .collect();
-    holders.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.cmp(&b.0)));
-    Ok(Dominated { holders, groups })
+    root_nodes.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.cmp(&b.0)));
+    Ok(Dominated { root_nodes, groups })
 }
 
 fn add(sums: &mut HashMap<Kind, Sum, FxBuildHasher>, kind: Kind, more: Sum) {

@@ -212,7 +212,7 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
                     Some(Node::Block(above_it)) => {
                         above[above_it.0 as usize].load(Ordering::Relaxed)
                     }
-                    Some(Node::Holder(_)) => 0,
+                    Some(Node::RootNode(_)) => 0,
                     None => continue,
                 };
                 if kind != NO_KIND && over >> kind & 1 == 0 {

@@ -1,15 +1,15 @@
 //! How holders are called.
 
-use crate::graph::{Holder, HolderId, Holders};
+use crate::graph::{Holders, RootNode, RootNodeId};
 use crate::label::{Label, Labels, Part};
 use crate::units::LabelId;
 
 /// A holder's own name, without those above it.
-pub fn holder_name(labels: &Labels, holders: &Holders, holder: HolderId) -> String {
-    match holders.get(holder) {
-        Holder::Everything => "all roots".into(),
-        Holder::Kind(kind) => kind.name().into(),
-        Holder::Label(label) => {
+pub fn holder_name(labels: &Labels, root_nodes: &Holders, root_node: RootNodeId) -> String {
+    match root_nodes.get(root_node) {
+        RootNode::Everything => "all roots".into(),
+        RootNode::Kind(kind) => kind.name().into(),
+        RootNode::Label(label) => {
             labels.get(label).map_or_else(String::new, |label| name(labels, label))
         }
     }

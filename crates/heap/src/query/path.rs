@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Heap;
 use super::kind::{self, Kind};
 use super::names::holder_name;
-use crate::graph::{Holder, HolderId, Node};
+use crate::graph::{Node, RootNode, RootNodeId};
 use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -28,7 +28,7 @@ pub struct Step {
     /// The block, if it is one; the first, of several.
     pub block: Option<BlockIndex>,
     /// The number of the root or the part of one, if it is that.
-    pub root: Option<HolderId>,
+    pub root: Option<RootNodeId>,
     /// The field that leads on.
     pub field: Option<u64>,
     /// Whether it has so many fields that they are elements, as those of an array or a hash table.
@@ -44,47 +44,47 @@ pub struct Step {
 }
 
 /// Steps that are told one by one, from each end of a way; what is between is counted.
-const TOLD: usize = 2000;
+const MAX_DETAILED: usize = 2000;
 
 /// A way as it is found: from the block upwards.
-pub(super) struct Way {
+pub(super) struct RetainingPath {
     nodes: Vec<Node>,
     /// Where steps are left out, and how many.
     gap: Option<(usize, u64)>,
 }
 
-fn way(heap: &Heap<'_>, block: BlockIndex) -> Option<Way> {
+fn retaining_path(heap: &Heap<'_>, block: BlockIndex) -> Option<RetainingPath> {
     if !heap.graph.is_reachable(block) {
         return None;
     }
     let nodes = std::iter::successors(Some(Node::Block(block)), |node| match node {
         Node::Block(block) => heap.graph.toward_root(*block),
-        Node::Holder(_) => None,
+        Node::RootNode(_) => None,
     });
-    Some(Way::new(heap, nodes))
+    Some(RetainingPath::new(heap, nodes))
 }
 
-impl Way {
+impl RetainingPath {
     /// A way from a block up to a holder; those above that are added.
-    pub(super) fn new(heap: &Heap<'_>, way: impl Iterator<Item = Node>) -> Self {
+    pub(super) fn new(heap: &Heap<'_>, path: impl Iterator<Item = Node>) -> Self {
         let mut nodes: Vec<Node> = Vec::new();
         let mut last: VecDeque<Node> = VecDeque::new();
         let mut left_out = 0;
         let mut add = |node| {
-            if nodes.len() < TOLD {
+            if nodes.len() < MAX_DETAILED {
                 nodes.push(node);
             } else {
                 last.push_back(node);
-                if last.len() > TOLD {
+                if last.len() > MAX_DETAILED {
                     last.pop_front();
                     left_out += 1;
                 }
             }
         };
-        for node in way {
+        for node in path {
             add(node);
             let mut at = node;
-            while let (Node::Holder(_), Some(above)) = (at, heap.graph.dominator(at)) {
+            while let (Node::RootNode(_), Some(above)) = (at, heap.graph.dominator(at)) {
                 add(above);
                 at = above;
             }
@@ -105,26 +105,26 @@ impl Way {
 
 /// What has to be read of blocks to describe ways: their kinds and sizes, and which fields lead on.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct PathDetails {
     kinds: HashMap<u32, Kind, FxBuildHasher>,
     sizes: HashMap<u32, Words, FxBuildHasher>,
     fields: HashMap<(u32, u32), u64, FxBuildHasher>,
 }
 
-pub(super) fn tell(heap: &Heap<'_>, ways: &[Way]) -> Result<Told, Error> {
+pub(super) fn details_of(heap: &Heap<'_>, paths: &[RetainingPath]) -> Result<PathDetails, Error> {
     let mut wanted: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for way in ways {
-        for (place, node) in way.nodes.iter().enumerate() {
+    for path in paths {
+        for (place, node) in path.nodes.iter().enumerate() {
             let Node::Block(block) = node else { continue };
             let below = wanted.entry(block.0).or_default();
-            if let Some(Node::Block(next)) = way.below(place)
+            if let Some(Node::Block(next)) = path.below(place)
                 && !below.contains(&next.0)
             {
                 below.push(next.0);
             }
         }
     }
-    let mut told = Told::default();
+    let mut details = PathDetails::default();
     let mut columns = Columns::new();
     let mut decoded = None;
     for (block, below) in wanted {
@@ -135,25 +135,30 @@ pub(super) fn tell(heap: &Heap<'_>, ways: &[Way]) -> Result<Told, Error> {
         }
         let place = (block - columns.first.0) as usize;
         if let Some(kind) = kind::at(&columns, place) {
-            told.kinds.insert(block, kind);
+            details.kinds.insert(block, kind);
         }
         let Some(found) = columns.get(place) else { continue };
-        told.sizes.insert(block, found.size());
+        details.sizes.insert(block, found.size());
         for (field, target) in columns.fields(place).zip(found.targets) {
             if below.contains(target) {
-                told.fields.entry((block, *target)).or_insert(field);
+                details.fields.entry((block, *target)).or_insert(field);
             }
         }
     }
-    Ok(told)
+    Ok(details)
 }
 
 impl Path {
-    pub(super) fn new(heap: &Heap<'_>, block: BlockIndex, way: &Way, told: &Told) -> Self {
+    pub(super) fn new(
+        heap: &Heap<'_>,
+        block: BlockIndex,
+        path: &RetainingPath,
+        details: &PathDetails,
+    ) -> Self {
         let mut steps: Vec<Step> = Vec::new();
         let mut dominator = Some(Node::Block(block));
-        for (place, node) in way.nodes.iter().copied().enumerate() {
-            if let Some((at, times)) = way.gap
+        for (place, node) in path.nodes.iter().copied().enumerate() {
+            if let Some((at, times)) = path.gap
                 && at == place
             {
                 steps.push(Step {
@@ -168,7 +173,7 @@ impl Path {
                     retained_external: Bytes(0),
                 });
                 // The next dominator may have been left out.
-                let rest: BTreeSet<Node> = way.nodes[at..].iter().copied().collect();
+                let rest: BTreeSet<Node> = path.nodes[at..].iter().copied().collect();
                 while let Some(above) = dominator
                     && !rest.contains(&above)
                 {
@@ -181,11 +186,11 @@ impl Path {
             }
             let step = match node {
                 Node::Block(block) => {
-                    let field = match way.below(place) {
-                        Some(Node::Block(next)) => told.fields.get(&(block.0, next.0)).copied(),
+                    let field = match path.below(place) {
+                        Some(Node::Block(next)) => details.fields.get(&(block.0, next.0)).copied(),
                         _ => None,
                     };
-                    let kind = told.kinds.get(&block.0);
+                    let kind = details.kinds.get(&block.0);
                     Step {
                         name: kind.map_or_else(String::new, |kind| kind.name(&heap.snapshot)),
                         block: Some(block),
@@ -198,25 +203,29 @@ impl Path {
                         retained: heap
                             .graph
                             .retained(block)
-                            .or_else(|| told.sizes.get(&block.0).copied())
+                            .or_else(|| details.sizes.get(&block.0).copied())
                             .map(Words::bytes),
                         retained_external: heap.graph.external(block),
                     }
                 }
-                Node::Holder(holder) => {
-                    if heap.graph.holders().get(holder) == Holder::Everything {
+                Node::RootNode(root_node) => {
+                    if heap.graph.root_nodes().get(root_node) == RootNode::Everything {
                         continue;
                     }
                     Step {
-                        name: holder_name(&heap.snapshot.labels, heap.graph.holders(), holder),
+                        name: holder_name(
+                            &heap.snapshot.labels,
+                            heap.graph.root_nodes(),
+                            root_node,
+                        ),
                         block: None,
-                        root: Some(holder),
+                        root: Some(root_node),
                         field: None,
                         elements: false,
                         times: 1,
                         dominates,
-                        retained: Some(heap.graph.held(holder).bytes()),
-                        retained_external: heap.graph.held_external(holder),
+                        retained: Some(heap.graph.held(root_node).bytes()),
+                        retained_external: heap.graph.held_external(root_node),
                     }
                 }
             };
@@ -251,10 +260,10 @@ fn push(steps: &mut Vec<Step>, step: Step) {
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn path(heap: &Heap<'_>, block: BlockIndex) -> Result<Option<Path>, Error> {
-    let Some(way) = way(heap, block) else { return Ok(None) };
-    let ways = [way];
-    let told = tell(heap, &ways)?;
-    Ok(ways.into_iter().next().map(|way| Path::new(heap, block, &way, &told)))
+    let Some(path) = retaining_path(heap, block) else { return Ok(None) };
+    let paths = [path];
+    let details = details_of(heap, &paths)?;
+    Ok(paths.into_iter().next().map(|path| Path::new(heap, block, &path, &details)))
 }
 
 /// Ways of the same shape to several blocks.
@@ -276,13 +285,13 @@ pub struct MergedPath {
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn merged_paths(heap: &Heap<'_>, blocks: &[BlockIndex]) -> Result<Vec<MergedPath>, Error> {
-    let found: Vec<(BlockIndex, Way)> =
-        blocks.iter().filter_map(|block| Some((*block, way(heap, *block)?))).collect();
-    let (blocks, ways): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-    let told = tell(heap, &ways)?;
+    let found: Vec<(BlockIndex, RetainingPath)> =
+        blocks.iter().filter_map(|block| Some((*block, retaining_path(heap, *block)?))).collect();
+    let (blocks, paths): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let details = details_of(heap, &paths)?;
     let mut merged: HashMap<Vec<String>, Alike, FxBuildHasher> = HashMap::default();
-    for (block, way) in blocks.into_iter().zip(ways) {
-        let path = Path::new(heap, block, &way, &told);
+    for (block, path) in blocks.into_iter().zip(paths) {
+        let path = Path::new(heap, block, &path, &details);
         let retained = path.steps.last().and_then(|step| step.retained).unwrap_or_default();
         let (shape, repeated) = shape(&path.steps);
         let alike = merged.entry(shape).or_insert_with(|| Alike {

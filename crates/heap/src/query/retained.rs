@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Heap;
 use super::kind::{self, Kind};
 use crate::graph::sweep::sweep;
-use crate::graph::{Gone, HolderId};
+use crate::graph::{RemovalSet, RootNodeId};
 use crate::read::{Block, Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -19,7 +19,7 @@ pub struct Group {
     /// All blocks of kinds, by their names.
     pub kinds: Vec<String>,
     /// Roots, with all below them.
-    pub holders: Vec<HolderId>,
+    pub root_nodes: Vec<RootNodeId>,
 }
 
 /// What would be freed if a whole group were gone.
@@ -45,9 +45,9 @@ pub struct Retained {
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn retained(heap: &Heap<'_>, group: &Group) -> Result<Retained, Error> {
-    let mut gone = Gone::nothing(&heap.snapshot);
-    for holder in &group.holders {
-        gone.holder(*holder);
+    let mut removed = RemovalSet::nothing(&heap.snapshot);
+    for root_node in &group.root_nodes {
+        removed.root_node(*root_node);
     }
     let mut sum = Retained::default();
     let mut listed = group.blocks.clone();
@@ -55,16 +55,16 @@ pub fn retained(heap: &Heap<'_>, group: &Group) -> Result<Retained, Error> {
     listed.sort_unstable();
     listed.dedup();
     for block in &listed {
-        gone.block(*block);
+        removed.block(*block);
     }
     if group.kinds.is_empty() {
         one_by_one(heap, &listed, &mut sum)?;
     } else {
         for block in of_kinds(heap, group, &listed, &mut sum)? {
-            gone.block(block);
+            removed.block(block);
         }
     }
-    if let ([block], [], []) = (&*listed, &*group.kinds, &*group.holders)
+    if let ([block], [], []) = (&*listed, &*group.kinds, &*group.root_nodes)
         && heap.graph.is_exact()
         && !heap.graph.is_static(block.0)
     {
@@ -72,7 +72,7 @@ pub fn retained(heap: &Heap<'_>, group: &Group) -> Result<Retained, Error> {
         sum.retained_external = heap.graph.external(*block);
         return Ok(sum);
     }
-    let freed = heap.graph.freed(&heap.snapshot, &gone, heap.threads)?;
+    let freed = heap.graph.freed(&heap.snapshot, &removed, heap.threads)?;
     sum.retained = freed.words.bytes();
     sum.retained_external = freed.external;
     Ok(sum)

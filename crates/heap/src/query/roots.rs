@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Heap;
 use super::names::{holder_name, label_path};
-use crate::graph::{EVERYTHING, Holder, HolderId, Node};
+use crate::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
 use crate::label::RootKind;
 use crate::units::{Bytes, LabelId};
 
@@ -20,17 +20,17 @@ pub struct RootRow {
     /// Its label's number, if it is one.
     pub label: Option<LabelId>,
     /// Its number among the holders.
-    pub root: HolderId,
+    pub root: RootNodeId,
     /// The number of the holder that it is a part of; that of all roots, for a kind.
-    pub part_of: HolderId,
+    pub part_of: RootNodeId,
     /// What nothing else keeps alive.
     pub retained: Bytes,
     /// Bytes outside the heap that go with that.
     pub retained_external: Bytes,
     /// What of that no single one of its parts retains, but several of them together.
-    pub together: Bytes,
+    pub jointly_retained: Bytes,
     /// Bytes outside the heap that go with that.
-    pub together_external: Bytes,
+    pub jointly_retained_external: Bytes,
     /// All that it reaches, whatever else does too.
     pub reachable: Bytes,
     /// Bytes outside the heap that go with that.
@@ -47,21 +47,24 @@ pub fn roots(
     kind: Option<RootKind>,
     most: usize,
 ) -> (Vec<RootRow>, usize) {
-    let mut rows: Vec<(HolderId, RootKind)> = holders(heap)
-        .filter(|(holder, of)| {
+    let mut rows: Vec<(RootNodeId, RootKind)> = root_nodes(heap)
+        .filter(|(root_node, of)| {
             kind.is_none_or(|kind| kind == *of)
-                && heap.graph.held(*holder).bytes() + heap.graph.held_external(*holder)
+                && heap.graph.held(*root_node).bytes() + heap.graph.held_external(*root_node)
                     >= min.max(Bytes(1))
         })
         .collect();
-    rows.sort_by_key(|(holder, _)| {
-        let all = heap.graph.held(*holder).bytes() + heap.graph.held_external(*holder);
-        (std::cmp::Reverse(all), *holder)
+    rows.sort_by_key(|(root_node, _)| {
+        let all = heap.graph.held(*root_node).bytes() + heap.graph.held_external(*root_node);
+        (std::cmp::Reverse(all), *root_node)
     });
     let left_out = rows.len().saturating_sub(most);
     rows.truncate(most);
     let parts = parts(heap);
-    (rows.into_iter().map(|(holder, kind)| row(heap, &parts, holder, kind)).collect(), left_out)
+    (
+        rows.into_iter().map(|(root_node, kind)| row(heap, &parts, root_node, kind)).collect(),
+        left_out,
+    )
 }
 
 /// Holders that reach at least `min`, whatever else does, those that reach most first. Otherwise as
@@ -73,9 +76,9 @@ pub fn roots_by_reach(
     most: usize,
 ) -> (Vec<RootRow>, usize) {
     let parts = parts(heap);
-    let mut rows: Vec<RootRow> = holders(heap)
+    let mut rows: Vec<RootRow> = root_nodes(heap)
         .filter(|(_, of)| kind.is_none_or(|kind| kind == *of))
-        .map(|(holder, kind)| row(heap, &parts, holder, kind))
+        .map(|(root_node, kind)| row(heap, &parts, root_node, kind))
         .filter(|row| row.reachable + row.reachable_external >= min.max(Bytes(1)))
         .collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.reachable + row.reachable_external), row.root));
@@ -92,28 +95,29 @@ pub struct Everything {
     /// Bytes outside the heap that go with that.
     pub retained_external: Bytes,
     /// What of it no single kind of roots retains, but several of them together.
-    pub together: Bytes,
+    pub jointly_retained: Bytes,
     /// Bytes outside the heap that go with that.
-    pub together_external: Bytes,
+    pub jointly_retained_external: Bytes,
 }
 
 /// What all roots keep alive.
 pub fn everything(heap: &Heap<'_>) -> Everything {
-    let [together, together_external] = together(heap, &parts(heap), EVERYTHING);
-    let [retained, retained_external] = held(heap, EVERYTHING);
-    Everything { retained, retained_external, together, together_external }
+    let [jointly_retained, jointly_retained_external] =
+        jointly_retained(heap, &parts(heap), SUPER_ROOT);
+    let [retained, retained_external] = held(heap, SUPER_ROOT);
+    Everything { retained, retained_external, jointly_retained, jointly_retained_external }
 }
 
 /// What holders retain, in the heap and outside.
-pub(super) type Parts = HashMap<HolderId, [Bytes; 2], FxBuildHasher>;
+pub(super) type Parts = HashMap<RootNodeId, [Bytes; 2], FxBuildHasher>;
 
 /// What the parts of each holder retain, one by one; of holders without parts, nothing.
 pub(super) fn parts(heap: &Heap<'_>) -> Parts {
     let mut parts = Parts::default();
-    for holder in (0..heap.graph.holders().len() as u32).map(HolderId) {
-        if let Some(Node::Holder(above)) = heap.graph.dominator(Node::Holder(holder)) {
+    for root_node in (0..heap.graph.root_nodes().len() as u32).map(RootNodeId) {
+        if let Some(Node::RootNode(above)) = heap.graph.dominator(Node::RootNode(root_node)) {
             let sum = parts.entry(above).or_default();
-            let held = held(heap, holder);
+            let held = held(heap, root_node);
             sum[0] += held[0];
             sum[1] += held[1];
         }
@@ -122,57 +126,63 @@ pub(super) fn parts(heap: &Heap<'_>) -> Parts {
 }
 
 /// What a holder with parts retains beyond what these do, in the heap and outside.
-pub(super) fn together(heap: &Heap<'_>, parts: &Parts, holder: HolderId) -> [Bytes; 2] {
-    let held = held(heap, holder);
-    parts.get(&holder).map_or([Bytes(0); 2], |parts| {
+pub(super) fn jointly_retained(
+    heap: &Heap<'_>,
+    parts: &Parts,
+    root_node: RootNodeId,
+) -> [Bytes; 2] {
+    let held = held(heap, root_node);
+    parts.get(&root_node).map_or([Bytes(0); 2], |parts| {
         [0, 1].map(|place| Bytes(held[place].0.saturating_sub(parts[place].0)))
     })
 }
 
-fn held(heap: &Heap<'_>, holder: HolderId) -> [Bytes; 2] {
-    [heap.graph.held(holder).bytes(), heap.graph.held_external(holder)]
+fn held(heap: &Heap<'_>, root_node: RootNodeId) -> [Bytes; 2] {
+    [heap.graph.held(root_node).bytes(), heap.graph.held_external(root_node)]
 }
 
 /// What each frame's slots keep alive, in the order of the stacks.
 pub fn stack(heap: &Heap<'_>) -> Vec<RootRow> {
     let parts = parts(heap);
-    holders(heap)
+    root_nodes(heap)
         .filter(|(_, kind)| *kind == RootKind::Stack)
-        .map(|(holder, kind)| row(heap, &parts, holder, kind))
+        .map(|(root_node, kind)| row(heap, &parts, root_node, kind))
         .collect()
 }
 
-fn holders(heap: &Heap<'_>) -> impl Iterator<Item = (HolderId, RootKind)> {
-    let holders = heap.graph.holders();
-    (0..holders.len() as u32).map(HolderId).filter_map(|holder| match holders.get(holder) {
-        Holder::Everything => None,
-        Holder::Kind(kind) => Some((holder, kind)),
-        Holder::Label(label) => Some((holder, heap.snapshot.labels.get(label)?.kind)),
+fn root_nodes(heap: &Heap<'_>) -> impl Iterator<Item = (RootNodeId, RootKind)> {
+    let root_nodes = heap.graph.root_nodes();
+    (0..root_nodes.len() as u32).map(RootNodeId).filter_map(|root_node| {
+        match root_nodes.get(root_node) {
+            RootNode::Everything => None,
+            RootNode::Kind(kind) => Some((root_node, kind)),
+            RootNode::Label(label) => Some((root_node, heap.snapshot.labels.get(label)?.kind)),
+        }
     })
 }
 
-fn row(heap: &Heap<'_>, parts: &Parts, holder: HolderId, kind: RootKind) -> RootRow {
-    let retained = heap.graph.held(holder).bytes();
-    let [together, together_external] = together(heap, parts, holder);
-    let reached = heap.graph.reach(&[holder]);
+fn row(heap: &Heap<'_>, parts: &Parts, root_node: RootNodeId, kind: RootKind) -> RootRow {
+    let retained = heap.graph.held(root_node).bytes();
+    let [jointly_retained, jointly_retained_external] = jointly_retained(heap, parts, root_node);
+    let reached = heap.graph.reach(&[root_node]);
     let reachable = reached.words.bytes();
-    let label = match heap.graph.holders().get(holder) {
-        Holder::Label(label) => Some(label),
+    let label = match heap.graph.root_nodes().get(root_node) {
+        RootNode::Label(label) => Some(label),
         _ => None,
     };
     RootRow {
         kind: kind.name(),
         path: label.map_or_else(Vec::new, |label| label_path(&heap.snapshot.labels, label)),
         label,
-        root: holder,
-        part_of: match heap.graph.dominator(Node::Holder(holder)) {
-            Some(Node::Holder(above)) => above,
-            _ => EVERYTHING,
+        root: root_node,
+        part_of: match heap.graph.dominator(Node::RootNode(root_node)) {
+            Some(Node::RootNode(above)) => above,
+            _ => SUPER_ROOT,
         },
         retained,
-        retained_external: heap.graph.held_external(holder),
-        together,
-        together_external,
+        retained_external: heap.graph.held_external(root_node),
+        jointly_retained,
+        jointly_retained_external,
         reachable,
         reachable_external: reached.external,
         shared: Bytes(reachable.0.saturating_sub(retained.0)),
@@ -191,8 +201,8 @@ pub struct Shared {
 }
 
 /// What two holders share.
-pub fn shared(heap: &Heap<'_>, a: HolderId, b: HolderId) -> Shared {
-    let name = |holder| holder_name(&heap.snapshot.labels, heap.graph.holders(), holder);
+pub fn shared(heap: &Heap<'_>, a: RootNodeId, b: RootNodeId) -> Shared {
+    let name = |root_node| holder_name(&heap.snapshot.labels, heap.graph.root_nodes(), root_node);
     let reached = [heap.graph.reach(&[a]), heap.graph.reach(&[b])];
     Shared {
         names: [name(a), name(b)],

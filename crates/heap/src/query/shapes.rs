@@ -11,7 +11,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::Heap;
 use super::catalogue::{Catalogue, KindId};
-use crate::graph::{EVERYTHING, HolderId, Node};
+use crate::graph::{Node, RootNodeId, SUPER_ROOT};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// A shape: a place in [`Shapes`], parents before children.
@@ -22,7 +22,7 @@ pub struct ShapeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// A holder.
-    Holder(HolderId),
+    RootNode(RootNodeId),
     /// The block that everything is below.
     Block(BlockIndex),
     /// Blocks of a kind.
@@ -78,15 +78,15 @@ impl Shapes {
     /// Merges what all holders keep alive.
     pub fn new(heap: &Heap<'_>, catalogue: &Catalogue) -> Self {
         let mut all = Vec::new();
-        for number in 0..heap.graph.holders().len() as u32 {
-            let holder = HolderId(number);
-            let parent = match heap.graph.dominator(Node::Holder(holder)) {
-                Some(Node::Holder(above)) if above < holder => ShapeId(above.0),
-                _ => ShapeId(EVERYTHING.0),
+        for number in 0..heap.graph.root_nodes().len() as u32 {
+            let root_node = RootNodeId(number);
+            let parent = match heap.graph.dominator(Node::RootNode(root_node)) {
+                Some(Node::RootNode(above)) if above < root_node => ShapeId(above.0),
+                _ => ShapeId(SUPER_ROOT.0),
             };
-            let mut shape = Shape::new(parent, Form::Holder(holder), 0);
-            shape.retained = heap.graph.held(holder);
-            shape.external = heap.graph.held_external(holder);
+            let mut shape = Shape::new(parent, Form::RootNode(root_node), 0);
+            shape.retained = heap.graph.held(root_node);
+            shape.external = heap.graph.held_external(root_node);
             all.push(shape);
         }
         Self::merge(heap, catalogue, all, None)
@@ -129,7 +129,7 @@ impl Shapes {
                 }
                 match heap.graph.dominator(Node::Block(BlockIndex(at))) {
                     Some(Node::Block(above)) => at = above.0,
-                    Some(Node::Holder(holder)) if root.is_none() => break holder.0,
+                    Some(Node::RootNode(root_node)) if root.is_none() => break root_node.0,
                     _ => break OUTSIDE,
                 }
             };
@@ -223,9 +223,9 @@ impl Shapes {
     }
 
     /// The shape of a holder, where all holders are there.
-    pub fn of_holder(&self, holder: HolderId) -> Option<ShapeId> {
-        let is = |shape: &Shape| shape.form == Form::Holder(holder);
-        self.all.get(holder.0 as usize).filter(|shape| is(shape)).map(|_| ShapeId(holder.0))
+    pub fn of_holder(&self, root_node: RootNodeId) -> Option<ShapeId> {
+        let is = |shape: &Shape| shape.form == Form::RootNode(root_node);
+        self.all.get(root_node.0 as usize).filter(|shape| is(shape)).map(|_| ShapeId(root_node.0))
     }
 
     /// The shape of a block, if it is below the root.

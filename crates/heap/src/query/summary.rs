@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Heap;
 use super::histogram::sums;
 use super::names::label_path;
-use crate::graph::{Holder, HolderId};
+use crate::graph::{RootNode, RootNodeId};
 use crate::read::Error;
 use crate::units::{Bytes, Words};
 
@@ -127,27 +127,27 @@ impl Summary {
 /// All roots that retain something, the largest first, and what several kinds keep together.
 fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Bytes) {
     let (graph, labels) = (&heap.graph, &heap.snapshot.labels);
-    let holders = graph.holders();
+    let root_nodes = graph.root_nodes();
     let mut sums: BTreeMap<(&'static str, Vec<String>), Bytes> = BTreeMap::new();
-    let mut several = graph.held(crate::graph::EVERYTHING).bytes();
-    for holder in (0..holders.len() as u32).map(HolderId) {
-        let retained = graph.held(holder).bytes();
+    let mut several = graph.held(crate::graph::SUPER_ROOT).bytes();
+    for root_node in (0..root_nodes.len() as u32).map(RootNodeId) {
+        let retained = graph.held(root_node).bytes();
         if retained.0 == 0 {
             continue;
         }
-        match holders.get(holder) {
-            Holder::Everything => {}
-            Holder::Kind(kind) => {
+        match root_nodes.get(root_node) {
+            RootNode::Everything => {}
+            RootNode::Kind(kind) => {
                 several = Bytes(several.0.saturating_sub(retained.0));
                 // Its labels are still to be taken from this.
                 *sums.entry((kind.name(), Vec::new())).or_default() += retained;
             }
-            Holder::Label(id) => {
+            RootNode::Label(id) => {
                 let Some(label) = labels.get(id) else { continue };
                 let path = label_path(labels, id);
                 if label.parent.is_none() {
-                    let together = sums.entry((label.kind.name(), Vec::new())).or_default();
-                    *together = Bytes(together.0.saturating_sub(retained.0));
+                    let jointly_retained = sums.entry((label.kind.name(), Vec::new())).or_default();
+                    *jointly_retained = Bytes(jointly_retained.0.saturating_sub(retained.0));
                 }
                 *sums.entry((label.kind.name(), path)).or_default() += retained;
             }

@@ -87,7 +87,7 @@ fn outermost(shapes: &Shapes) -> Option<Vec<Words>> {
                 inside[kind] += 1;
                 todo.push((shape, true));
             }
-            Form::Holder(_) | Form::Block(_) => {}
+            Form::RootNode(_) | Form::Block(_) => {}
         }
         todo.extend(shapes.children(shape).iter().map(|child| (*child, false)));
     }

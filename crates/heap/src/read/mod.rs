@@ -47,7 +47,7 @@ pub struct Root {
     pub strength: Strength,
     /// The static block that it is a field of, and which one. The root stands for that field: the
     /// block's own edges are without it.
-    pub holder: Option<(BlockIndex, u64)>,
+    pub root_node: Option<(BlockIndex, u64)>,
 }
 
 /// An ephemeron or weak array: nothing is kept alive by its keys; its data lives while it and all
@@ -240,7 +240,7 @@ impl<'a> Snapshot<'a> {
         let there = |block: &BlockIndex| block.0 < count;
         self.roots.retain(|root| there(&root.block));
         for root in &mut self.roots {
-            root.holder = root.holder.filter(|(block, _)| there(block));
+            root.root_node = root.root_node.filter(|(block, _)| there(block));
         }
         self.samples.retain(|sample| there(&sample.block));
         self.ephemerons.retain(|ephemeron| there(&ephemeron.block));

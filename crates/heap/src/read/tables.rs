@@ -78,12 +78,12 @@ pub(super) fn roots(cursor: &mut Cursor<'_>, labels: usize) -> Option<Vec<Root>>
             _ => Strength::Weak,
         };
         let block = block(cursor, &mut last)?;
-        let holder = if how & STANDS_IN_BLOCK == 0 {
+        let root_node = if how & STANDS_IN_BLOCK == 0 {
             None
         } else {
             Some((BlockIndex(u32::try_from(cursor.number()?).ok()?), cursor.number()?))
         };
-        roots.push(Root { block, label, strength, holder });
+        roots.push(Root { block, label, strength, root_node });
     }
     Some(roots)
 }

@@ -93,7 +93,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
     }
 
     /// The static block that the slot of a root is a field of: where it is, and which field.
-    fn holder(&self, slot: u64) -> Option<(u64, u64)> {
+    fn root_node(&self, slot: u64) -> Option<(u64, u64)> {
         let region = self.found.region(slot).filter(|region| region.layout == Layout::Reached)?;
         let block = self.found.heads.last_before(slot, region.start)?;
         let (_, fields) = region.block(block, self.source.runtime)?;
@@ -107,15 +107,15 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         let mut body = Vec::new();
         for root in &self.source.roots {
             let Some(index) = self.index(root.value) else { continue };
-            let holder = self.holder(root.slot).and_then(|(block, field)| {
+            let root_node = self.root_node(root.slot).and_then(|(block, field)| {
                 let index = self.found.heads.index(block, &mut self.recent)?;
                 Some((index, field))
             });
             put(&mut body, u64::from(root.label.0));
-            let stands = if holder.is_some() { STANDS_IN_BLOCK } else { 0 };
+            let stands = if root_node.is_some() { STANDS_IN_BLOCK } else { 0 };
             put(&mut body, root.strength as u64 + stands);
             put(&mut body, zigzag(i64::from(index) - last));
-            if let Some((block, field)) = holder {
+            if let Some((block, field)) = root_node {
                 put(&mut body, u64::from(block));
                 put(&mut body, field);
             }

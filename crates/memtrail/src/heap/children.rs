@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::graph::{EVERYTHING, Node};
+use memtrail_heap::graph::{Node, SUPER_ROOT};
 use memtrail_heap::query;
 
 use super::input::Which;
@@ -37,23 +37,23 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let heap = input.heap()?;
     let node = match (args.block, &args.root) {
         (Some(block), _) => Node::Block(input.block(&heap, block)?),
-        (None, Some(root)) => Node::Holder(named::root(&heap, root)?),
-        (None, None) => Node::Holder(EVERYTHING),
+        (None, Some(root)) => Node::RootNode(named::root(&heap, root)?),
+        (None, None) => Node::RootNode(SUPER_ROOT),
     };
     let below = query::dominated(&heap, node).map_err(|error| input.failure(&error))?;
     input.answer(&heap, &args.which.form, &below, |canvas| {
-        if below.holders.is_empty() && below.groups.is_empty() {
+        if below.root_nodes.is_empty() && below.groups.is_empty() {
             canvas.line(&[(PLAIN, "nothing hangs from it alone")]);
             return;
         }
         let Limit(limit) = args.limit;
         let headings = ["retained", "outside", "blocks", "own size", "largest", "a step down"];
         let mut table = Table::new(&headings, "");
-        for (holder, name, retained) in below.holders.iter().take(limit) {
+        for (root_node, name, retained) in below.root_nodes.iter().take(limit) {
             let mut figures =
-                vec![bytes(retained.0 as f64), outside(heap.graph.held_external(*holder))];
+                vec![bytes(retained.0 as f64), outside(heap.graph.held_external(*root_node))];
             figures.resize(headings.len() - 1, String::new());
-            figures.push(format!("--root {}", holder.0));
+            figures.push(format!("--root {}", root_node.0));
             table.row(figures, name);
         }
         for group in below.groups.iter().take(limit) {
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         table.print(canvas);
         let left_out =
-            below.holders.len().saturating_sub(limit) + below.groups.len().saturating_sub(limit);
+            below.root_nodes.len().saturating_sub(limit) + below.groups.len().saturating_sub(limit);
         if left_out > 0 {
             canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
         }

@@ -250,7 +250,7 @@ impl Input {
         Graph::new_bounded(snapshot, Some(&self.map), memory, folder, threads).map_err(|failed| {
             match failed {
                 Failed::Snapshot(error) => self.failure(&error),
-                Failed::Scratch(_) => {
+                Failed::MappedArena(_) => {
                     Failure::new(Kind::Input, format_args!("{}: {failed}", folder.display())).hint(
                         format_args!(
                             "it takes some {} there while it runs",

@@ -1,39 +1,39 @@
 //! Roots by the names and numbers that users give them.
 
-use memtrail_heap::graph::HolderId;
+use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{self, Heap};
 use memtrail_heap::{Bytes, RootKind};
 
 use crate::error::{Failure, Kind};
 
 /// The root with a name or number: the whole name as `roots` prints it, or a part that only one has.
-pub(super) fn root(heap: &Heap<'_>, wanted: &str) -> Result<HolderId, Failure> {
-    let holders = heap.graph.holders();
+pub(super) fn root(heap: &Heap<'_>, wanted: &str) -> Result<RootNodeId, Failure> {
+    let root_nodes = heap.graph.root_nodes();
     if let Ok(number) = wanted.parse::<u32>() {
-        return if (number as usize) < holders.len() {
-            Ok(HolderId(number))
+        return if (number as usize) < root_nodes.len() {
+            Ok(RootNodeId(number))
         } else {
             Err(Failure::new(
                 Kind::Usage,
-                format_args!("no root {number}: there are {}", holders.len()),
+                format_args!("no root {number}: there are {}", root_nodes.len()),
             )
             .hint("`memtrail heap roots REC --limit 0` lists them"))
         };
     }
-    let names: Vec<(HolderId, String)> = RootKind::ALL
+    let names: Vec<(RootNodeId, String)> = RootKind::ALL
         .iter()
-        .map(|kind| (holders.kind(*kind), kind.name().to_owned()))
+        .map(|kind| (root_nodes.kind(*kind), kind.name().to_owned()))
         .chain(heap.snapshot.labels.iter().map(|(label, _)| {
             let path = query::label_path(&heap.snapshot.labels, label).join(" / ");
-            (holders.label(label), path)
+            (root_nodes.label(label), path)
         }))
         .collect();
-    if let Some((holder, _)) = names.iter().find(|(_, name)| name == wanted) {
-        return Ok(*holder);
+    if let Some((root_node, _)) = names.iter().find(|(_, name)| name == wanted) {
+        return Ok(*root_node);
     }
     let some: Vec<_> = names.iter().filter(|(_, name)| name.contains(wanted)).collect();
     match some.as_slice() {
-        [(holder, _)] => Ok(*holder),
+        [(root_node, _)] => Ok(*root_node),
         [] => Err(Failure::new(Kind::Usage, format_args!("no root has `{wanted}` in its name"))
             .hint("`memtrail heap roots REC --limit 0` lists them")),
         [(_, first), (_, second), ..] => Err(Failure::new(

@@ -41,10 +41,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let holders = args.roots.iter().map(|root| named::root(&heap, root));
+    let root_nodes = args.roots.iter().map(|root| named::root(&heap, root));
     let blocks = args.blocks.iter().map(|block| input.block(&heap, *block));
     let group = RetainedGroup {
-        holders: holders.collect::<Result<_, _>>()?,
+        root_nodes: root_nodes.collect::<Result<_, _>>()?,
         blocks: blocks.collect::<Result<_, _>>()?,
         kinds: args.kinds.clone(),
     };
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         query::retained(&heap, &group)
     })
     .map_err(|error| input.failure(&error))?;
-    if retained.blocks == 0 && group.holders.is_empty() && group.blocks.is_empty() {
+    if retained.blocks == 0 && group.root_nodes.is_empty() && group.blocks.is_empty() {
         return Err(named::no_kind(&args.kinds.join("`, `")));
     }
     input.answer(&heap, &args.which.form, &retained, |canvas| {

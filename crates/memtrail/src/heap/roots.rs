@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use memtrail_heap::graph::{EVERYTHING, HolderId};
+use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, Everything, RootRow};
 use memtrail_heap::{Bytes, RootKind};
 use serde::Serialize;
@@ -25,7 +25,7 @@ use crate::units::{bytes, grouped, percent, ratio};
 #[derive(clap::Args)]
 #[command(after_help = "\
 A leak in something that everybody knows (a table that threads, callbacks and modules all reach) is
-retained by nobody alone. Look at `several together`: what is in it, and who reaches it:
+retained by nobody alone. Look at `several jointly_retained`: what is in it, and who reaches it:
   memtrail heap dominators REC                what hangs below all roots, by kind
   memtrail heap path REC --block N            how one of these blocks is held
   memtrail heap roots REC --sort reachable    which roots reach most")]
@@ -117,7 +117,7 @@ fn row_figures(row: &RootRow, all: Bytes) -> Vec<String> {
 /// Rows below those that they are part of, each with what its parts keep together.
 fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
     let all = answer.everything.retained;
-    let mut parts: BTreeMap<HolderId, Vec<&RootRow>> = BTreeMap::new();
+    let mut parts: BTreeMap<RootNodeId, Vec<&RootRow>> = BTreeMap::new();
     for row in &answer.rows {
         parts.entry(row.part_of).or_default().push(row);
     }
@@ -125,25 +125,29 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
     let least = answer.rows.iter().map(|row| row.retained + row.retained_external).min();
     let least = least.unwrap_or_default().max(Bytes(all.0 / 100)).max(Bytes(1));
     let mut table = Table::new(&["retained", "", "outside", "reachable"], "root");
-    let together = |table: &mut Table, size: [Bytes; 2], depth: usize, what: &str| {
+    let jointly_retained = |table: &mut Table, size: [Bytes; 2], depth: usize, what: &str| {
         if size[0] + size[1] >= least {
             let text = format!("{}several {what}together", "  ".repeat(depth));
             table.faint(figures(size, all), text);
         }
     };
     if whole {
-        let Everything { retained_external, together: several, together_external, .. } =
-            answer.everything;
+        let Everything {
+            retained_external,
+            jointly_retained: several,
+            jointly_retained_external,
+            ..
+        } = answer.everything;
         table.strong(figures([all, retained_external], all), "all that is kept alive");
-        together(&mut table, [several, together_external], 1, "kinds of roots ");
+        jointly_retained(&mut table, [several, jointly_retained_external], 1, "kinds of roots ");
     }
     // From the last to the first, as a stack gives them back.
     let mut todo: Vec<(usize, &RootRow)> = Vec::new();
-    let push = |todo: &mut Vec<_>, above: HolderId, depth: usize| {
+    let push = |todo: &mut Vec<_>, above: RootNodeId, depth: usize| {
         let below = parts.get(&above).into_iter().flatten().rev();
         todo.extend(below.map(|row| (depth, *row)));
     };
-    push(&mut todo, EVERYTHING, usize::from(whole));
+    push(&mut todo, SUPER_ROOT, usize::from(whole));
     while let Some((depth, row)) = todo.pop() {
         let name = row.path.last().map_or(row.kind, String::as_str);
         table.row(row_figures(row, all), format!("{}{name}", "  ".repeat(depth)));
@@ -152,13 +156,22 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
             (true, "stack") => "threads ",
             _ => "of these ",
         };
-        together(&mut table, [row.together, row.together_external], depth + 1, what);
+        jointly_retained(
+            &mut table,
+            [row.jointly_retained, row.jointly_retained_external],
+            depth + 1,
+            what,
+        );
         push(&mut todo, row.root, depth + 1);
     }
     table.print(canvas);
-    let together = answer.rows.iter().map(|row| row.together).chain([answer.everything.together]);
-    if whole && together.max().unwrap_or_default().0 > all.0 / 4 {
-        let text = "several together: --sort reachable says which reach most, \
+    let jointly_retained = answer
+        .rows
+        .iter()
+        .map(|row| row.jointly_retained)
+        .chain([answer.everything.jointly_retained]);
+    if whole && jointly_retained.max().unwrap_or_default().0 > all.0 / 4 {
+        let text = "several jointly_retained: --sort reachable says which reach most, \
                     `memtrail heap dominators` what it is";
         canvas.paragraph(FAINT, 2, text);
     }

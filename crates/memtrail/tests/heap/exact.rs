@@ -81,12 +81,12 @@ fn retained_of_a_kind_is_not_more_than_one_by_one_says() {
     let mut seen_static = false;
     for row in rows.iter().filter(|row| !row["retained"].is_null()) {
         let kind = row["kind"].as_str().unwrap();
-        let together = answer("retained", &file, &["--kind", kind]);
+        let jointly_retained = answer("retained", &file, &["--kind", kind]);
         // Static data is never freed.
-        let in_heap = bytes(&together["bytes"]) - bytes(&together["static_bytes"]);
-        seen_static |= bytes(&together["static_bytes"]) > 0;
-        assert!(bytes(&together["retained"]) >= in_heap, "{kind}: {together}");
-        assert_eq!(together["bytes"], row["bytes"], "{kind}");
+        let in_heap = bytes(&jointly_retained["bytes"]) - bytes(&jointly_retained["static_bytes"]);
+        seen_static |= bytes(&jointly_retained["static_bytes"]) > 0;
+        assert!(bytes(&jointly_retained["retained"]) >= in_heap, "{kind}: {jointly_retained}");
+        assert_eq!(jointly_retained["bytes"], row["bytes"], "{kind}");
     }
     assert!(seen_static);
     let printed = crate::printed(["histogram".as_ref(), file.as_os_str(), "--limit=0".as_ref()]);

@@ -40,14 +40,14 @@ impl<T> MappedColumn<T> {
 
 impl MappedColumn<u32> {
     /// The same for several threads. Atomic numbers have the layout of others.
-    pub(crate) fn shared(self) -> MappedColumn<AtomicU32> {
+    pub(crate) fn into_atomic(self) -> MappedColumn<AtomicU32> {
         self.with()
     }
 }
 
 impl MappedColumn<AtomicU32> {
     /// The same for one owner.
-    pub(crate) fn settled(self) -> MappedColumn<u32> {
+    pub(crate) fn into_plain(self) -> MappedColumn<u32> {
         self.with()
     }
 }
@@ -105,12 +105,12 @@ pub(crate) fn anonymous<T: Number>(count: usize) -> io::Result<MappedColumn<T>> 
 
 /// A folder for files without names, and how much memory the process may use meanwhile.
 #[derive(Clone, Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct MappedArena {
     folder: PathBuf,
     watch: Arc<Watch>,
 }
 
-impl Scratch {
+impl MappedArena {
     pub(crate) fn new(folder: &Path, memory: Bytes) -> io::Result<Self> {
         Ok(Self { folder: folder.to_path_buf(), watch: Watch::start(memory)? })
     }

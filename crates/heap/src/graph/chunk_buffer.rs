@@ -10,7 +10,7 @@ const CHUNK: usize = 64 << 20;
 
 /// Pieces that are being put aside.
 #[derive(Debug)]
-pub(crate) struct Spool {
+pub(crate) struct ChunkBuffer {
     place: Place,
     /// At most so many bytes are asked for at a time.
     chunk: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Spooled {
     places: Vec<(u32, u32, u32)>,
 }
 
-impl Spool {
+impl ChunkBuffer {
     /// Room for so many pieces, that will have about `bytes` bytes together.
     pub(crate) fn new(place: &Place, pieces: usize, bytes: usize) -> Self {
         let places = vec![(0, 0, 0); pieces];

@@ -15,12 +15,12 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::bits::Bits;
-use super::column::{Column, Place, settled};
+use super::chunk_buffer::{ChunkBuffer, Spooled};
+use super::column::{Column, Place, into_plain};
 use super::core::Numbers;
 use super::pieces::gather;
 use super::refine;
 use super::semi_nca::Tree;
-use super::spool::{Spool, Spooled};
 use super::sweep::sweep;
 use super::{Failed, NONE, SHARED};
 use crate::read::{Columns, Snapshot};
@@ -39,13 +39,13 @@ pub(crate) struct Exit {
 
 /// All edges to shared blocks, by section of the snapshot.
 #[derive(Debug, Default)]
-pub(crate) struct Exits {
+pub(crate) struct CrossEdges {
     sections: Spooled,
     /// The first block of each section.
     firsts: Vec<u32>,
 }
 
-impl Exits {
+impl CrossEdges {
     pub(crate) fn sections(&self) -> usize {
         self.sections.len()
     }
@@ -115,7 +115,7 @@ impl Weighing {
     }
 
     fn finish(self) -> Weights {
-        Weights { low: settled(self.low), over: self.over.into_inner().unwrap_or_default() }
+        Weights { low: into_plain(self.low), over: self.over.into_inner().unwrap_or_default() }
     }
 }
 
@@ -141,33 +141,33 @@ impl Weights {
 
 /// Gathers them, and the size of the tree that hangs from each head, itself counted. `heads` has for
 /// each block the head that it hangs from.
-pub(crate) fn exits(
+pub(crate) fn cross_edges(
     place: &Place,
     snapshot: &Snapshot<'_>,
     numbers: &Numbers,
-    heads: &[u32],
+    tree_roots: &[u32],
     statics: &Bits,
     threads: usize,
-) -> Result<(Exits, Weights), Failed> {
-    let holders = numbers.holders.len() as u32;
-    let weighing = Weighing::new(place, numbers.heads.len())?;
-    let sections = Spool::new(place, snapshot.sections(), heads.len() * 2);
+) -> Result<(CrossEdges, Weights), Failed> {
+    let root_nodes = numbers.root_nodes.len() as u32;
+    let weighing = Weighing::new(place, numbers.tree_roots.len())?;
+    let sections = ChunkBuffer::new(place, snapshot.sections(), tree_roots.len() * 2);
     sweep(snapshot, threads, Vec::new, |bytes, section, columns| {
         bytes.clear();
-        pack(columns, numbers, heads, statics, bytes, |node, words| {
-            weighing.add(node - holders, words);
+        pack(columns, numbers, tree_roots, statics, bytes, |node, words| {
+            weighing.add(node - root_nodes, words);
         });
         sections.put(section, bytes);
     })?;
     let firsts = (0..snapshot.sections()).map(|section| snapshot.first_of(section).0).collect();
-    Ok((Exits { sections: sections.finish()?, firsts }, weighing.finish()))
+    Ok((CrossEdges { sections: sections.finish()?, firsts }, weighing.finish()))
 }
 
 /// A section's edges to shared blocks; `weigh` gets the sizes of runs of blocks in one tree.
 fn pack(
     columns: &Columns,
     numbers: &Numbers,
-    heads: &[u32],
+    tree_roots: &[u32],
     statics: &Bits,
     bytes: &mut Vec<u8>,
     mut weigh: impl FnMut(u32, u64),
@@ -178,7 +178,7 @@ fn pack(
     let (mut head, mut node, mut words) = (NONE, 0, 0);
     for block in columns.iter() {
         let from = block.index.0;
-        let its = match heads[from as usize] {
+        let its = match tree_roots[from as usize] {
             SHARED => from,
             NONE => continue,
             head => head,
@@ -191,7 +191,7 @@ fn pack(
         }
         words += block.size().0;
         for to in block.targets {
-            if heads[*to as usize] == SHARED && *to != from && !statics.contains(*to) {
+            if tree_roots[*to as usize] == SHARED && *to != from && !statics.contains(*to) {
                 targets.push(*to);
             }
         }
@@ -213,27 +213,27 @@ fn pack(
 /// The edges by which shared blocks hang from the tree of the head that dominates them, and for each
 /// head a block that points to it from the tree of the node `before` it.
 pub(crate) fn toward(
-    exits: &Exits,
+    cross_edges: &CrossEdges,
     place: &Place,
     numbers: &Numbers,
     tree: &Tree,
     before: &[u32],
     threads: usize,
-) -> io::Result<(refine::Exits, Column<u32>)> {
-    let holders = numbers.holders.len();
-    let via = place.column(numbers.heads.len(), || AtomicU32::new(NONE))?;
-    let only = place.column(numbers.heads.len(), || AtomicU32::new(NONE))?;
-    let gathered: Result<Vec<refine::Exits>, Infallible> =
-        gather(exits.sections(), threads, refine::Exits::default, |into, section| {
-            exits.each(section, |Exit { from, node, to }| {
+) -> io::Result<(refine::CrossEdges, Column<u32>)> {
+    let root_nodes = numbers.root_nodes.len();
+    let predecessor = place.column(numbers.tree_roots.len(), || AtomicU32::new(NONE))?;
+    let only = place.column(numbers.tree_roots.len(), || AtomicU32::new(NONE))?;
+    let gathered: Result<Vec<refine::CrossEdges>, Infallible> =
+        gather(cross_edges.sections(), threads, refine::CrossEdges::default, |into, section| {
+            cross_edges.each(section, |Exit { from, node, to }| {
                 if before[to as usize] == node {
-                    via[to as usize - holders].fetch_min(from, Ordering::Relaxed);
+                    predecessor[to as usize - root_nodes].fetch_min(from, Ordering::Relaxed);
                 }
                 if tree.idom[to as usize] == node {
-                    if numbers.heads.contains(from) {
+                    if numbers.tree_roots.contains(from) {
                         into.settled.push(to);
                     } else {
-                        let only = &only[to as usize - holders];
+                        let only = &only[to as usize - root_nodes];
                         note(only, from, |from| into.pairs.push((from, to)));
                     }
                 }
@@ -241,12 +241,12 @@ pub(crate) fn toward(
             Ok(())
         });
     let Ok(gathered) = gathered;
-    let mut all = refine::Exits { only: settled(only), ..refine::Exits::default() };
-    for mut exits in gathered {
-        all.pairs.append(exits.pairs);
-        all.settled.append(&mut exits.settled);
+    let mut all = refine::CrossEdges { only: into_plain(only), ..refine::CrossEdges::default() };
+    for mut cross_edges in gathered {
+        all.pairs.append(cross_edges.pairs);
+        all.settled.append(&mut cross_edges.settled);
     }
-    Ok((all, settled(via)))
+    Ok((all, into_plain(predecessor)))
 }
 
 /// Notes a block that points to the one whose `only` this is. Once there are several, `pair` gets each.
