@@ -45,8 +45,8 @@ export async function settled(page) {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
-/** The chips that are set, as the page says them. */
-export const chips = (page) =>
+/** The conditions that are set, as the page says them. */
+export const conditions = (page) =>
   page.getByRole("list", { name: "Filters" }).getByRole("listitem").allInnerTexts();
 
 /** The hash's parameters. */

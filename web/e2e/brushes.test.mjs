@@ -1,7 +1,7 @@
 // Memory over time: choosing "allocated in" and "live at" by mouse, by keys and by typing.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { chips, settled, state, visit } from "./browser.mjs";
+import { conditions, settled, state, visit } from "./browser.mjs";
 import { offline, recordLeaks, serve } from "./program.mjs";
 
 const leaks = recordLeaks();
@@ -25,31 +25,31 @@ async function drag(page, box, from, to, height = 0.5) {
 for (const [place, url] of places) {
   test(`${place}: dragging over the plot chooses when blocks were allocated`, () =>
     visit(url, async (page) => {
-      const before = await chips(page);
+      const before = await conditions(page);
       assert.deepEqual(before, []);
       await drag(page, await plot(page).boundingBox(), 0.4, 0.7);
-      const [chip, ...more] = await chips(page);
-      assert.match(chip, /allocated/);
+      const [condition, ...more] = await conditions(page);
+      assert.match(condition, /allocated/);
       assert.deepEqual(more, []);
       const [, from, to] = /^allocated:([\d.]+)s\.\.([\d.]+)s$/.exec(state(page).get("f"));
       assert.ok(Number(from) < Number(to));
 
       await page.goBack();
       await settled(page);
-      assert.deepEqual(await chips(page), [], "one step back undoes the gesture");
+      assert.deepEqual(await conditions(page), [], "one step back undoes the gesture");
       await page.goForward();
       await settled(page);
-      assert.equal((await chips(page)).length, 1);
+      assert.equal((await conditions(page)).length, 1);
       await page.reload();
       await settled(page);
-      assert.equal((await chips(page)).length, 1, "a reload keeps it");
+      assert.equal((await conditions(page)).length, 1, "a reload keeps it");
     }));
 
   test(`${place}: the second lane chooses when blocks were live`, () =>
     visit(url, async (page) => {
       const lane = page.getByRole("group", { name: /live|collected/i }).first();
       await drag(page, await lane.boundingBox(), 0.3, 0.5);
-      assert.match((await chips(page)).join(), /live/);
+      assert.match((await conditions(page)).join(), /live/);
     }));
 }
 

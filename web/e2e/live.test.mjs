@@ -1,7 +1,7 @@
 // A recording that still grows: graphs advance, filters stay, and a server that goes is told.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chips, settled, visit } from "./browser.mjs";
+import { conditions, settled, visit } from "./browser.mjs";
 import { serve, startGrowing } from "./program.mjs";
 
 test("what is shown grows with the recording, under the same filter", async () => {
@@ -16,7 +16,7 @@ test("what is shown grows with the recording, under the same filter", async () =
       }, wanted);
     const before = await (await shown(0)).jsonValue();
     await shown(before + 2);
-    assert.match((await chips(page)).join(), /serve/);
+    assert.match((await conditions(page)).join(), /serve/);
     assert.equal(await end(), 0);
     await page.getByText("the recording has ended").first().waitFor({ state: "attached" });
     await settled(page);

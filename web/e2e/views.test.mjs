@@ -1,7 +1,7 @@
 // Each view does what it is for: served by `memtrail view`, and as one file without a server.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { chips, settled, state, visit } from "./browser.mjs";
+import { conditions, settled, state, visit } from "./browser.mjs";
 import { offline, recordCompiler, recordLeaks, serve } from "./program.mjs";
 
 const recordings = [recordLeaks("before"), recordCompiler()];
@@ -23,7 +23,7 @@ for (const [place, url] of places) {
   test(`${place}: the demo's leak is found in three clicks`, () =>
     visit(url, async (page) => {
       await preset(page, /^Leaks/);
-      assert.equal((await chips(page)).length, 2, "allocated after warm-up, live at the end");
+      assert.equal((await conditions(page)).length, 2, "allocated after warm-up, live at the end");
       for (const [leak, where] of [
         ["Leaks.Connection.open_", "leaks.ml:75"],
         ["Leaks.Session_cache.load", "leaks.ml:37"],
@@ -75,22 +75,22 @@ for (const [place, url] of places) {
       await text.first().fill("heap:major");
       await page.keyboard.press("Enter");
       await settled(page);
-      assert.match((await chips(page)).join(), /major/);
+      assert.match((await conditions(page)).join(), /major/);
       assert.equal(state(page).get("f"), "heap:major");
       await page.getByRole("button", { name: /^remove:/ }).first().click();
       await settled(page);
-      assert.deepEqual(await chips(page), []);
+      assert.deepEqual(await conditions(page), []);
     }));
 
   test(`${place}: presets are one click, and back undoes it`, () =>
     visit(url, async (page) => {
-      for (const [name, chip] of [["Peak", /live at the peak/], ["Temporary", /living at most/], ["Growth", /allocated/]]) {
+      for (const [name, condition] of [["Peak", /live at the peak/], ["Temporary", /living at most/], ["Growth", /allocated/]]) {
         await preset(page, name);
-        assert.match((await chips(page)).join(" "), chip);
+        assert.match((await conditions(page)).join(" "), condition);
       }
       for (let step = 0; step < 3; step++) await page.goBack();
       await settled(page);
-      assert.deepEqual(await chips(page), []);
+      assert.deepEqual(await conditions(page), []);
     }));
 
   test(`${place}: a comparison opens with before and after in the order they were named`, () =>

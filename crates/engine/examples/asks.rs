@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = env::args().skip(1);
     let Some(path) = args.next() else { return Err("usage: asks TRACE [CHIP…]".into()) };
-    let chips: Vec<String> = args.collect();
+    let conditions: Vec<String> = args.collect();
     if fs::read(&path)?.starts_with(b"MTHEAP") {
         return snapshot(&path);
     }
@@ -22,23 +22,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:>10.1} ms  reading", used() - start);
     let asks = [
         json!({ "ask": "about" }),
-        json!({ "ask": "overview", "filter": chips, "points": 1024 }),
-        json!({ "ask": "flame", "filter": chips }),
-        json!({ "ask": "flame", "filter": chips, "direction": "both" }),
-        json!({ "ask": "suspects", "filter": chips }),
-        json!({ "ask": "table", "filter": chips }),
-        json!({ "ask": "table", "filter": chips, "by": "site" }),
-        json!({ "ask": "table", "filter": chips, "by": "module" }),
-        json!({ "ask": "density", "filter": chips }),
-        json!({ "ask": "search", "filter": chips, "text": "map" }),
+        json!({ "ask": "overview", "filter": conditions, "points": 1024 }),
+        json!({ "ask": "flame", "filter": conditions }),
+        json!({ "ask": "flame", "filter": conditions, "direction": "both" }),
+        json!({ "ask": "suspects", "filter": conditions }),
+        json!({ "ask": "table", "filter": conditions }),
+        json!({ "ask": "table", "filter": conditions, "by": "site" }),
+        json!({ "ask": "table", "filter": conditions, "by": "module" }),
+        json!({ "ask": "density", "filter": conditions }),
+        json!({ "ask": "search", "filter": conditions, "text": "map" }),
         json!({ "ask": "presets" }),
-        json!({ "ask": "compare", "b": { "filter": chips } }),
-        json!({ "ask": "export", "format": "folded", "filter": chips }),
-        json!({ "ask": "export", "format": "pprof", "filter": chips }),
-        json!({ "ask": "export", "format": "speedscope", "filter": chips }),
-        json!({ "ask": "export", "format": "firefox", "filter": chips }),
-        json!({ "ask": "export", "format": "json", "filter": chips }),
-        json!({ "ask": "export", "format": "svg", "filter": chips }),
+        json!({ "ask": "compare", "b": { "filter": conditions } }),
+        json!({ "ask": "export", "format": "folded", "filter": conditions }),
+        json!({ "ask": "export", "format": "pprof", "filter": conditions }),
+        json!({ "ask": "export", "format": "speedscope", "filter": conditions }),
+        json!({ "ask": "export", "format": "firefox", "filter": conditions }),
+        json!({ "ask": "export", "format": "json", "filter": conditions }),
+        json!({ "ask": "export", "format": "svg", "filter": conditions }),
     ];
     measure(&engine, &asks)
 }

@@ -2,7 +2,7 @@
 //!
 //! Everything but `ask` may be left out. Fields that do not exist are refused; numbers beyond what
 //! a page could show are taken for the largest or smallest that it could. Times are seconds since a
-//! recording's start; `filter` is chips in their text form; keys are those that answers have given.
+//! recording's start; `filter` is conditions in their text form; keys are those that answers have given.
 
 use memtrail_profile::calls;
 use memtrail_profile::sites;
@@ -66,7 +66,7 @@ pub enum Ask {
     /// What a line of a table opens into.
     Branches(Branches),
     /// The functions and paths that carry the weight.
-    Suspects(Suspects),
+    HotFragments(HotFragments),
     /// Allocation time against lifetime.
     Density(Density),
     /// How much has a name on its path.
@@ -77,8 +77,8 @@ pub enum Ask {
     Presets(Presets),
     /// Names that a text may become.
     Complete(Complete),
-    /// What chips say.
-    Chips(Chips),
+    /// What conditions say.
+    Conditions(Conditions),
     /// A file for another tool.
     Export(Export),
     /// What heap snapshots there are.
@@ -192,7 +192,7 @@ asks! {
     }
 
     /// The functions and paths that carry the weight.
-    Suspects {
+    HotFragments {
         /// Which recording.
         rec: u32,
         /// Which of its blocks.
@@ -271,9 +271,9 @@ asks! {
         limit: usize,
     }
 
-    /// What chips say.
-    Chips {
-        /// Each chip's text.
+    /// What conditions say.
+    Conditions {
+        /// Each condition's text.
         texts: Vec<String>,
     }
 
@@ -314,7 +314,7 @@ defaults! {
         rec: 0, filter: vec![], by: By::Function, path: vec![], direction: Branch::Callers,
         limit: 100,
     }
-    Suspects { rec: 0, filter: vec![], }
+    HotFragments { rec: 0, filter: vec![], }
     Density { rec: 0, filter: vec![], }
     Search { rec: 0, filter: vec![], text: String::new(), regex: false, focus: vec![], }
     Compare {
@@ -324,7 +324,7 @@ defaults! {
     }
     Presets { rec: 0, from: None, to: None, }
     Complete { rec: 0, kind: Named::Function, text: String::new(), limit: 20, }
-    Chips { texts: vec![], }
+    Conditions { texts: vec![], }
     Export { rec: 0, filter: vec![], format: String::new(), focus: vec![], }
     Side { rec: 0, filter: vec![], }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use memtrail_profile::Profile;
 use memtrail_profile::calls::{CallTree, Entities, View};
-use memtrail_profile::chosen::{Chosen, choose, peak};
-use memtrail_profile::filter::{Chip, Filter, FilterError, HiddenFunctions, Resolved};
+use memtrail_profile::filter::{Condition, Filter, FilterError, HiddenFunctions, Resolved};
+use memtrail_profile::selected::{Selected, choose, peak};
 use memtrail_profile::timeline::Peak;
 
 use crate::refusal::Refusal;
@@ -22,26 +22,26 @@ pub(crate) struct Choice {
     pub(crate) filter: Resolved,
     /// Without the functions that the filter hides.
     pub(crate) tree: Arc<CallTree>,
-    pub(crate) chosen: Chosen,
+    pub(crate) selected: Selected,
     peak: OnceLock<Peak>,
 }
 
 impl Choice {
     /// What questions about calls are asked of.
     pub(crate) fn view<'a>(&'a self, entities: &'a Entities) -> View<'a> {
-        View { tree: &self.tree, entities, cells: &self.chosen.cells }
+        View { tree: &self.tree, entities, cells: &self.selected.cells }
     }
 
     /// When most of it was live, and how much.
     pub(crate) fn peak(&self, profile: &Profile) -> Peak {
-        *self.peak.get_or_init(|| peak(profile, &self.filter, &self.chosen))
+        *self.peak.get_or_init(|| peak(profile, &self.filter, &self.selected))
     }
 }
 
 impl From<FilterError> for Refusal {
     fn from(error: FilterError) -> Self {
-        let FilterError { chip, at, message, hint } = error;
-        Self { chip: Some(chip), at, hint, ..Self::bad(message) }
+        let FilterError { condition, at, message, hint } = error;
+        Self { condition: Some(condition), at, hint, ..Self::bad(message) }
     }
 }
 
@@ -58,14 +58,14 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
-    /// What `chips` keep, in their text form.
+    /// What `conditions` keep, in their text form.
     pub(crate) fn get(
         &self,
         profile: &Profile,
         entities: &Entities,
-        chips: &[String],
+        conditions: &[String],
     ) -> Result<Arc<Choice>, Refusal> {
-        let filter = Filter::parse(chips)?;
+        let filter = Filter::parse(conditions)?;
         let place = self.place(&filter);
         let choice = place.get_or_init(|| self.choose(profile, entities, &filter).map(Arc::new));
         let choice = choice.clone();
@@ -92,7 +92,7 @@ impl Choices {
         let mut index = 0;
         lock(&self.recent).retain(|(_, place)| {
             if let Some(Ok(choice)) = place.get() {
-                bytes += choice.chosen.memory();
+                bytes += choice.selected.memory();
             }
             index += 1;
             index == 1 || (index <= MOST && bytes <= most_bytes)
@@ -107,8 +107,8 @@ impl Choices {
     ) -> Result<Choice, Refusal> {
         let filter = filter.resolve(profile)?;
         let tree = self.tree(profile, entities, filter.hidden());
-        let chosen = choose(profile, &filter, tree.leaf_of_stack(), tree.len());
-        Ok(Choice { filter, tree, chosen, peak: OnceLock::new() })
+        let selected = choose(profile, &filter, tree.leaf_of_stack(), tree.len());
+        Ok(Choice { filter, tree, selected, peak: OnceLock::new() })
     }
 
     fn tree(
@@ -132,11 +132,11 @@ impl Choices {
     }
 }
 
-/// The text of chips in one way of writing.
-pub(crate) fn canonical(chips: &[String]) -> Vec<String> {
+/// The text of conditions in one way of writing.
+pub(crate) fn canonical(conditions: &[String]) -> Vec<String> {
     let text =
-        |text: &String| text.parse::<Chip>().map_or_else(|_| text.clone(), |c| c.to_string());
-    chips.iter().map(text).collect()
+        |text: &String| text.parse::<Condition>().map_or_else(|_| text.clone(), |c| c.to_string());
+    conditions.iter().map(text).collect()
 }
 
 /// A panic elsewhere has not left a cache in a bad state.

@@ -28,10 +28,10 @@ pub(crate) struct Side<'a> {
 impl<'a> Side<'a> {
     pub(crate) fn new(
         recording: &'a Recording,
-        chips: &[String],
+        conditions: &[String],
         normalise: Normalise,
     ) -> Result<Self, Refusal> {
-        let choice = recording.choose(chips)?;
+        let choice = recording.choose(conditions)?;
         let by = match normalise {
             Normalise::None => 1.0,
             Normalise::Duration => recording.profile().end.seconds(),
@@ -54,7 +54,7 @@ impl<'a> Side<'a> {
 
     /// Everything on this side, scaled.
     fn total(&self) -> f64 {
-        let samples = self.choice.chosen.sum.samples as f64;
+        let samples = self.choice.selected.sum.samples as f64;
         samples * self.recording.profile().estimator.bytes_per_sample() * self.scale
     }
 }

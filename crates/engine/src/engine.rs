@@ -217,13 +217,15 @@ impl Engine {
             Ask::Names(ask) => self.of(ask.rec, |recording| Ok(names::names(recording, ask))),
             Ask::Table(ask) => self.of(ask.rec, |recording| table::table(recording, ask)),
             Ask::Branches(ask) => self.of(ask.rec, |recording| table::branches(recording, ask)),
-            Ask::Suspects(ask) => self.of(ask.rec, |recording| table::suspects(recording, ask)),
+            Ask::HotFragments(ask) => {
+                self.of(ask.rec, |recording| table::hot_fragments(recording, ask))
+            }
             Ask::Density(ask) => self.of(ask.rec, |recording| overview::density(recording, ask)),
             Ask::Search(ask) => self.of(ask.rec, |recording| flame::search(recording, ask)),
             Ask::Compare(ask) => self.compare(ask),
             Ask::Presets(ask) => self.of(ask.rec, |recording| Ok(filters::presets(recording, ask))),
             Ask::Complete(ask) => self.of(ask.rec, |recording| Ok(names::complete(recording, ask))),
-            Ask::Chips(ask) => Ok(filters::chips(ask)),
+            Ask::Conditions(ask) => Ok(filters::conditions(ask)),
             Ask::Export(ask) => self.of(ask.rec, |recording| export::export(recording, ask)),
             // All others are about snapshots.
             _ => Err(Refusal::bad("an ask that nobody answers")),

@@ -30,10 +30,16 @@ pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refu
         (_, focus) => {
             let kept = focus.as_ref().map(|focus| Within::new(&choice.tree, focus));
             let keep = |stack: StackId| kept.as_ref().is_some_and(|kept| kept.holds(stack));
-            let (title, chips) = (recording.program(), canonical(&ask.filter));
-            let selection =
-                Selection::new(format, recording.profile(), &choice.filter, keep, title, chips)
-                    .with_caveats(recording.caveats());
+            let (title, conditions) = (recording.program(), canonical(&ask.filter));
+            let selection = Selection::new(
+                format,
+                recording.profile(),
+                &choice.filter,
+                keep,
+                title,
+                conditions,
+            )
+            .with_caveats(recording.caveats());
             let bytes = match format {
                 Format::Folded => folded::write(&selection),
                 Format::Speedscope => speedscope::write(&selection),
@@ -112,7 +118,7 @@ fn picture(
         .unwrap_or_default();
     let caveats = recording.caveats().of_allocation();
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let all = choice.chosen.sum.samples.max(1) as f64;
+    let all = choice.selected.sum.samples.max(1) as f64;
     let boxes = flame.down.parent.iter().zip(&flame.down.entity).zip(&flame.down.cell);
     let boxes = boxes.map(|((&parent, &entity), cell)| svg::Box {
         parent: parent as usize,
@@ -121,9 +127,12 @@ fn picture(
         group: entities.module(entity).map_or("", |module| entities.module_name(module)),
         bytes: cell.samples as f64 * bytes,
     });
-    let chips = canonical(&ask.filter);
-    let filter =
-        if chips.is_empty() { "everything allocated".to_owned() } else { chips.join(" · ") };
+    let conditions = canonical(&ask.filter);
+    let filter = if conditions.is_empty() {
+        "everything allocated".to_owned()
+    } else {
+        conditions.join(" · ")
+    };
     let sum = recording.profile().estimator.bytes_of(flame.focus.samples);
     let mut subtitle = format!(
         "{filter}: {}{} ± {}",
@@ -140,7 +149,7 @@ fn picture(
 fn details(
     entities: &Entities,
     entity: Entity,
-    cell: &memtrail_profile::chosen::Cell,
+    cell: &memtrail_profile::selected::Cell,
     bytes: f64,
     all: f64,
     mark: &str,

@@ -1,13 +1,13 @@
 //! The answers to [`Ask::Presets`](crate::ask::Ask::Presets) and
-//! [`Ask::Chips`](crate::ask::Ask::Chips).
+//! [`Ask::Conditions`](crate::ask::Ask::Conditions).
 
-use memtrail_profile::filter::{Chip, ChipError, Filter};
+use memtrail_profile::filter::{Condition, ConditionError, Filter};
 use memtrail_profile::presets;
 use memtrail_profile::presets::Preset;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::ask::{Chips, Presets};
+use crate::ask::{Conditions, Presets};
 use crate::overview::elapsed;
 use crate::recording::Recording;
 
@@ -20,27 +20,27 @@ pub(crate) fn presets(recording: &Recording, ask: &Presets) -> Answer {
             "id": preset.id,
             "name": preset.name,
             "why": preset.why,
-            "chips": preset.chips.iter().map(Chip::to_string).collect::<Vec<_>>(),
+            "conditions": preset.conditions.iter().map(Condition::to_string).collect::<Vec<_>>(),
         })
     };
     let presets = presets::presets(recording.profile(), between);
     Answer::new(json!({ "presets": presets.iter().map(tell).collect::<Vec<_>>() }))
 }
 
-/// Each chip as it is written and said, or what is wrong with it.
-pub(crate) fn chips(ask: &Chips) -> Answer {
+/// Each condition as it is written and said, or what is wrong with it.
+pub(crate) fn conditions(ask: &Conditions) -> Answer {
     let tell = |text: &String| -> Value {
-        match text.parse::<Chip>() {
-            Ok(chip) => json!({
-                "canonical": chip.to_string(),
-                "sentence": chip.sentence(),
-                "chip": chip,
+        match text.parse::<Condition>() {
+            Ok(condition) => json!({
+                "canonical": condition.to_string(),
+                "sentence": condition.sentence(),
+                "condition": condition,
             }),
-            Err(ChipError { at, message, hint }) => {
+            Err(ConditionError { at, message, hint }) => {
                 json!({ "error": { "at": at, "message": message, "hint": hint } })
             }
         }
     };
-    let chips: Vec<Value> = ask.texts.iter().take(Filter::MOST).map(tell).collect();
-    Answer::new(json!({ "chips": chips }))
+    let conditions: Vec<Value> = ask.texts.iter().take(Filter::MOST).map(tell).collect();
+    Answer::new(json!({ "conditions": conditions }))
 }

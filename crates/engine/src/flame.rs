@@ -30,7 +30,7 @@ pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<Answer, Refusa
     });
     let flame = flame.unwrap_or_default();
     let mut answer = Answer::new(json!({
-        "total": choice.chosen.sum.samples as f64 * bytes,
+        "total": choice.selected.sum.samples as f64 * bytes,
         "focus_bytes": flame.focus.samples as f64 * bytes,
     }));
     if ask.direction != Direction::Callers {
@@ -84,7 +84,7 @@ pub(crate) fn search(recording: &Recording, ask: &Search) -> Result<Answer, Refu
     let found = focus.map(|focus| calls::search(view, &pattern, &focus)).unwrap_or_default();
     let samples = |samples: u64| samples as f64;
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let all = choice.chosen.sum.samples;
+    let all = choice.selected.sum.samples;
     let mut entities: Vec<u32> = found.entities.iter().map(|entity| entity.0).collect();
     entities.truncate(MOST_MATCHES);
     Ok(Answer::new(json!({

@@ -16,11 +16,11 @@ const MOST_POINTS: usize = 2048;
 pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Answer, Refusal> {
     let choice = recording.choose(&ask.filter)?;
     let profile = recording.profile();
-    let course = &profile.course;
+    let live_series = &profile.live_series;
     let from = ask.from.map_or(Elapsed(0), elapsed);
     let to = ask.to.map_or(profile.end, elapsed);
-    let points = course.between(from, to, ask.points.clamp(1, MOST_POINTS));
-    let chosen = course.at(&choice.chosen.course, &points);
+    let points = live_series.between(from, to, ask.points.clamp(1, MOST_POINTS));
+    let selected = live_series.at(&choice.selected.live_series, &points);
     let bytes = |samples: u64| profile.estimator.bytes_of(samples).value as f32;
     let column = |samples: fn(&memtrail_profile::timeline::Point) -> u64| -> Vec<f32> {
         points.iter().map(|point| bytes(samples(point))).collect()
@@ -35,7 +35,7 @@ pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Answer, 
         .with("major", column(|point| point.major))
         .with("external", column(|point| point.external))
         .with("most", column(|point| point.most))
-        .with("chosen", chosen.into_iter().map(bytes).collect::<Vec<f32>>()))
+        .with("chosen", selected.into_iter().map(bytes).collect::<Vec<f32>>()))
 }
 
 /// A time of an ask, in seconds. None is before the start, and no number is the start.
@@ -46,7 +46,7 @@ pub(crate) fn elapsed(seconds: f64) -> Elapsed {
 
 pub(crate) fn density(recording: &Recording, ask: &Density) -> Result<Answer, Refusal> {
     let choice = recording.choose(&ask.filter)?;
-    let density = &choice.chosen.density;
+    let density = &choice.selected.density;
     let seconds = |times: &[Elapsed]| times.iter().map(|time| time.seconds()).collect::<Vec<_>>();
     let bytes = |samples: &[u64]| -> Vec<f32> {
         let of = |&samples| recording.profile().estimator.bytes_of(samples).value as f32;

@@ -148,9 +148,9 @@ impl Recording {
         *whole = OnceLock::new();
     }
 
-    /// What some chips keep of it.
-    pub(crate) fn choose(&self, chips: &[String]) -> Result<Arc<Choice>, Refusal> {
-        self.choices.get(self.profile(), &self.entities, chips)
+    /// What some conditions keep of it.
+    pub(crate) fn choose(&self, conditions: &[String]) -> Result<Arc<Choice>, Refusal> {
+        self.choices.get(self.profile(), &self.entities, conditions)
     }
 
     pub(crate) fn whole(&self) -> Result<Whole, Refusal> {

@@ -16,10 +16,10 @@ pub struct Refusal {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Which chip of the filter is wrong, from 0.
+    /// Which condition of the filter is wrong, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub chip: Option<usize>,
-    /// Byte of the chip's text at which it is wrong.
+    pub condition: Option<usize>,
+    /// Byte of the condition's text at which it is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<usize>,
 }
@@ -54,7 +54,7 @@ impl Refusal {
     /// An ask that makes no sense.
     pub fn bad(message: impl std::fmt::Display) -> Self {
         let message = message.to_string();
-        Self { status: Status::Bad, message, hint: None, chip: None, at: None }
+        Self { status: Status::Bad, message, hint: None, condition: None, at: None }
     }
 
     /// An ask of a recording that is not there.

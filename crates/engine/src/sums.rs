@@ -27,15 +27,15 @@ pub(crate) struct Peak {
 
 impl Sums {
     pub(crate) fn new(profile: &Profile, choice: &Choice) -> Self {
-        let (chosen, estimator) = (&choice.chosen, &profile.estimator);
+        let (selected, estimator) = (&choice.selected, &profile.estimator);
         let peak = choice.peak(profile);
-        let samples = chosen.sum.samples;
+        let samples = selected.sum.samples;
         Self {
-            allocated: estimator.bytes(&chosen.sum),
-            blocks: estimator.blocks(&chosen.sum),
-            live_end: estimator.bytes_of(chosen.live_end).value,
+            allocated: estimator.bytes(&selected.sum),
+            blocks: estimator.blocks(&selected.sum),
+            live_end: estimator.bytes_of(selected.live_end).value,
             peak: Peak { time: peak.time.seconds(), bytes: estimator.bytes_of(peak.samples).value },
-            lifetime: (samples > 0).then(|| chosen.age / samples as f64 / 1e6),
+            lifetime: (samples > 0).then(|| selected.age / samples as f64 / 1e6),
         }
     }
 }

@@ -5,7 +5,7 @@ use memtrail_profile::calls::{self, Column, Label, Line, Pattern, SIGNIFICANCE, 
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::ask::{Branches, Suspects, Table};
+use crate::ask::{Branches, HotFragments, Table};
 use crate::choice::Choice;
 use crate::names::{Budget, row};
 use crate::recording::Recording;
@@ -51,7 +51,7 @@ fn rows(recording: &Recording, choice: &Choice, lines: &[Line], count: usize) ->
     let entities = &recording.entities;
     let lines = affordable(lines, |line| entities.label_key(line.label).len());
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let all = choice.chosen.sum.samples.max(1) as f64;
+    let all = choice.selected.sum.samples.max(1) as f64;
     let wide = |of: fn(&Line) -> u64| -> Vec<f64> {
         lines.iter().map(|line| of(line) as f64 * bytes).collect()
     };
@@ -76,13 +76,13 @@ pub(crate) fn affordable<T>(rows: &[T], key: impl Fn(&T) -> usize) -> &[T] {
     &rows[..rows.iter().take(MOST_ROWS).take_while(fits).count()]
 }
 
-pub(crate) fn suspects(recording: &Recording, ask: &Suspects) -> Result<Answer, Refusal> {
+pub(crate) fn hot_fragments(recording: &Recording, ask: &HotFragments) -> Result<Answer, Refusal> {
     let choice = recording.choose(&ask.filter)?;
     let entities = &recording.entities;
-    let suspects = calls::suspects(choice.view(entities), SIGNIFICANCE);
+    let hot_fragments = calls::hot_fragments(choice.view(entities), SIGNIFICANCE);
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let all = choice.chosen.sum.samples.max(1) as f64;
-    let list = |suspects: &[Suspect], mut budget: Budget| -> Vec<Value> {
+    let all = choice.selected.sum.samples.max(1) as f64;
+    let list = |hot_fragments: &[Suspect], mut budget: Budget| -> Vec<Value> {
         let tell = |suspect: &Suspect| {
             let cut = suspect.path.len().saturating_sub(LONGEST_PATH);
             let path = &suspect.path[cut..];
@@ -99,13 +99,13 @@ pub(crate) fn suspects(recording: &Recording, ask: &Suspects) -> Result<Answer, 
                 })
             })
         };
-        suspects.iter().map_while(tell).collect()
+        hot_fragments.iter().map_while(tell).collect()
     };
     Ok(Answer::new(json!({
-        "functions": list(&suspects.functions, Budget::small()),
-        "function_count": suspects.functions.len(),
-        "paths": list(&suspects.paths, Budget::new()),
-        "path_count": suspects.paths.len(),
-        "significance": suspects.significance,
+        "functions": list(&hot_fragments.functions, Budget::small()),
+        "function_count": hot_fragments.functions.len(),
+        "paths": list(&hot_fragments.paths, Budget::new()),
+        "path_count": hot_fragments.paths.len(),
+        "significance": hot_fragments.significance,
     })))
 }

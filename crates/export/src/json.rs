@@ -130,7 +130,7 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
         format: FORMAT,
         memtrail: env!("CARGO_PKG_VERSION"),
         program: &selection.title,
-        filter: &selection.chips,
+        filter: &selection.conditions,
         start_unix_us: profile.info.start.0,
         duration_seconds: profile.end.seconds(),
         samples_per_word: estimator.rate().0,

@@ -15,7 +15,7 @@ use crate::weight::Weight;
 pub struct Selection<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) title: String,
-    pub(crate) chips: Vec<String>,
+    pub(crate) conditions: Vec<String>,
     /// What must be known of the figures.
     pub(crate) caveats: Caveats,
     pub(crate) naming: Naming<'a>,
@@ -31,19 +31,19 @@ pub struct Selection<'a> {
 
 impl<'a> Selection<'a> {
     /// The blocks of `profile` that `filter` keeps, of those backtraces that `keep` does, for a
-    /// format. `title` says of what program the export is, `chips` are the filter's text.
+    /// format. `title` says of what program the export is, `conditions` are the filter's text.
     pub fn new(
         format: Format,
         profile: &'a Profile,
         filter: &'a Resolved,
         keep: impl Fn(StackId) -> bool + 'a,
         title: impl Into<String>,
-        chips: Vec<String>,
+        conditions: Vec<String>,
     ) -> Self {
         let mut selection = Self {
             profile,
             title: title.into(),
-            chips,
+            conditions,
             caveats: Caveats::default(),
             naming: Naming::new(&profile.locations),
             filter,

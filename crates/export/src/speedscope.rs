@@ -78,7 +78,7 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
     frames.extend(synthetic.map(|name| Frame { name, file: None, line: None, col: None }));
     let mut title = selection.title.clone();
     let sentences = selection.caveats.sentences();
-    for part in selection.chips.iter().chain(&sentences) {
+    for part in selection.conditions.iter().chain(&sentences) {
         title = title + " · " + part;
     }
     let bytes = selection.profile.estimator.bytes_per_sample();

@@ -9,8 +9,8 @@ use memtrail_trace::{Alloc, BlockId, Event, Mark, Source, Timestamp};
 use rustc_hash::FxHashMap;
 
 use crate::blocks::{Block, Blocks, Row};
-use crate::course::Course;
 use crate::ids::Ids;
+use crate::live_series::LiveSeries;
 use crate::profile::Profile;
 use crate::threads::{ThreadLog, Threads};
 use crate::time::Elapsed;
@@ -57,7 +57,7 @@ impl Inconsistencies {
 pub struct ProfileBuilder {
     start: Timestamp,
     blocks: Blocks,
-    course: Course,
+    live_series: LiveSeries,
     ids: Ids,
     /// Samples so far: all of them together can be counted, so any of them can.
     samples: u64,
@@ -75,7 +75,7 @@ pub struct Built {
     /// The blocks.
     pub blocks: Blocks,
     /// Live memory over time.
-    pub course: Course,
+    pub live_series: LiveSeries,
     /// Whose blocks they are, if that is known.
     pub threads: Option<Threads>,
     /// Which block has which id.
@@ -98,7 +98,7 @@ impl ProfileBuilder {
         Self {
             start,
             blocks: Blocks::default(),
-            course: Course::default(),
+            live_series: LiveSeries::default(),
             samples: 0,
             ids: Ids::default(),
             early: FxHashMap::default(),
@@ -140,7 +140,7 @@ impl ProfileBuilder {
         } else if self.ids.insert(id, Row(self.blocks.len() as u32)) {
             let samples = block.samples.min(i64::MAX as u64 - self.samples);
             self.samples += samples;
-            self.course.allocated(block.time, samples, block.source);
+            self.live_series.allocated(block.time, samples, block.source);
             self.blocks.push(&Block { samples, ..*block });
             if !self.rates.is_empty() {
                 self.blocks.set_halvings_of_last(self.rates.halvings(block.domain, id));
@@ -181,13 +181,13 @@ impl ProfileBuilder {
     pub(crate) fn settle(&mut self) {
         self.place_early();
         self.blocks.sort();
-        self.course.settle(&self.blocks);
+        self.live_series.settle(&self.blocks);
     }
 
     /// Exchanges what is built for what `profile` has.
     pub(crate) fn exchange(&mut self, profile: &mut Profile) {
         std::mem::swap(&mut self.blocks, &mut profile.blocks);
-        std::mem::swap(&mut self.course, &mut profile.course);
+        std::mem::swap(&mut self.live_series, &mut profile.live_series);
         std::mem::swap(&mut self.threads, &mut profile.threads);
         std::mem::swap(&mut self.ids, &mut profile.ids);
         profile.end = self.end;
@@ -227,8 +227,8 @@ impl ProfileBuilder {
     /// What was built; all but the reader's tables.
     pub fn finish(mut self) -> Built {
         self.end();
-        let Self { blocks, course, threads, ids, end, inconsistent, .. } = self;
-        Built { blocks, course, threads, ids, end, inconsistent }
+        let Self { blocks, live_series, threads, ids, end, inconsistent, .. } = self;
+        Built { blocks, live_series, threads, ids, end, inconsistent }
     }
 
     fn promote_row(&mut self, row: Row, time: Elapsed) {
@@ -244,7 +244,7 @@ impl ProfileBuilder {
             self.inconsistent.promoted_twice += 1;
         } else {
             let time = self.not_before_allocation(row, time);
-            self.course.promoted(time, self.blocks.samples(row), self.blocks.source(row));
+            self.live_series.promoted(time, self.blocks.samples(row), self.blocks.source(row));
             self.blocks.set_promoted(row, time);
         }
     }
@@ -258,7 +258,7 @@ impl ProfileBuilder {
                 Source::Minor if self.blocks.promoted(row).is_some() => Source::Major,
                 source => source,
             };
-            self.course.collected(time, self.blocks.samples(row), source);
+            self.live_series.collected(time, self.blocks.samples(row), source);
             self.blocks.set_collected(row, time);
         }
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::filter::sentence::time;
-use crate::filter::{Between, Chip, Clause, Collected, Millionths, Moment};
+use crate::filter::{Between, Clause, Collected, Condition, Millionths, Moment};
 use crate::profile::Profile;
 use crate::time::Elapsed;
 use crate::timeline::Point;
@@ -18,7 +18,7 @@ pub struct Preset {
     /// Why these blocks.
     pub why: String,
     /// The filter.
-    pub chips: Vec<Chip>,
+    pub conditions: Vec<Condition>,
 }
 
 /// Points of the curve that presets look at.
@@ -31,7 +31,7 @@ const OLD: Millionths = Millionths(900_000);
 
 /// The presets of a recording. Growth is that `between` two moments, or where it is largest.
 pub fn presets(profile: &Profile, between: Option<(Elapsed, Elapsed)>) -> Vec<Preset> {
-    let points = profile.course.points(POINTS);
+    let points = profile.live_series.points(POINTS);
     let warm = warm_up(&points, profile.end);
     vec![
         leak(warm),
@@ -40,17 +40,17 @@ pub fn presets(profile: &Profile, between: Option<(Elapsed, Elapsed)>) -> Vec<Pr
             name: "Peak",
             why: format!(
                 "live when most was, at {}",
-                time(round(profile.course.peak().time, profile.end))
+                time(round(profile.live_series.peak().time, profile.end))
             ),
-            chips: vec![chip(Clause::Live(vec![Between::only(Moment::Peak)]))],
+            conditions: vec![condition(Clause::Live(vec![Between::only(Moment::Peak)]))],
         },
         temporary(profile.end),
         growth(&points, between, warm.unwrap_or(Elapsed(profile.end.0 / 10)), profile.end),
     ]
 }
 
-fn chip(clause: Clause) -> Chip {
-    Chip { not: false, clause }
+fn condition(clause: Clause) -> Condition {
+    Condition { not: false, clause }
 }
 
 fn leak(warm: Option<Elapsed>) -> Preset {
@@ -65,9 +65,9 @@ fn leak(warm: Option<Elapsed>) -> Preset {
             "allocated after {why}, and still live at the end; the last tenth is left out, as it \
              may be in use"
         ),
-        chips: vec![
-            chip(Clause::Allocated(vec![Between::both(from, Moment::Part(OLD))])),
-            chip(Clause::Live(vec![Between::only(Moment::End)])),
+        conditions: vec![
+            condition(Clause::Allocated(vec![Between::both(from, Moment::Part(OLD))])),
+            condition(Clause::Live(vec![Between::only(Moment::End)])),
         ],
     }
 }
@@ -81,9 +81,9 @@ fn temporary(end: Elapsed) -> Preset {
             "collected within {} of their allocation: they cost time rather than memory",
             time(short)
         ),
-        chips: vec![
-            chip(Clause::Lifetime(vec![Between { from: None, to: Some(short) }])),
-            Chip { not: true, clause: Clause::Collected(vec![Collected::Never]) },
+        conditions: vec![
+            condition(Clause::Lifetime(vec![Between { from: None, to: Some(short) }])),
+            Condition { not: true, clause: Clause::Collected(vec![Collected::Never]) },
         ],
     }
 }
@@ -109,9 +109,9 @@ fn growth(
             time(from),
             time(to)
         ),
-        chips: vec![
-            chip(Clause::Allocated(vec![Between::both(Moment::At(from), Moment::At(to))])),
-            chip(Clause::Live(vec![Between::only(Moment::At(to))])),
+        conditions: vec![
+            condition(Clause::Allocated(vec![Between::both(Moment::At(from), Moment::At(to))])),
+            condition(Clause::Live(vec![Between::only(Moment::At(to))])),
         ],
     }
 }

@@ -5,9 +5,9 @@ use memtrail_trace::{Anomalies, BlockId, Detail, Error, Locations, Reader, Stack
 
 use crate::blocks::{Blocks, Row};
 use crate::build::{Built, Inconsistencies, ProfileBuilder};
-use crate::course::Course;
 use crate::estimate::{Adapted, Estimator};
 use crate::ids::Ids;
+use crate::live_series::LiveSeries;
 use crate::threads::{ThreadLog, Threads};
 use crate::time::Elapsed;
 
@@ -31,7 +31,7 @@ pub struct Profile {
     /// Turns samples into totals.
     pub estimator: Estimator,
     /// Live memory over time.
-    pub course: Course,
+    pub live_series: LiveSeries,
     /// Which thread allocated each block, if the recording says so.
     pub threads: Option<Threads>,
     /// How far the rate was lowered on the way, if it was.
@@ -81,7 +81,7 @@ impl Profile {
         (locations, stacks): (Locations, StackTree),
         damage: Anomalies,
     ) -> Self {
-        let Built { blocks, course, threads, ids, end, inconsistent } = builder.finish();
+        let Built { blocks, live_series, threads, ids, end, inconsistent } = builder.finish();
         let estimator = Estimator::new(info.sample_rate, info.word_bits);
         let mut profile = Self {
             info,
@@ -92,7 +92,7 @@ impl Profile {
             inconsistent,
             damage,
             estimator,
-            course,
+            live_series,
             threads,
             adapted: None,
             ids,

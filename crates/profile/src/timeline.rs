@@ -141,13 +141,13 @@ mod tests {
     use super::*;
     use crate::blocks::Block;
     use crate::build::{Built, ProfileBuilder};
-    use crate::course::Course;
+    use crate::live_series::LiveSeries;
     use crate::select::Selection;
 
     /// (allocated, until promoted, until collected, samples, source)
     type Spec = (u64, Option<u64>, Option<u64>, u64, u8);
 
-    fn build(specs: &[Spec]) -> (Blocks, Course, Elapsed) {
+    fn build(specs: &[Spec]) -> (Blocks, LiveSeries, Elapsed) {
         let mut builder = ProfileBuilder::new(Timestamp(0));
         for (id, &(time, promoted, collected, samples, source)) in specs.iter().enumerate() {
             let id = BlockId(id as u64);
@@ -163,9 +163,9 @@ mod tests {
                 builder.collect(id, promoted.unwrap_or(time) + Elapsed(after));
             }
         }
-        let Built { blocks, course, end, inconsistent, .. } = builder.finish();
+        let Built { blocks, live_series, end, inconsistent, .. } = builder.finish();
         assert_eq!(inconsistent.total(), 0);
-        (blocks, course, end)
+        (blocks, live_series, end)
     }
 
     fn live(blocks: &Blocks, time: Elapsed) -> u64 {
@@ -181,7 +181,7 @@ mod tests {
             ),
             count in 1..30_usize,
         ) {
-            let (blocks, course, end) = build(&specs);
+            let (blocks, live_series, end) = build(&specs);
             let timeline = Timeline::new(&blocks, end, count);
 
             let every: Vec<u64> = (0..=end.0).map(|t| live(&blocks, Elapsed(t))).collect();
@@ -201,8 +201,8 @@ mod tests {
             }
             prop_assert_eq!(timeline.points.last().map(|point| point.time), Some(end));
 
-            prop_assert_eq!(course.peak(), timeline.peak);
-            let points = course.points(count);
+            prop_assert_eq!(live_series.peak(), timeline.peak);
+            let points = live_series.points(count);
             prop_assert!(points.len() <= count);
             let mut before = 0;
             for point in &points {

@@ -1,7 +1,7 @@
 /** What is compared with what, and how: chosen here, kept in the URL. */
 import type { ComponentChildren } from "preact";
 import { sentence } from "../filter/sentence.ts";
-import { tryChip } from "../filter/parse.ts";
+import { tryCondition } from "../filter/parse.ts";
 import { about } from "../state/about.ts";
 import { go, page, withParam } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
@@ -62,8 +62,8 @@ interface LineProps {
 
 function SideLine({ word, side, name, children }: LineProps) {
   const words = side.filter.map((text) => {
-    const chip = tryChip(text);
-    return chip instanceof Error ? text : sentence(chip);
+    const condition = tryCondition(text);
+    return condition instanceof Error ? text : sentence(condition);
   });
   const told = words.length > 0 ? words.join(" and ") : "all memory";
   return (

@@ -5,13 +5,13 @@ import { useAsk } from "../engine/asking.ts";
 import { useKeys } from "../shell/keys.ts";
 import type { View } from "../shell/registry.ts";
 import { theme } from "../shell/theme.ts";
-import { setChips } from "../state/filter.ts";
+import { setConditions } from "../state/filter.ts";
 import { filter, rec } from "../state/page.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { seconds } from "../text/units.ts";
 import { useSize } from "../widgets/size.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import { chipsOf, chosen } from "./choice.ts";
+import { conditionsOf, chosen } from "./choice.ts";
 import { drawChosen, drawPlot, type Density } from "./draw.ts";
 import { cellAt, columns, levels, stretchesOf, type Cell, type Frame, type Selected } from "./plot.ts";
 import { extentOf, ramp, type Extent } from "./ramp.ts";
@@ -23,7 +23,7 @@ interface DensityAnswer {
 }
 
 function Lifetimes() {
-  // The plot shows what its own chips leave out, too: they can be widened again.
+  // The plot shows what its own conditions leave out, too: they can be widened again.
   const here = useMemo(() => chosen(filter.value), [filter.value]);
   const { answer, error, late } = useAsk<DensityAnswer>({ ask: "density", rec: rec.value, filter: here.rest });
   const density = useMemo<Density | null>(
@@ -72,9 +72,9 @@ function Plot({ density, here, late }: PlotProps) {
   useEffect(() => setSelected(null), [here]);
 
   const choose = (selection: Selected): void => {
-    const chips = chipsOf(bins, stretchesOf(bins, selection));
+    const conditions = conditionsOf(bins, stretchesOf(bins, selection));
     const never = selection.from.lifetime === "never";
-    setChips(never ? ["allocated", "lifetime", "collected"] : ["allocated", "lifetime"], chips);
+    setConditions(never ? ["allocated", "lifetime", "collected"] : ["allocated", "lifetime"], conditions);
   };
   const cellOf = (event: PointerEvent): Cell => {
     const { left, top } = (event.currentTarget as HTMLElement).getBoundingClientRect();

@@ -92,7 +92,7 @@ export interface Preset {
   id: string;
   name: string;
   why: string;
-  chips: string[];
+  conditions: string[];
 }
 
 export interface Presets {

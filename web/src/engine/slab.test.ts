@@ -32,14 +32,14 @@ test("fields and columns of an answer, whatever the header's length", () => {
 });
 
 test("the engine's refusal keeps its hint and its place", () => {
-  const refusal = { error: { message: "no such heap: majr", hint: "minor, major, external", chip: 1, at: 5 } };
+  const refusal = { error: { message: "no such heap: majr", hint: "minor, major, external", condition: 1, at: 5 } };
   assert.throws(
     () => decode(encode(refusal, [])),
     (error) =>
       error instanceof EngineError &&
       error.message === "no such heap: majr" &&
       error.hint === "minor, major, external" &&
-      error.chip === 1 &&
+      error.condition === 1 &&
       error.at === 5,
   );
 });

@@ -27,9 +27,9 @@ export class EngineError extends Error {
   constructor(
     message: string,
     readonly hint: string | undefined = undefined,
-    /** Index of the chip that is to blame. */
-    readonly chip: number | undefined = undefined,
-    /** Byte offset in that chip. */
+    /** Index of the condition that is to blame. */
+    readonly condition: number | undefined = undefined,
+    /** Byte offset in that condition. */
     readonly at: number | undefined = undefined,
   ) {
     super(message);
@@ -92,8 +92,8 @@ export function decode<Fields>(buffer: ArrayBuffer): Answer<Fields> {
   }
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
   if (header.error) {
-    const { message, hint, chip, at } = header.error;
-    throw new EngineError(message, hint ?? undefined, chip ?? undefined, at ?? undefined);
+    const { message, hint, condition, at } = header.error;
+    throw new EngineError(message, hint ?? undefined, condition ?? undefined, at ?? undefined);
   }
   const base = (8 + length + 7) & ~7;
   return { ...header, columns: new Columns(buffer, base, header.columns ?? {}) };

@@ -1,16 +1,16 @@
-/** The menu of conditions, then the form of the chosen one. A chip can also be typed as text. */
+/** The menu of conditions, then the form of the chosen one. A condition can also be typed as text. */
 import { signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
-import { addChip } from "../state/filter.ts";
+import { addCondition } from "../state/filter.ts";
 import { useFirstFocus } from "../widgets/focus.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Popover } from "../widgets/Popover.tsx";
-import { ChipError, type Key } from "./chip.ts";
-import { ChipForm } from "./ChipForm.tsx";
+import { ConditionError, type Key } from "./condition.ts";
+import { ConditionForm } from "./ConditionForm.tsx";
 import { newDraft } from "./draft.ts";
 import { KINDS, type Kind } from "./kinds.ts";
-import { tryChip } from "./parse.ts";
-import { printChip } from "./print.ts";
+import { tryCondition } from "./parse.ts";
+import { printCondition } from "./print.ts";
 import { sentence } from "./sentence.ts";
 
 export const addOpen = signal(false);
@@ -35,25 +35,25 @@ export function AddFilter() {
 
 function Steps({ close }: { close(): void }) {
   const [key, setKey] = useState<Key | null>(null);
-  const done = (chip: string) => {
-    addChip(chip);
+  const done = (condition: string) => {
+    addCondition(condition);
     close();
   };
-  if (key === null) return <Menu onKind={setKey} onChip={done} />;
-  return <ChipForm key={key} draft={newDraft(key)} action="Add" onDone={done} onCancel={close} />;
+  if (key === null) return <Menu onKind={setKey} onCondition={done} />;
+  return <ConditionForm key={key} draft={newDraft(key)} action="Add" onDone={done} onCancel={close} />;
 }
 
-function Menu({ onKind, onChip }: { onKind(key: Key): void; onChip(chip: string): void }) {
+function Menu({ onKind, onCondition }: { onKind(key: Key): void; onCondition(condition: string): void }) {
   const [text, setText] = useState("");
   const root = useRef<HTMLDivElement>(null);
   useFirstFocus(root);
-  const chip = text.includes(":") ? tryChip(text.trim()) : null;
+  const condition = text.includes(":") ? tryCondition(text.trim()) : null;
   const wanted = text.trim().toLowerCase();
-  const found = chip ? [] : KINDS.filter(({ title, what, key }) => `${title} ${what} ${key}`.toLowerCase().includes(wanted));
+  const found = condition ? [] : KINDS.filter(({ title, what, key }) => `${title} ${what} ${key}`.toLowerCase().includes(wanted));
   const groups = [...new Set(found.map(({ group }) => group))];
   const [only] = found;
   return (
-    <div class="chip-menu" ref={root}>
+    <div class="condition-menu" ref={root}>
       <input
         class="field"
         aria-label="condition, by name or as text"
@@ -66,23 +66,23 @@ function Menu({ onKind, onChip }: { onKind(key: Key): void; onChip(chip: string)
         onKeyDown={(event) => {
           if (event.key === "ArrowDown") {
             event.preventDefault();
-            focusNext(event.currentTarget.closest(".chip-menu"), -1, 1);
+            focusNext(event.currentTarget.closest(".condition-menu"), -1, 1);
           }
           if (event.key !== "Enter") return;
           event.preventDefault();
-          if (chip && !(chip instanceof ChipError)) onChip(printChip(chip));
-          else if (!chip && only) onKind(only.key);
+          if (condition && !(condition instanceof ConditionError)) onCondition(printCondition(condition));
+          else if (!condition && only) onKind(only.key);
         }}
       />
-      {chip instanceof ChipError && (
-        <p class="chip-preview wrong">
-          {chip.message}
-          {chip.hint && <small class="quiet">{chip.hint}</small>}
+      {condition instanceof ConditionError && (
+        <p class="condition-preview wrong">
+          {condition.message}
+          {condition.hint && <small class="quiet">{condition.hint}</small>}
         </p>
       )}
-      {chip && !(chip instanceof ChipError) && (
-        <button type="button" class="menu-item" onClick={() => onChip(printChip(chip))}>
-          {sentence(chip)} <kbd>Enter</kbd>
+      {condition && !(condition instanceof ConditionError) && (
+        <button type="button" class="menu-item" onClick={() => onCondition(printCondition(condition))}>
+          {sentence(condition)} <kbd>Enter</kbd>
         </button>
       )}
       {groups.map((group) => (
@@ -107,7 +107,7 @@ function Item({ kind, onKind }: { kind: Kind; onKind(key: Key): void }) {
         const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
         if (step === 0) return;
         event.preventDefault();
-        const menu = event.currentTarget.closest(".chip-menu");
+        const menu = event.currentTarget.closest(".condition-menu");
         const items = [...(menu?.querySelectorAll(".menu-item") ?? [])];
         focusNext(menu, items.indexOf(event.currentTarget), step);
       }}

@@ -15,8 +15,8 @@ export function Presets() {
   const present = JSON.stringify(filter.value);
   return (
     <div class="presets" role="group" aria-label="ready-made filters">
-      {answer.presets.map(({ id, name, why, chips }) => {
-        const on = JSON.stringify(chips) === present;
+      {answer.presets.map(({ id, name, why, conditions }) => {
+        const on = JSON.stringify(conditions) === present;
         return (
           <button
             key={id}
@@ -24,7 +24,7 @@ export function Presets() {
             class="preset"
             aria-pressed={on}
             title={why}
-            onClick={() => go({ filter: on ? [] : chips })}
+            onClick={() => go({ filter: on ? [] : conditions })}
           >
             {name}
           </button>

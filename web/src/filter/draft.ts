@@ -1,9 +1,9 @@
-/** A chip while it is edited: text in fields, which may not make sense yet. */
+/** A condition while it is edited: text in fields, which may not make sense yet. */
 import {
-  ChipError,
+  ConditionError,
   only,
   sameMoment,
-  type Chip,
+  type Condition,
   type Died,
   type Heap,
   type Key,
@@ -11,7 +11,7 @@ import {
   type Name,
   type NameKey,
   type Range,
-} from "./chip.ts";
+} from "./condition.ts";
 import { parseMoment, parseSize, parseTime } from "./parse.ts";
 import { printMoment, printSize, printTime } from "./print.ts";
 
@@ -68,8 +68,8 @@ export function emptyLike({ mode }: DraftValue): DraftValue {
   return { mode: mode === "never" ? "between" : mode, a: "", b: "" };
 }
 
-export function draftOf(chip: Chip): Draft {
-  const { key, not } = chip;
+export function draftOf(condition: Condition): Draft {
+  const { key, not } = condition;
   const range = <T extends Moment | number>({ from, to }: Range<T>, print: (value: T) => string): DraftValue => {
     if (from !== null && to !== null) {
       if (sameMoment(from as Moment, to as Moment)) return { mode: "at", a: print(from), b: "" };
@@ -78,11 +78,11 @@ export function draftOf(chip: Chip): Draft {
     if (from !== null) return { mode: "from", a: print(from), b: "" };
     return { mode: "to", a: to === null ? "" : print(to), b: "" };
   };
-  switch (chip.key) {
+  switch (condition.key) {
     case "allocated":
     case "live":
     case "collected": {
-      const values: readonly (Range<Moment> | "never")[] = chip.values;
+      const values: readonly (Range<Moment> | "never")[] = condition.values;
       return {
         key,
         not,
@@ -90,15 +90,15 @@ export function draftOf(chip: Chip): Draft {
       };
     }
     case "lifetime":
-      return { key, not, values: chip.values.map((value) => range(value, printTime)) };
+      return { key, not, values: condition.values.map((value) => range(value, printTime)) };
     case "size":
-      return { key, not, values: chip.values.map((value) => range(value, printSize)) };
+      return { key, not, values: condition.values.map((value) => range(value, printSize)) };
     case "heap":
     case "died":
     case "domain":
-      return { key, not, values: chip.values.map((word) => ({ mode: "set", a: String(word), b: "" })) };
+      return { key, not, values: condition.values.map((word) => ({ mode: "set", a: String(word), b: "" })) };
     default:
-      return { key, not, values: chip.values.map(draftOfName) };
+      return { key, not, values: condition.values.map(draftOfName) };
   }
 }
 
@@ -114,8 +114,8 @@ export interface Trouble {
   why: string | null;
 }
 
-/** The chip that a draft makes. */
-export function chipOfDraft(draft: Draft): Chip | Trouble {
+/** The condition that a draft makes. */
+export function conditionOfDraft(draft: Draft): Condition | Trouble {
   const { key, not, values } = draft;
   if (values.length === 0) return { index: 0, why: null };
   let index = 0;
@@ -150,7 +150,7 @@ export function chipOfDraft(draft: Draft): Chip | Trouble {
     }
   } catch (error) {
     if (error instanceof Missing) return { index, why: null };
-    if (error instanceof ChipError) return { index, why: error.message };
+    if (error instanceof ConditionError) return { index, why: error.message };
     throw error;
   }
 }
@@ -171,7 +171,7 @@ function rangeOf<T>({ mode, a, b }: DraftValue, parse: (text: string) => T): Ran
 
 function inOrder(range: Range<number>): Range<number> {
   if (range.from !== null && range.to !== null && range.from > range.to) {
-    throw new ChipError("the range ends before it begins", 0);
+    throw new ConditionError("the range ends before it begins", 0);
   }
   return range;
 }

@@ -1,6 +1,6 @@
-/** The fields of one value of a chip: words to tick, a name, a range. */
+/** The fields of one value of a condition: words to tick, a name, a range. */
 import { recording } from "../state/about.ts";
-import type { Key } from "./chip.ts";
+import type { Key } from "./condition.ts";
 import { shapeOf, type Draft, type DraftValue, type Mode } from "./draft.ts";
 import { kindOf } from "./kinds.ts";
 import { NameInput } from "./NameInput.tsx";
@@ -16,7 +16,7 @@ export function Words({ draft, onChange }: { draft: Draft; onChange(draft: Draft
   const words = [...new Set([...known, ...draft.values.map(({ a }) => a)])];
   const has = (word: string) => draft.values.some(({ a }) => a === word);
   return (
-    <div class="chip-words">
+    <div class="condition-words">
       {words.map((word, index) => (
         <label key={word}>
           <input
@@ -40,14 +40,14 @@ export function Words({ draft, onChange }: { draft: Draft; onChange(draft: Draft
 }
 
 interface ValueProps {
-  keyOfChip: Key;
+  keyOfCondition: Key;
   value: DraftValue;
   first: boolean;
   invalid: boolean;
   onChange(value: DraftValue): void;
 }
 
-export function NameValue({ keyOfChip, value, first, invalid, onChange }: ValueProps) {
+export function NameValue({ keyOfCondition, value, first, invalid, onChange }: ValueProps) {
   return (
     <>
       <select
@@ -61,7 +61,7 @@ export function NameValue({ keyOfChip, value, first, invalid, onChange }: ValueP
         <option value="regex">matches</option>
       </select>
       <NameInput
-        kind={kindOf(keyOfChip).complete ?? "function"}
+        kind={kindOf(keyOfCondition).complete ?? "function"}
         label={value.mode === "regex" ? "regular expression" : "name"}
         value={value.a}
         completes={value.mode !== "regex"}
@@ -94,8 +94,8 @@ function modesOf(key: Key): readonly [Mode, string][] {
 
 const MOMENTS = ["start", "peak", "end", "10%", "50%", "90%"];
 
-export function RangeValue({ keyOfChip, value, first, invalid, onChange }: ValueProps) {
-  const shape = shapeOf(keyOfChip);
+export function RangeValue({ keyOfCondition, value, first, invalid, onChange }: ValueProps) {
+  const shape = shapeOf(keyOfCondition);
   const example = shape === "sizes" ? "4K" : shape === "times" ? "250ms" : "12.5s";
   const hint =
     shape === "sizes"
@@ -125,7 +125,7 @@ export function RangeValue({ keyOfChip, value, first, invalid, onChange }: Value
         value={value.mode}
         onChange={(event) => onChange({ ...value, mode: event.currentTarget.value as Mode })}
       >
-        {modesOf(keyOfChip).map(([mode, title]) => (
+        {modesOf(keyOfCondition).map(([mode, title]) => (
           <option key={mode} value={mode}>
             {title}
           </option>

@@ -1,5 +1,5 @@
-/** The kinds of chips, as the menu tells them. */
-import type { Key } from "./chip.ts";
+/** The kinds of conditions, as the menu tells them. */
+import type { Key } from "./condition.ts";
 
 export interface Kind {
   key: Key;
@@ -31,6 +31,6 @@ export const KINDS: readonly Kind[] = [
 
 export function kindOf(key: Key): Kind {
   const kind = KINDS.find((kind) => kind.key === key);
-  if (!kind) throw new Error(`no kind of chip ${key}`);
+  if (!kind) throw new Error(`no kind of condition ${key}`);
   return kind;
 }

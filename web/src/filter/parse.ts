@@ -1,9 +1,9 @@
 /**
- * Reads the text form of chips; `crates/profile/src/filter/parse.rs` has the grammar, and
+ * Reads the text form of conditions; `crates/profile/src/filter/parse.rs` has the grammar, and
  * `crates/text` that of sizes and durations. Regular expressions are not looked into: their syntax
  * is the engine's.
  */
-import { ChipError, KEYS, only, type Chip, type Died, type Heap, type Key, type Moment, type Name, type Range } from "./chip.ts";
+import { ConditionError, KEYS, only, type Condition, type Died, type Heap, type Key, type Moment, type Name, type Range } from "./condition.ts";
 
 const HEAPS: readonly Heap[] = ["minor", "major", "external"];
 const DIED: readonly Died[] = [...HEAPS, "never"];
@@ -36,11 +36,11 @@ const SIZE_UNITS: ReadonlyMap<string, bigint> = new Map([
 const LONGEST_US = (1n << 48n) - 1n;
 const LARGEST = 1n << 53n;
 
-export function parseChip(text: string): Chip {
+export function parseCondition(text: string): Condition {
   const not = text.startsWith("-");
   const start = not ? 1 : 0;
   const colon = text.indexOf(":");
-  if (colon < 0) throw new ChipError(`no colon in ${JSON.stringify(text)}`, utf8(text).length, KEY_HINT);
+  if (colon < 0) throw new ConditionError(`no colon in ${JSON.stringify(text)}`, utf8(text).length, KEY_HINT);
   const key = text.slice(start, colon);
   const cursor = new Cursor(text, colon + 1);
   switch (key as Key) {
@@ -60,7 +60,7 @@ export function parseChip(text: string): Chip {
     case "domain":
       return { key: "domain", not, values: cursor.all(() => cursor.domain()) };
     case "hide":
-      if (not) throw new ChipError("hiding cannot be negated", 0, "use hide:…");
+      if (not) throw new ConditionError("hiding cannot be negated", 0, "use hide:…");
       return { key: "hide", not, values: cursor.all(() => cursor.name()) };
     case "thread":
     case "in":
@@ -71,31 +71,31 @@ export function parseChip(text: string): Chip {
     case "byFile":
       return { key: key as "in", not, values: cursor.all(() => cursor.name()) };
     default:
-      throw new ChipError(`unknown condition ${JSON.stringify(key)}`, start, KEY_HINT);
+      throw new ConditionError(`unknown condition ${JSON.stringify(key)}`, start, KEY_HINT);
   }
 }
 
-/** The chip, or what is wrong with it. */
-export function tryChip(text: string): Chip | ChipError {
+/** The condition, or what is wrong with it. */
+export function tryCondition(text: string): Condition | ConditionError {
   try {
-    return parseChip(text);
+    return parseCondition(text);
   } catch (error) {
-    if (error instanceof ChipError) return error;
+    if (error instanceof ConditionError) return error;
     throw error;
   }
 }
 
-/** A time as in chips (`12.5s`, `1m30s`, `40%`, `peak`). Throws `ChipError`. */
+/** A time as in conditions (`12.5s`, `1m30s`, `40%`, `peak`). Throws `ConditionError`. */
 export function parseMoment(text: string): Moment {
   return whole(text, (cursor) => cursor.moment());
 }
 
-/** A span of time as in chips, in microseconds. Throws `ChipError`. */
+/** A span of time as in conditions, in microseconds. Throws `ConditionError`. */
 export function parseTime(text: string): number {
   return whole(text, (cursor) => cursor.time());
 }
 
-/** A size as in chips, in bytes. Throws `ChipError`. */
+/** A size as in conditions, in bytes. Throws `ConditionError`. */
 export function parseSize(text: string): number {
   return whole(text, (cursor) => cursor.size());
 }
@@ -115,7 +115,7 @@ function isBackwards(from: number, to: number): boolean {
   return from > to;
 }
 
-/** The rest of a chip's text. */
+/** The rest of a condition's text. */
 class Cursor {
   constructor(
     private readonly text: string,
@@ -135,8 +135,8 @@ class Cursor {
     return this.text.slice(this.at);
   }
 
-  error(message: string, hint: string | null = null, at = this.at): ChipError {
-    return new ChipError(message, utf8(this.text.slice(0, at)).length, hint);
+  error(message: string, hint: string | null = null, at = this.at): ConditionError {
+    return new ConditionError(message, utf8(this.text.slice(0, at)).length, hint);
   }
 
   private skip(token: string): boolean {

@@ -1,28 +1,28 @@
-/** The text form of chips, one spelling each. */
-import { sameMoment, type Chip, type Moment, type Name, type Range } from "./chip.ts";
+/** The text form of conditions, one spelling each. */
+import { sameMoment, type Condition, type Moment, type Name, type Range } from "./condition.ts";
 
-export function printChip(chip: Chip): string {
-  return `${chip.not ? "-" : ""}${chip.key}:${printValues(chip).join(",")}`;
+export function printCondition(condition: Condition): string {
+  return `${condition.not ? "-" : ""}${condition.key}:${printValues(condition).join(",")}`;
 }
 
-function printValues(chip: Chip): string[] {
-  switch (chip.key) {
+function printValues(condition: Condition): string[] {
+  switch (condition.key) {
     case "allocated":
     case "live":
-      return chip.values.map(printMoments);
+      return condition.values.map(printMoments);
     case "collected":
-      return chip.values.map((value) => (value === "never" ? value : printMoments(value)));
+      return condition.values.map((value) => (value === "never" ? value : printMoments(value)));
     case "lifetime":
-      return chip.values.map((range) => printRange(range, printTime));
+      return condition.values.map((range) => printRange(range, printTime));
     case "size":
-      return chip.values.map((range) => printRange(range, printSize));
+      return condition.values.map((range) => printRange(range, printSize));
     case "heap":
     case "died":
-      return chip.values;
+      return condition.values;
     case "domain":
-      return chip.values.map(String);
+      return condition.values.map(String);
     default:
-      return chip.values.map(printName);
+      return condition.values.map(printName);
   }
 }
 
@@ -67,7 +67,7 @@ export function printName(name: Name): string {
   return `/${name.regex.replace(/\\[^]|\//g, (part) => (part === "/" ? "\\/" : part))}/`;
 }
 
-/** A name as a chip's value: quoted if it could be taken for something else. */
+/** A name as a condition's value: quoted if it could be taken for something else. */
 export function quoteName(name: string): string {
   const plain = name !== "" && !/^[~/]|[,"]|\.\./.test(name);
   return plain ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;

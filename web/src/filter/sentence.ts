@@ -1,5 +1,5 @@
-/** Chips in plain words, as parts of a sentence about blocks: "allocated at or after 10 s". */
-import { sameMoment, type Chip, type Moment, type Name, type NameKey, type Range } from "./chip.ts";
+/** Conditions in plain words, as parts of a sentence about blocks: "allocated at or after 10 s". */
+import { sameMoment, type Condition, type Moment, type Name, type NameKey, type Range } from "./condition.ts";
 
 const FRAMES: Readonly<Record<NameKey, string>> = {
   in: "inside a call to",
@@ -12,34 +12,34 @@ const FRAMES: Readonly<Record<NameKey, string>> = {
   hide: "hiding",
 };
 
-export function sentence(chip: Chip): string {
-  const not = chip.not ? "not " : "";
-  switch (chip.key) {
+export function sentence(condition: Condition): string {
+  const not = condition.not ? "not " : "";
+  switch (condition.key) {
     case "allocated":
     case "live":
-      return `${not}${chip.key} ${or(chip.values.map(when))}`;
+      return `${not}${condition.key} ${or(condition.values.map(when))}`;
     case "collected": {
-      if (chip.not && chip.values.length === 1 && chip.values[0] === "never") return "collected";
-      const words = chip.values.map((value) => (value === "never" ? "never collected" : `collected ${when(value)}`));
+      if (condition.not && condition.values.length === 1 && condition.values[0] === "never") return "collected";
+      const words = condition.values.map((value) => (value === "never" ? "never collected" : `collected ${when(value)}`));
       return not + or(words);
     }
     case "lifetime":
-      return `${not}living ${or(chip.values.map((range) => amount(range, time)))}`;
+      return `${not}living ${or(condition.values.map((range) => amount(range, time)))}`;
     case "size":
-      return `${not}of ${or(chip.values.map((range) => amount(range, size)))}`;
+      return `${not}of ${or(condition.values.map((range) => amount(range, size)))}`;
     case "heap":
-      return `${not}on the ${or(chip.values)} heap`;
+      return `${not}on the ${or(condition.values)} heap`;
     case "died": {
-      if (chip.not && chip.values.length === 1 && chip.values[0] === "never") return "collected";
-      const words = chip.values.map((value) =>
+      if (condition.not && condition.values.length === 1 && condition.values[0] === "never") return "collected";
+      const words = condition.values.map((value) =>
         value === "never" ? "never collected" : `collected in the ${value} heap`,
       );
       return not + or(words);
     }
     case "domain":
-      return `${not}allocated by domain ${or(chip.values.map(String))}`;
+      return `${not}allocated by domain ${or(condition.values.map(String))}`;
     default:
-      return `${not}${FRAMES[chip.key]} ${or(chip.values.map(named))}`;
+      return `${not}${FRAMES[condition.key]} ${or(condition.values.map(named))}`;
   }
 }
 

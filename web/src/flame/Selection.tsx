@@ -1,7 +1,7 @@
 /** The line below the flame graph: what is selected, and what can be done with it. */
 import type { ComponentChildren } from "preact";
 import { quoteName } from "../filter/print.ts";
-import { addChip } from "../state/filter.ts";
+import { addCondition } from "../state/filter.ts";
 import { copyText } from "../widgets/notice.ts";
 import { Popover } from "../widgets/Popover.tsx";
 import type { Facts } from "./facts.ts";
@@ -61,21 +61,21 @@ export function Selection({ facts, extend, alone, zoom }: Props) {
             )}
             {name !== null && (
               <>
-                <Chip chip={`in:${quoteName(name)}`} close={close}>
+                <Condition condition={`in:${quoteName(name)}`} close={close}>
                   Only blocks allocated inside it
-                </Chip>
-                <Chip chip={`-in:${quoteName(name)}`} close={close}>
+                </Condition>
+                <Condition condition={`-in:${quoteName(name)}`} close={close}>
                   Without blocks allocated inside it
-                </Chip>
+                </Condition>
                 {facts.module && (
-                  <Chip chip={`module:${quoteName(facts.module)}`} close={close}>
+                  <Condition condition={`module:${quoteName(facts.module)}`} close={close}>
                     Only blocks allocated inside its module
-                  </Chip>
+                  </Condition>
                 )}
                 {facts.kind === "function" && (
-                  <Chip chip={`hide:${quoteName(name)}`} close={close}>
+                  <Condition condition={`hide:${quoteName(name)}`} close={close}>
                     Hide it from call paths
-                  </Chip>
+                  </Condition>
                 )}
               </>
             )}
@@ -102,12 +102,12 @@ function Item({ run, children }: { run(): void; children: ComponentChildren }) {
   );
 }
 
-function Chip({ chip, close, children }: { chip: string; close(): void; children: ComponentChildren }) {
+function Condition({ condition, close, children }: { condition: string; close(): void; children: ComponentChildren }) {
   return (
     <Item
       run={() => {
         close();
-        addChip(chip);
+        addCondition(condition);
       }}
     >
       {children}

@@ -66,12 +66,12 @@ function Roots() {
       open={(row) => openNode(row.node)}
       opensWhat="what the root keeps alive; two chosen with Shift: what they share"
       tools={
-        <div class="chips-row" role="group" aria-label="kinds of roots">
+        <div class="conditions-row" role="group" aria-label="kinds of roots">
           {kinds.map((one) => (
             <button
               key={one.kind}
               type="button"
-              class="kind-chip"
+              class="kind-condition"
               aria-pressed={kind.value === one.kind}
               title={`${bytes(one.retained)} retained by ${one.labels} ${one.labels === 1 ? "root" : "roots"}`}
               onClick={() => kind.set(kind.value === one.kind ? "" : one.kind)}

@@ -1,5 +1,5 @@
 /** The page: header, timeline, filter, then the views with the panel at their side. */
-import { ChipBar } from "../filter/ChipBar.tsx";
+import { ConditionBar } from "../filter/ConditionBar.tsx";
 import { Strip } from "../heap/evolution/Strip.tsx";
 import { useSnapshots } from "../heap/state.ts";
 import { half, halves, switchTo } from "./halves.ts";
@@ -32,7 +32,7 @@ export function Page() {
     <div class={allocations ? "page" : "page heap-half"}>
       <Header />
       {allocations ? <Timeline /> : <Strip />}
-      {allocations && <ChipBar />}
+      {allocations && <ConditionBar />}
       <main class="main">
         {failure.value ? <Refusal error={failure.value} /> : <ViewTabs />}
         {allocations && <Side />}

@@ -5,5 +5,5 @@ import type { EngineError } from "../engine/slab.ts";
 
 export const chosenSums = signal<Overview | null>(null);
 
-/** Shown at the chip that is to blame. */
+/** Shown at the condition that is to blame. */
 export const refusal = signal<EngineError | null>(null);

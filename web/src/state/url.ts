@@ -3,7 +3,7 @@
 export interface PageState {
   /** Index of the recording. */
   rec: number;
-  /** Chips, in their text form. */
+  /** Conditions, in their text form. */
   filter: readonly string[];
   /** Id of the view. */
   view: string;
@@ -35,7 +35,7 @@ export function parseHash(hash: string): PageState {
 export function printHash(state: PageState): string {
   const params: [string, string][] = [];
   if (state.rec !== 0) params.push(["rec", String(state.rec)]);
-  for (const chip of state.filter) params.push(["f", chip]);
+  for (const condition of state.filter) params.push(["f", condition]);
   if (state.view !== FIRST_STATE.view) params.push(["view", state.view]);
   for (const key of state.focus) params.push(["focus", key]);
   for (const name of Object.keys(state.more).sort()) {

@@ -1,6 +1,6 @@
 /** The line below a table: what can be done with the row under the cursor. */
 import { quoteName } from "../filter/print.ts";
-import { addChip } from "../state/filter.ts";
+import { addCondition } from "../state/filter.ts";
 import type { Row } from "./answers.ts";
 import { placeOf } from "./columns.ts";
 import type { Line } from "./outline.ts";
@@ -32,19 +32,19 @@ export function RowActions({ line, by, path, focusOn }: Props) {
           Show in the flame graph
         </button>
       )}
-      {row.key !== "" && <InsideButtons chip={`${key}:${value}`} />}
+      {row.key !== "" && <InsideButtons condition={`${key}:${value}`} />}
     </div>
   );
 }
 
-function InsideButtons({ chip }: { chip: string }) {
+function InsideButtons({ condition }: { condition: string }) {
   return (
     <>
       <button
         type="button"
         class="button small plain"
         title="Only blocks allocated inside it"
-        onClick={() => addChip(chip)}
+        onClick={() => addCondition(condition)}
       >
         Only inside
       </button>
@@ -52,7 +52,7 @@ function InsideButtons({ chip }: { chip: string }) {
         type="button"
         class="button small plain"
         title="Without blocks allocated inside it"
-        onClick={() => addChip(`-${chip}`)}
+        onClick={() => addCondition(`-${condition}`)}
       >
         Not inside
       </button>

@@ -43,8 +43,8 @@ const MOST_COPIED = 10_000;
 
 function Tables() {
   const rows = useRows();
-  const { rec: of, filter: chips, by: rowsBy, below: opensInto } = rows.subject;
-  const selection = useSelection(rows, JSON.stringify([of, chips, rowsBy, opensInto]));
+  const { rec: of, filter: conditions, by: rowsBy, below: opensInto } = rows.subject;
+  const selection = useSelection(rows, JSON.stringify([of, conditions, rowsBy, opensInto]));
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
 

@@ -1,6 +1,6 @@
 /** A range of time, typed. */
 import { useEffect, useState } from "preact/hooks";
-import { ChipError, at, type Moment, type Range } from "../filter/chip.ts";
+import { ConditionError, at, type Moment, type Range } from "../filter/condition.ts";
 import { parseMoment } from "../filter/parse.ts";
 import { parseWall } from "./axis.ts";
 import { typed } from "./choice.ts";
@@ -61,7 +61,7 @@ function End({ label, text, placeholder, startUnix, onChange }: EndProps) {
       onChange(draft.trim() === "" ? null : wall === null ? parseMoment(draft) : at(wall));
       setWrong(null);
     } catch (error) {
-      if (!(error instanceof ChipError)) throw error;
+      if (!(error instanceof ConditionError)) throw error;
       setWrong(error.message);
     }
   };

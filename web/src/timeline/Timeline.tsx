@@ -37,10 +37,10 @@ export function Timeline() {
   const points = Math.min(2048, Math.max(POINTS_STEP, Math.ceil(width / POINTS_STEP) * POINTS_STEP));
   const part = window.whole ? {} : { from: window.from, to: window.to };
   const ready = run !== null && width > 0;
-  const overview = (chips: readonly string[]) => ({ ask: "overview", rec: rec.value, filter: chips, points, ...part });
+  const overview = (conditions: readonly string[]) => ({ ask: "overview", rec: rec.value, filter: conditions, points, ...part });
   const { answer: latest, error } = useAsk<Overview>(ready ? overview(filter.value) : null);
   // Where the engine refuses the filter, the whole is still there to choose from.
-  const refused = error?.chip !== undefined;
+  const refused = error?.condition !== undefined;
   const whole = useAsk<Overview>(ready && refused ? overview([]) : null);
   const answer = refused ? whole.answer : latest;
   const filtered = filter.value.length > 0 && !refused;

@@ -1,12 +1,12 @@
 /** What the two lanes choose, and how a gesture on them changes the filter. */
-import type { Moment, Range } from "../filter/chip.ts";
-import { setChips } from "../state/filter.ts";
+import type { Moment, Range } from "../filter/condition.ts";
+import { setConditions } from "../state/filter.ts";
 import { param, type How } from "../state/page.ts";
-import { chipOf, rangeChip, type LaneKey, type Span } from "./choice.ts";
+import { conditionOf, rangeCondition, type LaneKey, type Span } from "./choice.ts";
 
 /** Elapsed or wall time. */
 export const axis = param("axis", "elapsed");
-/** What the second lane chooses while there is no chip of it. */
+/** What the second lane chooses while there is no condition of it. */
 export const lane = param("lane", "live");
 
 export const SECOND_LANE: readonly LaneKey[] = ["live", "collected"];
@@ -15,17 +15,17 @@ function keysOf(key: LaneKey): readonly LaneKey[] {
   return key === "allocated" ? ["allocated"] : SECOND_LANE;
 }
 
-/** Puts the chip of a lane where the lane's old one was, or at the end. */
+/** Puts the condition of a lane where the lane's old one was, or at the end. */
 export function choose(key: LaneKey, span: Span, how: How = "push"): void {
-  const chip = chipOf(key, span);
-  setChips(keysOf(key), chip ? [chip] : [], how);
+  const condition = conditionOf(key, span);
+  setConditions(keysOf(key), condition ? [condition] : [], how);
 }
 
 export function chooseTyped(key: LaneKey, range: Range<Moment>): void {
-  const chip = rangeChip(key, range);
-  setChips(keysOf(key), chip ? [chip] : []);
+  const condition = rangeCondition(key, range);
+  setConditions(keysOf(key), condition ? [condition] : []);
 }
 
 export function clear(keys: readonly LaneKey[]): void {
-  setChips(keys, []);
+  setConditions(keys, []);
 }

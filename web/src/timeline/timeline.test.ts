@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { elapsedMark, marks, parseWall, timeSteps, wallMark, zoneOffset } from "./axis.ts";
-import { chipOf, shown, typed } from "./choice.ts";
+import { conditionOf, shown, typed } from "./choice.ts";
 import { rounded, step, timeAt, xOf, zoomed, type Scale } from "./scale.ts";
 
 const scale: Scale = { from: 10, to: 20, width: 1000 };
@@ -75,8 +75,8 @@ test("a typed time of day counts from the start, past midnight too", () => {
   for (const text of ["", "12", "25:00", "12:60", "12.5s", "peak"]) assert.equal(parseWall(text, start), null);
 });
 
-test("lanes show the chips of time, and only those that a drag can change are movable", () => {
-  const of = (...chips: string[]) => shown(chips, ["live", "collected"], 100, 40);
+test("lanes show the conditions of time, and only those that a drag can change are movable", () => {
+  const of = (...conditions: string[]) => shown(conditions, ["live", "collected"], 100, 40);
   assert.equal(of("allocated:1s..2s", "in:a", "nonsense", "-live:end"), null);
   assert.deepEqual(of("live:peak")?.spans, [{ from: 40, to: 40 }]);
   assert.deepEqual(of("live:50%..")?.spans, [{ from: 50, to: null }]);
@@ -88,11 +88,11 @@ test("lanes show the chips of time, and only those that a drag can change are mo
   assert.deepEqual([never?.never, never?.spans, never?.range], [true, [], null]);
 });
 
-test("a dragged span as a chip, and its ends as typed", () => {
-  assert.equal(chipOf("allocated", { from: 1.5, to: 20 }), "allocated:1.5s..20s");
-  assert.equal(chipOf("live", { from: 3, to: 3 }), "live:3s");
-  assert.equal(chipOf("collected", { from: null, to: 3 }), "collected:..3s");
-  assert.equal(chipOf("allocated", { from: null, to: null }), null);
+test("a dragged span as a condition, and its ends as typed", () => {
+  assert.equal(conditionOf("allocated", { from: 1.5, to: 20 }), "allocated:1.5s..20s");
+  assert.equal(conditionOf("live", { from: 3, to: 3 }), "live:3s");
+  assert.equal(conditionOf("collected", { from: null, to: 3 }), "collected:..3s");
+  assert.equal(conditionOf("allocated", { from: null, to: null }), null);
   assert.deepEqual(typed(shown(["allocated:40%..peak"], ["allocated"], 1, 1)?.range ?? null), ["40%", "peak"]);
   assert.deepEqual(typed({ from: null, to: "end" }), ["", "end"]);
   assert.deepEqual(typed(null), ["", ""]);

@@ -2,8 +2,8 @@
 
 use memtrail_profile::Profile;
 use memtrail_profile::calls::{self, CallTree, Column, Entities, Limits, View, Ways};
-use memtrail_profile::chosen::{Chosen, choose, peak};
 use memtrail_profile::filter::{Filter, Resolved};
+use memtrail_profile::selected::{Selected, choose, peak};
 use memtrail_profile::sites::By;
 use serde_json::{Value, json};
 
@@ -17,22 +17,22 @@ struct Slow {
     entities: Entities,
     tree: CallTree,
     filter: Resolved,
-    chosen: Chosen,
+    selected: Selected,
 }
 
 impl Slow {
-    fn new(trace: &[u8], chips: &[&str]) -> Self {
+    fn new(trace: &[u8], conditions: &[&str]) -> Self {
         let profile = Profile::read(trace, |_| ()).unwrap();
-        let filter = Filter::parse(chips).unwrap().resolve(&profile).unwrap();
+        let filter = Filter::parse(conditions).unwrap().resolve(&profile).unwrap();
         let entities = Entities::new(&profile);
         let hides = |function| filter.hidden().is_some_and(|hidden| hidden.contains(function));
         let tree = CallTree::new(&profile, &entities, hides);
-        let chosen = choose(&profile, &filter, tree.leaf_of_stack(), tree.len());
-        Self { profile, entities, tree, filter, chosen }
+        let selected = choose(&profile, &filter, tree.leaf_of_stack(), tree.len());
+        Self { profile, entities, tree, filter, selected }
     }
 
     fn view(&self) -> View<'_> {
-        View { tree: &self.tree, entities: &self.entities, cells: &self.chosen.cells }
+        View { tree: &self.tree, entities: &self.entities, cells: &self.selected.cells }
     }
 
     fn bytes(&self, samples: u64) -> f64 {
@@ -43,42 +43,48 @@ impl Slow {
 fn each(check: impl Fn(&str, &memtrail_engine::Engine, &Slow, &[&str])) {
     for (name, trace) in traces() {
         let engine = engine(&[&trace]);
-        for chips in FILTERS {
-            check(&format!("{name} {chips:?}"), &engine, &Slow::new(&trace, chips), chips);
+        for conditions in FILTERS {
+            check(
+                &format!("{name} {conditions:?}"),
+                &engine,
+                &Slow::new(&trace, conditions),
+                conditions,
+            );
         }
     }
 }
 
 #[test]
 fn overview() {
-    each(|name, engine, slow, chips| {
-        let answer = answer(engine, &json!({ "ask": "overview", "filter": chips, "points": 100 }));
-        let points = slow.profile.course.points(100);
+    each(|name, engine, slow, conditions| {
+        let answer =
+            answer(engine, &json!({ "ask": "overview", "filter": conditions, "points": 100 }));
+        let points = slow.profile.live_series.points(100);
         let times: Vec<f64> = points.iter().map(|point| point.time.seconds()).collect();
         assert_eq!(column(&answer, "time"), times, "{name}");
         let major: Vec<f64> =
             points.iter().map(|point| f64::from(slow.bytes(point.major) as f32)).collect();
         assert_eq!(column(&answer, "major"), major, "{name}");
-        let live = slow.profile.course.at(&slow.chosen.course, &points);
+        let live = slow.profile.live_series.at(&slow.selected.live_series, &points);
         let live: Vec<f64> =
             live.into_iter().map(|samples| f64::from(slow.bytes(samples) as f32)).collect();
         assert_eq!(column(&answer, "chosen"), live, "{name}");
-        let chosen = &answer.header()["chosen"];
-        let bytes = slow.profile.estimator.bytes(&slow.chosen.sum);
-        assert!(is(&chosen["allocated"]["value"], bytes.value), "{name}");
-        assert!(is(&chosen["allocated"]["stderr"], bytes.stderr), "{name}");
-        assert!(is(&chosen["live_end"], slow.bytes(slow.chosen.live_end)), "{name}");
-        let peak = peak(&slow.profile, &slow.filter, &slow.chosen);
-        assert!(is(&chosen["peak"]["time"], peak.time.seconds()), "{name}");
-        assert!(is(&chosen["peak"]["bytes"], slow.bytes(peak.samples)), "{name}");
-        let top = slow.profile.course.peak();
+        let selected = &answer.header()["chosen"];
+        let bytes = slow.profile.estimator.bytes(&slow.selected.sum);
+        assert!(is(&selected["allocated"]["value"], bytes.value), "{name}");
+        assert!(is(&selected["allocated"]["stderr"], bytes.stderr), "{name}");
+        assert!(is(&selected["live_end"], slow.bytes(slow.selected.live_end)), "{name}");
+        let peak = peak(&slow.profile, &slow.filter, &slow.selected);
+        assert!(is(&selected["peak"]["time"], peak.time.seconds()), "{name}");
+        assert!(is(&selected["peak"]["bytes"], slow.bytes(peak.samples)), "{name}");
+        let top = slow.profile.live_series.peak();
         assert!(is(&answer.header()["total"]["peak"]["bytes"], slow.bytes(top.samples)), "{name}");
     });
 }
 
 #[test]
 fn flame() {
-    each(|name, engine, slow, chips| {
+    each(|name, engine, slow, conditions| {
         let mut focus = Vec::new();
         for _ in 0..3 {
             let limits = Limits { cutoff: 0.01, boxes: 50 };
@@ -86,13 +92,13 @@ fn flame() {
             let answer = answer(
                 engine,
                 &json!({
-                    "ask": "flame", "filter": chips, "focus": keys, "cutoff": 0.01, "limit": 100,
+                    "ask": "flame", "filter": conditions, "focus": keys, "cutoff": 0.01, "limit": 100,
                     "direction": "both",
                 }),
             );
             let flame = calls::flame(slow.view(), &focus, Ways::Both, limits);
             assert!(is(&answer.header()["focus_bytes"], slow.bytes(flame.focus.samples)), "{name}");
-            assert!(is(&answer.header()["total"], slow.bytes(slow.chosen.sum.samples)), "{name}");
+            assert!(is(&answer.header()["total"], slow.bytes(slow.selected.sum.samples)), "{name}");
             for (side, boxes) in [("down", &flame.down), ("up", &flame.up)] {
                 let numbers =
                     |of: &dyn Fn(usize) -> f64| (0..boxes.len()).map(of).collect::<Vec<_>>();
@@ -111,7 +117,7 @@ fn flame() {
 
 #[test]
 fn tables_and_what_they_open_into() {
-    each(|name, engine, slow, chips| {
+    each(|name, engine, slow, conditions| {
         for (by, word) in [
             (By::Function, "function"),
             (By::Site, "site"),
@@ -123,7 +129,7 @@ fn tables_and_what_they_open_into() {
             let table = answer(
                 engine,
                 &json!({
-                    "ask": "table", "filter": chips, "by": word, "sort": "self", "limit": 10,
+                    "ask": "table", "filter": conditions, "by": word, "sort": "self", "limit": 10,
                     "offset": 1,
                 }),
             );
@@ -143,7 +149,7 @@ fn tables_and_what_they_open_into() {
             let callers = calls::branches(slow.view(), by, &[label], calls::Branch::Callers);
             let opened = answer(
                 engine,
-                &json!({ "ask": "branches", "filter": chips, "by": word, "path": [key] }),
+                &json!({ "ask": "branches", "filter": conditions, "by": word, "path": [key] }),
             );
             assert_eq!(opened.header()["count"], json!(callers.len()), "{name}");
             let sum: f64 = callers.iter().map(|line| slow.bytes(line.total.samples)).sum();
@@ -157,9 +163,9 @@ fn tables_and_what_they_open_into() {
 
 #[test]
 fn points_of_interest_and_searches() {
-    each(|name, engine, slow, chips| {
-        let suspects = answer(engine, &json!({ "ask": "suspects", "filter": chips }));
-        let expected = calls::suspects(slow.view(), calls::SIGNIFICANCE);
+    each(|name, engine, slow, conditions| {
+        let hot_fragments = answer(engine, &json!({ "ask": "suspects", "filter": conditions }));
+        let expected = calls::hot_fragments(slow.view(), calls::SIGNIFICANCE);
         let paths = |list: &[calls::Suspect]| -> Vec<Value> {
             let path = |suspect: &calls::Suspect| {
                 // Of very long ones the innermost part is told.
@@ -169,7 +175,7 @@ fn points_of_interest_and_searches() {
             list.iter().map(path).collect()
         };
         let told = |list: &str| -> Vec<Value> {
-            let list = suspects.header()[list].as_array().unwrap();
+            let list = hot_fragments.header()[list].as_array().unwrap();
             list.iter().map(|suspect| suspect["path"].clone()).collect()
         };
         assert_eq!(told("functions"), paths(&expected.functions), "{name}");
@@ -177,7 +183,7 @@ fn points_of_interest_and_searches() {
         let told = told("paths");
         assert_eq!(told, paths(&expected.paths)[..told.len()], "{name}");
         assert!(told.len() >= expected.paths.len().min(40), "{name}: {}", told.len());
-        assert_eq!(suspects.header()["path_count"], expected.paths.len(), "{name}");
+        assert_eq!(hot_fragments.header()["path_count"], expected.paths.len(), "{name}");
 
         for (text, regex) in [("list", false), ("^Stdlib", true)] {
             let pattern = if regex {
@@ -186,7 +192,8 @@ fn points_of_interest_and_searches() {
                 calls::Pattern::text(text)
             };
             let found = calls::search(slow.view(), &pattern, &[]);
-            let ask = json!({ "ask": "search", "filter": chips, "text": text, "regex": regex });
+            let ask =
+                json!({ "ask": "search", "filter": conditions, "text": text, "regex": regex });
             let answer = answer(engine, &ask);
             assert!(is(&answer.header()["bytes"], slow.bytes(found.cell.samples)), "{name}");
             let entities: Vec<f64> =
@@ -198,8 +205,8 @@ fn points_of_interest_and_searches() {
 
 #[test]
 fn names_are_those_that_asks_take() {
-    each(|name, engine, slow, chips| {
-        let flame = answer(engine, &json!({ "ask": "flame", "filter": chips }));
+    each(|name, engine, slow, conditions| {
+        let flame = answer(engine, &json!({ "ask": "flame", "filter": conditions }));
         let entities = column(&flame, "down_entity");
         let ids: Vec<u32> = entities.iter().take(50).map(|&entity| entity as u32).collect();
         let names = answer(engine, &json!({ "ask": "names", "entities": ids }));
@@ -260,7 +267,7 @@ fn presets_are_filters_that_are_taken() {
         let ids: Vec<&str> = presets.iter().map(|preset| preset["id"].as_str().unwrap()).collect();
         assert_eq!(ids, ["leak", "peak", "temporary", "growth"], "{name}");
         for preset in presets {
-            answer(&engine, &json!({ "ask": "overview", "filter": preset["chips"] }));
+            answer(&engine, &json!({ "ask": "overview", "filter": preset["conditions"] }));
         }
     }
 }
@@ -285,10 +292,11 @@ fn what_is_typed_becomes_names() {
 #[test]
 fn chips_are_said_and_refused() {
     let engine = engine(&[]);
-    let chips = answer(&engine, &json!({ "ask": "chips", "texts": ["live:end", "size:4X"] }));
-    let chips = &chips.header()["chips"];
-    assert_eq!(chips[0]["sentence"], "live at the end");
-    assert_eq!(chips[1]["error"]["at"], 6);
+    let conditions =
+        answer(&engine, &json!({ "ask": "conditions", "texts": ["live:end", "size:4X"] }));
+    let conditions = &conditions.header()["conditions"];
+    assert_eq!(conditions[0]["sentence"], "live at the end");
+    assert_eq!(conditions[1]["error"]["at"], 6);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn ask() -> impl Strategy<Value = Value> {
         "compare",
         "presets",
         "complete",
-        "chips",
+        "conditions",
         "export",
         "snapshots",
         "evolution",

@@ -24,8 +24,9 @@ fn blocks_belong_to_threads() {
         assert_eq!(about.header()["recordings"][0]["threads"], names);
         let values = answer(engine, &json!({ "ask": "complete", "kind": "thread", "text": "W" }));
         assert_eq!(values.header()["values"], json!(["worker (2)"]));
-        let bytes = |chips: &[&str]| {
-            let answer = answer(engine, &json!({ "ask": "table", "filter": chips, "limit": 1 }));
+        let bytes = |conditions: &[&str]| {
+            let answer =
+                answer(engine, &json!({ "ask": "table", "filter": conditions, "limit": 1 }));
             let total = answer.header()["count"].as_u64().unwrap();
             (total > 0).then(|| column(&answer, "total")[0])
         };
@@ -40,5 +41,5 @@ fn a_recording_without_threads_says_so() {
     let engine = crate::recorded::engine(&[&fixture("cache-v2.ctf")]);
     let ask = json!({ "ask": "overview", "filter": ["live:end", "thread:main"] });
     let (_, error) = refusal(&engine, ask.to_string().as_bytes());
-    assert_eq!(error["chip"], 1);
+    assert_eq!(error["condition"], 1);
 }

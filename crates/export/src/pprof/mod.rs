@@ -39,7 +39,7 @@ pub fn profile(selection: &Selection<'_>) -> Profile {
     let period_type = value_type("space", "bytes");
     let sentences = selection.caveats.sentences();
     let comment = std::iter::once(concat!("memtrail ", env!("CARGO_PKG_VERSION")))
-        .chain(selection.chips.iter().map(String::as_str))
+        .chain(selection.conditions.iter().map(String::as_str))
         .chain(sentences.iter().map(String::as_str))
         .map(|text| strings.index(text))
         .collect();

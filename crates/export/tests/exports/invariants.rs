@@ -15,9 +15,9 @@ fn each(format: Format, check: impl Fn(&str, &Selection<'_>)) {
     let deep = crate::written::deep();
     with(format, &deep, &[], |selection| check("deep", selection));
     for (name, trace) in traces {
-        for chips in FILTERS {
-            with(format, &trace, chips, |selection| {
-                check(&format!("{name} {chips:?}"), selection);
+        for conditions in FILTERS {
+            with(format, &trace, conditions, |selection| {
+                check(&format!("{name} {conditions:?}"), selection);
             });
         }
     }

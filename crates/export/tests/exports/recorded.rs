@@ -35,11 +35,11 @@ pub(crate) const FILTERS: &[&[&str]] = &[
 pub(crate) fn with<T>(
     format: Format,
     trace: &[u8],
-    chips: &[&str],
+    conditions: &[&str],
     each: impl FnOnce(&Selection<'_>) -> T,
 ) -> T {
     let profile = Profile::read(trace, |_| ()).unwrap();
-    let filter: Resolved = Filter::parse(chips).unwrap().resolve(&profile).unwrap();
-    let chips = chips.iter().map(|&chip| chip.to_owned()).collect();
-    each(&Selection::new(format, &profile, &filter, |_| true, "program", chips))
+    let filter: Resolved = Filter::parse(conditions).unwrap().resolve(&profile).unwrap();
+    let conditions = conditions.iter().map(|&condition| condition.to_owned()).collect();
+    each(&Selection::new(format, &profile, &filter, |_| true, "program", conditions))
 }

@@ -9,8 +9,8 @@ use crate::error::{Failure, Kind};
 /// Says what is wrong with a filter before anything is read.
 pub(crate) fn check_filter(filters: &[String]) -> Result<(), Failure> {
     Filter::parse(filters).map(|_| ()).map_err(|error| {
-        let chip = filters.get(error.chip).map_or("", String::as_str);
-        let failure = Failure::new(Kind::Usage, format_args!("{chip}: {error}"));
+        let condition = filters.get(error.condition).map_or("", String::as_str);
+        let failure = Failure::new(Kind::Usage, format_args!("{condition}: {error}"));
         match &error.hint {
             Some(hint) => failure.hint(hint),
             None => failure.hint("`memtrail view --help` shows what filters look like"),

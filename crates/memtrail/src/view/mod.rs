@@ -38,7 +38,7 @@ Examples:
   ssh -L 8080:localhost:8080 devbox memtrail view --no-open --port 8080 server-4711.memtrail
         on another machine: open the printed address here
 
-A filter is what the page shows as a chip, KEY:VALUES. Several must all hold; values of one are
+A filter is what the page shows as a condition, KEY:VALUES. Several must all hold; values of one are
 alternatives, and -KEY:VALUES is its opposite:
   live:end  live:peak  live:40s  live:10s..20s    when blocks were live
   allocated:10%..90%  collected:..5s  lifetime:1s..  size:4KiB..    sizes count the header

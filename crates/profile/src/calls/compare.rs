@@ -15,8 +15,8 @@ use super::entities::{Entity, Label, NONE};
 use super::flame::Limits;
 use super::level::{Level, Match};
 use super::table::table;
-use crate::chosen::Cell;
 use crate::estimate::Estimate;
+use crate::selected::Cell;
 use crate::sites::By;
 
 /// One side.

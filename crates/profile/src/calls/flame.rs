@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use super::View;
 use super::entities::{Entity, NONE};
 use super::level::{Level, Match};
-use crate::chosen::Cell;
+use crate::selected::Cell;
 use crate::sites::By;
 
 /// What is worth a box.

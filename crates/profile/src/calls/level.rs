@@ -5,7 +5,7 @@
 use super::View;
 use super::entities::{Entity, Label, NONE};
 use super::tree::{FIRST_OF_FILE, FIRST_OF_MODULE};
-use crate::chosen::Cell;
+use crate::selected::Cell;
 use crate::sites::{By, ModuleId};
 use memtrail_trace::FileId;
 

@@ -18,10 +18,10 @@ pub mod branches;
 pub mod compare;
 pub mod entities;
 pub mod flame;
+pub mod hot_fragments;
 mod level;
 pub mod search;
 mod suffixes;
-pub mod suspects;
 pub mod table;
 pub mod tree;
 
@@ -29,12 +29,12 @@ pub use branches::{Branch, branches};
 pub use compare::{Change, Side, Status, compare_flame, compare_table};
 pub use entities::{Entities, Entity, Kind, Label, Position};
 pub use flame::{Boxes, Flame, Limits, Ways, flame};
+pub use hot_fragments::{HotFragments, SIGNIFICANCE, Suspect, hot_fragments};
 pub use search::{Found, Pattern, PatternError, search};
-pub use suspects::{SIGNIFICANCE, Suspect, Suspects, suspects};
 pub use table::{Column, Line, sort, table};
 pub use tree::CallTree;
 
-use crate::chosen::Cells;
+use crate::selected::Cells;
 
 /// What all questions are asked of.
 #[derive(Clone, Copy, Debug)]

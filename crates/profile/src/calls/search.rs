@@ -5,7 +5,7 @@ use regex::Regex;
 use super::View;
 use super::entities::Entity;
 use super::level::Level;
-use crate::chosen::Cell;
+use crate::selected::Cell;
 use crate::sites::By;
 
 /// What to look for in names.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::View;
 use super::entities::{Entities, Label};
 use super::level::Level;
-use crate::chosen::Cell;
+use crate::selected::Cell;
 use crate::sites::By;
 
 /// A line of a table.

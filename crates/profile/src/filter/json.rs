@@ -1,4 +1,4 @@
-//! The JSON form of chips: `{"key": "live", "not": false, "values": [{"from": "end", "to": "end"}]}`.
+//! The JSON form of conditions: `{"key": "live", "not": false, "values": [{"from": "end", "to": "end"}]}`.
 //!
 //! | of | values |
 //! |---|---|
@@ -11,9 +11,9 @@
 
 use serde::{Serialize, Serializer};
 
-use super::chip::{Between, Chip, Clause, Collected, Moment, Name};
+use super::condition::{Between, Clause, Collected, Condition, Moment, Name};
 
-impl Serialize for Chip {
+impl Serialize for Condition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let values = match &self.clause {
             Clause::Allocated(ranges) | Clause::Live(ranges) => all(ranges, range),

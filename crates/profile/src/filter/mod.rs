@@ -1,10 +1,10 @@
 //! Which blocks: conditions that must all hold, as people write them and as passes over rows need
 //! them.
 //!
-//! A filter is a list of [chips](Chip). Each is one condition with several values, any of which
+//! A filter is a list of [conditions](Condition). Each is one condition with several values, any of which
 //! will do. The conditions and their meaning are those of memtrace's viewer, and more:
 //!
-//! | chip | keeps blocks |
+//! | condition | keeps blocks |
 //! |---|---|
 //! | `allocated:10s..20s` | allocated then; with the major heap alone, promoted then |
 //! | `live:10s..20s`, `live:peak` | allocated at or before the upper end, collected after the lower |
@@ -20,15 +20,15 @@
 //! | `by:…`, `byModule:…`, `byFile:…` | likewise, of the innermost frame alone |
 //! | `hide:…` | all; such functions are left out of paths |
 //!
-//! `-` before a chip means that the condition must not hold. Peak is the peak of all blocks,
+//! `-` before a condition means that the condition must not hold. Peak is the peak of all blocks,
 //! whatever the filter.
 //!
-//! **Heaps.** What `heap:` chips name and `-heap:` chips do not, is watched. A block counts as
+//! **Heaps.** What `heap:` conditions name and `-heap:` conditions do not, is watched. A block counts as
 //! long as it is there: one allocated in the minor heap counts as collected when it is promoted
 //! if the major heap is not watched, and as allocated when it is promoted if only that is; if it
 //! never is promoted, it is left out.
 
-mod chip;
+mod condition;
 mod json;
 pub mod names;
 mod parse;
@@ -38,26 +38,26 @@ pub(crate) mod sentence;
 mod text;
 mod verdicts;
 
-pub use chip::{
-    Between, Chip, Clause, Collected, Died, Heap, Millionths, Moment, Name, What, Which,
+pub use condition::{
+    Between, Clause, Collected, Condition, Died, Heap, Millionths, Moment, Name, What, Which,
 };
 pub use names::HiddenFunctions;
-pub use parse::ChipError;
+pub use parse::ConditionError;
 pub use resolve::Resolved;
 pub use rows::Kept;
 
 /// Conditions that must all hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Filter {
-    chips: Vec<Chip>,
+    conditions: Vec<Condition>,
 }
 
 /// Why a filter cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FilterError {
-    /// Which chip, counted from 0.
-    pub chip: usize,
+    /// Which condition, counted from 0.
+    pub condition: usize,
     /// At which byte of its text, if it is the text that is wrong.
     pub at: Option<usize>,
     /// What is wrong.
@@ -67,53 +67,53 @@ pub struct FilterError {
 }
 
 impl Filter {
-    /// The most chips that there can be.
+    /// The most conditions that there can be.
     pub const MOST: usize = 64;
 
-    /// Reads chips from their text form.
+    /// Reads conditions from their text form.
     ///
     /// # Errors
-    /// On the first chip that is not one.
+    /// On the first condition that is not one.
     ///
     /// ```
     /// use memtrail_profile::filter::Filter;
     /// let filter = Filter::parse(&["live:end", "-in:~test"])?;
-    /// assert_eq!(filter.chips()[0].sentence(), "live at the end");
+    /// assert_eq!(filter.conditions()[0].sentence(), "live at the end");
     /// assert_eq!(Filter::parse(&["size:4X"]).map_err(|error| error.at), Err(Some(6)));
     /// # Ok::<(), memtrail_profile::filter::FilterError>(())
     /// ```
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, FilterError> {
-        let chip = |(chip, text): (usize, &T)| {
-            text.as_ref().parse().map_err(|ChipError { at, message, hint }| FilterError {
-                chip,
+        let condition = |(condition, text): (usize, &T)| {
+            text.as_ref().parse().map_err(|ConditionError { at, message, hint }| FilterError {
+                condition,
                 at: Some(at),
                 message,
                 hint,
             })
         };
         // One too many at most, so that a long list is not read to its end.
-        let chips = texts.iter().take(Self::MOST + 1).enumerate().map(chip);
-        Self::new(chips.collect::<Result<_, _>>()?)
+        let conditions = texts.iter().take(Self::MOST + 1).enumerate().map(condition);
+        Self::new(conditions.collect::<Result<_, _>>()?)
     }
 
     /// All of these.
     ///
     /// # Errors
     /// If there are more than [`Filter::MOST`].
-    pub fn new(chips: Vec<Chip>) -> Result<Self, FilterError> {
-        if chips.len() > Self::MOST {
+    pub fn new(conditions: Vec<Condition>) -> Result<Self, FilterError> {
+        if conditions.len() > Self::MOST {
             return Err(FilterError {
-                chip: Self::MOST,
+                condition: Self::MOST,
                 at: None,
                 message: format!("more than {} conditions", Self::MOST),
                 hint: Some("one condition can have several values: in:a,b".to_owned()),
             });
         }
-        Ok(Self { chips })
+        Ok(Self { conditions })
     }
 
     /// The conditions.
-    pub fn chips(&self) -> &[Chip] {
-        &self.chips
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
     }
 }

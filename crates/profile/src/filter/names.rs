@@ -1,4 +1,4 @@
-//! Which functions, modules and files a chip's names mean.
+//! Which functions, modules and files a condition's names mean.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use memtrail_trace::{FileId, FunctionId, Locations};
 use regex::{Regex, RegexBuilder};
 use rustc_hash::FxHashMap;
 
-use super::chip::{Name, What};
+use super::condition::{Name, What};
 use crate::names::{module, readable};
 
 /// Functions that are left out of paths.
@@ -54,7 +54,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
     })
 }
 
-/// A chip's names, ready to be compared.
+/// A condition's names, ready to be compared.
 pub(super) struct Wanted<'a>(Vec<Test<'a>>);
 
 enum Test<'a> {

@@ -1,7 +1,7 @@
-//! Reads the text form of chips.
+//! Reads the text form of conditions.
 //!
 //! ```text
-//! chip   := ["-"] key ":" value {"," value}
+//! condition   := ["-"] key ":" value {"," value}
 //! range  := value | value ".." value | value ".." | ".." value
 //! time   := "start" | "peak" | "end" | number "%" | duration
 //! name   := ["~"] word | "/" regular expression "/"
@@ -14,16 +14,16 @@
 use memtrail_text::{Number, Size, TIMES, Wrong};
 use memtrail_trace::{Bytes, DomainId};
 
-use super::chip::{
-    Between, Chip, Clause, Collected, Died, Heap, Millionths, Moment, Name, What, Which,
+use super::condition::{
+    Between, Clause, Collected, Condition, Died, Heap, Millionths, Moment, Name, What, Which,
 };
 use super::names::compile;
 use crate::time::Elapsed;
 
-/// What is wrong with the text of a chip.
+/// What is wrong with the text of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct ChipError {
+pub struct ConditionError {
     /// At which byte of the text.
     pub at: usize,
     /// What.
@@ -32,26 +32,26 @@ pub struct ChipError {
     pub hint: Option<String>,
 }
 
-/// The keys that chips can have, for the hint.
+/// The keys that conditions can have, for the hint.
 const KEYS: &str = "allocated, live, collected, lifetime, size, heap, died, domain, thread, \
                     in, module, file, by, byModule, byFile, hide";
 
-impl From<Wrong> for ChipError {
+impl From<Wrong> for ConditionError {
     fn from(Wrong { at, message, hint }: Wrong) -> Self {
         Self { at, message, hint: hint.map(str::to_owned) }
     }
 }
 
-impl std::str::FromStr for Chip {
-    type Err = ChipError;
+impl std::str::FromStr for Condition {
+    type Err = ConditionError;
 
-    fn from_str(text: &str) -> Result<Self, ChipError> {
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
         let not = text.starts_with('-');
         let start = usize::from(not);
         let hint = || Some(format!("a condition is written key:value; keys are {KEYS}"));
         let Some(colon) = text.find(':') else {
             let message = format!("no colon in {text:?}");
-            return Err(ChipError { at: text.len(), message, hint: hint() });
+            return Err(ConditionError { at: text.len(), message, hint: hint() });
         };
         let mut values = Cursor { text, at: colon + 1 };
         let frame = |which, what, names| Clause::Frame(which, what, names);
@@ -73,19 +73,21 @@ impl std::str::FromStr for Chip {
             "byFile" => frame(Which::Innermost, What::File, values.all(Cursor::name)?),
             "hide" if not => {
                 let message = "hiding cannot be negated".to_owned();
-                return Err(ChipError { at: 0, message, hint: Some("use hide:…".to_owned()) });
+                return Err(ConditionError {
+                    at: 0, message, hint: Some("use hide:…".to_owned())
+                });
             }
             "hide" => Clause::Hide(values.all(Cursor::name)?),
             key => {
                 let message = format!("unknown condition {key:?}");
-                return Err(ChipError { at: start, message, hint: hint() });
+                return Err(ConditionError { at: start, message, hint: hint() });
             }
         };
         Ok(Self { not, clause })
     }
 }
 
-/// The rest of a chip's text.
+/// The rest of a condition's text.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -94,8 +96,8 @@ struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     fn all<T>(
         &mut self,
-        one: impl Fn(&mut Self) -> Result<T, ChipError>,
-    ) -> Result<Vec<T>, ChipError> {
+        one: impl Fn(&mut Self) -> Result<T, ConditionError>,
+    ) -> Result<Vec<T>, ConditionError> {
         let mut values = Vec::new();
         loop {
             values.push(one(self)?);
@@ -118,12 +120,12 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    fn error(&self, message: impl Into<String>) -> ChipError {
-        ChipError { at: self.at, message: message.into(), hint: None }
+    fn error(&self, message: impl Into<String>) -> ConditionError {
+        ConditionError { at: self.at, message: message.into(), hint: None }
     }
 
-    fn hinted(&self, message: impl Into<String>, hint: &str) -> ChipError {
-        ChipError { hint: Some(hint.to_owned()), ..self.error(message) }
+    fn hinted(&self, message: impl Into<String>, hint: &str) -> ConditionError {
+        ConditionError { hint: Some(hint.to_owned()), ..self.error(message) }
     }
 
     /// All up to the next comma.
@@ -137,9 +139,9 @@ impl<'a> Cursor<'a> {
 
     fn range<T: Copy>(
         &mut self,
-        one: impl Fn(&mut Self) -> Result<T, ChipError>,
+        one: impl Fn(&mut Self) -> Result<T, ConditionError>,
         backwards: impl Fn(T, T) -> bool,
-    ) -> Result<Between<T>, ChipError> {
+    ) -> Result<Between<T>, ConditionError> {
         let start = self.at;
         if self.skip("..") {
             return Ok(Between { from: None, to: Some(one(self)?) });
@@ -160,7 +162,7 @@ impl<'a> Cursor<'a> {
         Ok(Between::both(from, to))
     }
 
-    fn moments(&mut self) -> Result<Between<Moment>, ChipError> {
+    fn moments(&mut self) -> Result<Between<Moment>, ConditionError> {
         // Others cannot be compared without the recording.
         self.range(Self::moment, |from, to| match (from, to) {
             (Moment::At(from), Moment::At(to)) => from > to,
@@ -169,15 +171,15 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    fn times(&mut self) -> Result<Between<Elapsed>, ChipError> {
+    fn times(&mut self) -> Result<Between<Elapsed>, ConditionError> {
         self.range(Self::time, |from, to| from > to)
     }
 
-    fn sizes(&mut self) -> Result<Between<Bytes>, ChipError> {
+    fn sizes(&mut self) -> Result<Between<Bytes>, ConditionError> {
         self.range(Self::size, |from, to| from > to)
     }
 
-    fn collected(&mut self) -> Result<Collected, ChipError> {
+    fn collected(&mut self) -> Result<Collected, ConditionError> {
         if self.until_comma() == "never" {
             self.skip("never");
             return Ok(Collected::Never);
@@ -185,7 +187,7 @@ impl<'a> Cursor<'a> {
         Ok(Collected::Within(self.moments()?))
     }
 
-    fn moment(&mut self) -> Result<Moment, ChipError> {
+    fn moment(&mut self) -> Result<Moment, ConditionError> {
         for (word, moment) in
             [("start", Moment::Start), ("peak", Moment::Peak), ("end", Moment::End)]
         {
@@ -207,20 +209,20 @@ impl<'a> Cursor<'a> {
         Ok(Moment::At(self.time()?))
     }
 
-    fn time(&mut self) -> Result<Elapsed, ChipError> {
+    fn time(&mut self) -> Result<Elapsed, ConditionError> {
         let (time, end) = memtrail_text::read_duration(self.text, self.at)?;
         self.at = end;
         // Durations end where recordings do.
         Ok(u64::try_from(time.as_micros()).map_or(Elapsed::LAST, Elapsed))
     }
 
-    fn size(&mut self) -> Result<Bytes, ChipError> {
+    fn size(&mut self) -> Result<Bytes, ConditionError> {
         let (size, end) = Size::read(self.text, self.at)?;
         self.at = end;
         Ok(Bytes(size.0))
     }
 
-    fn one_of<T: Copy>(&mut self, words: &[(&str, T)]) -> Result<T, ChipError> {
+    fn one_of<T: Copy>(&mut self, words: &[(&str, T)]) -> Result<T, ConditionError> {
         let found = self.until_comma();
         let Some(&(word, value)) = words.iter().find(|(word, _)| *word == found) else {
             let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
@@ -231,17 +233,17 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    fn heap(&mut self) -> Result<Heap, ChipError> {
+    fn heap(&mut self) -> Result<Heap, ConditionError> {
         self.one_of(&[Heap::Minor, Heap::Major, Heap::External].map(|heap| (heap.name(), heap)))
     }
 
-    fn died(&mut self) -> Result<Died, ChipError> {
+    fn died(&mut self) -> Result<Died, ConditionError> {
         let heaps = [Heap::Minor, Heap::Major, Heap::External].map(Died::In);
         let [minor, major, external] = heaps;
         self.one_of(&[minor, major, external, Died::Never].map(|died| (died.name(), died)))
     }
 
-    fn domain(&mut self) -> Result<DomainId, ChipError> {
+    fn domain(&mut self) -> Result<DomainId, ConditionError> {
         let found = self.until_comma();
         match found.parse() {
             Ok(domain) if found.starts_with(|c: char| c.is_ascii_digit()) => {
@@ -252,7 +254,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn name(&mut self) -> Result<Name, ChipError> {
+    fn name(&mut self) -> Result<Name, ConditionError> {
         if self.skip("~") {
             return Ok(Name::Contains(self.word()?));
         }
@@ -285,7 +287,7 @@ impl<'a> Cursor<'a> {
         Err(self.hinted("the regular expression does not end", "it is written /…/"))
     }
 
-    fn word(&mut self) -> Result<String, ChipError> {
+    fn word(&mut self) -> Result<String, ConditionError> {
         if !self.rest().starts_with('"') {
             let word = self.until_comma();
             if word.is_empty() {

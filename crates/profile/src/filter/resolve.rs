@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use memtrail_trace::Bytes;
 
-use super::chip::{Between, Chip, Clause, Collected, Died, Heap, Moment};
+use super::condition::{Between, Clause, Collected, Condition, Died, Heap, Moment};
 use super::names::{HiddenFunctions, Meant, Wanted, displayed};
 use super::verdicts::{Part, Verdicts};
 use super::{Filter, FilterError};
@@ -15,7 +15,7 @@ use crate::time::Elapsed;
 #[derive(Clone, Debug)]
 pub struct Resolved {
     pub(super) heaps: Heaps,
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Vec<ResolvedCondition>,
     pub(super) stacks: Option<Verdicts>,
     hidden: Option<HiddenFunctions>,
     /// The time of the last event.
@@ -32,7 +32,7 @@ pub(super) struct Heaps {
 
 /// A condition on a row that its backtrace does not decide.
 #[derive(Clone, Debug)]
-pub(super) struct Condition {
+pub(super) struct ResolvedCondition {
     pub(super) not: bool,
     pub(super) kind: Kind,
 }
@@ -83,9 +83,9 @@ impl Filter {
             parts: Vec::new(),
             hidden: None,
         };
-        for (index, chip) in self.chips().iter().enumerate() {
-            resolving.chip(chip).map_err(|(message, hint)| FilterError {
-                chip: index,
+        for (index, condition) in self.conditions().iter().enumerate() {
+            resolving.condition(condition).map_err(|(message, hint)| FilterError {
+                condition: index,
                 at: None,
                 message,
                 hint: hint.map(str::to_owned),
@@ -98,7 +98,7 @@ impl Filter {
 }
 
 impl Resolved {
-    /// The functions that `hide:` chips leave out of paths, if there are such chips.
+    /// The functions that `hide:` conditions leave out of paths, if there are such conditions.
     pub fn hidden(&self) -> Option<&HiddenFunctions> {
         self.hidden.as_ref()
     }
@@ -112,10 +112,10 @@ impl Resolved {
 
 struct Resolving<'a> {
     profile: &'a Profile,
-    /// Empty until a chip names functions.
+    /// Empty until a condition names functions.
     displayed: Vec<String>,
     heaps: Heaps,
-    conditions: Vec<Condition>,
+    conditions: Vec<ResolvedCondition>,
     parts: Vec<Part>,
     hidden: Option<HiddenFunctions>,
 }
@@ -123,8 +123,8 @@ struct Resolving<'a> {
 type Failure = (String, Option<&'static str>);
 
 impl Resolving<'_> {
-    fn chip(&mut self, chip: &Chip) -> Result<(), Failure> {
-        let kind = match &chip.clause {
+    fn condition(&mut self, condition: &Condition) -> Result<(), Failure> {
+        let kind = match &condition.clause {
             Clause::Allocated(ranges) => Kind::Allocated(self.all(ranges)?),
             Clause::Live(ranges) => {
                 let live = |range: &Between<Moment>| {
@@ -154,7 +154,7 @@ impl Resolving<'_> {
                 };
                 Kind::Size(ranges.iter().map(words).collect())
             }
-            Clause::Heap(heaps) => return self.watch(chip.not, heaps),
+            Clause::Heap(heaps) => return self.watch(condition.not, heaps),
             Clause::Died(values) => {
                 let mut wanted = [false; 4];
                 for &value in values {
@@ -178,7 +178,7 @@ impl Resolving<'_> {
                 let locations = &self.profile.locations;
                 let meant = Meant::new(locations, &self.displayed, *what, names);
                 let meant = meant.map_err(bad_pattern)?;
-                self.parts.push(Part { not: chip.not, which: *which, meant });
+                self.parts.push(Part { not: condition.not, which: *which, meant });
                 return Ok(());
             }
             Clause::Hide(names) => {
@@ -192,7 +192,7 @@ impl Resolving<'_> {
                 return Ok(());
             }
         };
-        self.conditions.push(Condition { not: chip.not, kind });
+        self.conditions.push(ResolvedCondition { not: condition.not, kind });
         Ok(())
     }
 
@@ -239,7 +239,7 @@ impl Resolving<'_> {
         let end = self.profile.end;
         match moment {
             Moment::Start => Elapsed(0),
-            Moment::Peak => self.profile.course.peak().time,
+            Moment::Peak => self.profile.live_series.peak().time,
             Moment::End => end,
             Moment::At(time) => time,
             Moment::Part(part) => {

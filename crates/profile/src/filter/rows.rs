@@ -3,8 +3,8 @@
 
 use memtrail_trace::Source;
 
-use super::chip::{Died, Heap};
-use super::resolve::{Condition, Heaps, Kind, Resolved, died, within};
+use super::condition::{Died, Heap};
+use super::resolve::{Heaps, Kind, Resolved, ResolvedCondition, died, within};
 use crate::blocks::{Columns, Row};
 use crate::estimate::Estimator;
 use crate::profile::Profile;
@@ -103,7 +103,7 @@ impl Chunk {
 
     fn condition(
         &mut self,
-        condition: &Condition,
+        condition: &ResolvedCondition,
         filter: &Resolved,
         profile: &Profile,
         rows: &Columns<'_>,

@@ -1,12 +1,12 @@
-//! Chips in plain words, as parts of a sentence about blocks: "allocated after 10 s",
+//! Conditions in plain words, as parts of a sentence about blocks: "allocated after 10 s",
 //! "not inside a call to List.map".
 
 use memtrail_trace::Bytes;
 
-use super::chip::{Between, Chip, Clause, Collected, Died, Moment, Name, What, Which};
+use super::condition::{Between, Clause, Collected, Condition, Died, Moment, Name, What, Which};
 use crate::time::Elapsed;
 
-impl Chip {
+impl Condition {
     /// The condition in words.
     pub fn sentence(&self) -> String {
         let not = if self.not { "not " } else { "" };

@@ -1,13 +1,13 @@
-//! The text form of chips, one spelling each. [`parse`](super::parse) reads it.
+//! The text form of conditions, one spelling each. [`parse`](super::parse) reads it.
 
 use std::fmt::{self, Display, Formatter, Write};
 
 use memtrail_trace::Bytes;
 
-use super::chip::{Between, Chip, Clause, Collected, Millionths, Moment, Name};
+use super::condition::{Between, Clause, Collected, Condition, Millionths, Moment, Name};
 use crate::time::Elapsed;
 
-impl Display for Chip {
+impl Display for Condition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if self.not {
             f.write_char('-')?;

@@ -6,7 +6,7 @@
 
 use memtrail_trace::{FrameId, StackId};
 
-use super::chip::Which;
+use super::condition::Which;
 use super::names::Meant;
 use crate::profile::Profile;
 

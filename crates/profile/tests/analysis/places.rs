@@ -100,7 +100,7 @@ proptest! {
             + report.totals.peak_external_bytes;
         prop_assert!(close(kinds, report.totals.peak.bytes));
 
-        let chosen = |block: &&Spec| {
+        let selected = |block: &&Spec| {
             from.is_none_or(|from| block.allocated >= from)
                 && to.is_none_or(|to| block.allocated <= to)
                 && match live_at {
@@ -112,7 +112,7 @@ proptest! {
         };
         // Samples, blocks, samples never collected.
         let mut expected: HashMap<String, (u64, f64, u64)> = HashMap::new();
-        for block in blocks.iter().filter(chosen) {
+        for block in blocks.iter().filter(selected) {
             let place = expected.entry(name(by, block.stack.last().copied())).or_default();
             place.0 += block.samples;
             let words = block.length + u64::from(block.source != Source::External);

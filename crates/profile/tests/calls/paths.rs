@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use memtrail_profile::Profile;
 use memtrail_profile::calls::{CallTree, Entities, Entity, View};
-use memtrail_profile::chosen::{Cells, choose};
 use memtrail_profile::filter::Filter;
+use memtrail_profile::selected::{Cells, choose};
 use memtrail_trace::Source;
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use memtrail_profile::calls::{SIGNIFICANCE, Suspect, suspects};
+use memtrail_profile::calls::{SIGNIFICANCE, Suspect, hot_fragments};
 use proptest::prelude::*;
 
 use crate::paths::{Made, deep, traces};
@@ -94,7 +94,7 @@ proptest! {
         significance in prop::sample::select(vec![0.0, 0.005, 0.05, 0.1, 0.2, 0.3]),
     ) {
         let made = Made::new(&frames, &specs, &[]);
-        let fast = suspects(made.view(), significance);
+        let fast = hot_fragments(made.view(), significance);
         let (mut functions, mut paths) = slowly(&made, significance);
         functions.sort();
         paths.sort();
@@ -108,7 +108,7 @@ proptest! {
 #[test]
 fn a_chain_of_ten_thousand_functions_has_its_points() {
     let made = deep();
-    let found = suspects(made.view(), SIGNIFICANCE);
+    let found = hot_fragments(made.view(), SIGNIFICANCE);
     assert_eq!(found.significance.to_bits(), SIGNIFICANCE.to_bits());
     // Each allocation has its own path, all the way from the outermost function.
     assert_eq!(found.paths.len(), 167);
@@ -127,7 +127,7 @@ fn light_nodes_at_the_end_of_the_order_belong_to_no_fragment() {
     let blocks =
         [spec(&[1], 10), spec(&[2], 10), spec(&[1], 10), spec(&[2, 1], 10), spec(&[], 250)];
     let made = Made::new(&vec![vec![10], vec![3]], &blocks, &[]);
-    let found = suspects(made.view(), 0.05);
+    let found = hot_fragments(made.view(), 0.05);
     let site = vec!["D.E.f@d.ml:1:0-1".to_owned()];
     let expected = [(vec!["A.g.(fun)".to_owned()], 20), (site, 30)];
     assert_eq!(spread(&made, &found.functions), expected);

@@ -24,8 +24,8 @@ fn assert_same(grown: &Profile, whole: &Profile) {
     let ordered = times(grown);
     assert!(ordered.0.is_sorted() && ordered.1.is_sorted());
     assert_eq!(ordered, times(whole));
-    assert_eq!(grown.course.points(300), whole.course.points(300));
-    assert_eq!(grown.course.peak(), Timeline::new(&grown.blocks, grown.end, 1).peak);
+    assert_eq!(grown.live_series.points(300), whole.live_series.points(300));
+    assert_eq!(grown.live_series.peak(), Timeline::new(&grown.blocks, grown.end, 1).peak);
     assert_eq!(grown.stacks.len(), whole.stacks.len());
     assert_eq!(grown.locations.frames(), whole.locations.frames());
 }

@@ -1,8 +1,8 @@
 //! What filters keep, and what one pass says of it, against the oracle.
 
 use memtrail_profile::Profile;
-use memtrail_profile::chosen::{Cell, choose, peak};
-use memtrail_profile::filter::{Chip, Filter};
+use memtrail_profile::filter::{Condition, Filter};
+use memtrail_profile::selected::{Cell, choose, peak};
 use memtrail_profile::time::Elapsed;
 use memtrail_trace::Source;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::oracle::{self, PlainTrace};
 use crate::written::{Named, Spec, write};
 
-/// Chips that tell these blocks apart; `T` stands for a time, `S` for a size.
+/// Conditions that tell these blocks apart; `T` stands for a time, `S` for a size.
 const CHIPS: &[&str] = &[
     "allocated:T..T",
     "allocated:T..",
@@ -98,39 +98,41 @@ fn spec() -> impl Strategy<Value = Spec> {
     )
 }
 
-fn chip() -> impl Strategy<Value = String> {
+fn condition() -> impl Strategy<Value = String> {
     // Ascending, as ranges are.
     let numbers = prop::collection::vec(0..60_u64, 3);
-    (prop::sample::select(CHIPS), any::<bool>(), numbers).prop_map(|(chip, not, mut numbers)| {
-        numbers.sort_unstable();
-        let mut numbers = numbers.into_iter();
-        let mut text = String::new();
-        if not && !chip.starts_with("hide") {
-            text.push('-');
-        }
-        for c in chip.chars() {
-            match c {
-                'T' => text.extend([&numbers.next().unwrap().to_string(), "us"]),
-                'S' => text += &numbers.next().unwrap().to_string(),
-                _ => text.push(c),
+    (prop::sample::select(CHIPS), any::<bool>(), numbers).prop_map(
+        |(condition, not, mut numbers)| {
+            numbers.sort_unstable();
+            let mut numbers = numbers.into_iter();
+            let mut text = String::new();
+            if not && !condition.starts_with("hide") {
+                text.push('-');
             }
-        }
-        text
-    })
+            for c in condition.chars() {
+                match c {
+                    'T' => text.extend([&numbers.next().unwrap().to_string(), "us"]),
+                    'S' => text += &numbers.next().unwrap().to_string(),
+                    _ => text.push(c),
+                }
+            }
+            text
+        },
+    )
 }
 
 /// Everything that can be said of a filter on a trace.
 fn check(trace: &[u8], texts: &[String]) -> Result<(), TestCaseError> {
     let plain = PlainTrace::read(trace);
     let profile = Profile::read(trace, |_| {}).unwrap();
-    let chips: Vec<Chip> = texts.iter().map(|text| text.parse().unwrap()).collect();
-    let resolved = Filter::new(chips.clone()).unwrap().resolve(&profile);
-    if plain.refuses(&chips) {
+    let conditions: Vec<Condition> = texts.iter().map(|text| text.parse().unwrap()).collect();
+    let resolved = Filter::new(conditions.clone()).unwrap().resolve(&profile);
+    if plain.refuses(&conditions) {
         prop_assert!(resolved.is_err());
         return Ok(());
     }
     let resolved = resolved.unwrap();
-    let kept = plain.keep(&chips);
+    let kept = plain.keep(&conditions);
 
     let mut rows = vec![None; plain.blocks.len()];
     for kept in resolved.rows(&profile) {
@@ -139,7 +141,7 @@ fn check(trace: &[u8], texts: &[String]) -> Result<(), TestCaseError> {
     prop_assert_eq!(&rows, &kept);
 
     let leaves: Vec<u32> = (0..profile.stacks.len() as u32).rev().collect();
-    let chosen = choose(&profile, &resolved, &leaves, leaves.len());
+    let selected = choose(&profile, &resolved, &leaves, leaves.len());
     let mut cells = vec![Cell::default(); leaves.len()];
     let mut all = Cell::default();
     let mut recorded = 0;
@@ -157,30 +159,32 @@ fn check(trace: &[u8], texts: &[String]) -> Result<(), TestCaseError> {
         all += cell;
         recorded += 1;
     }
-    prop_assert_eq!((chosen.sum.recorded, chosen.sum.samples), (recorded, all.samples));
-    prop_assert_eq!((chosen.live_end, chosen.age.to_bits()), (all.live, all.age.to_bits()));
-    let blocks = profile.estimator.blocks(&chosen.sum).value;
+    prop_assert_eq!((selected.sum.recorded, selected.sum.samples), (recorded, all.samples));
+    prop_assert_eq!((selected.live_end, selected.age.to_bits()), (all.live, all.age.to_bits()));
+    let blocks = profile.estimator.blocks(&selected.sum).value;
     prop_assert!((blocks - all.blocks).abs() <= 1e-6 * all.blocks, "{blocks} {all:?}");
     for from in (0..cells.len()).step_by(1 + cells.len() / 256) {
         for end in from..=cells.len().min(from + 5) {
             let mut expected = Cell::default();
             cells[from..end].iter().for_each(|&cell| expected += cell);
-            let cell = chosen.cells.subtree(from as u32, end as u32);
+            let cell = selected.cells.subtree(from as u32, end as u32);
             prop_assert!((cell.blocks - expected.blocks).abs() <= 1e-6 * all.blocks);
             prop_assert_eq!(Cell { blocks: expected.blocks, ..cell }, expected);
         }
     }
 
-    prop_assert_eq!(chosen.course.len(), profile.course.buckets());
-    let width = profile.course.width().0;
-    for (bucket, &live) in chosen.course.iter().enumerate().step_by(1 + chosen.course.len() / 64) {
+    prop_assert_eq!(selected.live_series.len(), profile.live_series.buckets());
+    let width = profile.live_series.width().0;
+    for (bucket, &live) in
+        selected.live_series.iter().enumerate().step_by(1 + selected.live_series.len() / 64)
+    {
         let time = (bucket as u64 + 1) * width - 1;
         prop_assert_eq!(live, oracle::live(&plain.blocks, &kept, time));
     }
-    let top = peak(&profile, &resolved, &chosen);
+    let top = peak(&profile, &resolved, &selected);
     prop_assert_eq!((top.time.0, top.samples), oracle::peak(&plain.blocks, &kept));
 
-    let density = &chosen.density;
+    let density = &selected.density;
     let mut samples = vec![0; density.samples.len()];
     let mut never = vec![0; density.never.len()];
     for (block, kept) in plain.blocks.iter().zip(&kept) {
@@ -208,9 +212,9 @@ proptest! {
     #[test]
     fn filters_keep_what_they_say(
         specs in prop::collection::vec(spec(), 0..40),
-        chips in prop::collection::vec(chip(), 0..5),
+        conditions in prop::collection::vec(condition(), 0..5),
     ) {
-        check(&write(0.3, &specs, sites), &chips)?;
+        check(&write(0.3, &specs, sites), &conditions)?;
     }
 
     #[test]
@@ -222,9 +226,9 @@ proptest! {
         ),
     ) {
         let parts = ["", "a", "M", "Main", ".", "run", "list", "ml", "zzz"];
-        let chips: Vec<String> =
+        let conditions: Vec<String> =
             wanted.iter().map(|(key, part)| format!("{key}:~\"{}\"", parts[*part])).collect();
-        check(&write(0.3, &specs, sites), &chips)?;
+        check(&write(0.3, &specs, sites), &conditions)?;
     }
 }
 
@@ -245,20 +249,20 @@ fn size_counts_the_header() {
     for (source, size) in [(Source::Minor, 24), (Source::Major, 24), (Source::External, 16)] {
         let trace = write(1.0, &[spec(source)], sites);
         let profile = Profile::read(&trace, |_| {}).unwrap();
-        for (chip, kept) in [
+        for (condition, kept) in [
             (format!("size:{size}"), 1),
             (format!("size:{size}.."), 1),
             (format!("size:..{size}"), 1),
             (format!("size:..{}", size - 1), 0),
             (format!("size:{}..", size + 1), 0),
         ] {
-            let filter = Filter::parse(&[&chip]).unwrap().resolve(&profile).unwrap();
-            assert_eq!(filter.rows(&profile).count(), kept, "{source:?} {chip}");
+            let filter = Filter::parse(&[&condition]).unwrap().resolve(&profile).unwrap();
+            assert_eq!(filter.rows(&profile).count(), kept, "{source:?} {condition}");
         }
     }
 }
 
-/// A block of each sort, so that each chip alone is tried for certain.
+/// A block of each sort, so that each condition alone is tried for certain.
 #[test]
 fn every_chip_alone() {
     let mut specs = Vec::new();
@@ -283,19 +287,20 @@ fn every_chip_alone() {
         }
     }
     let trace = write(0.3, &specs, sites);
-    for chip in CHIPS {
+    for condition in CHIPS {
         for not in ["", "-"] {
-            if chip.starts_with("hide") && not == "-" {
+            if condition.starts_with("hide") && not == "-" {
                 continue;
             }
             for (from, to) in [(0, 5), (10, 10), (10, 20), (20, 30), (30, 31), (8, 24)] {
-                let chip = chip
+                let condition = condition
                     .replacen('T', &format!("{from}us"), 1)
                     .replace('T', &format!("{to}us"))
                     .replacen('S', &from.to_string(), 1)
                     .replace('S', &to.to_string());
-                let chips = [format!("{not}{chip}")];
-                check(&trace, &chips).unwrap_or_else(|error| panic!("{chips:?}: {error}"));
+                let conditions = [format!("{not}{condition}")];
+                check(&trace, &conditions)
+                    .unwrap_or_else(|error| panic!("{conditions:?}: {error}"));
             }
         }
     }
@@ -321,9 +326,11 @@ fn filters_on_real_traces() {
     for name in ["cache-v2", "lists_and_sets-v1", "domains-v3", "ocamlopt-upstream"] {
         let path = format!("{}/../trace/tests/fixtures/{name}.ctf", env!("CARGO_MANIFEST_DIR"));
         let trace = std::fs::read(path).unwrap();
-        for chips in filters {
-            let chips: Vec<String> = chips.iter().map(|chip| (*chip).to_owned()).collect();
-            check(&trace, &chips).unwrap_or_else(|error| panic!("{name} {chips:?}: {error}"));
+        for conditions in filters {
+            let conditions: Vec<String> =
+                conditions.iter().map(|condition| (*condition).to_owned()).collect();
+            check(&trace, &conditions)
+                .unwrap_or_else(|error| panic!("{name} {conditions:?}: {error}"));
         }
     }
 }

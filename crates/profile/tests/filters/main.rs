@@ -1,6 +1,6 @@
 //! Filters: how they are written, what they keep, and what is said of it; also while a trace grows.
 
-mod chips;
+mod conditions;
 mod growing;
 mod kept;
 mod oracle;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use memtrail_profile::filter::{
-    Between, Chip, Clause, Collected, Died, Heap, Moment, Name, What, Which,
+    Between, Clause, Collected, Condition, Died, Heap, Moment, Name, What, Which,
 };
 use memtrail_profile::names::{module, readable};
 use memtrail_trace::{BlockId, Detail, Event, Reader, Source};
@@ -97,12 +97,12 @@ impl PlainTrace {
     }
 
     /// Whether a filter makes no sense for this trace.
-    pub(crate) fn refuses(&self, chips: &[Chip]) -> bool {
+    pub(crate) fn refuses(&self, conditions: &[Condition]) -> bool {
         let backwards = |range: Between<Moment>| {
             let (from, to) = self.range(range);
             from.zip(to).is_some_and(|(from, to)| from > to)
         };
-        let wrong = |chip: &Chip| match &chip.clause {
+        let wrong = |condition: &Condition| match &condition.clause {
             Clause::Allocated(ranges) | Clause::Live(ranges) => {
                 ranges.iter().any(|&range| backwards(range))
             }
@@ -112,18 +112,18 @@ impl PlainTrace {
             _ => false,
         };
         let heaps = [Heap::Minor, Heap::Major, Heap::External];
-        chips.iter().any(wrong) || heaps.iter().all(|&heap| !watched(chips, heap))
+        conditions.iter().any(wrong) || heaps.iter().all(|&heap| !watched(conditions, heap))
     }
 
     /// When each block begins and ceases to count, or that it does not.
-    pub(crate) fn keep(&self, chips: &[Chip]) -> Vec<Option<(u64, Option<u64>)>> {
-        // Which frames each chip means, asked once for each.
-        let mut meant: Vec<HashMap<Frame, bool>> = vec![HashMap::new(); chips.len()];
+    pub(crate) fn keep(&self, conditions: &[Condition]) -> Vec<Option<(u64, Option<u64>)>> {
+        // Which frames each condition means, asked once for each.
+        let mut meant: Vec<HashMap<Frame, bool>> = vec![HashMap::new(); conditions.len()];
         let mut keep = |block: &Plain| {
-            let (born, died) = counts(chips, block)?;
-            let mut holds = chips.iter().zip(&mut meant);
+            let (born, died) = counts(conditions, block)?;
+            let mut holds = conditions.iter().zip(&mut meant);
             holds
-                .all(|(chip, meant)| self.holds(chip, meant, block, born, died))
+                .all(|(condition, meant)| self.holds(condition, meant, block, born, died))
                 .then_some((born, died))
         };
         self.blocks.iter().map(&mut keep).collect()
@@ -131,7 +131,7 @@ impl PlainTrace {
 
     fn holds(
         &self,
-        chip: &Chip,
+        condition: &Condition,
         meant: &mut HashMap<Frame, bool>,
         block: &Plain,
         born: u64,
@@ -141,7 +141,7 @@ impl PlainTrace {
             let (from, to) = self.range(range);
             from.is_none_or(|from| time >= from) && to.is_none_or(|to| time <= to)
         };
-        let any = match &chip.clause {
+        let any = match &condition.clause {
             Clause::Allocated(ranges) => ranges.iter().any(|&range| in_range(range, born)),
             Clause::Live(ranges) => ranges.iter().any(|&range| {
                 let (lower, upper) = self.range(range);
@@ -188,7 +188,7 @@ impl PlainTrace {
                 any
             }
         };
-        any != chip.not
+        any != condition.not
     }
 }
 
@@ -209,17 +209,17 @@ fn matches(what: What, name: &Name, (function, file): &Frame) -> bool {
 }
 
 /// Whether a part of memory is watched: every "on" names it, and no "not on" does.
-fn watched(chips: &[Chip], heap: Heap) -> bool {
-    chips.iter().all(|chip| match &chip.clause {
-        Clause::Heap(heaps) => heaps.contains(&heap) != chip.not,
+fn watched(conditions: &[Condition], heap: Heap) -> bool {
+    conditions.iter().all(|condition| match &condition.clause {
+        Clause::Heap(heaps) => heaps.contains(&heap) != condition.not,
         _ => true,
     })
 }
 
 /// From when until when a block counts, by the heaps that are watched.
-fn counts(chips: &[Chip], block: &Plain) -> Option<(u64, Option<u64>)> {
+fn counts(conditions: &[Condition], block: &Plain) -> Option<(u64, Option<u64>)> {
     let [minor, major, external] =
-        [Heap::Minor, Heap::Major, Heap::External].map(|heap| watched(chips, heap));
+        [Heap::Minor, Heap::Major, Heap::External].map(|heap| watched(conditions, heap));
     let whole = (block.allocated, block.collected);
     match block.source {
         Source::External => external.then_some(whole),

@@ -1,7 +1,7 @@
 //! A pass says the same however it is divided.
 
-use memtrail_profile::chosen::choose;
 use memtrail_profile::filter::Filter;
+use memtrail_profile::selected::choose;
 use memtrail_profile::{Profile, ProfileBuilder, blocks::Block, time::Elapsed};
 use memtrail_trace::{
     Anomalies, BlockId, DomainId, Locations, Source, StackId, StackTree, Timestamp, Words,

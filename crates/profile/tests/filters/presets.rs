@@ -1,6 +1,6 @@
 //! Presets find what they promise in a program that warms up, leaks, and makes garbage.
 
-use memtrail_profile::filter::{Chip, Filter};
+use memtrail_profile::filter::{Condition, Filter};
 use memtrail_profile::presets::{Preset, presets};
 use memtrail_profile::time::Elapsed;
 use memtrail_profile::{Profile, ProfileBuilder};
@@ -33,7 +33,7 @@ fn server() -> Profile {
 
 /// Which functions a preset shows, and how many blocks.
 fn shown(profile: &Profile, preset: &Preset) -> Vec<(String, usize)> {
-    let texts: Vec<String> = preset.chips.iter().map(Chip::to_string).collect();
+    let texts: Vec<String> = preset.conditions.iter().map(Condition::to_string).collect();
     let filter = Filter::parse(&texts).unwrap().resolve(profile).unwrap();
     let mut shown: Vec<(String, usize)> = Vec::new();
     for kept in filter.rows(profile) {
@@ -74,7 +74,7 @@ fn growth_is_between_the_moments_that_are_asked_for() {
     let profile = server();
     let between = (Elapsed(70 * SECOND), Elapsed(50 * SECOND));
     let growth = presets(&profile, Some(between)).pop().unwrap();
-    let texts: Vec<String> = growth.chips.iter().map(Chip::to_string).collect();
+    let texts: Vec<String> = growth.conditions.iter().map(Condition::to_string).collect();
     assert_eq!(texts, ["allocated:50s..70s", "live:70s"]);
     let shown = shown(&profile, &growth);
     assert!(shown.contains(&("Server.leak".to_owned(), 21)), "{shown:?}");

@@ -46,7 +46,7 @@ pub struct Suspect {
 
 /// Points of interest, both lists the heaviest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Suspects {
+pub struct HotFragments {
     /// The share that makes a fragment heavy. It is what was asked for, unless so many fragments
     /// are heavy that nobody could look at them.
     pub significance: f64,
@@ -64,9 +64,9 @@ const CANDIDATES: usize = 1 << 17;
 const ENTITIES: usize = 1 << 22;
 
 /// The points of interest among what was chosen; `significance` is usually [`SIGNIFICANCE`].
-pub fn suspects(view: View<'_>, significance: f64) -> Suspects {
+pub fn hot_fragments(view: View<'_>, significance: f64) -> HotFragments {
     let samples = view.cells.all().samples;
-    let mut found = Suspects { significance, ..Suspects::default() };
+    let mut found = HotFragments { significance, ..HotFragments::default() };
     if samples == 0 {
         return found;
     }
@@ -86,13 +86,13 @@ pub fn suspects(view: View<'_>, significance: f64) -> Suspects {
 }
 
 /// The suspects without those that have so many samples that they say nothing.
-fn telling(weighed: &Weighed<'_>, suspects: Vec<Suspect>, too_many: u64) -> Vec<Suspect> {
+fn telling(weighed: &Weighed<'_>, hot_fragments: Vec<Suspect>, too_many: u64) -> Vec<Suspect> {
     let entities = weighed.view.entities;
     let is_site = |suspect: &Suspect| {
         suspect.path.last().is_some_and(|entity| entities.kind(*entity) == Kind::Site)
     };
     let (tell, other): (Vec<_>, Vec<_>) =
-        suspects.into_iter().partition(|some| some.samples < too_many || is_site(some));
+        hot_fragments.into_iter().partition(|some| some.samples < too_many || is_site(some));
     if tell.is_empty() { other } else { tell }
 }
 
@@ -386,8 +386,9 @@ impl Classes {
     }
 }
 
-fn sort(suspects: &mut [Suspect]) {
-    suspects.sort_unstable_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.path.cmp(&b.path)));
+fn sort(hot_fragments: &mut [Suspect]) {
+    hot_fragments
+        .sort_unstable_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.path.cmp(&b.path)));
 }
 
 /// Shortens what is known around each entity of a path to what the path agrees with, on one side.

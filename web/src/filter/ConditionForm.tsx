@@ -1,46 +1,46 @@
-/** The form of one chip: whether it must hold, and the values of which any will do. */
+/** The form of one condition: whether it must hold, and the values of which any will do. */
 import { useRef, useState } from "preact/hooks";
 import { useFirstFocus } from "../widgets/focus.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
-import { chipOfDraft, emptyLike, shapeOf, type Draft, type DraftValue } from "./draft.ts";
-import type { Chip } from "./chip.ts";
+import { conditionOfDraft, emptyLike, shapeOf, type Draft, type DraftValue } from "./draft.ts";
+import type { Condition } from "./condition.ts";
 import { NameValue, RangeValue, Words } from "./fields.tsx";
 import { kindOf } from "./kinds.ts";
-import { printChip } from "./print.ts";
+import { printCondition } from "./print.ts";
 import { sentence } from "./sentence.ts";
 
 interface Props {
   draft: Draft;
   /** What the main button says. */
   action: string;
-  /** The engine's objection to the chip as it was. */
+  /** The engine's objection to the condition as it was. */
   objection?: string | undefined;
-  onDone(chip: string): void;
+  onDone(condition: string): void;
   onCancel(): void;
 }
 
-export function ChipForm({ draft: begin, action, objection, onDone, onCancel }: Props) {
+export function ConditionForm({ draft: begin, action, objection, onDone, onCancel }: Props) {
   const [draft, setDraft] = useState(begin);
   const root = useRef<HTMLFormElement>(null);
   useFirstFocus(root);
   const kind = kindOf(draft.key);
-  const result = chipOfDraft(draft);
-  const chip: Chip | null = "key" in result ? result : null;
+  const result = conditionOfDraft(draft);
+  const condition: Condition | null = "key" in result ? result : null;
   const trouble = "key" in result ? null : result;
   const change = (index: number, value: DraftValue) =>
     setDraft({ ...draft, values: draft.values.map((old, at) => (at === index ? value : old)) });
   const shape = shapeOf(draft.key);
   return (
     <form
-      class="chip-form"
+      class="condition-form"
       ref={root}
       onSubmit={(event) => {
         event.preventDefault();
-        if (chip) onDone(printChip(chip));
+        if (condition) onDone(printCondition(condition));
       }}
     >
-      <div class="chip-form-head">
+      <div class="condition-form-head">
         <h2 class="grow">{kind.title}</h2>
         {draft.key !== "hide" && (
           <Segmented
@@ -59,11 +59,11 @@ export function ChipForm({ draft: begin, action, objection, onDone, onCancel }: 
       ) : (
         <>
           {draft.values.map((value, index) => (
-            <div class="chip-value" key={index}>
+            <div class="condition-value" key={index}>
               <span class="or faint">{index > 0 ? "or" : ""}</span>
               {shape === "names" ? (
                 <NameValue
-                  keyOfChip={draft.key}
+                  keyOfCondition={draft.key}
                   value={value}
                   first={index === 0}
                   invalid={trouble?.index === index && trouble.why !== null}
@@ -71,7 +71,7 @@ export function ChipForm({ draft: begin, action, objection, onDone, onCancel }: 
                 />
               ) : (
                 <RangeValue
-                  keyOfChip={draft.key}
+                  keyOfCondition={draft.key}
                   value={value}
                   first={index === 0}
                   invalid={trouble?.index === index && trouble.why !== null}
@@ -102,16 +102,16 @@ export function ChipForm({ draft: begin, action, objection, onDone, onCancel }: 
           </button>
         </>
       )}
-      <p class={`chip-preview ${trouble?.why ? "wrong" : ""}`} aria-live="polite">
-        {trouble ? (trouble.why ?? "") : chip && sentence(chip)}
-        {chip && <code class="faint">{printChip(chip)}</code>}
+      <p class={`condition-preview ${trouble?.why ? "wrong" : ""}`} aria-live="polite">
+        {trouble ? (trouble.why ?? "") : condition && sentence(condition)}
+        {condition && <code class="faint">{printCondition(condition)}</code>}
       </p>
       {objection && <p class="wrong">{objection}</p>}
-      <div class="chip-form-foot">
+      <div class="condition-form-foot">
         <button type="button" class="button plain" onClick={onCancel}>
           Cancel
         </button>
-        <button type="submit" class="button main" disabled={!chip}>
+        <button type="submit" class="button main" disabled={!condition}>
           {action}
         </button>
       </div>

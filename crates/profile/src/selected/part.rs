@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memtrail_trace::Words;
 
-use super::Chosen;
+use super::Selected;
 use super::cells::{Cells, Scale, Whole};
 use crate::density::{Density, Grid};
 use crate::estimate::{Estimator, Sum};
@@ -102,13 +102,13 @@ impl Pass<'_> {
                 };
                 let lived = lifetime(born, died, end);
 
-                let course = &profile.course;
-                part.changes[course.bucket_of(born)][0] += samples;
+                let live_series = &profile.live_series;
+                part.changes[live_series.bucket_of(born)][0] += samples;
                 let live = if died == NEVER {
                     part.density.never[grid.time(born)] += samples;
                     samples
                 } else {
-                    part.changes[course.bucket_of(died)][1] += samples;
+                    part.changes[live_series.bucket_of(died)][1] += samples;
                     part.density.samples[grid.cell(born, lived)] += samples;
                     0
                 };
@@ -133,7 +133,7 @@ impl Part {
             small: vec![0; pass.weights.len()],
             large: Vec::new(),
             own: vec![Whole::default(); pass.nodes],
-            changes: vec![[0; 2]; pass.profile.course.buckets()],
+            changes: vec![[0; 2]; pass.profile.live_series.buckets()],
             density: pass.grid.empty(),
         }
     }
@@ -158,27 +158,27 @@ impl Part {
         }
     }
 
-    pub(super) fn finish(self, pass: &Pass<'_>) -> Chosen {
+    pub(super) fn finish(self, pass: &Pass<'_>) -> Selected {
         let mut sum = Sum::default();
         self.large.iter().for_each(|large| sum.add(large));
         for (words, &count) in (0..).map(Words).zip(&self.small) {
             pass.profile.estimator.add_alike(&mut sum, words, count);
         }
         let mut live = 0;
-        let course = self.changes.iter().map(|[came, went]| {
+        let live_series = self.changes.iter().map(|[came, went]| {
             live = live + came - went;
             live
         });
-        let course = course.collect();
+        let live_series = live_series.collect();
         let cells = Cells::new(pass.scale, self.own);
         let all = cells.all();
         sum.samples = all.samples;
-        Chosen {
+        Selected {
             sum,
             live_end: all.live,
             age: all.age,
             cells,
-            course,
+            live_series,
             births: self.changes.iter().map(|&[came, _]| came).collect(),
             density: self.density,
         }

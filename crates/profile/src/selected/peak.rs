@@ -4,7 +4,7 @@
 //! than at its beginning and all that comes in it together, so only buckets where that is more
 //! than the highest end can hold the peak. Their events alone are put in order.
 
-use super::Chosen;
+use super::Selected;
 use crate::filter::Resolved;
 use crate::filter::rows::{CHUNK, Chunk};
 use crate::profile::Profile;
@@ -13,15 +13,15 @@ use crate::timeline::Peak;
 
 /// The first time at which most of what a filter keeps was live, and how much. `chosen` must be
 /// of the same profile and filter.
-pub fn peak(profile: &Profile, filter: &Resolved, chosen: &Chosen) -> Peak {
+pub fn peak(profile: &Profile, filter: &Resolved, selected: &Selected) -> Peak {
     if filter.is_everything() {
-        return profile.course.peak();
+        return profile.live_series.peak();
     }
-    let course = &profile.course;
-    let least = chosen.course.iter().copied().max().unwrap_or(0);
+    let live_series = &profile.live_series;
+    let least = selected.live_series.iter().copied().max().unwrap_or(0);
     let mut before = 0;
-    let mut candidates = vec![false; chosen.course.len()];
-    let buckets = chosen.births.iter().zip(&chosen.course);
+    let mut candidates = vec![false; selected.live_series.len()];
+    let buckets = selected.births.iter().zip(&selected.live_series);
     for (candidate, (&births, &end)) in candidates.iter_mut().zip(buckets) {
         // Where nothing comes, nothing rises.
         *candidate = births > 0 && before + births >= least;
@@ -31,10 +31,10 @@ pub fn peak(profile: &Profile, filter: &Resolved, chosen: &Chosen) -> Peak {
     // (time, samples that came or went)
     let mut events: Vec<(u64, i64)> = Vec::new();
     each(profile, filter, |born, died, samples| {
-        if candidates[course.bucket_of(born)] {
+        if candidates[live_series.bucket_of(born)] {
             events.push((born, samples as i64));
         }
-        if died != NEVER && candidates[course.bucket_of(died)] {
+        if died != NEVER && candidates[live_series.bucket_of(died)] {
             events.push((died, -(samples as i64)));
         }
     });
@@ -45,10 +45,10 @@ pub fn peak(profile: &Profile, filter: &Resolved, chosen: &Chosen) -> Peak {
     let mut live = 0_i64;
     for step in events.chunk_by(|(a, _), (b, _)| a == b) {
         let now = step[0].0;
-        let at = course.bucket_of(now);
+        let at = live_series.bucket_of(now);
         if at != bucket {
             bucket = at;
-            live = at.checked_sub(1).map_or(0, |before| chosen.course[before] as i64);
+            live = at.checked_sub(1).map_or(0, |before| selected.live_series[before] as i64);
         }
         live += step.iter().map(|&(_, change)| change).sum::<i64>();
         if live.max(0) as u64 > peak.samples {

@@ -1,4 +1,4 @@
-//! What a chip says: one condition on blocks, several values of which any will do.
+//! What a condition says: one condition on blocks, several values of which any will do.
 
 use memtrail_trace::{Bytes, DomainId};
 
@@ -6,7 +6,7 @@ use crate::time::Elapsed;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Chip {
+pub struct Condition {
     /// Whether the condition must not hold.
     pub not: bool,
     /// The condition.

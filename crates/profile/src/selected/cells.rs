@@ -91,7 +91,7 @@ impl Scale {
         let blocks = profile.blocks.len() as f64 / rate;
         let spare = (61.0 - blocks.max(1.0).log2().ceil()).clamp(-62.0, 30.0);
         let bits = |number: u64| 64 - number.leading_zeros();
-        let longest = bits(profile.course.samples()) + bits(profile.end.0);
+        let longest = bits(profile.live_series.samples()) + bits(profile.end.0);
         Self { blocks: spare.exp2(), age: longest.saturating_sub(63) }
     }
 

@@ -1,45 +1,45 @@
-/** The filter as a sentence of chips, and the ready-made ones. */
-import "./chips.css";
+/** The filter as a sentence of conditions, and the ready-made ones. */
+import "./conditions.css";
 import type { EngineError } from "../engine/slab.ts";
 import { useKeys } from "../shell/keys.ts";
-import { removeChip, replaceChip } from "../state/filter.ts";
+import { removeCondition, replaceCondition } from "../state/filter.ts";
 import { filter, go } from "../state/page.ts";
 import { refusal } from "../state/sums.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Popover } from "../widgets/Popover.tsx";
 import { AddFilter, addOpen } from "./AddFilter.tsx";
-import { ChipError } from "./chip.ts";
-import { ChipForm } from "./ChipForm.tsx";
+import { ConditionError } from "./condition.ts";
+import { ConditionForm } from "./ConditionForm.tsx";
 import { draftOf } from "./draft.ts";
-import { tryChip } from "./parse.ts";
+import { tryCondition } from "./parse.ts";
 import { Presets } from "./Presets.tsx";
 import { sentence } from "./sentence.ts";
 
-export function ChipBar() {
-  const chips = filter.value;
+export function ConditionBar() {
+  const conditions = filter.value;
   useKeys("Filter", [
     { keys: "f", does: "add a condition", run: () => (addOpen.value = true) },
     { keys: "r", does: "remove all conditions", run: () => go({ filter: [] }) },
   ]);
   const objection = refusal.value;
   return (
-    <section class="chips" aria-label="filter">
+    <section class="conditions" aria-label="filter">
       <div class="sentence">
-        <span class="quiet">{chips.length === 0 ? "Showing all memory" : "Showing memory"}</span>
-        {chips.length > 0 && (
+        <span class="quiet">{conditions.length === 0 ? "Showing all memory" : "Showing memory"}</span>
+        {conditions.length > 0 && (
           <ul role="list" aria-label="Filters">
-            {chips.map((chip, index) => (
-              <Chip
-                key={`${index} ${chip}`}
-                text={chip}
+            {conditions.map((condition, index) => (
+              <Condition
+                key={`${index} ${condition}`}
+                text={condition}
                 index={index}
-                objection={objection?.chip === index ? objection : null}
+                objection={objection?.condition === index ? objection : null}
               />
             ))}
           </ul>
         )}
         <AddFilter />
-        {chips.length > 0 && (
+        {conditions.length > 0 && (
           <button
             type="button"
             class="button plain small"
@@ -62,32 +62,32 @@ export function ChipBar() {
   );
 }
 
-interface ChipProps {
+interface ConditionProps {
   text: string;
   index: number;
   objection: EngineError | null;
 }
 
-function Chip({ text, index, objection }: ChipProps) {
-  const chip = tryChip(text);
-  const wrong = chip instanceof ChipError ? chip.message : objection?.message;
-  const words = chip instanceof ChipError ? text : sentence(chip);
+function Condition({ text, index, objection }: ConditionProps) {
+  const condition = tryCondition(text);
+  const wrong = condition instanceof ConditionError ? condition.message : objection?.message;
+  const words = condition instanceof ConditionError ? text : sentence(condition);
   return (
     <li>
-      <span class={`chip ${wrong ? "wrong" : ""}`}>
-        {chip instanceof ChipError ? (
-          <span class="chip-text mono" title={wrong}>
+      <span class={`condition ${wrong ? "wrong" : ""}`}>
+        {condition instanceof ConditionError ? (
+          <span class="condition-text mono" title={wrong}>
             <Icon name="warn" /> {words}
           </span>
         ) : (
-          <Popover class="chip-text" title={`${wrong ?? "change"}: ${text}`} aria-label={`change: ${words}`} label={<span class="clip">{words}</span>}>
+          <Popover class="condition-text" title={`${wrong ?? "change"}: ${text}`} aria-label={`change: ${words}`} label={<span class="clip">{words}</span>}>
             {(close) => (
-              <ChipForm
-                draft={draftOf(chip)}
+              <ConditionForm
+                draft={draftOf(condition)}
                 action="Change"
                 objection={objection?.message}
                 onDone={(next) => {
-                  replaceChip(index, next);
+                  replaceCondition(index, next);
                   close();
                 }}
                 onCancel={close}
@@ -97,10 +97,10 @@ function Chip({ text, index, objection }: ChipProps) {
         )}
         <button
           type="button"
-          class="chip-close"
+          class="condition-close"
           aria-label={`remove: ${words}`}
           title="remove"
-          onClick={() => removeChip(index)}
+          onClick={() => removeCondition(index)}
         >
           <Icon name="close" />
         </button>

@@ -1,8 +1,9 @@
-//! `chips.json`, which the page's parser is tested against, too; and chips of all kinds, written
+//! `conditions.json`, which the page's parser is tested against, too; and conditions of all kinds, written
 //! and read again.
 
 use memtrail_profile::filter::{
-    Between, Chip, Clause, Collected, Died, Filter, Heap, Millionths, Moment, Name, What, Which,
+    Between, Clause, Collected, Condition, Died, Filter, Heap, Millionths, Moment, Name, What,
+    Which,
 };
 use memtrail_profile::time::Elapsed;
 use memtrail_trace::{Bytes, DomainId};
@@ -11,20 +12,20 @@ use serde_json::{Value, json};
 
 #[test]
 fn the_examples_mean_what_they_say() {
-    let examples: Vec<Value> = serde_json::from_str(include_str!("../chips.json")).unwrap();
+    let examples: Vec<Value> = serde_json::from_str(include_str!("../conditions.json")).unwrap();
     assert!(examples.len() > 100);
     for example in examples {
         let text = example["text"].as_str().unwrap();
-        match text.parse::<Chip>() {
-            Ok(chip) => {
+        match text.parse::<Condition>() {
+            Ok(condition) => {
                 let said = json!({
                     "text": text,
-                    "canonical": chip.to_string(),
-                    "chip": chip,
-                    "sentence": chip.sentence(),
+                    "canonical": condition.to_string(),
+                    "condition": condition,
+                    "sentence": condition.sentence(),
                 });
                 assert_eq!(said, example, "{text}");
-                assert_eq!(chip.to_string().parse(), Ok(chip), "{text}");
+                assert_eq!(condition.to_string().parse(), Ok(condition), "{text}");
             }
             Err(error) => {
                 assert_eq!(json!(error.at), example["error"]["at"], "{text}: {error}");
@@ -38,15 +39,15 @@ fn the_examples_mean_what_they_say() {
 #[test]
 fn a_filter_says_which_chip_is_wrong() {
     let error = Filter::parse(&["live:end", "size:4X", "live:"]).unwrap_err();
-    assert_eq!((error.chip, error.at), (1, Some(6)));
+    assert_eq!((error.condition, error.at), (1, Some(6)));
     let many = vec!["live:end"; Filter::MOST + 1];
-    assert_eq!(Filter::parse(&many).unwrap_err().chip, Filter::MOST);
-    assert_eq!(Filter::parse(&many[1..]).unwrap().chips().len(), Filter::MOST);
+    assert_eq!(Filter::parse(&many).unwrap_err().condition, Filter::MOST);
+    assert_eq!(Filter::parse(&many[1..]).unwrap().conditions().len(), Filter::MOST);
 }
 
 #[test]
 fn a_large_regular_expression_is_refused() {
-    assert!("in:/(\\pL{99}){99}{99}/".parse::<Chip>().is_err());
+    assert!("in:/(\\pL{99}){99}{99}/".parse::<Condition>().is_err());
 }
 
 fn moment() -> impl Strategy<Value = Moment> {
@@ -122,16 +123,16 @@ proptest! {
     #[test]
     fn chips_read_as_they_were_written(not in any::<bool>(), clause in clause()) {
         let not = not && !matches!(clause, Clause::Hide(_));
-        let chip = Chip { not, clause };
-        prop_assert_eq!(chip.to_string().parse(), Ok(chip));
+        let condition = Condition { not, clause };
+        prop_assert_eq!(condition.to_string().parse(), Ok(condition));
     }
 
     #[test]
     fn any_text_is_a_chip_or_says_where_it_is_wrong(
         text in "-?(live|size|in|heap|lifetime|domain|collected|hide|x)?:?[0-9a-z.,%~/\"\\\\é ]{0,12}",
     ) {
-        match text.parse::<Chip>() {
-            Ok(chip) => prop_assert_eq!(chip.to_string().parse(), Ok(chip)),
+        match text.parse::<Condition>() {
+            Ok(condition) => prop_assert_eq!(condition.to_string().parse(), Ok(condition)),
             Err(error) => prop_assert!(text.is_char_boundary(error.at)),
         }
     }

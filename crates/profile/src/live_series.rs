@@ -21,7 +21,7 @@ const BUCKETS: usize = 1 << 14;
 
 /// Live memory over time.
 #[derive(Clone, Debug, Default)]
-pub struct Course {
+pub struct LiveSeries {
     /// A bucket takes `1 << shift` microseconds.
     shift: u32,
     /// Samples that came or went in each bucket, by [`Source`].
@@ -38,7 +38,7 @@ pub struct Course {
     late: Option<Elapsed>,
 }
 
-impl Course {
+impl LiveSeries {
     /// How long a bucket takes.
     pub fn width(&self) -> Elapsed {
         Elapsed(1 << self.shift)

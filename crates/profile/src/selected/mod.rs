@@ -17,7 +17,7 @@ use crate::profile::Profile;
 
 /// What there is to say of the blocks that a filter keeps.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct Selected {
     /// How much it is.
     pub sum: Sum,
     /// Samples in blocks that were never collected.
@@ -27,7 +27,7 @@ pub struct Chosen {
     /// How much it is by place in a call tree.
     pub cells: Cells,
     /// Live samples at the end of each bucket of the profile's [`course`](Profile::course).
-    pub course: Vec<u64>,
+    pub live_series: Vec<u64>,
     /// Samples that came in each bucket.
     births: Vec<u64>,
     /// When they were allocated, and how long they lived.
@@ -36,7 +36,12 @@ pub struct Chosen {
 
 /// Goes through the blocks that a filter keeps. `leaf_of_stack` says to which of `nodes` nodes of
 /// a call tree, in preorder, the blocks of a backtrace belong; those of others to node 0.
-pub fn choose(profile: &Profile, filter: &Resolved, leaf_of_stack: &[u32], nodes: usize) -> Chosen {
+pub fn choose(
+    profile: &Profile,
+    filter: &Resolved,
+    leaf_of_stack: &[u32],
+    nodes: usize,
+) -> Selected {
     let scale = cells::Scale::new(profile);
     let weights = profile.estimator.small().iter().map(|&weight| scale.blocks(weight)).collect();
     let pass = part::Pass {
@@ -51,12 +56,12 @@ pub fn choose(profile: &Profile, filter: &Resolved, leaf_of_stack: &[u32], nodes
     pass.run(0..profile.blocks.len(), part::parts()).finish(&pass)
 }
 
-impl Chosen {
+impl Selected {
     /// Bytes that this occupies.
     pub fn memory(&self) -> usize {
         let density = self.density.samples.len() + self.density.never.len();
         self.cells.memory()
-            + (self.course.len() + self.births.len() + density) * size_of::<u64>()
+            + (self.live_series.len() + self.births.len() + density) * size_of::<u64>()
             + size_of::<Self>()
     }
 }

@@ -1,6 +1,6 @@
 /**
- * What a chip says: one condition on blocks, several values of which any will do. The engine has
- * the same types; `crates/profile/tests/chips.json` holds both to one meaning.
+ * What a condition says: one condition on blocks, several values of which any will do. The engine has
+ * the same types; `crates/profile/tests/conditions.json` holds both to one meaning.
  */
 
 export type FrameKey = "in" | "module" | "file" | "by" | "byModule" | "byFile";
@@ -42,7 +42,7 @@ export type Died = Heap | "never";
 
 export type Name = { equals: string } | { contains: string } | { regex: string };
 
-export type Chip = { not: boolean } & (
+export type Condition = { not: boolean } & (
   | { key: "allocated" | "live"; values: Range<Moment>[] }
   | { key: "collected"; values: (Range<Moment> | "never")[] }
   /** Microseconds; bytes. */
@@ -53,9 +53,9 @@ export type Chip = { not: boolean } & (
   | { key: NameKey; values: Name[] }
 );
 
-/** What is wrong with the text of a chip. */
-export class ChipError extends Error {
-  override name = "ChipError";
+/** What is wrong with the text of a condition. */
+export class ConditionError extends Error {
+  override name = "ConditionError";
   constructor(
     message: string,
     /** At which byte of the text, as UTF-8. */
