@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use std::{env, fs};
 
-use memtrail_engine::{Answer, Description, Engine, InMemory, Setting, SnapshotFacts};
+use memtrail_engine::{Description, Engine, InMemory, ResponseBody, Setting, SnapshotFacts};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -85,7 +85,9 @@ fn measure(engine: &Engine, asks: &[Value]) -> Result<(), Box<dyn std::error::Er
         let reply = engine.ask(ask.to_string().as_bytes());
         let (took, clock) = (used() - start, clock.elapsed().as_secs_f64() * 1e3);
         println!("{took:>10.1} ms {clock:>10.1} ms {:>10} bytes  {ask}", reply.bytes.len());
-        if let Some(Value::Object(error)) = Answer::decode(&reply.bytes)?.header().get("error") {
+        if let Some(Value::Object(error)) =
+            ResponseBody::decode(&reply.bytes)?.header().get("error")
+        {
             println!("{error:?}");
         }
     }

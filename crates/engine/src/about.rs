@@ -4,17 +4,17 @@ use memtrail_profile::Profile;
 use memtrail_profile::threads::Threads;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
+use crate::api_error::ApiError;
 use crate::engine::Setting;
 use crate::names::shown;
 use crate::recording::Recording;
-use crate::refusal::Refusal;
+use crate::response_body::ResponseBody;
 
 /// Lines about damage at most.
 const MOST_DAMAGE: usize = 20;
 
-pub(crate) fn answer(setting: Setting, recordings: &[Value]) -> Answer {
-    Answer::new(json!({
+pub(crate) fn answer(setting: Setting, recordings: &[Value]) -> ResponseBody {
+    ResponseBody::new(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "live": setting.live,
         "offline": setting.offline,
@@ -22,7 +22,7 @@ pub(crate) fn answer(setting: Setting, recordings: &[Value]) -> Answer {
     }))
 }
 
-pub(crate) fn recording(recording: &Recording) -> Result<Value, Refusal> {
+pub(crate) fn recording(recording: &Recording) -> Result<Value, ApiError> {
     let profile = recording.profile();
     let (description, info, whole) = (&recording.description, &profile.info, recording.whole()?);
     let mut about = json!({
@@ -52,7 +52,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<Value, Refusal> {
         "caveats": recording.caveats(),
         "damage": damage(profile),
         "thinned": description.thinned,
-        "snapshots": recording.shelf.len(),
+        "snapshots": recording.snapshots.len(),
         "trace": !description.no_trace,
         "can_snapshot": recording.why_no_snapshot().is_none(),
         "trace_bytes": recording.bytes,

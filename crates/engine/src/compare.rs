@@ -3,13 +3,13 @@
 use memtrail_profile::calls::{self, Change, Label, Pattern, Status};
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::ask::{ChangeSort, Compare, Normalise, Shape};
-use crate::choice::Choice;
+use crate::api_error::ApiError;
 use crate::flame::limits;
 use crate::names::{Budget, row, shown};
+use crate::query::{ChangeSort, Compare, Normalise, Shape};
 use crate::recording::Recording;
-use crate::refusal::Refusal;
+use crate::response_body::ResponseBody;
+use crate::selection::FilterSelection;
 use crate::table::affordable;
 
 /// All that a difference can be, in the order of the numbers in columns.
@@ -21,7 +21,7 @@ const MOST_BOXES: usize = 4000;
 /// A side of the comparison.
 pub(crate) struct Side<'a> {
     recording: &'a Recording,
-    choice: std::sync::Arc<Choice>,
+    selection: std::sync::Arc<FilterSelection>,
     scale: f64,
 }
 
@@ -30,8 +30,8 @@ impl<'a> Side<'a> {
         recording: &'a Recording,
         conditions: &[String],
         normalise: Normalise,
-    ) -> Result<Self, Refusal> {
-        let choice = recording.choose(conditions)?;
+    ) -> Result<Self, ApiError> {
+        let selection = recording.choose(conditions)?;
         let by = match normalise {
             Normalise::None => 1.0,
             Normalise::Duration => recording.profile().end.seconds(),
@@ -39,13 +39,13 @@ impl<'a> Side<'a> {
         };
         // Nothing divided by anything is nothing.
         let scale = if by > 0.0 { 1.0 / by } else { 0.0 };
-        Ok(Self { recording, choice, scale })
+        Ok(Self { recording, selection, scale })
     }
 
     fn ask(&self) -> calls::Side<'_> {
         let estimator = &self.recording.profile().estimator;
         calls::Side {
-            view: self.choice.view(&self.recording.entities),
+            view: self.selection.view(&self.recording.entities),
             bytes_per_sample: estimator.bytes_per_sample(),
             variance: estimator.variance_per_sample(),
             scale: self.scale,
@@ -54,12 +54,12 @@ impl<'a> Side<'a> {
 
     /// Everything on this side, scaled.
     fn total(&self) -> f64 {
-        let samples = self.choice.selected.sum.samples as f64;
+        let samples = self.selection.selected.sum.samples as f64;
         samples * self.recording.profile().estimator.bytes_per_sample() * self.scale
     }
 }
 
-pub(crate) fn compare(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
+pub(crate) fn compare(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
     match ask.view {
         Shape::Table => table(a, b, ask),
         Shape::Flame => flame(a, b, ask),
@@ -75,7 +75,7 @@ fn side<'a>(a: &'a Side<'a>, b: &'a Side<'a>, change: &Change) -> (&'a Recording
     }
 }
 
-fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
+fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
     let key = |change: &Change| {
         let (recording, label) = side(a, b, change);
         recording.entities.label_key(label)
@@ -108,7 +108,7 @@ fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
         row
     };
     let column = |of: fn(&Change) -> f64| some.iter().map(of).collect::<Vec<f64>>();
-    Answer::new(json!({
+    ResponseBody::new(json!({
         "rows": some.iter().map(tell).collect::<Vec<_>>(),
         "count": count,
         "before": a.total(),
@@ -125,7 +125,7 @@ fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
     .with("blocks_after", column(|change| change.blocks_after))
 }
 
-fn flame(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
+fn flame(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
     let focus: Vec<&str> = ask.focus.iter().map(String::as_str).collect();
     let limits = limits(ask.cutoff, ask.limit.min(MOST_BOXES));
     let flame = calls::compare_flame(a.ask(), b.ask(), &focus, limits);
@@ -136,7 +136,7 @@ fn flame(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> Answer {
     let status = |status: &Status| {
         STATUSES.iter().position(|known| known == status).unwrap_or(STATUSES.len()) as u8
     };
-    Answer::new(json!({
+    ResponseBody::new(json!({
         "names": flame.names.iter().map(name).collect::<Vec<_>>(),
         "statuses": STATUSES,
         "before": a.total(),

@@ -4,14 +4,14 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLoc
 
 use memtrail_trace::{Anomalies, Error};
 
-use crate::answer::Answer;
-use crate::ask::{Ask, Compare};
+use crate::api_error::{ApiError, Status};
 use crate::compare::Side;
 use crate::describe::Description;
 use crate::heap::file::{SnapshotFacts, SnapshotFile};
-use crate::heap::{self, Done, Recordings as _, Shelf};
+use crate::heap::{self, Done, Recordings as _, SnapshotStore};
+use crate::query::{Compare, Query};
 use crate::recording::Recording;
-use crate::refusal::{Refusal, Status};
+use crate::response_body::ResponseBody;
 use crate::{about, compare, export, filters, flame, names, overview, table};
 
 /// A recording of an [`Engine`], numbered from 0 in the order of adding.
@@ -29,7 +29,7 @@ pub struct Setting {
 
 /// An answer's bytes, and how asking went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct Response {
     /// How it went.
     pub status: Status,
     /// The answer, or the error, as a [slab](crate::answer).
@@ -52,7 +52,7 @@ pub struct Engine {
     setting: Setting,
     recordings: RwLock<Vec<Arc<RwLock<Recording>>>>,
     /// Rung when there may be something to analyse; how often.
-    bell: (Mutex<u64>, Condvar),
+    changed: (Mutex<u64>, Condvar),
 }
 
 impl Engine {
@@ -93,9 +93,9 @@ impl Engine {
         facts: SnapshotFacts,
         file: Option<Arc<dyn SnapshotFile>>,
     ) -> bool {
-        let is_new = self.shelf(id.0).is_ok_and(|shelf| shelf.add(facts, file));
+        let is_new = self.snapshots(id.0).is_ok_and(|snapshots| snapshots.add(facts, file));
         if is_new {
-            self.ring();
+            self.notify();
         }
         is_new
     }
@@ -104,10 +104,10 @@ impl Engine {
     ///
     /// # Errors
     /// Why not.
-    pub fn may_take_snapshot(&self, id: RecordingId) -> Result<(), Refusal> {
+    pub fn may_take_snapshot(&self, id: RecordingId) -> Result<(), ApiError> {
         match self.look(id.0, Recording::why_no_snapshot)? {
             None => Ok(()),
-            Some(why) => Err(Refusal::bad(why)
+            Some(why) => Err(ApiError::bad(why)
                 .hint("snapshots are taken of programs that run under memtrail run")),
         }
     }
@@ -119,24 +119,26 @@ impl Engine {
         // What somebody waits for comes first, whichever recording it is of.
         [true, false].into_iter().find_map(|urgent| {
             (0..).zip(&recordings).find_map(|(id, recording)| {
-                let shelf = read(recording).shelf.clone();
-                shelf.work(urgent).map(|done| (RecordingId(id), done))
+                let snapshots = read(recording).snapshots.clone();
+                snapshots.work(urgent).map(|done| (RecordingId(id), done))
             })
         })
     }
 
     /// Waits until [`work`](Self::work) may have something to do that it had not when it was called
     /// with this count, and gives the count from then on.
-    pub fn wait_for_work(&self, count: u64) -> u64 {
-        let (rung, bell) = &self.bell;
-        let rung = rung.lock().unwrap_or_else(PoisonError::into_inner);
-        *bell.wait_while(rung, |rung| *rung == count).unwrap_or_else(PoisonError::into_inner)
+    pub fn wait_for_analysis(&self, count: u64) -> u64 {
+        let (revision, changed) = &self.changed;
+        let revision = revision.lock().unwrap_or_else(PoisonError::into_inner);
+        *changed
+            .wait_while(revision, |revision| *revision == count)
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ring(&self) {
-        let (rung, bell) = &self.bell;
-        *rung.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        bell.notify_all();
+    fn notify(&self) {
+        let (revision, changed) = &self.changed;
+        *revision.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        changed.notify_all();
     }
 
     fn push(&self, recording: Recording) -> RecordingId {
@@ -181,18 +183,20 @@ impl Engine {
     }
 
     /// Answers an ask, whatever it is.
-    pub fn ask(&self, ask: &[u8]) -> Reply {
-        match Ask::parse(ask).and_then(|ask| self.answer_or_work(&ask)) {
+    pub fn ask(&self, ask: &[u8]) -> Response {
+        match Query::parse(ask).and_then(|ask| self.answer_or_work(&ask)) {
             Ok(answer) if heap::is_analysing(&answer) => {
-                Reply { status: Status::Analysing, bytes: answer.encode() }
+                Response { status: Status::Analysing, bytes: answer.encode() }
             }
-            Ok(answer) => Reply { status: Status::Answered, bytes: answer.encode() },
-            Err(refusal) => Reply { status: refusal.status, bytes: refusal.answer().encode() },
+            Ok(answer) => Response { status: Status::Answered, bytes: answer.encode() },
+            Err(api_error) => {
+                Response { status: api_error.status, bytes: api_error.answer().encode() }
+            }
         }
     }
 
     /// In a page that was opened from disk nobody else works.
-    fn answer_or_work(&self, ask: &Ask) -> Result<Answer, Refusal> {
+    fn answer_or_work(&self, ask: &Query) -> Result<ResponseBody, ApiError> {
         loop {
             let answer = self.answer(ask)?;
             if !self.setting.offline || !heap::is_analysing(&answer) || self.work().is_none() {
@@ -205,48 +209,54 @@ impl Engine {
     ///
     /// # Errors
     /// If it makes no sense, or is about a recording that does not exist.
-    pub fn answer(&self, ask: &Ask) -> Result<Answer, Refusal> {
+    pub fn answer(&self, ask: &Query) -> Result<ResponseBody, ApiError> {
         if let Some(answer) = heap::answer(self, ask) {
-            self.ring();
+            self.notify();
             return answer;
         }
         match ask {
-            Ask::About(_) => self.about(),
-            Ask::Overview(ask) => self.of(ask.rec, |recording| overview::overview(recording, ask)),
-            Ask::Flame(ask) => self.of(ask.rec, |recording| flame::flame(recording, ask)),
-            Ask::Names(ask) => self.of(ask.rec, |recording| Ok(names::names(recording, ask))),
-            Ask::Table(ask) => self.of(ask.rec, |recording| table::table(recording, ask)),
-            Ask::Branches(ask) => self.of(ask.rec, |recording| table::branches(recording, ask)),
-            Ask::HotFragments(ask) => {
+            Query::About(_) => self.about(),
+            Query::Overview(ask) => {
+                self.of(ask.rec, |recording| overview::overview(recording, ask))
+            }
+            Query::Flame(ask) => self.of(ask.rec, |recording| flame::flame(recording, ask)),
+            Query::Names(ask) => self.of(ask.rec, |recording| Ok(names::names(recording, ask))),
+            Query::Table(ask) => self.of(ask.rec, |recording| table::table(recording, ask)),
+            Query::Branches(ask) => self.of(ask.rec, |recording| table::branches(recording, ask)),
+            Query::HotFragments(ask) => {
                 self.of(ask.rec, |recording| table::hot_fragments(recording, ask))
             }
-            Ask::Density(ask) => self.of(ask.rec, |recording| overview::density(recording, ask)),
-            Ask::Search(ask) => self.of(ask.rec, |recording| flame::search(recording, ask)),
-            Ask::Compare(ask) => self.compare(ask),
-            Ask::Presets(ask) => self.of(ask.rec, |recording| Ok(filters::presets(recording, ask))),
-            Ask::Complete(ask) => self.of(ask.rec, |recording| Ok(names::complete(recording, ask))),
-            Ask::Conditions(ask) => Ok(filters::conditions(ask)),
-            Ask::Export(ask) => self.of(ask.rec, |recording| export::export(recording, ask)),
+            Query::Density(ask) => self.of(ask.rec, |recording| overview::density(recording, ask)),
+            Query::Search(ask) => self.of(ask.rec, |recording| flame::search(recording, ask)),
+            Query::Compare(ask) => self.compare(ask),
+            Query::Presets(ask) => {
+                self.of(ask.rec, |recording| Ok(filters::presets(recording, ask)))
+            }
+            Query::Complete(ask) => {
+                self.of(ask.rec, |recording| Ok(names::complete(recording, ask)))
+            }
+            Query::Conditions(ask) => Ok(filters::conditions(ask)),
+            Query::Export(ask) => self.of(ask.rec, |recording| export::export(recording, ask)),
             // All others are about snapshots.
-            _ => Err(Refusal::bad("an ask that nobody answers")),
+            _ => Err(ApiError::bad("an ask that nobody answers")),
         }
     }
 
     fn of(
         &self,
         rec: u32,
-        answer: impl FnOnce(&Recording) -> Result<Answer, Refusal>,
-    ) -> Result<Answer, Refusal> {
+        answer: impl FnOnce(&Recording) -> Result<ResponseBody, ApiError>,
+    ) -> Result<ResponseBody, ApiError> {
         answer(&read(&*self.get(rec)?))
     }
 
-    fn about(&self) -> Result<Answer, Refusal> {
+    fn about(&self) -> Result<ResponseBody, ApiError> {
         let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner).clone();
         let each = recordings.iter().map(|recording| about::recording(&read(recording)));
         Ok(about::answer(self.setting, &each.collect::<Result<Vec<_>, _>>()?))
     }
 
-    fn compare(&self, ask: &Compare) -> Result<Answer, Refusal> {
+    fn compare(&self, ask: &Compare) -> Result<ResponseBody, ApiError> {
         let (first, second) = (self.get(ask.a.rec)?, self.get(ask.b.rec)?);
         // Both must not change meanwhile. They are locked in the order of their numbers, and one
         // that is compared with itself but once, so that nobody waits for somebody who waits.
@@ -260,21 +270,21 @@ impl Engine {
         Ok(compare::compare(&a, &b, ask))
     }
 
-    fn get(&self, rec: u32) -> Result<Arc<RwLock<Recording>>, Refusal> {
+    fn get(&self, rec: u32) -> Result<Arc<RwLock<Recording>>, ApiError> {
         let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner);
         recordings.get(rec as usize).cloned().ok_or_else(|| {
             let count = recordings.len();
-            Refusal::unknown(format_args!("no recording {rec}, there are {count}"))
+            ApiError::unknown(format_args!("no recording {rec}, there are {count}"))
         })
     }
 }
 
 impl heap::Recordings for Engine {
-    fn shelf(&self, rec: u32) -> Result<Arc<Shelf>, Refusal> {
-        Ok(read(&*self.get(rec)?).shelf.clone())
+    fn snapshots(&self, rec: u32) -> Result<Arc<SnapshotStore>, ApiError> {
+        Ok(read(&*self.get(rec)?).snapshots.clone())
     }
 
-    fn look<R>(&self, rec: u32, look: impl FnOnce(&Recording) -> R) -> Result<R, Refusal> {
+    fn look<R>(&self, rec: u32, look: impl FnOnce(&Recording) -> R) -> Result<R, ApiError> {
         Ok(look(&read(&*self.get(rec)?)))
     }
 }

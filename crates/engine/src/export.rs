@@ -5,36 +5,36 @@ use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscop
 use memtrail_profile::calls::{self, CallTree, Entities, Entity, Kind, Limits, Ways};
 use memtrail_trace::StackId;
 
-use crate::answer::Answer;
-use crate::ask::Export;
-use crate::choice::{Choice, canonical};
+use crate::api_error::ApiError;
 use crate::flame::keys;
+use crate::query::Export;
 use crate::recording::Recording;
-use crate::refusal::Refusal;
+use crate::response_body::ResponseBody;
+use crate::selection::{FilterSelection, canonical};
 use crate::units;
 
 /// Boxes of a picture at most, and the least share of the whole that one has.
 const PICTURE: Limits = Limits { cutoff: 1.0 / 4000.0, boxes: 20_000 };
 
-pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refusal> {
+pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<ResponseBody, ApiError> {
     let Some(format) = Format::named(&ask.format) else {
         let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        return Err(Refusal::bad(format_args!("no format {:?}", ask.format))
+        return Err(ApiError::bad(format_args!("no format {:?}", ask.format))
             .hint(format_args!("formats are {}", known.join(", "))));
     };
-    let choice = recording.choose(&ask.filter)?;
+    let selection = recording.choose(&ask.filter)?;
     let focus = keys(&recording.entities, &ask.focus);
     let mut least = 0.0;
     let bytes = match (format, &focus) {
-        (Format::Svg, focus) => picture(recording, &choice, focus.as_deref(), ask),
+        (Format::Svg, focus) => picture(recording, &selection, focus.as_deref(), ask),
         (_, focus) => {
-            let kept = focus.as_ref().map(|focus| Within::new(&choice.tree, focus));
+            let kept = focus.as_ref().map(|focus| Within::new(&selection.tree, focus));
             let keep = |stack: StackId| kept.as_ref().is_some_and(|kept| kept.holds(stack));
             let (title, conditions) = (recording.program(), canonical(&ask.filter));
             let selection = Selection::new(
                 format,
                 recording.profile(),
-                &choice.filter,
+                &selection.filter,
                 keep,
                 title,
                 conditions,
@@ -57,7 +57,7 @@ pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<Answer, Refu
         // Paths that carry fewer bytes are told as their callers'.
         "least_bytes": least,
     });
-    Ok(Answer::new(fields).with("bytes", bytes))
+    Ok(ResponseBody::new(fields).with("bytes", bytes))
 }
 
 /// A program's name without its folder and what file names should not have.
@@ -108,17 +108,17 @@ fn matches(tree: &CallTree, node: u32, focus: &[Entity]) -> bool {
 
 fn picture(
     recording: &Recording,
-    choice: &Choice,
+    selection: &FilterSelection,
     focus: Option<&[Entity]>,
     ask: &Export,
 ) -> Vec<u8> {
     let entities = &recording.entities;
     let flame = focus
-        .map(|focus| calls::flame(choice.view(entities), focus, Ways::Callees, PICTURE))
+        .map(|focus| calls::flame(selection.view(entities), focus, Ways::Callees, PICTURE))
         .unwrap_or_default();
     let caveats = recording.caveats().of_allocation();
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let all = choice.selected.sum.samples.max(1) as f64;
+    let all = selection.selected.sum.samples.max(1) as f64;
     let boxes = flame.down.parent.iter().zip(&flame.down.entity).zip(&flame.down.cell);
     let boxes = boxes.map(|((&parent, &entity), cell)| svg::Box {
         parent: parent as usize,

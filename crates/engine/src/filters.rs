@@ -6,12 +6,12 @@ use memtrail_profile::presets;
 use memtrail_profile::presets::Preset;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::ask::{Conditions, Presets};
 use crate::overview::elapsed;
+use crate::query::{Conditions, Presets};
 use crate::recording::Recording;
+use crate::response_body::ResponseBody;
 
-pub(crate) fn presets(recording: &Recording, ask: &Presets) -> Answer {
+pub(crate) fn presets(recording: &Recording, ask: &Presets) -> ResponseBody {
     let end = recording.profile().end;
     let within = |time| elapsed(time).min(end);
     let between = ask.from.zip(ask.to).map(|(from, to)| (within(from), within(to)));
@@ -24,11 +24,11 @@ pub(crate) fn presets(recording: &Recording, ask: &Presets) -> Answer {
         })
     };
     let presets = presets::presets(recording.profile(), between);
-    Answer::new(json!({ "presets": presets.iter().map(tell).collect::<Vec<_>>() }))
+    ResponseBody::new(json!({ "presets": presets.iter().map(tell).collect::<Vec<_>>() }))
 }
 
 /// Each condition as it is written and said, or what is wrong with it.
-pub(crate) fn conditions(ask: &Conditions) -> Answer {
+pub(crate) fn conditions(ask: &Conditions) -> ResponseBody {
     let tell = |text: &String| -> Value {
         match text.parse::<Condition>() {
             Ok(condition) => json!({
@@ -42,5 +42,5 @@ pub(crate) fn conditions(ask: &Conditions) -> Answer {
         }
     };
     let conditions: Vec<Value> = ask.texts.iter().take(Filter::MOST).map(tell).collect();
-    Answer::new(json!({ "conditions": conditions }))
+    ResponseBody::new(json!({ "conditions": conditions }))
 }

@@ -4,10 +4,10 @@
 use memtrail_profile::calls::{self, Boxes, Entities, Entity, Limits, Pattern};
 use serde_json::json;
 
-use crate::answer::Answer;
-use crate::ask::{Direction, Flame, Search};
+use crate::api_error::ApiError;
+use crate::query::{Direction, Flame, Search};
 use crate::recording::Recording;
-use crate::refusal::Refusal;
+use crate::response_body::ResponseBody;
 
 /// Boxes in all at most: more than that would take longer to send than to ask for more detail
 /// where it is looked at.
@@ -17,20 +17,20 @@ const MOST_MATCHES: usize = 20_000;
 /// Bytes of a text to look for.
 const LONGEST_TEXT: usize = 1 << 12;
 
-pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<Answer, Refusal> {
-    let choice = recording.choose(&ask.filter)?;
+pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&ask.filter)?;
     let ways = if ask.direction == Direction::Both { 2 } else { 1 };
     let limits = limits(ask.cutoff, ask.limit.min(MOST_BOXES) / ways);
     let bytes = recording.profile().estimator.bytes_per_sample();
     let focus = keys(&recording.entities, &ask.focus);
     // What does not occur has no boxes.
     let flame = focus.map(|focus| {
-        let view = choice.view(&recording.entities);
+        let view = selection.view(&recording.entities);
         calls::flame(view, &focus, ask.direction.into(), limits)
     });
     let flame = flame.unwrap_or_default();
-    let mut answer = Answer::new(json!({
-        "total": choice.selected.sum.samples as f64 * bytes,
+    let mut answer = ResponseBody::new(json!({
+        "total": selection.selected.sum.samples as f64 * bytes,
         "focus_bytes": flame.focus.samples as f64 * bytes,
     }));
     if ask.direction != Direction::Callers {
@@ -53,7 +53,7 @@ pub(crate) fn keys(entities: &Entities, keys: &[String]) -> Option<Vec<Entity>> 
     keys.iter().map(|key| entities.find(key)).collect()
 }
 
-fn columns(answer: Answer, side: &str, boxes: &Boxes, bytes: f64) -> Answer {
+fn columns(answer: ResponseBody, side: &str, boxes: &Boxes, bytes: f64) -> ResponseBody {
     let column = |name: &str| format!("{side}_{name}");
     let cells = boxes.cell.iter();
     let blocks: Vec<f32> = cells.clone().map(|cell| cell.blocks as f32).collect();
@@ -68,26 +68,26 @@ fn columns(answer: Answer, side: &str, boxes: &Boxes, bytes: f64) -> Answer {
         .with(&column("more"), boxes.more.iter().map(|&more| u8::from(more)).collect::<Vec<u8>>())
 }
 
-pub(crate) fn search(recording: &Recording, ask: &Search) -> Result<Answer, Refusal> {
+pub(crate) fn search(recording: &Recording, ask: &Search) -> Result<ResponseBody, ApiError> {
     if ask.text.len() > LONGEST_TEXT {
-        return Err(Refusal::bad(format_args!("a text of {} bytes to look for", ask.text.len())));
+        return Err(ApiError::bad(format_args!("a text of {} bytes to look for", ask.text.len())));
     }
     let pattern = if ask.regex {
         Pattern::regex(&ask.text)
-            .map_err(|error| Refusal::bad(format_args!("no regular expression: {error}")))?
+            .map_err(|error| ApiError::bad(format_args!("no regular expression: {error}")))?
     } else {
         Pattern::text(&ask.text)
     };
-    let choice = recording.choose(&ask.filter)?;
+    let selection = recording.choose(&ask.filter)?;
     let focus = keys(&recording.entities, &ask.focus);
-    let view = choice.view(&recording.entities);
+    let view = selection.view(&recording.entities);
     let found = focus.map(|focus| calls::search(view, &pattern, &focus)).unwrap_or_default();
     let samples = |samples: u64| samples as f64;
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let all = choice.selected.sum.samples;
+    let all = selection.selected.sum.samples;
     let mut entities: Vec<u32> = found.entities.iter().map(|entity| entity.0).collect();
     entities.truncate(MOST_MATCHES);
-    Ok(Answer::new(json!({
+    Ok(ResponseBody::new(json!({
         "bytes": samples(found.cell.samples) * bytes,
         "share": if all == 0 { 0.0 } else { samples(found.cell.samples) / samples(all) },
         "focus_bytes": samples(found.of.samples) * bytes,

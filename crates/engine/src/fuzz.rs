@@ -7,11 +7,11 @@ use memtrail_heap::RootKind;
 use memtrail_heap::model::{Heap, Value};
 use memtrail_heap::read::Strength;
 
-use crate::answer::Answer;
+use crate::api_error::Status;
 use crate::describe::Description;
 use crate::engine::{Engine, Setting};
 use crate::heap::file::{InMemory, SnapshotFacts};
-use crate::refusal::Status;
+use crate::response_body::ResponseBody;
 
 /// A recording with a heap snapshot to ask about.
 ///
@@ -43,7 +43,7 @@ fn snapshot() -> Vec<u8> {
 /// If the engine is wrong.
 pub fn ask(engine: &Engine, ask: &[u8]) {
     let reply = engine.ask(ask);
-    let answer = Answer::decode(&reply.bytes).expect("a slab");
+    let answer = ResponseBody::decode(&reply.bytes).expect("a slab");
     let is_error = answer.header().contains_key("error");
     let answered = matches!(reply.status, Status::Answered | Status::Analysing);
     assert_eq!(is_error, !answered);
@@ -54,8 +54,8 @@ pub fn ask(engine: &Engine, ask: &[u8]) {
 /// # Panics
 /// If the reader is wrong.
 pub fn answer(bytes: &[u8]) {
-    if let Ok(answer) = Answer::decode(bytes) {
-        let again = Answer::decode(&answer.encode()).expect("its own bytes");
+    if let Ok(answer) = ResponseBody::decode(bytes) {
+        let again = ResponseBody::decode(&answer.encode()).expect("its own bytes");
         assert_eq!(again.header(), answer.header());
         assert_eq!(again.columns().count(), answer.columns().count());
     }

@@ -10,9 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
-pub mod answer;
-pub mod ask;
-mod choice;
+mod api_error;
 mod compare;
 pub mod describe;
 mod engine;
@@ -24,15 +22,17 @@ pub mod fuzz;
 mod heap;
 mod names;
 mod overview;
+pub mod query;
 mod recording;
-mod refusal;
+pub mod response_body;
+mod selection;
 mod sums;
 mod table;
 mod units;
 
-pub use answer::Answer;
+pub use api_error::{ApiError, Status};
 pub use describe::{Description, ThreadList};
-pub use engine::{Engine, Grown, RecordingId, Reply, Setting};
+pub use engine::{Engine, Grown, RecordingId, Response, Setting};
 pub use heap::file::{Bytes, InMemory, SnapshotFacts, SnapshotFile, Source};
 pub use heap::{Done, summary};
-pub use refusal::{Refusal, Status};
+pub use response_body::ResponseBody;

@@ -5,9 +5,9 @@ use memtrail_profile::calls::{Entities, Entity, Kind, Label};
 use memtrail_profile::threads::Threads;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::ask::{Complete, Named, Names};
+use crate::query::{Complete, Named, Names};
 use crate::recording::Recording;
+use crate::response_body::ResponseBody;
 
 /// Entities at most.
 const MOST_NAMES: usize = 10_000;
@@ -56,7 +56,7 @@ pub(crate) fn shown(name: &str) -> String {
     }
 }
 
-pub(crate) fn names(recording: &Recording, ask: &Names) -> Answer {
+pub(crate) fn names(recording: &Recording, ask: &Names) -> ResponseBody {
     let entities = &recording.entities;
     let mut budget = Budget::new();
     let name = |&id: &u32| -> Value {
@@ -79,7 +79,7 @@ pub(crate) fn names(recording: &Recording, ask: &Names) -> Answer {
         if budget.take(100 + entities.key(entity).len()) { value } else { Value::Null }
     };
     let names: Vec<Value> = ask.entities.iter().take(MOST_NAMES).map(name).collect();
-    Answer::new(json!({ "names": names }))
+    ResponseBody::new(json!({ "names": names }))
 }
 
 fn module(entities: &Entities, entity: Entity) -> Option<String> {
@@ -121,7 +121,7 @@ pub(crate) fn row(entities: &Entities, label: Label) -> Value {
 }
 
 /// Names that have a text, in any case: those that begin with it first, then the shorter ones.
-pub(crate) fn complete(recording: &Recording, ask: &Complete) -> Answer {
+pub(crate) fn complete(recording: &Recording, ask: &Complete) -> ResponseBody {
     let entities = &recording.entities;
     let text = ask.text.to_lowercase();
     let mut found: Vec<(bool, usize, &str)> = Vec::new();
@@ -152,7 +152,7 @@ pub(crate) fn complete(recording: &Recording, ask: &Complete) -> Answer {
         .filter(|name| budget.take(name.len()))
         .take(ask.limit.min(MOST_CHOICES))
         .collect();
-    Answer::new(json!({ "values": values }))
+    ResponseBody::new(json!({ "values": values }))
 }
 
 /// Where a name has a text that is in lower case.

@@ -4,32 +4,32 @@
 use memtrail_profile::time::Elapsed;
 use serde_json::json;
 
-use crate::answer::Answer;
-use crate::ask::{Density, Overview};
+use crate::api_error::ApiError;
+use crate::query::{Density, Overview};
 use crate::recording::Recording;
-use crate::refusal::Refusal;
+use crate::response_body::ResponseBody;
 use crate::sums::Sums;
 
 /// Points of a curve at most: what the widest screens have.
 const MOST_POINTS: usize = 2048;
 
-pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Answer, Refusal> {
-    let choice = recording.choose(&ask.filter)?;
+pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&ask.filter)?;
     let profile = recording.profile();
     let live_series = &profile.live_series;
     let from = ask.from.map_or(Elapsed(0), elapsed);
     let to = ask.to.map_or(profile.end, elapsed);
     let points = live_series.between(from, to, ask.points.clamp(1, MOST_POINTS));
-    let selected = live_series.at(&choice.selected.live_series, &points);
+    let selected = live_series.at(&selection.selected.live_series, &points);
     let bytes = |samples: u64| profile.estimator.bytes_of(samples).value as f32;
     let column = |samples: fn(&memtrail_profile::timeline::Point) -> u64| -> Vec<f32> {
         points.iter().map(|point| bytes(samples(point))).collect()
     };
     let fields = json!({
         "total": recording.whole()?.sums,
-        "chosen": Sums::new(profile, &choice),
+        "chosen": Sums::new(profile, &selection),
     });
-    Ok(Answer::new(fields)
+    Ok(ResponseBody::new(fields)
         .with("time", points.iter().map(|point| point.time.seconds()).collect::<Vec<f64>>())
         .with("minor", column(|point| point.minor))
         .with("major", column(|point| point.major))
@@ -44,9 +44,9 @@ pub(crate) fn elapsed(seconds: f64) -> Elapsed {
     Elapsed((seconds * 1e6).round() as u64)
 }
 
-pub(crate) fn density(recording: &Recording, ask: &Density) -> Result<Answer, Refusal> {
-    let choice = recording.choose(&ask.filter)?;
-    let density = &choice.selected.density;
+pub(crate) fn density(recording: &Recording, ask: &Density) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&ask.filter)?;
+    let density = &selection.selected.density;
     let seconds = |times: &[Elapsed]| times.iter().map(|time| time.seconds()).collect::<Vec<_>>();
     let bytes = |samples: &[u64]| -> Vec<f32> {
         let of = |&samples| recording.profile().estimator.bytes_of(samples).value as f32;
@@ -56,7 +56,7 @@ pub(crate) fn density(recording: &Recording, ask: &Density) -> Result<Answer, Re
         "times": seconds(&density.times),
         "lifetimes": seconds(&density.lifetimes),
     });
-    Ok(Answer::new(fields)
+    Ok(ResponseBody::new(fields)
         .with("bytes", bytes(&density.samples))
         .with("never", bytes(&density.never)))
 }

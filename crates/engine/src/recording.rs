@@ -7,10 +7,10 @@ use memtrail_profile::growing::GrowingProfile;
 use memtrail_profile::{Caveats, Profile, ProfileBuilder};
 use memtrail_trace::{Anomalies, Error, SampleRate, Timestamp, TraceInfo};
 
-use crate::choice::{Choice, Choices};
+use crate::api_error::ApiError;
 use crate::describe::{Description, State};
-use crate::heap::Shelf;
-use crate::refusal::Refusal;
+use crate::heap::SnapshotStore;
+use crate::selection::{FilterSelection, Selections};
 
 /// A recording that has been read, as far as it is there.
 #[derive(Debug)]
@@ -20,9 +20,9 @@ pub(crate) struct Recording {
     pub(crate) entities: Entities,
     /// Bytes of the trace.
     pub(crate) bytes: u64,
-    choices: Choices,
+    selections: Selections,
     whole: OnceLock<Whole>,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) snapshots: Arc<SnapshotStore>,
 }
 
 #[derive(Debug)]
@@ -94,8 +94,9 @@ impl Recording {
 
     fn new(source: Source, description: Description, bytes: u64) -> Self {
         let entities = Entities::new(source.profile());
-        let (choices, whole, shelf) = (Choices::default(), OnceLock::new(), Arc::default());
-        Self { description, source, entities, bytes, choices, whole, shelf }
+        let (selections, whole, snapshots) =
+            (Selections::default(), OnceLock::new(), Arc::default());
+        Self { description, source, entities, bytes, selections, whole, snapshots }
     }
 
     pub(crate) fn profile(&self) -> &Profile {
@@ -142,18 +143,18 @@ impl Recording {
 
     fn renew(&mut self) {
         self.bytes = self.offset();
-        let Self { source, entities, choices, whole, .. } = self;
+        let Self { source, entities, selections, whole, .. } = self;
         entities.grow(source.profile());
-        *choices = Choices::default();
+        *selections = Selections::default();
         *whole = OnceLock::new();
     }
 
     /// What some conditions keep of it.
-    pub(crate) fn choose(&self, conditions: &[String]) -> Result<Arc<Choice>, Refusal> {
-        self.choices.get(self.profile(), &self.entities, conditions)
+    pub(crate) fn choose(&self, conditions: &[String]) -> Result<Arc<FilterSelection>, ApiError> {
+        self.selections.get(self.profile(), &self.entities, conditions)
     }
 
-    pub(crate) fn whole(&self) -> Result<Whole, Refusal> {
+    pub(crate) fn whole(&self) -> Result<Whole, ApiError> {
         if let Some(whole) = self.whole.get() {
             return Ok(*whole);
         }

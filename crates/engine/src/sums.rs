@@ -4,7 +4,7 @@ use memtrail_profile::Profile;
 use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
 
-use crate::choice::Choice;
+use crate::selection::FilterSelection;
 
 /// How much a filter keeps in all. Bytes, seconds.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -26,9 +26,9 @@ pub(crate) struct Peak {
 }
 
 impl Sums {
-    pub(crate) fn new(profile: &Profile, choice: &Choice) -> Self {
-        let (selected, estimator) = (&choice.selected, &profile.estimator);
-        let peak = choice.peak(profile);
+    pub(crate) fn new(profile: &Profile, selection: &FilterSelection) -> Self {
+        let (selected, estimator) = (&selection.selected, &profile.estimator);
+        let peak = selection.peak(profile);
         let samples = selected.sum.samples;
         Self {
             allocated: estimator.bytes(&selected.sum),

@@ -4,12 +4,12 @@
 use memtrail_profile::calls::{self, Column, Label, Line, Pattern, SIGNIFICANCE, Suspect};
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::ask::{Branches, HotFragments, Table};
-use crate::choice::Choice;
+use crate::api_error::ApiError;
 use crate::names::{Budget, row};
+use crate::query::{Branches, HotFragments, Table};
 use crate::recording::Recording;
-use crate::refusal::Refusal;
+use crate::response_body::ResponseBody;
+use crate::selection::FilterSelection;
 
 /// Rows at most.
 const MOST_ROWS: usize = 10_000;
@@ -18,10 +18,10 @@ const MOST_SHOWN: usize = 1000;
 /// Elements of a suspicious path that are told; the innermost ones of longer paths.
 const LONGEST_PATH: usize = 200;
 
-pub(crate) fn table(recording: &Recording, ask: &Table) -> Result<Answer, Refusal> {
-    let choice = recording.choose(&ask.filter)?;
+pub(crate) fn table(recording: &Recording, ask: &Table) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&ask.filter)?;
     let entities = &recording.entities;
-    let mut lines = calls::table(choice.view(entities), ask.by.into());
+    let mut lines = calls::table(selection.view(entities), ask.by.into());
     if !ask.find.is_empty() {
         let pattern = Pattern::text(&ask.find);
         lines.retain(|line| pattern.matches(entities.label_key(line.label)));
@@ -29,29 +29,34 @@ pub(crate) fn table(recording: &Recording, ask: &Table) -> Result<Answer, Refusa
     calls::sort(&mut lines, entities, ask.sort.into(), ask.descending);
     let from = ask.offset.min(lines.len());
     let shown = &lines[from..];
-    Ok(rows(recording, &choice, &shown[..shown.len().min(ask.limit)], lines.len()))
+    Ok(rows(recording, &selection, &shown[..shown.len().min(ask.limit)], lines.len()))
 }
 
-pub(crate) fn branches(recording: &Recording, ask: &Branches) -> Result<Answer, Refusal> {
-    let choice = recording.choose(&ask.filter)?;
+pub(crate) fn branches(recording: &Recording, ask: &Branches) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&ask.filter)?;
     let entities = &recording.entities;
     let by = ask.by.into();
     let path: Option<Vec<Label>> =
         ask.path.iter().map(|key| entities.find_label(by, key)).collect();
     let mut lines = match path {
-        Some(path) => calls::branches(choice.view(entities), by, &path, ask.direction.into()),
+        Some(path) => calls::branches(selection.view(entities), by, &path, ask.direction.into()),
         None => Vec::new(),
     };
     calls::sort(&mut lines, entities, Column::Total, true);
-    Ok(rows(recording, &choice, &lines[..lines.len().min(ask.limit)], lines.len()))
+    Ok(rows(recording, &selection, &lines[..lines.len().min(ask.limit)], lines.len()))
 }
 
 /// Some of `count` rows.
-fn rows(recording: &Recording, choice: &Choice, lines: &[Line], count: usize) -> Answer {
+fn rows(
+    recording: &Recording,
+    selection: &FilterSelection,
+    lines: &[Line],
+    count: usize,
+) -> ResponseBody {
     let entities = &recording.entities;
     let lines = affordable(lines, |line| entities.label_key(line.label).len());
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let all = choice.selected.sum.samples.max(1) as f64;
+    let all = selection.selected.sum.samples.max(1) as f64;
     let wide = |of: fn(&Line) -> u64| -> Vec<f64> {
         lines.iter().map(|line| of(line) as f64 * bytes).collect()
     };
@@ -59,7 +64,7 @@ fn rows(recording: &Recording, choice: &Choice, lines: &[Line], count: usize) ->
         lines.iter().map(|line| of(line) as f32).collect()
     };
     let rows: Vec<Value> = lines.iter().map(|line| row(entities, line.label)).collect();
-    Answer::new(json!({ "rows": rows, "count": count }))
+    ResponseBody::new(json!({ "rows": rows, "count": count }))
         .with("total", wide(|line| line.total.samples))
         .with("self", wide(|line| line.own.samples))
         .with("live", wide(|line| line.total.live))
@@ -76,12 +81,15 @@ pub(crate) fn affordable<T>(rows: &[T], key: impl Fn(&T) -> usize) -> &[T] {
     &rows[..rows.iter().take(MOST_ROWS).take_while(fits).count()]
 }
 
-pub(crate) fn hot_fragments(recording: &Recording, ask: &HotFragments) -> Result<Answer, Refusal> {
-    let choice = recording.choose(&ask.filter)?;
+pub(crate) fn hot_fragments(
+    recording: &Recording,
+    ask: &HotFragments,
+) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&ask.filter)?;
     let entities = &recording.entities;
-    let hot_fragments = calls::hot_fragments(choice.view(entities), SIGNIFICANCE);
+    let hot_fragments = calls::hot_fragments(selection.view(entities), SIGNIFICANCE);
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let all = choice.selected.sum.samples.max(1) as f64;
+    let all = selection.selected.sum.samples.max(1) as f64;
     let list = |hot_fragments: &[Suspect], mut budget: Budget| -> Vec<Value> {
         let tell = |suspect: &Suspect| {
             let cut = suspect.path.len().saturating_sub(LONGEST_PATH);
@@ -101,7 +109,7 @@ pub(crate) fn hot_fragments(recording: &Recording, ask: &HotFragments) -> Result
         };
         hot_fragments.iter().map_while(tell).collect()
     };
-    Ok(Answer::new(json!({
+    Ok(ResponseBody::new(json!({
         "functions": list(&hot_fragments.functions, Budget::small()),
         "function_count": hot_fragments.functions.len(),
         "paths": list(&hot_fragments.paths, Budget::new()),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use memtrail_engine::describe::State;
-use memtrail_engine::{Description, Engine, RecordingId, Refusal, SnapshotFacts};
+use memtrail_engine::{ApiError, Description, Engine, RecordingId, SnapshotFacts};
 use memtrail_map::MappedFile;
 use memtrail_recording::{FileState, Recording};
 
@@ -87,9 +87,9 @@ pub(crate) fn no_trace(path: &Path, error: &memtrail_trace::Error) -> Failure {
 }
 
 /// An ask that the command line made wrong: a condition, mostly.
-pub(crate) fn refused(refusal: &Refusal) -> Failure {
-    let failure = Failure::new(Kind::Usage, refusal);
-    match &refusal.hint {
+pub(crate) fn refused(api_error: &ApiError) -> Failure {
+    let failure = Failure::new(Kind::Usage, api_error);
+    match &api_error.hint {
         Some(hint) => failure.hint(hint),
         None => failure,
     }

@@ -11,13 +11,13 @@
 pub mod assets;
 mod bind;
 mod connections;
+mod events;
 mod guard;
-mod news;
 mod routes;
 mod serve;
-mod taking;
 mod token;
+mod trigger;
 
-pub use news::News;
+pub use events::RecordingEvents;
 pub use serve::{Error, Options, Server};
-pub use taking::Taker;
+pub use trigger::SnapshotTrigger;

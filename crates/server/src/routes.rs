@@ -21,9 +21,9 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
 use crate::assets::SERVED;
+use crate::events::RecordingEvents;
 use crate::guard::{self, Guard};
-use crate::news::News;
-use crate::taking::{self, Taker};
+use crate::trigger::{self, SnapshotTrigger};
 
 /// Bytes of an ask; the longest that a page sends are lists of some thousand ids.
 const LONGEST_ASK: usize = 1 << 18;
@@ -34,8 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) engine: Arc<Engine>,
-    pub(crate) news: News,
-    pub(crate) taker: Option<Arc<dyn Taker>>,
+    pub(crate) recording_events: RecordingEvents,
+    pub(crate) trigger: Option<Arc<dyn SnapshotTrigger>>,
     /// Asks that are worked on at a time.
     pub(crate) lanes: Arc<Semaphore>,
 }
@@ -44,7 +44,7 @@ pub(crate) fn router(shared: Shared, guard: Arc<Guard>) -> Router {
     let mut routes = Router::new()
         .route("/{token}", get(to_folder))
         .route("/{token}/api/ask", post(ask))
-        .route("/{token}/api/snapshot", post(taking::take))
+        .route("/{token}/api/snapshot", post(trigger::take))
         .route("/{token}/api/events", get(events));
     for asset in &SERVED {
         let file = || async { ([(header::CONTENT_TYPE, asset.media_type)], asset.content) };
@@ -71,7 +71,7 @@ async fn ask(State(shared): State<Shared>, request: Request) -> Response {
     };
     let until = Instant::now() + PATIENCE;
     let reply = loop {
-        let mut changes = shared.news.changes();
+        let mut changes = shared.recording_events.changes();
         // A page that no longer waits drops this future, and its ask is never worked on.
         let Ok(lane) = shared.lanes.clone().acquire_owned().await else { return ended() };
         let (engine, asked) = (Arc::clone(&shared.engine), ask.clone());
@@ -102,6 +102,6 @@ fn ended() -> Response {
 /// A version that is none is as if there were none: the page hears of all.
 async fn events(State(shared): State<Shared>, uri: Uri) -> Response {
     let since = uri.query().and_then(|query| query.strip_prefix("since=")?.parse().ok());
-    let news = shared.news.since(since).to_string();
-    ([(header::CONTENT_TYPE, "application/json")], news).into_response()
+    let recording_events = shared.recording_events.since(since).to_string();
+    ([(header::CONTENT_TYPE, "application/json")], recording_events).into_response()
 }

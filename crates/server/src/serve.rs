@@ -10,10 +10,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
+use crate::events::RecordingEvents;
 use crate::guard::Guard;
-use crate::news::News;
-use crate::taking::Taker;
 use crate::token::Token;
+use crate::trigger::SnapshotTrigger;
 use crate::{bind, connections, routes};
 
 /// How long answers under way may take when the server ends.
@@ -29,7 +29,7 @@ pub struct Options {
     /// Names by which the page may be called besides `localhost` and addresses.
     pub names: Vec<String>,
     /// Who asks running programs for heap snapshots, if anybody can.
-    pub taker: Option<Arc<dyn Taker>>,
+    pub trigger: Option<Arc<dyn SnapshotTrigger>>,
 }
 
 impl Default for Options {
@@ -38,7 +38,7 @@ impl Default for Options {
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: None,
             names: Vec::new(),
-            taker: None,
+            trigger: None,
         }
     }
 }
@@ -78,7 +78,11 @@ impl Server {
     ///
     /// # Errors
     /// If the port cannot be had, mostly.
-    pub fn start(engine: Arc<Engine>, news: News, options: &Options) -> Result<Self, Error> {
+    pub fn start(
+        engine: Arc<Engine>,
+        recording_events: RecordingEvents,
+        options: &Options,
+    ) -> Result<Self, Error> {
         let listener = bind::listen(options.address, options.port).map_err(|source| {
             let port = options.port.unwrap_or(bind::FIRST);
             Error::Listen { address: SocketAddr::new(options.address, port), source }
@@ -94,8 +98,8 @@ impl Server {
         let lanes = std::thread::available_parallelism().map_or(2, usize::from);
         let shared = routes::Shared {
             engine,
-            news,
-            taker: options.taker.clone(),
+            recording_events,
+            trigger: options.trigger.clone(),
             lanes: Arc::new(Semaphore::new(lanes)),
         };
         let routes = routes::router(shared, guard);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memtrail_engine::{
-    Description, Engine, InMemory, RecordingId, Refusal, Setting, SnapshotFacts, SnapshotFile,
+    ApiError, Description, Engine, InMemory, RecordingId, Setting, SnapshotFacts, SnapshotFile,
 };
 
 /// The engine of one page.
@@ -24,18 +24,18 @@ impl Page {
     /// Reads a trace with its description, which is JSON. Whether that worked; if not, the
     /// [`result`](Self::result) says why.
     pub fn add(&mut self, trace: &[u8], description: &[u8]) -> bool {
-        let refusal = match serde_json::from_slice::<Description>(description) {
-            Err(error) => Refusal::bad(format_args!("malformed description: {error}")),
+        let api_error = match serde_json::from_slice::<Description>(description) {
+            Err(error) => ApiError::bad(format_args!("malformed description: {error}")),
             Ok(description) if description.no_trace => {
                 self.engine.add_without_trace(description);
                 return true;
             }
             Ok(description) => match self.engine.add(trace, description, |_| {}) {
                 Ok(_) => return true,
-                Err(error) => Refusal::bad(error),
+                Err(error) => ApiError::bad(error),
             },
         };
-        self.result = refusal.answer().encode();
+        self.result = api_error.answer().encode();
         false
     }
 
@@ -45,8 +45,8 @@ impl Page {
         let facts = match serde_json::from_slice::<SnapshotFacts>(facts) {
             Ok(facts) => facts,
             Err(error) => {
-                let refusal = Refusal::bad(format_args!("malformed facts: {error}"));
-                self.result = refusal.answer().encode();
+                let api_error = ApiError::bad(format_args!("malformed facts: {error}"));
+                self.result = api_error.answer().encode();
                 return false;
             }
         };
@@ -70,7 +70,7 @@ impl Page {
 
 #[cfg(test)]
 mod tests {
-    use memtrail_engine::Answer;
+    use memtrail_engine::ResponseBody;
 
     use super::*;
 
@@ -80,7 +80,7 @@ mod tests {
     fn a_page_answers_as_a_server_does() {
         let mut page = Page::default();
         assert!(page.add(TRACE, br#"{"name":"cache"}"#));
-        let answer = Answer::decode(page.ask(br#"{"ask":"about"}"#)).unwrap();
+        let answer = ResponseBody::decode(page.ask(br#"{"ask":"about"}"#)).unwrap();
         assert_eq!(answer.header()["recordings"][0]["name"], "cache");
         assert_eq!(answer.header()["offline"], true);
     }
@@ -95,11 +95,11 @@ mod tests {
             (TRACE, b"\xff", "malformed description: "),
         ] {
             assert!(!page.add(trace, description));
-            let error = Answer::decode(page.result()).unwrap();
+            let error = ResponseBody::decode(page.result()).unwrap();
             let said = error.header()["error"]["message"].as_str().unwrap();
             assert!(said.starts_with(message) && !said.is_empty(), "{said}");
         }
-        let error = Answer::decode(page.ask(b"nonsense")).unwrap();
+        let error = ResponseBody::decode(page.ask(b"nonsense")).unwrap();
         assert!(error.header()["error"]["message"].is_string());
     }
 }

@@ -9,12 +9,12 @@ use memtrail_heap::graph::Node;
 use memtrail_heap::query::{Form, ShapeId};
 use serde_json::{Value, json};
 
+use super::loaded::LoadedSnapshot;
 use super::node::{self, Place};
-use super::opened::Opened;
-use crate::answer::Answer;
-use crate::ask::{HeapFlame, HeapTreemap};
+use crate::api_error::ApiError;
 use crate::names::Budget;
-use crate::refusal::Refusal;
+use crate::query::{HeapFlame, HeapTreemap};
+use crate::response_body::ResponseBody;
 
 /// Boxes at most.
 const MOST_BOXES: usize = 4000;
@@ -89,8 +89,11 @@ fn what(form: Form) -> &'static str {
     }
 }
 
-pub(super) fn treemap(opened: &Opened, ask: &HeapTreemap) -> Result<Answer, Refusal> {
-    let place = node::find(opened, &ask.node)?;
+pub(super) fn treemap(
+    loaded: &LoadedSnapshot,
+    ask: &HeapTreemap,
+) -> Result<ResponseBody, ApiError> {
+    let place = node::find(loaded, &ask.node)?;
     // Some of the boxes will be those of what is left out.
     let limit = ask.limit.min(MOST_BOXES) / 4 * 3;
     let pieces = pieces(&place, limit, ask.depth, |shape| place.shapes.get(shape).retained.0);
@@ -100,11 +103,11 @@ pub(super) fn treemap(opened: &Opened, ask: &HeapTreemap) -> Result<Answer, Refu
         let shape = place.shapes.get(piece.shape);
         let (form, node) = match (shape.form, shape.largest) {
             (Form::Kind(_), Some(block)) if shape.tops == 1 && shape.blocks == 1 => {
-                (Form::Block(block), node::text(opened, Node::Block(block)))
+                (Form::Block(block), node::text(loaded, Node::Block(block)))
             }
-            _ => (shape.form, node::shape_text(opened, &place, piece.shape)),
+            _ => (shape.form, node::shape_text(loaded, &place, piece.shape)),
         };
-        let (name, node) = names.of(&node::shape_name(opened, form), Some(&node));
+        let (name, node) = names.of(&node::shape_name(loaded, form), Some(&node));
         boxes.push(json!({
             "parent": piece.parent,
             "node": node,
@@ -130,32 +133,32 @@ pub(super) fn treemap(opened: &Opened, ask: &HeapTreemap) -> Result<Answer, Refu
         }));
     }
     if boxes.len() == 1 && !place.kinds.is_empty() {
-        boxes.extend(single(opened, &place, limit, &mut names));
+        boxes.extend(single(loaded, &place, limit, &mut names));
     }
-    let info = node::info(opened, place.node);
-    let way = node::way(opened, &place);
-    Ok(Answer::new(json!({ "node": info, "path": way, "boxes": boxes })))
+    let info = node::info(loaded, place.node);
+    let way = node::way(loaded, &place);
+    Ok(ResponseBody::new(json!({ "node": info, "path": way, "boxes": boxes })))
 }
 
 /// The blocks of a group that nothing else hangs from, as boxes inside its own.
-fn single(opened: &Opened, place: &Place, limit: usize, names: &mut Names) -> Vec<Value> {
-    let blocks = place.shapes.tops(opened.heap(), &opened.catalogue, place.shape);
-    let retained = |block: BlockIndex| opened.catalogue.retained(opened.heap(), block).bytes().0;
+fn single(loaded: &LoadedSnapshot, place: &Place, limit: usize, names: &mut Names) -> Vec<Value> {
+    let blocks = place.shapes.tops(loaded.heap(), &loaded.catalogue, place.shape);
+    let retained = |block: BlockIndex| loaded.catalogue.retained(loaded.heap(), block).bytes().0;
     let (told, left_out) = blocks.split_at(blocks.len().min(limit));
     let mut boxes: Vec<Value> = told
         .iter()
         .map(|block| {
             let node = Node::Block(*block);
-            let text = node::text(opened, node);
-            let (name, node) = names.of(&node::name(opened, node), Some(&text));
+            let text = node::text(loaded, node);
+            let (name, node) = names.of(&node::name(loaded, node), Some(&text));
             json!({
                 "parent": 0,
                 "node": node,
                 "name": name,
                 "what": "block",
                 "retained": retained(*block),
-                "own": opened.catalogue.size(*block).bytes(),
-                "retained_external": opened.heap().graph.external(*block),
+                "own": loaded.catalogue.size(*block).bytes(),
+                "retained_external": loaded.heap().graph.external(*block),
                 "blocks": 1,
                 "largest": block,
             })
@@ -177,14 +180,14 @@ fn single(opened: &Opened, place: &Place, limit: usize, names: &mut Names) -> Ve
     boxes
 }
 
-pub(super) fn flame(opened: &Opened, ask: &HeapFlame) -> Result<Answer, Refusal> {
-    let place = node::find(opened, &ask.node)?;
+pub(super) fn flame(loaded: &LoadedSnapshot, ask: &HeapFlame) -> Result<ResponseBody, ApiError> {
+    let place = node::find(loaded, &ask.node)?;
     let shapes = &place.shapes;
     let weights = match &ask.kind {
         None => None,
         Some(kind) => {
-            let kind = opened.catalogue.find(kind).ok_or_else(|| {
-                Refusal::bad(format_args!("nothing is a {kind:?}"))
+            let kind = loaded.catalogue.find(kind).ok_or_else(|| {
+                ApiError::bad(format_args!("nothing is a {kind:?}"))
                     .hint("the histogram has the names of kinds")
             })?;
             Some(shapes.leading_to(kind))
@@ -201,10 +204,10 @@ pub(super) fn flame(opened: &Opened, ask: &HeapFlame) -> Result<Answer, Refusal>
         .map(|piece| {
             let shape = shapes.get(piece.shape);
             let node = match shape.form {
-                Form::RootNode(root_node) => Some(node::text(opened, Node::RootNode(root_node))),
-                _ => shape.largest.map(|block| node::text(opened, Node::Block(block))),
+                Form::RootNode(root_node) => Some(node::text(loaded, Node::RootNode(root_node))),
+                _ => shape.largest.map(|block| node::text(loaded, Node::Block(block))),
             };
-            let (name, node) = names.of(&node::shape_name(opened, shape.form), node.as_deref());
+            let (name, node) = names.of(&node::shape_name(loaded, shape.form), node.as_deref());
             json!({
                 "parent": piece.parent,
                 "node": node,
@@ -217,7 +220,7 @@ pub(super) fn flame(opened: &Opened, ask: &HeapFlame) -> Result<Answer, Refusal>
         })
         .collect();
     let total = pieces.first().map_or(0, |piece| piece.words * 8);
-    let info = node::info(opened, place.node);
-    let way = node::way(opened, &place);
-    Ok(Answer::new(json!({ "node": info, "path": way, "total": total, "boxes": boxes })))
+    let info = node::info(loaded, place.node);
+    let way = node::way(loaded, &place);
+    Ok(ResponseBody::new(json!({ "node": info, "path": way, "total": total, "boxes": boxes })))
 }

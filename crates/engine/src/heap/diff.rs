@@ -7,15 +7,15 @@ use memtrail_heap::query::Summary;
 use serde_json::{Value, json};
 
 use super::rows::{Rows, share};
-use crate::answer::Answer;
 use crate::names::shown;
+use crate::response_body::ResponseBody;
 
 /// Two figures: before and after.
 type Pair = [u64; 2];
 
 /// Compares two snapshots, what changed most first. Shares are those of all that is alive in the one
 /// where that is more.
-pub(super) fn diff(before: &Summary, after: &Summary, limit: usize) -> Answer {
+pub(super) fn diff(before: &Summary, after: &Summary, limit: usize) -> ResponseBody {
     let all = before.bytes.0.max(after.bytes.0);
     let of_all = |[before, after]: Pair| share(before.abs_diff(after), all);
     let mut kinds: BTreeMap<&str, (Pair, Pair)> = BTreeMap::new();
@@ -39,7 +39,7 @@ pub(super) fn diff(before: &Summary, after: &Summary, limit: usize) -> Answer {
         (tell["bytes"], tell["share"]) = (json!(bytes), json!(of_all(bytes)));
         (bytes, name.len(), tell)
     });
-    Answer::new(json!({
+    ResponseBody::new(json!({
         "bytes": [before.bytes, after.bytes],
         "blocks": [before.blocks, after.blocks],
         "kinds": most_changed(kinds.collect(), limit),

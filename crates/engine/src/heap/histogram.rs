@@ -8,15 +8,18 @@ use memtrail_heap::query::{Duplicate, Row, ShapeId};
 use memtrail_profile::calls::Pattern;
 use serde_json::{Value, json};
 
+use super::loaded::LoadedSnapshot;
 use super::node::{self, Place};
-use super::opened::Opened;
 use super::rows::{Rows, share};
-use crate::answer::Answer;
-use crate::ask::{HeapHistogram, HeapStrings, KindSort, StringSort};
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
+use crate::query::{HeapHistogram, HeapStrings, KindSort, StringSort};
+use crate::response_body::ResponseBody;
 
-pub(super) fn histogram(opened: &Opened, ask: &HeapHistogram) -> Result<Answer, Refusal> {
-    let histogram = opened.histogram()?;
+pub(super) fn histogram(
+    loaded: &LoadedSnapshot,
+    ask: &HeapHistogram,
+) -> Result<ResponseBody, ApiError> {
+    let histogram = loaded.histogram()?;
     let pattern = (!ask.find.is_empty()).then(|| Pattern::text(&ask.find));
     let mut rows: Vec<&Row> = histogram
         .rows
@@ -39,7 +42,7 @@ pub(super) fn histogram(opened: &Opened, ask: &HeapHistogram) -> Result<Answer, 
     let told: Vec<Value> = told
         .iter()
         .map(|row| {
-            let most = opened.most_of(&row.kind);
+            let most = loaded.most_of(&row.kind);
             json!({
                 "kind": row.kind,
                 "blocks": row.blocks,
@@ -48,11 +51,11 @@ pub(super) fn histogram(opened: &Opened, ask: &HeapHistogram) -> Result<Answer, 
                 "external": row.external,
                 "retained": row.retained,
                 "example": most.map(|most| most.example),
-                "most": most.and_then(|most| most.shape).map(|shape| group(opened, shape)),
+                "most": most.and_then(|most| most.shape).map(|shape| group(loaded, shape)),
             })
         })
         .collect();
-    Ok(Answer::new(json!({
+    Ok(ResponseBody::new(json!({
         "rows": told,
         "count": count,
         "blocks": histogram.blocks,
@@ -64,20 +67,23 @@ pub(super) fn histogram(opened: &Opened, ask: &HeapHistogram) -> Result<Answer, 
 }
 
 /// The place where most of a kind is: what hangs there of it.
-fn group(opened: &Opened, shape: ShapeId) -> Value {
-    let shapes = opened.shapes.clone();
+fn group(loaded: &LoadedSnapshot, shape: ShapeId) -> Value {
+    let shapes = loaded.shapes.clone();
     let of_kind = *shapes.get(shape);
     let place = Place { shape, shapes, node: Node::RootNode(SUPER_ROOT), kinds: Vec::new() };
     json!({
-        "node": node::shape_text(opened, &place, shape),
+        "node": node::shape_text(loaded, &place, shape),
         "bytes": of_kind.own.bytes(),
         "blocks": of_kind.blocks,
     })
 }
 
-pub(super) fn strings(opened: &Opened, ask: &HeapStrings) -> Result<Answer, Refusal> {
-    let Some(strings) = opened.strings()? else {
-        return Ok(Answer::new(json!({ "strings": null, "rows": [], "count": 0 })));
+pub(super) fn strings(
+    loaded: &LoadedSnapshot,
+    ask: &HeapStrings,
+) -> Result<ResponseBody, ApiError> {
+    let Some(strings) = loaded.strings()? else {
+        return Ok(ResponseBody::new(json!({ "strings": null, "rows": [], "count": 0 })));
     };
     let pattern = (!ask.find.is_empty()).then(|| Pattern::text(&ask.find));
     let mut rows: Vec<&Duplicate> = strings
@@ -120,5 +126,5 @@ pub(super) fn strings(opened: &Opened, ask: &HeapStrings) -> Result<Answer, Refu
         "repeated": strings.repeated,
         "kept": strings.duplicates.len(),
     });
-    Ok(Answer::new(json!({ "strings": sums, "rows": told, "count": count })))
+    Ok(ResponseBody::new(json!({ "strings": sums, "rows": told, "count": count })))
 }

@@ -9,56 +9,56 @@ mod boxes;
 mod diff;
 pub(crate) mod file;
 mod histogram;
+mod loaded;
 mod node;
-mod opened;
 mod over_time;
 mod paths;
 mod roots;
 mod rows;
 mod samples;
-mod shelf;
+mod snapshot_store;
 mod tree;
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::answer::Answer;
-use crate::ask::{Ask, Evolution, HeapDiff, HeapGrowth};
+use crate::api_error::ApiError;
+use crate::query::{Evolution, HeapDiff, HeapGrowth, Query};
 use crate::recording::Recording;
-use crate::refusal::Refusal;
-use opened::Opened;
-pub use opened::summary;
-pub use shelf::Done;
-pub(crate) use shelf::Shelf;
-use shelf::{Known, Wanted};
+use crate::response_body::ResponseBody;
+use loaded::LoadedSnapshot;
+pub use loaded::summary;
+pub use snapshot_store::Done;
+pub(crate) use snapshot_store::SnapshotStore;
+use snapshot_store::{Known, Wanted};
 
 /// What every answer is that has to wait for an analysis.
 const ANALYSING: &str = "analysing";
 
 /// Whether an answer says that the ask has to be repeated when a snapshot is analysed.
-pub(crate) fn is_analysing(answer: &Answer) -> bool {
+pub(crate) fn is_analysing(answer: &ResponseBody) -> bool {
     answer.header().contains_key(ANALYSING)
 }
 
-fn analysing(number: u64) -> Answer {
-    Answer::new(json!({ ANALYSING: { "snapshot": number, "done": null } }))
+fn analysing(number: u64) -> ResponseBody {
+    ResponseBody::new(json!({ ANALYSING: { "snapshot": number, "done": null } }))
 }
 
 /// Which snapshot an ask is about; `None` if it is no such ask.
-fn about(ask: &Ask) -> Option<(u32, Option<u64>)> {
+fn about(ask: &Query) -> Option<(u32, Option<u64>)> {
     Some(match ask {
-        Ask::HeapRoots(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapHistogram(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapChildren(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapTreemap(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapFlame(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapBlock(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapPath(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapStack(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapShared(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapStrings(ask) => (ask.rec, ask.snapshot),
-        Ask::HeapSamples(ask) => (ask.rec, ask.snapshot),
+        Query::HeapRoots(ask) => (ask.rec, ask.snapshot),
+        Query::HeapHistogram(ask) => (ask.rec, ask.snapshot),
+        Query::HeapChildren(ask) => (ask.rec, ask.snapshot),
+        Query::HeapTreemap(ask) => (ask.rec, ask.snapshot),
+        Query::HeapFlame(ask) => (ask.rec, ask.snapshot),
+        Query::HeapBlock(ask) => (ask.rec, ask.snapshot),
+        Query::HeapPath(ask) => (ask.rec, ask.snapshot),
+        Query::HeapStack(ask) => (ask.rec, ask.snapshot),
+        Query::HeapShared(ask) => (ask.rec, ask.snapshot),
+        Query::HeapStrings(ask) => (ask.rec, ask.snapshot),
+        Query::HeapSamples(ask) => (ask.rec, ask.snapshot),
         _ => return None,
     })
 }
@@ -66,19 +66,22 @@ fn about(ask: &Ask) -> Option<(u32, Option<u64>)> {
 /// What an engine lends to answer an ask about snapshots.
 pub(crate) trait Recordings {
     /// The snapshots of a recording.
-    fn shelf(&self, rec: u32) -> Result<Arc<Shelf>, Refusal>;
+    fn snapshots(&self, rec: u32) -> Result<Arc<SnapshotStore>, ApiError>;
 
     /// Looks into a recording.
-    fn look<R>(&self, rec: u32, look: impl FnOnce(&Recording) -> R) -> Result<R, Refusal>;
+    fn look<R>(&self, rec: u32, look: impl FnOnce(&Recording) -> R) -> Result<R, ApiError>;
 }
 
 /// Answers an ask about snapshots; `None` if it is about something else.
-pub(crate) fn answer(recordings: &impl Recordings, ask: &Ask) -> Option<Result<Answer, Refusal>> {
+pub(crate) fn answer(
+    recordings: &impl Recordings,
+    ask: &Query,
+) -> Option<Result<ResponseBody, ApiError>> {
     Some(match ask {
-        Ask::Snapshots(ask) => snapshots(recordings, ask.rec),
-        Ask::Evolution(ask) => evolution(recordings, ask),
-        Ask::HeapGrowth(ask) => growth(recordings, ask),
-        Ask::HeapDiff(ask) => diff(recordings, ask),
+        Query::Snapshots(ask) => snapshots(recordings, ask.rec),
+        Query::Evolution(ask) => evolution(recordings, ask),
+        Query::HeapGrowth(ask) => growth(recordings, ask),
+        Query::HeapDiff(ask) => diff(recordings, ask),
         _ => {
             let (rec, number) = about(ask)?;
             of_snapshot(recordings, ask, rec, number)
@@ -88,17 +91,17 @@ pub(crate) fn answer(recordings: &impl Recordings, ask: &Ask) -> Option<Result<A
 
 fn of_snapshot(
     recordings: &impl Recordings,
-    ask: &Ask,
+    ask: &Query,
     rec: u32,
     number: Option<u64>,
-) -> Result<Answer, Refusal> {
-    let opened = match recordings.shelf(rec)?.want(number)? {
-        Wanted::Open(opened) => opened,
+) -> Result<ResponseBody, ApiError> {
+    let loaded = match recordings.snapshots(rec)?.want(number)? {
+        Wanted::Open(loaded) => loaded,
         Wanted::Analysing(number) => return Ok(analysing(number)),
     };
-    let mut answer = of_opened(recordings, ask, rec, &opened)?;
+    let mut answer = of_opened(recordings, ask, rec, &loaded)?;
     // No figure of a damaged snapshot goes out without this.
-    if let Some(damage) = opened.heap().snapshot.damage {
+    if let Some(damage) = loaded.heap().snapshot.damage {
         answer.set("partial", damage.to_string());
     }
     Ok(answer)
@@ -106,32 +109,32 @@ fn of_snapshot(
 
 fn of_opened(
     recordings: &impl Recordings,
-    ask: &Ask,
+    ask: &Query,
     rec: u32,
-    opened: &Opened,
-) -> Result<Answer, Refusal> {
+    loaded: &LoadedSnapshot,
+) -> Result<ResponseBody, ApiError> {
     match ask {
-        Ask::HeapRoots(ask) => roots::roots(opened, ask),
-        Ask::HeapHistogram(ask) => histogram::histogram(opened, ask),
-        Ask::HeapChildren(ask) => tree::children(opened, ask),
-        Ask::HeapTreemap(ask) => boxes::treemap(opened, ask),
-        Ask::HeapFlame(ask) => boxes::flame(opened, ask),
-        Ask::HeapBlock(ask) => {
+        Query::HeapRoots(ask) => roots::roots(loaded, ask),
+        Query::HeapHistogram(ask) => histogram::histogram(loaded, ask),
+        Query::HeapChildren(ask) => tree::children(loaded, ask),
+        Query::HeapTreemap(ask) => boxes::treemap(loaded, ask),
+        Query::HeapFlame(ask) => boxes::flame(loaded, ask),
+        Query::HeapBlock(ask) => {
             let index = memtrail_heap::BlockIndex(ask.block);
-            let sample = recordings.look(rec, |of| samples::sample(opened, of, index))?;
-            block::block(opened, ask, &sample)
+            let sample = recordings.look(rec, |of| samples::sample(loaded, of, index))?;
+            block::block(loaded, ask, &sample)
         }
-        Ask::HeapPath(ask) => paths::path(opened, ask),
-        Ask::HeapStack(ask) => Ok(roots::stack(opened, ask)),
-        Ask::HeapShared(ask) => roots::shared(opened, ask),
-        Ask::HeapStrings(ask) => histogram::strings(opened, ask),
-        Ask::HeapSamples(ask) => recordings.look(rec, |of| samples::samples(opened, of, ask)),
-        _ => Err(Refusal::bad("not an ask about a snapshot")),
+        Query::HeapPath(ask) => paths::path(loaded, ask),
+        Query::HeapStack(ask) => Ok(roots::stack(loaded, ask)),
+        Query::HeapShared(ask) => roots::shared(loaded, ask),
+        Query::HeapStrings(ask) => histogram::strings(loaded, ask),
+        Query::HeapSamples(ask) => recordings.look(rec, |of| samples::samples(loaded, of, ask)),
+        _ => Err(ApiError::bad("not an ask about a snapshot")),
     }
 }
 
-fn snapshots(recordings: &impl Recordings, rec: u32) -> Result<Answer, Refusal> {
-    let known = recordings.shelf(rec)?.list();
+fn snapshots(recordings: &impl Recordings, rec: u32) -> Result<ResponseBody, ApiError> {
+    let known = recordings.snapshots(rec)?.list();
     let (start, why_not) = recordings.look(rec, |of| {
         let start = of.profile().info.start.0;
         ((start > 0).then_some(start as f64 / 1e6), of.why_no_snapshot())
@@ -139,35 +142,35 @@ fn snapshots(recordings: &impl Recordings, rec: u32) -> Result<Answer, Refusal> 
     Ok(over_time::snapshots(&known, start, why_not))
 }
 
-fn evolution(recordings: &impl Recordings, ask: &Evolution) -> Result<Answer, Refusal> {
+fn evolution(recordings: &impl Recordings, ask: &Evolution) -> Result<ResponseBody, ApiError> {
     Ok(over_time::evolution(&all(recordings, ask.rec)?, ask))
 }
 
-fn growth(recordings: &impl Recordings, ask: &HeapGrowth) -> Result<Answer, Refusal> {
+fn growth(recordings: &impl Recordings, ask: &HeapGrowth) -> Result<ResponseBody, ApiError> {
     Ok(over_time::growth(&all(recordings, ask.rec)?, ask))
 }
 
 /// All snapshots, of which summaries are wanted.
-fn all(recordings: &impl Recordings, rec: u32) -> Result<Vec<Known>, Refusal> {
-    let shelf = recordings.shelf(rec)?;
-    shelf.want_all();
-    Ok(shelf.list())
+fn all(recordings: &impl Recordings, rec: u32) -> Result<Vec<Known>, ApiError> {
+    let snapshots = recordings.snapshots(rec)?;
+    snapshots.want_all();
+    Ok(snapshots.list())
 }
 
-fn diff(recordings: &impl Recordings, ask: &HeapDiff) -> Result<Answer, Refusal> {
+fn diff(recordings: &impl Recordings, ask: &HeapDiff) -> Result<ResponseBody, ApiError> {
     let mut sides = Vec::new();
     for (rec, number, is_last) in
         [(ask.rec, ask.a, false), (ask.rec_b.unwrap_or(ask.rec), ask.b, true)]
     {
-        let shelf = recordings.shelf(rec)?;
-        let known = shelf.list();
+        let snapshots = recordings.snapshots(rec)?;
+        let known = snapshots.list();
         let found = match number {
             Some(number) => known.iter().find(|known| known.facts.number == number),
             None if is_last => known.last(),
             None => known.first(),
         };
         let found = found.ok_or_else(|| {
-            Refusal::unknown(format_args!("no such snapshot, there are {}", known.len()))
+            ApiError::unknown(format_args!("no such snapshot, there are {}", known.len()))
         })?;
         if let Some(summary) = &found.summary {
             sides.push(summary.clone());
@@ -175,7 +178,7 @@ fn diff(recordings: &impl Recordings, ask: &HeapDiff) -> Result<Answer, Refusal>
         }
         let number = found.facts.number;
         // An error of reading it is told here.
-        if let Wanted::Analysing(_) = shelf.want(Some(number))? {
+        if let Wanted::Analysing(_) = snapshots.want(Some(number))? {
             return Ok(analysing(number));
         }
     }
@@ -187,6 +190,6 @@ fn diff(recordings: &impl Recordings, ask: &HeapDiff) -> Result<Answer, Refusal>
             }
             Ok(answer)
         }
-        _ => Err(Refusal::bad("there is nothing to compare")),
+        _ => Err(ApiError::bad("there is nothing to compare")),
     }
 }

@@ -7,9 +7,9 @@ use memtrail_heap::query::{Form, ShapeId, Shapes, holder_name};
 use memtrail_heap::{BlockIndex, LabelId, RootKind};
 use serde_json::{Value, json};
 
-use super::opened::Opened;
+use super::loaded::LoadedSnapshot;
+use crate::api_error::ApiError;
 use crate::names::shown;
-use crate::refusal::Refusal;
 
 /// Between the kinds of a group that is several steps down.
 const STEP: char = '›';
@@ -28,10 +28,10 @@ pub(super) struct Place {
 }
 
 /// What a node is called.
-pub(super) fn text(opened: &Opened, node: Node) -> String {
+pub(super) fn text(loaded: &LoadedSnapshot, node: Node) -> String {
     match node {
         Node::Block(block) => format!("block:{}", block.0),
-        Node::RootNode(root_node) => match opened.heap().graph.root_nodes().get(root_node) {
+        Node::RootNode(root_node) => match loaded.heap().graph.root_nodes().get(root_node) {
             RootNode::Everything => "all".to_owned(),
             RootNode::Kind(kind) => format!("kind:{}", kind.name()),
             RootNode::Label(label) => format!("label:{}", label.0),
@@ -40,9 +40,9 @@ pub(super) fn text(opened: &Opened, node: Node) -> String {
 }
 
 /// The node of a text that is no group.
-fn simple(opened: &Opened, text: &str) -> Result<Node, Refusal> {
-    let root_nodes = opened.heap().graph.root_nodes();
-    let unknown = || Refusal::bad(format_args!("no node {text:?} in the snapshot"));
+fn simple(loaded: &LoadedSnapshot, text: &str) -> Result<Node, ApiError> {
+    let root_nodes = loaded.heap().graph.root_nodes();
+    let unknown = || ApiError::bad(format_args!("no node {text:?} in the snapshot"));
     let (sort, rest) = text.split_once(':').unwrap_or((text, ""));
     match sort {
         "all" => Ok(Node::RootNode(SUPER_ROOT)),
@@ -52,12 +52,12 @@ fn simple(opened: &Opened, text: &str) -> Result<Node, Refusal> {
         }
         "label" => {
             let label = rest.parse().map(LabelId).map_err(|_| unknown())?;
-            opened.heap().snapshot.labels.get(label).ok_or_else(unknown)?;
+            loaded.heap().snapshot.labels.get(label).ok_or_else(unknown)?;
             Ok(Node::RootNode(root_nodes.label(label)))
         }
         "block" => {
             let block = rest.parse().map(BlockIndex).map_err(|_| unknown())?;
-            let is_there = u64::from(block.0) < opened.blocks();
+            let is_there = u64::from(block.0) < loaded.blocks();
             is_there.then_some(Node::Block(block)).ok_or_else(unknown)
         }
         _ => Err(unknown()),
@@ -65,38 +65,38 @@ fn simple(opened: &Opened, text: &str) -> Result<Node, Refusal> {
 }
 
 /// The holder of a text.
-pub(super) fn root_node(opened: &Opened, text: &str) -> Result<RootNodeId, Refusal> {
-    match simple(opened, text)? {
+pub(super) fn root_node(loaded: &LoadedSnapshot, text: &str) -> Result<RootNodeId, ApiError> {
+    match simple(loaded, text)? {
         Node::RootNode(root_node) => Ok(root_node),
-        Node::Block(_) => Err(Refusal::bad(format_args!("{text} is a block, not a root"))),
+        Node::Block(_) => Err(ApiError::bad(format_args!("{text} is a block, not a root"))),
     }
 }
 
 /// Finds what a text is about.
-pub(super) fn find(opened: &Opened, text: &str) -> Result<Place, Refusal> {
+pub(super) fn find(loaded: &LoadedSnapshot, text: &str) -> Result<Place, ApiError> {
     let (node, kinds) = match text.strip_prefix("group:").map(|rest| rest.split_once('/')) {
         None => (text, Vec::new()),
         Some(Some((node, kinds))) => (node, kinds.split(STEP).map(str::to_owned).collect()),
-        Some(None) => return Err(Refusal::bad(format_args!("no kind in {text:?}"))),
+        Some(None) => return Err(ApiError::bad(format_args!("no kind in {text:?}"))),
     };
-    let node = simple(opened, node)?;
+    let node = simple(loaded, node)?;
     let (shapes, mut shape) = match node {
         Node::RootNode(root_node) => {
-            let shapes = opened.shapes.clone();
+            let shapes = loaded.shapes.clone();
             let shape = shapes.of_holder(root_node).unwrap_or(shapes.root());
             (shapes, shape)
         }
         Node::Block(block) => {
-            let shapes = opened.below(block);
+            let shapes = loaded.below(block);
             let root = shapes.root();
             (shapes, root)
         }
     };
     for kind in &kinds {
-        let is = |shape: &&ShapeId| kind_of(opened, shapes.get(**shape).form) == Some(kind);
+        let is = |shape: &&ShapeId| kind_of(loaded, shapes.get(**shape).form) == Some(kind);
         shape =
             shapes.children(shape).iter().copied().find(|shape| is(&shape)).ok_or_else(|| {
-                Refusal::bad(format_args!("nothing of the kind {kind:?} at {text:?}"))
+                ApiError::bad(format_args!("nothing of the kind {kind:?} at {text:?}"))
                     .hint("numbers of blocks and roots are those of one snapshot")
             })?;
     }
@@ -106,36 +106,36 @@ pub(super) fn find(opened: &Opened, text: &str) -> Result<Place, Refusal> {
 /// What shapes of too many kinds are called.
 const REST: &str = "other kinds, deeper";
 
-fn kind_of(opened: &Opened, form: Form) -> Option<&str> {
+fn kind_of(loaded: &LoadedSnapshot, form: Form) -> Option<&str> {
     match form {
-        Form::Kind(kind) => Some(opened.catalogue.name(kind)),
+        Form::Kind(kind) => Some(loaded.catalogue.name(kind)),
         Form::Rest => Some(REST),
         Form::RootNode(_) | Form::Block(_) => None,
     }
 }
 
 /// What a node is shown as.
-pub(super) fn name(opened: &Opened, node: Node) -> String {
-    let heap = opened.heap();
+pub(super) fn name(loaded: &LoadedSnapshot, node: Node) -> String {
+    let heap = loaded.heap();
     match node {
         Node::RootNode(root_node) => {
             shown(&holder_name(&heap.snapshot.labels, heap.graph.root_nodes(), root_node))
         }
-        Node::Block(block) => shown(opened.catalogue.name(opened.catalogue.kind(block))),
+        Node::Block(block) => shown(loaded.catalogue.name(loaded.catalogue.kind(block))),
     }
 }
 
 /// The name of a shape.
-pub(super) fn shape_name(opened: &Opened, form: Form) -> String {
+pub(super) fn shape_name(loaded: &LoadedSnapshot, form: Form) -> String {
     match form {
-        Form::RootNode(root_node) => name(opened, Node::RootNode(root_node)),
-        Form::Block(block) => name(opened, Node::Block(block)),
-        Form::Kind(_) | Form::Rest => shown(kind_of(opened, form).unwrap_or_default()),
+        Form::RootNode(root_node) => name(loaded, Node::RootNode(root_node)),
+        Form::Block(block) => name(loaded, Node::Block(block)),
+        Form::Kind(_) | Form::Rest => shown(kind_of(loaded, form).unwrap_or_default()),
     }
 }
 
 /// The text of a shape below a place: its own for a holder, else its group's.
-pub(super) fn shape_text(opened: &Opened, place: &Place, shape: ShapeId) -> String {
+pub(super) fn shape_text(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     let mut at = shape;
     let node = loop {
@@ -143,11 +143,11 @@ pub(super) fn shape_text(opened: &Opened, place: &Place, shape: ShapeId) -> Stri
         match here.form {
             Form::RootNode(root_node) => break Node::RootNode(root_node),
             Form::Block(block) => break Node::Block(block),
-            Form::Kind(_) | Form::Rest => kinds.extend(kind_of(opened, here.form)),
+            Form::Kind(_) | Form::Rest => kinds.extend(kind_of(loaded, here.form)),
         }
         at = here.parent;
     };
-    let node = text(opened, node);
+    let node = text(loaded, node);
     if kinds.is_empty() {
         return node;
     }
@@ -156,17 +156,17 @@ pub(super) fn shape_text(opened: &Opened, place: &Place, shape: ShapeId) -> Stri
 }
 
 /// A node as answers tell it: `node`, `name`, `retained`.
-pub(super) fn info(opened: &Opened, node: Node) -> Value {
-    let graph = &opened.heap().graph;
+pub(super) fn info(loaded: &LoadedSnapshot, node: Node) -> Value {
+    let graph = &loaded.heap().graph;
     let (retained, external) = match node {
         Node::RootNode(root_node) => (graph.held(root_node), graph.held_external(root_node)),
         Node::Block(block) => {
-            (opened.catalogue.retained(opened.heap(), block), graph.external(block))
+            (loaded.catalogue.retained(loaded.heap(), block), graph.external(block))
         }
     };
     json!({
-        "node": text(opened, node),
-        "name": name(opened, node),
+        "node": text(loaded, node),
+        "name": name(loaded, node),
         "retained": retained.bytes(),
         "retained_external": external,
     })
@@ -177,10 +177,10 @@ const LONGEST_WAY: usize = 100;
 
 /// The nodes from the one above all down to what dominates a place, the groups that it is in among
 /// them; those in the middle of a very long way are left out.
-pub(super) fn way(opened: &Opened, place: &Place) -> Vec<Value> {
+pub(super) fn way(loaded: &LoadedSnapshot, place: &Place) -> Vec<Value> {
     let mut nodes = Vec::new();
     let mut at = if place.kinds.is_empty() {
-        opened.heap().graph.dominator(place.node)
+        loaded.heap().graph.dominator(place.node)
     } else {
         Some(place.node)
     };
@@ -191,25 +191,25 @@ pub(super) fn way(opened: &Opened, place: &Place) -> Vec<Value> {
             Node::Block(_) if nodes.len() < LONGEST_WAY => nodes.push(node),
             Node::Block(_) => {}
         }
-        at = opened.heap().graph.dominator(node);
+        at = loaded.heap().graph.dominator(node);
     }
     nodes.extend(root_nodes);
     nodes.reverse();
-    let mut way: Vec<Value> = nodes.into_iter().map(|node| info(opened, node)).collect();
-    way.extend(groups_above(opened, place));
+    let mut way: Vec<Value> = nodes.into_iter().map(|node| info(loaded, node)).collect();
+    way.extend(groups_above(loaded, place));
     way
 }
 
 /// The groups between a group and the node that all of them are below.
-fn groups_above(opened: &Opened, place: &Place) -> Vec<Value> {
+fn groups_above(loaded: &LoadedSnapshot, place: &Place) -> Vec<Value> {
     let mut groups = Vec::new();
     let mut at = place.shape;
     for _ in 1..place.kinds.len() {
         at = place.shapes.get(at).parent;
         let shape = place.shapes.get(at);
         groups.push(json!({
-            "node": shape_text(opened, place, at),
-            "name": shape_name(opened, shape.form),
+            "node": shape_text(loaded, place, at),
+            "name": shape_name(loaded, shape.form),
             "retained": shape.retained.bytes(),
             "retained_external": shape.external,
         }));

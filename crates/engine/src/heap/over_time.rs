@@ -10,10 +10,10 @@ use memtrail_heap::query::{Summary, Trend};
 use serde_json::{Value, json};
 
 use super::rows::{Rows, share};
-use super::shelf::Known;
-use crate::answer::Answer;
-use crate::ask::{Evolution, HeapGrowth, Series};
+use super::snapshot_store::Known;
 use crate::names::shown;
+use crate::query::{Evolution, HeapGrowth, Series};
+use crate::response_body::ResponseBody;
 
 /// Series at most.
 const MOST_SERIES: usize = 50;
@@ -23,7 +23,11 @@ const MOST_GROWN: usize = 500;
 const SEVERAL: &str = "several roots together";
 
 /// Lists snapshots; `start` is when the recording began, in seconds since 1970, if that is known.
-pub(super) fn snapshots(known: &[Known], start: Option<f64>, why_not: Option<String>) -> Answer {
+pub(super) fn snapshots(
+    known: &[Known],
+    start: Option<f64>,
+    why_not: Option<String>,
+) -> ResponseBody {
     let first = known.first().map_or(0.0, |known| known.facts.taken_unix);
     let start = start.unwrap_or(first);
     let rows: Vec<Value> = known
@@ -52,7 +56,7 @@ pub(super) fn snapshots(known: &[Known], start: Option<f64>, why_not: Option<Str
         })
         .collect();
     let (can_take, why_not) = (why_not.is_none(), why_not);
-    Answer::new(json!({ "snapshots": rows, "can_take": can_take, "why_not": why_not }))
+    ResponseBody::new(json!({ "snapshots": rows, "can_take": can_take, "why_not": why_not }))
 }
 
 /// Those that have summaries.
@@ -93,7 +97,7 @@ fn parts(summary: &Summary, by: Series) -> Vec<(Key<'_>, u64)> {
     }
 }
 
-pub(super) fn evolution(known: &[Known], ask: &Evolution) -> Answer {
+pub(super) fn evolution(known: &[Known], ask: &Evolution) -> ResponseBody {
     let ready = ready(known);
     let mut series: HashMap<Key<'_>, Vec<u64>> = HashMap::new();
     for (place, (_, summary)) in ready.iter().enumerate() {
@@ -119,7 +123,7 @@ pub(super) fn evolution(known: &[Known], ask: &Evolution) -> Answer {
         .iter()
         .map(|((name, kind), bytes)| json!({ "name": shown(name), "kind": kind, "bytes": bytes }))
         .collect();
-    Answer::new(json!({
+    ResponseBody::new(json!({
         "ready": ready.len(),
         "failed": failed(known),
         "of": known.len(),
@@ -134,7 +138,7 @@ pub(super) fn evolution(known: &[Known], ask: &Evolution) -> Answer {
 /// A name, whether it is a root's, and the kind of root.
 type Grown<'a> = (&'a str, bool, Option<&'a str>);
 
-pub(super) fn growth(known: &[Known], ask: &HeapGrowth) -> Answer {
+pub(super) fn growth(known: &[Known], ask: &HeapGrowth) -> ResponseBody {
     let among = |number: u64| {
         ask.from.is_none_or(|from| number >= from) && ask.to.is_none_or(|to| number <= to)
     };
@@ -176,7 +180,7 @@ pub(super) fn growth(known: &[Known], ask: &HeapGrowth) -> Answer {
             })
         })
         .collect();
-    Answer::new(json!({
+    ResponseBody::new(json!({
         "ready": ready.len(),
         "failed": failed,
         "of": of,

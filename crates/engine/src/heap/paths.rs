@@ -5,13 +5,13 @@ use memtrail_heap::graph::Node;
 use memtrail_heap::query::{self, Path};
 use serde_json::{Value, json};
 
+use super::loaded::{LoadedSnapshot, damaged};
 use super::node;
-use super::opened::{Opened, damaged};
 use super::rows::Rows;
-use crate::answer::Answer;
-use crate::ask::{HeapPath, Ways};
+use crate::api_error::ApiError;
 use crate::names::shown;
-use crate::refusal::Refusal;
+use crate::query::{HeapPath, Ways};
+use crate::response_body::ResponseBody;
 
 /// Blocks of a kind whose ways are looked at.
 const LOOKED_AT: usize = 1000;
@@ -24,7 +24,7 @@ const MOST_WAYS: usize = 100;
 
 /// The steps of a way, from the root to the block. Those in the middle of a very long one are left
 /// out and counted.
-pub(super) fn steps(opened: &Opened, path: &Path) -> Vec<Value> {
+pub(super) fn steps(loaded: &LoadedSnapshot, path: &Path) -> Vec<Value> {
     let count = path.steps.len();
     let mut told = Vec::new();
     for (place, step) in path.steps.iter().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn steps(opened: &Opened, path: &Path) -> Vec<Value> {
             continue;
         }
         let node = step.block.map(Node::Block).or(step.root.map(Node::RootNode));
-        let node = node.map(|node| node::text(opened, node));
+        let node = node.map(|node| node::text(loaded, node));
         told.push(json!({
             "name": shown(&step.name),
             "node": node,
@@ -57,43 +57,47 @@ pub(super) fn steps(opened: &Opened, path: &Path) -> Vec<Value> {
     told
 }
 
-pub(super) fn path(opened: &Opened, ask: &HeapPath) -> Result<Answer, Refusal> {
+pub(super) fn path(loaded: &LoadedSnapshot, ask: &HeapPath) -> Result<ResponseBody, ApiError> {
     let limit = ask.limit.min(MOST_WAYS);
     match (ask.block, &ask.kind) {
-        (Some(block), _) if ask.how == Ways::Disjoint => disjoint(opened, BlockIndex(block), limit),
-        (Some(block), _) => to_block(opened, BlockIndex(block)),
-        (None, Some(kind)) => to_kind(opened, kind, limit),
-        (None, None) => Err(Refusal::bad("a way to nothing: neither a block nor a kind is given")),
+        (Some(block), _) if ask.how == Ways::Disjoint => disjoint(loaded, BlockIndex(block), limit),
+        (Some(block), _) => to_block(loaded, BlockIndex(block)),
+        (None, Some(kind)) => to_kind(loaded, kind, limit),
+        (None, None) => Err(ApiError::bad("a way to nothing: neither a block nor a kind is given")),
     }
 }
 
 /// Ways to a block that share no other.
-fn disjoint(opened: &Opened, block: BlockIndex, limit: usize) -> Result<Answer, Refusal> {
-    opened.check(block)?;
+fn disjoint(
+    loaded: &LoadedSnapshot,
+    block: BlockIndex,
+    limit: usize,
+) -> Result<ResponseBody, ApiError> {
+    loaded.check(block)?;
     let most = limit.clamp(1, MOST_DISJOINT);
-    let ways = query::disjoint_paths(opened.heap(), block, most).map_err(damaged)?;
-    let retained = opened.catalogue.retained(opened.heap(), block).bytes();
+    let ways = query::disjoint_paths(loaded.heap(), block, most).map_err(damaged)?;
+    let retained = loaded.catalogue.retained(loaded.heap(), block).bytes();
     let paths: Vec<Value> = ways
         .paths
         .iter()
-        .map(|path| json!({ "steps": steps(opened, path), "blocks": 1, "retained": retained }))
+        .map(|path| json!({ "steps": steps(loaded, path), "blocks": 1, "retained": retained }))
         .collect();
-    Ok(Answer::new(json!({ "count": paths.len(), "all": ways.all, "paths": paths })))
+    Ok(ResponseBody::new(json!({ "count": paths.len(), "all": ways.all, "paths": paths })))
 }
 
-fn to_block(opened: &Opened, block: BlockIndex) -> Result<Answer, Refusal> {
-    opened.check(block)?;
-    let path = query::path(opened.heap(), block).map_err(damaged)?;
-    let retained = opened.catalogue.retained(opened.heap(), block).bytes();
+fn to_block(loaded: &LoadedSnapshot, block: BlockIndex) -> Result<ResponseBody, ApiError> {
+    loaded.check(block)?;
+    let path = query::path(loaded.heap(), block).map_err(damaged)?;
+    let retained = loaded.catalogue.retained(loaded.heap(), block).bytes();
     let paths: Vec<Value> = path
         .iter()
-        .map(|path| json!({ "steps": steps(opened, path), "blocks": 1, "retained": retained }))
+        .map(|path| json!({ "steps": steps(loaded, path), "blocks": 1, "retained": retained }))
         .collect();
-    Ok(Answer::new(json!({ "count": paths.len(), "paths": paths })))
+    Ok(ResponseBody::new(json!({ "count": paths.len(), "paths": paths })))
 }
 
-fn to_kind(opened: &Opened, kind: &str, limit: usize) -> Result<Answer, Refusal> {
-    let heap = opened.heap();
+fn to_kind(loaded: &LoadedSnapshot, kind: &str, limit: usize) -> Result<ResponseBody, ApiError> {
+    let heap = loaded.heap();
     let (there, some) = query::sample(heap, kind, LOOKED_AT).map_err(damaged)?;
     let merged = query::merged_paths(heap, &some).map_err(damaged)?;
     let mut rows = Rows::new(limit);
@@ -105,13 +109,13 @@ fn to_kind(opened: &Opened, kind: &str, limit: usize) -> Result<Answer, Refusal>
         // One of them stands for all, with the numbers of its blocks.
         let example = query::path(heap, path.example).map_err(damaged)?;
         paths.push(json!({
-            "steps": example.map_or_else(Vec::new, |example| steps(opened, &example)),
+            "steps": example.map_or_else(Vec::new, |example| steps(loaded, &example)),
             "blocks": path.blocks,
             "retained": path.retained,
             "example": path.example,
         }));
     }
-    Ok(Answer::new(json!({
+    Ok(ResponseBody::new(json!({
         "paths": paths,
         "count": merged.len(),
         "looked_at": some.len(),

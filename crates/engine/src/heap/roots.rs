@@ -12,13 +12,13 @@ use memtrail_heap::{Bytes, LabelId, RootKind};
 use memtrail_profile::calls::Pattern;
 use serde_json::{Value, json};
 
+use super::loaded::LoadedSnapshot;
 use super::node;
-use super::opened::Opened;
 use super::rows::{Rows, share};
-use crate::answer::Answer;
-use crate::ask::{HeapRoots, HeapShared, HeapStack, RootSort};
+use crate::api_error::ApiError;
 use crate::names::shown;
-use crate::refusal::Refusal;
+use crate::query::{HeapRoots, HeapShared, HeapStack, RootSort};
+use crate::response_body::ResponseBody;
 
 /// What roots reach, of those that were asked for.
 #[derive(Debug, Default)]
@@ -34,13 +34,13 @@ const MOST_FRAMES: usize = 5000;
 
 impl Reach {
     /// What each of these reaches.
-    fn of(&self, opened: &Opened, root_nodes: &[RootNodeId]) -> HashMap<RootNodeId, Bytes> {
+    fn of(&self, loaded: &LoadedSnapshot, root_nodes: &[RootNodeId]) -> HashMap<RootNodeId, Bytes> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let missing: Vec<RootNodeId> = {
             let known = lock();
             root_nodes.iter().filter(|root_node| !known.contains_key(root_node)).copied().collect()
         };
-        let heap = opened.heap();
+        let heap = loaded.heap();
         let found = heap.graph.reach_each(&missing, heap.threads);
         let mut known = lock();
         known.extend(missing.into_iter().zip(found.into_iter().map(memtrail_heap::Words::bytes)));
@@ -72,8 +72,8 @@ impl Root {
     }
 }
 
-fn root(opened: &Opened, label: LabelId) -> Option<Root> {
-    let heap = opened.heap();
+fn root(loaded: &LoadedSnapshot, label: LabelId) -> Option<Root> {
+    let heap = loaded.heap();
     let root_node = heap.graph.root_nodes().label(label);
     Some(Root {
         root_node,
@@ -86,8 +86,8 @@ fn root(opened: &Opened, label: LabelId) -> Option<Root> {
 }
 
 /// What several parts of a holder keep alive together, and none of them alone.
-fn jointly_retained(opened: &Opened, root_node: RootNodeId) -> Root {
-    let graph = &opened.heap().graph;
+fn jointly_retained(loaded: &LoadedSnapshot, root_node: RootNodeId) -> Root {
+    let graph = &loaded.heap().graph;
     let parts = (0..graph.root_nodes().len() as u32)
         .map(RootNodeId)
         .filter(|part| graph.dominator(Node::RootNode(*part)) == Some(Node::RootNode(root_node)));
@@ -101,7 +101,7 @@ fn jointly_retained(opened: &Opened, root_node: RootNodeId) -> Root {
         RootNode::Everything => ("several kinds", SEVERAL_KINDS),
         RootNode::Kind(kind) => (kind.name(), SEVERAL),
         RootNode::Label(label) => {
-            let label = opened.heap().snapshot.labels.get(label);
+            let label = loaded.heap().snapshot.labels.get(label);
             (label.map_or("", |label| label.kind.name()), SEVERAL)
         }
     };
@@ -109,12 +109,12 @@ fn jointly_retained(opened: &Opened, root_node: RootNodeId) -> Root {
 }
 
 /// The holders of which [`together`] belongs to a level of the tree of roots.
-fn parents(opened: &Opened, ask: &HeapRoots, under: Option<RootNodeId>) -> Vec<RootNodeId> {
-    let root_nodes = opened.heap().graph.root_nodes();
+fn parents(loaded: &LoadedSnapshot, ask: &HeapRoots, under: Option<RootNodeId>) -> Vec<RootNodeId> {
+    let root_nodes = loaded.heap().graph.root_nodes();
     if let Some(under) = under {
         // All of a label would be itself once more.
         let has_parts = (0..root_nodes.len() as u32).map(RootNodeId).any(|part| {
-            opened.heap().graph.dominator(Node::RootNode(part)) == Some(Node::RootNode(under))
+            loaded.heap().graph.dominator(Node::RootNode(part)) == Some(Node::RootNode(under))
         });
         return if has_parts { vec![under] } else { Vec::new() };
     }
@@ -128,9 +128,9 @@ fn parents(opened: &Opened, ask: &HeapRoots, under: Option<RootNodeId>) -> Vec<R
 }
 
 /// How many labels are directly below each.
-fn below(opened: &Opened) -> HashMap<LabelId, u64> {
+fn below(loaded: &LoadedSnapshot) -> HashMap<LabelId, u64> {
     let mut below = HashMap::new();
-    for (_, label) in opened.heap().snapshot.labels.iter() {
+    for (_, label) in loaded.heap().snapshot.labels.iter() {
         if let Some(parent) = label.parent {
             *below.entry(parent).or_insert(0) += 1;
         }
@@ -138,12 +138,12 @@ fn below(opened: &Opened) -> HashMap<LabelId, u64> {
     below
 }
 
-fn row(opened: &Opened, root: &Root, reachable: Bytes, below: u64) -> Value {
-    let all = opened.heap().graph.held(SUPER_ROOT).bytes();
+fn row(loaded: &LoadedSnapshot, root: &Root, reachable: Bytes, below: u64) -> Value {
+    let all = loaded.heap().graph.held(SUPER_ROOT).bytes();
     let node = Node::RootNode(root.root_node);
     let path: Vec<String> = root.path.iter().map(|name| shown(name)).collect();
     json!({
-        "node": node::text(opened, node),
+        "node": node::text(loaded, node),
         "kind": root.kind,
         "name": path.last(),
         "path": path,
@@ -156,15 +156,15 @@ fn row(opened: &Opened, root: &Root, reachable: Bytes, below: u64) -> Value {
     })
 }
 
-pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal> {
-    let heap = opened.heap();
+pub(super) fn roots(loaded: &LoadedSnapshot, ask: &HeapRoots) -> Result<ResponseBody, ApiError> {
+    let heap = loaded.heap();
     let labels = &heap.snapshot.labels;
-    let under = ask.under.as_deref().map(|under| node::root_node(opened, under)).transpose()?;
+    let under = ask.under.as_deref().map(|under| node::root_node(loaded, under)).transpose()?;
     if let Some(kind) = &ask.kind
         && !RootKind::ALL.iter().any(|known| known.name() == kind)
     {
         let names: Vec<&str> = RootKind::ALL.iter().map(|kind| kind.name()).collect();
-        return Err(Refusal::bad(format_args!("no kind of root is called {kind:?}"))
+        return Err(ApiError::bad(format_args!("no kind of root is called {kind:?}"))
             .hint(format_args!("there are {}", names.join(", "))));
     }
     let pattern = (!ask.find.is_empty()).then(|| Pattern::text(&ask.find));
@@ -182,11 +182,11 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
             };
             of_kind && placed
         })
-        .filter_map(|(id, _)| root(opened, id))
+        .filter_map(|(id, _)| root(loaded, id))
         .chain(
-            parents(opened, ask, under)
+            parents(loaded, ask, under)
                 .into_iter()
-                .map(|root_node| jointly_retained(opened, root_node)),
+                .map(|root_node| jointly_retained(loaded, root_node)),
         )
         .filter(|root| root.retained.0 >= ask.min.max(u64::from(root.label.is_none())))
         .filter(|root| {
@@ -197,7 +197,7 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
     let by_reach = matches!(ask.sort, RootSort::Reachable | RootSort::Shared);
     if by_reach {
         let root_nodes: Vec<RootNodeId> = rows.iter().map(|root| root.root_node).collect();
-        let reach = opened.reach.of(opened, &root_nodes);
+        let reach = loaded.reach.of(loaded, &root_nodes);
         rows.sort_by_key(|root| {
             let reachable = root.reachable(&reach);
             let shared = Bytes(reachable.0.saturating_sub(root.retained.0));
@@ -222,13 +222,13 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
         .collect();
     let root_nodes: Vec<RootNodeId> =
         affordable.iter().map(|root| root.root_node).chain(kinds.iter().copied()).collect();
-    let reach = opened.reach.of(opened, &root_nodes);
-    let below = below(opened);
+    let reach = loaded.reach.of(loaded, &root_nodes);
+    let below = below(loaded);
     let told: Vec<Value> = affordable
         .iter()
         .map(|root| {
             let below = root.label.and_then(|label| below.get(&label)).copied().unwrap_or(0);
-            row(opened, root, root.reachable(&reach), below)
+            row(loaded, root, root.reachable(&reach), below)
         })
         .collect();
     let kinds: Vec<Value> = kinds
@@ -240,7 +240,7 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
             let (retained, reachable) = (heap.graph.held(root_node).bytes(), reach[&root_node]);
             json!({
                 "kind": kind.name(),
-                "node": node::text(opened, Node::RootNode(root_node)),
+                "node": node::text(loaded, Node::RootNode(root_node)),
                 "retained": retained,
                 "retained_external": heap.graph.held_external(root_node),
                 "reachable": reachable,
@@ -250,41 +250,41 @@ pub(super) fn roots(opened: &Opened, ask: &HeapRoots) -> Result<Answer, Refusal>
         })
         .collect();
     let total = heap.graph.held(SUPER_ROOT).bytes();
-    Ok(Answer::new(json!({ "rows": told, "count": count, "total": total, "kinds": kinds })))
+    Ok(ResponseBody::new(json!({ "rows": told, "count": count, "total": total, "kinds": kinds })))
 }
 
-pub(super) fn stack(opened: &Opened, _: &HeapStack) -> Answer {
-    let heap = opened.heap();
+pub(super) fn stack(loaded: &LoadedSnapshot, _: &HeapStack) -> ResponseBody {
+    let heap = loaded.heap();
     let labels = &heap.snapshot.labels;
     let frames: Vec<Root> = labels
         .iter()
         .filter(|(_, label)| label.kind == RootKind::Stack)
-        .filter_map(|(id, _)| root(opened, id))
+        .filter_map(|(id, _)| root(loaded, id))
         .collect();
     let mut rows = Rows::new(MOST_FRAMES);
     let affordable = rows.affordable(&frames, Root::size);
     let root_nodes: Vec<RootNodeId> = affordable.iter().map(|root| root.root_node).collect();
-    let reach = opened.reach.of(opened, &root_nodes);
-    let below = below(opened);
+    let reach = loaded.reach.of(loaded, &root_nodes);
+    let below = below(loaded);
     let told: Vec<Value> = affordable
         .iter()
         .map(|root| {
             let count = root.label.and_then(|label| below.get(&label)).copied().unwrap_or(0);
-            let mut told = row(opened, root, root.reachable(&reach), count);
+            let mut told = row(loaded, root, root.reachable(&reach), count);
             told["depth"] = json!(root.path.len().saturating_sub(1));
             told["opens"] = json!(count > 0 || root.retained.0 > 0);
             told
         })
         .collect();
-    Answer::new(json!({ "rows": told, "count": frames.len() }))
+    ResponseBody::new(json!({ "rows": told, "count": frames.len() }))
 }
 
-pub(super) fn shared(opened: &Opened, ask: &HeapShared) -> Result<Answer, Refusal> {
-    let heap = opened.heap();
-    let (a, b) = (node::root_node(opened, &ask.a)?, node::root_node(opened, &ask.b)?);
+pub(super) fn shared(loaded: &LoadedSnapshot, ask: &HeapShared) -> Result<ResponseBody, ApiError> {
+    let heap = loaded.heap();
+    let (a, b) = (node::root_node(loaded, &ask.a)?, node::root_node(loaded, &ask.b)?);
     let shared = query::shared(heap, a, b);
     let held = [a, b].map(|root_node| heap.graph.held(root_node).bytes());
-    Ok(Answer::new(json!({
+    Ok(ResponseBody::new(json!({
         "names": shared.names.map(|name| shown(&name)),
         "reachable": shared.reachable,
         "retained": held,

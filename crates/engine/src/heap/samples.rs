@@ -12,12 +12,12 @@ use memtrail_profile::calls::Label;
 use memtrail_trace::{BlockId, Site};
 use serde_json::{Value, json};
 
-use super::opened::Opened;
+use super::loaded::LoadedSnapshot;
 use super::rows::{Rows, share};
-use crate::answer::Answer;
-use crate::ask::{By, HeapSamples};
 use crate::names::{row, shown};
+use crate::query::{By, HeapSamples};
 use crate::recording::Recording;
+use crate::response_body::ResponseBody;
 
 /// Frames of a backtrace that are told.
 const MOST_FRAMES: usize = 300;
@@ -25,8 +25,8 @@ const MOST_FRAMES: usize = 300;
 const FEW_KINDS: usize = 3;
 
 /// Where and when a block was allocated, if the trace knows it.
-pub(super) fn sample(opened: &Opened, recording: &Recording, block: BlockIndex) -> Value {
-    let samples = &opened.heap().snapshot.samples;
+pub(super) fn sample(loaded: &LoadedSnapshot, recording: &Recording, block: BlockIndex) -> Value {
+    let samples = &loaded.heap().snapshot.samples;
     let found = samples.iter().find(|sample| sample.block == block);
     let profile = recording.profile();
     let Some(row) = found.and_then(|sample| profile.find(BlockId(sample.id))) else {
@@ -78,12 +78,16 @@ fn label(recording: &Recording, by: By, site: Site) -> Option<Label> {
     })
 }
 
-pub(super) fn samples(opened: &Opened, recording: &Recording, ask: &HeapSamples) -> Answer {
+pub(super) fn samples(
+    loaded: &LoadedSnapshot,
+    recording: &Recording,
+    ask: &HeapSamples,
+) -> ResponseBody {
     let profile = recording.profile();
     let mut groups: HashMap<Option<Label>, u32> = HashMap::new();
     let mut labels: Vec<Option<Label>> = Vec::new();
     let mut blocks: Vec<(BlockIndex, u32)> = Vec::new();
-    for sample in &opened.heap().snapshot.samples {
+    for sample in &loaded.heap().snapshot.samples {
         let Some(found) = profile.find(BlockId(sample.id)) else { continue };
         let innermost = sites(recording, found).next();
         let label = innermost.and_then(|site| label(recording, ask.by, site));
@@ -93,16 +97,16 @@ pub(super) fn samples(opened: &Opened, recording: &Recording, ask: &HeapSamples)
         });
         blocks.push((sample.block, group));
     }
-    let sums = query::sampled(opened.heap(), &opened.catalogue, &blocks, labels.len());
+    let sums = query::sampled(loaded.heap(), &loaded.catalogue, &blocks, labels.len());
     let mut kinds: Vec<HashMap<KindId, u64>> = vec![HashMap::new(); labels.len()];
     for (block, group) in &blocks {
-        *kinds[*group as usize].entry(opened.catalogue.kind(*block)).or_insert(0) += 1;
+        *kinds[*group as usize].entry(loaded.catalogue.kind(*block)).or_insert(0) += 1;
     }
     let mut rows: Vec<(usize, &Sampled)> = sums.iter().enumerate().collect();
     rows.retain(|(_, sum)| sum.blocks > 0);
     rows.sort_by_key(|(group, sum)| (Reverse(sum.retained), *group));
     let count = rows.len();
-    let all = opened.heap().graph.held(SUPER_ROOT).bytes();
+    let all = loaded.heap().graph.held(SUPER_ROOT).bytes();
     let key =
         |group: usize| labels[group].map_or("", |label| recording.entities.label_key(label)).len();
     let mut bounds = Rows::new(ask.limit);
@@ -121,7 +125,7 @@ pub(super) fn samples(opened: &Opened, recording: &Recording, ask: &HeapSamples)
             kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
             let kinds = kinds.iter().take(FEW_KINDS);
             told["kinds"] =
-                kinds.map(|(kind, _)| json!(shown(opened.catalogue.name(*kind)))).collect();
+                kinds.map(|(kind, _)| json!(shown(loaded.catalogue.name(*kind)))).collect();
             told["blocks"] = json!(sum.blocks);
             told["bytes"] = json!(sum.own.bytes());
             told["retained"] = json!(sum.retained.bytes());
@@ -130,5 +134,5 @@ pub(super) fn samples(opened: &Opened, recording: &Recording, ask: &HeapSamples)
             told
         })
         .collect();
-    Answer::new(json!({ "sampled": blocks.len(), "rows": rows, "count": count }))
+    ResponseBody::new(json!({ "sampled": blocks.len(), "rows": rows, "count": count }))
 }

@@ -5,12 +5,12 @@ use memtrail_heap::query::{Form, Shape, ShapeId};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde_json::{Value, json};
 
+use super::loaded::LoadedSnapshot;
 use super::node::{self, Place};
-use super::opened::Opened;
 use super::rows::{Rows, share};
-use crate::answer::Answer;
-use crate::ask::{ChildSort, HeapChildren};
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
+use crate::query::{ChildSort, HeapChildren};
+use crate::response_body::ResponseBody;
 
 /// Bytes that a row takes in an answer, without its node.
 const ROW: usize = 300;
@@ -30,14 +30,17 @@ enum What {
     Block(BlockIndex),
 }
 
-pub(super) fn children(opened: &Opened, ask: &HeapChildren) -> Result<Answer, Refusal> {
-    let place = node::find(opened, &ask.node)?;
+pub(super) fn children(
+    loaded: &LoadedSnapshot,
+    ask: &HeapChildren,
+) -> Result<ResponseBody, ApiError> {
+    let place = node::find(loaded, &ask.node)?;
     let shape = *place.shapes.get(place.shape);
     let mut children = if place.kinds.is_empty() {
-        below(opened, &place)
+        below(loaded, &place)
     } else {
-        let tops = place.shapes.tops(opened.heap(), &opened.catalogue, place.shape);
-        tops.into_iter().map(|block| of_block(opened, block)).collect()
+        let tops = place.shapes.tops(loaded.heap(), &loaded.catalogue, place.shape);
+        tops.into_iter().map(|block| of_block(loaded, block)).collect()
     };
     sort(&mut children, ask.sort, ask.descending);
     let count = children.len();
@@ -45,39 +48,43 @@ pub(super) fn children(opened: &Opened, ask: &HeapChildren) -> Result<Answer, Re
     let told: Vec<Value> = children[ask.offset.min(count)..]
         .iter()
         .take(rows.limit())
-        .map(|child| child.tell(opened, &place))
+        .map(|child| child.tell(loaded, &place))
         .collect();
     let told = rows.affordable(&told, |row| ROW + row["node"].as_str().map_or(0, str::len));
     let mut info = if place.kinds.is_empty() {
-        node::info(opened, place.node)
+        node::info(loaded, place.node)
     } else {
         json!({
             "node": ask.node,
-            "name": node::shape_name(opened, shape.form),
+            "name": node::shape_name(loaded, shape.form),
             "retained": shape.retained.bytes(),
         })
     };
     info["blocks"] = json!(shape.tops);
-    let way = node::way(opened, &place);
-    Ok(Answer::new(json!({ "node": info, "path": way, "rows": told, "count": count })))
+    let way = node::way(loaded, &place);
+    Ok(ResponseBody::new(json!({ "node": info, "path": way, "rows": told, "count": count })))
 }
 
 /// What hangs below a block, as rows, those that retain most first; and how many there are.
-pub(super) fn dominated(opened: &Opened, place: &Place, most: usize) -> (usize, Vec<Value>) {
-    let children = below(opened, place);
+pub(super) fn dominated(
+    loaded: &LoadedSnapshot,
+    place: &Place,
+    most: usize,
+) -> (usize, Vec<Value>) {
+    let children = below(loaded, place);
     let some = children.iter().take(most);
-    (children.len(), some.map(|child| child.tell(opened, place)).collect())
+    (children.len(), some.map(|child| child.tell(loaded, place)).collect())
 }
 
 /// Holders and groups below a node. A group of one block is that block.
-fn below(opened: &Opened, place: &Place) -> Vec<Child> {
+fn below(loaded: &LoadedSnapshot, place: &Place) -> Vec<Child> {
     let of = |shape: &ShapeId| {
         let here: &Shape = place.shapes.get(*shape);
         match (here.form, here.largest) {
-            (Form::Kind(_), Some(block)) if here.tops == 1 => of_block(opened, block),
+            (Form::Kind(_), Some(block)) if here.tops == 1 => of_block(loaded, block),
             _ => Child {
                 what: What::Shape(*shape),
-                name: node::shape_name(opened, here.form),
+                name: node::shape_name(loaded, here.form),
                 blocks: here.tops,
                 bytes: here.own.bytes(),
                 retained: here.retained.bytes(),
@@ -88,14 +95,14 @@ fn below(opened: &Opened, place: &Place) -> Vec<Child> {
     place.shapes.children(place.shape).iter().map(of).collect()
 }
 
-fn of_block(opened: &Opened, block: BlockIndex) -> Child {
+fn of_block(loaded: &LoadedSnapshot, block: BlockIndex) -> Child {
     Child {
         what: What::Block(block),
-        name: node::name(opened, Node::Block(block)),
+        name: node::name(loaded, Node::Block(block)),
         blocks: 1,
-        bytes: opened.catalogue.size(block).bytes(),
-        retained: opened.catalogue.retained(opened.heap(), block).bytes(),
-        external: opened.heap().graph.external(block),
+        bytes: loaded.catalogue.size(block).bytes(),
+        retained: loaded.catalogue.retained(loaded.heap(), block).bytes(),
+        external: loaded.heap().graph.external(block),
     }
 }
 
@@ -114,22 +121,22 @@ fn sort(children: &mut [Child], by: ChildSort, descending: bool) {
 }
 
 impl Child {
-    fn tell(&self, opened: &Opened, place: &Place) -> Value {
+    fn tell(&self, loaded: &LoadedSnapshot, place: &Place) -> Value {
         let (what, node, largest, opens) = match self.what {
             What::Block(block) => {
-                let node = node::text(opened, Node::Block(block));
+                let node = node::text(loaded, Node::Block(block));
                 ("block", node, Some(block), self.retained > self.bytes)
             }
             What::Shape(shape) => {
                 let here = place.shapes.get(shape);
-                let node = node::shape_text(opened, place, shape);
+                let node = node::shape_text(loaded, place, shape);
                 match here.form {
                     Form::RootNode(_) => ("holder", node, None, true),
                     _ => ("group", node, here.largest, true),
                 }
             }
         };
-        let all = opened.heap().graph.held(SUPER_ROOT).bytes();
+        let all = loaded.heap().graph.held(SUPER_ROOT).bytes();
         json!({
             "node": node,
             "name": self.name,

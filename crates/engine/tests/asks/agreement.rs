@@ -147,13 +147,13 @@ fn tables_and_what_they_open_into() {
             let Some(&key) = keys.first() else { continue };
             let label = slow.entities.find_label(by, key).unwrap();
             let callers = calls::branches(slow.view(), by, &[label], calls::Branch::Callers);
-            let opened = answer(
+            let loaded = answer(
                 engine,
                 &json!({ "ask": "branches", "filter": conditions, "by": word, "path": [key] }),
             );
-            assert_eq!(opened.header()["count"], json!(callers.len()), "{name}");
+            assert_eq!(loaded.header()["count"], json!(callers.len()), "{name}");
             let sum: f64 = callers.iter().map(|line| slow.bytes(line.total.samples)).sum();
-            let told: f64 = column(&opened, "total").iter().sum();
+            let told: f64 = column(&loaded, "total").iter().sum();
             if callers.len() <= 100 {
                 assert!((told - sum).abs() <= 1e-9 * sum.max(1.0), "{name}: {told} {sum}");
             }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::recorded::{answer, column, engine, fixture, is, refusal, traces};
+use crate::recorded::{answer, api_error, column, engine, fixture, is, traces};
 
 fn bytes(engine: &memtrail_engine::Engine, ask: &Value) -> Vec<u8> {
     answer(engine, ask).bytes("bytes").unwrap().to_vec()
@@ -57,7 +57,7 @@ fn a_picture_has_the_heaviest_functions_in_it() {
 #[test]
 fn formats_that_do_not_exist_are_refused_with_those_that_do() {
     let engine = engine(&[&fixture("cache-v2.ctf")]);
-    let (_, error) = refusal(&engine, br#"{"ask":"export","format":"pdf"}"#);
+    let (_, error) = api_error(&engine, br#"{"ask":"export","format":"pdf"}"#);
     assert_eq!(error["message"], "no format \"pdf\"");
     assert!(error["hint"].as_str().unwrap().contains("pprof"));
 }

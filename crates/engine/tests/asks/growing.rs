@@ -3,7 +3,7 @@
 use memtrail_engine::{Description, Engine, Setting};
 use serde_json::{Map, Value, json};
 
-use crate::recorded::{answer, engine, refusal, traces};
+use crate::recorded::{answer, api_error, engine, traces};
 
 /// Entities are numbered as they come, so what comes in pieces has other numbers; these also decide
 /// between what weighs the same.
@@ -66,5 +66,5 @@ fn what_grows_is_described_anew() {
     assert_eq!(about.header()["recordings"][0]["outcome"], "killed by signal 9");
     assert_eq!(about.header()["live"], true);
     assert!(engine.finish(id, b"no trace").is_err());
-    refusal(&engine, br#"{"ask":"overview","rec":1}"#);
+    api_error(&engine, br#"{"ask":"overview","rec":1}"#);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memtrail_engine::{
-    Answer, Description, Engine, InMemory, Setting, SnapshotFacts, SnapshotFile, Status,
+    Description, Engine, InMemory, ResponseBody, Setting, SnapshotFacts, SnapshotFile, Status,
 };
 use memtrail_heap::model::{Heap as Model, Made, Value as Field};
 use memtrail_heap::read::Strength;
@@ -11,7 +11,7 @@ use memtrail_heap::write::{Part, Space};
 use memtrail_heap::{RootKind, tag};
 use serde_json::{Value, json};
 
-use crate::recorded::{answer, fixture, refusal};
+use crate::recorded::{answer, api_error, fixture};
 
 /// A heap with a list of `cells` strings that a module holds, a table that a frame and the module
 /// share, and a custom block with 4096 bytes outside.
@@ -79,7 +79,7 @@ fn an_ask_of_what_is_not_analysed_says_so_until_somebody_has_worked() {
     for _ in 0..2 {
         let reply = engine.ask(text);
         assert_eq!(reply.status, Status::Analysing);
-        let answer = Answer::decode(&reply.bytes).unwrap();
+        let answer = ResponseBody::decode(&reply.bytes).unwrap();
         assert_eq!(answer.header()["analysing"]["snapshot"], 1);
     }
     let (id, done) = engine.work().unwrap();
@@ -126,7 +126,7 @@ fn a_panic_of_an_analysis_is_the_end_of_that_snapshot_alone() {
     engine.ask(br#"{"ask":"heapstack","snapshot":2}"#);
     let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.work()));
     assert!(worked.is_err());
-    let (_, error) = refusal(&engine, br#"{"ask":"heapstack","snapshot":2}"#);
+    let (_, error) = api_error(&engine, br#"{"ask":"heapstack","snapshot":2}"#);
     assert_eq!(error["message"], "the analysis of the snapshot failed");
     engine.ask(br#"{"ask":"heapstack","snapshot":1}"#);
     assert_eq!(engine.work().unwrap().1.number, 1);
@@ -142,7 +142,7 @@ fn waiting_for_work_ends_when_there_may_be_some() {
             if let Some(done) = worker.work() {
                 return done;
             }
-            count = worker.wait_for_work(count);
+            count = worker.wait_for_analysis(count);
         }
     });
     assert_eq!(engine.ask(br#"{"ask":"heapstack"}"#).status, Status::Analysing);
@@ -277,7 +277,7 @@ fn the_dominator_tree_opens_down_to_single_blocks() {
     for wrong in ["", "label:99", "block:99999", "kind:no", "group:all", "group:all/string", "x:1"]
     {
         let text = json!({ "ask": "heapchildren", "node": wrong }).to_string();
-        let (status, _) = refusal(&engine, text.as_bytes());
+        let (status, _) = api_error(&engine, text.as_bytes());
         assert_eq!(status, Status::Bad, "{wrong}");
     }
 }
@@ -311,7 +311,7 @@ fn boxes_hold_what_is_inside_them() {
     // 40 strings, of which half have two words more than a header.
     let strings = ask(&engine, r#"{"ask":"heapflame","kind":"string"}"#);
     assert_eq!(bytes(&strings["total"]), 20 * 2 * 8 + 20 * 3 * 8);
-    refusal(&engine, br#"{"ask":"heapflame","kind":"no such kind"}"#);
+    api_error(&engine, br#"{"ask":"heapflame","kind":"no such kind"}"#);
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn a_block_is_told_with_its_neighbours_and_where_it_was_allocated() {
     assert_eq!((&text["text"], &text["text_length"]), (&json!("odd number"), &json!(10)));
     assert_eq!(text["sample"], Value::Null);
     assert_eq!(text["dominator"]["node"], format!("block:{example}"));
-    refusal(&engine, br#"{"ask":"heapblock","block":100000}"#);
+    api_error(&engine, br#"{"ask":"heapblock","block":100000}"#);
 }
 
 #[test]
@@ -429,7 +429,7 @@ fn ways_are_told_to_blocks_and_to_kinds() {
     let next =
         ask(&engine, r#"{"ask":"heapstrings","sort":"length","descending":false,"offset":1}"#);
     assert_eq!(next["rows"][0]["start"], strings["rows"][0]["start"], "the longer one wastes more");
-    refusal(&engine, br#"{"ask":"heappath"}"#);
+    api_error(&engine, br#"{"ask":"heappath"}"#);
 }
 
 #[test]
@@ -443,7 +443,7 @@ fn snapshots_are_compared() {
     assert_eq!(diff["roots"][0]["name"], "Feed");
     let back = ask(&engine, r#"{"ask":"heapdiff","a":3,"b":2,"rec_b":0}"#);
     assert!(bytes(&back["bytes"][0]) > bytes(&back["bytes"][1]));
-    refusal(&engine, br#"{"ask":"heapdiff","a":7}"#);
+    api_error(&engine, br#"{"ask":"heapdiff","a":7}"#);
 }
 
 #[test]
@@ -462,7 +462,7 @@ fn of_what_is_not_in_a_page_there_is_the_summary() {
     let list = ask(&engine, r#"{"ask":"snapshots"}"#);
     assert_eq!(list["snapshots"][0]["included"], false);
     assert!(list["snapshots"][0]["live"].is_u64());
-    let (_, error) = refusal(&engine, br#"{"ask":"heaproots","snapshot":1}"#);
+    let (_, error) = api_error(&engine, br#"{"ask":"heaproots","snapshot":1}"#);
     assert!(error["message"].as_str().unwrap().contains("snapshot 1 is not in this file"));
     // The last one is the one that is there.
     ask(&engine, r#"{"ask":"heaproots"}"#);
@@ -481,7 +481,7 @@ fn a_damaged_snapshot_is_told_and_the_others_go_on() {
     let id = alone.add_without_trace(Description::default());
     let file: Arc<dyn SnapshotFile> = Arc::new(InMemory(b"no snapshot".as_slice().into()));
     alone.add_snapshot(id, SnapshotFacts { number: 1, ..SnapshotFacts::default() }, Some(file));
-    let (_, error) = refusal(&alone, br#"{"ask":"heapchildren"}"#);
+    let (_, error) = api_error(&alone, br#"{"ask":"heapchildren"}"#);
     assert!(error["message"].as_str().unwrap().starts_with("cannot read the snapshot"));
     assert_eq!(ask(&alone, r#"{"ask":"about"}"#)["recordings"][0]["trace"], false);
     let list = ask(&alone, r#"{"ask":"snapshots"}"#);
@@ -491,7 +491,7 @@ fn a_damaged_snapshot_is_told_and_the_others_go_on() {
 #[test]
 fn a_recording_without_snapshots_says_so() {
     let engine = with_snapshots(OFFLINE, &[]);
-    let (status, error) = refusal(&engine, br#"{"ask":"heaproots"}"#);
+    let (status, error) = api_error(&engine, br#"{"ask":"heaproots"}"#);
     assert_eq!(
         (status, &error["message"]),
         (Status::Unknown, &json!("the recording has no heap snapshots"))
@@ -499,7 +499,7 @@ fn a_recording_without_snapshots_says_so() {
     assert_eq!(ask(&engine, r#"{"ask":"snapshots"}"#)["snapshots"], json!([]));
     assert_eq!(ask(&engine, r#"{"ask":"evolution"}"#)["of"], 0);
     assert_eq!(ask(&engine, r#"{"ask":"heapgrowth"}"#)["rows"], json!([]));
-    refusal(&engine, br#"{"ask":"heapdiff"}"#);
+    api_error(&engine, br#"{"ask":"heapdiff"}"#);
 }
 
 /// Whatever the names in a snapshot, and however many there are of everything.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::heap::{heap, with_snapshots};
-use crate::recorded::{answer, engine, fixture, refusal};
+use crate::recorded::{answer, api_error, engine, fixture};
 
 #[test]
 fn asks_that_make_no_sense_are_refused_with_the_reason() {
@@ -19,7 +19,7 @@ fn asks_that_make_no_sense_are_refused_with_the_reason() {
         (json!({ "ask": "compare", "a": {}, "b": { "rec": 1 } }), Status::Unknown, "recording 1"),
         (json!({ "ask": "flame", "filter": vec!["live:end"; 65] }), Status::Bad, "more than 64"),
     ] {
-        let (got, error) = refusal(&engine, ask.to_string().as_bytes());
+        let (got, error) = api_error(&engine, ask.to_string().as_bytes());
         let text = error["message"].as_str().unwrap();
         assert!(got == status && text.contains(message), "{ask}: {text}");
     }
@@ -159,7 +159,7 @@ proptest! {
         let engine = with_snapshots(offline, &[heap(1, 3), heap(2, 5)]);
         for ask in asks {
             let reply = engine.ask(ask.to_string().as_bytes());
-            let answer = memtrail_engine::Answer::decode(&reply.bytes).unwrap();
+            let answer = memtrail_engine::ResponseBody::decode(&reply.bytes).unwrap();
             let is_error = answer.header().contains_key("error");
             prop_assert_eq!(reply.status == Status::Answered, !is_error, "{}", ask);
         }

@@ -1,6 +1,6 @@
 //! Engines that hold what is asked about.
 
-use memtrail_engine::{Answer, Description, Engine, Setting, Status};
+use memtrail_engine::{Description, Engine, ResponseBody, Setting, Status};
 use serde_json::Value;
 
 /// A trace of the reader's fixtures.
@@ -34,17 +34,17 @@ pub(crate) fn engine(traces: &[&[u8]]) -> Engine {
 }
 
 /// The answer to an ask that must have one.
-pub(crate) fn answer(engine: &Engine, ask: &Value) -> Answer {
+pub(crate) fn answer(engine: &Engine, ask: &Value) -> ResponseBody {
     let reply = engine.ask(ask.to_string().as_bytes());
-    let answer = Answer::decode(&reply.bytes).unwrap();
+    let answer = ResponseBody::decode(&reply.bytes).unwrap();
     assert_eq!(reply.status, Status::Answered, "{ask}: {:?}", answer.header());
     answer
 }
 
 /// The error that an ask must give.
-pub(crate) fn refusal(engine: &Engine, ask: &[u8]) -> (Status, Value) {
+pub(crate) fn api_error(engine: &Engine, ask: &[u8]) -> (Status, Value) {
     let reply = engine.ask(ask);
-    let answer = Answer::decode(&reply.bytes).unwrap();
+    let answer = ResponseBody::decode(&reply.bytes).unwrap();
     assert_ne!(reply.status, Status::Answered, "{}", String::from_utf8_lossy(ask));
     (reply.status, answer.header()["error"].clone())
 }
@@ -56,6 +56,6 @@ pub(crate) fn is(number: &Value, expected: f64) -> bool {
 }
 
 /// A column as numbers.
-pub(crate) fn column(answer: &Answer, name: &str) -> Vec<f64> {
+pub(crate) fn column(answer: &ResponseBody, name: &str) -> Vec<f64> {
     answer.column(name).unwrap_or_else(|| panic!("no column {name}")).numbers()
 }

@@ -3,7 +3,7 @@
 use memtrail_engine::{Description, Engine, Setting, ThreadList};
 use serde_json::json;
 
-use crate::recorded::{answer, column, fixture, refusal};
+use crate::recorded::{answer, api_error, column, fixture};
 
 #[test]
 fn blocks_belong_to_threads() {
@@ -40,6 +40,6 @@ fn blocks_belong_to_threads() {
 fn a_recording_without_threads_says_so() {
     let engine = crate::recorded::engine(&[&fixture("cache-v2.ctf")]);
     let ask = json!({ "ask": "overview", "filter": ["live:end", "thread:main"] });
-    let (_, error) = refusal(&engine, ask.to_string().as_bytes());
+    let (_, error) = api_error(&engine, ask.to_string().as_bytes());
     assert_eq!(error["condition"], 1);
 }

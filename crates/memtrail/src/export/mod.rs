@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::answer::Column;
+use memtrail_engine::response_body::Column;
 use memtrail_engine::{Engine, Setting};
 use memtrail_recording::Recording;
 use serde_json::json;
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let id = loading::add(&engine, &recording)?;
     let name = format.to_possible_value().map(|value| value.get_name().to_owned());
     let ask = json!({ "ask": "export", "rec": id.0, "format": name, "filter": args.filters });
-    let ask = memtrail_engine::ask::Ask::parse(ask.to_string().as_bytes());
+    let ask = memtrail_engine::query::Query::parse(ask.to_string().as_bytes());
     let answer = ask.and_then(|ask| engine.answer(&ask)).map_err(|e| loading::refused(&e))?;
     let Some(Column::U8(bytes)) = answer.column("bytes") else {
         return Err(Failure::new(Kind::Work, "the export has no bytes"));

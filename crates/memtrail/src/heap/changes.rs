@@ -224,5 +224,5 @@ fn summary(path: &Path) -> Result<Summary, Failure> {
     let (facts, file) = snapshot_file::look(path, None);
     let message = format!("analysing {} blocks", count(facts.blocks as f64));
     patiently(message, || memtrail_engine::summary(&*file, &facts))
-        .map_err(|refusal| failure(&refusal))
+        .map_err(|api_error| failure(&api_error))
 }

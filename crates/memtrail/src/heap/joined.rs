@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use memtrail_engine::ask::Ask;
+use memtrail_engine::query::Query;
 use memtrail_engine::{Engine, RecordingId, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
@@ -63,7 +63,7 @@ impl Joined {
     pub(crate) fn ask(&self, mut ask: Value) -> Result<Map<String, Value>, Failure> {
         ask["rec"] = json!(self.id.0);
         ask["snapshot"] = json!(self.snapshot);
-        let ask = Ask::parse(ask.to_string().as_bytes()).map_err(|e| loading::refused(&e))?;
+        let ask = Query::parse(ask.to_string().as_bytes()).map_err(|e| loading::refused(&e))?;
         patiently(format!("analysing snapshot {}", self.snapshot), || {
             loop {
                 let answer = self.engine.answer(&ask).map_err(|e| loading::refused(&e))?;

@@ -122,7 +122,7 @@ fn summarise(found: &mut [Found], room: u64) {
                 summary.truncate(lines / 2);
                 facts.summary = Some(summary);
             }
-            Err(refusal) => facts.damage = Some(refusal.to_string()),
+            Err(api_error) => facts.damage = Some(api_error.to_string()),
         }
         bar.inc(1);
     }

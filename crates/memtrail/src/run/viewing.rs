@@ -112,7 +112,7 @@ impl Watch {
             }
             self.known.insert(folder);
             match self.sources.add(recording) {
-                Ok(id) => self.sources.news.added(id),
+                Ok(id) => self.sources.recording_events.added(id),
                 Err(failure) => self.complain(&failure),
             }
             if self.shown.is_none() && !self.failed {

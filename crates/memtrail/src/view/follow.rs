@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use memtrail_engine::{Engine, RecordingId};
 use memtrail_recording::{Description, Recording, is_alive};
-use memtrail_server::News;
+use memtrail_server::RecordingEvents;
 
 use super::snapshot_file;
 use crate::error::Failure;
@@ -22,7 +22,7 @@ const LOOKS_AFTER_DEATH: u32 = 6;
 /// Reads a recording, and if it still grows goes on reading in a thread of its own.
 pub(crate) fn follow(
     engine: &Arc<Engine>,
-    news: &News,
+    recording_events: &RecordingEvents,
     recording: Recording,
 ) -> Result<RecordingId, Failure> {
     let mut known = HashSet::new();
@@ -32,8 +32,13 @@ pub(crate) fn follow(
         return Ok(id);
     }
     let id = engine.add_growing(loading::describe(&recording));
-    let mut growing =
-        Growing { engine: Arc::clone(engine), news: news.clone(), recording, id, known };
+    let mut growing = Growing {
+        engine: Arc::clone(engine),
+        recording_events: recording_events.clone(),
+        recording,
+        id,
+        known,
+    };
     growing.read().map_err(|error| loading::unreadable(&growing.recording.trace, &error))?;
     std::thread::Builder::new()
         .name("follow".into())
@@ -46,7 +51,7 @@ pub(crate) fn follow(
 
 struct Growing {
     engine: Arc<Engine>,
-    news: News,
+    recording_events: RecordingEvents,
     recording: Recording,
     id: RecordingId,
     /// Snapshots that the engine has.
@@ -105,11 +110,11 @@ impl Growing {
         self.engine.describe(self.id, loading::describe(&self.recording));
         let tail = self.tail()?;
         if let Some(grown) = self.engine.grow(self.id, &tail) {
-            self.news.grown(self.id, grown);
+            self.recording_events.grown(self.id, grown);
         }
         let last = bring_snapshots(&self.engine, self.id, &self.recording, &mut self.known);
         if let Some(number) = last {
-            self.news.snapshot(self.id, number);
+            self.recording_events.snapshot(self.id, number);
         }
         Ok(())
     }
@@ -130,19 +135,19 @@ impl Growing {
             .map_err(|error| error.to_string())
             .and_then(|tail| self.engine.finish(self.id, &tail).map_err(|error| error.to_string()));
         match finished {
-            Ok(grown) => self.news.grown(self.id, grown),
+            Ok(grown) => self.recording_events.grown(self.id, grown),
             Err(error) => return self.lost(&error),
         }
         let outcome = description.outcome.clone();
         self.engine.describe(self.id, description);
-        self.news.ended(self.id, outcome);
+        self.recording_events.ended(self.id, outcome);
     }
 
     fn lost(&self, why: &dyn std::fmt::Display) {
         let mut description = loading::describe(&self.recording);
         description.state = memtrail_engine::describe::State::Lost;
         self.engine.describe(self.id, description);
-        self.news.lost(self.id, why.to_string());
+        self.recording_events.lost(self.id, why.to_string());
     }
 }
 

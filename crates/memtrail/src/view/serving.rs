@@ -46,9 +46,10 @@ impl Serving {
 
     /// Serves the page.
     pub(crate) fn start(&self, sources: &Sources, filters: &[String]) -> Result<Shown, Failure> {
-        let options = Options { taker: Some(sources.taker()), ..self.options()? };
-        let (engine, news) = (Arc::clone(&sources.engine), sources.news.clone());
-        let server = Server::start(engine, news, &options).map_err(|error| {
+        let options = Options { trigger: Some(sources.trigger()), ..self.options()? };
+        let (engine, recording_events) =
+            (Arc::clone(&sources.engine), sources.recording_events.clone());
+        let server = Server::start(engine, recording_events, &options).map_err(|error| {
             let failure = Failure::new(Kind::Work, &error);
             match (error, self.port) {
                 (Error::Listen { .. }, Some(_)) => {
@@ -82,7 +83,7 @@ impl Serving {
                 names.extend([name.to_owned(), format!("{name}.local")]);
             }
         }
-        Ok(Options { address, port: self.port, names, taker: None })
+        Ok(Options { address, port: self.port, names, trigger: None })
     }
 }
 

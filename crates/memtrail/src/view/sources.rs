@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memtrail_engine::{Engine, RecordingId, Refusal, Setting, SnapshotFacts};
+use memtrail_engine::{ApiError, Engine, RecordingId, Setting, SnapshotFacts};
 use memtrail_recording::{ASK_FILE, Recording};
-use memtrail_server::{News, Taker};
+use memtrail_server::{RecordingEvents, SnapshotTrigger};
 
 use super::follow::follow;
 use super::snapshot_file;
@@ -18,7 +18,7 @@ use crate::{loading, snapshot};
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     pub(crate) engine: Arc<Engine>,
-    pub(crate) news: News,
+    pub(crate) recording_events: RecordingEvents,
     folders: Arc<Folders>,
 }
 
@@ -30,11 +30,13 @@ impl Sources {
     /// None yet. `live`: whether any may still grow.
     pub(crate) fn new(live: bool) -> Self {
         let engine = Arc::new(Engine::new(Setting { live, offline: false }));
-        let sources = Self { engine, news: News::default(), folders: Arc::default() };
-        let (engine, news) = (Arc::clone(&sources.engine), sources.news.clone());
+        let sources =
+            Self { engine, recording_events: RecordingEvents::default(), folders: Arc::default() };
+        let (engine, recording_events) =
+            (Arc::clone(&sources.engine), sources.recording_events.clone());
         // Without this thread snapshots are listed and never analysed, which the page then shows.
         let worker = std::thread::Builder::new().name("analyse".into());
-        let _ = worker.spawn(move || analyse(&engine, &news));
+        let _ = worker.spawn(move || analyse(&engine, &recording_events));
         sources
     }
 
@@ -44,7 +46,7 @@ impl Sources {
             return self.add_snapshot_alone(&recording.path);
         }
         let folder = recording.path.clone();
-        let id = follow(&self.engine, &self.news, recording)?;
+        let id = follow(&self.engine, &self.recording_events, recording)?;
         let mut folders = self.folders.0.lock().unwrap_or_else(PoisonError::into_inner);
         folders.insert(id, folder);
         Ok(id)
@@ -62,28 +64,28 @@ impl Sources {
     }
 
     /// Who asks programs for snapshots.
-    pub(super) fn taker(&self) -> Arc<dyn Taker> {
-        Arc::clone(&self.folders) as Arc<dyn Taker>
+    pub(super) fn trigger(&self) -> Arc<dyn SnapshotTrigger> {
+        Arc::clone(&self.folders) as Arc<dyn SnapshotTrigger>
     }
 }
 
 /// Analyses what somebody asks for, for ever.
-fn analyse(engine: &Engine, news: &News) {
+fn analyse(engine: &Engine, recording_events: &RecordingEvents) {
     let mut count = 0;
     loop {
         // A snapshot that makes the analysis panic is passed over from then on.
         match catch_unwind(AssertUnwindSafe(|| engine.work())) {
-            Ok(Some((recording, done))) => news.analysed(recording, done),
-            Ok(None) => count = engine.wait_for_work(count),
+            Ok(Some((recording, done))) => recording_events.analysed(recording, done),
+            Ok(None) => count = engine.wait_for_analysis(count),
             Err(_) => {}
         }
     }
 }
 
-impl Taker for Folders {
-    fn take(&self, recording: RecordingId) -> Result<(), Refusal> {
+impl SnapshotTrigger for Folders {
+    fn take(&self, recording: RecordingId) -> Result<(), ApiError> {
         let folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = folders.get(&recording).ok_or_else(|| Refusal::bad("it has no folder"))?;
-        snapshot::ask_for_it(&folder.join(ASK_FILE)).map_err(Refusal::bad)
+        let folder = folders.get(&recording).ok_or_else(|| ApiError::bad("it has no folder"))?;
+        snapshot::ask_for_it(&folder.join(ASK_FILE)).map_err(ApiError::bad)
     }
 }

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memtrail_engine::Answer;
+use memtrail_engine::ResponseBody;
 
 use crate::compilers::named;
 use crate::programs::build;
@@ -78,7 +78,7 @@ impl Page {
         (stream, format!("{method} {root}{path} HTTP/1.1\r\nHost: {host}\r\n"), host.to_owned())
     }
 
-    fn ask(&self, ask: &str) -> Answer {
+    fn ask(&self, ask: &str) -> ResponseBody {
         let (mut stream, head, _) = self.connect("POST api/ask");
         let length = ask.len();
         let request = format!("{head}Connection: close\r\nContent-Length: {length}\r\n\r\n{ask}");
@@ -86,7 +86,7 @@ impl Page {
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).expect("an answer");
         let split = bytes.windows(4).position(|w| w == b"\r\n\r\n").expect("a head");
-        Answer::decode(&bytes[split + 4..]).expect("an answer")
+        ResponseBody::decode(&bytes[split + 4..]).expect("an answer")
     }
 
     /// Names and data of events, as they come. They end with the server.

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
 
-use memtrail_engine::Answer;
+use memtrail_engine::ResponseBody;
 
 /// No test waits longer for an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -87,10 +87,10 @@ impl View {
     }
 
     /// Asks the engine behind the page.
-    pub(crate) fn ask(&self, ask: &str) -> Answer {
+    pub(crate) fn ask(&self, ask: &str) -> ResponseBody {
         let response = self.request("POST", "api/ask", ask);
         assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.body));
-        Answer::decode(&response.body).expect("an answer")
+        ResponseBody::decode(&response.body).expect("an answer")
     }
 
     /// The news since a version, or all, and the version now.

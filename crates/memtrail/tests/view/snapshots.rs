@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use memtrail_engine::Answer;
+use memtrail_engine::ResponseBody;
 use memtrail_heap::model::{Heap, Value};
 use memtrail_heap::read::Strength;
 use memtrail_heap::write::Part;
@@ -46,10 +46,10 @@ fn recording(folder: &Path) -> PathBuf {
 }
 
 /// The answer to an ask, when what it needs is analysed.
-fn ask(view: &View, ask: &str) -> Answer {
+fn ask(view: &View, ask: &str) -> ResponseBody {
     for _ in 0..600 {
         let response = view.request("POST", "api/ask", ask);
-        let answer = Answer::decode(&response.body).expect("an answer");
+        let answer = ResponseBody::decode(&response.body).expect("an answer");
         match response.status {
             202 => assert!(answer.header().contains_key("analysing")),
             200 => return answer,

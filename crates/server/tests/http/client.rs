@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memtrail_engine::{Description, Engine, Setting};
-use memtrail_server::{News, Options, Server};
+use memtrail_server::{Options, RecordingEvents, Server};
 
 pub(crate) const TRACE: &[u8] = include_bytes!("../../../trace/tests/fixtures/cache-v2.ctf");
 
 pub(crate) struct Fixture {
     pub(crate) server: Server,
-    pub(crate) news: News,
+    pub(crate) recording_events: RecordingEvents,
 }
 
 pub(crate) struct Response {
@@ -39,10 +39,10 @@ impl Fixture {
         let engine = Engine::new(Setting { live: true, offline: false });
         let description = Description { name: "cache".into(), ..Description::default() };
         engine.add(TRACE, description, |_| {}).unwrap();
-        let news = News::default();
+        let recording_events = RecordingEvents::default();
         let options = Options { port: Some(0), ..Options::default() };
-        let server = Server::start(Arc::new(engine), news.clone(), &options).unwrap();
-        Self { server, news }
+        let server = Server::start(Arc::new(engine), recording_events.clone(), &options).unwrap();
+        Self { server, recording_events }
     }
 
     /// `/TOKEN/` of the page.

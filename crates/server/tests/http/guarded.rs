@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use memtrail_engine::{Description, Engine, RecordingId, Refusal, Setting, describe::State};
-use memtrail_server::{News, Options, Server, Taker};
+use memtrail_engine::{ApiError, Description, Engine, RecordingId, Setting, describe::State};
+use memtrail_server::{Options, RecordingEvents, Server, SnapshotTrigger};
 
 use crate::client::{Fixture, Response};
 
@@ -200,8 +200,8 @@ fn what_is_no_http_is_answered_without_content() {
 #[derive(Debug, Default)]
 struct Counting(Mutex<usize>);
 
-impl Taker for Counting {
-    fn take(&self, _: RecordingId) -> Result<(), Refusal> {
+impl SnapshotTrigger for Counting {
+    fn take(&self, _: RecordingId) -> Result<(), ApiError> {
         *self.0.lock().unwrap() += 1;
         Ok(())
     }
@@ -214,11 +214,11 @@ fn host_and_origin_are_checked_on_every_route() {
         Description { state: State::Growing, can_snapshot: true, ..Description::default() };
     engine.add_growing(running);
     let taken = Arc::new(Counting::default());
-    let taker = Arc::clone(&taken) as Arc<dyn Taker>;
-    let options = Options { port: Some(0), taker: Some(taker), ..Options::default() };
-    let news = News::default();
-    let server = Server::start(Arc::new(engine), news.clone(), &options).unwrap();
-    let fixture = Fixture { server, news };
+    let trigger = Arc::clone(&taken) as Arc<dyn SnapshotTrigger>;
+    let options = Options { port: Some(0), trigger: Some(trigger), ..Options::default() };
+    let recording_events = RecordingEvents::default();
+    let server = Server::start(Arc::new(engine), recording_events.clone(), &options).unwrap();
+    let fixture = Fixture { server, recording_events };
     let (root, host) = (fixture.root(), fixture.host());
     let port = fixture.server.address().port();
     let own = format!("Origin: http://{}", fixture.server.address());

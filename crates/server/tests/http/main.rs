@@ -9,10 +9,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use memtrail_engine::{
-    Answer, Description, Engine, Grown, InMemory, RecordingId, Refusal, Setting, SnapshotFacts,
-    SnapshotFile,
+    ApiError, Description, Engine, Grown, InMemory, RecordingId, ResponseBody, Setting,
+    SnapshotFacts, SnapshotFile,
 };
-use memtrail_server::{Error, News, Options, Server, Taker};
+use memtrail_server::{Error, Options, RecordingEvents, Server, SnapshotTrigger};
 use serde_json::json;
 
 use crate::client::{Fixture, TRACE};
@@ -113,7 +113,7 @@ fn asks_are_answered() {
     let response = fixture.ask(ABOUT);
     assert_eq!(response.status, 200);
     assert_eq!(response.header("content-type"), Some("application/octet-stream"));
-    let answer = Answer::decode(&response.body).unwrap();
+    let answer = ResponseBody::decode(&response.body).unwrap();
     assert_eq!(answer.header()["recordings"][0]["name"], "cache");
 }
 
@@ -123,7 +123,7 @@ fn wrong_asks_get_errors_in_the_form_of_answers() {
     for ask in ["", "{", r#"{"ask":"nothing"}"#, "[[[[", r#"{"ask":"about","x":1}"#] {
         let response = fixture.ask(ask);
         assert_eq!(response.status, 400, "{ask}");
-        let answer = Answer::decode(&response.body).unwrap();
+        let answer = ResponseBody::decode(&response.body).unwrap();
         assert!(answer.header()["error"]["message"].is_string(), "{ask}");
     }
     let get = fixture.get(&format!("{}api/ask", fixture.root()));
@@ -154,12 +154,12 @@ fn news_reach_the_page() {
         let answer: serde_json::Value = serde_json::from_slice(&response.body).unwrap();
         (answer["version"].as_u64().unwrap(), answer["events"].clone())
     };
-    fixture.news.grown(rec, Grown { events: 10, end: 1.5 });
+    fixture.recording_events.grown(rec, Grown { events: 10, end: 1.5 });
     let (version, events) = hear("");
     assert_eq!(events, json!([{ "kind": "grown", "rec": 0, "events": 10, "end": 1.5 }]));
     assert_eq!(hear(&format!("?since={version}")), (version, json!([])));
-    fixture.news.grown(rec, Grown { events: 11, end: 2.0 });
-    fixture.news.ended(rec, Some("killed by signal 9".into()));
+    fixture.recording_events.grown(rec, Grown { events: 11, end: 2.0 });
+    fixture.recording_events.ended(rec, Some("killed by signal 9".into()));
     let (_, events) = hear(&format!("?since={version}"));
     let grown = json!({ "kind": "grown", "rec": 0, "events": 11, "end": 2.0 });
     let ended = json!({ "kind": "ended", "rec": 0, "outcome": "killed by signal 9" });
@@ -196,8 +196,8 @@ fn pages_that_listen_hold_no_connection() {
 #[derive(Debug, Default)]
 struct Asked(std::sync::Mutex<Vec<RecordingId>>);
 
-impl Taker for Asked {
-    fn take(&self, recording: RecordingId) -> Result<(), Refusal> {
+impl SnapshotTrigger for Asked {
+    fn take(&self, recording: RecordingId) -> Result<(), ApiError> {
         self.0.lock().unwrap().push(recording);
         Ok(())
     }
@@ -211,11 +211,11 @@ fn the_page_asks_a_running_program_for_a_snapshot() {
     engine.add_growing(running.clone());
     engine.add_growing(Description { can_snapshot: false, ..running });
     let asked = Arc::new(Asked::default());
-    let taker = Arc::clone(&asked) as Arc<dyn Taker>;
-    let options = Options { port: Some(0), taker: Some(taker), ..Options::default() };
-    let news = News::default();
-    let server = Server::start(Arc::new(engine), news.clone(), &options).unwrap();
-    let fixture = Fixture { server, news };
+    let trigger = Arc::clone(&asked) as Arc<dyn SnapshotTrigger>;
+    let options = Options { port: Some(0), trigger: Some(trigger), ..Options::default() };
+    let recording_events = RecordingEvents::default();
+    let server = Server::start(Arc::new(engine), recording_events.clone(), &options).unwrap();
+    let fixture = Fixture { server, recording_events };
     let take = |root: &str, origin: &str, rec: &str| {
         let path = format!("POST {root}api/snapshot");
         fixture.request(&path, &[&fixture.host(), &format!("Origin: {origin}")], rec)
@@ -239,9 +239,10 @@ fn who_asks_of_what_is_being_analysed_does_not_keep_others_from_asking() {
     let id = engine.add(TRACE, Description::default(), |_| {}).unwrap();
     let file: Arc<dyn SnapshotFile> = Arc::new(InMemory((*b"no snapshot").into()));
     engine.add_snapshot(id, SnapshotFacts { number: 1, ..SnapshotFacts::default() }, Some(file));
-    let (news, options) = (News::default(), Options { port: Some(0), ..Options::default() });
-    let server = Server::start(Arc::clone(&engine), news.clone(), &options).unwrap();
-    let fixture = Fixture { server, news };
+    let (recording_events, options) =
+        (RecordingEvents::default(), Options { port: Some(0), ..Options::default() });
+    let server = Server::start(Arc::clone(&engine), recording_events.clone(), &options).unwrap();
+    let fixture = Fixture { server, recording_events };
     std::thread::scope(|scope| {
         // More than are worked on at a time, and nobody analyses anything.
         let waiting: Vec<_> = (0..20).map(|_| scope.spawn(|| fixture.ask(HEAP))).collect();
@@ -249,12 +250,12 @@ fn who_asks_of_what_is_being_analysed_does_not_keep_others_from_asking() {
         for waiting in waiting {
             let response = waiting.join().unwrap();
             assert_eq!(response.status, 202);
-            let answer = Answer::decode(&response.body).unwrap();
+            let answer = ResponseBody::decode(&response.body).unwrap();
             assert_eq!(answer.header()["analysing"]["snapshot"], 1);
         }
         // Now somebody does.
         let (id, done) = engine.work().unwrap();
-        fixture.news.analysed(id, done);
+        fixture.recording_events.analysed(id, done);
     });
     assert_eq!(fixture.ask(HEAP).status, 400);
 }
@@ -265,7 +266,7 @@ fn a_port_that_is_taken_is_named() {
     let port = fixture.server.address().port();
     let options = Options { port: Some(port), ..Options::default() };
     let engine = Arc::new(Engine::new(Setting::default()));
-    let error = Server::start(engine, News::default(), &options).unwrap_err();
+    let error = Server::start(engine, RecordingEvents::default(), &options).unwrap_err();
     assert!(matches!(error, Error::Listen { .. }), "{error}");
     assert!(error.to_string().contains(&port.to_string()), "{error}");
 }
@@ -274,11 +275,11 @@ fn a_port_that_is_taken_is_named() {
 fn elsewhere_than_on_loopback_the_token_is_asked_for_all_the_same() {
     let engine = Arc::new(Engine::new(Setting::default()));
     let address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    let options = Options { address, port: Some(0), names: vec!["devbox".into()], taker: None };
-    let server = Server::start(engine, News::default(), &options).unwrap();
+    let options = Options { address, port: Some(0), names: vec!["devbox".into()], trigger: None };
+    let server = Server::start(engine, RecordingEvents::default(), &options).unwrap();
     let port = server.address().port();
     assert!(server.url().starts_with(&format!("http://127.0.0.1:{port}/")), "{}", server.url());
-    let fixture = Fixture { server, news: News::default() };
+    let fixture = Fixture { server, recording_events: RecordingEvents::default() };
     let root = fixture.root_of(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     for (path, host, status) in [
         (root.as_str(), "10.1.2.3:80", 200),

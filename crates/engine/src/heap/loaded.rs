@@ -10,7 +10,7 @@ use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, Words};
 
 use super::file::{Bytes, SnapshotFacts, SnapshotFile};
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
 self_cell::self_cell!(
     struct Analysed {
@@ -28,7 +28,7 @@ const MOST_STRINGS: usize = 100_000;
 const MOST_TREES: usize = 4;
 
 /// A snapshot with its analysis, and what views ask of it again and again.
-pub(crate) struct Opened {
+pub(crate) struct LoadedSnapshot {
     analysed: Analysed,
     pub(crate) catalogue: Catalogue,
     /// The dominator tree of everything.
@@ -37,9 +37,9 @@ pub(crate) struct Opened {
     below: Mutex<Vec<(BlockIndex, Arc<Shapes>)>>,
     /// What is known of all roots' reach.
     pub(super) reach: super::roots::Reach,
-    histogram: OnceLock<Result<Histogram, Refusal>>,
+    histogram: OnceLock<Result<Histogram, ApiError>>,
     most_of: OnceLock<HashMap<KindId, MostOf>>,
-    strings: OnceLock<Result<Option<Strings>, Refusal>>,
+    strings: OnceLock<Result<Option<Strings>, ApiError>>,
 }
 
 /// Where most of a kind is.
@@ -51,19 +51,19 @@ pub(super) struct MostOf {
     pub(super) example: BlockIndex,
 }
 
-impl std::fmt::Debug for Opened {
+impl std::fmt::Debug for LoadedSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Opened").field("blocks", &self.catalogue.len()).finish_non_exhaustive()
     }
 }
 
 /// Why a snapshot cannot be asked.
-pub(crate) fn unreadable(error: impl std::fmt::Display) -> Refusal {
-    Refusal::bad(format_args!("cannot read the snapshot: {error}"))
+pub(crate) fn unreadable(error: impl std::fmt::Display) -> ApiError {
+    ApiError::bad(format_args!("cannot read the snapshot: {error}"))
 }
 
 /// A snapshot that is damaged further on.
-pub(crate) fn damaged(error: read::Error) -> Refusal {
+pub(crate) fn damaged(error: read::Error) -> ApiError {
     unreadable(error)
 }
 
@@ -77,7 +77,7 @@ enum Leave {
 }
 
 /// Analyses a snapshot, or reads what an earlier analysis has left.
-fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, Refusal> {
+fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let bytes = file.open().map_err(unreadable)?;
     Analysed::try_new(bytes, |bytes| {
@@ -112,7 +112,7 @@ pub(super) fn leave_summary(file: &dyn SnapshotFile, summary: &Summary) {
 ///
 /// # Errors
 /// If the snapshot cannot be read.
-pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary, Refusal> {
+pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary, ApiError> {
     if let Some(summary) = left_summary(file, facts) {
         return Ok(summary);
     }
@@ -122,8 +122,8 @@ pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary
     Ok(summary)
 }
 
-impl Opened {
-    pub(crate) fn new(file: &dyn SnapshotFile) -> Result<Self, Refusal> {
+impl LoadedSnapshot {
+    pub(crate) fn new(file: &dyn SnapshotFile) -> Result<Self, ApiError> {
         let analysed = analyse(file, Leave::Index)?;
         let heap = analysed.borrow_dependent();
         let catalogue = Catalogue::new(heap).map_err(damaged)?;
@@ -146,7 +146,7 @@ impl Opened {
         self.catalogue.len() as u64
     }
 
-    pub(crate) fn summary(&self) -> Result<Summary, Refusal> {
+    pub(crate) fn summary(&self) -> Result<Summary, ApiError> {
         Summary::new(self.heap()).map_err(damaged)
     }
 
@@ -164,7 +164,7 @@ impl Opened {
     }
 
     /// How much there is of each kind.
-    pub(super) fn histogram(&self) -> Result<&Histogram, Refusal> {
+    pub(super) fn histogram(&self) -> Result<&Histogram, ApiError> {
         let histogram = self.histogram.get_or_init(|| {
             match query::tally(self.heap(), &self.catalogue, &self.shapes) {
                 Some(histogram) => Ok(histogram),
@@ -175,7 +175,7 @@ impl Opened {
     }
 
     /// Strings that are there several times, where the snapshot has contents.
-    pub(super) fn strings(&self) -> Result<Option<&Strings>, Refusal> {
+    pub(super) fn strings(&self) -> Result<Option<&Strings>, ApiError> {
         let strings =
             self.strings.get_or_init(|| query::strings(self.heap(), MOST_STRINGS).map_err(damaged));
         strings.as_ref().map(Option::as_ref).map_err(Clone::clone)
@@ -214,18 +214,18 @@ impl Opened {
     }
 
     /// That a block is there.
-    pub(super) fn check(&self, block: BlockIndex) -> Result<(), Refusal> {
+    pub(super) fn check(&self, block: BlockIndex) -> Result<(), ApiError> {
         let is_there = (block.0 as usize) < self.catalogue.len();
         if is_there { Ok(()) } else { Err(self.no_block(block)) }
     }
 
-    pub(super) fn no_block(&self, block: BlockIndex) -> Refusal {
+    pub(super) fn no_block(&self, block: BlockIndex) -> ApiError {
         let count = self.catalogue.len();
-        Refusal::unknown(format_args!("no block {}, there are {count}", block.0))
+        ApiError::unknown(format_args!("no block {}, there are {count}", block.0))
     }
 
     /// How a string begins, where the snapshot has contents.
-    pub(super) fn text(&self, block: BlockIndex) -> Result<Option<Text>, Refusal> {
+    pub(super) fn text(&self, block: BlockIndex) -> Result<Option<Text>, ApiError> {
         let snapshot = &self.heap().snapshot;
         let (mut start, mut length, mut found) = (Vec::new(), 0, false);
         if !snapshot.has_contents() {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use memtrail_heap::query::Summary;
 
 use super::file::{SnapshotFacts, SnapshotFile};
-use super::opened::{self, Opened};
-use crate::refusal::Refusal;
+use super::loaded::{self, LoadedSnapshot};
+use crate::api_error::ApiError;
 
 /// Blocks of all open snapshots of a recording together, beyond which the one that was not used for
 /// longest is closed. Each takes some 25 bytes.
@@ -16,7 +16,7 @@ const ALWAYS: usize = 2;
 
 /// The snapshots of a recording, by number.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf(Mutex<State>);
+pub(crate) struct SnapshotStore(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -37,8 +37,8 @@ struct Entry {
     summary: Option<Arc<Summary>>,
     /// Whether the file was asked for one.
     asked: bool,
-    open: Option<Arc<Opened>>,
-    failed: Option<Refusal>,
+    open: Option<Arc<LoadedSnapshot>>,
+    failed: Option<ApiError>,
     used: u64,
     /// When it was asked for, since which nobody has opened it.
     wanted: Option<u64>,
@@ -64,7 +64,7 @@ impl Known {
 /// A snapshot that is asked for.
 #[derive(Debug)]
 pub(crate) enum Wanted {
-    Open(Arc<Opened>),
+    Open(Arc<LoadedSnapshot>),
     /// It will be; this is its number.
     Analysing(u64),
 }
@@ -88,7 +88,7 @@ pub struct Done {
     pub of: usize,
 }
 
-impl Shelf {
+impl SnapshotStore {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,7 +142,7 @@ impl Shelf {
     }
 
     /// The snapshot with a number, or the last one that is there.
-    pub(crate) fn want(&self, number: Option<u64>) -> Result<Wanted, Refusal> {
+    pub(crate) fn want(&self, number: Option<u64>) -> Result<Wanted, ApiError> {
         let mut state = self.lock();
         state.clock += 1;
         let clock = state.clock;
@@ -153,7 +153,7 @@ impl Shelf {
             None => entries.rfind(|entry| entry.file.is_some()),
         };
         let Some(entry) = entry else {
-            return Err(Refusal::unknown(match number {
+            return Err(ApiError::unknown(match number {
                 Some(number) => format!("no snapshot {number}, there are {count}"),
                 None => "the recording has no heap snapshots".to_owned(),
             }));
@@ -171,7 +171,7 @@ impl Shelf {
         }
         if entry.file.is_none() {
             let message = format_args!("snapshot {} is not in this file", entry.facts.number);
-            return Err(Refusal::bad(message)
+            return Err(ApiError::bad(message)
                 .hint("only its summary is; `memtrail html --max-size` makes larger files"));
         }
         entry.wanted = Some(clock);
@@ -190,14 +190,14 @@ impl Shelf {
         let unfinished = Unfinished(self);
         let mut open = None;
         let summary = if job.open {
-            Opened::new(&*job.file).and_then(|opened| {
-                let summary = opened.summary()?;
-                opened::leave_summary(&*job.file, &summary);
-                open = Some(Arc::new(opened));
+            LoadedSnapshot::new(&*job.file).and_then(|loaded| {
+                let summary = loaded.summary()?;
+                loaded::leave_summary(&*job.file, &summary);
+                open = Some(Arc::new(loaded));
                 Ok(summary)
             })
         } else {
-            opened::summary(&*job.file, &job.facts)
+            loaded::summary(&*job.file, &job.facts)
         };
         std::mem::forget(unfinished);
         let mut state = self.lock();
@@ -206,7 +206,7 @@ impl Shelf {
         if let Some(entry) = state.entries.iter_mut().find(|e| e.facts.number == job.facts.number) {
             match summary {
                 Ok(summary) => entry.summary = Some(Arc::new(summary)),
-                Err(refusal) => entry.failed = Some(refusal),
+                Err(api_error) => entry.failed = Some(api_error),
             }
             if open.is_some() {
                 (entry.open, entry.used) = (open, clock);
@@ -223,7 +223,7 @@ impl Shelf {
 }
 
 /// If an analysis panics, its snapshot is one that cannot be read, and the others go on.
-struct Unfinished<'a>(&'a Shelf);
+struct Unfinished<'a>(&'a SnapshotStore);
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
@@ -232,7 +232,7 @@ impl Drop for Unfinished<'_> {
         let mut entries = state.entries.iter_mut();
         if let Some(entry) = entries.find(|entry| Some(entry.facts.number) == number) {
             entry.wanted = None;
-            entry.failed = Some(Refusal::bad("the analysis of the snapshot failed"));
+            entry.failed = Some(ApiError::bad("the analysis of the snapshot failed"));
         }
     }
 }
@@ -257,7 +257,7 @@ impl State {
     fn read_summaries(&mut self) {
         for entry in self.entries.iter_mut().filter(|entry| !entry.asked) {
             entry.asked = true;
-            let left = |file: &Arc<dyn SnapshotFile>| opened::left_summary(&**file, &entry.facts);
+            let left = |file: &Arc<dyn SnapshotFile>| loaded::left_summary(&**file, &entry.facts);
             if entry.summary.is_none() {
                 entry.summary = entry.file.as_ref().and_then(left).map(Arc::new);
             }

@@ -18,7 +18,7 @@ const PREFIX: usize = 8;
 
 /// An answer in the making, or one that was read.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct ResponseBody {
     header: Map<String, Value>,
     columns: Vec<(String, Column)>,
 }
@@ -53,7 +53,7 @@ pub enum Malformed {
     Header(String),
 }
 
-impl Answer {
+impl ResponseBody {
     /// An answer of the fields of `header`, which must serialize to an object.
     pub fn new(header: impl Serialize) -> Self {
         let header = match serde_json::to_value(header) {
@@ -279,26 +279,27 @@ mod tests {
             text in any::<String>(),
             columns in prop::collection::btree_map("[a-z]{1,3}", column(), 0..5),
         ) {
-            let mut answer = Answer::new(json!({ "text": text }));
+            let mut answer = ResponseBody::new(json!({ "text": text }));
             for (name, column) in columns {
                 answer = answer.with(&name, column);
             }
             let bytes = answer.encode();
             prop_assert_eq!(bytes.len() % 8, 0);
-            let back = Answer::decode(&bytes).unwrap();
+            let back = ResponseBody::decode(&bytes).unwrap();
             prop_assert_eq!(back.header(), answer.header());
             for (name, column) in answer.columns() {
                 prop_assert_eq!(back.column(name), Some(column));
             }
             for cut in 0..bytes.len() {
-                let _ = Answer::decode(&bytes[..cut]);
+                let _ = ResponseBody::decode(&bytes[..cut]);
             }
         }
     }
 
     #[test]
     fn columns_stand_at_multiples_of_eight() {
-        let answer = Answer::new(json!({ "a": 1 })).with("x", vec![1_u8]).with("y", vec![0.5_f64]);
+        let answer =
+            ResponseBody::new(json!({ "a": 1 })).with("x", vec![1_u8]).with("y", vec![0.5_f64]);
         let bytes = answer.encode();
         let size = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
         let header: Value = serde_json::from_slice(&bytes[8..8 + size]).unwrap();
@@ -309,15 +310,15 @@ mod tests {
 
     #[test]
     fn other_bytes_are_refused() {
-        assert_eq!(Answer::decode(b"MTA"), Err(Malformed::Short { have: 3, need: 8 }));
-        assert_eq!(Answer::decode(b"MTA2\0\0\0\0"), Err(Malformed::Magic));
+        assert_eq!(ResponseBody::decode(b"MTA"), Err(Malformed::Short { have: 3, need: 8 }));
+        assert_eq!(ResponseBody::decode(b"MTA2\0\0\0\0"), Err(Malformed::Magic));
         assert_eq!(
-            Answer::decode(b"MTA1\x09\0\0\0{}"),
+            ResponseBody::decode(b"MTA1\x09\0\0\0{}"),
             Err(Malformed::Short { have: 10, need: 17 })
         );
-        assert!(matches!(Answer::decode(b"MTA1\x02\0\0\0{}"), Err(Malformed::Header(_))));
+        assert!(matches!(ResponseBody::decode(b"MTA1\x02\0\0\0{}"), Err(Malformed::Header(_))));
         let far = br#"{"columns":{"x":{"type":"f64","at":18446744073709551608,"len":9}}}"#;
         let bytes = [b"MTA1", &(far.len() as u32).to_le_bytes(), &far[..]].concat();
-        assert_eq!(Answer::decode(&bytes), Err(Malformed::Header("x".into())));
+        assert_eq!(ResponseBody::decode(&bytes), Err(Malformed::Header("x".into())));
     }
 }

@@ -247,7 +247,7 @@ defaults! {
     HeapSamples { rec: 0, snapshot: None, by: super::By::Site, offset: 0, limit: 100, }
 }
 
-choices! {
+selections! {
     /// What there is a series of.
     Series {
         /// Kinds of blocks.

@@ -9,7 +9,7 @@ use memtrail_profile::filter::{Condition, Filter, FilterError, HiddenFunctions, 
 use memtrail_profile::selected::{Selected, choose, peak};
 use memtrail_profile::timeline::Peak;
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
 /// Filters that are kept at most.
 const MOST: usize = 3;
@@ -18,7 +18,7 @@ const MOST_TREES: usize = 2;
 
 /// What a filter keeps of a recording.
 #[derive(Debug)]
-pub(crate) struct Choice {
+pub(crate) struct FilterSelection {
     pub(crate) filter: Resolved,
     /// Without the functions that the filter hides.
     pub(crate) tree: Arc<CallTree>,
@@ -26,7 +26,7 @@ pub(crate) struct Choice {
     peak: OnceLock<Peak>,
 }
 
-impl Choice {
+impl FilterSelection {
     /// What questions about calls are asked of.
     pub(crate) fn view<'a>(&'a self, entities: &'a Entities) -> View<'a> {
         View { tree: &self.tree, entities, cells: &self.selected.cells }
@@ -38,7 +38,7 @@ impl Choice {
     }
 }
 
-impl From<FilterError> for Refusal {
+impl From<FilterError> for ApiError {
     fn from(error: FilterError) -> Self {
         let FilterError { condition, at, message, hint } = error;
         Self { condition: Some(condition), at, hint, ..Self::bad(message) }
@@ -46,31 +46,31 @@ impl From<FilterError> for Refusal {
 }
 
 /// Whoever is first fills it, others who want the same wait for that.
-type Place = Arc<OnceLock<Result<Arc<Choice>, Refusal>>>;
+type Place = Arc<OnceLock<Result<Arc<FilterSelection>, ApiError>>>;
 
 /// The last few choices from a recording, as long as it does not grow.
 #[derive(Debug, Default)]
-pub(crate) struct Choices {
+pub(crate) struct Selections {
     /// The one asked for last comes first.
     recent: Mutex<Vec<(Filter, Place)>>,
     tree: OnceLock<Arc<CallTree>>,
     trees: Mutex<Vec<(HiddenFunctions, Arc<CallTree>)>>,
 }
 
-impl Choices {
+impl Selections {
     /// What `conditions` keep, in their text form.
     pub(crate) fn get(
         &self,
         profile: &Profile,
         entities: &Entities,
         conditions: &[String],
-    ) -> Result<Arc<Choice>, Refusal> {
+    ) -> Result<Arc<FilterSelection>, ApiError> {
         let filter = Filter::parse(conditions)?;
         let place = self.place(&filter);
-        let choice = place.get_or_init(|| self.choose(profile, entities, &filter).map(Arc::new));
-        let choice = choice.clone();
+        let selection = place.get_or_init(|| self.choose(profile, entities, &filter).map(Arc::new));
+        let selection = selection.clone();
         self.shrink(profile);
-        choice
+        selection
     }
 
     fn place(&self, filter: &Filter) -> Place {
@@ -91,8 +91,8 @@ impl Choices {
         let mut bytes = 0;
         let mut index = 0;
         lock(&self.recent).retain(|(_, place)| {
-            if let Some(Ok(choice)) = place.get() {
-                bytes += choice.selected.memory();
+            if let Some(Ok(selection)) = place.get() {
+                bytes += selection.selected.memory();
             }
             index += 1;
             index == 1 || (index <= MOST && bytes <= most_bytes)
@@ -104,11 +104,11 @@ impl Choices {
         profile: &Profile,
         entities: &Entities,
         filter: &Filter,
-    ) -> Result<Choice, Refusal> {
+    ) -> Result<FilterSelection, ApiError> {
         let filter = filter.resolve(profile)?;
         let tree = self.tree(profile, entities, filter.hidden());
         let selected = choose(profile, &filter, tree.leaf_of_stack(), tree.len());
-        Ok(Choice { filter, tree, selected, peak: OnceLock::new() })
+        Ok(FilterSelection { filter, tree, selected, peak: OnceLock::new() })
     }
 
     fn tree(

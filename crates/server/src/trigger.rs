@@ -7,7 +7,7 @@ use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use memtrail_engine::{RecordingId, Refusal};
+use memtrail_engine::{ApiError, RecordingId};
 use serde_json::{Value, json};
 
 use crate::routes::Shared;
@@ -16,12 +16,12 @@ use crate::routes::Shared;
 const LONGEST: usize = 1000;
 
 /// Asks a recording's program for a heap snapshot. It does not wait for it: news will tell.
-pub trait Taker: Debug + Send + Sync {
+pub trait SnapshotTrigger: Debug + Send + Sync {
     /// Asks.
     ///
     /// # Errors
     /// If the program does not run any more, or takes none.
-    fn take(&self, recording: RecordingId) -> Result<(), Refusal>;
+    fn take(&self, recording: RecordingId) -> Result<(), ApiError>;
 }
 
 /// `POST {"rec": 0}`.
@@ -30,23 +30,23 @@ pub(crate) async fn take(State(shared): State<Shared>, request: Request) -> Resp
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let recording = request["rec"].as_u64().and_then(|rec| u32::try_from(rec).ok());
     let taken = match recording {
-        None => Err(Refusal::bad("no recording is named")),
+        None => Err(ApiError::bad("no recording is named")),
         Some(rec) => {
-            let (engine, taker) = (Arc::clone(&shared.engine), shared.taker.clone());
+            let (engine, trigger) = (Arc::clone(&shared.engine), shared.trigger.clone());
             let work = move || {
                 engine.may_take_snapshot(RecordingId(rec))?;
-                let nobody = || Refusal::bad("nobody here can ask the program");
-                taker.ok_or_else(nobody)?.take(RecordingId(rec))
+                let nobody = || ApiError::bad("nobody here can ask the program");
+                trigger.ok_or_else(nobody)?.take(RecordingId(rec))
             };
-            let failed = |_| Refusal::bad("the program could not be asked");
+            let failed = |_| ApiError::bad("the program could not be asked");
             tokio::task::spawn_blocking(work).await.map_err(failed).flatten()
         }
     };
     let (status, told) = match taken {
         Ok(()) => (StatusCode::OK, json!({ "asked": true })),
-        Err(refusal) => {
-            let status = StatusCode::from_u16(refusal.status.http());
-            (status.unwrap_or(StatusCode::BAD_REQUEST), json!({ "error": refusal }))
+        Err(api_error) => {
+            let status = StatusCode::from_u16(api_error.status.http());
+            (status.unwrap_or(StatusCode::BAD_REQUEST), json!({ "error": api_error }))
         }
     };
     (status, [(header::CONTENT_TYPE, "application/json")], told.to_string()).into_response()

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::response_body::ResponseBody;
 
 /// An ask that is not answered: whose fault it is, what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
-pub struct Refusal {
+pub struct ApiError {
     /// Whose fault.
     #[serde(skip)]
     pub status: Status,
@@ -50,7 +50,7 @@ impl Status {
     }
 }
 
-impl Refusal {
+impl ApiError {
     /// An ask that makes no sense.
     pub fn bad(message: impl std::fmt::Display) -> Self {
         let message = message.to_string();
@@ -70,7 +70,7 @@ impl Refusal {
     }
 
     /// As an answer: `{"error": {…}}`.
-    pub fn answer(&self) -> Answer {
-        Answer::new(serde_json::json!({ "error": self }))
+    pub fn answer(&self) -> ResponseBody {
+        ResponseBody::new(serde_json::json!({ "error": self }))
     }
 }

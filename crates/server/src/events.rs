@@ -21,18 +21,18 @@ use tokio::sync::watch;
 
 /// Tells all pages that ask; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct News(watch::Sender<State>);
+pub struct RecordingEvents(watch::Sender<State>);
 
 /// Where things stand. Each change has a number, the version that it made.
 #[derive(Debug, Default)]
 struct State {
     version: u64,
-    recordings: Vec<Latest>,
+    recordings: Vec<RecordingState>,
 }
 
 /// Where a recording stands: each fact with the version that it came with.
 #[derive(Debug)]
-struct Latest {
+struct RecordingState {
     recording: RecordingId,
     added: Option<u64>,
     grown: Option<(u64, Grown)>,
@@ -47,13 +47,13 @@ enum End {
     Lost(String),
 }
 
-impl Default for News {
+impl Default for RecordingEvents {
     fn default() -> Self {
         Self(watch::Sender::new(State::default()))
     }
 }
 
-impl News {
+impl RecordingEvents {
     /// There is a recording that may grow.
     pub fn added(&self, recording: RecordingId) {
         self.change(recording, |latest, version| latest.added = Some(version));
@@ -86,13 +86,13 @@ impl News {
         self.change(recording, |latest, version| replace(&mut latest.end, version, end));
     }
 
-    fn change(&self, recording: RecordingId, change: impl FnOnce(&mut Latest, u64)) {
+    fn change(&self, recording: RecordingId, change: impl FnOnce(&mut RecordingState, u64)) {
         self.0.send_modify(|state| {
             state.version += 1;
             let version = state.version;
             let known = state.recordings.iter().position(|latest| latest.recording == recording);
             let at = known.unwrap_or_else(|| {
-                state.recordings.push(Latest {
+                state.recordings.push(RecordingState {
                     recording,
                     added: None,
                     grown: None,
@@ -127,7 +127,7 @@ fn replace<T: PartialEq>(fact: &mut Option<(u64, T)>, version: u64, value: T) {
     }
 }
 
-impl Latest {
+impl RecordingState {
     fn since(&self, version: Option<u64>) -> Vec<Value> {
         let rec = self.recording.0;
         let is_new = |changed: u64| version.is_none_or(|version| changed > version);
@@ -183,36 +183,36 @@ mod tests {
     use super::*;
 
     /// The version, and the events as text.
-    fn heard(news: &News, since: Option<u64>) -> (Option<u64>, Vec<String>) {
-        let answer = news.since(since);
+    fn heard(recording_events: &RecordingEvents, since: Option<u64>) -> (Option<u64>, Vec<String>) {
+        let answer = recording_events.since(since);
         let events = answer["events"].as_array().unwrap();
         (answer["version"].as_u64(), events.iter().map(ToString::to_string).collect())
     }
 
     #[test]
     fn pages_hear_the_latest_once() {
-        let news = News::default();
+        let recording_events = RecordingEvents::default();
         let (first, second) = (RecordingId(0), RecordingId(1));
-        assert_eq!(heard(&news, None), (Some(0), vec![]));
-        news.added(first);
-        news.grown(first, Grown { events: 1, end: 0.5 });
-        news.grown(first, Grown { events: 2, end: 1.5 });
-        let (version, events) = heard(&news, None);
+        assert_eq!(heard(&recording_events, None), (Some(0), vec![]));
+        recording_events.added(first);
+        recording_events.grown(first, Grown { events: 1, end: 0.5 });
+        recording_events.grown(first, Grown { events: 2, end: 1.5 });
+        let (version, events) = heard(&recording_events, None);
         assert_eq!(events, [r#"{"end":1.5,"events":2,"kind":"grown","rec":0}"#]);
-        assert_eq!(heard(&news, version), (version, vec![]));
-        news.added(second);
-        news.ended(first, None);
-        let (version, events) = heard(&news, version);
+        assert_eq!(heard(&recording_events, version), (version, vec![]));
+        recording_events.added(second);
+        recording_events.ended(first, None);
+        let (version, events) = heard(&recording_events, version);
         let ended = r#"{"kind":"ended","outcome":null,"rec":0}"#;
         assert_eq!(events, [ended, r#"{"kind":"added","rec":1}"#]);
-        news.lost(second, "gone");
+        recording_events.lost(second, "gone");
         // What is as it was is no news.
-        news.grown(first, Grown { events: 2, end: 1.5 });
-        let (version, events) = heard(&news, version);
+        recording_events.grown(first, Grown { events: 2, end: 1.5 });
+        let (version, events) = heard(&recording_events, version);
         assert_eq!(events, [r#"{"kind":"lost","rec":1,"why":"gone"}"#]);
-        news.snapshot(first, 7);
-        news.analysed(first, Done { number: 6, ready: 6, of: 7 });
-        let (_, events) = heard(&news, version);
+        recording_events.snapshot(first, 7);
+        recording_events.analysed(first, Done { number: 6, ready: 6, of: 7 });
+        let (_, events) = heard(&recording_events, version);
         assert_eq!(
             events,
             [
@@ -220,6 +220,6 @@ mod tests {
                 r#"{"kind":"analysed","number":6,"of":7,"ready":6,"rec":0}"#
             ]
         );
-        assert_eq!(heard(&news, None).1.len(), 5);
+        assert_eq!(heard(&recording_events, None).1.len(), 5);
     }
 }

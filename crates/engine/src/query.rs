@@ -8,7 +8,7 @@ use memtrail_profile::calls;
 use memtrail_profile::sites;
 use serde::Deserialize;
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
 /// Bytes that an ask may have.
 const LONGEST: usize = 1 << 18;
@@ -34,13 +34,13 @@ macro_rules! defaults {
     )*};
 }
 
-macro_rules! choices {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $choice:ident,)* })*) => {$(
+macro_rules! selections {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $selection:ident,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum $name {
-            $($(#[$about])* $choice,)*
+            $($(#[$about])* $selection,)*
         }
     )*};
 }
@@ -52,7 +52,7 @@ pub use heap::*;
 /// An ask.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "ask", rename_all = "lowercase")]
-pub enum Ask {
+pub enum Query {
     /// What recordings there are.
     About(About),
     /// Memory over time.
@@ -329,7 +329,7 @@ defaults! {
     Side { rec: 0, filter: vec![], }
 }
 
-choices! {
+selections! {
     /// Which way a flame graph goes.
     Direction {
         /// Inwards.
@@ -466,18 +466,18 @@ impl From<Branch> for calls::Branch {
     }
 }
 
-impl Ask {
+impl Query {
     /// Reads an ask.
     ///
     /// # Errors
     /// If it is none.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
         if bytes.len() > LONGEST {
             let message = format_args!("an ask of {} bytes, more than {LONGEST}", bytes.len());
-            return Err(Refusal::bad(message));
+            return Err(ApiError::bad(message));
         }
         serde_json::from_slice(bytes)
-            .map_err(|error| Refusal::bad(format_args!("malformed ask: {error}")))
+            .map_err(|error| ApiError::bad(format_args!("malformed ask: {error}")))
     }
 }
 
@@ -487,10 +487,10 @@ mod tests {
 
     #[test]
     fn asks_are_read() {
-        assert_eq!(Ask::parse(br#"{"ask":"about"}"#), Ok(Ask::About(About {})));
+        assert_eq!(Query::parse(br#"{"ask":"about"}"#), Ok(Query::About(About {})));
         let flame = Flame { filter: vec!["live:end".into()], limit: 7, ..Flame::default() };
         let text = br#"{"filter":["live:end"],"ask":"flame","limit":7,"rec":0}"#;
-        assert_eq!(Ask::parse(text), Ok(Ask::Flame(flame)));
+        assert_eq!(Query::parse(text), Ok(Query::Flame(flame)));
     }
 
     #[test]
@@ -507,10 +507,10 @@ mod tests {
             r#"{"ask":"table","by":"colour"}"#,
             r#"{"ask":"compare","a":{"rec":0,"filters":[]}}"#,
         ] {
-            let refusal = Ask::parse(ask.as_bytes()).unwrap_err();
-            assert!(refusal.message.starts_with("malformed ask: "), "{ask}: {refusal}");
+            let api_error = Query::parse(ask.as_bytes()).unwrap_err();
+            assert!(api_error.message.starts_with("malformed ask: "), "{ask}: {api_error}");
         }
-        assert!(Ask::parse(&vec![b'['; LONGEST]).is_err());
-        assert!(Ask::parse(&vec![b' '; LONGEST + 1]).is_err());
+        assert!(Query::parse(&vec![b'['; LONGEST]).is_err());
+        assert!(Query::parse(&vec![b' '; LONGEST + 1]).is_err());
     }
 }
