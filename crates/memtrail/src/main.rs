@@ -21,10 +21,10 @@ mod output;
 mod rates;
 mod report;
 mod run;
+mod shell_quote;
 mod snapshot;
 mod threads;
 mod trace;
-mod typed;
 mod units;
 mod view;
 

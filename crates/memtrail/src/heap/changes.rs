@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use memtrail_heap::query::{self, Change, Summary};
 use serde::Serialize;
 
-use super::input::{Form, Input, choose, number_of, patiently, place_in, put, snapshots};
+use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
@@ -223,6 +223,6 @@ fn summary(path: &Path) -> Result<Summary, Failure> {
     Input::open(path)?;
     let (facts, file) = snapshot_file::look(path, None);
     let message = format!("analysing {} blocks", count(facts.blocks as f64));
-    patiently(message, || memtrail_engine::summary(&*file, &facts))
+    with_spinner(message, || memtrail_engine::summary(&*file, &facts))
         .map_err(|api_error| failure(&api_error))
 }

@@ -232,7 +232,7 @@ impl Input {
             return Ok(Heap { snapshot, graph, threads });
         }
         let message = format!("analysing {} blocks", count(f64::from(snapshot.blocks())));
-        let graph = patiently(message, || self.analyse(&snapshot, threads))?;
+        let graph = with_spinner(message, || self.analyse(&snapshot, threads))?;
         let heap = Heap { snapshot, graph, threads };
         // Where it cannot be left, the next command takes as long as this one: that is all.
         let _ = keep(&index, |out| heap.graph.write_index(&heap.snapshot, out));
@@ -299,7 +299,7 @@ impl Input {
 }
 
 /// Does something that may take long, and says so on a terminal if it does.
-pub(super) fn patiently<T>(message: String, work: impl FnOnce() -> T) -> T {
+pub(super) fn with_spinner<T>(message: String, work: impl FnOnce() -> T) -> T {
     let (done, wait) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {

@@ -9,7 +9,7 @@ use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 use serde_json::{Map, Value, json};
 
-use super::input::{choose, none, number_of, patiently};
+use super::input::{choose, none, number_of, with_spinner};
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
@@ -64,7 +64,7 @@ impl Joined {
         ask["rec"] = json!(self.id.0);
         ask["snapshot"] = json!(self.snapshot);
         let ask = Query::parse(ask.to_string().as_bytes()).map_err(|e| loading::refused(&e))?;
-        patiently(format!("analysing snapshot {}", self.snapshot), || {
+        with_spinner(format!("analysing snapshot {}", self.snapshot), || {
             loop {
                 let answer = self.engine.answer(&ask).map_err(|e| loading::refused(&e))?;
                 // Until it is analysed, the answer is that it has to be.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use memtrail_heap::BlockIndex;
 use memtrail_heap::query::{self, Heap, Step};
 
-use super::input::{Input, Which, patiently};
+use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
@@ -106,8 +106,9 @@ fn all(
     block: BlockIndex,
     limit: usize,
 ) -> Result<ExitCode, Failure> {
-    let found = patiently("looking for ways".into(), || query::disjoint_paths(heap, block, limit))
-        .map_err(|error| input.failure(&error))?;
+    let found =
+        with_spinner("looking for ways".into(), || query::disjoint_paths(heap, block, limit))
+            .map_err(|error| input.failure(&error))?;
     input.answer(heap, &args.which.form, &found, |canvas| {
         for path in &found.paths {
             draw(canvas, &path.steps);

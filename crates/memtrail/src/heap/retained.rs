@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use memtrail_heap::query::{self, RetainedGroup};
 
-use super::input::{Which, patiently};
+use super::input::{Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
 use crate::error::{Failure, Kind};
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         blocks: blocks.collect::<Result<_, _>>()?,
         kinds: args.kinds.clone(),
     };
-    let retained = patiently("looking what can be reached without them".into(), || {
+    let retained = with_spinner("looking what can be reached without them".into(), || {
         query::retained(&heap, &group)
     })
     .map_err(|error| input.failure(&error))?;

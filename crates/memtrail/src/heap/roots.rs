@@ -8,7 +8,7 @@ use memtrail_heap::query::{self, Everything, RootRow};
 use memtrail_heap::{Bytes, RootKind};
 use serde::Serialize;
 
-use super::input::{Which, patiently};
+use super::input::{Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN};
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let Limit(limit) = args.limit;
     let (rows, left_out) = match args.sort {
         Sort::Retained => query::roots(&heap, args.min, args.kind, limit),
-        Sort::Reachable => patiently("looking at what each root reaches".into(), || {
+        Sort::Reachable => with_spinner("looking at what each root reaches".into(), || {
             query::roots_by_reach(&heap, args.min, args.kind, limit)
         }),
     };

@@ -4,14 +4,14 @@ use memtrail_profile::report::{Asked, Moment};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{Recording, Snapshot, SnapshotOutcome};
 
-use crate::typed;
+use crate::shell_quote;
 
 /// `memtrail view server-4711.memtrail --filter live:peak`
 pub(super) fn command(recording: &Recording, asked: &Asked) -> String {
-    let mut text = format!("memtrail view {}", typed::path(&recording.path));
+    let mut text = format!("memtrail view {}", shell_quote::path(&recording.path));
     for filter in filters(asked) {
         text.push_str(" --filter ");
-        text.push_str(&typed::word(&filter));
+        text.push_str(&shell_quote::shell_quote(&filter));
     }
     text
 }
@@ -23,7 +23,7 @@ pub(super) fn heap(recording: &Recording) -> Option<String> {
     snapshots
         .iter()
         .any(there)
-        .then(|| format!("memtrail heap roots {}", typed::path(&recording.path)))
+        .then(|| format!("memtrail heap roots {}", shell_quote::path(&recording.path)))
 }
 
 /// The same question, in the page's words.

@@ -11,15 +11,15 @@ use super::process::End;
 use super::session::Session;
 use super::{tails, writing};
 use crate::units::{bytes, grouped};
-use crate::{outcome, typed};
+use crate::{outcome, shell_quote};
 
 /// What the agents did, after all is settled.
-pub(super) struct Settled {
+pub(super) struct Finalized {
     statuses: Vec<Status>,
     recordings: Vec<Recorded>,
 }
 
-impl Settled {
+impl Finalized {
     /// Whether there is no recording.
     pub(super) fn is_empty(&self) -> bool {
         self.recordings.is_empty()
@@ -34,7 +34,7 @@ struct Recorded {
 }
 
 /// Completes the recordings of processes that have ended; `root` is the one that we started.
-pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
+pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     let statuses = session.statuses();
     let mut recordings = Vec::new();
     for status in &statuses {
@@ -71,7 +71,7 @@ pub(super) fn settle(session: &Session, root: u32, end: End) -> Settled {
         }
         recordings.push(Recorded { folder: folder.clone(), description, alive });
     }
-    Settled { statuses, recordings }
+    Finalized { statuses, recordings }
 }
 
 /// Appends the packets that were being filled.
@@ -114,24 +114,24 @@ fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
 }
 
 /// Tells the user, in one line a recording, what there is and what to type next.
-pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, json: bool) {
+pub(super) fn announce(finalized: &Finalized, command: &[OsString], children: bool, json: bool) {
     if json {
-        eprintln!("{}", as_json(settled));
+        eprintln!("{}", as_json(finalized));
         return;
     }
-    for recorded in &settled.recordings {
+    for recorded in &finalized.recordings {
         eprintln!("{}", sentence(recorded));
-        for line in writing::lines(&recorded.description, &typed::path(&recorded.folder)) {
+        for line in writing::lines(&recorded.description, &shell_quote::path(&recorded.folder)) {
             eprintln!("memtrail: {line}");
         }
         for note in &recorded.description.notes {
             eprintln!("memtrail: note: {note}");
         }
     }
-    if settled.recordings.len() > 4 {
-        eprintln!("memtrail: {} recordings", settled.recordings.len());
+    if finalized.recordings.len() > 4 {
+        eprintln!("memtrail: {} recordings", finalized.recordings.len());
     }
-    for status in &settled.statuses {
+    for status in &finalized.statuses {
         if let State::Refused { reason, hint } = &status.state {
             eprintln!("memtrail: not recorded: {} {reason}", status.program);
             if let Some(hint) = hint {
@@ -139,14 +139,14 @@ pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, 
             }
         }
     }
-    let passed = settled.statuses.iter().filter(|s| s.state == State::Passed).count();
+    let passed = finalized.statuses.iter().filter(|s| s.state == State::Passed).count();
     if passed > 0 && !children {
         eprintln!(
             "memtrail: {passed} more OCaml {} started and not recorded; --children records all",
             if passed == 1 { "program was" } else { "programs were" }
         );
     }
-    let forked = settled.statuses.iter().filter(|s| s.state == State::Forked && is_alive(s.pid));
+    let forked = finalized.statuses.iter().filter(|s| s.state == State::Forked && is_alive(s.pid));
     for status in forked {
         eprintln!(
             "memtrail: process {} was forked from the program and runs on; it is recorded from now \
@@ -154,7 +154,7 @@ pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, 
             status.pid, status.pid
         );
     }
-    if settled.recordings.is_empty() && settled.statuses.is_empty() {
+    if finalized.recordings.is_empty() && finalized.statuses.is_empty() {
         let name = command.first().map(|name| Path::new(name).display().to_string());
         eprintln!(
             "memtrail: nothing recorded: no native OCaml program was started by {}",
@@ -165,7 +165,7 @@ pub(super) fn announce(settled: &Settled, command: &[OsString], children: bool, 
 
 fn sentence(recorded: &Recorded) -> String {
     let Recorded { folder, description, alive } = recorded;
-    let shown = typed::path(folder);
+    let shown = shell_quote::path(folder);
     let mut text = format!(
         "memtrail: {shown}: {} sampled blocks, {}",
         grouped(description.trace.blocks),
@@ -180,11 +180,11 @@ fn sentence(recorded: &Recorded) -> String {
     text
 }
 
-fn as_json(settled: &Settled) -> serde_json::Value {
-    let recordings: Vec<_> = settled
+fn as_json(finalized: &Finalized) -> serde_json::Value {
+    let recordings: Vec<_> = finalized
         .recordings
         .iter()
         .map(|r| serde_json::json!({ "folder": r.folder, "description": r.description }))
         .collect();
-    serde_json::json!({ "recordings": recordings, "processes": settled.statuses })
+    serde_json::json!({ "recordings": recordings, "processes": finalized.statuses })
 }

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     // Nobody is asked how they ended, and nobody is told.
-    ending::settle(&session, 0, End::Exited(0));
+    ending::finalize(&session, 0, End::Exited(0));
     drop(relay);
     Ok(ExitCode::SUCCESS)
 }

@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, "there is no page to serve without --view")
             .hint("memtrail run --view -- PROGRAM"));
     }
-    if let Decision::RunAsItIs { reason, hint } = preflight::look(args.program()) {
+    if let Decision::Unrecorded { reason, hint } = preflight::look(args.program()) {
         return Err(unrecorded(args, &Unprepared { reason, hint }));
     }
     match prepare(args) {
@@ -250,7 +250,7 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
         }
         Err(error) => return Err(cannot_start(args.program(), &error)),
     };
-    let recorded = ending::settle(&session, pid, end);
+    let recorded = ending::finalize(&session, pid, end);
     let kept = keeper::take_over(session.folder());
     if let Some(relay) = relay {
         relay.end(!kept);

@@ -15,7 +15,7 @@ pub(super) enum Decision {
     /// Record it, or find out inside it.
     Record,
     /// It cannot be recorded: run it as if memtrail were not there.
-    RunAsItIs { reason: String, hint: Option<String> },
+    Unrecorded { reason: String, hint: Option<String> },
 }
 
 /// Address space below which there is no room for the agent beside a program: its code, its threads'
@@ -25,7 +25,7 @@ const LEAST_ADDRESS_SPACE: u64 = 64 << 20;
 /// Looks at the program that a command names. What cannot be read is left to the kernel to refuse.
 pub(super) fn look(program: &OsStr) -> Decision {
     if let Some(limit) = process::address_space().filter(|&limit| limit < LEAST_ADDRESS_SPACE) {
-        return Decision::RunAsItIs {
+        return Decision::Unrecorded {
             reason: format!(
                 "the limit on address space (ulimit -v) is {}, and recording needs {}",
                 bytes(limit as f64),
@@ -37,7 +37,7 @@ pub(super) fn look(program: &OsStr) -> Decision {
     let Some(path) = find(program) else { return Decision::Record };
     let Ok(metadata) = path.metadata() else { return Decision::Record };
     if refuses_preload(&metadata) {
-        return Decision::RunAsItIs {
+        return Decision::Unrecorded {
             reason: "it is set-uid or set-gid, and the system lets nobody look into such programs"
                 .into(),
             hint: None,
@@ -45,9 +45,10 @@ pub(super) fn look(program: &OsStr) -> Decision {
     }
     let Ok(file) = MappedFile::open(&path) else { return Decision::Record };
     match inspect(&file) {
-        Verdict::Refused(reason) => {
-            Decision::RunAsItIs { reason: format!("it {reason}"), hint: Some(reason.hint().into()) }
-        }
+        Verdict::Refused(reason) => Decision::Unrecorded {
+            reason: format!("it {reason}"),
+            hint: Some(reason.hint().into()),
+        },
         Verdict::Ocaml(_) | Verdict::NotOcaml(_) => Decision::Record,
     }
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 pub(crate) fn path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let short = here.as_deref().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
-    word(&short.display().to_string())
+    shell_quote(&short.display().to_string())
 }
 
 /// A word, quoted where it has to be.
-pub(crate) fn word(text: &str) -> String {
+pub(crate) fn shell_quote(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
@@ -32,7 +32,7 @@ mod tests {
             ("$x;y", "'$x;y'"),
             ("", "''"),
         ] {
-            assert_eq!(word(text), typed);
+            assert_eq!(shell_quote(text), typed);
         }
     }
 }
