@@ -59,8 +59,8 @@ mod read;
 pub mod redact;
 pub mod rewrite;
 mod strings;
-#[cfg(feature = "thin")]
-pub mod thin;
+#[cfg(feature = "subsample")]
+pub mod subsample;
 mod tree;
 mod units;
 pub mod wire;

@@ -9,7 +9,7 @@ use memtrail_engine::Description;
 use memtrail_engine::describe::Thinned;
 use memtrail_map::MappedFile;
 use memtrail_recording::Recording;
-use memtrail_trace::thin::{Fitted, to_fit};
+use memtrail_trace::subsample::{Fitted, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
 use super::privacy::Privacy;

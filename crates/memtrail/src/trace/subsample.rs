@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use memtrail_trace::rewrite::Rewrite;
-use memtrail_trace::thin::Thin;
+use memtrail_trace::subsample::Thin;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Alloc, Timestamp, TraceInfo};
 
@@ -65,16 +65,16 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let reader = input.reader()?;
     let start = reader.info().start;
     let rates = rates::list(&input.recording).map(Into::into).unwrap_or_default();
-    let thin = Thin::new(args.factor, args.seed).with_rates(rates);
-    let mut part = Part { thin, start, window };
+    let subsample = Thin::new(args.factor, args.seed).with_rates(rates);
+    let mut part = Part { subsample, start, window };
     let decoded = copy(&reader, &args.output, &mut part)?;
     if args.json {
         println!(
             "{}",
             serde_json::json!({
                 "output": args.output,
-                "blocks": part.thin.kept,
-                "dropped": part.thin.dropped,
+                "blocks": part.subsample.kept,
+                "dropped": part.subsample.dropped,
                 "sample_rate": reader.info().sample_rate.0 / args.factor,
             })
         );
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// What was allocated in a window, thinned out.
 struct Part {
-    thin: Thin,
+    subsample: Thin,
     start: Timestamp,
     /// Seconds since the start.
     window: (f64, f64),
@@ -94,15 +94,15 @@ impl Rewrite for Part {
     const STACKS: bool = Thin::STACKS;
 
     fn info(&self, old: &TraceInfo) -> TraceInfo {
-        self.thin.info(old)
+        self.subsample.info(old)
     }
 
     fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent> {
         let time = alloc.time.0.saturating_sub(self.start.0) as f64 / 1e6;
         if (self.window.0..self.window.1).contains(&time) {
-            self.thin.alloc(alloc)
+            self.subsample.alloc(alloc)
         } else {
-            self.thin.drop_block();
+            self.subsample.drop_block();
             None
         }
     }

@@ -114,9 +114,10 @@ pub fn to_fit(
     let mut factor = 1.0;
     let mut passes = 1;
     loop {
-        let mut thin = Thin::new(factor, 0).with_rates(rates.clone());
-        let (trace, _) = rewrite(reader, Vec::new(), &mut thin, || ())?;
-        let fitted = Fitted { trace, kept: thin.kept, of: thin.kept + thin.dropped, factor };
+        let mut subsample = Thin::new(factor, 0).with_rates(rates.clone());
+        let (trace, _) = rewrite(reader, Vec::new(), &mut subsample, || ())?;
+        let fitted =
+            Fitted { trace, kept: subsample.kept, of: subsample.kept + subsample.dropped, factor };
         let excess = excess(&fitted, bytes, blocks);
         if excess <= 1.0 || passes == PASSES {
             return Ok(fitted);
