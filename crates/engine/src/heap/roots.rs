@@ -50,7 +50,7 @@ impl Reach {
 
 /// A root with what is told of it, or what several parts of a holder keep alive together.
 struct Root {
-    root_node: RootNodeId,
+    id: RootNodeId,
     /// Absent if it is what several keep.
     label: Option<LabelId>,
     kind: &'static str,
@@ -68,7 +68,7 @@ impl Root {
     /// What it reaches.
     fn reachable(&self, reach: &HashMap<RootNodeId, Bytes>) -> Bytes {
         // What several keep is reached by each of them.
-        if self.label.is_none() { self.retained } else { reach[&self.root_node] }
+        if self.label.is_none() { self.retained } else { reach[&self.id] }
     }
 }
 
@@ -76,7 +76,7 @@ fn root(loaded: &LoadedSnapshot, label: LabelId) -> Option<Root> {
     let heap = loaded.heap();
     let root_node = heap.graph.root_nodes().label(label);
     Some(Root {
-        root_node,
+        id: root_node,
         label: Some(label),
         kind: heap.snapshot.labels.get(label)?.kind.name(),
         path: label_path(&heap.snapshot.labels, label),
@@ -105,7 +105,7 @@ fn jointly_retained(loaded: &LoadedSnapshot, root_node: RootNodeId) -> Root {
             (label.map_or("", |label| label.kind.name()), SEVERAL)
         }
     };
-    Root { root_node, label: None, kind, path: vec![name.to_owned()], retained, external }
+    Root { id: root_node, label: None, kind, path: vec![name.to_owned()], retained, external }
 }
 
 /// The holders of which [`together`] belongs to a level of the tree of roots.
@@ -140,7 +140,7 @@ fn below(loaded: &LoadedSnapshot) -> HashMap<LabelId, u64> {
 
 fn row(loaded: &LoadedSnapshot, root: &Root, reachable: Bytes, below: u64) -> Value {
     let all = loaded.heap().graph.held(SUPER_ROOT).bytes();
-    let node = Node::RootNode(root.root_node);
+    let node = Node::RootNode(root.id);
     let path: Vec<String> = root.path.iter().map(|name| shown(name)).collect();
     json!({
         "node": node::text(loaded, node),
@@ -196,17 +196,17 @@ pub(super) fn roots(loaded: &LoadedSnapshot, ask: &HeapRoots) -> Result<Response
     // Of all of them only where the order is by that.
     let by_reach = matches!(ask.sort, RootSort::Reachable | RootSort::Shared);
     if by_reach {
-        let root_nodes: Vec<RootNodeId> = rows.iter().map(|root| root.root_node).collect();
+        let root_nodes: Vec<RootNodeId> = rows.iter().map(|root| root.id).collect();
         let reach = loaded.reach.of(loaded, &root_nodes);
         rows.sort_by_key(|root| {
             let reachable = root.reachable(&reach);
             let shared = Bytes(reachable.0.saturating_sub(root.retained.0));
-            (if ask.sort == RootSort::Shared { shared } else { reachable }, Reverse(root.root_node))
+            (if ask.sort == RootSort::Shared { shared } else { reachable }, Reverse(root.id))
         });
     } else if ask.sort == RootSort::Name {
-        rows.sort_by(|a, b| a.path.cmp(&b.path).then(a.root_node.cmp(&b.root_node)));
+        rows.sort_by(|a, b| a.path.cmp(&b.path).then(a.id.cmp(&b.id)));
     } else {
-        rows.sort_by_key(|root| (root.retained, Reverse(root.root_node)));
+        rows.sort_by_key(|root| (root.retained, Reverse(root.id)));
     }
     if ask.descending {
         rows.reverse();
@@ -221,7 +221,7 @@ pub(super) fn roots(loaded: &LoadedSnapshot, ask: &HeapRoots) -> Result<Response
         .filter(|root_node| heap.graph.held(*root_node).0 > 0)
         .collect();
     let root_nodes: Vec<RootNodeId> =
-        affordable.iter().map(|root| root.root_node).chain(kinds.iter().copied()).collect();
+        affordable.iter().map(|root| root.id).chain(kinds.iter().copied()).collect();
     let reach = loaded.reach.of(loaded, &root_nodes);
     let below = below(loaded);
     let told: Vec<Value> = affordable
@@ -263,7 +263,7 @@ pub(super) fn stack(loaded: &LoadedSnapshot, _: &HeapStack) -> ResponseBody {
         .collect();
     let mut rows = Rows::new(MOST_FRAMES);
     let affordable = rows.affordable(&frames, Root::size);
-    let root_nodes: Vec<RootNodeId> = affordable.iter().map(|root| root.root_node).collect();
+    let root_nodes: Vec<RootNodeId> = affordable.iter().map(|root| root.id).collect();
     let reach = loaded.reach.of(loaded, &root_nodes);
     let below = below(loaded);
     let told: Vec<Value> = affordable
