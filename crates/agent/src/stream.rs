@@ -35,8 +35,8 @@ pub(crate) struct Stream {
     halvings: Halvings,
     /// Whose callstack the last event has, if it was the thread's own at that time.
     last_stack: Option<ThreadId>,
-    /// When it was last sent to the file.
-    flushed: Timestamp,
+    /// When the program last did what our threads would.
+    looked: Timestamp,
     /// Scratch: a callstack whose middle is left out.
     short: Vec<Code>,
     check: Option<Box<WrittenCheck>>,
@@ -69,7 +69,7 @@ impl Stream {
             thread_id: None,
             halvings: Halvings(0),
             last_stack: None,
-            flushed: now,
+            looked: now,
             short: Vec::new(),
             check,
             blocks: 0,
@@ -149,7 +149,9 @@ impl Stream {
     /// What the threads of ours would do, now and then.
     #[cold]
     fn do_without_flusher(&mut self, recorder: &Recorder, now: Timestamp) {
-        if now.0.saturating_sub(self.flushed.0) >= flusher::PERIOD * 1_000 {
+        // Packets that are full are written before that.
+        if now.0.saturating_sub(self.looked.0) >= flusher::PERIOD * 1_000 {
+            self.looked = now;
             self.flush(recorder, now);
             ffi_guard::keeping_errno(snapshot::look);
         }
@@ -205,7 +207,6 @@ impl Stream {
         }
         self.unwritten = 0;
         self.writer.next_packet(now);
-        self.flushed = now;
     }
 
     /// From here on the trace has several domains.
