@@ -11,7 +11,7 @@
 //! is to be. Otherwise they would still take one, and the runtime count it for the program's profile.
 //! The profile is not discarded as well, for 5.3 crashes when that befalls a domain with samples
 //! pending; callbacks for blocks it knows may still come, and do nothing. Only then are the functions
-//! given back, by one write each (see [`near`]).
+//! given back, by one write each (see [`trampoline_page`]).
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_void};

@@ -8,7 +8,7 @@
 //! Invariants, so that the target does what it would do alone:
 //! - no OCaml code is run, nothing is allocated on the OCaml heap after the start, and the target's
 //!   own `malloc` is never called: this library has a heap of its own;
-//! - no panic and no `errno` crosses the border ([`fence`]);
+//! - no panic and no `errno` crosses the border ([`ffi_guard`]);
 //! - the program's stack is not ours to use up: our code has one of its own ([`private_stack`]);
 //! - locks are held for the time of one event or of writing one packet, and never across calls into
 //!   the runtime ([`lock`]);

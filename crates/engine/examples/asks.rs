@@ -1,5 +1,5 @@
 //! Asks all that a page asks about a trace or a heap snapshot, and prints what each answer takes, in
-//! time of all processors, in time on the clock, and in bytes: `asks TRACE [CHIP…]`, `asks HEAP`. On
+//! time of all processors, in time on the clock, and in bytes: `asks TRACE [CONDITION…]`, `asks HEAP`. On
 //! Linux.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = env::args().skip(1);
-    let Some(path) = args.next() else { return Err("usage: asks TRACE [CHIP…]".into()) };
+    let Some(path) = args.next() else { return Err("usage: asks TRACE [CONDITION…]".into()) };
     let conditions: Vec<String> = args.collect();
     if fs::read(&path)?.starts_with(b"MTHEAP") {
         return snapshot(&path);
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         json!({ "ask": "overview", "filter": conditions, "points": 1024 }),
         json!({ "ask": "flame", "filter": conditions }),
         json!({ "ask": "flame", "filter": conditions, "direction": "both" }),
-        json!({ "ask": "suspects", "filter": conditions }),
+        json!({ "ask": "hotfragments", "filter": conditions }),
         json!({ "ask": "table", "filter": conditions }),
         json!({ "ask": "table", "filter": conditions, "by": "site" }),
         json!({ "ask": "table", "filter": conditions, "by": "module" }),

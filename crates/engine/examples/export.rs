@@ -1,4 +1,4 @@
-//! Writes a trace in another tool's format: `export TRACE FORMAT OUT [CHIP…]`.
+//! Writes a trace in another tool's format: `export TRACE FORMAT OUT [CONDITION…]`.
 
 use std::{env, fs};
 
@@ -8,7 +8,7 @@ use memtrail_engine::{Description, Engine, Setting};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = env::args().skip(1);
     let (Some(trace), Some(format), Some(out)) = (args.next(), args.next(), args.next()) else {
-        return Err("usage: export TRACE FORMAT OUT [CHIP…]".into());
+        return Err("usage: export TRACE FORMAT OUT [CONDITION…]".into());
     };
     let engine = Engine::new(Setting::default());
     engine.add(&fs::read(trace)?, Description::default(), |_| ())?;

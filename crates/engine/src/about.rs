@@ -1,4 +1,4 @@
-//! The answer to [`Ask::About`](crate::ask::Ask::About).
+//! The answer to [`Ask::About`](crate::query::Query::About).
 
 use memtrail_profile::Profile;
 use memtrail_profile::threads::Threads;

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::Compare`](crate::ask::Ask::Compare).
+//! The answer to [`Ask::Compare`](crate::query::Query::Compare).
 
 use memtrail_profile::calls::{self, Change, Label, Pattern, Status};
 use serde_json::{Value, json};

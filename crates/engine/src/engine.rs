@@ -18,7 +18,7 @@ use crate::{about, compare, export, filters, flame, names, overview, table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordingId(pub u32);
 
-/// Where an engine works. Asks for it are answered by [`about`](crate::ask::About).
+/// Where an engine works. Asks for it are answered by [`about`](crate::query::About).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
     /// Whether recordings may still grow, and events tell of it.
@@ -32,7 +32,7 @@ pub struct Setting {
 pub struct Response {
     /// How it went.
     pub status: Status,
-    /// The answer, or the error, as a [slab](crate::answer).
+    /// The answer, or the error, as a [slab](crate::response_body).
     pub bytes: Vec<u8>,
 }
 

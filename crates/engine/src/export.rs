@@ -1,4 +1,4 @@
-//! The answer to [`Ask::Export`](crate::ask::Ask::Export).
+//! The answer to [`Ask::Export`](crate::query::Query::Export).
 
 use memtrail_export::svg::{self, Picture};
 use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};

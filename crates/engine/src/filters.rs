@@ -1,5 +1,5 @@
-//! The answers to [`Ask::Presets`](crate::ask::Ask::Presets) and
-//! [`Ask::Conditions`](crate::ask::Ask::Conditions).
+//! The answers to [`Ask::Presets`](crate::query::Query::Presets) and
+//! [`Ask::Conditions`](crate::query::Query::Conditions).
 
 use memtrail_profile::filter::{Condition, ConditionError, Filter};
 use memtrail_profile::presets;

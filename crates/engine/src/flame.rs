@@ -1,5 +1,5 @@
-//! The answers to [`Ask::Flame`](crate::ask::Ask::Flame) and
-//! [`Ask::Search`](crate::ask::Ask::Search).
+//! The answers to [`Ask::Flame`](crate::query::Query::Flame) and
+//! [`Ask::Search`](crate::query::Query::Search).
 
 use memtrail_profile::calls::{self, Boxes, Entities, Entity, Limits, Pattern};
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Answers what a page asks of recordings. The server and the page's own WebAssembly hold the same
 //! [`Engine`], so they cannot differ.
 //!
-//! An ask is JSON ([`ask::Ask`]), an answer a [slab](answer): a JSON header and columns of numbers.
+//! A query is JSON ([`query::Query`]), a response a [slab](response_body): a JSON header and columns of numbers.
 //! The engine computes nothing itself: it reads an ask, calls `memtrail_profile`, keeps what is
 //! dear for the next ask, and lays the result out.
 //!

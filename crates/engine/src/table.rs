@@ -1,5 +1,5 @@
-//! The answers to [`Ask::Table`](crate::ask::Ask::Table),
-//! [`Ask::Branches`](crate::ask::Ask::Branches) and [`Ask::Suspects`](crate::ask::Ask::Suspects).
+//! The answers to [`Ask::Table`](crate::query::Query::Table),
+//! [`Ask::Branches`](crate::query::Query::Branches) and [`Ask::Suspects`](crate::query::Query::HotFragments).
 
 use memtrail_profile::calls::{self, Column, Label, Line, Pattern, SIGNIFICANCE, Suspect};
 use serde_json::{Value, json};

@@ -6,10 +6,10 @@
 //! | module | gives |
 //! |---|---|
 //! | [`estimate`] | unbiased totals from samples, with their standard errors |
-//! | [`course`], [`timeline`] | live memory over time, and its peak |
+//! | [`live_series`], [`timeline`] | live memory over time, and its peak |
 //! | [`select`] | which blocks: allocated when, live when |
 //! | [`filter`] | which blocks, by all that can be asked of them |
-//! | [`chosen`] | all that a view shows of the blocks that a filter keeps, in one pass |
+//! | [`selected`] | all that a view shows of the blocks that a filter keeps, in one pass |
 //! | [`presets`] | filters that answer common questions |
 //! | [`growing`] | a [`Profile`] of a trace that still grows |
 //! | [`sites`] | totals of a selection by call site, function, module or file |

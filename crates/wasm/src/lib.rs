@@ -12,7 +12,7 @@
 //! | `ask(ptr, len) -> result` | answers an ask in JSON |
 //! | `last_error() -> result` | why one of these gave -1 |
 //!
-//! A `result` is the place of two `u32`: where a [slab](memtrail_engine::answer) begins and how
+//! A `result` is the place of two `u32`: where a [slab](memtrail_engine::response_body) begins and how
 //! long it is. Both stay as they are until the next call. Nothing of it is to be freed.
 //!
 //! Invariants: no input traps, short of memory that runs out; recordings stay for good.

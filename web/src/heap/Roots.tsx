@@ -20,7 +20,7 @@ const COLUMNS = [
 ];
 
 /** Kinds that keep next to nothing are left to the table. */
-const MOST_CHIPS = 12;
+const MAX_ROOTS = 12;
 
 function Roots() {
   const { answer } = useHeapAsk<RootsAnswer>({ ask: "heaproots", min: 1, limit: 1 });
@@ -52,7 +52,7 @@ function Roots() {
   const kinds = (answer?.kinds ?? [])
     .filter(({ retained }) => retained > 0)
     .sort((a, b) => b.retained - a.retained)
-    .slice(0, MOST_CHIPS);
+    .slice(0, MAX_ROOTS);
   return (
     <HeapTable
       id="roots"

@@ -33,7 +33,7 @@ const LISTS = [
 ];
 
 function Suspects() {
-  const { answer, error, late } = useAsk<SuspectsAnswer>({ ask: "suspects", rec: rec.value, filter: filter.value });
+  const { answer, error, late } = useAsk<SuspectsAnswer>({ ask: "hotfragments", rec: rec.value, filter: filter.value });
   const paths = list.value === "paths";
   const suspects = answer && (paths ? answer.paths : answer.functions);
   const count = answer ? (paths ? answer.path_count : answer.function_count) : 0;

@@ -35,7 +35,7 @@ fn change(filter: &Value) -> [Value; 4] {
         json!({ "ask": "overview", "rec": 0, "filter": filter, "points": 1000 }),
         json!({ "ask": "flame", "rec": 0, "filter": filter }),
         json!({ "ask": "table", "rec": 0, "filter": filter, "by": "function", "limit": 100 }),
-        json!({ "ask": "suspects", "rec": 0, "filter": filter }),
+        json!({ "ask": "hotfragments", "rec": 0, "filter": filter }),
     ]
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Something asks ([`request`]): the user by a signal ([`signal`]) or by a file in the recording
 //! ([`control`]), the end of a major collection, the size of the heap, memory that runs out
-//! ([`shortage`], [`exhausted`]), the end of the program. The
+//! ([`memory_pressure`], [`out_of_memory`]), the end of the program. The
 //! answer waits for a moment when the whole heap holds still ([`single`] for OCaml 4, [`multicore`]
-//! for OCaml 5). At that moment the process is copied ([`freeze`]), and goes on; the frozen copy walks
-//! the heap and writes the file ([`frozen`]), which appears under its name when it is whole.
+//! for OCaml 5). At that moment the process is copied ([`fork`]), and goes on; the copy walks
+//! the heap and writes the file ([`forked_view`]), which appears under its name when it is whole.
 //!
 //! Nothing of this is set up unless the user asked for snapshots.
 

@@ -4,7 +4,7 @@
 //! The function that raises it is redirected. Its callers are in C code, called where OCaml's
 //! registers are saved, and what they were about to allocate is not there: so this is as good a moment
 //! as the end of a collection. Not covered are fatal errors in the midst of a minor collection, when
-//! half of the heap has moved, and the kernel's own way of ending processes: see [`super::shortage`].
+//! half of the heap has moved, and the kernel's own way of ending processes: see [`super::memory_pressure`].
 
 use std::arch::naked_asm;
 use std::ffi::c_void;

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::HeapBlock`](crate::ask::Ask::HeapBlock).
+//! The answer to [`Ask::HeapBlock`](crate::query::Query::HeapBlock).
 
 use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::Node;

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::HeapDiff`](crate::ask::Ask::HeapDiff).
+//! The answer to [`Ask::HeapDiff`](crate::query::Query::HeapDiff).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! The answers to [`Ask::HeapHistogram`](crate::ask::Ask::HeapHistogram) and
-//! [`Ask::HeapStrings`](crate::ask::Ask::HeapStrings).
+//! The answers to [`Ask::HeapHistogram`](crate::query::Query::HeapHistogram) and
+//! [`Ask::HeapStrings`](crate::query::Query::HeapStrings).
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,6 @@
 //! The heap half: asks about snapshots.
 //!
-//! The host gives [files](file::SnapshotFile); [`shelf`] knows which of a recording's snapshots are
+//! The host gives [files](file::SnapshotFile); [`snapshot_store`] knows which of a recording's snapshots are
 //! open, and what is still to be analysed. Analysing is work that [`Engine::work`](crate::Engine)
 //! does, never an ask: an ask of what is not analysed yet is answered with that it is being done.
 

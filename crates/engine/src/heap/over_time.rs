@@ -1,6 +1,6 @@
-//! The answers to [`Ask::Snapshots`](crate::ask::Ask::Snapshots),
-//! [`Ask::Evolution`](crate::ask::Ask::Evolution) and
-//! [`Ask::HeapGrowth`](crate::ask::Ask::HeapGrowth), which summaries suffice for.
+//! The answers to [`Ask::Snapshots`](crate::query::Query::Snapshots),
+//! [`Ask::Evolution`](crate::query::Query::Evolution) and
+//! [`Ask::HeapGrowth`](crate::query::Query::HeapGrowth), which summaries suffice for.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

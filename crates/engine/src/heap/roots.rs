@@ -1,6 +1,6 @@
-//! The answers to [`Ask::HeapRoots`](crate::ask::Ask::HeapRoots),
-//! [`Ask::HeapStack`](crate::ask::Ask::HeapStack) and
-//! [`Ask::HeapShared`](crate::ask::Ask::HeapShared).
+//! The answers to [`Ask::HeapRoots`](crate::query::Query::HeapRoots),
+//! [`Ask::HeapStack`](crate::query::Query::HeapStack) and
+//! [`Ask::HeapShared`](crate::query::Query::HeapShared).
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -108,7 +108,7 @@ fn jointly_retained(loaded: &LoadedSnapshot, root_node: RootNodeId) -> Root {
     Root { id: root_node, label: None, kind, path: vec![name.to_owned()], retained, external }
 }
 
-/// The holders of which [`together`] belongs to a level of the tree of roots.
+/// The holders of which [`jointly_retained`] belongs to a level of the tree of roots.
 fn parents(loaded: &LoadedSnapshot, ask: &HeapRoots, under: Option<RootNodeId>) -> Vec<RootNodeId> {
     let root_nodes = loaded.heap().graph.root_nodes();
     if let Some(under) = under {

@@ -164,7 +164,7 @@ fn tables_and_what_they_open_into() {
 #[test]
 fn points_of_interest_and_searches() {
     each(|name, engine, slow, conditions| {
-        let hot_fragments = answer(engine, &json!({ "ask": "suspects", "filter": conditions }));
+        let hot_fragments = answer(engine, &json!({ "ask": "hotfragments", "filter": conditions }));
         let expected = calls::hot_fragments(slow.view(), calls::SIGNIFICANCE);
         let paths = |list: &[calls::Suspect]| -> Vec<Value> {
             let path = |suspect: &calls::Suspect| {
@@ -290,7 +290,7 @@ fn what_is_typed_becomes_names() {
 }
 
 #[test]
-fn chips_are_said_and_refused() {
+fn conditions_are_said_and_refused() {
     let engine = engine(&[]);
     let conditions =
         answer(&engine, &json!({ "ask": "conditions", "texts": ["live:end", "size:4X"] }));

@@ -45,7 +45,7 @@ fn growing_in_pieces_ends_as_the_whole() {
             json!({ "ask": "overview", "filter": ["live:end"] }),
             json!({ "ask": "table", "limit": 1000 }),
             json!({ "ask": "density" }),
-            json!({ "ask": "suspects" }),
+            json!({ "ask": "hotfragments" }),
         ] {
             let (grown, whole) = (answer(&grown, &ask), answer(&whole, &ask));
             assert_eq!(without_numbers(grown.header()), without_numbers(whole.header()), "{name}");

@@ -57,7 +57,7 @@ fn ask() -> impl Strategy<Value = Value> {
         "names",
         "table",
         "branches",
-        "suspects",
+        "hotfragments",
         "density",
         "search",
         "compare",

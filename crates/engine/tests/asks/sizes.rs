@@ -30,7 +30,7 @@ fn change(engine: &Engine, filter: &[&str]) -> usize {
     named.dedup();
     size(flame)
         + size(json!({ "ask": "overview", "filter": filter, "points": 2048 }))
-        + size(json!({ "ask": "suspects", "filter": filter }))
+        + size(json!({ "ask": "hotfragments", "filter": filter }))
         + size(json!({ "ask": "presets" }))
         + size(json!({ "ask": "names", "entities": named }))
 }
@@ -110,7 +110,7 @@ fn each_answer_is_small_even_if_names_are_monstrous() {
         json!({ "ask": "table", "limit": 1000 }),
         json!({ "ask": "table", "by": "site", "limit": 1000 }),
         json!({ "ask": "branches", "path": ["<toplevel>"], "direction": "callees", "limit": 1000 }),
-        json!({ "ask": "suspects" }),
+        json!({ "ask": "hotfragments" }),
         json!({ "ask": "density" }),
         json!({ "ask": "search", "text": "f" }),
         json!({ "ask": "compare", "b": { "filter": ["live:end"] }, "limit": 1000 }),

@@ -9,7 +9,7 @@
 //! thereby dominates them. So
 //! 1. for each block the only one that points to it is found, or that there are several ([`parents`]);
 //! 2. each tree of blocks with a single parent is folded into the shared block at its top, and the
-//!    edges to shared blocks are gathered ([`exits`]): a graph a tenth in size ([`mod@core`]);
+//!    edges to shared blocks are gathered ([`cross_edges`]): a graph a tenth in size ([`mod@core`]);
 //! 3. its dominators are computed ([`semi_nca`]);
 //! 4. they are carried back to the blocks of the trees ([`refine`], [`meet`]);
 //! 5. sizes are summed up from below ([`retained`]), in the heap and outside ([`external`]).

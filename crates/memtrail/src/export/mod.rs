@@ -42,7 +42,7 @@ pub(crate) struct Args {
     json: bool,
 
     /// Only blocks that match; may be given several times
-    #[arg(long = "filter", value_name = "CHIP", allow_hyphen_values = true)]
+    #[arg(long = "filter", value_name = "CONDITION", allow_hyphen_values = true)]
     filters: Vec<String>,
 
     /// The file to write, replaced if it exists; standard output if not given

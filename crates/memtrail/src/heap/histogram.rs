@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         table.faint(dead, "dead, not yet freed");
         table.print(canvas);
         let text = "retained: what the blocks of a kind keep one by one, without what only several of \
-                    them keep jointly_retained, which `heap retained --kind` counts; –: not computed";
+                    them keep together, which `heap retained --kind` counts; –: not computed";
         canvas.paragraph(FAINT, 2, text);
         if histogram.rows.len() > limit {
             let more = grouped((histogram.rows.len() - limit) as u64);

@@ -25,7 +25,7 @@ use crate::units::{bytes, grouped, percent, ratio};
 #[derive(clap::Args)]
 #[command(after_help = "\
 A leak in something that everybody knows (a table that threads, callbacks and modules all reach) is
-retained by nobody alone. Look at `several jointly_retained`: what is in it, and who reaches it:
+retained by nobody alone. Look at `several together`: what is in it, and who reaches it:
   memtrail heap dominators REC                what hangs below all roots, by kind
   memtrail heap path REC --block N            how one of these blocks is held
   memtrail heap roots REC --sort reachable    which roots reach most")]
@@ -171,7 +171,7 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
         .map(|row| row.jointly_retained)
         .chain([answer.everything.jointly_retained]);
     if whole && jointly_retained.max().unwrap_or_default().0 > all.0 / 4 {
-        let text = "several jointly_retained: --sort reachable says which reach most, \
+        let text = "several together: --sort reachable says which reach most, \
                     `memtrail heap dominators` what it is";
         canvas.paragraph(FAINT, 2, text);
     }

@@ -62,7 +62,7 @@ pub(crate) struct Args {
     max_size: Size,
 
     /// Begin with this filter, as of `memtrail view`; may be given several times
-    #[arg(long = "filter", value_name = "CHIP", allow_hyphen_values = true)]
+    #[arg(long = "filter", value_name = "CONDITION", allow_hyphen_values = true)]
     filters: Vec<String>,
 
     /// Include what strings on the heap hold, if the recording was made with --contents

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     recordings: Vec<PathBuf>,
 
     /// Begin with this filter; may be given several times
-    #[arg(long = "filter", value_name = "CHIP", allow_hyphen_values = true)]
+    #[arg(long = "filter", value_name = "CONDITION", allow_hyphen_values = true)]
     filters: Vec<String>,
 
     #[command(flatten)]

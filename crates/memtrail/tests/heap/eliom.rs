@@ -16,7 +16,7 @@ fn free_port() -> u16 {
 
 /// Part of all that is kept alive that several kinds of roots keep together.
 fn jointly_retained(roots: &Value) -> f64 {
-    roots["together"].as_f64().unwrap() / roots["retained"].as_f64().unwrap()
+    roots["jointly_retained"].as_f64().unwrap() / roots["retained"].as_f64().unwrap()
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn roots_retain_what_they_alone_keep(compiler: &str) {
     assert_eq!(field("field 3")["retained_external"], 12_345 * 8);
     // What the two registries share is the module's, and of none of its fields.
     let module = row(&roots, &["Heap_held"]);
-    assert_eq!(module["together"], common);
+    assert_eq!(module["jointly_retained"], common);
     let fields = roots["rows"].as_array().unwrap().iter();
     let fields: u64 = fields
         .filter(|row| row["part_of"] == module["root"])
@@ -66,7 +66,7 @@ fn kinds_of_roots_and_what_they_keep_together_are_all_there_is() {
         .filter(|row| row["path"].as_array().unwrap().is_empty())
         .map(|row| row["retained"].as_u64().unwrap())
         .sum();
-    assert_eq!(roots["retained"], kinds + roots["together"].as_u64().unwrap());
+    assert_eq!(roots["retained"], kinds + roots["jointly_retained"].as_u64().unwrap());
     assert_eq!(roots["retained"], answer("info", &file, &[])["reachable_bytes"]);
     assert_eq!(roots["retained"], answer("histogram", &file, &[])["bytes"]);
 }

@@ -26,7 +26,7 @@ fn what_finalisers_capture_is_freed_with_their_values(compiler: &str) {
         assert_eq!(retained, (freed + 2) * 8, "field {number}");
     }
     // What keeps its own value is the finaliser's, too.
-    let jointly_retained = roots["together"].as_u64().unwrap();
+    let jointly_retained = roots["jointly_retained"].as_u64().unwrap();
     assert!((16_000 * 24..16_100 * 24).contains(&jointly_retained), "{jointly_retained}");
 }
 

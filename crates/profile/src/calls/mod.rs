@@ -7,7 +7,7 @@
 //! | [`mod@flame`] | the calls from a focus inwards, and to it from outside |
 //! | [`mod@table`] | totals by function, site, module or file |
 //! | [`mod@branches`] | the callers or callees of a line of such a table |
-//! | [`mod@suspects`] | the functions and paths that carry the weight |
+//! | [`mod@hot_fragments`] | the functions and paths that carry the weight |
 //! | [`mod@search`] | how much has a name on its path |
 //! | [`compare`] | two recordings, or two choices from one, side by side |
 //!

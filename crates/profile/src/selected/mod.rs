@@ -26,7 +26,7 @@ pub struct Selected {
     pub age: f64,
     /// How much it is by place in a call tree.
     pub cells: Cells,
-    /// Live samples at the end of each bucket of the profile's [`course`](Profile::course).
+    /// Live samples at the end of each bucket of the profile's [`course`](Profile::live_series).
     pub live_series: Vec<u64>,
     /// Samples that came in each bucket.
     births: Vec<u64>,

@@ -37,7 +37,7 @@ fn the_examples_mean_what_they_say() {
 }
 
 #[test]
-fn a_filter_says_which_chip_is_wrong() {
+fn a_filter_says_which_condition_is_wrong() {
     let error = Filter::parse(&["live:end", "size:4X", "live:"]).unwrap_err();
     assert_eq!((error.condition, error.at), (1, Some(6)));
     let many = vec!["live:end"; Filter::MOST + 1];
@@ -121,14 +121,14 @@ fn clause() -> impl Strategy<Value = Clause> {
 
 proptest! {
     #[test]
-    fn chips_read_as_they_were_written(not in any::<bool>(), clause in clause()) {
+    fn conditions_read_as_they_were_written(not in any::<bool>(), clause in clause()) {
         let not = not && !matches!(clause, Clause::Hide(_));
         let condition = Condition { not, clause };
         prop_assert_eq!(condition.to_string().parse(), Ok(condition));
     }
 
     #[test]
-    fn any_text_is_a_chip_or_says_where_it_is_wrong(
+    fn any_text_is_a_condition_or_says_where_it_is_wrong(
         text in "-?(live|size|in|heap|lifetime|domain|collected|hide|x)?:?[0-9a-z.,%~/\"\\\\é ]{0,12}",
     ) {
         match text.parse::<Condition>() {

@@ -11,7 +11,7 @@ use crate::oracle::{self, PlainTrace};
 use crate::written::{Named, Spec, write};
 
 /// Conditions that tell these blocks apart; `T` stands for a time, `S` for a size.
-const CHIPS: &[&str] = &[
+const CONDITIONS: &[&str] = &[
     "allocated:T..T",
     "allocated:T..",
     "allocated:..T",
@@ -101,7 +101,7 @@ fn spec() -> impl Strategy<Value = Spec> {
 fn condition() -> impl Strategy<Value = String> {
     // Ascending, as ranges are.
     let numbers = prop::collection::vec(0..60_u64, 3);
-    (prop::sample::select(CHIPS), any::<bool>(), numbers).prop_map(
+    (prop::sample::select(CONDITIONS), any::<bool>(), numbers).prop_map(
         |(condition, not, mut numbers)| {
             numbers.sort_unstable();
             let mut numbers = numbers.into_iter();
@@ -264,7 +264,7 @@ fn size_counts_the_header() {
 
 /// A block of each sort, so that each condition alone is tried for certain.
 #[test]
-fn every_chip_alone() {
+fn every_condition_alone() {
     let mut specs = Vec::new();
     for (index, source) in [Source::Minor, Source::Major, Source::External].into_iter().enumerate()
     {
@@ -287,7 +287,7 @@ fn every_chip_alone() {
         }
     }
     let trace = write(0.3, &specs, sites);
-    for condition in CHIPS {
+    for condition in CONDITIONS {
         for not in ["", "-"] {
             if condition.starts_with("hide") && not == "-" {
                 continue;
