@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Finds out where a program's memory was allocated, and what of it is still there.
+/// Find out where a program's memory was allocated, and what retains it.
 ///
 /// Works on the program you already have: nothing is recompiled or relinked. OCaml 4.11 to 4.14 and
 /// 5.3 or later, native code, Linux.

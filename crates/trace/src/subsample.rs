@@ -1,4 +1,4 @@
-//! Thins a trace out, as if it had been recorded at a lower rate.
+//! Subsample a trace, as if it had been recorded at a lower rate.
 //!
 //! Each sample is kept with the same chance, independently of all others, and the sampling rate is
 //! multiplied by that chance: a binomial number of a binomial number is binomial again, so all

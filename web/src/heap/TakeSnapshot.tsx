@@ -55,7 +55,7 @@ export function TakeSnapshot() {
         type="button"
         class="button small main"
         disabled={wait !== null}
-        title="the program stands still for about a millisecond"
+        title="the program pauses for about a millisecond"
         onClick={() => void take()}
       >
         <Icon name="camera" /> {wait ? "taking a snapshot …" : "Take a snapshot now"}

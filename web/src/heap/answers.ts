@@ -9,7 +9,7 @@ export interface Snapshot {
   /** The name that the program gave it. */
   label: string | null;
   at: number | null;
-  /** How long the program stood still. */
+  /** How long the program paused. */
   pause: number;
   heap: number;
   live: number | null;

@@ -1,4 +1,4 @@
-//! What a heap snapshot costs: how long the program stands still, how long the writing takes beside
+//! What a heap snapshot costs: how long the program pauses, how long the writing takes beside
 //! it, and bytes a block, each against a full major collection of the same program.
 
 use std::fs;

@@ -20,7 +20,7 @@ const MOST_SERIES: usize = 50;
 /// Rows of growth at most.
 const MOST_GROWN: usize = 500;
 /// What the part of the heap is called that several roots keep alive together.
-const SEVERAL: &str = "several roots together";
+const SEVERAL: &str = "jointly retained by several roots";
 
 /// Lists snapshots; `start` is when the recording began, in seconds since 1970, if that is known.
 pub(super) fn snapshots(

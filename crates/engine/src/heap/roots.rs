@@ -25,8 +25,8 @@ use crate::response_body::ResponseBody;
 pub(crate) struct Reach(Mutex<HashMap<RootNodeId, Bytes>>);
 
 /// What the row of what several roots keep alive together is called.
-const SEVERAL: &str = "several together";
-const SEVERAL_KINDS: &str = "several kinds of roots together";
+const SEVERAL: &str = "jointly retained";
+const SEVERAL_KINDS: &str = "jointly retained by several kinds of roots";
 /// Bytes of a name that is shown, about.
 const LONGEST_NAME: usize = 500;
 /// Frames and slots that are told, at most.

@@ -217,7 +217,7 @@ fn roots_are_told_level_by_level() {
         rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
     };
     // The table is kept by two kinds of roots, neither of which keeps it alone.
-    assert_eq!(names(&top), ["Feed", "several kinds of roots together", "thread 1"]);
+    assert_eq!(names(&top), ["Feed", "jointly retained by several kinds of roots", "thread 1"]);
     assert_eq!(bytes(&top["rows"][1]["retained"]), (41 + 3) * 8);
     let sum: u64 = top["rows"].as_array().unwrap().iter().map(|r| bytes(&r["retained"])).sum();
     assert_eq!(sum, bytes(&top["total"]), "the rows of the top level are all that is alive");

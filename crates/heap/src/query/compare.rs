@@ -32,7 +32,7 @@ impl Change {
 }
 
 /// What no single kind of roots keeps.
-const SEVERAL: &str = "several kinds of roots together";
+const SEVERAL: &str = "jointly retained by several kinds of roots";
 
 /// What changed between two snapshots, most grown first.
 #[derive(Clone, Debug, Serialize)]
@@ -148,7 +148,7 @@ pub fn growth(snapshots: &[impl AsRef<Summary>]) -> Vec<Growth> {
 fn sizes(summary: &Summary) -> impl Iterator<Item = (bool, String, Bytes)> {
     let kinds = summary.kinds.iter().map(|kind| (false, kind.name.clone(), kind.bytes));
     let roots = summary.roots.iter().map(|root| {
-        let name = if root.name.is_empty() { "several together" } else { &root.name };
+        let name = if root.name.is_empty() { "jointly retained" } else { &root.name };
         (true, format!("{}: {name}", root.kind), root.retained)
     });
     let several = (true, SEVERAL.to_owned(), summary.several);

@@ -63,7 +63,7 @@ struct Current {
     length: u64,
 }
 
-/// Finds strings that are there several times, at most `most` of them. `None` if the snapshot was
+/// Find duplicate strings, at most `most` of them. `None` if the snapshot was
 /// taken without contents.
 ///
 /// # Errors

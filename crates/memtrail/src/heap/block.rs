@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
-/// Shows one block: which calls allocated it, what holds it, what it keeps alive
+/// Show one block: its allocation site, its references in both directions, what it retains
 ///
 /// The calls are known of blocks that were sampled; `memtrail heap sites` lists such blocks. The
 /// way from a root has a star at steps that all ways lead through: cut there, it is freed.
@@ -65,8 +65,8 @@ fn draw(canvas: &mut Canvas, block: &Map<String, Value>, limit: usize) {
     ]);
     let outside = match block["external"].as_f64() {
         Some(0.0) => String::new(),
-        Some(external) => format!(", {} outside the heap", bytes(external)),
-        None => ", an unknown size outside the heap".to_owned(),
+        Some(external) => format!(", {} off-heap", bytes(external)),
+        None => ", an unknown size off-heap".to_owned(),
     };
     let about =
         format!("{} itself{outside}, retains {}", size(&block["size"]), size(&block["retained"]));

@@ -15,7 +15,7 @@ use crate::limit::Limit;
 use crate::units::{bytes, count, grouped};
 use crate::view::snapshot_file;
 
-/// Compares two snapshots of a program
+/// Compare two snapshots of a program
 ///
 /// Kinds of blocks by their own size, roots by what they retain; what grew most comes first.
 #[derive(clap::Args)]
@@ -40,7 +40,7 @@ pub(crate) struct DiffArgs {
     form: Form,
 }
 
-/// Shows what grew from snapshot to snapshot, and nothing else
+/// Show what grew from snapshot to snapshot, and nothing else
 ///
 /// What goes up and down is no leak: listed are kinds of blocks and roots that are larger in later
 /// snapshots than in earlier ones so often that chance makes it so once in a hundred times at most (the

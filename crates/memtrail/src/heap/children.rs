@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
-/// Shows what is kept alive by one thing alone, step by step
+/// Walk down the dominator tree, by kind of block
 ///
 /// Without further arguments: what hangs directly below all roots. Each row has a number behind it
 /// that goes one step down: --root N for roots, --block N for the largest block of a kind.
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             return;
         }
         let Limit(limit) = args.limit;
-        let headings = ["retained", "outside", "blocks", "own size", "largest", "a step down"];
+        let headings = ["retained", "off-heap", "blocks", "own size", "largest", "a step down"];
         let mut table = Table::new(&headings, "");
         for (root_node, name, retained) in below.root_nodes.iter().take(limit) {
             let mut figures =

@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
-/// Counts blocks by kind: tag and size, function of closures, identifier of custom blocks
+/// Count blocks by kind: tag and size, function of closures, identifier of custom blocks
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let histogram = query::histogram(&heap).map_err(|error| input.failure(&error))?;
     input.answer(&heap, &args.which.form, &histogram, |canvas| {
         let Limit(limit) = args.limit;
-        let mut table = Table::new(&["blocks", "size", "outside", "retained"], "kind");
+        let mut table = Table::new(&["blocks", "size", "off-heap", "retained"], "kind");
         for row in histogram.rows.iter().take(limit) {
             let figures = vec![
                 grouped(row.blocks),

@@ -11,7 +11,7 @@ use crate::canvas::{PLAIN, STRONG, WARNING};
 use crate::error::Failure;
 use crate::units::{bytes, count, grouped, seconds};
 
-/// Shows what a snapshot is of, and how much is in it
+/// Show what a snapshot is of, and how much is in it
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             || "an unknown time: it is not in the file".into(),
             |pause| seconds(pause as f64 / 1e9),
         );
-        canvas.line(&[(PLAIN, &format!("the program stood still for {pause}"))]);
+        canvas.line(&[(PLAIN, &format!("the program paused for {pause}"))]);
         canvas.gap();
         let mut table = Table::new(&["blocks", "size", "free"], "");
         for row in &info.spaces {

@@ -23,23 +23,23 @@ use clap::Subcommand;
 
 use crate::error::Failure;
 
-/// Shows what keeps memory alive, from heap snapshots
+/// Show what retains memory, from heap snapshots
 ///
 /// Each command takes a recording (a folder NAME.memtrail), of which it reads the last snapshot
 /// unless --snapshot says another, or a snapshot file (NNNN.heap). The first command on a snapshot
 /// analyses it and leaves the result beside it (NNNN.heap.index), so that the others are quick.
 ///
-/// "Retained" is what would be freed if this alone were gone. "Reachable" is all that can be got at
-/// from there, whether or not something else leads there, too. Sizes are those of blocks with their
-/// headers; memory outside the heap (bigarrays) is told apart.
+/// "Retained" is what would be freed if this alone were gone. "Reachable" is all that can be
+/// reached from there, whether or not something else reaches it, too. Sizes are those of blocks with
+/// their headers; off-heap memory (bigarrays) is reported separately.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Memory is full and nobody knows what of? In this order:
-  memtrail heap roots REC               which globals, stacks and finalisers keep how much
+Diagnosing high memory use, in this order:
+  memtrail heap roots REC               how much globals, stacks and finalisers retain
   memtrail heap growth REC              what grows, if there are several snapshots
-  memtrail heap sites REC               whose blocks keep most, and which calls allocated them
-  memtrail heap dominators REC          what hangs below the roots, by kind
-  memtrail heap path REC --kind string  how the strings are held")]
+  memtrail heap sites REC               whose blocks retain most, and which calls allocated them
+  memtrail heap dominators REC          what the roots dominate, by kind
+  memtrail heap path REC --kind string  the retaining paths of strings")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

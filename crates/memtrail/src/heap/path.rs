@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
-/// Shows how a block, or a kind of blocks, is held: from a root down to it
+/// Show the retaining path of a block, or of a kind of blocks
 ///
 /// Of a block: one way, over as few shared blocks as there can be; with --all, all ways that have
 /// nothing else in common. Steps that every way leads through have a star: cut one of these, and the
@@ -156,7 +156,7 @@ fn nothing(block: BlockIndex) -> String {
 
 /// A way from a root, step by step.
 fn draw(canvas: &mut Canvas, steps: &[Step]) {
-    let mut table = Table::new(&["retained", "outside", "", "times"], "from the root down");
+    let mut table = Table::new(&["retained", "off-heap", "", "times"], "from the root down");
     for step in steps {
         let retained = step.retained.map_or_else(String::new, |size| bytes(size.0 as f64));
         let external = outside(step.retained_external);

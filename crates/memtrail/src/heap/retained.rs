@@ -10,7 +10,7 @@ use super::table::{Table, outside};
 use crate::error::{Failure, Kind};
 use crate::units::{bytes, grouped};
 
-/// Says exactly what would be freed if a group of blocks or roots were gone
+/// Compute exactly what would be freed without a group of blocks or roots
 ///
 /// Blocks, kinds of blocks and roots may be mixed; what only several of them together keep alive
 /// counts, too. `histogram` and `dominators` say what blocks retain one by one.
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(named::no_kind(&args.kinds.join("`, `")));
     }
     input.answer(&heap, &args.which.form, &retained, |canvas| {
-        let mut table = Table::new(&["blocks", "size", "outside"], "");
+        let mut table = Table::new(&["blocks", "size", "off-heap"], "");
         if retained.blocks > 0 {
             let figures = vec![
                 grouped(retained.blocks),

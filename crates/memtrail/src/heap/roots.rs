@@ -16,18 +16,18 @@ use crate::error::Failure;
 use crate::limit::Limit;
 use crate::units::{bytes, grouped, percent, ratio};
 
-/// Lists the roots that keep most memory alive
+/// List the roots that retain most memory
 ///
-/// A root is what holds a value from outside the heap: a module's global, a slot on a stack, a C
+/// A root refers to a value from outside the heap: a module's global, a slot on a stack, a C
 /// variable, a finaliser. Rows nest: a kind of roots, a module of it, each of its fields; a thread
 /// and each of its frames. What a row retains is the sum of the rows in it and of what several of
-/// these keep together: to free that, all of them have to let go.
+/// them retain jointly: to free that, all of them have to release it.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A leak in something that everybody knows (a table that threads, callbacks and modules all reach) is
-retained by nobody alone. Look at `several together`: what is in it, and who reaches it:
-  memtrail heap dominators REC                what hangs below all roots, by kind
-  memtrail heap path REC --block N            how one of these blocks is held
+What several roots reach (a table that threads, callbacks and modules share) is retained by none of
+them alone. Look at the rows `jointly retained`: what is in them, and which roots reach it:
+  memtrail heap dominators REC                what all roots dominate together, by kind
+  memtrail heap path REC --block N            the retaining path of one of these blocks
   memtrail heap roots REC --sort reachable    which roots reach most")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// What comes first
     #[arg(long, value_enum, default_value_t = Sort::Retained)]
     sort: Sort,
-    /// Print at most so many; 0 for all
+    /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
     limit: Limit,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 enum Sort {
     /// What would be freed without it
     Retained,
-    /// What can be got at from it, whatever else leads there; one list, not nested
+    /// What is reachable from it, whatever else reaches it; one list, not nested
     Reachable,
 }
 
@@ -124,10 +124,10 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
     // What is smaller than all that is shown, or a trifle, is not worth a line.
     let least = answer.rows.iter().map(|row| row.retained + row.retained_external).min();
     let least = least.unwrap_or_default().max(Bytes(all.0 / 100)).max(Bytes(1));
-    let mut table = Table::new(&["retained", "", "outside", "reachable"], "root");
+    let mut table = Table::new(&["retained", "", "off-heap", "reachable"], "root");
     let jointly_retained = |table: &mut Table, size: [Bytes; 2], depth: usize, what: &str| {
         if size[0] + size[1] >= least {
-            let text = format!("{}several {what}together", "  ".repeat(depth));
+            let text = format!("{}jointly retained by several {what}", "  ".repeat(depth));
             table.faint(figures(size, all), text);
         }
     };
@@ -139,7 +139,7 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
             ..
         } = answer.everything;
         table.strong(figures([all, retained_external], all), "all that is kept alive");
-        jointly_retained(&mut table, [several, jointly_retained_external], 1, "kinds of roots ");
+        jointly_retained(&mut table, [several, jointly_retained_external], 1, "kinds of roots");
     }
     // From the last to the first, as a stack gives them back.
     let mut todo: Vec<(usize, &RootRow)> = Vec::new();
@@ -152,9 +152,9 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
         let name = row.path.last().map_or(row.kind, String::as_str);
         table.row(row_figures(row, all), format!("{}{name}", "  ".repeat(depth)));
         let what = match (row.path.is_empty(), row.kind) {
-            (true, "global") => "modules ",
-            (true, "stack") => "threads ",
-            _ => "of these ",
+            (true, "global") => "modules",
+            (true, "stack") => "threads",
+            _ => "of these",
         };
         jointly_retained(
             &mut table,
@@ -171,14 +171,14 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
         .map(|row| row.jointly_retained)
         .chain([answer.everything.jointly_retained]);
     if whole && jointly_retained.max().unwrap_or_default().0 > all.0 / 4 {
-        let text = "several together: --sort reachable says which reach most, \
+        let text = "jointly retained: --sort reachable lists the roots that reach most, \
                     `memtrail heap dominators` what it is";
         canvas.paragraph(FAINT, 2, text);
     }
 }
 
 fn list(canvas: &mut Canvas, answer: &Roots) {
-    let mut table = Table::new(&["retained", "", "outside", "reachable", "kind"], "root");
+    let mut table = Table::new(&["retained", "", "off-heap", "reachable", "kind"], "root");
     for row in &answer.rows {
         let name = if row.path.is_empty() { "(all of them)".into() } else { row.path.join(" / ") };
         let mut figures = row_figures(row, answer.everything.retained);

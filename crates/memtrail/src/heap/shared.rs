@@ -10,7 +10,7 @@ use super::table::Table;
 use crate::error::Failure;
 use crate::units::bytes;
 
-/// Shows how much two roots have in common
+/// Show how much two roots have in common
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

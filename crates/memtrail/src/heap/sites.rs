@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
-/// Lists the places in the program whose live blocks keep most memory alive
+/// List the allocation sites whose live blocks retain most memory
 ///
 /// Here both halves of a recording meet: which calls allocated a block is in the trace, what it
 /// retains is in the snapshot. Blocks are those that were sampled and are alive. What each retains

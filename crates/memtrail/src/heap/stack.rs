@@ -10,7 +10,7 @@ use crate::canvas::{FAINT, PLAIN};
 use crate::error::Failure;
 use crate::units::bytes;
 
-/// Shows what each stack frame keeps alive, innermost first
+/// Show what each stack frame retains, innermost first
 ///
 /// Of each thread the frames as a backtrace has them, with what their slots retain and reach. A
 /// frame that retains much is a call that has to return before that is freed.

@@ -11,7 +11,7 @@ use crate::error::{Failure, Kind};
 use crate::limit::Limit;
 use crate::units::{bytes, grouped};
 
-/// Finds strings that are there several times
+/// Find duplicate strings
 ///
 /// Needs a snapshot with contents: memtrail run --snapshot … --contents.
 #[derive(clap::Args)]

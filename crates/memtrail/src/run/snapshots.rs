@@ -8,7 +8,7 @@ use memtrail_text::Size;
 #[command(next_help_heading = "Heap snapshots")]
 #[group(id = "snapshots")]
 pub(super) struct Args {
-    /// Write the heap down: every-major (as each major collection ends), exit, signal (see
+    /// When to take heap snapshots: every-major (as each major collection ends), exit, signal (see
     /// --signal), out-of-memory (as ulimit -v, the container's memory
     /// or the machine's runs low, and before that exception is raised), request (only when `memtrail
     /// snapshot PID` asks), off (not even then). Several may be given; request is part of all but
@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     every: Option<u64>,
 
-    /// Keep what strings say, too: a snapshot then holds whatever secrets the program does
+    /// Include string contents: a snapshot then holds whatever secrets the program does
     #[arg(long)]
     contents: bool,
 }

@@ -18,10 +18,10 @@ use crate::error::{Failure, Kind};
 use crate::units::{bytes, grouped};
 use find::Target;
 
-/// Write down the heap of a running program now
+/// Take a heap snapshot of a running program
 ///
-/// Works on programs that were started by `memtrail run`. The program stands still for
-/// about a millisecond, then goes on while a frozen copy of it writes the file. A program that waits
+/// Works on programs that were started by `memtrail run`. The program pauses for
+/// about a millisecond, then goes on while a forked copy of it writes the file. A program that waits
 /// in a system call is not woken.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             if !args.json {
                 writeln!(
                     out,
-                    "{}: {} blocks, {}; the program stood still for {:.1} ms",
+                    "{}: {} blocks, {}; the program paused for {:.1} ms",
                     file.display(),
                     grouped(blocks),
                     bytes(size as f64),

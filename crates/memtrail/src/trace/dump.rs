@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::error::Failure;
 use crate::trace::input::Input;
 
-/// Prints every event of a trace, one a line
+/// Print every event of a trace, one a line
 ///
 /// Time in µs since the start, block, what happened. An allocation (`alloc`, `alloc_major`,
 /// `alloc_ext`) has its number of samples, its size in words, its domain unless that is 0, how many

@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 
-/// Prints folded call stacks, for flamegraph.pl, inferno, speedscope and their like
+/// Print folded call stacks, for flamegraph.pl, inferno, speedscope and their like
 ///
 /// One line a call stack: its functions from the outermost to the innermost, separated by
 /// semicolons, a space, and the number of samples allocated there. Of a function that occurs

@@ -19,7 +19,7 @@ use crate::units::{bytes, grouped, percent};
 /// Positions that are printed of each function.
 const POSITIONS: usize = 3;
 
-/// Lists the functions that allocate most, and the callers on whose behalf they do
+/// List the functions that allocate most, and their callers
 ///
 /// A function is listed when it allocates more than 0.5 % of all memory. A caller is listed below it
 /// when more than a tenth of what is allocated during calls to it is allocated here, and more than

@@ -20,7 +20,7 @@ use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 use crate::units::{bytes, grouped, percent};
 
-/// Says what was traced, and how fast it allocated
+/// Show what was traced, and how fast it allocated
 ///
 /// The first thing to look at when someone hands you a trace: which program, when, for how long,
 /// sampled how densely; how much it allocated a second, how much of that outlived the minor heap,

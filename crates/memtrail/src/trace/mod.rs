@@ -16,7 +16,7 @@ use clap::Subcommand;
 
 use crate::error::Failure;
 
-/// Looks at an allocation trace, or makes another one of it
+/// Read an allocation trace, or make another one of it
 ///
 /// Each command takes a recording (a folder NAME.memtrail) or a bare trace file, be it ours or
 /// memtrace's, of any version. What is damaged is left out and reported on standard error; the exit

@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::trace::copy::copy;
 use crate::trace::input::Input;
 
-/// Removes all names from a trace, so that it can be given away
+/// Remove all names from a trace, so that it can be given away
 ///
 /// What remains are sizes and times of allocation, promotion and collection. Call stacks, file and
 /// function names, program, host, process id, context and the date are gone: the new trace begins

@@ -14,7 +14,7 @@ use crate::rates;
 use crate::trace::copy::copy;
 use crate::trace::input::Input;
 
-/// Thins a trace out, as if it had been recorded at a lower rate
+/// Subsample a trace, as if it had been recorded at a lower rate
 ///
 /// Keeps each sample with a chance of one in FACTOR and divides the sampling rate by it, so that
 /// all estimates remain right, only less precise. Blocks that lose all their samples are dropped. Where
