@@ -6,6 +6,7 @@ use std::path::Path;
 
 use memtrail_map::MappedFile;
 use memtrail_trace::header::Header;
+use memtrail_trace::{Detail, Event, Reader};
 
 /// Appends the packet in `tail` to `trace`, unless it is empty or the trace ends with it already. An
 /// error comes with the number of blocks that are lost by it; the trace is as it was.
@@ -16,7 +17,8 @@ pub(super) fn append(tail: &Path, trace: &Path) -> Result<(), (io::Error, u64)> 
     else {
         return Ok(());
     };
-    append_packet(packet, trace)
+    let packet = counted(packet, &header, trace).map_err(|error| (error, 0))?;
+    append_packet(&packet, trace)
         .map_err(|error| (error, header.end_id.saturating_sub(header.first_id)))
 }
 
@@ -42,6 +44,31 @@ fn append_packet(packet: &[u8], trace: &Path) -> io::Result<()> {
         let _ = file.set_len(length);
     }
     written
+}
+
+/// The packet with an `end_id` that counts the blocks which are in it. A process that ends between
+/// the two stores of the writer, `end_id` and then the size, has counted one that is not.
+fn counted(packet: &[u8], header: &Header, trace: &Path) -> io::Result<Vec<u8>> {
+    let mut packet = packet.to_vec();
+    let map = MappedFile::open(trace)?;
+    // A trace is read from the packet that says what it is of.
+    let first = Header::parse(&map).ok().and_then(|first| map.get(..first.size)).unwrap_or(&[]);
+    let blocks = blocks_in(&[first, &packet].concat()).zip(blocks_in(first));
+    if let Some((with, without)) = blocks
+        && header.first_id + with - without + 1 == header.end_id
+    {
+        let at = header.header_len() - size_of::<u64>();
+        packet[at..at + size_of::<u64>()].copy_from_slice(&(header.end_id - 1).to_le_bytes());
+    }
+    Ok(packet)
+}
+
+fn blocks_in(trace: &[u8]) -> Option<u64> {
+    let mut blocks = 0;
+    Reader::new(trace).ok()?.for_each(Detail::Marks, |event, _| {
+        blocks += u64::from(matches!(event, Event::Alloc(_)));
+    });
+    Some(blocks)
 }
 
 /// Bytes of a trace up to the end of its last whole packet.
@@ -95,5 +122,27 @@ mod tests {
             append(&tail, &trace).expect("appended");
             assert!(fs::read(&trace).expect("read") == whole, "with {there} of {size} bytes there");
         }
+    }
+
+    // The trace was said to be damaged: its last packet ends with block 96611, and has those up to
+    // 96610.
+    #[test]
+    fn a_block_that_was_counted_and_not_written_is_counted_no_more() {
+        let whole = include_bytes!("../../../trace/tests/fixtures/cache-v2.ctf");
+        let (mut last, mut next) = (0, 0);
+        while let Ok(header) = Header::parse(&whole[next..]) {
+            (last, next) = (next, next + header.size);
+        }
+        assert!(last > 0, "several packets");
+        let mut packet = whole[last..].to_vec();
+        let header = Header::parse(&packet).expect("a header");
+        let at = header.header_len() - 8;
+        packet[at..at + 8].copy_from_slice(&(header.end_id + 1).to_le_bytes());
+        let folder = tempfile::tempdir().expect("a folder");
+        let (trace, tail) = (folder.path().join("trace"), folder.path().join("tail"));
+        fs::write(&tail, &packet).expect("written");
+        fs::write(&trace, &whole[..last]).expect("written");
+        append(&tail, &trace).expect("appended");
+        assert!(fs::read(&trace).expect("read") == whole);
     }
 }
