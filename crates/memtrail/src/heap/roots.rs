@@ -25,7 +25,7 @@ use crate::units::{bytes, grouped, percent, ratio};
 #[derive(clap::Args)]
 #[command(after_help = "\
 What several roots reach (a table that threads, callbacks and modules share) is retained by none of
-them alone. Look at the rows `jointly retained`: what is in them, and which roots reach it:
+them alone. Look at the rows `jointly by several`: what is in them, and which roots reach it:
   memtrail heap dominators REC                what all roots dominate together, by kind
   memtrail heap path REC --block N            the retaining path of one of these blocks
   memtrail heap roots REC --sort reachable    which roots reach most")]
@@ -127,7 +127,7 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
     let mut table = Table::new(&["retained", "", "off-heap", "reachable"], "root");
     let jointly_retained = |table: &mut Table, size: [Bytes; 2], depth: usize, what: &str| {
         if size[0] + size[1] >= least {
-            let text = format!("{}jointly retained by several {what}", "  ".repeat(depth));
+            let text = format!("{}jointly by several {what}", "  ".repeat(depth));
             table.faint(figures(size, all), text);
         }
     };
@@ -171,7 +171,7 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
         .map(|row| row.jointly_retained)
         .chain([answer.everything.jointly_retained]);
     if whole && jointly_retained.max().unwrap_or_default().0 > all.0 / 4 {
-        let text = "jointly retained: --sort reachable lists the roots that reach most, \
+        let text = "jointly by several: --sort reachable lists the roots that reach most, \
                     `memtrail heap dominators` what it is";
         canvas.paragraph(FAINT, 2, text);
     }

@@ -60,8 +60,8 @@ fn what_several_roots_keep_is_said() {
     assert!(line("all that is kept alive").contains("100 %"), "{text}");
     // Below the module, and above its fields.
     let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
-    assert!(place("Heap_held\n") < place("jointly retained by several of these"), "{text}");
-    assert!(place("jointly retained by several of these") < place("field 2\n"), "{text}");
+    assert!(place("Heap_held\n") < place("jointly by several of these"), "{text}");
+    assert!(place("jointly by several of these") < place("field 2\n"), "{text}");
 }
 
 #[test]
