@@ -143,6 +143,18 @@ impl Object {
         None
     }
 
+    /// The symbol that covers an address: of several, the one that begins last.
+    pub fn symbol_at(&self, memory: &impl Memory, address: Address) -> Option<Symbol> {
+        let mut found: Option<Symbol> = None;
+        self.each_symbol(memory, |symbol| {
+            let covers = address.checked_sub(symbol.address).is_some_and(|at| at < symbol.size);
+            if covers && found.is_none_or(|found| found.address < symbol.address) {
+                found = Some(symbol);
+            }
+        });
+        found
+    }
+
     /// A symbol of the table, if the object defines it.
     fn at(&self, memory: &impl Memory, index: u64) -> Option<Symbol> {
         let at = self.symbols.checked_add(SYMBOL * index)?;
@@ -202,6 +214,12 @@ mod tests {
             assert_eq!(object.symbol(&memory, b"no such symbol"), None);
         });
         assert_eq!(by_name, malloc);
+        let mut by_address = Vec::new();
+        each_object(&memory, list, |object| {
+            by_address.extend(object.symbol_at(&memory, malloc[0] + 1));
+        });
+        assert_eq!(by_address.len(), 1);
+        assert_eq!(by_address[0].address, malloc[0]);
         assert!(objects > 1, "{objects} objects");
         assert!(malloc.contains(&(libc_malloc() as u64)), "{malloc:x?}");
     }
