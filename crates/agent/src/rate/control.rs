@@ -2,7 +2,8 @@
 //!
 //! The time of our captures and callbacks is measured. The system may let others run meanwhile, which
 //! is not our cost: what takes many times as long as usual is counted as that many times, no more. What
-//! the runtime does for a sample and what cold caches add is taken for as much again ([`BESIDES`]).
+//! the runtime does for a sample and what cold caches add is taken for half as much again as that
+//! ([`BESIDES`]).
 //! Both sums fade, so that the last tenth of a second counts most. The rate falls as soon as the share
 //! is too high, and rises when twice the samples would be well within it. Nothing here depends on
 //! samples to come.
@@ -18,11 +19,11 @@ use crate::clock;
 use crate::lock::Lock;
 
 /// Share of the program's CPU time that samples may take.
-const BUDGET: f64 = 0.012;
+const BUDGET: f64 = 0.010;
 /// Below this share the rate is doubled.
 const LOW: f64 = 0.4 * BUDGET;
 /// What a sample costs for each nanosecond of ours.
-const BESIDES: f64 = 1.7;
+const BESIDES: f64 = 2.5;
 /// Nanoseconds from one decision to the next, at least.
 const INTERVAL: u64 = 2_000_000;
 /// CPU time after which an observation counts 1/e.
