@@ -31,12 +31,14 @@ const MEMORY: f64 = 100e6;
 /// The base rate is halved so often at most: of a program that allocates 200 million words a second,
 /// a hundred samples a second remain at the default rate.
 const MOST: u8 = 7;
-/// The rate is doubled so often at most in one decision.
-const RISE: u8 = 2;
+/// The rate is halved or doubled so often at most in one decision. Estimates are the better the less
+/// it moves.
+const STEPS: u8 = 2;
 /// CPU time that counts as having passed without a sample when the program starts.
 const ALLOWANCE: f64 = 2.0 * MEMORY;
-/// Nothing of ours takes longer than so many times the usual, unless others run meanwhile.
-const LONGEST: u64 = 64;
+/// What takes longer than so many times the usual is not what samples cost at any rate: others run
+/// meanwhile, or functions are looked up for the first time.
+const LONGEST: u64 = 8;
 /// What is usual at first, in nanoseconds.
 const USUAL: u64 = 1_000;
 
@@ -95,11 +97,12 @@ impl Balance {
         self.total = self.total * keep + passed as f64;
         let share = self.spent / self.total.max(1.0);
         let (mut halvings, mut predicted) = (wanted.0, share);
-        while predicted > BUDGET && halvings < MOST {
+        let highest = MOST.min(halvings + STEPS);
+        while predicted > BUDGET && halvings < highest {
             halvings += 1;
             predicted /= 2.0;
         }
-        let lowest = halvings.saturating_sub(RISE);
+        let lowest = halvings.saturating_sub(STEPS);
         while predicted < LOW && halvings > lowest {
             halvings -= 1;
             predicted *= 2.0;
