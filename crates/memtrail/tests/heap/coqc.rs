@@ -30,7 +30,7 @@ fn what_coqc_keeps_while_it_works() {
     let (snapshot, frames) = taken
         .iter()
         .rev()
-        .take(3)
+        .take(6)
         .map(|number| (number.to_string(), frames(&recorded.recording, &number.to_string())))
         .max_by_key(|(_, frames)| reducing(frames))
         .filter(|(_, frames)| reducing(frames).is_some())
