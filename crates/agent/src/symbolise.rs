@@ -1,7 +1,10 @@
 //! Names call sites: from the code of a callstack's frame to functions, files and lines.
 
+use std::ffi::{c_int, c_void};
+
 use memtrail_ocaml::debuginfo::{Locations, RawLocation, locations};
-use memtrail_ocaml::heap::loaded::each_object;
+use memtrail_ocaml::heap::loaded::{Object, Symbol};
+use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::{Memory, names};
 use memtrail_trace::{Code, Location, omitted};
 
@@ -73,11 +76,6 @@ pub(crate) fn with_locations<T>(
     use_it(&named[..length])
 }
 
-unsafe extern "C" {
-    /// The linker's list of what is loaded.
-    static _r_debug: u8;
-}
-
 /// Code without debug information still has a symbol, whose name tells the function.
 ///
 /// `dladdr` looks through the symbols in the order of a hash table, which takes milliseconds where
@@ -87,11 +85,11 @@ fn with_symbol<T>(
     address: u64,
     use_it: impl FnOnce(&[Location<'_>]) -> T,
 ) -> T {
-    let mut found = None;
-    each_object(memory, (&raw const _r_debug) as u64, |object| {
-        found = found.or_else(|| Some((object.symbol_at(memory, address)?, object)));
-    });
-    let Some((symbol, object)) = found else { return use_it(&[]) };
+    let mut search = Search { address, found: None };
+    // It keeps objects from being unloaded meanwhile.
+    // SAFETY: `visit` gets what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    let Some((symbol, object)) = search.found else { return use_it(&[]) };
     let (mut symbol_text, mut file_text) = ([0; LONGEST_NAME], [0; LONGEST_NAME]);
     let name = memory.c_string(symbol.name, &mut symbol_text).unwrap_or_default();
     let file = match memory.c_string(object.name, &mut file_text) {
@@ -118,4 +116,36 @@ fn program_name() -> &'static [u8] {
         }
         std::ffi::CStr::from_ptr(program_invocation_name).to_bytes()
     }
+}
+
+struct Search {
+    address: u64,
+    found: Option<(Symbol, Object)>,
+}
+
+/// Looks for the symbol in the object that holds the address.
+///
+/// # Safety
+/// As `dl_iterate_phdr` calls it, with a `Search` as data.
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: glibc passes a valid description of a loaded object, whose tables are mapped.
+    let (info, search, headers, memory) = unsafe {
+        let (info, search) = (&*info, &mut *data.cast::<Search>());
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        (info, search, headers, ThisProcess::new())
+    };
+    let start = |header: &libc::Elf64_Phdr| info.dlpi_addr + header.p_vaddr;
+    let holds = |header: &libc::Elf64_Phdr| {
+        header.p_type == libc::PT_LOAD
+            && (start(header)..start(header) + header.p_memsz).contains(&search.address)
+    };
+    if !headers.iter().any(holds) {
+        return 0;
+    }
+    let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC).map(start);
+    search.found = dynamic.and_then(|dynamic| {
+        let object = Object::of(&memory, info.dlpi_addr, info.dlpi_name as u64, dynamic)?;
+        Some((object.symbol_at(&memory, search.address)?, object))
+    });
+    1
 }

@@ -67,15 +67,13 @@ pub fn each_object(memory: &impl Memory, list: Address, mut each: impl FnMut(Obj
 impl Object {
     fn read(memory: &impl Memory, at: Address) -> Option<Self> {
         let bias = memory.field(at, link::BIAS)?;
-        let dynamic = memory.field(at, link::DYNAMIC)?;
-        let mut object = Self {
-            bias,
-            name: memory.field(at, link::NAME)?,
-            symbols: 0,
-            strings: 0,
-            hash: None,
-            gnu_hash: None,
-        };
+        let name = memory.field(at, link::NAME)?;
+        Self::of(memory, bias, name, memory.field(at, link::DYNAMIC)?)
+    }
+
+    /// The object with this dynamic section.
+    pub fn of(memory: &impl Memory, bias: u64, name: Address, dynamic: Address) -> Option<Self> {
+        let mut object = Self { bias, name, symbols: 0, strings: 0, hash: None, gnu_hash: None };
         for index in 0..MOST_TAGS {
             let entry = dynamic.checked_add(16 * index)?;
             let value = memory.field(entry, 8)?;
