@@ -16,7 +16,7 @@ use crate::units::{bytes, grouped};
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
-    /// Print at most so many kinds; 0 for all
+    /// Maximum number of kinds; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
     limit: Limit,
 }

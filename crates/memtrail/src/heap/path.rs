@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Look at so many blocks of the kind
     #[arg(long, value_name = "N", default_value = "500")]
     sample: usize,
-    /// Print at most so many shapes, or ways; 0 for all
+    /// Maximum number of shapes, or paths; 0 for all
     #[arg(long, value_name = "N", default_value = "8")]
     limit: Limit,
 }

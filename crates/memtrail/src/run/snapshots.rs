@@ -27,7 +27,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = memtrail_text::some_size)]
     above: Option<Size>,
 
-    /// Take at most so many snapshots that nobody asked for one by one
+    /// Maximum number of snapshots that nobody asked for one by one
     #[arg(long, value_name = "N")]
     at_most: Option<u64>,
 
