@@ -142,14 +142,22 @@ impl Object {
     }
 
     /// The symbol that covers an address: of several, the one that begins last.
+    ///
+    /// A table has tens of thousands of symbols in no order, so the loop has one branch, which is
+    /// almost never taken.
     pub fn symbol_at(&self, memory: &impl Memory, address: Address) -> Option<Symbol> {
+        let offset = address.checked_sub(self.bias)?;
         let mut found: Option<Symbol> = None;
-        self.each_symbol(memory, |symbol| {
-            let covers = address.checked_sub(symbol.address).is_some_and(|at| at < symbol.size);
-            if covers && found.is_none_or(|found| found.address < symbol.address) {
+        for index in 1..self.count(memory)? {
+            let at = self.symbols.checked_add(SYMBOL * index)?;
+            let (value, size) = (memory.field(at, 8)?, memory.field(at, 16)?);
+            if offset.wrapping_sub(value) < size
+                && let Some(symbol) = self.at(memory, index)
+                && found.is_none_or(|found| found.address < symbol.address)
+            {
                 found = Some(symbol);
             }
-        });
+        }
         found
     }
 
