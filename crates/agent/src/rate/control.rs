@@ -19,7 +19,7 @@ use crate::clock;
 use crate::lock::Lock;
 
 /// Share of the program's CPU time that samples may take.
-const BUDGET: f64 = 0.010;
+const BUDGET: f64 = 0.006;
 /// Below this share the rate is doubled.
 const LOW: f64 = 0.4 * BUDGET;
 /// What a sample costs for each nanosecond of ours.
@@ -35,7 +35,7 @@ const MOST: u8 = 7;
 /// it moves.
 const STEPS: u8 = 2;
 /// CPU time that counts as having passed without a sample when the program starts.
-const ALLOWANCE: f64 = 2.0 * MEMORY;
+const ALLOWANCE: f64 = MEMORY;
 /// What takes longer than so many times the usual is not what samples cost at any rate: others run
 /// meanwhile, or functions are looked up for the first time.
 const LONGEST: u64 = 8;
