@@ -101,7 +101,7 @@ pub fn unpack(snapshot: &[u8]) -> Vec<u8> {
     let mut unpacked = Vec::new();
     let mut at = FILE_HEADER;
     let mut buffer = Vec::new();
-    while let Ok((section, next)) = crate::read::section(snapshot, at) {
+    while let Ok((section, next)) = crate::read::sections::section(snapshot, at) {
         if let Ok(content) = section.content(&mut buffer)
             && let Ok(length) = u16::try_from(content.len())
         {

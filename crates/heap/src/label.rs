@@ -1,4 +1,5 @@
-//! Labels: what a root is, as a tree from the coarse (a thread) to the fine (a slot of a frame).
+//! Labels: what a root is, as a tree from the coarse (a thread) to the fine (a slot of a frame), and
+//! how it holds its value.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -86,6 +87,21 @@ numbered! {
         /// Something else that has a `name`.
         Other = 255 "other",
     } else Other
+}
+
+/// How a root holds its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Strength {
+    /// It keeps the value alive.
+    Strong = 0,
+    /// A value with a finaliser (`Gc.finalise`): kept alive until that has run. Charged with it
+    /// only where nothing else keeps it.
+    Finaliser = 1,
+    /// A value with a `Gc.finalise_last`: not kept alive.
+    Last = 2,
+    /// Not kept alive.
+    Weak = 3,
 }
 
 /// One label. Texts are as the target has them, which need not be UTF-8.

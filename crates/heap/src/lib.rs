@@ -17,11 +17,13 @@ pub mod model;
 pub mod query;
 pub mod read;
 pub mod redact;
+mod space;
 pub mod tag;
 mod units;
 mod wire;
 pub mod write;
 
 pub use facts::{Facts, Reason};
-pub use label::{Label, Labels, Part, RootKind};
+pub use label::{Label, Labels, Part, RootKind, Strength};
+pub use space::Space;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};

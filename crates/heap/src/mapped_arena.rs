@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use memmap2::{MmapMut, MmapOptions};
 
-use crate::graph::column::Number;
+use crate::graph::number::Number;
 use crate::units::Bytes;
 use memtrail_map::MappedFile;
 

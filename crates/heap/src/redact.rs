@@ -6,7 +6,8 @@
 
 use crate::format::{SECTION_HEADER, kind};
 use crate::label::Labels;
-use crate::read::{self, Error, header, section};
+use crate::read::sections::{header, section};
+use crate::read::{self, Error};
 use crate::wire::{Cursor, put};
 use crate::write::sections::Sections;
 use crate::write::tables;

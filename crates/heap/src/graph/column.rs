@@ -2,19 +2,11 @@
 
 use std::io;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU8, AtomicU32};
+use std::sync::atomic::AtomicU32;
 
+use super::number::Number;
 #[cfg(feature = "mmap")]
 use crate::mapped_arena::{MappedArena, MappedColumn, anonymous};
-
-/// What columns hold: numbers that any bytes are some of.
-pub(crate) trait Number: Sized + Send + Sync + 'static {}
-
-impl Number for u8 {}
-impl Number for u32 {}
-impl Number for u64 {}
-impl Number for AtomicU8 {}
-impl Number for AtomicU32 {}
 
 /// A column of numbers.
 #[derive(Debug)]

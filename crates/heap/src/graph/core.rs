@@ -4,43 +4,16 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::bits::{Bits, Ranked};
+use super::bits::Bits;
 use super::column::Place;
 use super::cross_edges::CrossEdges;
 use super::csr::Csr;
 use super::ephemerons::Waiting;
 use super::finalisers::{Finaliser, Link, circular};
-use super::nodes::{Holders, SUPER_ROOT};
-use super::{NONE, SHARED};
-use crate::label::RootKind;
-use crate::read::{Snapshot, Strength};
-
-/// Numbers of the core's nodes: holders first, then heads in the order of blocks.
-#[derive(Clone, Debug)]
-pub(crate) struct Numbers {
-    pub(crate) root_nodes: Holders,
-    pub(crate) tree_roots: Ranked,
-}
-
-impl Numbers {
-    #[inline]
-    pub(crate) fn of_head(&self, block: u32) -> u32 {
-        self.root_nodes.len() as u32 + self.tree_roots.rank(block)
-    }
-
-    /// The head that a node of the core is; holders are none.
-    pub(crate) fn head(&self, node: u32) -> Option<u32> {
-        self.tree_roots.select(node.checked_sub(self.root_nodes.len() as u32)?)
-    }
-
-    pub(crate) fn is_holder(&self, node: u32) -> bool {
-        (node as usize) < self.root_nodes.len()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.root_nodes.len() + self.tree_roots.len()
-    }
-}
+use super::nodes::{NONE, RootNodeId, SHARED, SUPER_ROOT};
+use super::numbering::Numbers;
+use crate::label::{RootKind, Strength};
+use crate::read::Snapshot;
 
 /// What the core is made of.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +40,7 @@ pub(crate) fn graph(
     let root_nodes = &numbers.root_nodes;
     let last = place.column(numbers.len(), || AtomicU32::new(NONE))?;
     Csr::new(place, numbers.len(), |edge| {
-        for root_node in (0..root_nodes.len() as u32).map(super::RootNodeId) {
+        for root_node in (0..root_nodes.len() as u32).map(RootNodeId) {
             if let Some(above) = root_nodes.parent(root_node, &snapshot.labels) {
                 edge(above.0, root_node.0);
             }

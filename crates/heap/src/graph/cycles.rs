@@ -1,6 +1,6 @@
 //! Strongly connected components: nodes that lead to each other (Tarjan).
 
-use super::NONE;
+use super::nodes::NONE;
 
 /// For each node that a start leads to, the number of its component; [`NONE`] for others.
 /// `successor` gives the successors of a node by their places.

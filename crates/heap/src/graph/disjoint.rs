@@ -9,10 +9,11 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::analysis::Graph;
 use super::bits::Bits;
 use super::core::Conditional;
-use super::sweep::sweep;
-use super::{Graph, NONE, Node, RootNodeId};
+use super::nodes::{NONE, Node, RootNodeId};
+use super::passes::sweep;
 use crate::read::{Error, Snapshot};
 use crate::units::BlockIndex;
 

@@ -9,9 +9,9 @@ use rustc_hash::FxBuildHasher;
 
 use super::bits::{Bits, Ranked};
 use super::column::Place;
-use super::core::Numbers;
+use super::nodes::{NONE, SHARED};
+use super::numbering::Numbers;
 use super::retained::{Gathered, Sizes, Sums};
-use super::{NONE, SHARED};
 use crate::units::Bytes;
 
 /// Bytes outside the heap, of blocks and holders that retain any.

@@ -11,10 +11,11 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::csr::Csr;
 use super::cycles::components;
-use super::{Csr, NONE};
-use crate::label::RootKind;
-use crate::read::{Snapshot, Strength};
+use super::nodes::NONE;
+use crate::label::{RootKind, Strength};
+use crate::read::Snapshot;
 use crate::units::LabelId;
 
 /// A function and the value that it waits for.

@@ -3,13 +3,14 @@
 //! Not the sum of what they retain one by one: what only several of them together keep alive is
 //! freed as well.
 
+use super::analysis::Graph;
 use super::bits::Bits;
 use super::column::Place;
 use super::csr::{Csr, Pairs};
 use super::ephemerons::Waiting;
 use super::finalisers::finalisers;
-use super::pieces::gather;
-use super::{Graph, NONE, RootNodeId, SHARED, SUPER_ROOT};
+use super::nodes::{NONE, RootNodeId, SHARED, SUPER_ROOT};
+use super::passes::gather;
 use crate::label::RootKind;
 use crate::read::{Columns, Error, Snapshot};
 use crate::units::{BlockIndex, Bytes, Words};

@@ -25,15 +25,16 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
+use super::analysis::Graph;
 use super::bits::{Bits, Ranked};
-use super::column::{Column, Number};
+use super::column::Column;
 use super::core::{Conditional, Why};
-use super::cross_edges::Weights;
 use super::csr::Csr;
 use super::external::External;
-use super::nodes::Holders;
+use super::nodes::{Holders, SHARED};
+use super::number::Number;
 use super::retained::Sizes;
-use super::{Graph, SHARED};
+use super::weights::Weights;
 use crate::read::Snapshot;
 
 const MAGIC: &[u8; 6] = b"MTHIDX";

@@ -11,7 +11,7 @@ use std::io;
 use super::bits::{Bits, Ranked};
 use super::column::{Column, Place};
 use super::csr::{Csr, Pairs};
-use super::{NONE, SHARED};
+use super::nodes::{NONE, SHARED};
 
 /// Finds the blocks that dominate shared blocks. `pairs` are blocks of trees and the nodes that they
 /// point to; `siblings` are nodes of which one points to the other, both with the same dominating head.

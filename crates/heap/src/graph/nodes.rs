@@ -1,7 +1,22 @@
-//! What the blocks hang from: one root above all, the kinds of roots below it, then the labels.
+//! The graph's nodes: blocks, and above them the root nodes: one above all, the kinds of roots below it,
+//! then the labels.
 
 use crate::label::{Labels, RootKind};
-use crate::units::LabelId;
+use crate::units::{BlockIndex, LabelId};
+
+/// No block, in columns of blocks.
+pub(crate) const NONE: u32 = u32::MAX;
+/// Several blocks.
+pub(crate) const SHARED: u32 = u32::MAX - 1;
+
+/// A block, or a holder above the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// A block.
+    Block(BlockIndex),
+    /// A holder.
+    RootNode(RootNodeId),
+}
 
 /// A node that is no block: a place among [`Holders`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]

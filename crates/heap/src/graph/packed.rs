@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::Place;
-use super::pieces::{PIECE, in_pieces};
-use super::{NONE, SHARED};
+use super::nodes::{NONE, SHARED};
+use super::passes::{PIECE, in_pieces};
 use crate::wire::{Cursor, put, unzigzag, zigzag};
 
 /// A column of parents, in pieces of as many: 0 is [`SHARED`], 1 is [`NONE`], all others are 2 more

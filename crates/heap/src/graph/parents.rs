@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::bits::{Bits, Ranked};
 use super::column::{Column, Place};
-use super::pieces::in_pieces;
-use super::sweep::sweep;
-use super::{Failed, NONE, SHARED};
+use super::error::Failed;
+use super::nodes::{NONE, SHARED};
+use super::passes::{in_pieces, sweep};
 use crate::read::Snapshot;
-use crate::write::Space;
+use crate::space::Space;
 
 /// Blocks that need other care than most.
 #[derive(Debug)]

@@ -1,11 +1,15 @@
 //! What can be reached, over the core of the graph.
 
+use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::io;
 
+use super::analysis::Graph;
 use super::bits::Bits;
 use super::column::{Column, Place};
 use super::csr::Csr;
-use super::{Graph, NONE, RootNodeId, SUPER_ROOT};
+use super::nodes::{NONE, RootNodeId, SUPER_ROOT};
+use super::passes::gather;
 use crate::units::{Bytes, Words};
 
 /// For each node of the core the one before it on a way from the root over as few of them as can be;
@@ -32,6 +36,9 @@ pub(crate) fn shortest(place: &Place, graph: &Csr) -> io::Result<Column<u32>> {
     }
     Ok(before)
 }
+
+/// Root nodes of one pass of [`Graph::reach_each`]: bits of a mask.
+const PASS: usize = 64;
 
 /// A part of the heap that one or several holders reach.
 #[derive(Clone, Debug)]
@@ -81,5 +88,61 @@ impl Graph {
     pub(super) fn weight(&self, node: u32) -> u64 {
         let head = (node as usize).checked_sub(self.root_nodes.len());
         head.map_or(0, |head| self.weights.get(head))
+    }
+    /// The size of what each of `holders` reaches, whatever else does, too; on so many threads.
+    pub fn reach_each(&self, root_nodes: &[RootNodeId], threads: usize) -> Vec<Words> {
+        let passes: Vec<&[RootNodeId]> = root_nodes.chunks(PASS).collect();
+        let done: Result<Vec<_>, Infallible> =
+            gather(passes.len(), threads, Vec::new, |done, number| {
+                done.push((number, self.reach_pass(passes[number])));
+                Ok(())
+            });
+        let Ok(done) = done;
+        let mut done = done.concat();
+        done.sort_unstable_by_key(|(number, _)| *number);
+        done.into_iter().flat_map(|(_, words)| words).collect()
+    }
+
+    fn reach_pass(&self, root_nodes: &[RootNodeId]) -> Vec<Words> {
+        let nodes = self.core.nodes();
+        let mut masks = vec![0u64; nodes];
+        let mut waiting = Bits::new(nodes);
+        let mut queue = VecDeque::new();
+        for (bit, root_node) in root_nodes.iter().enumerate() {
+            if let Some(mask) = masks.get_mut(root_node.0 as usize)
+                && (root_node.0 as usize) < self.root_nodes.len()
+            {
+                *mask |= 1 << bit;
+                if waiting.insert(root_node.0) {
+                    queue.push_back(root_node.0);
+                }
+            }
+        }
+        while let Some(from) = queue.pop_front() {
+            waiting.remove(from);
+            let mask = masks[from as usize];
+            for to in self.core.of(from) {
+                let known = &mut masks[*to as usize];
+                if *known | mask != *known {
+                    *known |= mask;
+                    if waiting.insert(*to) {
+                        queue.push_back(*to);
+                    }
+                }
+            }
+        }
+        let mut words = vec![Words(0); root_nodes.len()];
+        for (node, mask) in (0u32..).zip(masks) {
+            let weight = if mask == 0 { 0 } else { self.weight(node) };
+            if weight == 0 {
+                continue;
+            }
+            let mut mask = mask;
+            while mask != 0 {
+                words[mask.trailing_zeros() as usize].0 += weight;
+                mask &= mask - 1;
+            }
+        }
+        words
     }
 }

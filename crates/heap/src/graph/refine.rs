@@ -9,11 +9,11 @@ use std::io;
 
 use super::bits::Bits;
 use super::column::{Column, Place};
-use super::core::Numbers;
 use super::csr::{Csr, Pairs};
 use super::meet;
+use super::nodes::{NONE, SHARED};
+use super::numbering::Numbers;
 use super::semi_nca::Tree;
-use super::{NONE, SHARED};
 
 /// What is known of the edges to shared blocks whose dominator has to be found.
 #[derive(Debug, Default)]

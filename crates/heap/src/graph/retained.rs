@@ -9,9 +9,9 @@ use rustc_hash::FxBuildHasher;
 
 use super::bits::{Bits, Ranked};
 use super::column::{Column, Place, into_plain};
-use super::pieces::in_pieces;
-use super::sweep::sweep_sizes;
-use super::{Failed, NONE};
+use super::error::Failed;
+use super::nodes::NONE;
+use super::passes::{in_pieces, sweep_sizes};
 use crate::read::Snapshot;
 use crate::units::Words;
 

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::NONE;
 use super::bits::Bits;
 use super::column::{Column, Place};
 use super::csr::Csr;
+use super::nodes::NONE;
 
 /// The dominator tree of what can be reached from one node.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! One block: what it is, what it points to, and what points to it.
 
-use super::Heap;
+use super::heap::Heap;
 use super::kind;
-use crate::graph::sweep::sweep;
+use crate::graph::passes::sweep;
 use crate::graph::{Node, RootNodeId};
 use crate::read::{Columns, Error, Strength};
+use crate::space::Space;
 use crate::units::{Address, BlockIndex, Bytes, Words};
-use crate::write::Space;
 
 /// What a snapshot says of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]

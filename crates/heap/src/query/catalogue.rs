@@ -4,9 +4,9 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::Heap;
+use super::heap::Heap;
 use super::kind::{self, Kind};
-use crate::graph::sweep::sweep;
+use crate::graph::passes::sweep;
 use crate::read::Error;
 use crate::units::{BlockIndex, Bytes, Words};
 

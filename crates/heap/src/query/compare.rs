@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Heap;
+use super::heap::Heap;
 use super::histogram::sums;
 use super::names::label_path;
 use super::roots::{jointly_retained, parts};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Heap;
+use super::heap::Heap;
 use super::path::{Path, RetainingPath, details_of, path};
 use crate::read::Error;
 use crate::units::BlockIndex;

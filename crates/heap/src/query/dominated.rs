@@ -5,10 +5,10 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-use super::Heap;
+use super::heap::Heap;
 use super::kind::{self, Kind};
 use super::names::holder_name;
-use crate::graph::sweep::sweep;
+use crate::graph::passes::sweep;
 use crate::graph::{Node, RootNodeId};
 use crate::read::Error;
 use crate::units::{BlockIndex, Bytes, Words};

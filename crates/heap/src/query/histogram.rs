@@ -6,14 +6,13 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-use super::Heap;
+use super::heap::Heap;
 use super::kind::{self, Kind};
 use crate::graph::Node;
-use crate::graph::pieces::{gather, in_pieces};
-use crate::graph::sweep::sweep;
+use crate::graph::passes::{gather, in_pieces, sweep};
 use crate::read::{Columns, Error};
+use crate::space::Space;
 use crate::units::{BlockIndex, Bytes, Words};
-use crate::write::Space;
 
 /// All kinds of blocks, the largest sum first.
 #[derive(Clone, Debug, Serialize)]

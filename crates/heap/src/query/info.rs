@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::Heap;
-use crate::graph::sweep::sweep;
+use super::heap::Heap;
+use crate::graph::passes::sweep;
 use crate::read::{Error, Strength};
+use crate::space::Space;
 use crate::units::{Bytes, Words};
-use crate::write::Space;
 
 /// A snapshot in figures.
 #[derive(Clone, Debug, Serialize)]

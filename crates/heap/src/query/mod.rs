@@ -7,6 +7,7 @@ mod compare;
 mod disjoint;
 mod dominated;
 mod escape;
+mod heap;
 mod histogram;
 mod info;
 mod kind;
@@ -27,6 +28,7 @@ pub use compare::{Change, Difference, Growth, diff, growth};
 pub use disjoint::{DisjointPaths, disjoint_paths};
 pub use dominated::{Dominated, Group, dominated};
 pub use escape::escaped;
+pub use heap::Heap;
 pub use histogram::{Histogram, Row, histogram};
 pub use info::{Info, SpaceRow, info};
 pub use kind::Kind;
@@ -40,28 +42,3 @@ pub use strings::{Duplicate, Strings, strings};
 pub use summary::{KindSum, RootSum, Summary};
 pub use tally::tally;
 pub use trend::Trend;
-
-use crate::graph::Graph;
-use crate::read::{Error, Snapshot};
-
-/// A snapshot and its analysis.
-#[derive(Debug)]
-pub struct Heap<'a> {
-    /// The file.
-    pub snapshot: Snapshot<'a>,
-    /// What keeps what alive in it.
-    pub graph: Graph,
-    /// How many threads may work on an answer.
-    pub threads: usize,
-}
-
-impl<'a> Heap<'a> {
-    /// Analyses a snapshot.
-    ///
-    /// # Errors
-    /// If a section of the snapshot is damaged.
-    pub fn new(snapshot: Snapshot<'a>, threads: usize) -> Result<Self, Error> {
-        let graph = Graph::new(&snapshot, threads)?;
-        Ok(Self { snapshot, graph, threads })
-    }
-}

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-use super::Heap;
+use super::heap::Heap;
 use super::kind::{self, Kind};
 use super::names::holder_name;
 use crate::graph::{Node, RootNode, RootNodeId};

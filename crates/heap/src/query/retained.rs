@@ -4,9 +4,9 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-use super::Heap;
+use super::heap::Heap;
 use super::kind::{self, Kind};
-use crate::graph::sweep::sweep;
+use crate::graph::passes::sweep;
 use crate::graph::{RemovalSet, RootNodeId};
 use crate::read::{Block, Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-use super::Heap;
+use super::heap::Heap;
 use super::names::{holder_name, label_path};
 use crate::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
 use crate::label::RootKind;

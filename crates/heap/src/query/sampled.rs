@@ -1,8 +1,8 @@
 //! What groups of blocks retain, where they are few: those that the allocation trace knows, by
 //! where they were allocated.
 
-use super::Heap;
 use super::catalogue::Catalogue;
+use super::heap::Heap;
 use crate::graph::Node;
 use crate::units::{BlockIndex, Words};
 

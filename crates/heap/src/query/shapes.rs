@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::Heap;
 use super::catalogue::{Catalogue, KindId};
+use super::heap::Heap;
 use crate::graph::{Node, RootNodeId, SUPER_ROOT};
 use crate::units::{BlockIndex, Bytes, Words};
 

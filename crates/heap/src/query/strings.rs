@@ -5,8 +5,8 @@ use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::Heap;
 use super::escape::escaped;
+use super::heap::Heap;
 use crate::read::Error;
 use crate::units::{BlockIndex, Bytes};
 

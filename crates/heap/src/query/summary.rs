@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Heap;
+use super::heap::Heap;
 use super::histogram::sums;
 use super::names::label_path;
 use crate::graph::{RootNode, RootNodeId};

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::Heap;
 use super::catalogue::{Catalogue, KindId};
+use super::heap::Heap;
 use super::histogram::{Histogram, Row};
 use super::shapes::{Form, Shapes};
 use crate::units::{BlockIndex, Bytes, Words};

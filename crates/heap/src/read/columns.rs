@@ -3,10 +3,10 @@
 use super::error::{Cause, Error};
 use super::sections::Section;
 use crate::format::{SHAPE_FIELDS, SHORT_CODES, WITH_UNKNOWN};
+use crate::space::Space;
 use crate::tag;
 use crate::units::{Address, BlockIndex, Words};
 use crate::wire::{Cursor, unzigzag};
-use crate::write::Space;
 
 /// Tag and size that many blocks have.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! What a snapshot says of itself, without going through its blocks.
 
 use super::error::{Cause, Error};
-use super::sections::{header, peek_section};
+use super::sections::{self, header, peek_section};
 use super::tables;
 use crate::facts::Facts;
 use crate::format::kind;
@@ -44,14 +44,14 @@ impl Peek {
             peek.checksum = peek.checksum.rotate_left(7).wrapping_add(section.checksum);
             match section.kind {
                 kind::FACTS => {
-                    let (section, _) = super::section(bytes, at)?;
+                    let (section, _) = sections::section(bytes, at)?;
                     let mut buffer = Vec::new();
                     let mut cursor = Cursor::new(section.content(&mut buffer)?);
                     facts = tables::facts(&mut cursor, 0);
                 }
                 kind::TOTALS => {
                     let mut buffer = Vec::new();
-                    let totals = super::section(bytes, at).ok().and_then(|(section, _)| {
+                    let totals = sections::section(bytes, at).ok().and_then(|(section, _)| {
                         tables::totals(&mut Cursor::new(section.content(&mut buffer).ok()?))
                     });
                     pause = totals.and_then(|(_, pause)| pause).unwrap_or(pause);

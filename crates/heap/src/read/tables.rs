@@ -1,11 +1,71 @@
 //! The small tables of a file: facts, labels, roots and their kin.
 
-use super::{Ephemeron, Function, Root, Sample, Strength, Totals};
 use crate::facts::{Facts, Reason};
 use crate::format::STANDS_IN_BLOCK;
-use crate::label::{Label, Labels, Part, RootKind, Texts};
+use crate::label::{Label, Labels, Part, RootKind, Strength, Texts};
 use crate::units::{Address, BlockIndex, LabelId};
 use crate::wire::{Cursor, unzigzag};
+
+/// A root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The block it holds.
+    pub block: BlockIndex,
+    /// What it is.
+    pub label: LabelId,
+    /// How it holds.
+    pub strength: Strength,
+    /// The static block that it is a field of, and which one. The root stands for that field: the
+    /// block's own edges are without it.
+    pub root_node: Option<(BlockIndex, u64)>,
+}
+
+/// An ephemeron or weak array: nothing is kept alive by its keys; its data lives while it and all
+/// keys do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ephemeron {
+    /// The block itself.
+    pub block: BlockIndex,
+    /// Its data, if that is set and a block.
+    pub data: Option<BlockIndex>,
+    /// Keys that are set and blocks.
+    pub keys: Vec<BlockIndex>,
+}
+
+/// A block that the allocation trace knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The block.
+    pub block: BlockIndex,
+    /// The id of its allocation in the trace.
+    pub id: u64,
+    /// How many samples it counts.
+    pub samples: u64,
+}
+
+/// A function that closures have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its code.
+    pub code: Address,
+    /// Its name; empty if unknown.
+    pub name: Vec<u8>,
+    /// Its source file; empty if unknown.
+    pub file: Vec<u8>,
+    /// Its line; 0 if unknown.
+    pub line: u32,
+}
+
+/// Sums over a whole file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Blocks.
+    pub blocks: u64,
+    /// Pointers between blocks.
+    pub edges: u64,
+    /// Words that look like pointers and point to no block.
+    pub outside: u64,
+}
 
 pub(crate) fn facts(cursor: &mut Cursor<'_>, pause: u64) -> Option<Facts> {
     let mut facts = Facts {

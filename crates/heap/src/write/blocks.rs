@@ -3,8 +3,8 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::Space;
 use crate::format::{CODES, SHAPE_FIELDS, SHORT_CODES};
+use crate::space::Space;
 use crate::wire::{put, zigzag};
 
 /// A section is full with so many blocks,

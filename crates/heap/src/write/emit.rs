@@ -6,16 +6,34 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::blocks::Blocks;
+use super::details::{Details, Function};
 use super::find::{Found, MOST_BLOCKS, is_pointer};
 use super::heads::Recent;
 use super::sections::Sections;
-use super::{Details, Function, Layout, Region, Source, Space, Written, tables};
+use super::source::{ClosureFormat, Layout, Region, Source};
+use super::tables;
 use crate::format::{STANDS_IN_BLOCK, kind};
+use crate::space::Space;
 use crate::tag;
 use crate::wire::{put, put_bytes, zigzag};
 
 /// Tables are written in sections of about so many bytes.
 const TABLE_BYTES: usize = 1 << 20;
+
+/// What came into the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Blocks, static ones too, and those that stand for shared memory outside the heap.
+    pub blocks: u64,
+    /// Pointers between blocks.
+    pub edges: u64,
+    /// Roots that hold a block.
+    pub roots: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Words of blocks and roots that look like pointers and point to no block.
+    pub outside: u64,
+}
 
 /// Writes the file.
 pub(super) fn emit<W: Write, D: Details>(
@@ -427,8 +445,8 @@ fn external(bytes: Option<u64>) -> u64 {
 /// The code of a closure's function: behind a general entry where it takes several arguments.
 fn code_pointer(source: &Source<'_>, fields: &[u64]) -> u64 {
     let arity = fields.get(1).map_or(1, |info| match source.runtime.closures {
-        super::ClosureFormat::Plain => (*info as i64) >> 1,
-        super::ClosureFormat::WithInfo => (*info as i64) >> 56,
+        ClosureFormat::Plain => (*info as i64) >> 1,
+        ClosureFormat::WithInfo => (*info as i64) >> 56,
     });
     let field = if matches!(arity, 0 | 1) { 0 } else { 2 };
     fields.get(field).copied().unwrap_or(0)

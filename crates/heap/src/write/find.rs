@@ -2,8 +2,9 @@
 
 use std::io;
 
+use super::details::Details;
 use super::heads::{Heads, Recent};
-use super::{ClosureFormat, Details, Layout, Region, Runtime, Source};
+use super::source::{ClosureFormat, Layout, Region, Runtime, Source};
 use crate::tag;
 
 /// Numbers of blocks end well before 2^32, so that labels and marks have room above them.

@@ -1,0 +1,14 @@
+//! Why an analysis fails.
+
+use crate::read::Error;
+
+/// Why an analysis within bounded memory did not come to an end.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The snapshot is damaged.
+    #[error(transparent)]
+    Snapshot(#[from] Error),
+    /// There is no room for the files that what does not fit into memory is put into.
+    #[error("cannot put aside what does not fit into memory: {0}")]
+    MappedArena(#[from] std::io::Error),
+}

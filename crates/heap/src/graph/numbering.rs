@@ -1,0 +1,31 @@
+//! Numbers of the core's nodes.
+
+use super::bits::Ranked;
+use super::nodes::Holders;
+
+/// Numbers of the core's nodes: holders first, then heads in the order of blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    pub(crate) root_nodes: Holders,
+    pub(crate) tree_roots: Ranked,
+}
+
+impl Numbers {
+    #[inline]
+    pub(crate) fn of_head(&self, block: u32) -> u32 {
+        self.root_nodes.len() as u32 + self.tree_roots.rank(block)
+    }
+
+    /// The head that a node of the core is; holders are none.
+    pub(crate) fn head(&self, node: u32) -> Option<u32> {
+        self.tree_roots.select(node.checked_sub(self.root_nodes.len() as u32)?)
+    }
+
+    pub(crate) fn is_holder(&self, node: u32) -> bool {
+        (node as usize) < self.root_nodes.len()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.root_nodes.len() + self.tree_roots.len()
+    }
+}

@@ -1,0 +1,26 @@
+//! What queries are asked of.
+
+use crate::graph::Graph;
+use crate::read::{Error, Snapshot};
+
+/// A snapshot and its analysis.
+#[derive(Debug)]
+pub struct Heap<'a> {
+    /// The file.
+    pub snapshot: Snapshot<'a>,
+    /// What keeps what alive in it.
+    pub graph: Graph,
+    /// How many threads may work on an answer.
+    pub threads: usize,
+}
+
+impl<'a> Heap<'a> {
+    /// Analyses a snapshot.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    pub fn new(snapshot: Snapshot<'a>, threads: usize) -> Result<Self, Error> {
+        let graph = Graph::new(&snapshot, threads)?;
+        Ok(Self { snapshot, graph, threads })
+    }
+}

@@ -1,0 +1,252 @@
+//! A snapshot that was read: its tables, and access to the blocks of each section.
+
+use super::columns::{Columns, Detail};
+use super::error::{Cause, Error};
+use super::sections::{Section, header, section};
+use super::tables::{self, Ephemeron, Function, Root, Sample, Totals};
+use crate::facts::Facts;
+use crate::format::kind;
+use crate::label::Labels;
+use crate::units::BlockIndex;
+use crate::wire::Cursor;
+
+/// A snapshot.
+#[derive(Debug)]
+pub struct Snapshot<'a> {
+    /// The process and the moment.
+    pub facts: Facts,
+    /// The roots' labels.
+    pub labels: Labels,
+    /// The roots.
+    pub roots: Vec<Root>,
+    /// Ephemerons and weak arrays.
+    pub ephemerons: Vec<Ephemeron>,
+    /// Blocks that the allocation trace knows.
+    pub samples: Vec<Sample>,
+    /// Functions of closures.
+    pub functions: Vec<Function>,
+    /// Identifiers of custom blocks.
+    pub customs: Vec<Vec<u8>>,
+    /// Sums, as the writer counted.
+    pub totals: Totals,
+    /// What is wrong with the file, if it is not whole. All that is said is of the part before.
+    pub damage: Option<Error>,
+    blocks: Vec<(u32, Section<'a>)>,
+    contents: Vec<Section<'a>>,
+    count: u32,
+    checksum: u64,
+    version: u16,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Reads the tables of a snapshot and checks all of it.
+    ///
+    /// # Errors
+    /// If it is no snapshot, of a later version, or damaged before the first blocks. Of one that is
+    /// damaged behind that, the part before is read, and [`Snapshot::damage`] says where it ends.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
+        let start = header(bytes)?;
+        let mut snapshot = Self {
+            facts: Facts { pause: start.pause, ..Facts::default() },
+            labels: Labels::new(),
+            roots: Vec::new(),
+            ephemerons: Vec::new(),
+            samples: Vec::new(),
+            functions: Vec::new(),
+            customs: Vec::new(),
+            totals: Totals::default(),
+            damage: None,
+            blocks: Vec::new(),
+            contents: Vec::new(),
+            count: 0,
+            checksum: 0,
+            version: start.version,
+        };
+        let mut seen = [false; kind::END as usize + 1];
+        let mut at = start.end;
+        loop {
+            let step = section(bytes, at).and_then(|(section, next)| {
+                snapshot.take(&section)?;
+                Ok((section, next))
+            });
+            match step {
+                Ok((section, next)) => {
+                    at = next;
+                    if let Some(seen) = seen.get_mut(usize::from(section.kind)) {
+                        *seen = true;
+                    }
+                    snapshot.checksum =
+                        snapshot.checksum.rotate_left(7).wrapping_add(section.checksum);
+                    if section.kind == kind::END {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    snapshot.damage = Some(error);
+                    break;
+                }
+            }
+        }
+        for (kind, name) in
+            [(kind::FACTS, "facts"), (kind::LABELS, "labels"), (kind::ROOTS, "roots")]
+        {
+            if !seen[usize::from(kind)] {
+                return Err(snapshot.damage.unwrap_or(Cause::Missing(name).at(at as u64)));
+            }
+        }
+        snapshot.within();
+        Ok(snapshot)
+    }
+
+    fn take(&mut self, section: &Section<'a>) -> Result<(), Error> {
+        let damaged = |name| Cause::Table(name).at(section.offset);
+        let mut buffer = Vec::new();
+        let content = match section.kind {
+            kind::BLOCKS | kind::CONTENTS | kind::END.. => &[],
+            _ => section.content(&mut buffer)?,
+        };
+        let table = &mut Cursor::new(content);
+        match section.kind {
+            kind::FACTS => {
+                self.facts = tables::facts(table, self.facts.pause).ok_or(damaged("facts"))?;
+            }
+            kind::LABELS => {
+                self.labels = tables::labels(table).ok_or(damaged("labels"))?;
+            }
+            kind::ROOTS => {
+                self.roots = tables::roots(table, self.labels.len()).ok_or(damaged("roots"))?;
+            }
+            kind::EPHEMERONS => {
+                self.ephemerons = tables::ephemerons(table).ok_or(damaged("ephemerons"))?;
+            }
+            kind::SAMPLES => {
+                self.samples = tables::samples(table).ok_or(damaged("samples"))?;
+            }
+            kind::BLOCKS => {
+                let first = self.count;
+                self.count = first
+                    .checked_add(section.count)
+                    .filter(|count| *count < u32::MAX - (1 << 20))
+                    .ok_or(damaged("blocks"))?;
+                self.blocks.push((first, *section));
+            }
+            kind::CONTENTS => self.contents.push(*section),
+            kind::CODES => {
+                self.functions = tables::functions(table).ok_or(damaged("functions"))?;
+            }
+            kind::CUSTOMS => {
+                self.customs = tables::customs(table).ok_or(damaged("custom operations"))?;
+            }
+            kind::TOTALS => {
+                let (totals, pause) = tables::totals(table).ok_or(damaged("totals"))?;
+                self.totals = totals;
+                self.facts.pause = pause.unwrap_or(self.facts.pause);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Leaves out what speaks of blocks that are not there.
+    fn within(&mut self) {
+        let count = self.count;
+        let there = |block: &BlockIndex| block.0 < count;
+        self.roots.retain(|root| there(&root.block));
+        for root in &mut self.roots {
+            root.root_node = root.root_node.filter(|(block, _)| there(block));
+        }
+        self.samples.retain(|sample| there(&sample.block));
+        self.ephemerons.retain(|ephemeron| there(&ephemeron.block));
+        for ephemeron in &mut self.ephemerons {
+            ephemeron.keys.retain(there);
+            ephemeron.data = ephemeron.data.filter(there);
+        }
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> u32 {
+        self.count
+    }
+
+    /// How many sections hold blocks.
+    pub fn sections(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The section that holds a block.
+    pub fn section_of(&self, block: BlockIndex) -> Option<usize> {
+        let after = self.blocks.partition_point(|(first, _)| *first <= block.0);
+        (block.0 < self.count).then(|| after.checked_sub(1))?
+    }
+
+    /// The first block of a section.
+    pub fn first_of(&self, section: usize) -> BlockIndex {
+        BlockIndex(self.blocks.get(section).map_or(self.count, |(first, _)| *first))
+    }
+
+    /// Decodes a section's blocks.
+    ///
+    /// # Errors
+    /// If its numbers do not fit together.
+    pub fn decode(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
+        self.decode_with(section, into, Detail::Fields)
+    }
+
+    /// Decodes a section's blocks without the numbers of the fields that their edges leave from.
+    ///
+    /// # Errors
+    /// If its numbers do not fit together.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn decode_edges(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
+        self.decode_with(section, into, Detail::Edges)
+    }
+
+    /// Decodes a section's blocks without their edges.
+    ///
+    /// # Errors
+    /// If its numbers do not fit together.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn decode_sizes(&self, section: usize, into: &mut Columns) -> Result<(), Error> {
+        self.decode_with(section, into, Detail::Sizes)
+    }
+
+    fn decode_with(&self, section: usize, into: &mut Columns, detail: Detail) -> Result<(), Error> {
+        match self.blocks.get(section) {
+            Some((first, section)) => {
+                let cut = self.damage.is_some();
+                into.decode(section, *first, (self.count, self.version), cut, detail)
+            }
+            None => Err(Cause::Missing("blocks").at(0)),
+        }
+    }
+
+    /// Hands out the contents of strings, where the snapshot has them: block, offset, piece.
+    ///
+    /// # Errors
+    /// If a section of them is damaged.
+    pub fn contents(&self, mut each: impl FnMut(BlockIndex, u64, &[u8])) -> Result<(), Error> {
+        let mut buffer = Vec::new();
+        for section in &self.contents {
+            let mut cursor = Cursor::new(section.content(&mut buffer)?);
+            let mut piece = || {
+                let block = u32::try_from(cursor.number()?).ok()?;
+                let offset = cursor.number()?;
+                let text = cursor.bytes()?;
+                each(BlockIndex(block), offset, text);
+                Some(cursor.left() > 0)
+            };
+            while piece().ok_or(Cause::Table("contents").at(section.offset))? {}
+        }
+        Ok(())
+    }
+
+    /// Whether strings' contents were written.
+    pub fn has_contents(&self) -> bool {
+        !self.contents.is_empty()
+    }
+
+    /// A number that another file is very unlikely to have.
+    pub fn checksum(&self) -> u64 {
+        self.checksum
+    }
+}
