@@ -9,7 +9,7 @@ fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let root = manifest.join("../..");
-    for source in ["agent", "heap", "ocaml", "trace", "recording"] {
+    for source in ["preload", "agent", "heap", "ocaml", "trace", "recording"] {
         println!(
             "cargo::rerun-if-changed={}",
             root.join("crates").join(source).join("src").display()
@@ -27,7 +27,8 @@ fn build(root: &Path, out: &Path) {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .current_dir(root)
-        .args(["build", "--quiet", "--package", "memtrail-agent", "--profile", "agent", "--locked"])
+        .args(["build", "--quiet", "--package", "memtrail-preload", "--locked"])
+        .args(["--profile", "agent"])
         .args(["--target", &target])
         .arg("--target-dir")
         .arg(&folder);
@@ -42,6 +43,6 @@ fn build(root: &Path, out: &Path) {
     }
     let status = cargo.status().expect("cargo runs, or this would not");
     assert!(status.success(), "the agent does not build");
-    let library = folder.join(target).join("agent").join("libmemtrail_agent.so");
+    let library = folder.join(target).join("agent").join("libmemtrail_preload.so");
     std::fs::copy(library, out.join("libmemtrail_agent.so")).expect("the agent was built");
 }

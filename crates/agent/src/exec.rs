@@ -1,35 +1,17 @@
-//! Stands before libc's ways to become, or start, another program.
+//! What happens when a process becomes, or starts, another program.
 //!
 //! A recorded process that becomes another program is flushed first, and the new program is
 //! followed into; started children are, too, when the user asked for children.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::atomic::{
-    AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-    compiler_fence,
-};
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{Ordering::SeqCst, compiler_fence};
 
 use crate::entry::injected;
 use crate::environment::Injected;
 use crate::{ffi_guard, forked, recorder, thread};
 
-type Strings = *const *const c_char;
-
-unsafe extern "C" {
-    static environ: Strings;
-}
-
-/// Address of libc's own function, looked up once.
-fn libc_own(name: &CStr, known: &AtomicUsize) -> usize {
-    let mut address = known.load(Relaxed);
-    if address == 0 {
-        // SAFETY: a C string; finds the definition after ours.
-        address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
-        known.store(address, Relaxed);
-    }
-    address
-}
+/// A null-terminated array of C strings.
+pub type Strings = *const *const c_char;
 
 /// Whether the program that comes next is to be given the launcher's variables.
 fn follow() -> bool {
@@ -93,7 +75,7 @@ fn with_array<T>(fill: impl FnOnce(&mut Vec<*const c_char>), with: impl FnOnce(S
 ///
 /// # Safety
 /// As `environment_for_next`.
-unsafe fn becoming(
+pub unsafe fn become_program(
     path: *const c_char,
     environment: Strings,
     call: impl FnOnce(Strings) -> c_int,
@@ -110,103 +92,11 @@ unsafe fn becoming(
     failed
 }
 
-macro_rules! own {
-    ($name:literal, $type:ty) => {{
-        static KNOWN: AtomicUsize = AtomicUsize::new(0);
-        let address = libc_own($name, &KNOWN);
-        // SAFETY: libc's function of this name has this type.
-        (address != 0).then(|| unsafe { std::mem::transmute::<usize, $type>(address) })
-    }};
-}
-
-fn absent() -> c_int {
-    // SAFETY: this thread's errno.
-    unsafe { *libc::__errno_location() = libc::ENOSYS };
-    -1
-}
-
-/// # Safety
-/// As libc's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn execve(path: *const c_char, arguments: Strings, vars: Strings) -> c_int {
-    type Own = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
-    let Some(own) = own!(c"execve", Own) else { return absent() };
-    // SAFETY: the caller's arguments.
-    unsafe { becoming(path, vars, |vars| own(path, arguments, vars)) }
-}
-
-/// # Safety
-/// As libc's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn execvpe(file: *const c_char, arguments: Strings, vars: Strings) -> c_int {
-    type Own = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
-    let Some(own) = own!(c"execvpe", Own) else { return absent() };
-    // SAFETY: the caller's arguments.
-    unsafe { becoming(file, vars, |vars| own(file, arguments, vars)) }
-}
-
-/// # Safety
-/// As libc's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn execv(path: *const c_char, arguments: Strings) -> c_int {
-    // SAFETY: the caller's arguments; libc's own does the same.
-    unsafe { execve(path, arguments, environ) }
-}
-
-/// # Safety
-/// As libc's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn execvp(file: *const c_char, arguments: Strings) -> c_int {
-    // SAFETY: as above.
-    unsafe { execvpe(file, arguments, environ) }
-}
-
-type Spawn = unsafe extern "C" fn(
-    *mut libc::pid_t,
-    *const c_char,
-    *const c_void,
-    *const c_void,
-    Strings,
-    Strings,
-) -> c_int;
-
-/// # Safety
-/// As libc's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_spawn(
-    pid: *mut libc::pid_t,
-    path: *const c_char,
-    actions: *const c_void,
-    attributes: *const c_void,
-    arguments: Strings,
-    vars: Strings,
-) -> c_int {
-    let Some(own) = own!(c"posix_spawn", Spawn) else { return libc::ENOSYS };
-    // SAFETY: the caller's arguments.
-    unsafe { for_child(path, vars, |vars| own(pid, path, actions, attributes, arguments, vars)) }
-}
-
-/// # Safety
-/// As libc's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_spawnp(
-    pid: *mut libc::pid_t,
-    file: *const c_char,
-    actions: *const c_void,
-    attributes: *const c_void,
-    arguments: Strings,
-    vars: Strings,
-) -> c_int {
-    let Some(own) = own!(c"posix_spawnp", Spawn) else { return libc::ENOSYS };
-    // SAFETY: the caller's arguments.
-    unsafe { for_child(file, vars, |vars| own(pid, file, actions, attributes, arguments, vars)) }
-}
-
 /// Starts a child by `call`: followed only if children are.
 ///
 /// # Safety
 /// As `environment_for_next`.
-unsafe fn for_child(
+pub unsafe fn start_program(
     path: *const c_char,
     environment: Strings,
     call: impl FnOnce(Strings) -> c_int,

@@ -16,7 +16,7 @@ pub(crate) fn install() {
 /// Runs `work` on this thread's private stack; should it panic, all further calls return `otherwise`
 /// at once.
 #[inline]
-pub(crate) fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+pub fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     if BROKEN.load(Relaxed) {
         return otherwise;
     }

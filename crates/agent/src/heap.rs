@@ -16,15 +16,18 @@ use dlmalloc::GlobalDlmalloc;
 
 use crate::tls;
 
-pub(crate) struct Heap {
-    frozen: AtomicBool,
-    /// Where the next small block goes, and where its mapping ends.
-    next: AtomicUsize,
-    end: AtomicUsize,
-    /// Memory for threads that were interrupted in the allocator, and how much of it is taken.
-    spare: AtomicUsize,
-    spare_taken: AtomicUsize,
-}
+/// The allocator of the library.
+#[derive(Debug)]
+pub struct Heap;
+
+/// Whether this process is a frozen copy.
+static FROZEN: AtomicBool = AtomicBool::new(false);
+/// In a frozen copy: where the next small block goes, and where its mapping ends.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+static END: AtomicUsize = AtomicUsize::new(0);
+/// Memory for threads that were interrupted in the allocator, and how much of it is taken.
+static SPARE_MEMORY: AtomicUsize = AtomicUsize::new(0);
+static SPARE_TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes of that memory; pages that are never touched take none.
 const SPARE: usize = 16 << 20;
@@ -35,60 +38,48 @@ const CHUNK: usize = 1 << 20;
 const LARGE: usize = 1 << 18;
 const PAGE: usize = 4096;
 
-impl Heap {
-    pub(crate) const fn new() -> Self {
-        Self {
-            frozen: AtomicBool::new(false),
-            next: AtomicUsize::new(0),
-            end: AtomicUsize::new(0),
-            spare: AtomicUsize::new(0),
-            spare_taken: AtomicUsize::new(0),
-        }
-    }
+/// From now on this process is a frozen copy, with one thread.
+pub(crate) fn lock_for_fork() {
+    FROZEN.store(true, Relaxed);
+}
 
-    /// From now on this process is a frozen copy, with one thread.
-    pub(crate) fn lock_for_fork(&self) {
-        self.frozen.store(true, Relaxed);
+/// From memory that is never given back.
+#[cold]
+fn take_spare(layout: Layout) -> *mut u8 {
+    let mut base = SPARE_MEMORY.load(Relaxed);
+    if base == 0 {
+        let fresh = map(SPARE) as usize;
+        let placed = SPARE_MEMORY.compare_exchange(0, fresh, Relaxed, Relaxed);
+        base = placed.map_or_else(|other| other, |_| fresh);
     }
+    let room = layout.size() + layout.align();
+    let taken = SPARE_TAKEN.fetch_add(room, Relaxed);
+    if base == 0 || taken.saturating_add(room) > SPARE {
+        return std::ptr::null_mut();
+    }
+    (base + taken).next_multiple_of(layout.align()) as *mut u8
+}
 
-    /// From memory that is never given back.
-    #[cold]
-    fn take_spare(&self, layout: Layout) -> *mut u8 {
-        let mut base = self.spare.load(Relaxed);
-        if base == 0 {
-            let fresh = map(SPARE) as usize;
-            let placed = self.spare.compare_exchange(0, fresh, Relaxed, Relaxed);
-            base = placed.map_or_else(|other| other, |_| fresh);
-        }
-        let room = layout.size() + layout.align();
-        let taken = self.spare_taken.fetch_add(room, Relaxed);
-        if base == 0 || taken.saturating_add(room) > SPARE {
-            return std::ptr::null_mut();
-        }
-        (base + taken).next_multiple_of(layout.align()) as *mut u8
-    }
+fn is_spare(block: *mut u8) -> bool {
+    (block as usize).wrapping_sub(SPARE_MEMORY.load(Relaxed)) < SPARE
+}
 
-    fn is_spare(&self, block: *mut u8) -> bool {
-        (block as usize).wrapping_sub(self.spare.load(Relaxed)) < SPARE
+fn carve(layout: Layout) -> *mut u8 {
+    if layout.size() >= LARGE {
+        return if layout.align() <= PAGE { map(layout.size()) } else { std::ptr::null_mut() };
     }
-
-    fn carve(&self, layout: Layout) -> *mut u8 {
-        if layout.size() >= LARGE {
-            return if layout.align() <= PAGE { map(layout.size()) } else { std::ptr::null_mut() };
-        }
-        let at = self.next.load(Relaxed).next_multiple_of(layout.align());
-        if at + layout.size() <= self.end.load(Relaxed) {
-            self.next.store(at + layout.size(), Relaxed);
-            return at as *mut u8;
-        }
-        let chunk = map(CHUNK) as usize;
-        if chunk == 0 || layout.align() > PAGE {
-            return std::ptr::null_mut();
-        }
-        self.next.store(chunk + layout.size(), Relaxed);
-        self.end.store(chunk + CHUNK, Relaxed);
-        chunk as *mut u8
+    let at = NEXT.load(Relaxed).next_multiple_of(layout.align());
+    if at + layout.size() <= END.load(Relaxed) {
+        NEXT.store(at + layout.size(), Relaxed);
+        return at as *mut u8;
     }
+    let chunk = map(CHUNK) as usize;
+    if chunk == 0 || layout.align() > PAGE {
+        return std::ptr::null_mut();
+    }
+    NEXT.store(chunk + layout.size(), Relaxed);
+    END.store(chunk + CHUNK, Relaxed);
+    chunk as *mut u8
 }
 
 /// Runs `work` of the usual allocator, whose lock is this thread's already if a signal handler of the
@@ -127,28 +118,28 @@ fn is_mapped(block: *mut u8, bytes: usize) -> bool {
 // copies have one thread.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if self.frozen.load(Relaxed) {
-            return self.carve(layout);
+        if FROZEN.load(Relaxed) {
+            return carve(layout);
         }
         // SAFETY: the caller's layout.
         let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc(layout) });
-        block.unwrap_or_else(|| self.take_spare(layout))
+        block.unwrap_or_else(|| take_spare(layout))
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if self.frozen.load(Relaxed) {
-            return self.carve(layout);
+        if FROZEN.load(Relaxed) {
+            return carve(layout);
         }
         // SAFETY: the caller's layout.
         let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc_zeroed(layout) });
-        block.unwrap_or_else(|| self.take_spare(layout))
+        block.unwrap_or_else(|| take_spare(layout))
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if self.is_spare(block) {
+        if is_spare(block) {
             return;
         }
-        if !self.frozen.load(Relaxed) {
+        if !FROZEN.load(Relaxed) {
             // In a thread that was interrupted in the allocator the block stays.
             // SAFETY: the caller's block.
             unless_interrupted(|| unsafe { GlobalDlmalloc.dealloc(block, layout) });
@@ -159,7 +150,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !self.frozen.load(Relaxed) && !self.is_spare(block) {
+        if !FROZEN.load(Relaxed) && !is_spare(block) {
             // SAFETY: the caller's block.
             let work = || unsafe { GlobalDlmalloc.realloc(block, layout, size) };
             if let Some(moved) = unless_interrupted(work) {

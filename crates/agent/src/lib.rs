@@ -1,4 +1,5 @@
-//! The agent: a shared library that the dynamic loader puts into the target process.
+//! The agent: what runs inside the target process, as a library. `crates/preload` makes the shared
+//! library of it that the dynamic loader puts there.
 //!
 //! It gets control before the program's own code runs ([`entry`]), starts the runtime's sampler with
 //! callbacks of its own ([`sampling`], [`trampoline`]), captures callstacks ([`callstack`]), and
@@ -15,14 +16,13 @@
 //! - descriptors of ours lie high and are checked before each use ([`output`]);
 //! - it knows nothing of analysis: it writes what happened.
 #![expect(unsafe_code, reason = "lives in another program's process")]
-#![allow(unreachable_pub, reason = "what is pub here is exported to the dynamic loader")]
 
 mod callstack;
 mod clock;
 mod describe;
 mod entry;
 mod environment;
-mod exec;
+pub mod exec;
 mod ffi_guard;
 mod flusher;
 mod folder;
@@ -38,7 +38,7 @@ mod patch;
 mod pending_start;
 mod premature_dealloc;
 mod private_stack;
-mod program;
+pub mod program;
 mod rate;
 mod recorder;
 mod relay;
@@ -58,5 +58,7 @@ mod trampoline;
 mod trampoline_page;
 mod value;
 
-#[global_allocator]
-static HEAP: heap::Heap = heap::Heap::new();
+pub use entry::{end_of_process, load, on_readlink};
+pub use ffi_guard::guarded;
+pub use heap::Heap;
+pub use program as api;

@@ -13,7 +13,7 @@ const MOST_TRIES: u32 = 1_000;
 
 /// Draws from the binomial distribution of `trials` and `probability`, which is above 0 and at most 1.
 /// `next` gives random numbers of 64 bits.
-pub fn draw(trials: u64, probability: f64, next: &mut impl FnMut() -> u64) -> u64 {
+pub(crate) fn draw(trials: u64, probability: f64, next: &mut impl FnMut() -> u64) -> u64 {
     if probability >= 1.0 {
         return trials;
     }
@@ -28,7 +28,7 @@ pub fn draw(trials: u64, probability: f64, next: &mut impl FnMut() -> u64) -> u6
 }
 
 /// Trials up to and with the next success.
-pub fn gap(probability: f64, next: &mut impl FnMut() -> u64) -> u64 {
+pub(crate) fn gap(probability: f64, next: &mut impl FnMut() -> u64) -> u64 {
     // Conversion saturates: for ever, at probabilities that small.
     ((uniform(next).ln() / (-probability).ln_1p()) as u64).saturating_add(1)
 }

@@ -25,7 +25,7 @@ use crate::lock::Lock;
 use crate::recorder::Target;
 
 /// The value for no label.
-pub(super) const NONE: Value = block::UNIT;
+pub const NO_LABEL: Value = block::UNIT;
 /// Labels are known by return addresses below this, where no code is: 1 stands for no OCaml code.
 const ABOVE_LABELS: u64 = 1 << 15;
 const FIRST: u64 = 2;
@@ -72,7 +72,7 @@ impl LabelFrame {
 }
 
 /// The value that stands for a label.
-pub(super) fn value_of(name: &[u8]) -> Value {
+pub fn value_of(name: &[u8]) -> Value {
     let name = name.get(..LONGEST_NAME).unwrap_or(name);
     // A name ends at a zero byte in the trace's format.
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn value_of(name: &[u8]) -> Value {
     } else {
         name
     };
-    let Some(mut numbers) = NUMBERS.try_lock_for() else { return NONE };
+    let Some(mut numbers) = NUMBERS.try_lock_for() else { return NO_LABEL };
     let known = numbers.get(name).copied();
     let number = known.unwrap_or_else(|| {
         let next = FIRST + numbers.len() as u64;

@@ -1,12 +1,8 @@
-//! What programs that were written for memtrail can ask of us: entry points for the OCaml library
-//! `memtrail` (`ocaml/` in the repository).
+//! What programs that were written for memtrail can ask of us, through the OCaml library `memtrail`
+//! (`ocaml/` in the repository).
 //!
-//! The library looks for [`memtrail_agent`] among the symbols of the process; where there is none it
-//! does nothing. It is given a table of functions. A table keeps its version and meaning for ever:
-//! what changes gets a table of the next version, so that library and agent may be of any age.
-//!
-//! All of them are called from OCaml code, by C code that the runtime knows of: the state is saved,
-//! the callstack can be walked, and the caller holds the runtime's lock. None of them allocates on the
+//! All of this is called from OCaml code, by C code that the runtime knows of: the state is saved,
+//! the callstack can be walked, and the caller holds the runtime's lock. None of it allocates on the
 //! OCaml heap or runs OCaml code.
 
 pub(crate) mod binomial;
@@ -14,165 +10,83 @@ mod external;
 mod labels;
 mod roots;
 
-use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use memtrail_ocaml::block::Value;
+pub use memtrail_ocaml::block::Value;
 
-use crate::ffi_guard::{guarded, keeping_errno};
+use crate::ffi_guard::keeping_errno;
 use crate::recorder::{self, active};
 use crate::{sampling, snapshot};
 
+pub use labels::{NO_LABEL, value_of as label};
 pub(crate) use labels::{
     LabelFrame, frame as label_frame, name_of as label_name, name_of_frame as label_of_frame,
 };
+pub use roots::Place;
 
-/// The version of [`Table`].
-const VERSION: u32 = 1;
-
-/// Called with a block of a module: name and length of name, address of the block, number of fields.
-type EachGlobal = unsafe extern "C" fn(*mut c_void, *const u8, usize, Value, usize);
-/// Called with a frame of the stack: name, file and line, and the addresses of its values.
-type EachFrame =
-    unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize, u32, *const u64, usize);
-
-/// What the library is given. The order is part of the version.
-#[repr(C)]
-pub struct Table {
-    /// Takes a heap snapshot of that name, now. 0 if too many are being written: the caller waits and
-    /// asks again, or insists (1) on a failure.
-    snapshot: unsafe extern "C" fn(*const c_char, usize, c_int) -> c_int,
-    /// Lets samples be recorded (1) or not (0); what was sampled is brought to the file.
-    sample: extern "C" fn(c_int),
-    /// Whether samples are recorded.
-    is_sampling: extern "C" fn() -> c_int,
-    /// So many bytes outside the heap were allocated: a token if they were sampled, 0 if not.
-    external_alloc: extern "C" fn(usize) -> Value,
-    /// The memory with this token was freed.
-    external_free: extern "C" fn(Value),
-    /// The value that stands for a label on the stack.
-    label: unsafe extern "C" fn(*const c_char, usize) -> Value,
-    /// The caller's caller keeps this value in its frame as it will keep labels. 1 if it was found.
-    learn_label_frame: extern "C" fn(Value) -> c_int,
-    /// Gives the blocks of all modules.
-    globals: unsafe extern "C" fn(EachGlobal, *mut c_void),
-    /// Gives the frames of the running stack, the innermost first.
-    frames: unsafe extern "C" fn(EachFrame, *mut c_void),
+/// Whether this process is recorded, or was forked from one that is.
+pub fn is_recorded() -> bool {
+    recorder::is_recorded()
 }
 
-static TABLE: Table = Table {
-    snapshot: take_snapshot,
-    sample,
-    is_sampling,
-    external_alloc,
-    external_free,
-    label,
-    learn_label_frame,
-    globals,
-    frames,
-};
-
-/// The functions that a library of that version knows; null if there are none, or if this process is
-/// not recorded.
-#[unsafe(no_mangle)]
-pub extern "C" fn memtrail_agent(version: u32) -> *const Table {
-    let recorded = guarded(false, recorder::is_recorded);
-    if version == VERSION && recorded { &raw const TABLE } else { std::ptr::null() }
+/// Takes a heap snapshot of that name, now. False if too many are being written: the caller waits and
+/// asks again, or insists on a failure.
+pub fn take_snapshot(label: &str, insist: bool) -> bool {
+    let Some(target) = recorder::target() else { return true };
+    keeping_errno(|| snapshot::now(target, label, insist))
 }
 
-/// Bytes of the caller's.
-///
-/// # Safety
-/// The pointer is valid for the length, for as long as the caller waits.
-unsafe fn bytes<'a>(text: *const c_char, length: usize) -> &'a [u8] {
-    // SAFETY: as the caller promises.
-    unsafe { std::slice::from_raw_parts(text.cast(), length) }
-}
-
-unsafe extern "C" fn take_snapshot(label: *const c_char, length: usize, insist: c_int) -> c_int {
-    guarded(1, || {
-        let Some(target) = recorder::target() else { return 1 };
-        // The string may move when domains are stopped.
-        // SAFETY: the library passes a string, which does not move before.
-        let label = String::from_utf8_lossy(unsafe { bytes(label, length) }).into_owned();
-        c_int::from(keeping_errno(|| snapshot::now(target, &label, insist != 0)))
-    })
-}
-
-extern "C" fn sample(on: c_int) {
+/// Lets samples be recorded or not; what was sampled is brought to the file.
+pub fn sample(on: bool) {
     static NOTED: AtomicBool = AtomicBool::new(false);
-    guarded((), || {
-        sampling::switch(on != 0);
-        if active().is_none() || on != 0 {
-            return;
-        }
-        recorder::flush_now();
-        if !NOTED.swap(true, Relaxed) {
-            let words =
-                "the program stopped sampling for a time: what it allocated then is not here";
-            keeping_errno(|| recorder::note(words.into()));
-        }
-    });
+    sampling::switch(on);
+    if active().is_none() || on {
+        return;
+    }
+    recorder::flush_now();
+    if !NOTED.swap(true, Relaxed) {
+        let words = "the program stopped sampling for a time: what it allocated then is not here";
+        keeping_errno(|| recorder::note(words.into()));
+    }
 }
 
-extern "C" fn is_sampling() -> c_int {
-    guarded(0, || c_int::from(sampling::is_on() && active().is_some()))
+/// Whether samples are recorded.
+pub fn is_sampling() -> bool {
+    sampling::is_on() && active().is_some()
 }
 
-extern "C" fn external_alloc(bytes: usize) -> Value {
-    guarded(0, || external::alloc(bytes as u64).unwrap_or(0))
+/// So many bytes outside the heap were allocated: a token if they were sampled.
+pub fn external_alloc(bytes: u64) -> Option<Value> {
+    external::alloc(bytes)
 }
 
-extern "C" fn external_free(token: Value) {
-    guarded((), || sampling::collect_external(token));
+/// The memory with this token was freed.
+pub fn external_free(token: Value) {
+    sampling::collect_external(token);
 }
 
-unsafe extern "C" fn label(name: *const c_char, length: usize) -> Value {
-    // SAFETY: the library passes a string, which does not move while it waits for us.
-    guarded(labels::NONE, || labels::value_of(unsafe { bytes(name, length) }))
+/// The caller's caller keeps this value in its frame as it will keep labels. Whether it was found.
+pub fn learn_label_frame(value: Value) -> bool {
+    let Some(target) = recorder::target() else { return false };
+    let why = match labels::learn(target, value) {
+        None => "the frame that keeps them is not as expected",
+        Some(()) if !target.incremental.load(Relaxed) => "the runtime captures these itself",
+        Some(()) => return true,
+    };
+    keeping_errno(|| recorder::note(format!("labels are not in callstacks: {why}")));
+    false
 }
 
-extern "C" fn learn_label_frame(value: Value) -> c_int {
-    guarded(0, || {
-        let Some(target) = recorder::target() else { return 0 };
-        let why = match labels::learn(target, value) {
-            None => "the frame that keeps them is not as expected",
-            Some(()) if !target.incremental.load(Relaxed) => "the runtime captures these itself",
-            Some(()) => return 1,
-        };
-        keeping_errno(|| recorder::note(format!("labels are not in callstacks: {why}")));
-        0
-    })
+/// Gives the blocks of all modules: name, address, number of fields.
+pub fn globals(each: impl FnMut(&[u8], Value, u64)) {
+    if let Some(target) = recorder::target() {
+        roots::globals(target, each);
+    }
 }
 
-unsafe extern "C" fn globals(each: EachGlobal, data: *mut c_void) {
-    guarded((), || {
-        let Some(target) = recorder::target() else { return };
-        roots::globals(target, |name, block, fields| {
-            // SAFETY: the library's own function, with what it asked to be given.
-            unsafe { each(data, name.as_ptr(), name.len(), block, fields as usize) };
-        });
-    });
-}
-
-unsafe extern "C" fn frames(each: EachFrame, data: *mut c_void) {
-    guarded((), || {
-        let Some(target) = recorder::target() else { return };
-        roots::frames(target, |place, slots| {
-            let (name, file) = (place.function, place.file);
-            // SAFETY: as above.
-            unsafe {
-                each(
-                    data,
-                    name.as_ptr(),
-                    name.len(),
-                    file.as_ptr(),
-                    file.len(),
-                    place.line,
-                    slots.as_ptr(),
-                    slots.len(),
-                );
-            }
-        });
-    });
+/// Gives the frames of the running stack, the innermost first, with the addresses of their values.
+pub fn frames(each: impl FnMut(&Place<'_>, &[u64])) {
+    if let Some(target) = recorder::target() {
+        roots::frames(target, each);
+    }
 }

@@ -15,10 +15,14 @@ use crate::runtime::symbol;
 const LONGEST_NAME: usize = 256;
 
 /// Where a frame stands in the source.
-pub(super) struct Place<'a> {
-    pub(super) function: &'a [u8],
-    pub(super) file: &'a [u8],
-    pub(super) line: u32,
+#[derive(Debug)]
+pub struct Place<'a> {
+    /// The function's name, `?` if it is not known.
+    pub function: &'a [u8],
+    /// The source file; empty if it is not known.
+    pub file: &'a [u8],
+    /// Line in that file; 0 if it is not known.
+    pub line: u32,
 }
 
 /// Gives every block of fields of every unit that the program was linked with: name, address, fields.

@@ -1,0 +1,113 @@
+//! Stands before libc's functions that become, or start, another program.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use memtrail_agent::exec::{Strings, become_program, start_program};
+
+unsafe extern "C" {
+    static environ: Strings;
+}
+
+/// Address of libc's own function, looked up once.
+fn libc_own(name: &CStr, known: &AtomicUsize) -> usize {
+    let mut address = known.load(Relaxed);
+    if address == 0 {
+        // SAFETY: a C string; finds the definition after ours.
+        address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
+        known.store(address, Relaxed);
+    }
+    address
+}
+
+macro_rules! own {
+    ($name:literal, $type:ty) => {{
+        static KNOWN: AtomicUsize = AtomicUsize::new(0);
+        let address = libc_own($name, &KNOWN);
+        // SAFETY: libc's function of this name has this type.
+        (address != 0).then(|| unsafe { std::mem::transmute::<usize, $type>(address) })
+    }};
+}
+
+fn absent() -> c_int {
+    // SAFETY: this thread's errno.
+    unsafe { *libc::__errno_location() = libc::ENOSYS };
+    -1
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execve(path: *const c_char, arguments: Strings, vars: Strings) -> c_int {
+    type Own = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
+    let Some(own) = own!(c"execve", Own) else { return absent() };
+    // SAFETY: the caller's arguments.
+    unsafe { become_program(path, vars, |vars| own(path, arguments, vars)) }
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execvpe(file: *const c_char, arguments: Strings, vars: Strings) -> c_int {
+    type Own = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
+    let Some(own) = own!(c"execvpe", Own) else { return absent() };
+    // SAFETY: the caller's arguments.
+    unsafe { become_program(file, vars, |vars| own(file, arguments, vars)) }
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execv(path: *const c_char, arguments: Strings) -> c_int {
+    // SAFETY: the caller's arguments; libc's own does the same.
+    unsafe { execve(path, arguments, environ) }
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execvp(file: *const c_char, arguments: Strings) -> c_int {
+    // SAFETY: as above.
+    unsafe { execvpe(file, arguments, environ) }
+}
+
+type Spawn = unsafe extern "C" fn(
+    *mut libc::pid_t,
+    *const c_char,
+    *const c_void,
+    *const c_void,
+    Strings,
+    Strings,
+) -> c_int;
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_spawn(
+    pid: *mut libc::pid_t,
+    path: *const c_char,
+    actions: *const c_void,
+    attributes: *const c_void,
+    arguments: Strings,
+    vars: Strings,
+) -> c_int {
+    let Some(own) = own!(c"posix_spawn", Spawn) else { return libc::ENOSYS };
+    // SAFETY: the caller's arguments.
+    unsafe { start_program(path, vars, |vars| own(pid, path, actions, attributes, arguments, vars)) }
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_spawnp(
+    pid: *mut libc::pid_t,
+    file: *const c_char,
+    actions: *const c_void,
+    attributes: *const c_void,
+    arguments: Strings,
+    vars: Strings,
+) -> c_int {
+    let Some(own) = own!(c"posix_spawnp", Spawn) else { return libc::ENOSYS };
+    // SAFETY: the caller's arguments.
+    unsafe { start_program(file, vars, |vars| own(pid, file, actions, attributes, arguments, vars)) }
+}
