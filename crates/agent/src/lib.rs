@@ -1,64 +1,31 @@
 //! The agent: what runs inside the target process, as a library. `crates/preload` makes the shared
 //! library of it that the dynamic loader puts there.
 //!
-//! It gets control before the program's own code runs ([`entry`]), starts the runtime's sampler with
-//! callbacks of its own ([`sampling`], [`trampoline`]), captures callstacks ([`callstack`]), and
-//! writes events into the trace ([`stream`], [`output`]). When asked, it writes the heap down
-//! ([`snapshot`]). Programs that want to take part can ask things of it ([`program`]).
+//! It gets control before the program's own code runs ([`lifecycle`]), starts the runtime's sampler
+//! with callbacks of its own and captures callstacks ([`sampling`]), and writes events into the trace
+//! ([`recording`]). When asked, it takes a heap snapshot ([`snapshot`]). Programs that want to take part
+//! can ask things of it ([`api`]).
 //!
 //! Invariants, so that the target does what it would do alone:
 //! - no OCaml code is run, nothing is allocated on the OCaml heap after the start, and the target's
 //!   own `malloc` is never called: this library has a heap of its own;
-//! - no panic and no `errno` crosses the border ([`ffi_guard`]);
-//! - the program's stack is not ours to use up: our code has one of its own ([`private_stack`]);
+//! - no panic and no `errno` crosses the border ([`os::ffi_guard`]);
+//! - the program's stack is not ours to use up: our code has one of its own ([`os::private_stack`]);
 //! - locks are held for the time of one event or of writing one packet, and never across calls into
-//!   the runtime ([`lock`]);
-//! - descriptors of ours lie high and are checked before each use ([`output`]);
+//!   the runtime ([`os::lock`]);
+//! - descriptors of ours lie high and are checked before each use ([`recording::output`]);
 //! - it knows nothing of analysis: it writes what happened.
 #![expect(unsafe_code, reason = "lives in another program's process")]
 
-mod callstack;
-mod clock;
-mod describe;
-mod entry;
-mod environment;
-pub mod exec;
-mod ffi_guard;
-mod flusher;
-mod folder;
-mod follow;
-mod forked;
-mod handover;
-mod heap;
-mod live_packet;
-mod lock;
-mod output;
-mod own_thread;
-mod patch;
-mod pending_start;
-mod premature_dealloc;
-mod private_stack;
-pub mod program;
-mod rate;
-mod recorder;
-mod relay;
-mod runtime;
+pub mod api;
+mod context;
+mod lifecycle;
+mod os;
+mod recording;
 mod sampling;
-mod seeding;
-mod small_heap;
 mod snapshot;
-mod start;
-mod static_profile;
-mod stream;
-mod symbolise;
-mod thread;
-mod threads;
-mod tls;
-mod trampoline;
-mod trampoline_page;
-mod value;
 
-pub use entry::{end_of_process, load, on_readlink};
-pub use ffi_guard::guarded;
-pub use heap::Heap;
-pub use program as api;
+pub use lifecycle::exec;
+pub use lifecycle::load::{end_of_process, load, on_readlink};
+pub use os::ffi_guard::guarded;
+pub use os::heap::Heap;

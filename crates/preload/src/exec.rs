@@ -93,7 +93,9 @@ pub unsafe extern "C" fn posix_spawn(
 ) -> c_int {
     let Some(own) = own!(c"posix_spawn", Spawn) else { return libc::ENOSYS };
     // SAFETY: the caller's arguments.
-    unsafe { start_program(path, vars, |vars| own(pid, path, actions, attributes, arguments, vars)) }
+    unsafe {
+        start_program(path, vars, |vars| own(pid, path, actions, attributes, arguments, vars))
+    }
 }
 
 /// # Safety
@@ -109,5 +111,7 @@ pub unsafe extern "C" fn posix_spawnp(
 ) -> c_int {
     let Some(own) = own!(c"posix_spawnp", Spawn) else { return libc::ENOSYS };
     // SAFETY: the caller's arguments.
-    unsafe { start_program(file, vars, |vars| own(pid, file, actions, attributes, arguments, vars)) }
+    unsafe {
+        start_program(file, vars, |vars| own(pid, file, actions, attributes, arguments, vars))
+    }
 }

@@ -8,8 +8,9 @@ use memtrail_recording::SnapshotReason;
 
 use super::memory_pressure::Watch;
 use super::{Safe, Setting, request, setting, single, writers};
-use crate::ffi_guard::guarded;
-use crate::{own_thread, recorder};
+use crate::os::ffi_guard::guarded;
+use crate::os::own_thread;
+use crate::recording::recorder;
 
 /// How often the file is looked for, in milliseconds.
 const LOOK: u64 = 150;

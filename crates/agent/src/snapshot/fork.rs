@@ -29,7 +29,7 @@ pub(super) fn fork_snapshot(work: impl FnOnce() -> i32) -> io::Result<libc::pid_
         );
         let pid = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
         if pid == 0 {
-            crate::heap::lock_for_fork();
+            crate::os::heap::lock_for_fork();
             leave_the_program();
             let code = catch_unwind(AssertUnwindSafe(work)).unwrap_or(PANICKED);
             libc::syscall(libc::SYS_exit_group, code);

@@ -15,7 +15,7 @@ use std::sync::atomic::{
 
 use memtrail_ocaml::symbols::heap as names;
 
-use crate::runtime::symbol;
+use crate::context::runtime::symbol;
 
 type Hook = unsafe extern "C" fn();
 type Number = unsafe extern "C" fn() -> c_int;

@@ -28,8 +28,8 @@ use std::sync::OnceLock;
 use memtrail_ocaml::Family;
 use memtrail_recording::session::SnapshotOptions;
 
-use crate::forked;
-use crate::recorder::{Target, note};
+use crate::os::forked;
+use crate::recording::recorder::{Target, note};
 
 /// What snapshots need to know of the process; there if the user asked for snapshots.
 struct Setting {

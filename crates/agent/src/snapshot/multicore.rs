@@ -22,11 +22,11 @@ use memtrail_recording::SnapshotReason;
 
 use super::safepoint::{self, Safepoint};
 use super::{Safe, domains, request, setting, writers};
-use crate::clock::monotonic;
-use crate::ffi_guard::guarded;
-use crate::own_thread;
-use crate::recorder::{self, Target, note};
-use crate::runtime::symbol;
+use crate::context::runtime::symbol;
+use crate::os::clock::monotonic;
+use crate::os::ffi_guard::guarded;
+use crate::os::own_thread;
+use crate::recording::recorder::{self, Target, note};
 
 type Hook = unsafe extern "C" fn();
 type ScanHook = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void, u64);

@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use memtrail_ocaml::symbols::control;
 
 use super::{Safe, setting};
-use crate::clock::monotonic;
-use crate::ffi_guard::guarded;
-use crate::runtime::symbol;
-use crate::trampoline_page::{self, CodeHook};
+use crate::context::runtime::symbol;
+use crate::os::clock::monotonic;
+use crate::os::ffi_guard::guarded;
+use crate::os::trampoline_page::{self, CodeHook};
 
 /// What raises the exception in the redirected function's place.
 struct Raise {

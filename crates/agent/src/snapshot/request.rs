@@ -8,7 +8,7 @@ use std::sync::atomic::{
 use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
-use crate::clock::monotonic;
+use crate::os::clock::monotonic;
 
 /// What is wanted and not yet taken, a bit a reason; a futex that the thread of ours sleeps on that
 /// sees to it.

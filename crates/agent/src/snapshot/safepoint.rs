@@ -7,8 +7,9 @@ use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason, snapshot_nam
 use super::fork::fork_snapshot;
 use super::writers::{self, Page, Writer};
 use super::{forked_view, setting};
-use crate::clock::monotonic;
-use crate::{ffi_guard, recorder};
+use crate::os::clock::monotonic;
+use crate::os::ffi_guard;
+use crate::recording::recorder;
 
 /// Snapshots begun.
 static NUMBER: AtomicU64 = AtomicU64::new(0);

@@ -20,10 +20,10 @@ use memtrail_recording::session::SnapshotOptions;
 
 use super::safepoint::{self, Safepoint};
 use super::{Safe, guest, request, setting, writers};
-use crate::clock::monotonic;
-use crate::ffi_guard::guarded;
-use crate::recorder::Target;
-use crate::runtime::symbol;
+use crate::context::runtime::symbol;
+use crate::os::clock::monotonic;
+use crate::os::ffi_guard::guarded;
+use crate::recording::recorder::Target;
 
 type Hook = unsafe extern "C" fn();
 

@@ -7,9 +7,9 @@ use std::sync::atomic::{
 use memtrail_recording::{Snapshot, SnapshotOutcome};
 
 use super::fork::{End, ended};
-use crate::clock::{cpu_time, monotonic};
-use crate::lock::Lock;
-use crate::recorder;
+use crate::os::clock::{cpu_time, monotonic};
+use crate::os::lock::Lock;
+use crate::recording::recorder;
 
 /// No more copies than this at once: each holds the memory that the program has changed since.
 const MOST: usize = 4;

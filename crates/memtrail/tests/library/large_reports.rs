@@ -1,6 +1,6 @@
 //! The draw of how many words of a report are sampled.
 
-#[path = "../../../agent/src/program/binomial.rs"]
+#[path = "../../../agent/src/sampling/binomial.rs"]
 #[allow(unreachable_pub, reason = "the agent's")]
 mod binomial;
 

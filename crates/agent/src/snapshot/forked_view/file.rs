@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use memtrail_recording::relay::{Operation, PAYLOAD, Refused};
 use memtrail_recording::{mark_as_written, snapshot_name, unfinished_snapshot_name};
 
-use crate::folder::{Folder, OutOfReach};
+use crate::recording::folder::{Folder, OutOfReach};
 
 /// A new file, written from its beginning.
 pub(super) struct File<'a> {

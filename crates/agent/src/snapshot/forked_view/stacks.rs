@@ -9,7 +9,7 @@ use memtrail_ocaml::{names, stack};
 
 use super::ForkedView;
 use super::roots::RootList;
-use crate::program;
+use crate::sampling::labels;
 
 const LONGEST_NAME: usize = 512;
 
@@ -60,7 +60,7 @@ impl<'a> Stacks<'a> {
     /// A label for one frame.
     fn label(&self, list: &mut RootList, thread: LabelId, frame: &Frame) -> LabelId {
         let memory = &self.view.memory;
-        if let Some(name) = program::label_of_frame(*memory, frame) {
+        if let Some(name) = labels::name_of_frame(*memory, frame) {
             return list.labels.add(Some(thread), RootKind::Stack, Part::Frame, name, b"", 0);
         }
         let packing = self.view.target.runtime.layout.packing;

@@ -7,7 +7,7 @@ use memtrail_ocaml::memprof;
 use super::ForkedView;
 use super::roots::{RootList, is_pointer};
 use super::scan::Scanned;
-use crate::sampling::{self, OUR_PROFILE};
+use crate::sampling::callbacks::{self, OUR_PROFILE};
 
 /// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
 pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) {
@@ -26,7 +26,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) 
             continue;
         }
         let Some(tracked) = Tracked::read(&view.memory, family, slot) else { continue };
-        if let Some(id) = sampling::id_of(tracked.user_data, view.epoch) {
+        if let Some(id) = callbacks::id_of(tracked.user_data, view.epoch) {
             let Tracked { block, samples, .. } = tracked;
             list.samples.push(Sample { block, id: id.0, samples });
         }

@@ -1,0 +1,3 @@
+//! What is recorded, and how: the runtime of this process, and the options.
+
+pub(crate) mod runtime;

@@ -1,0 +1,222 @@
+//! The two environment variables by which a launcher reaches its target, and their removal.
+//!
+//! A program that prints its environment, or hands it on, must not see that it is recorded.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use memtrail_recording::relay::Operation;
+use memtrail_recording::session::{OPTIONS_FILE, SESSION_VARIABLE, State, Status};
+
+use crate::recording::relay;
+
+const PRELOAD: &CStr = c"LD_PRELOAD";
+/// Set by the launcher to what `LD_PRELOAD` was before, if it was set.
+const PRELOAD_BEFORE: &CStr = c"MEMTRAIL_LD_PRELOAD";
+
+/// The variables as the launcher set them, ready to be handed to a program we follow into.
+pub(crate) struct Injected {
+    /// The session folder.
+    pub(crate) session: PathBuf,
+    assignments: Vec<CString>,
+    /// This library's file, and the options that it reads first.
+    needed: [CString; 2],
+    /// What `LD_PRELOAD` is without us, as an assignment.
+    preload_before: Option<CString>,
+}
+
+fn get(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: called before the target runs; the value is used before anything can change it.
+    unsafe {
+        let value = libc::getenv(name.as_ptr());
+        (!value.is_null()).then(|| CStr::from_ptr(value))
+    }
+}
+
+fn session_variable() -> CString {
+    CString::new(SESSION_VARIABLE).unwrap_or_default()
+}
+
+impl Injected {
+    /// What the launcher set, if this process was started by one.
+    pub(crate) fn find() -> Option<Self> {
+        let session = get(&session_variable())?;
+        let mut assignments = Vec::new();
+        for name in [&*session_variable(), PRELOAD, PRELOAD_BEFORE] {
+            if let Some(value) = get(name) {
+                let text = [name.to_bytes(), b"=", value.to_bytes()].concat();
+                assignments.push(CString::new(text).ok()?);
+            }
+        }
+        let session = PathBuf::from(OsStr::from_bytes(session.to_bytes()));
+        let preload = get(PRELOAD).map_or(&b""[..], CStr::to_bytes);
+        let library = preload.split(|&byte| byte == b':').next().unwrap_or_default();
+        let options = session.join(OPTIONS_FILE);
+        let needed =
+            [CString::new(library).ok()?, CString::new(options.as_os_str().as_bytes()).ok()?];
+        let preload_before = get(PRELOAD_BEFORE)
+            .and_then(|before| CString::new([b"LD_PRELOAD=", before.to_bytes()].concat()).ok());
+        Some(Self { session, assignments, needed, preload_before })
+    }
+
+    /// Whether a program that is started here and now could load this library and read its options.
+    /// The error is a reason.
+    pub(crate) fn can_be_loaded(&self) -> Result<(), String> {
+        for file in &self.needed {
+            let Err(error) = as_next_program(|| can_open(file)) else { continue };
+            if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
+                // The next program has more room.
+                continue;
+            }
+            return Err(format!(
+                "cannot load the agent, {} ({error}): its root folder or its user has changed",
+                file.to_string_lossy()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Tells the launcher why a program that comes next is not recorded.
+    pub(crate) fn report(&self, program: &CStr, reason: String) {
+        let program = program.to_string_lossy().into_owned();
+        let state = State::Refused { reason, hint: None };
+        // Not an image of this process, whose status stays.
+        let (pid, image) = (std::process::id(), u32::MAX);
+        let status = Status { pid, image, program, state };
+        if status.save(&self.session).is_err() {
+            let _ = relay::call(pid, image, Operation::Report, &status.to_json());
+        }
+    }
+
+    /// Whether an environment has the launcher's variables.
+    ///
+    /// # Safety
+    /// `environment` is a null-terminated array of strings (or null).
+    pub(crate) unsafe fn is_in(environment: *const *const libc::c_char) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { entries(environment) }
+            .any(|entry| same_name(entry.to_bytes(), SESSION_VARIABLE.as_bytes()))
+    }
+
+    /// Makes `all` what `environment` would be without us, as an array for `execve`.
+    ///
+    /// # Safety
+    /// `environment` is a null-terminated array of strings (or null).
+    pub(crate) unsafe fn taken_out(
+        &self,
+        environment: *const *const libc::c_char,
+        all: &mut Vec<*const libc::c_char>,
+    ) {
+        // SAFETY: as the caller promises.
+        let others = unsafe { entries(environment) }.filter(|entry| {
+            !self.assignments.iter().any(|a| same_name(a.to_bytes(), entry.to_bytes()))
+        });
+        all.extend(others.map(CStr::as_ptr));
+        all.extend(self.preload_before.as_deref().map(CStr::as_ptr));
+        all.push(std::ptr::null());
+    }
+
+    /// Makes the environment what it would be without us.
+    pub(crate) fn remove() {
+        // SAFETY: runs in a constructor, before the target can look or has a second thread.
+        unsafe {
+            match get(PRELOAD_BEFORE) {
+                Some(before) => libc::setenv(PRELOAD.as_ptr(), before.as_ptr(), 1),
+                None => libc::unsetenv(PRELOAD.as_ptr()),
+            };
+            libc::unsetenv(PRELOAD_BEFORE.as_ptr());
+            libc::unsetenv(session_variable().as_ptr());
+        }
+    }
+
+    /// Makes `all` what `environment` is with the launcher's variables put back, as an array for `execve`.
+    ///
+    /// # Safety
+    /// `environment` is a null-terminated array of strings (or null).
+    pub(crate) unsafe fn put_back(
+        &self,
+        environment: *const *const libc::c_char,
+        all: &mut Vec<*const libc::c_char>,
+    ) {
+        all.extend(self.assignments.iter().map(|a| a.as_ptr()));
+        let mut next = environment;
+        // SAFETY: as the caller promises.
+        unsafe {
+            while !next.is_null() && !(*next).is_null() {
+                let entry = CStr::from_ptr(*next).to_bytes();
+                if !self.assignments.iter().any(|a| same_name(a.to_bytes(), entry)) {
+                    all.push(*next);
+                }
+                next = next.add(1);
+            }
+        }
+        all.push(std::ptr::null());
+    }
+}
+
+/// Whether a file can be read. `access` would ask for the real user, the loader is the effective one.
+fn can_open(file: &CStr) -> std::io::Result<()> {
+    // SAFETY: a C string; the descriptor is closed again.
+    unsafe {
+        let descriptor = libc::open(file.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if descriptor < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        libc::close(descriptor);
+    }
+    Ok(())
+}
+
+/// Does something with the capabilities that this thread will have after `execve`: none, unless it is
+/// root. Tools that change the user keep theirs until then.
+fn as_next_program<T>(work: impl FnOnce() -> T) -> T {
+    /// `_LINUX_CAPABILITY_VERSION_3`.
+    const VERSION: u32 = 0x2008_0522;
+    // SAFETY: cannot fail.
+    if unsafe { libc::geteuid() } == 0 {
+        return work();
+    }
+    let header = [VERSION, 0];
+    // Effective, permitted, inheritable: the lower halves, then the upper ones.
+    let mut now = [0_u32; 6];
+    // SAFETY: a header and room for two parts, as this version has them; concerns this thread.
+    let set = |capabilities: &[u32; 6]| unsafe {
+        libc::syscall(libc::SYS_capset, header.as_ptr(), capabilities.as_ptr()) == 0
+    };
+    // SAFETY: as above.
+    let known = unsafe { libc::syscall(libc::SYS_capget, header.as_ptr(), now.as_mut_ptr()) == 0 };
+    let [lower, lower_permitted, lower_kept, upper, upper_permitted, upper_kept] = now;
+    if !known || lower | upper == 0 {
+        return work();
+    }
+    let without = [0, lower_permitted, lower_kept, 0, upper_permitted, upper_kept];
+    let dropped = set(&without);
+    let result = work();
+    if dropped {
+        set(&now);
+    }
+    result
+}
+
+/// # Safety
+/// `environment` is a null-terminated array of strings (or null), which stay as they are.
+unsafe fn entries<'a>(environment: *const *const libc::c_char) -> impl Iterator<Item = &'a CStr> {
+    let mut next = environment;
+    std::iter::from_fn(move || {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if next.is_null() || (*next).is_null() {
+                return None;
+            }
+            let entry = CStr::from_ptr(*next);
+            next = next.add(1);
+            Some(entry)
+        }
+    })
+}
+
+fn same_name(a: &[u8], b: &[u8]) -> bool {
+    let name = |s: &[u8]| s.iter().position(|&c| c == b'=').unwrap_or(s.len());
+    a[..name(a)] == b[..name(b)]
+}

@@ -1,0 +1,113 @@
+//! What happens when a process becomes, or starts, another program.
+//!
+//! A recorded process that becomes another program is flushed first, and the new program is
+//! followed into; started children are, too, when the user asked for children.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{Ordering::SeqCst, compiler_fence};
+
+use crate::lifecycle::environment::Injected;
+use crate::lifecycle::load::injected;
+use crate::os::ffi_guard;
+use crate::os::forked;
+use crate::recording::recorder;
+use crate::sampling::thread;
+
+/// A null-terminated array of C strings.
+pub type Strings = *const *const c_char;
+
+/// Whether the program that comes next is to be given the launcher's variables.
+fn follow() -> bool {
+    recorder::follows_children() || (recorder::is_recorded() && forked::is_owner_itself())
+}
+
+/// Calls `with` with the environment that the next program gets.
+///
+/// # Safety
+/// `environment` is a null-terminated array of strings (or null), `path` a string (or null).
+unsafe fn environment_for_next<T>(
+    path: *const c_char,
+    environment: Strings,
+    with: impl FnOnce(Strings) -> T,
+) -> T {
+    let Some(injected) = injected() else { return with(environment) };
+    let follow = follow();
+    // SAFETY: as the caller promises.
+    if !follow && !unsafe { Injected::is_in(environment) } {
+        return with(environment);
+    }
+    // The dynamic linker would complain to the program's standard error.
+    if let Err(reason) = ffi_guard::keeping_errno(|| injected.can_be_loaded()) {
+        // SAFETY: as the caller promises.
+        let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
+        ffi_guard::keeping_errno(|| injected.report(program.unwrap_or_default(), reason));
+        // SAFETY: as the caller promises.
+        return with_array(|all| unsafe { injected.taken_out(environment, all) }, with);
+    }
+    if !follow {
+        return with(environment);
+    }
+    // SAFETY: as the caller promises.
+    with_array(|all| unsafe { injected.put_back(environment, all) }, with)
+}
+
+/// Calls `with` with the array that `fill` makes. A child of `vfork` that becomes another program never
+/// comes back, and its memory is its parent's: so each thread uses the same array again.
+fn with_array<T>(fill: impl FnOnce(&mut Vec<*const c_char>), with: impl FnOnce(Strings) -> T) -> T {
+    // SAFETY: cannot fail. The raw call, because libcs have been known to cache the answer.
+    let me = unsafe { libc::syscall(libc::SYS_getpid) as u32 };
+    let reused = &mut thread::current().environment;
+    if reused.user == me {
+        // A signal handler interrupts the one that uses it.
+        let mut own = Vec::new();
+        fill(&mut own);
+        return with(own.as_ptr());
+    }
+    // Or it is free, or its user was a child that is gone.
+    reused.user = me;
+    compiler_fence(SeqCst);
+    reused.all.clear();
+    fill(&mut reused.all);
+    let result = with(reused.all.as_ptr());
+    compiler_fence(SeqCst);
+    thread::current().environment.user = 0;
+    result
+}
+
+/// Becomes another program by `call`, with what has to happen before and, if it fails, after.
+///
+/// # Safety
+/// As `environment_for_next`.
+pub unsafe fn become_program(
+    path: *const c_char,
+    environment: Strings,
+    call: impl FnOnce(Strings) -> c_int,
+) -> c_int {
+    let recorded = recorder::is_recorded();
+    if recorded {
+        ffi_guard::guarded((), recorder::before_exec);
+    }
+    // SAFETY: as the caller promises.
+    let failed = unsafe { environment_for_next(path, environment, call) };
+    if recorded {
+        ffi_guard::guarded((), recorder::after_failed_exec);
+    }
+    failed
+}
+
+/// Starts a child by `call`: followed only if children are.
+///
+/// # Safety
+/// As `environment_for_next`.
+pub unsafe fn start_program(
+    path: *const c_char,
+    environment: Strings,
+    call: impl FnOnce(Strings) -> c_int,
+) -> c_int {
+    if recorder::follows_children() || !recorder::is_recorded() {
+        // SAFETY: as the caller promises.
+        unsafe { environment_for_next(path, environment, call) }
+    } else {
+        call(environment)
+    }
+}

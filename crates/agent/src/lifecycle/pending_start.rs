@@ -1,0 +1,57 @@
+//! Decides, before the program's `main`, whether this process can and should be recorded.
+
+use std::path::PathBuf;
+
+use memtrail_ocaml::{Refusal, Version};
+use memtrail_recording::relay::Operation;
+use memtrail_recording::session::{Options, State, Status};
+
+use crate::context::runtime::version;
+use crate::lifecycle::environment::Injected;
+use crate::recording::relay;
+
+/// What is needed to start when the runtime is ready.
+pub(crate) struct PendingStart {
+    pub(crate) options: Options,
+    pub(crate) session: PathBuf,
+    pub(crate) version: Version,
+    pub(crate) arguments: Vec<String>,
+}
+
+/// Looks at the process. Programs that are not OCaml's keep the launcher's variables, for the
+/// programs that they start or become; others do not see them, unless children are recorded too.
+pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<PendingStart> {
+    relay::map(&injected.session);
+    let version = match version() {
+        Err(Refusal::NoRuntime) => return None,
+        version => version,
+    };
+    let options = Options::load(&injected.session).ok()?;
+    if options.memtrail != env!("CARGO_PKG_VERSION") {
+        return None;
+    }
+    relay::stay_known(&injected.session);
+    if !options.children {
+        Injected::remove();
+    }
+    let reason = match version {
+        Ok(version) if version.can_sample() => {
+            let session = injected.session.clone();
+            return Some(PendingStart { options, session, version, arguments });
+        }
+        Ok(version) => format!("the runtime of OCaml {version} cannot sample allocations"),
+        Err(refusal) => refusal.to_string(),
+    };
+    refuse(&injected.session, reason, None);
+    None
+}
+
+/// Tells the launcher why this process is not recorded.
+pub(crate) fn refuse(session: &std::path::Path, reason: String, hint: Option<String>) {
+    let (pid, program) = (std::process::id(), crate::recording::describe::executable());
+    let status = Status { pid, image: 0, program, state: State::Refused { reason, hint } };
+    if status.save(session).is_err() {
+        // Without a launcher nobody listens.
+        let _ = relay::call(pid, 0, Operation::Report, &status.to_json());
+    }
+}

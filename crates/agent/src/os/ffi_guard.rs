@@ -1,0 +1,39 @@
+//! The border between the target and this library: no panic and no `errno` gets across, and the
+//! program's stack is left at it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::os::private_stack;
+
+static BROKEN: AtomicBool = AtomicBool::new(false);
+
+/// Silences Rust's panic message: it would go to the target's stderr.
+pub(crate) fn install() {
+    std::panic::set_hook(Box::new(|_| {}));
+}
+
+/// Runs `work` on this thread's private stack; should it panic, all further calls return `otherwise`
+/// at once.
+#[inline]
+pub fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    if BROKEN.load(Relaxed) {
+        return otherwise;
+    }
+    private_stack::run(|| catch_unwind(AssertUnwindSafe(work)).ok()).unwrap_or_else(|| {
+        BROKEN.store(true, Relaxed);
+        otherwise
+    })
+}
+
+/// Runs `work`, which makes system calls, and leaves `errno` as it was.
+pub(crate) fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: always a valid pointer to this thread's errno.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let kept = unsafe { *errno };
+    let result = work();
+    // SAFETY: as above.
+    unsafe { *errno = kept };
+    result
+}

@@ -1,0 +1,178 @@
+//! Memory of our own, taken from the kernel: the target's allocator is not ours to disturb.
+//!
+//! In a frozen copy of the target ([`crate::snapshot`]) another thread's lock on it may be held for
+//! ever. There memory comes from fresh mappings, and only what is large is given back.
+//!
+//! A signal handler of the program's may end the process while the thread it came to is inside the
+//! allocator: what is needed then comes from memory that is set aside.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::ffi::c_void;
+use std::sync::atomic::{
+    AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, compiler_fence,
+};
+
+use dlmalloc::GlobalDlmalloc;
+
+use crate::os::tls;
+
+/// The allocator of the library.
+#[derive(Debug)]
+pub struct Heap;
+
+/// Whether this process is a frozen copy.
+static FROZEN: AtomicBool = AtomicBool::new(false);
+/// In a frozen copy: where the next small block goes, and where its mapping ends.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+static END: AtomicUsize = AtomicUsize::new(0);
+/// Memory for threads that were interrupted in the allocator, and how much of it is taken.
+static SPARE_MEMORY: AtomicUsize = AtomicUsize::new(0);
+static SPARE_TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes of that memory; pages that are never touched take none.
+const SPARE: usize = 16 << 20;
+
+/// Bytes taken at once for small blocks.
+const CHUNK: usize = 1 << 20;
+/// From this size on a block has a mapping of its own.
+const LARGE: usize = 1 << 18;
+const PAGE: usize = 4096;
+
+/// From now on this process is a frozen copy, with one thread.
+pub(crate) fn lock_for_fork() {
+    FROZEN.store(true, Relaxed);
+}
+
+/// From memory that is never given back.
+#[cold]
+fn take_spare(layout: Layout) -> *mut u8 {
+    let mut base = SPARE_MEMORY.load(Relaxed);
+    if base == 0 {
+        let fresh = map(SPARE) as usize;
+        let placed = SPARE_MEMORY.compare_exchange(0, fresh, Relaxed, Relaxed);
+        base = placed.map_or_else(|other| other, |_| fresh);
+    }
+    let room = layout.size() + layout.align();
+    let taken = SPARE_TAKEN.fetch_add(room, Relaxed);
+    if base == 0 || taken.saturating_add(room) > SPARE {
+        return std::ptr::null_mut();
+    }
+    (base + taken).next_multiple_of(layout.align()) as *mut u8
+}
+
+fn is_spare(block: *mut u8) -> bool {
+    (block as usize).wrapping_sub(SPARE_MEMORY.load(Relaxed)) < SPARE
+}
+
+fn carve(layout: Layout) -> *mut u8 {
+    if layout.size() >= LARGE {
+        return if layout.align() <= PAGE { map(layout.size()) } else { std::ptr::null_mut() };
+    }
+    let at = NEXT.load(Relaxed).next_multiple_of(layout.align());
+    if at + layout.size() <= END.load(Relaxed) {
+        NEXT.store(at + layout.size(), Relaxed);
+        return at as *mut u8;
+    }
+    let chunk = map(CHUNK) as usize;
+    if chunk == 0 || layout.align() > PAGE {
+        return std::ptr::null_mut();
+    }
+    NEXT.store(chunk + layout.size(), Relaxed);
+    END.store(chunk + CHUNK, Relaxed);
+    chunk as *mut u8
+}
+
+/// Runs `work` of the usual allocator, whose lock is this thread's already if a signal handler of the
+/// program's interrupted it there: then not.
+#[inline]
+fn unless_interrupted<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let slots = tls::slots();
+    // SAFETY: the slots are this thread's.
+    unsafe {
+        if (*slots).allocates {
+            return None;
+        }
+        (&raw mut (*slots).allocates).write_volatile(true);
+        compiler_fence(SeqCst);
+        let result = work();
+        compiler_fence(SeqCst);
+        (&raw mut (*slots).allocates).write_volatile(false);
+        Some(result)
+    }
+}
+
+fn map(bytes: usize) -> *mut u8 {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh mapping, which overlaps nothing.
+    let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
+    if at == libc::MAP_FAILED { std::ptr::null_mut() } else { at.cast() }
+}
+
+/// Whether a block has a mapping of its own; those of the usual allocator never begin a page.
+fn is_mapped(block: *mut u8, bytes: usize) -> bool {
+    bytes >= LARGE && (block as usize).is_multiple_of(PAGE)
+}
+
+// SAFETY: blocks come from the usual allocator, or from fresh memory that is handed out once; frozen
+// copies have one thread.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if FROZEN.load(Relaxed) {
+            return carve(layout);
+        }
+        // SAFETY: the caller's layout.
+        let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc(layout) });
+        block.unwrap_or_else(|| take_spare(layout))
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if FROZEN.load(Relaxed) {
+            return carve(layout);
+        }
+        // SAFETY: the caller's layout.
+        let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc_zeroed(layout) });
+        block.unwrap_or_else(|| take_spare(layout))
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if is_spare(block) {
+            return;
+        }
+        if !FROZEN.load(Relaxed) {
+            // In a thread that was interrupted in the allocator the block stays.
+            // SAFETY: the caller's block.
+            unless_interrupted(|| unsafe { GlobalDlmalloc.dealloc(block, layout) });
+        } else if is_mapped(block, layout.size()) {
+            // SAFETY: a mapping of its own, as large as that.
+            unsafe { libc::munmap(block.cast(), layout.size()) };
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !FROZEN.load(Relaxed) && !is_spare(block) {
+            // SAFETY: the caller's block.
+            let work = || unsafe { GlobalDlmalloc.realloc(block, layout, size) };
+            if let Some(moved) = unless_interrupted(work) {
+                return moved;
+            }
+        }
+        if is_mapped(block, layout.size()) && size >= LARGE {
+            // SAFETY: a mapping of its own, as large as that.
+            let at = unsafe {
+                libc::mremap(block.cast::<c_void>(), layout.size(), size, libc::MREMAP_MAYMOVE)
+            };
+            return if at == libc::MAP_FAILED { std::ptr::null_mut() } else { at.cast() };
+        }
+        // SAFETY: the caller's layout with another size, which the caller made sure is possible.
+        let fresh = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
+        if !fresh.is_null() {
+            // SAFETY: both are valid for so many bytes, and `fresh` is new.
+            unsafe {
+                fresh.copy_from_nonoverlapping(block, layout.size().min(size));
+                self.dealloc(block, layout);
+            }
+        }
+        fresh
+    }
+}

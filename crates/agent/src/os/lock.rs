@@ -1,0 +1,151 @@
+//! A lock that costs its usual holder one atomic instruction, and never allocates, calls the
+//! runtime's or libc's locks, or waits for the thread that it is called on.
+//!
+//! It is contended only for the moment in which the flusher writes a packet out, and by domains that
+//! speak of each other's blocks; whoever has to wait spins, then sleeps a little.
+//!
+//! A signal handler of the program's may end the process while this very thread holds a lock, or
+//! another one that is stuck in a system call. So a lock knows its holder, and a thread that ends the
+//! process waits for all locks together a second at most.
+
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use crate::os::clock::monotonic;
+use crate::os::tls;
+
+/// Tries before a waiter sleeps.
+const SPINS: u32 = 200;
+/// How long it sleeps between tries.
+static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+/// After which [`Lock::try_lock_for`] gives up: a fifth of a second, in nanoseconds.
+const PATIENCE: u64 = 200_000_000;
+/// How long a thread that ends the process waits for all locks together.
+const PATIENCE_AT_THE_END: u64 = 1_000_000_000;
+
+/// The thread that ends the process, and until when it waits.
+static ENDING: AtomicUsize = AtomicUsize::new(0);
+static UNTIL: AtomicU64 = AtomicU64::new(0);
+
+/// Tells threads that live apart.
+#[inline]
+fn this_thread() -> usize {
+    tls::slots() as usize
+}
+
+/// This thread ends the process, or its program: `work` is the last that is done.
+pub(crate) fn while_ending<T>(work: impl FnOnce() -> T) -> T {
+    UNTIL.store(monotonic() + PATIENCE_AT_THE_END, Relaxed);
+    let before = ENDING.swap(this_thread(), Release);
+    let result = work();
+    ENDING.store(before, Release);
+    result
+}
+
+/// When this thread is to stop waiting, if it ends the process.
+fn end_of_waiting() -> Option<u64> {
+    (ENDING.load(Acquire) == this_thread()).then(|| UNTIL.load(Relaxed))
+}
+
+pub(crate) struct Lock<T> {
+    /// The thread that holds it; 0 if none does.
+    holder: AtomicUsize,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached only through `LockGuard`, of which one exists at a time.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+impl<T> Lock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self { holder: AtomicUsize::new(0), value: UnsafeCell::new(value) }
+    }
+
+    /// Waits as long as it takes. Only where this thread can neither hold it nor end the process.
+    #[inline]
+    pub(crate) fn lock(&self) -> LockGuard<'_, T> {
+        if !self.take() {
+            self.wait(u64::MAX);
+        }
+        LockGuard { lock: self }
+    }
+
+    /// Like `lock`, but gives up in the end.
+    pub(crate) fn try_lock_for(&self) -> Option<LockGuard<'_, T>> {
+        (self.take() || self.wait_until(|| monotonic() + PATIENCE))
+            .then_some(LockGuard { lock: self })
+    }
+
+    /// Like `lock`, but not for ever if this thread ends the process, and not at all if it holds the
+    /// lock itself: a signal handler interrupted it, and goes on or has gone another way.
+    pub(crate) fn lock_unless_ending(&self) -> Option<LockGuard<'_, T>> {
+        (self.take() || self.wait_until(|| u64::MAX)).then_some(LockGuard { lock: self })
+    }
+
+    /// The lock, if nobody has it.
+    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
+        self.take().then_some(LockGuard { lock: self })
+    }
+
+    #[inline]
+    fn take(&self) -> bool {
+        self.holder.compare_exchange(0, this_thread(), Acquire, Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn wait_until(&self, usual: impl FnOnce() -> u64) -> bool {
+        // Whoever holds it was interrupted by us.
+        let never = self.holder.load(Relaxed) == this_thread();
+        !never && self.wait(end_of_waiting().unwrap_or_else(usual))
+    }
+
+    /// Waits until then on the monotonic clock, for ever if that is `u64::MAX`.
+    #[cold]
+    fn wait(&self, until: u64) -> bool {
+        loop {
+            for _ in 0..SPINS {
+                if self.holder.load(Relaxed) == 0 && self.take() {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            if until != u64::MAX && monotonic() >= until {
+                return false;
+            }
+            // SAFETY: a valid duration, no remainder wanted.
+            unsafe { libc::nanosleep(&raw const PAUSE, std::ptr::null_mut()) };
+        }
+    }
+}
+
+pub(crate) struct LockGuard<'a, T> {
+    lock: &'a Lock<T>,
+}
+
+impl<T> Deref for LockGuard<'_, T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for LockGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the lock is held, and `self` is borrowed exclusively.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for LockGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lock.holder.store(0, Release);
+    }
+}

@@ -1,0 +1,143 @@
+//! Threads of ours in the target. They take no signals and run none of its code.
+//!
+//! A process lives until its last thread ends, and libc counts ours. So when the program's main thread
+//! ends before others do (`Thread.exit`, `pthread_exit`), ours end first, and the main thread waits for
+//! that, a second at most. From there on the process ends when it would alone, on the thread on which
+//! it would. What our threads did is then left to the program's own, when they allocate.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{
+    AtomicI32, AtomicU32,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use crate::os::ffi_guard;
+use crate::recording::recorder;
+use crate::snapshot;
+
+/// What such a thread does.
+pub(crate) type Run = extern "C" fn();
+
+/// The threads' ids; 0 where there is none. More than there ever are.
+static THREADS: [AtomicI32; 8] = [const { AtomicI32::new(0) }; 8];
+/// The process that they are in: a fork has none of them.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+/// 1 once the main thread has ended; a futex that the threads sleep on.
+static MAIN_HAS_ENDED: AtomicU32 = AtomicU32::new(0);
+
+/// How long the main thread waits for ours, in milliseconds.
+const PATIENCE: u32 = 1_000;
+static MILLISECOND: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
+/// Whether the program's main thread has ended, and no thread of ours is to run.
+#[inline]
+pub(crate) fn main_has_ended() -> bool {
+    MAIN_HAS_ENDED.load(Relaxed) != 0
+}
+
+fn pid() -> i32 {
+    // SAFETY: plain system call.
+    unsafe { libc::getpid() }
+}
+
+fn gettid() -> i32 {
+    // SAFETY: plain system call.
+    unsafe { libc::gettid() }
+}
+
+fn exists(thread: i32) -> bool {
+    // SAFETY: signal 0 only asks.
+    unsafe { libc::syscall(libc::SYS_tgkill, pid(), thread, 0) == 0 }
+}
+
+/// Starts one with so many bytes of stack, as far as more threads are allowed.
+pub(crate) fn start(stack: usize, run: Run) {
+    if PROCESS.swap(pid(), SeqCst) != pid() {
+        MAIN_HAS_ENDED.store(0, SeqCst);
+        for thread in &THREADS {
+            thread.store(0, SeqCst);
+        }
+    }
+    if main_has_ended() {
+        return;
+    }
+    // SAFETY: every call gets valid arguments; the signal mask is put back.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        let mut thread: libc::pthread_t = 0;
+        if libc::pthread_attr_init(&raw mut attributes) != 0 {
+            return;
+        }
+        libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
+        libc::pthread_attr_setstacksize(&raw mut attributes, stack);
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        libc::pthread_create(&raw mut thread, &raw const attributes, begin, run as *mut c_void);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+        libc::pthread_attr_destroy(&raw mut attributes);
+    }
+}
+
+extern "C" fn begin(run: *mut c_void) -> *mut c_void {
+    // SAFETY: `start` passes a function of this type, and a C string; it names only this thread.
+    let run = unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"memtrail".as_ptr());
+        std::mem::transmute::<*mut c_void, Run>(run)
+    };
+    let me = gettid();
+    let free = |place: &&AtomicI32| place.compare_exchange(0, me, SeqCst, Relaxed).is_ok();
+    let place = THREADS.iter().find(free);
+    if MAIN_HAS_ENDED.load(SeqCst) == 0 {
+        run();
+    }
+    // The main thread waits until the thread itself is gone.
+    if let Some(place) = place.filter(|_| !main_has_ended()) {
+        place.store(0, SeqCst);
+    }
+    ptr::null_mut()
+}
+
+/// Sleeps so many milliseconds, less if the main thread ends. False if it has ended.
+pub(crate) fn sleep(milliseconds: u64) -> bool {
+    let time = libc::timespec {
+        tv_sec: (milliseconds / 1_000) as i64,
+        tv_nsec: (milliseconds % 1_000 * 1_000_000) as i64,
+    };
+    // SAFETY: a word of ours and a valid duration.
+    unsafe {
+        let word = MAIN_HAS_ENDED.as_ptr();
+        libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, 0, &raw const time);
+    }
+    !main_has_ended()
+}
+
+/// A thread of the program ends: if it is the main one, ours do.
+pub(crate) fn one_of_theirs_ends() {
+    if gettid() != pid() || PROCESS.load(SeqCst) != pid() {
+        return;
+    }
+    MAIN_HAS_ENDED.store(1, SeqCst);
+    ffi_guard::keeping_errno(|| {
+        // SAFETY: wakes who sleeps on this word of ours.
+        unsafe {
+            let word = MAIN_HAS_ENDED.as_ptr();
+            libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX);
+        }
+        snapshot::wake();
+        let some_exist =
+            || THREADS.iter().map(|thread| thread.load(SeqCst)).any(|id| id != 0 && exists(id));
+        let mut waited = 0;
+        while some_exist() && waited < PATIENCE {
+            // SAFETY: a valid duration, no remainder wanted.
+            unsafe { libc::nanosleep(&raw const MILLISECOND, ptr::null_mut()) };
+            waited += 1;
+        }
+        ffi_guard::guarded((), || recorder::note(NOTE.into()));
+    });
+}
+
+const NOTE: &str = "its main thread ended before others: from then on the trace is written, and snapshots \
+    are taken, only as the program allocates";

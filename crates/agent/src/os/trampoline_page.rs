@@ -1,0 +1,187 @@
+//! Short jumps from the program's code into this library, by way of a page within their reach.
+//!
+//! A jump to any address takes 14 bytes on amd64 and cannot be undone while other threads run the
+//! function. One to a page nearby takes few enough to be written at once: a thread that is about to
+//! execute it sees either the jump or what the function began with.
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use crate::os::patch::write_code;
+
+/// Furthest that the page may lie below the code. Nothing is put above, where programs and their
+/// heaps grow.
+#[cfg(target_arch = "x86_64")]
+const REACH: usize = 1 << 30;
+#[cfg(target_arch = "aarch64")]
+const REACH: usize = 1 << 26;
+
+const STEP: usize = 1 << 16;
+const PAGE: usize = 1 << 16;
+const SLOT: usize = 16;
+/// No page of memory is smaller.
+const MEMORY_PAGE: usize = 1 << 12;
+
+/// A page of jumps to functions of ours, within reach of the object that holds `code`; its slots'
+/// addresses, in the order of `functions`.
+pub(crate) fn page(code: *mut c_void, functions: &[*const c_void]) -> io::Result<Vec<u64>> {
+    let mut content = vec![0; functions.len() * SLOT];
+    for (slot, function) in content.chunks_exact_mut(SLOT).zip(functions) {
+        let jump = far_jump(*function as u64);
+        slot[..jump.len()].copy_from_slice(&jump);
+    }
+    if content.len() > PAGE {
+        return Err(io::Error::from(io::ErrorKind::OutOfMemory));
+    }
+    let page = map_below(start_of_object(code)?)?;
+    // SAFETY: the page was just mapped, is writable and large enough.
+    let done = unsafe {
+        page.copy_from_nonoverlapping(content.as_ptr(), content.len());
+        libc::mprotect(page.cast(), PAGE, libc::PROT_READ | libc::PROT_EXEC)
+    };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((0..functions.len()).map(|index| (page as usize + index * SLOT) as u64).collect())
+}
+
+/// The lowest address of the object that holds `code`.
+fn start_of_object(code: *mut c_void) -> io::Result<usize> {
+    let mut search = Search { address: code as u64, start: None };
+    // `dladdr` would look through all symbols of the object.
+    // SAFETY: `visit` gets what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    search.start.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+}
+
+struct Search {
+    address: u64,
+    start: Option<usize>,
+}
+
+/// # Safety
+/// As `dl_iterate_phdr` calls it, with a `Search` as data.
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: glibc passes a valid description of a loaded object.
+    unsafe {
+        let info = &*info;
+        let search = &mut *data.cast::<Search>();
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        let loaded = || headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+        let start = |header: &libc::Elf64_Phdr| info.dlpi_addr + header.p_vaddr;
+        let holds = |header: &libc::Elf64_Phdr| {
+            (start(header)..start(header) + header.p_memsz).contains(&search.address)
+        };
+        if !loaded().any(holds) {
+            return 0;
+        }
+        search.start = loaded().map(start).min().map(|start| start as usize & !(MEMORY_PAGE - 1));
+        1
+    }
+}
+
+fn map_below(start: usize) -> io::Result<*mut u8> {
+    let top = start & !(STEP - 1);
+    for distance in (STEP..REACH).step_by(STEP) {
+        let Some(wanted) = top.checked_sub(distance + PAGE).filter(|at| *at > 0) else { break };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a fresh mapping, which replaces none.
+        let page = unsafe { libc::mmap(wanted as *mut c_void, PAGE, access, flags, -1, 0) };
+        if page as usize == wanted {
+            return Ok(page.cast());
+        }
+        // Kernels before 4.17 take the address as a wish.
+        if page != libc::MAP_FAILED {
+            // SAFETY: mapped just now.
+            unsafe { libc::munmap(page, PAGE) };
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::OutOfMemory))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn far_jump(to: u64) -> [u8; 14] {
+    // jmp *0(%rip); .quad to
+    let mut code = [0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    code[6..].copy_from_slice(&to.to_le_bytes());
+    code
+}
+
+#[cfg(target_arch = "aarch64")]
+fn far_jump(to: u64) -> [u8; 16] {
+    // ldr x16, #8; br x16; .quad to
+    let mut code = [0x50, 0, 0, 0x58, 0, 0x02, 0x1f, 0xd6, 0, 0, 0, 0, 0, 0, 0, 0];
+    code[8..].copy_from_slice(&to.to_le_bytes());
+    code
+}
+
+/// The first bytes of a function with a jump to `slot` in place of its own: `None` if the jump does
+/// not reach, or would not lie within one aligned word.
+#[cfg(target_arch = "x86_64")]
+fn with_jump(function: u64, slot: u64, original: u64) -> Option<u64> {
+    const LENGTH: u64 = 5;
+    let distance = (slot as i64).wrapping_sub(function as i64 + LENGTH as i64);
+    let distance = i32::try_from(distance).ok()?;
+    if !function.is_multiple_of(8) {
+        return None;
+    }
+    // jmp rel32
+    let jump = 0xe9 | u64::from(distance as u32) << 8;
+    Some(original & !0xff_ffff_ffff | jump)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn with_jump(function: u64, slot: u64, original: u64) -> Option<u64> {
+    let distance = (slot as i64).wrapping_sub(function as i64);
+    if !function.is_multiple_of(8)
+        || distance % 4 != 0
+        || !(-(1 << 27)..1 << 27).contains(&distance)
+    {
+        return None;
+    }
+    // b
+    let jump = 0x1400_0000 | (distance >> 2) as u64 & 0x3ff_ffff;
+    Some(original & !0xffff_ffff | jump)
+}
+
+/// A function that is redirected, and can be given back at any time.
+#[derive(Clone, Copy)]
+pub(crate) struct CodeHook {
+    function: u64,
+    original: u64,
+}
+
+impl CodeHook {
+    /// Redirects a function to a slot of a page. Only while the process has one thread.
+    pub(crate) fn begin(function: *mut c_void, slot: u64) -> io::Result<Self> {
+        let function = function as u64;
+        // SAFETY: a function of the program; that it has a word of code is checked by its alignment.
+        let original = unsafe { (function as *const u64).read_unaligned() };
+        let word = with_jump(function, slot, original)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
+        write_code(function as *mut u8, &word.to_le_bytes())?;
+        Ok(Self { function, original })
+    }
+
+    /// Lets calls arrive at the function itself again, whatever other threads do meanwhile.
+    pub(crate) fn end(&self) -> io::Result<()> {
+        // SAFETY: only asks.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize };
+        let start = self.function as usize & !(page - 1);
+        let all = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+        // SAFETY: the word is aligned and does not cross a page; the page stays executable.
+        unsafe {
+            if libc::mprotect(start as *mut c_void, page, all) == 0 {
+                AtomicU64::from_ptr(self.function as *mut u64).store(self.original, SeqCst);
+                libc::mprotect(start as *mut c_void, page, libc::PROT_READ | libc::PROT_EXEC);
+                #[cfg(target_arch = "aarch64")]
+                crate::os::patch::flush_instructions(self.function as *mut u8, 8);
+                return Ok(());
+            }
+        }
+        // Where code may not be made writable. The kernel copies eight bytes by one instruction.
+        write_code(self.function as *mut u8, &self.original.to_le_bytes())
+    }
+}

@@ -1,0 +1,229 @@
+//! One domain's part of the trace: events become packets, packets go to the file.
+
+use memtrail_trace::write::{AllocEvent, Refused, StreamWriter, Version};
+use memtrail_trace::{BlockId, Code, DomainId, Timestamp, omitted};
+
+use crate::os::ffi_guard;
+use crate::os::own_thread;
+use crate::recording::flusher;
+use crate::recording::recorder::Recorder;
+use crate::recording::threads::{Identity, ThreadId};
+use crate::sampling::callstack::{Expected, WrittenCheck};
+use crate::sampling::rate::Halvings;
+use crate::sampling::symbolise::{NO_OCAML_CODE, with_locations};
+use crate::snapshot;
+
+type Writer = StreamWriter<&'static mut [u8]>;
+
+/// Where an allocation comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    /// The thread that allocated.
+    pub(crate) thread_id: ThreadId,
+    /// Frames that are as at the thread's last event; `None` if the callstack is not the one that
+    /// the thread has now.
+    pub(crate) unchanged: Option<usize>,
+    /// What is to be read of the callstack, if that is checked.
+    pub(crate) expected: Option<Expected>,
+    /// The rate that its samples were drawn with.
+    pub(crate) halvings: Halvings,
+}
+
+pub(crate) struct Stream {
+    writer: Writer,
+    domain: DomainId,
+    /// Whose the last block is.
+    thread_id: Option<ThreadId>,
+    /// The rate of the last block.
+    halvings: Halvings,
+    /// Whose callstack the last event has, if it was the thread's own at that time.
+    last_stack: Option<ThreadId>,
+    /// When the program last did what our threads would.
+    looked: Timestamp,
+    /// Scratch: a callstack whose middle is left out.
+    short: Vec<Code>,
+    check: Option<Box<WrittenCheck>>,
+    /// Blocks in the trace, and in the packet.
+    pub(crate) blocks: u64,
+    /// Those of the packet alone.
+    unwritten: u64,
+    pub(crate) lost: u64,
+}
+
+impl Stream {
+    pub(crate) fn new(
+        recorder: &Recorder,
+        domain: DomainId,
+        version: Version,
+        memory: &'static mut [u8],
+    ) -> Option<Self> {
+        let now = recorder.clock.now();
+        let pid = u64::from(recorder.pid);
+        let mut writer = StreamWriter::new(memory, version, pid, domain, now, BlockId(0)).ok()?;
+        if version == Version::V3 {
+            let (first, end) = recorder.next_ids();
+            writer.set_ids(first, end).ok()?;
+        }
+        let checks = recorder.target.options.check_callstacks;
+        let check = if checks { WrittenCheck::new(pid, now).map(Box::new) } else { None };
+        Some(Self {
+            writer,
+            domain,
+            thread_id: None,
+            halvings: Halvings(0),
+            last_stack: None,
+            looked: now,
+            short: Vec::new(),
+            check,
+            blocks: 0,
+            unwritten: 0,
+            lost: 0,
+        })
+    }
+
+    /// Writes an allocation.
+    pub(crate) fn alloc(
+        &mut self,
+        recorder: &Recorder,
+        event: &AllocEvent,
+        stack: &[Code],
+        origin: Origin,
+        at_work: &mut Identity,
+    ) -> Option<BlockId> {
+        let now = recorder.clock.now();
+        let stack_of = origin.unchanged.map(|_| origin.thread_id);
+        let same = std::mem::replace(&mut self.last_stack, stack_of) == stack_of;
+        let unchanged = origin.unchanged.filter(|_| same).unwrap_or(0);
+        let (mut stack, mut expected) = (stack, origin.expected);
+        if stack.is_empty() {
+            stack = &[NO_OCAML_CODE];
+            expected = expected.map(|_| Expected::of(stack));
+        }
+        let depth = stack.len();
+        let mut shared = self.writer.shared(stack, unchanged);
+        let mut short = std::mem::take(&mut self.short);
+        if !self.writer.fits(stack, shared) {
+            short.clear();
+            if short.try_reserve(stack.len()).is_ok() {
+                short.extend_from_slice(stack);
+                omitted::shorten(&mut short);
+                stack = &short;
+                shared = self.writer.shared(stack, shared.min(omitted::OUTERMOST));
+                expected = expected.map(|_| Expected::of(stack));
+            }
+        }
+        for &code in stack.get(shared..).unwrap_or_default() {
+            if !self.writer.knows(code) {
+                self.define(recorder, now, code);
+            }
+        }
+        if self.writer.ids_left() == 0 {
+            self.flush(recorder, now);
+            let (first, end) = recorder.next_ids();
+            // Refused only by a packet that is not empty.
+            let _ = self.writer.set_ids(first, end);
+        }
+        let samples = event.samples.saturating_mul(origin.halvings.weight());
+        let event = AllocEvent { samples, ..*event };
+        let id = self.retried(recorder, now, |w| w.alloc(now, &event, stack, shared));
+        self.short = short;
+        if self.writer.kept_at_most() != depth {
+            // What was written is not the thread's callstack.
+            self.last_stack = None;
+        }
+        let id = id?;
+        if std::mem::replace(&mut self.halvings, origin.halvings) != origin.halvings {
+            recorder.rate_changes(self.domain, id, origin.halvings);
+        }
+        if let Some(check) = &mut self.check {
+            check.expect(expected);
+        }
+        if self.thread_id.replace(origin.thread_id) != Some(origin.thread_id) {
+            recorder.thread_changes(self.domain, id, origin.thread_id, at_work);
+        }
+        self.blocks += 1;
+        self.unwritten += 1;
+        if own_thread::main_has_ended() {
+            self.do_without_flusher(recorder, now);
+        }
+        Some(id)
+    }
+
+    /// What the threads of ours would do, now and then.
+    #[cold]
+    fn do_without_flusher(&mut self, recorder: &Recorder, now: Timestamp) {
+        // Packets that are full are written before that.
+        if now.0.saturating_sub(self.looked.0) >= flusher::PERIOD * 1_000 {
+            self.looked = now;
+            self.flush(recorder, now);
+            ffi_guard::keeping_errno(snapshot::look);
+        }
+    }
+
+    pub(crate) fn promote(&mut self, recorder: &Recorder, id: BlockId) {
+        let now = recorder.clock.now();
+        self.retried(recorder, now, |writer| writer.promote(now, id));
+    }
+
+    pub(crate) fn collect(&mut self, recorder: &Recorder, id: BlockId) {
+        let now = recorder.clock.now();
+        self.retried(recorder, now, |writer| writer.collect(now, id));
+    }
+
+    /// Rare, and with much text at hand: kept apart from what happens at each event.
+    #[cold]
+    #[inline(never)]
+    fn define(&mut self, recorder: &Recorder, now: Timestamp, code: Code) {
+        with_locations(recorder.target, code, |locations| {
+            self.retried(recorder, now, |writer| writer.define(now, code, locations));
+        });
+    }
+
+    /// Writes into this packet, or into the next one if this one is full.
+    #[inline]
+    fn retried<T>(
+        &mut self,
+        recorder: &Recorder,
+        now: Timestamp,
+        write: impl Fn(&mut Writer) -> Result<T, Refused>,
+    ) -> Option<T> {
+        if let Ok(done) = write(&mut self.writer) {
+            return Some(done);
+        }
+        self.flush(recorder, now);
+        let again = write(&mut self.writer).ok();
+        self.lost += u64::from(again.is_none());
+        again
+    }
+
+    /// Sends the packet to the file and begins the next one.
+    pub(crate) fn flush(&mut self, recorder: &Recorder, now: Timestamp) {
+        if !self.writer.is_empty() {
+            if !recorder.append(self.writer.packet()) {
+                self.blocks -= self.unwritten;
+                self.lost += self.unwritten;
+            }
+            if let Some(check) = &mut self.check {
+                check.read(self.writer.packet());
+                recorder.target.capturer.checked_written(std::mem::take(&mut check.result));
+            }
+        }
+        self.unwritten = 0;
+        self.writer.next_packet(now);
+    }
+
+    /// From here on the trace has several domains.
+    pub(crate) fn become_one_of_several(&mut self, recorder: &Recorder) {
+        let now = recorder.clock.now();
+        self.flush(recorder, now);
+        let (first, end) = recorder.next_ids();
+        // Refused only by a packet that is not empty.
+        let _ = self.writer.set_version(Version::V3);
+        let _ = self.writer.set_ids(first, end);
+    }
+
+    /// The id that the next allocation would get.
+    pub(crate) fn next_id(&self) -> BlockId {
+        self.writer.next_id()
+    }
+}

@@ -1,0 +1,149 @@
+//! Callstacks of allocations whose callback the runtime postpones (those made by C code).
+//!
+//! Between the allocation and its callback other samples may be taken, so the thread's cached stack
+//! has moved on; the callstack is kept here until then. A recursion that does nothing but call C has
+//! no point at which callbacks run, so there may be as many callstacks as it is deep: they are kept
+//! as a tree, in which each shares what it has in common with the one before. One may serve many
+//! callbacks (unmarshalling captures once for all its blocks), so none is freed when it has been
+//! asked for, but all at once when they take room and all have.
+
+use memtrail_trace::Code;
+
+use super::check::Expected;
+use crate::recording::threads::ThreadId;
+
+/// Nodes and callstacks before which nothing is freed: 4 MiB, touched only as far as used.
+const ROOM: usize = 1 << 18;
+/// Nodes and callstacks at which all are given up: their callbacks may never come.
+const MOST: usize = 1 << 22;
+/// In place of a node: this frame is the outermost.
+const NONE: u32 = u32::MAX;
+
+/// A frame of one or more callstacks.
+struct Node {
+    code: Code,
+    /// The frame that called it.
+    older: u32,
+}
+
+struct Entry {
+    /// Its innermost frame.
+    node: u32,
+    thread: ThreadId,
+    asked_for: bool,
+    expected: Option<Expected>,
+}
+
+/// Whose callstack the newest entry is.
+#[derive(Clone, Copy)]
+struct Newest {
+    thread: ThreadId,
+    version: u64,
+    ticket: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct PendingStacks {
+    nodes: Vec<Node>,
+    entries: Vec<Entry>,
+    /// Ticket of the first entry.
+    first: u64,
+    /// Entries that nobody has asked for yet.
+    waiting: usize,
+    /// The newest entry: mostly it is asked for before its thread's callstack changes.
+    newest: Option<Newest>,
+    /// Its nodes, outermost first.
+    path: Vec<u32>,
+    /// Scratch: the callstack that was asked for.
+    codes: Vec<Code>,
+}
+
+impl PendingStacks {
+    /// Keeps the callstack that `thread` has in `version`, and gives a ticket for it.
+    pub(crate) fn keep(
+        &mut self,
+        stack: &[Code],
+        thread: ThreadId,
+        version: u64,
+        expected: Option<Expected>,
+    ) -> Option<u64> {
+        if let Some(newest) = self.newest.filter(|n| n.thread == thread && n.version == version) {
+            return Some(newest.ticket);
+        }
+        let room = self.nodes.len() + self.entries.len() + stack.len() + 1;
+        if room > ROOM && self.waiting == 0 || room > MOST {
+            self.forget();
+        }
+        let nodes = &self.nodes;
+        let same = |&(&node, &code): &(&u32, &Code)| nodes[node as usize].code == code;
+        let common = self.path.iter().zip(stack).take_while(same).count();
+        let new = stack.len() - common;
+        self.path.truncate(common);
+        self.nodes.try_reserve(new).ok()?;
+        self.path.try_reserve(new).ok()?;
+        self.entries.try_reserve(1).ok()?;
+        for &code in &stack[common..] {
+            let older = self.path.last().copied().unwrap_or(NONE);
+            self.path.push(self.nodes.len() as u32);
+            self.nodes.push(Node { code, older });
+        }
+        let ticket = self.first + self.entries.len() as u64;
+        let node = self.path.last().copied().unwrap_or(NONE);
+        self.entries.push(Entry { node, thread, asked_for: false, expected });
+        self.waiting += 1;
+        self.newest = Some(Newest { thread, version, ticket });
+        Some(ticket)
+    }
+
+    fn forget(&mut self) {
+        self.first += self.entries.len() as u64;
+        self.waiting = 0;
+        self.newest = None;
+        if self.nodes.capacity() > ROOM {
+            (self.nodes, self.entries) = (Vec::new(), Vec::new());
+        }
+        self.nodes.clear();
+        self.entries.clear();
+        self.path.clear();
+    }
+
+    /// Whether `ticket` stands for the callstack that `thread` has in `version`.
+    pub(crate) fn is(&mut self, ticket: u64, thread: ThreadId, version: u64) -> bool {
+        let current = self.newest.is_some_and(|newest| {
+            newest.ticket == ticket && newest.thread == thread && newest.version == version
+        });
+        if current {
+            self.entry(ticket);
+        }
+        current
+    }
+
+    /// A callstack is not needed any more by one of those that may ask for it.
+    pub(crate) fn asked_for(&mut self, ticket: u64) {
+        self.entry(ticket);
+    }
+
+    /// The entry of a ticket, which has been asked for now.
+    fn entry(&mut self, ticket: u64) -> Option<&Entry> {
+        let index = usize::try_from(ticket.checked_sub(self.first)?).ok()?;
+        let entry = self.entries.get_mut(index)?;
+        if !std::mem::replace(&mut entry.asked_for, true) {
+            self.waiting -= 1;
+        }
+        Some(entry)
+    }
+
+    /// The callstack kept under `ticket`, outermost frame first, and whose it is, unless it has been
+    /// given up.
+    pub(crate) fn get(&mut self, ticket: u64) -> Option<(ThreadId, &[Code], Option<Expected>)> {
+        let &Entry { mut node, thread, expected, .. } = self.entry(ticket)?;
+        self.codes.clear();
+        while let Some(&Node { code, older }) = self.nodes.get(node as usize) {
+            self.codes.try_reserve(1).ok()?;
+            self.codes.push(code);
+            node = older;
+        }
+        self.codes.reverse();
+        Some((thread, &self.codes, expected))
+    }
+}

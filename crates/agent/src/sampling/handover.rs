@@ -1,0 +1,316 @@
+//! Gives way to a program that uses the runtime's sampler itself.
+//!
+//! There is one sampler a domain, and whoever starts it second gets an exception. So its functions
+//! are redirected once ours runs. Stopping it fails as if nothing ran, and our recording goes on.
+//! Starting it ends our recording, stops our profile and gives the functions back, and the program's
+//! call goes on as if we had never been.
+//!
+//! In OCaml 4 all this happens under the runtime's lock. In OCaml 5 several domains may get here at
+//! once, and one profile of ours is shared by all. It is stopped, by one write to its block, in the
+//! course of a minor collection: while no domain runs, and before each decides where its next sample
+//! is to be. Otherwise they would still take one, and the runtime count it for the program's profile.
+//! The profile is not discarded as well, for 5.3 crashes when that befalls a domain with samples
+//! pending; callbacks for blocks it knows may still come, and do nothing. Only then are the functions
+//! given back, by one write each (see [`trampoline_page`]).
+
+use std::arch::naked_asm;
+use std::ffi::{CStr, c_void};
+use std::mem;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
+
+use memtrail_ocaml::block::{self, UNIT, Value};
+use memtrail_ocaml::layout::FamilyState;
+use memtrail_ocaml::{Family, Memory as _, memprof, symbols};
+
+use crate::context::runtime::symbol;
+use crate::os::ffi_guard::guarded;
+use crate::os::lock::Lock;
+use crate::os::trampoline_page::{self, CodeHook};
+use crate::recording::recorder::{self, Target};
+use crate::sampling::callbacks::OUR_PROFILE;
+
+/// What `caml_memprof_stop` says when nothing runs: 4.11 to 4.14, and 5.3 and later.
+const NOT_STARTED: &CStr = c"Gc.Memprof.stop: not started.";
+const NO_PROFILE: &CStr = c"Gc.Memprof.stop: no profile running.";
+
+struct Guard {
+    target: &'static Target,
+    stop: u64,
+    /// `caml_failwith`.
+    raise: u64,
+    collection: Option<Collection>,
+    hooks: Vec<CodeHook>,
+}
+
+/// Whose the sampler is.
+#[derive(PartialEq)]
+enum Progress {
+    Ours,
+    /// Ours is being stopped, the functions are still redirected.
+    Stopping,
+    Theirs,
+}
+
+static GUARD: OnceLock<Guard> = OnceLock::new();
+static PROGRESS: Lock<Progress> = Lock::new(Progress::Ours);
+
+/// Watches for the program using the sampler. False if that is not possible.
+pub(crate) fn watch(target: &'static Target) -> bool {
+    let start = target.runtime.start_address;
+    let stop = symbol(symbols::memprof::STOP);
+    let asks = symbol(symbols::memprof::IS_SAMPLING);
+    let raise = symbol(symbols::control::FAILWITH);
+    let redirected = [
+        (start, instead_of_start as unsafe extern "C" fn() as *const c_void),
+        (stop, instead_of_stop as unsafe extern "C" fn() as *const c_void),
+        (asks, instead_of_is_sampling as extern "C" fn(Value) -> Value as *const c_void),
+    ];
+    let Ok(slots) = trampoline_page::page(start, &redirected.map(|(_, ours)| ours)) else {
+        return false;
+    };
+    let hooks: Option<Vec<_>> = redirected
+        .iter()
+        .zip(slots)
+        .filter(|((theirs, _), _)| !theirs.is_null())
+        .map(|((theirs, _), slot)| CodeHook::begin(*theirs, slot).ok())
+        .collect();
+    let Some(hooks) = hooks.filter(|_| !raise.is_null()) else { return false };
+    let (stop, raise) = (stop as u64, raise as u64);
+    let collection = Collection::find(target);
+    GUARD.set(Guard { target, stop, raise, collection, hooks }).is_ok()
+}
+
+/// Stands in for `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
+/// frame of ours is left for an exception to pass through.
+#[unsafe(naked)]
+unsafe extern "C" fn instead_of_start() {
+    #[cfg(target_arch = "x86_64")]
+    naked_asm!(
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "mov rdi, rsp",
+        "call {hand_over}",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "jmp rax",
+        hand_over = sym hand_over,
+    );
+    #[cfg(target_arch = "aarch64")]
+    naked_asm!(
+        "stp x2, x1, [sp, #-32]!",
+        "stp x0, x30, [sp, #16]",
+        "mov x0, sp",
+        "bl {hand_over}",
+        "mov x16, x0",
+        "ldp x0, x30, [sp, #16]",
+        "ldp x2, x1, [sp], #32",
+        "br x16",
+        hand_over = sym hand_over,
+    );
+}
+
+/// Stands in for `caml_memprof_stop`.
+#[unsafe(naked)]
+unsafe extern "C" fn instead_of_stop() {
+    #[cfg(target_arch = "x86_64")]
+    naked_asm!(
+        "sub rsp, 8",
+        "call {answer}",
+        "add rsp, 8",
+        "mov rdi, rax",
+        "jmp rdx",
+        answer = sym answer_to_stop,
+    );
+    #[cfg(target_arch = "aarch64")]
+    naked_asm!(
+        "str x30, [sp, #-16]!",
+        "bl {answer}",
+        "ldr x30, [sp], #16",
+        "br x1",
+        answer = sym answer_to_stop,
+    );
+}
+
+/// Stands in for `caml_memprof_is_sampling`: the program's own profile does not run, or this would
+/// not be called.
+extern "C" fn instead_of_is_sampling(_: Value) -> Value {
+    UNIT
+}
+
+/// Stands in for `caml_memprof_start` should it not be possible to give it back.
+extern "C" fn nothing(_: Value, _: Value, _: Value) -> Value {
+    UNIT
+}
+
+/// A function to jump to, with its argument.
+#[repr(C)]
+struct Jump {
+    argument: u64,
+    function: u64,
+}
+
+/// While ours runs, the program's does not: it gets the exception that it would get alone.
+extern "C" fn answer_to_stop() -> Jump {
+    let Some(guard) = GUARD.get() else {
+        return Jump { argument: UNIT, function: nothing as *const () as u64 };
+    };
+    if *PROGRESS.lock() == Progress::Theirs {
+        // Another domain has started its own just now.
+        return Jump { argument: UNIT, function: guard.stop };
+    }
+    let message = match guard.target.runtime.version.family() {
+        Family::Single => NOT_STARTED,
+        Family::Multicore => NO_PROFILE,
+    };
+    Jump { argument: message.as_ptr() as u64, function: guard.raise }
+}
+
+/// The program's arguments of `caml_memprof_start`, in memory.
+#[repr(C)]
+struct Arguments {
+    tracker: Value,
+    frames: Value,
+    rate: Value,
+}
+
+/// Gives way. The address of the runtime's own function.
+///
+/// # Safety
+/// Called in place of `caml_memprof_start`, with its arguments.
+unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
+    let nowhere = nothing as *const () as u64;
+    let Some(guard) = GUARD.get() else { return nowhere };
+    let target = guard.target;
+    let mut progress = PROGRESS.lock();
+    let first = *progress == Progress::Ours;
+    if first {
+        guarded((), recorder::hand_over);
+        match &guard.collection {
+            Some(collection) => collection.install_hook(),
+            // Second best; nothing to do in OCaml 4.
+            None => stop_ours(target),
+        }
+        *progress = Progress::Stopping;
+    }
+    drop(progress);
+    // No lock is held here: other domains that get to this place take part in the collection.
+    if let Some(collection) = &guard.collection {
+        // SAFETY: as the caller promises.
+        unsafe { collection.run(arguments) };
+    }
+    let mut progress = PROGRESS.lock();
+    if *progress != Progress::Theirs {
+        if let Some(collection) = &guard.collection {
+            collection.remove_hook();
+        }
+        if guard.hooks.iter().any(|hook| hook.end().is_err()) {
+            return nowhere;
+        }
+        *progress = Progress::Theirs;
+    }
+    drop(progress);
+    if first && target.runtime.version.family() == Family::Single {
+        // SAFETY: our profile runs, so this neither fails nor raises; we are where the program's
+        // own call would be, so all that the runtime does is allowed.
+        unsafe { (target.runtime.stop)(UNIT) };
+    }
+    target.runtime.start_address as u64
+}
+
+type OfRoot = unsafe extern "C" fn(*mut Value);
+type Hook = extern "C" fn();
+
+/// A collection of all minor heaps, in the course of which our profile is stopped. Only in OCaml 5.
+struct Collection {
+    hook: &'static AtomicPtr<c_void>,
+    previous: AtomicPtr<c_void>,
+    register: OfRoot,
+    remove: OfRoot,
+    collect: unsafe extern "C" fn(),
+}
+
+impl Collection {
+    fn find(target: &Target) -> Option<Self> {
+        if target.runtime.version.family() == Family::Single {
+            return None;
+        }
+        let find = |name: &str| Some(symbol(name)).filter(|address| !address.is_null());
+        let register = find(symbols::control::REGISTER_ROOT)?;
+        let remove = find(symbols::control::REMOVE_ROOT)?;
+        let collect = find(symbols::minor_gc::EMPTY_ALL)?;
+        let hook = find(symbols::minor_gc::BEGIN_HOOK)?;
+        // SAFETY: the runtime declares functions and variable with these types (see `symbols`).
+        unsafe {
+            Some(Self {
+                hook: AtomicPtr::from_ptr(hook.cast()),
+                previous: AtomicPtr::default(),
+                register: mem::transmute::<*mut c_void, OfRoot>(register),
+                remove: mem::transmute::<*mut c_void, OfRoot>(remove),
+                collect: mem::transmute::<*mut c_void, unsafe extern "C" fn()>(collect),
+            })
+        }
+    }
+
+    fn install_hook(&self) {
+        self.previous.store(self.hook.load(SeqCst), SeqCst);
+        self.hook.store(as_each_begins as Hook as *mut c_void, SeqCst);
+    }
+
+    fn remove_hook(&self) {
+        let ours = as_each_begins as Hook as *mut c_void;
+        let previous = self.previous.load(SeqCst);
+        // If it is another's by now, ours stays in its chain and does no harm.
+        let _ = self.hook.compare_exchange(ours, previous, SeqCst, SeqCst);
+    }
+
+    /// Collects; what the arguments point to may move.
+    ///
+    /// # Safety
+    /// Where the program may allocate, with values of its own.
+    unsafe fn run(&self, arguments: *mut Arguments) {
+        // SAFETY: both fields stay in place until they are removed again.
+        unsafe {
+            let roots = [&raw mut (*arguments).tracker, &raw mut (*arguments).rate];
+            for root in roots {
+                (self.register)(root);
+            }
+            (self.collect)();
+            for root in roots {
+                (self.remove)(root);
+            }
+        }
+    }
+}
+
+/// Runs in each domain as it begins a minor collection, while all others are stopped too.
+extern "C" fn as_each_begins() {
+    let Some(guard) = GUARD.get() else { return };
+    guarded((), || stop_ours(guard.target));
+    let previous = guard.collection.as_ref().map(|collection| collection.previous.load(SeqCst));
+    if let Some(previous) = previous.filter(|previous| !previous.is_null()) {
+        // SAFETY: what the runtime would have called.
+        unsafe { mem::transmute::<*mut c_void, Hook>(previous)() };
+    }
+}
+
+/// Stops our profile, if it is this domain's.
+fn stop_ours(target: &Target) {
+    let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
+    let memory = target.capturer.memory();
+    let profile = fields
+        .memprof
+        .and_then(|offset| memory.field(target.runtime.state(), offset))
+        .and_then(|domain| memory.field(domain, memprof::domain::PROFILE));
+    if let (Some(profile), Some(&ours)) = (profile, OUR_PROFILE.get())
+        && memprof::is_profile_of(&memory, profile, ours)
+    {
+        let status = (profile + memprof::profile::STATUS * 8) as *mut Value;
+        let stopped = block::integer(memprof::profile::STOPPED);
+        // SAFETY: the block lives as long as it is this domain's profile; an integer replaces an
+        // integer, which is all that `caml_modify` would do.
+        unsafe { status.write_volatile(stopped) };
+    }
+}

@@ -1,0 +1,158 @@
+//! Keeps OCaml 5.3 from reporting the death of blocks that another domain is about to promote.
+//!
+//! At the end of a minor collection each domain looks which of its sampled blocks survived. 5.3 does
+//! so (`caml_memprof_after_minor_gc`, `runtime/minor_gc.c`) when the domain itself is done, not when
+//! all are: a block that another domain promotes a moment later passes for dead, though it lives on
+//! (ocaml/ocaml#14057). 5.4 looks after the barrier at the collection's end, and so does this: the
+//! early call is taken out, and made up for where the domain has left the barrier, at the call of
+//! `caml_final_update_last_minor`. That follows on every path, for the same domain, while its minor
+//! heap is as it was, and before anything is allocated or any callback runs.
+//!
+//! Both are single `call` instructions, changed before the process has a second thread. If there is
+//! any doubt which they are, nothing is changed, and the recording says so. So far only amd64's calls
+//! are known here.
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, unused_imports, reason = "nothing is mended there")
+)]
+
+use std::ffi::{c_int, c_void};
+use std::mem;
+use std::slice;
+use std::sync::OnceLock;
+
+use memtrail_ocaml::{Version, symbols};
+
+use crate::context::runtime::{Runtime, symbol};
+use crate::os::patch::{size_of_function, write_code};
+use crate::os::trampoline_page;
+
+const NOTE: &str = "with several domains, sampled blocks that live on may be reported as collected in \
+     the minor heap (ocaml/ocaml#14057): the runtime's code is not as expected, and was left alone";
+
+type OfDomain = unsafe extern "C" fn(*mut c_void);
+
+struct Functions {
+    after_minor: OfDomain,
+    update_last: OfDomain,
+}
+
+static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
+static NOTED: OnceLock<&'static str> = OnceLock::new();
+
+/// What readers of the recording should know, if the runtime has the fault and keeps it.
+pub(crate) fn note() -> Option<&'static str> {
+    NOTED.get().copied()
+}
+
+/// Mends the runtime, if its version needs it. Only while the process has one thread.
+pub(crate) fn prevent(runtime: &Runtime) {
+    if runtime.version == Version::V5_3 && mend().is_none() {
+        let _ = NOTED.set(NOTE);
+    }
+}
+
+/// Stands in for `caml_final_update_last_minor`.
+unsafe extern "C" fn instead_of_update_last(domain: *mut c_void) {
+    if let Some(functions) = FUNCTIONS.get() {
+        // SAFETY: the runtime's own calls, in the order that 5.4 makes them.
+        unsafe {
+            (functions.after_minor)(domain);
+            (functions.update_last)(domain);
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn mend() -> Option<()> {
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+fn mend() -> Option<()> {
+    const CALL: usize = 5;
+    let find = |name: &str| Some(symbol(name)).filter(|address| !address.is_null());
+    let after_minor = find(symbols::minor_gc::AFTER_MINOR)?;
+    let update_last = find(symbols::minor_gc::UPDATE_LAST)?;
+    let promote = find(symbols::minor_gc::PROMOTE)?;
+
+    let code = code_around(promote as usize)?;
+    let early = only_call(code, after_minor as usize)?;
+    let late = only_call(code, update_last as usize)?;
+    let promotion =
+        promote as usize..promote as usize + size_of_function(symbols::minor_gc::PROMOTE);
+    if !promotion.contains(&early) {
+        return None;
+    }
+    let ours: OfDomain = instead_of_update_last;
+    let slot = *trampoline_page::page(after_minor, &[ours as *const c_void]).ok()?.first()?;
+    let distance = i32::try_from(slot as i64 - (late + CALL) as i64).ok()?;
+    // SAFETY: the runtime declares both `void f(caml_domain_state *)`.
+    let functions = unsafe {
+        Functions {
+            after_minor: mem::transmute::<*mut c_void, OfDomain>(after_minor),
+            update_last: mem::transmute::<*mut c_void, OfDomain>(update_last),
+        }
+    };
+    FUNCTIONS.set(functions).ok()?;
+    // In this order, as looking twice does no harm.
+    write_code((late + 1) as *mut u8, &distance.to_le_bytes()).ok()?;
+    // nopl 0(%rax,%rax,1)
+    write_code(early as *mut u8, &[0x0f, 0x1f, 0x44, 0x00, 0x00]).ok()
+}
+
+/// Address of the only direct call of `target`; `None` if there are more, or jumps.
+#[cfg(target_arch = "x86_64")]
+fn only_call(code: &[u8], target: usize) -> Option<usize> {
+    let base = code.as_ptr() as usize;
+    let mut calls = code.windows(5).enumerate().filter_map(|(at, bytes)| {
+        let &[opcode @ (0xe8 | 0xe9), a, b, c, d] = bytes else { return None };
+        let distance = i32::from_le_bytes([a, b, c, d]) as isize;
+        let next = base + at + bytes.len();
+        (next.wrapping_add_signed(distance) == target).then_some((opcode, base + at))
+    });
+    match (calls.next(), calls.next()) {
+        (Some((0xe8, at)), None) => Some(at),
+        _ => None,
+    }
+}
+
+type Search = (usize, Option<&'static [u8]>);
+
+/// More than the runtime's code takes.
+#[cfg(target_arch = "x86_64")]
+const VICINITY: usize = 1 << 19;
+
+/// The code around a function of the runtime: executable, and no farther away than all of the
+/// runtime is. A large program's own code need not be looked through.
+#[cfg(target_arch = "x86_64")]
+fn code_around(function: usize) -> Option<&'static [u8]> {
+    let mut search: Search = (function, None);
+    // SAFETY: `visit` gets what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    search.1
+}
+
+/// # Safety
+/// As `dl_iterate_phdr` calls it, with a `Search` as data.
+#[cfg(target_arch = "x86_64")]
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: glibc passes a valid description of a loaded object; its executable segment is
+    // readable and stays as long as the runtime.
+    unsafe {
+        let info = &*info;
+        let (function, found) = &mut *data.cast::<Search>();
+        let headers = slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        let code = headers
+            .iter()
+            .filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0)
+            .map(|header| ((info.dlpi_addr + header.p_vaddr) as usize, header.p_memsz as usize))
+            .find(|&(at, length)| (at..at + length).contains(function));
+        *found = code.map(|(at, length)| {
+            let from = at.max(function.saturating_sub(VICINITY));
+            let to = (at + length).min(function.saturating_add(VICINITY));
+            slice::from_raw_parts(from as *const u8, to - from)
+        });
+        c_int::from(found.is_some())
+    }
+}

@@ -1,0 +1,116 @@
+//! Decides on the rate: what samples cost is held against the CPU time that the program takes.
+//!
+//! The time of our captures and callbacks is measured. The system may let others run meanwhile, which
+//! is not our cost: what takes many times as long as usual is counted as that many times, no more. What
+//! the runtime does for a sample and what cold caches add is taken for half as much again as that
+//! ([`BESIDES`]).
+//! Both sums fade, so that the last tenth of a second counts most. The rate falls as soon as the share
+//! is too high, and rises when twice the samples would be well within it. Nothing here depends on
+//! samples to come.
+//!
+//! The first samples cost most, as their functions are looked up: they have an allowance, so that a
+//! short program keeps its samples. Decisions are made when something is sampled, so the rate never
+//! falls so low that the next one is long in coming.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::Halvings;
+use crate::os::clock;
+use crate::os::lock::Lock;
+
+/// Share of the program's CPU time that samples may take.
+const BUDGET: f64 = 0.006;
+/// Below this share the rate is doubled.
+const LOW: f64 = 0.4 * BUDGET;
+/// What a sample costs for each nanosecond of ours.
+const BESIDES: f64 = 2.5;
+/// Nanoseconds from one decision to the next, at least.
+const INTERVAL: u64 = 2_000_000;
+/// CPU time after which an observation counts 1/e.
+const MEMORY: f64 = 100e6;
+/// The base rate is halved so often at most: of a program that allocates 200 million words a second,
+/// a hundred samples a second remain at the default rate.
+const MOST: u8 = 7;
+/// The rate is halved or doubled so often at most in one decision. Estimates are the better the less
+/// it moves.
+const STEPS: u8 = 2;
+/// CPU time that counts as having passed without a sample when the program starts.
+const ALLOWANCE: f64 = MEMORY;
+/// What takes longer than so many times the usual is not what samples cost at any rate: others run
+/// meanwhile, or functions are looked up for the first time.
+const LONGEST: u64 = 8;
+/// What is usual at first, in nanoseconds.
+const USUAL: u64 = 1_000;
+
+/// Our time since the last decision.
+static SPENT: AtomicU64 = AtomicU64::new(0);
+/// Nanoseconds that a call takes, 64 times over. Threads may overwrite each other's, to no harm.
+static MEAN: AtomicU64 = AtomicU64::new(64 * USUAL);
+/// When to decide next.
+static DUE: AtomicU64 = AtomicU64::new(0);
+static BALANCE: Lock<Balance> = Lock::new(Balance { cpu: 0, spent: 0.0, total: ALLOWANCE });
+
+struct Balance {
+    /// The process's CPU time at the last decision.
+    cpu: u64,
+    /// What samples have cost, at the rate that is wanted now, fading.
+    spent: f64,
+    /// What the program has taken, fading.
+    total: f64,
+}
+
+/// Starts to measure.
+pub(super) fn begin() {
+    BALANCE.lock().cpu = clock::of_process();
+    DUE.store(clock::monotonic() + INTERVAL, Relaxed);
+}
+
+/// Our code ran from one time to another. What the rate is to be, if that is due to be decided.
+#[inline]
+pub(super) fn spent(from: u64, to: u64, wanted: Halvings) -> Option<Halvings> {
+    let mean = MEAN.load(Relaxed);
+    let time = to.saturating_sub(from).min(LONGEST * (mean / 64));
+    MEAN.store((mean - mean / 64 + time).max(64 * USUAL / 8), Relaxed);
+    SPENT.fetch_add(time, Relaxed);
+    if to < DUE.load(Relaxed) { None } else { decide(to, wanted) }
+}
+
+#[cold]
+fn decide(now: u64, wanted: Halvings) -> Option<Halvings> {
+    // Another thread may be at it.
+    let mut balance = BALANCE.try_lock()?;
+    DUE.store(now + INTERVAL, Relaxed);
+    let cpu = clock::of_process();
+    let Some(passed) = cpu.checked_sub(balance.cpu) else {
+        // A forked child, whose time begins anew.
+        balance.cpu = cpu;
+        return None;
+    };
+    balance.cpu = cpu;
+    Some(balance.weigh(SPENT.swap(0, Relaxed), passed, wanted))
+}
+
+impl Balance {
+    fn weigh(&mut self, spent: u64, passed: u64, wanted: Halvings) -> Halvings {
+        let keep = (-(passed as f64) / MEMORY).exp();
+        self.spent = self.spent * keep + spent as f64 * BESIDES;
+        self.total = self.total * keep + passed as f64;
+        let share = self.spent / self.total.max(1.0);
+        let (mut halvings, mut predicted) = (wanted.0, share);
+        let highest = MOST.min(halvings + STEPS);
+        while predicted > BUDGET && halvings < highest {
+            halvings += 1;
+            predicted /= 2.0;
+        }
+        let lowest = halvings.saturating_sub(STEPS);
+        while predicted < LOW && halvings > lowest {
+            halvings -= 1;
+            predicted *= 2.0;
+        }
+        if share > 0.0 {
+            // What was spent lately would have been spent at the new rate.
+            self.spent *= predicted / share;
+        }
+        Halvings(halvings)
+    }
+}

@@ -1,0 +1,258 @@
+//! The rate at which the runtime samples: the base rate, halved as often as CPU time requires.
+//!
+//! The runtime draws the distance to the next sample in advance. So a new rate takes effect in three
+//! places at once: what later distances are drawn with, distances that were drawn already, which are
+//! thrown away, and the distance under way, which is drawn anew. The last is right because a geometric
+//! distribution has no memory: what was passed over does not change what is to come. In the minor heap
+//! the runtime draws anew after each callback, in blocks from C we do.
+//!
+//! A block that was sampled at base/2^k counts as 2^k times as many samples. Its k is noted when the
+//! callstack is captured, which the runtime does as it samples: the callback may come much later.
+//! Estimates stay unbiased because the rate depends on the past only.
+//!
+//! Where OCaml 4's variables are not found, its rate stays, and samples are declined ([`thinning`]).
+
+mod control;
+mod statics;
+mod thinning;
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+
+use memtrail_ocaml::Family;
+use memtrail_ocaml::block::Value;
+use memtrail_recording::rates::MAX_HALVINGS;
+use memtrail_recording::session::Pace;
+
+use crate::os::clock;
+use crate::recording::recorder::{Target, note};
+use crate::sampling::seeding::SplitMix;
+use crate::sampling::static_profile::Profiles;
+pub(crate) use statics::Statics;
+
+/// How often the base rate is halved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Halvings(pub(crate) u8);
+
+impl Halvings {
+    /// How many samples one stands for.
+    pub(crate) fn weight(self) -> u64 {
+        1 << self.0.min(MAX_HALVINGS)
+    }
+
+    /// The rate that it makes of the base rate.
+    pub(crate) fn of(self, base: f64) -> f64 {
+        base / self.weight() as f64
+    }
+}
+
+/// How a sample came to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Drawn {
+    /// The rate that it was drawn with.
+    pub(crate) halvings: Halvings,
+    /// Whether no distance that was drawn before is used after its callback.
+    pub(crate) last: bool,
+}
+
+/// Where the runtime keeps what the rate is made of.
+enum Sampler {
+    /// OCaml 4: variables of its own.
+    Single(Statics),
+    /// OCaml 4, where these were not found: samples are declined.
+    Thinned,
+    /// OCaml 5: a profile for each rate, of ours.
+    Multicore(Profiles),
+}
+
+struct Changing {
+    base: f64,
+    varying: bool,
+    sampler: Sampler,
+    /// Random numbers: of distances under way.
+    numbers: AtomicU64,
+}
+
+static CHANGING: OnceLock<Changing> = OnceLock::new();
+/// Whether the rate changes, so that time is measured.
+static METERED: AtomicBool = AtomicBool::new(false);
+/// Whether samples are declined.
+static THINNED: AtomicBool = AtomicBool::new(false);
+/// What the rate is to be; domains take it over when they can.
+static WANTED: AtomicU8 = AtomicU8::new(0);
+/// What it is, in OCaml 4.
+static CURRENT: AtomicU8 = AtomicU8::new(0);
+
+/// Keeps the numbers apart from those that the runtime gets.
+const STREAM: u64 = 0x7261_7465_2061_6e65;
+const NOTE: &str = "the sampling rate could not be adapted to the program, and stayed as it was: the \
+     runtime's sampler is not as expected";
+
+/// Lets the rate change from now on, if it may. Called once sampling has begun.
+pub(crate) fn begin(target: &Target, statics: Option<Statics>, profiles: Option<Profiles>) {
+    let pace = target.options.pace;
+    if pace == Pace::Constant {
+        return;
+    }
+    let sampler = match (statics, profiles) {
+        _ if !target.incremental.load(Relaxed) => None,
+        (Some(statics), _) => Some(Sampler::Single(statics)),
+        (None, Some(profiles)) => Some(Sampler::Multicore(profiles)),
+        (None, None) if target.runtime.version.family() == Family::Single => Some(Sampler::Thinned),
+        (None, None) => None,
+    };
+    let Some(sampler) = sampler else {
+        note(NOTE.into());
+        return;
+    };
+    let thinned = matches!(sampler, Sampler::Thinned);
+    let changing = Changing {
+        base: target.options.rate,
+        varying: pace == Pace::Varying,
+        sampler,
+        numbers: AtomicU64::new(target.seed ^ STREAM),
+    };
+    if CHANGING.set(changing).is_ok() {
+        control::begin();
+        METERED.store(true, Relaxed);
+        THINNED.store(thinned, Relaxed);
+    }
+}
+
+/// How the block that is being sampled came to be. `index` tells which of several allocated at once.
+#[inline]
+pub(crate) fn drawn(target: &Target, index: isize) -> Drawn {
+    if !METERED.load(Relaxed) {
+        return Drawn::default();
+    }
+    // OCaml 4 goes on with the distances it drew, down to the block at index 0; OCaml 5 runs the
+    // callbacks after all of them.
+    Drawn { halvings: current(target, target.runtime.state()), last: index <= 0 }
+}
+
+/// The rate at which the domain with this state samples.
+pub(crate) fn current(target: &Target, state: u64) -> Halvings {
+    match CHANGING.get().map(|changing| &changing.sampler) {
+        Some(Sampler::Multicore(profiles)) => profiles.current(target, state),
+        Some(Sampler::Single(_)) => Halvings(CURRENT.load(Relaxed)),
+        Some(Sampler::Thinned) => Halvings(WANTED.load(Relaxed)),
+        None => Halvings::default(),
+    }
+}
+
+/// Takes the wanted rate over for the domain with this state. Only in a callback after which the
+/// runtime draws the distance in the minor heap anew.
+#[inline]
+pub(crate) fn adjust(target: &Target, state: u64) {
+    if METERED.load(Relaxed) && !THINNED.load(Relaxed) {
+        take_over(target, state);
+    }
+}
+
+fn take_over(target: &Target, state: u64) {
+    let Some(changing) = CHANGING.get() else { return };
+    if changing.varying {
+        changing.vary();
+    }
+    let wanted = Halvings(WANTED.load(Relaxed));
+    if current(target, state) == wanted {
+        return;
+    }
+    let rate = wanted.of(changing.base);
+    let ahead = changing.distance(rate) - 1;
+    match &changing.sampler {
+        Sampler::Multicore(profiles) => profiles.choose(target, state, wanted, ahead),
+        Sampler::Single(statics) => {
+            CURRENT.store(wanted.0, Relaxed);
+            statics.set(rate, ahead);
+        }
+        Sampler::Thinned => {}
+    }
+}
+
+/// Whether samples are declined in OCaml 4's callbacks: then captures cost the same at every rate.
+#[inline]
+pub(crate) fn is_thinned() -> bool {
+    THINNED.load(Relaxed)
+}
+
+/// A block is being sampled: whether its callstack is to be captured in its callback, if at all.
+#[inline]
+pub(crate) fn defers(index: isize) -> bool {
+    is_thinned() && thinning::defer(index)
+}
+
+/// In the callback of a block, once: which it is of several allocated at once, if its callstack is to
+/// be captured now.
+#[inline]
+pub(crate) fn take_deferred() -> Option<isize> {
+    if is_thinned() { thinning::take_deferred() } else { None }
+}
+
+/// What is kept of a block's samples.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept {
+    pub(crate) samples: u64,
+    /// The rate that they amount to, unless it is the one that they were drawn with.
+    pub(crate) halvings: Option<Halvings>,
+}
+
+/// Declines samples, if that is how the rate is lowered.
+#[inline]
+pub(crate) fn keep(samples: u64) -> Kept {
+    if is_thinned() { thin(samples) } else { Kept { samples, halvings: None } }
+}
+
+fn thin(samples: u64) -> Kept {
+    let Some(changing) = CHANGING.get() else { return Kept { samples, halvings: None } };
+    let halvings = Halvings(WANTED.load(Relaxed));
+    let samples = thinning::keep(samples, halvings, || changing.number());
+    if changing.varying && samples > 0 {
+        // For the next block.
+        changing.vary();
+    }
+    Kept { samples, halvings: Some(halvings) }
+}
+
+impl Changing {
+    fn number(&self) -> u64 {
+        SplitMix(self.numbers.fetch_add(SplitMix::STEP, Relaxed)).next()
+    }
+
+    /// Words up to and with the next that is sampled.
+    fn distance(&self, rate: f64) -> u64 {
+        crate::sampling::seeding::distance(self.number(), rate)
+    }
+
+    /// Another rate every few samples.
+    fn vary(&self) {
+        let number = self.number();
+        if number.is_multiple_of(8) {
+            WANTED.store((number >> 32) as u8 % 5, Relaxed);
+        }
+    }
+}
+
+/// Runs `work`, and counts the time it takes to what samples cost.
+#[inline]
+pub(crate) fn metered<T>(work: impl FnOnce() -> T) -> T {
+    if !METERED.load(Relaxed) {
+        return work();
+    }
+    let before = clock::monotonic();
+    let result = work();
+    let after = clock::monotonic();
+    if let Some(wanted) = control::spent(before, after, Halvings(WANTED.load(Relaxed)))
+        && CHANGING.get().is_some_and(|changing| !changing.varying)
+    {
+        WANTED.store(wanted.0, Relaxed);
+    }
+    result
+}
+
+/// What [`Statics::find`] starts and stops the runtime's sampler with, beside the rate.
+#[derive(Clone, Copy)]
+pub(crate) struct Arguments {
+    pub(crate) frames: Value,
+    pub(crate) tracker: Value,
+}
