@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memtrail_recording::threads::Threads;
-
-use crate::compilers::named;
-use crate::contents::{Block, Contents, read};
-use crate::programs::build;
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::{Block, Contents, read};
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
 
 /// The threads that allocated the blocks for which `is` holds, and how many blocks each has.
 fn authors(

@@ -4,12 +4,11 @@
 use std::process::Command;
 
 use memtrail_recording::{Checked, Recording};
-
-use crate::compilers::named;
-use crate::contents::{Block, Contents, read};
-use crate::programs::build;
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::{Block, Contents, read};
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
 
 /// Runs a program with every stack walked twice; at least `least` stacks must be compared.
 fn checked(case: &Case, least: u64) {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::contents::{read, recordings_in};
+use memtrail_test_support::contents::{read, recordings_in};
 
 #[test]
 fn demo_finds_its_three_leaks() {

@@ -1,9 +1,9 @@
 //! File descriptors and limits: numbers, what is open, what a full or forbidden disk does.
 
-use crate::compilers::named;
-use crate::programs::build;
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
 
 on_each!(closed_behind_us, |compiler| {
     let program = build(&named(compiler), "descriptors");

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::contents::read;
-use crate::running::Case;
+use memtrail_test_support::contents::read;
+use memtrail_test_support::running::Case;
 
 /// Something for coqc to prove: it loads the standard library and runs tactics that allocate.
 const THEORY: &str = "\

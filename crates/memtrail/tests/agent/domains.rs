@@ -1,9 +1,9 @@
 //! What OCaml 5.3's sampler gets wrong when there are several domains, and we put right.
 
-use crate::compilers::named;
-use crate::contents::{Contents, read};
-use crate::programs::{Program, build, build_checked, build_shared};
-use crate::running::Case;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::{Contents, read};
+use memtrail_test_support::programs::{Program, build, build_checked, build_shared};
+use memtrail_test_support::running::Case;
 
 fn recorded(program: &Program) -> Contents {
     let contents = read(&Case::new(program, &[]).options(&["--rate", "1e-2"]).same().recording);

@@ -6,12 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use memtrail_recording::{FileState, SnapshotOutcome};
-
-use crate::compilers::named;
-use crate::contents::read;
-use crate::programs::{build, build_with};
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::read;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{build, build_with};
+use memtrail_test_support::running::Case;
 
 fn ends(compiler: &str, arguments: &[&str]) {
     Case::new(&build(&named(compiler), "ends"), arguments).same();

@@ -7,12 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_recording::{FileState, Outcome, Recording};
-
-use crate::compilers::named;
-use crate::contents::{Contents, read, recordings_in};
-use crate::programs::{Program, build};
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::{Contents, read, recordings_in};
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{Program, build};
+use memtrail_test_support::running::Case;
 
 const EVERY_WORD: [&str; 2] = ["--rate", "1"];
 

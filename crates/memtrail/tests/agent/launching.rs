@@ -8,8 +8,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::compilers::named;
-use crate::programs::build;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::programs::build;
 
 /// What the tests run: it prints "done" and a line with its number before.
 fn program() -> PathBuf {

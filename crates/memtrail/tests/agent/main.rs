@@ -1,11 +1,6 @@
 //! Real OCaml programs, with and without `memtrail run`, on each OCaml the tests know.
 #![forbid(unsafe_code)]
 
-mod compilers;
-mod contents;
-mod programs;
-mod running;
-
 mod authors;
 mod callstacks;
 mod demo;
@@ -23,7 +18,6 @@ mod rates;
 mod recorded;
 mod refusals;
 mod server;
-mod site;
 mod small_minor_heap;
 mod survival;
 mod totals;

@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-use crate::compilers::named;
-use crate::contents::read;
-use crate::programs::{build, build_around};
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::read;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{build, build_around};
+use memtrail_test_support::running::Case;
 
 const OPTIONS: [&[&str]; 3] =
     [&["--rate", "1e-3"], &["--rate", "1"], &["--rate", "1e-3", "--snapshot", "off"]];

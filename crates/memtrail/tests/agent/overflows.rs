@@ -1,9 +1,9 @@
 //! A program that uses up its stack finds as much of it as it would alone.
 
-use crate::compilers::named;
-use crate::programs::build_with;
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build_with;
+use memtrail_test_support::running::Case;
 
 /// Overflows so often; not once, to die of the first.
 fn same(compiler: &str, how: &str, times: u32, options: &[&str]) {

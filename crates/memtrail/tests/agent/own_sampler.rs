@@ -1,12 +1,11 @@
 //! Programs that use the runtime's sampler themselves.
 
 use memtrail_recording::Outcome;
-
-use crate::compilers::named;
-use crate::contents::{Contents, read};
-use crate::programs::{Program, build, build_checked};
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::{Contents, read};
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{Program, build, build_checked};
+use memtrail_test_support::running::Case;
 
 fn same_as_alone(program: &Program) -> Contents {
     read(&Case::new(program, &[]).options(&["--rate", "1e-2"]).same().recording)

@@ -5,12 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_recording::Outcome;
-
-use crate::compilers::named;
-use crate::contents::read;
-use crate::programs::{build, build_around, build_with};
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::read;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{build, build_around, build_with};
+use memtrail_test_support::running::Case;
 
 fn same(compiler: &str, program: &str, arguments: &[&str]) {
     let program = build(&named(compiler), program);

@@ -6,12 +6,11 @@ use std::path::Path;
 
 use memtrail_profile::estimate::{Estimate, Estimator, Sum};
 use memtrail_recording::rates::{RATES_FILE, Rates};
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::read;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::{Case, Recorded};
 use memtrail_trace::{SampleRate, Words};
-
-use crate::compilers::named;
-use crate::contents::read;
-use crate::programs::build;
-use crate::running::{Case, Recorded};
 
 const RATE: f64 = 1e-3;
 

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use memtrail_recording::FileState;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::{Block, read};
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{Program, build, build_embedded, build_plugin, strip};
+use memtrail_test_support::running::Case;
 use memtrail_trace::Source;
-
-use crate::compilers::named;
-use crate::contents::read;
-use crate::programs::{Program, build, build_embedded, build_plugin, strip};
-use crate::running::Case;
-use crate::transparency::on_each;
 
 fn names(program: &Program) {
     let contents = read(&Case::new(program, &[]).options(&["--rate", "1e-2"]).same().recording);
@@ -49,7 +48,7 @@ on_each!(lifetimes, |compiler| {
     // 400 bytes are 51 words with their padding, 52 with the header; a list cell is 3.
     contents.expect_words("Lifetimes.forever", 20_000.0 * 55.0);
     contents.expect_words("Lifetimes.brief", 20_000.0 * 52.0);
-    let share = |function: &str, wanted: fn(&crate::contents::Block) -> bool| {
+    let share = |function: &str, wanted: fn(&Block) -> bool| {
         let all = contents.inside(function).count();
         let some = contents.inside(function).filter(|b| wanted(b)).count();
         assert!(all > 100, "{function}: only {all} blocks");

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::compilers::named;
-use crate::contents::recordings_in;
-use crate::programs::{build, build_bytecode, build_static};
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::recordings_in;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{build, build_bytecode, build_static};
+use memtrail_test_support::running::Case;
 
 fn memtrail(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));

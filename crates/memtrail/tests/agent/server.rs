@@ -5,22 +5,16 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::contents::read;
-use crate::running::Case;
-use crate::site::{free_port, get, site};
+use memtrail_test_support::contents::read;
+use memtrail_test_support::site::{SERVER, Site, free_port};
 
 /// Every page, once the server answers, then what a supervisor does: SIGTERM.
-fn visit(port: u16, mut server: Child) -> (Vec<String>, Option<i32>) {
-    let started = Instant::now();
-    while get(port, "/0.html").is_none_or(|answer| answer.is_empty()) {
-        assert!(started.elapsed() < Duration::from_secs(60), "the server does not answer");
-        assert_eq!(server.try_wait().expect("wait"), None, "the server ended");
-        thread::sleep(Duration::from_millis(50));
-    }
+fn visit(site: &Site, mut server: Child) -> (Vec<String>, Option<i32>) {
+    site.wait();
     let mut answers = Vec::new();
     for round in 0..10 {
         for page in 0..21 {
-            answers.push(get(port, &format!("/{page}.html?{round}")).expect("an answer"));
+            answers.push(site.get(&format!("/{page}.html?{round}")).expect("an answer"));
         }
     }
     let status = Command::new("kill").arg(server.id().to_string()).status().expect("kill");
@@ -38,17 +32,13 @@ fn visit(port: u16, mut server: Child) -> (Vec<String>, Option<i32>) {
 #[test]
 fn ocsigenserver() {
     let port = free_port();
-    let plain_folder = tempfile::tempdir().expect("a folder");
-    let file = site(plain_folder.path(), port);
-    let server = Command::new("ocsigenserver.opt").arg("-s").arg("-c").arg(&file).spawn();
-    let plain = visit(port, server.expect("ocsigenserver starts"));
+    let site = Site::new(port);
+    let server = Command::new(SERVER).args(site.arguments()).spawn();
+    let plain = visit(&site, server.expect("ocsigenserver starts"));
 
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = site(folder.path(), port);
-    let arguments = ["-s", "-c", file.to_str().expect("UTF-8")];
-    let case = Case::command("ocsigenserver.opt", &arguments);
-    let (server, recording) = case.start_recorded();
-    let recorded = visit(port, server);
+    let site = Site::new(port);
+    let (server, recording) = site.case().start_recorded();
+    let recorded = visit(&site, server);
 
     assert!(plain.0[1].starts_with("HTTP/1.1 200"), "{}", plain.0[1]);
     assert!(plain.0[20].starts_with("HTTP/1.1 404"), "{}", plain.0[20]);

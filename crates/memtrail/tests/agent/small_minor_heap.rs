@@ -4,10 +4,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::programs::build;
 use serde_json::Value;
-
-use crate::compilers::named;
-use crate::programs::build;
 
 fn memtrail(words: &[&str], runtime_parameters: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));

@@ -9,12 +9,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_recording::{FileState, Outcome, Recording};
-
-use crate::compilers::named;
-use crate::contents::{read, recordings_in};
-use crate::programs::build;
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::{read, recordings_in};
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
 
 /// 100,000 times a pair, a list cell, and 100 bytes (13 words and a header).
 const KEPT_WORDS: f64 = 100_000.0 * 20.0;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::compilers::named;
-use crate::contents::read;
-use crate::programs::build;
-use crate::running::Case;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::read;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
 
 /// Deviations from the truth of one function over all runs, in standard errors.
 #[derive(Default)]

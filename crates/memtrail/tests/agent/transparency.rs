@@ -1,30 +1,9 @@
 //! Programs print, and end, as they do without us.
 
-use crate::compilers::named;
-use crate::programs::{build, build_embedded, build_plugin, strip};
-use crate::running::Case;
-
-/// One test for each compiler, named after it.
-macro_rules! on_each {
-    ($program:ident, $check:expr) => {
-        mod $program {
-            use super::*;
-            #[test]
-            fn system() {
-                $check("system");
-            }
-            #[test]
-            fn ocaml_4_14() {
-                $check("ocaml-4.14.1000");
-            }
-            #[test]
-            fn ocaml_5_3() {
-                $check("ocaml-5.3.0");
-            }
-        }
-    };
-}
-pub(crate) use on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{build, build_embedded, build_plugin, strip};
+use memtrail_test_support::running::Case;
 
 fn same(compiler: &str, program: &str, arguments: &[&str]) {
     Case::new(&build(&named(compiler), program), arguments).same();

@@ -10,11 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_engine::ResponseBody;
-
-use crate::compilers::named;
-use crate::programs::build;
-use crate::running::Case;
-use crate::transparency::on_each;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
 
 /// No test waits longer for anything.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use memtrail_test_support::running::Case;
 use serde_json::Value;
 
-use crate::running::Case;
 use crate::{answer, compilers, last_snapshot, programs};
 
 /// What `malloc` reserves for so many bytes where it maps them by themselves.

@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
+
 use crate::answer;
-use crate::compilers::named;
-use crate::programs::build;
-use crate::running::Case;
 
 /// Enough blocks for columns to go to files, and so little memory that pages are given back whenever
 /// it is looked at.

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use memtrail_test_support::running::Case;
+
 use crate::answer;
-use crate::running::Case;
 
 #[test]
 fn what_coqc_keeps_while_it_works() {

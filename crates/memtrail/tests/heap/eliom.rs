@@ -1,18 +1,12 @@
 //! `examples/eliom-feed`: a page of Eliom that keeps a channel for each visit, and the same mended.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use memtrail_test_support::site::free_port;
 use serde_json::Value;
 
 use crate::answer;
-
-/// A port that was free a moment ago.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("bind");
-    listener.local_addr().expect("address").port()
-}
 
 /// Part of all that is kept alive that several kinds of roots keep together.
 fn jointly_retained(roots: &Value) -> f64 {

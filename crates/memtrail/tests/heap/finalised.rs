@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::running::Case;
+use memtrail_test_support::running::Case;
+
 use crate::{answer, compilers, last_snapshot, programs};
 
 /// The fields of the program's module, and cells of the list that each one's finaliser captures.

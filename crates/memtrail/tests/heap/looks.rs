@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::{Held, heap, printed};
+use crate::{Held, compilers, heap, printed, programs};
 
 /// Every command, with arguments that the snapshot of `heap_held` has an answer to.
 const QUESTIONS: &[&[&str]] = &[
@@ -97,7 +97,7 @@ fn the_second_question_reads_the_index_and_says_the_same() {
 #[test]
 fn where_to_go_on_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let program = crate::programs::build(&crate::compilers::named("system"), "heap_held");
+    let program = programs::build(&compilers::named("system"), "heap_held");
     let memtrail = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
         command.current_dir(folder.path()).args(words).output().unwrap()

@@ -1,19 +1,6 @@
 //! `memtrail heap …` as users run it, on snapshots that real programs leave in the run.
 #![forbid(unsafe_code)]
 
-#[path = "../agent/compilers.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod compilers;
-#[path = "../agent/contents.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod contents;
-#[path = "../agent/programs.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod programs;
-#[path = "../agent/running.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod running;
-
 mod bad_input;
 mod bigarrays;
 mod bounded;
@@ -30,9 +17,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use memtrail_test_support::running::{Case, Recorded};
+use memtrail_test_support::{compilers, programs};
 use serde_json::Value;
-
-use crate::running::{Case, Recorded};
 
 /// `memtrail heap ARGS`.
 fn heap<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {

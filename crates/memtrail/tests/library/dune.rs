@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::contents;
-use crate::running::Case;
+use memtrail_test_support::contents;
+use memtrail_test_support::running::Case;
 
 #[test]
 fn a_dune_project_uses_it() {

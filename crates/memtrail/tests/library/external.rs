@@ -1,9 +1,10 @@
 //! `Memtrail.External`.
 
+use memtrail_test_support::contents::{Block, Contents};
+use memtrail_test_support::on_each;
 use memtrail_trace::Source;
 
-use crate::contents::{Block, Contents};
-use crate::{on_each, same};
+use crate::same;
 
 /// What `report` reported. The tokens that it got are on the heap.
 fn reports(contents: &Contents) -> Vec<&Block> {

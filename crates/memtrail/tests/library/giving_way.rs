@@ -1,9 +1,10 @@
 //! Forked children, and programs that sample by themselves.
 
 use memtrail_recording::Outcome;
+use memtrail_test_support::contents::{Contents, read};
+use memtrail_test_support::on_each;
 
-use crate::contents::{Contents, read};
-use crate::{case, on_each, same};
+use crate::{case, same};
 
 fn names(contents: &Contents) -> Vec<&str> {
     let all = contents.description.snapshots.as_deref().unwrap_or_default();

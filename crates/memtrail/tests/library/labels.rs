@@ -2,8 +2,10 @@
 
 use std::process::Command;
 
-use crate::contents::{Block, Contents};
-use crate::{on_each, same};
+use memtrail_test_support::contents::{Block, Contents};
+use memtrail_test_support::on_each;
+
+use crate::same;
 
 /// Labels on a block's stack, the innermost first.
 fn labels(block: &Block) -> Vec<&str> {

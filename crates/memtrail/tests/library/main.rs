@@ -2,24 +2,6 @@
 //! run` it does what its interface says.
 #![forbid(unsafe_code)]
 
-#[path = "../agent/compilers.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod compilers;
-#[path = "../agent/contents.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod contents;
-#[path = "../agent/each.rs"]
-mod each;
-#[path = "../snapshot/heap.rs"]
-#[allow(dead_code, reason = "shared with the snapshots' tests")]
-mod heap;
-#[path = "../agent/programs.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod programs;
-#[path = "../agent/running.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod running;
-
 mod dune;
 mod external;
 mod giving_way;
@@ -30,12 +12,10 @@ mod roots;
 mod sampling;
 mod snapshots;
 
-pub(crate) use each::on_each;
-
-use compilers::named;
-use contents::Contents;
-use programs::Program;
-use running::{Case, Recorded};
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::{self, Contents};
+use memtrail_test_support::programs::{self, Program};
+use memtrail_test_support::running::{Case, Recorded};
 
 /// A program of `tests/programs` with the library in it, which is built by hand.
 fn build(compiler: &str, program: &str) -> Program {

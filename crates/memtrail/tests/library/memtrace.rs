@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::contents;
-use crate::running::Case;
-use crate::{build, case, on_each};
+use memtrail_test_support::contents;
+use memtrail_test_support::on_each;
+use memtrail_test_support::running::Case;
+
+use crate::{build, case};
 
 /// A folder in which `memtrail` is found, as on a user's PATH.
 fn path() -> String {

@@ -1,6 +1,8 @@
 //! What keeps memory alive, printed by the program itself.
 
-use crate::{case, on_each};
+use memtrail_test_support::on_each;
+
+use crate::case;
 
 on_each!(fields_of_modules_and_frames_say_what_they_reach, |compiler| {
     let case = case(compiler, "library_roots");

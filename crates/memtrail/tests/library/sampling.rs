@@ -1,6 +1,8 @@
 //! `Memtrail.start` and `stop`.
 
-use crate::{on_each, same};
+use memtrail_test_support::on_each;
+
+use crate::same;
 
 on_each!(what_is_allocated_in_a_pause_is_not_recorded, |compiler| {
     let (_, contents) = same(compiler, "library_sampling", &["--rate", "1e-2"]);

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::Command;
 
 use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
+use memtrail_test_support::contents::Contents;
+use memtrail_test_support::on_each;
+use memtrail_test_support::snapshot::Heap;
 
-use crate::contents::Contents;
-use crate::heap::Heap;
-use crate::{case, on_each, same};
+use crate::{case, same};
 
 /// The names of the snapshots in their order; each must be there, for the program's wish.
 fn labels(contents: &Contents) -> Vec<String> {
@@ -106,7 +107,7 @@ on_each!(the_snapshot_at_exit_is_not_left_out_for_those_before_it, |compiler| {
 on_each!(a_snapshot_outlives_the_program_that_took_it, |compiler| {
     let recorded = case(compiler, "library_killed").recorded();
     assert_eq!(recorded.seen.status.signal(), Some(9), "{:?}", recorded.seen);
-    assert_eq!(labels(&crate::contents::read(&recorded.recording)), ["last words"]);
+    assert_eq!(labels(&memtrail_test_support::contents::read(&recorded.recording)), ["last words"]);
     let heap = Heap::read(&recorded.recording.join("0001.heap"));
     assert!(heap.below("global/Library_killed").0 >= 100_001);
 });

@@ -8,10 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_recording::{Recording, Snapshot};
+use memtrail_test_support::programs::Program;
+use memtrail_test_support::snapshot::Heap;
 use tempfile::TempDir;
-
-use crate::heap::Heap;
-use crate::programs::Program;
 
 /// How long anything is waited for, before its absence is a failure.
 const PATIENCE: Duration = Duration::from_secs(120);

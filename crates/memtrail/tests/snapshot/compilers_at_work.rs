@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::fs;
 
 use memtrail_recording::SnapshotOutcome;
+use memtrail_test_support::running::{Case, Recorded};
+use memtrail_test_support::snapshot::Heap;
 
 use crate::asking::snapshots_of;
-use crate::heap::Heap;
-use crate::running::{Case, Recorded};
 
 const WHILE_WORKING: [&str; 5] =
     ["--snapshot", "every-major,exit", "--at-most", "3", "--rate=1e-4"];

@@ -5,10 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+
 use crate::asking::Running;
-use crate::compilers::named;
-use crate::on_each;
-use crate::programs::build;
 
 /// A folder and all that is in it, each with its mode.
 fn modes(path: &Path) -> Vec<(PathBuf, u32)> {

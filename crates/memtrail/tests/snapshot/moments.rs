@@ -1,13 +1,13 @@
 //! When snapshots are taken.
 
 use memtrail_recording::{SnapshotOutcome, SnapshotReason};
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
+use memtrail_test_support::snapshot::Heap;
 
 use crate::asking::{Running, ask, snapshots_of};
-use crate::compilers::named;
-use crate::heap::Heap;
-use crate::on_each;
-use crate::programs::build;
-use crate::running::Case;
 
 on_each!(asked_for_while_it_waits, |compiler| {
     // Nothing has to be said beforehand.

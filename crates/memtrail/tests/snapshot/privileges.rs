@@ -4,17 +4,16 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
 
 use memtrail_recording::{SnapshotOutcome, SnapshotReason};
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{Program, build};
+use memtrail_test_support::running::Case;
+use memtrail_test_support::site::{Site, free_port};
+use memtrail_test_support::snapshot::Heap;
 
 use crate::asking::{Ended, Running, ask, snapshots_of};
-use crate::compilers::named;
-use crate::heap::Heap;
-use crate::on_each;
-use crate::programs::{Program, build};
-use crate::running::Case;
-use crate::site::{free_port, get, site};
 
 fn assert_root() {
     let me = std::fs::metadata("/proc/self").expect("/proc").uid();
@@ -58,24 +57,17 @@ on_each!(snapshots_after_privileges_are_dropped, |compiler| {
 #[test]
 fn ocsigenserver_under_www_data() {
     assert_root();
-    let port = free_port();
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = site(folder.path(), port);
-    let text = std::fs::read_to_string(&file).expect("the configuration");
+    let site = Site::new(free_port());
+    let text = std::fs::read_to_string(&site.configuration).expect("the configuration");
     let user = "<user>www-data</user><group>www-data</group>";
     let text = text.replace("<user></user><group></group>", user);
     assert!(text.contains(user), "{text}");
-    std::fs::write(&file, text).expect("write the configuration");
-    let opened = Command::new("chmod").args(["-R", "a+rwX"]).arg(folder.path()).status();
+    std::fs::write(&site.configuration, text).expect("write the configuration");
+    let opened = Command::new("chmod").args(["-R", "a+rwX"]).arg(site.folder.path()).status();
     assert!(opened.expect("chmod").success());
-    let arguments = ["-s", "-c", file.to_str().expect("UTF-8")];
-    let case = Case::command("ocsigenserver.opt", &arguments).options(&["--snapshot", "request"]);
+    let case = site.case().options(&["--snapshot", "request"]);
     let (mut launcher, recording) = case.start_recorded();
-    let begun = Instant::now();
-    while get(port, "/0.html").is_none_or(|answer| answer.is_empty()) {
-        assert!(begun.elapsed() < Duration::from_secs(120), "the server does not answer");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    site.wait();
     let output = ask(&launcher.id().to_string());
     assert!(output.status.success(), "{output:?}");
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");

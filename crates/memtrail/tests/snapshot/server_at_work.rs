@@ -11,14 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_recording::{Snapshot, SnapshotOutcome};
+use memtrail_test_support::site::{PAGES, Site, free_port};
+use memtrail_test_support::snapshot::Heap;
 
 use crate::asking::{ask, children, snapshots_of};
-use crate::heap::Heap;
-use crate::running::Case;
-use crate::site::{free_port, get, site};
 
-/// Pages of the site.
-const PAGES: u64 = 20;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long it is under load.
@@ -35,9 +32,9 @@ fn resident(pid: &str) -> u64 {
 }
 
 /// Asks for pages until told to stop. Every answer must be the page's.
-fn visit(port: u16, pages: &HashMap<u64, String>, stop: &AtomicBool, answers: &AtomicU64) {
+fn visit(site: &Site, pages: &HashMap<u64, String>, stop: &AtomicBool, answers: &AtomicU64) {
     for page in (0..PAGES).cycle().take_while(|_| !stop.load(Relaxed)) {
-        let answer = get(port, &format!("/{page}.html")).unwrap_or_default();
+        let answer = site.get(&format!("/{page}.html")).unwrap_or_default();
         assert_eq!(answer, pages[&page], "page {page}");
         answers.fetch_add(1, Relaxed);
     }
@@ -57,21 +54,14 @@ impl Drop for Server {
 
 #[test]
 fn ocsigenserver() {
-    let port = free_port();
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = site(folder.path(), port);
-    let arguments = ["-s", "-c", file.to_str().expect("UTF-8")];
-    let case = Case::command("ocsigenserver.opt", &arguments).options(&["--snapshot", "request"]);
+    let site = Site::new(free_port());
+    let case = site.case().options(&["--snapshot", "request"]);
     let (launcher, recording) = case.start_recorded();
     let mut server = Server(launcher);
     let launcher = server.0.id().to_string();
-    let begun = Instant::now();
-    while get(port, "/0.html").is_none_or(|answer| answer.is_empty()) {
-        assert!(begun.elapsed() < PATIENCE, "the server does not answer");
-        thread::sleep(Duration::from_millis(50));
-    }
+    site.wait();
     let pages: HashMap<_, _> = (0..PAGES)
-        .map(|page| (page, get(port, &format!("/{page}.html")).expect("an answer")))
+        .map(|page| (page, site.get(&format!("/{page}.html")).expect("an answer")))
         .collect();
 
     let (stop, answers) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -80,7 +70,7 @@ fn ocsigenserver() {
     let (mut pid, mut memory) = (String::new(), Vec::new());
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| visit(port, &pages, &stop, &answers));
+            scope.spawn(|| visit(&site, &pages, &stop, &answers));
         }
         let begun = Instant::now();
         while begun.elapsed() < duration {

@@ -2,14 +2,14 @@
 
 use memtrail_heap::read::Strength;
 use memtrail_heap::write::Space;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{build, build_plugin, build_with, strip};
+use memtrail_test_support::running::Case;
+use memtrail_test_support::snapshot::{Heap, Root};
 
 use crate::asking::{Running, snapshots_of};
-use crate::compilers::named;
-use crate::contents;
-use crate::heap::{Heap, Root};
-use crate::on_each;
-use crate::programs::{build, build_plugin, build_with, strip};
-use crate::running::Case;
 
 const AT_EXIT: [&str; 4] = ["--rate", "1e-2", "--snapshot", "exit"];
 

@@ -1,11 +1,11 @@
 //! What frames, threads, domains and continuations keep.
 
 use memtrail_heap::read::Strength;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
 
 use crate::asking::Running;
-use crate::compilers::named;
-use crate::on_each;
-use crate::programs::build;
 
 const ON_REQUEST: [&str; 2] = ["--snapshot", "request"];
 

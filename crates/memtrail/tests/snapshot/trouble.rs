@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::Command;
 
 use memtrail_recording::{Recording, Snapshot, SnapshotOutcome, SnapshotReason};
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
+use memtrail_test_support::snapshot::Heap;
 
 use crate::asking::{Running, ask, children, snapshots_of};
-use crate::compilers::named;
-use crate::heap::Heap;
-use crate::on_each;
-use crate::programs::build;
-use crate::running::Case;
 
 fn names_in(recording: &Path) -> Vec<String> {
     let all = std::fs::read_dir(recording).expect("a folder").flatten();

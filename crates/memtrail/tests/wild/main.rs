@@ -4,21 +4,6 @@
 //! `cargo xtask setup` brings them.
 #![forbid(unsafe_code)]
 
-#[path = "../agent/compilers.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod compilers;
-#[path = "../agent/contents.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod contents;
-#[path = "../agent/programs.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod programs;
-#[path = "../agent/running.rs"]
-#[allow(dead_code, reason = "shared with the agent's tests")]
-mod running;
-#[path = "../agent/site.rs"]
-mod site;
-
 mod inputs;
 mod server;
 mod subject;

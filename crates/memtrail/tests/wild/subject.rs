@@ -6,18 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use memtrail_recording::{Recording, Snapshot, SnapshotOutcome};
-
-use crate::running::{Case, Recorded, Seen};
+use memtrail_test_support::compilers::cache;
+use memtrail_test_support::running::{Case, Recorded, Seen};
 
 pub(crate) const RATES: [&str; 2] = ["1e-4", "1e-2"];
 
 /// What `cargo xtask setup` has put into the cache.
 pub(crate) fn cached(name: &str) -> PathBuf {
-    let base = match std::env::var_os("XDG_CACHE_HOME") {
-        Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),
-        _ => std::env::home_dir().expect("a home folder").join(".cache"),
-    };
-    let path = base.join("memtrail/wild").join(name);
+    let path = cache().join("wild").join(name);
     assert!(path.is_file(), "there is no {}\nhint: cargo xtask setup", path.display());
     path
 }

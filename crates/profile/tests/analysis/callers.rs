@@ -6,10 +6,9 @@ use std::collections::HashMap;
 use memtrail_profile::Profile;
 use memtrail_profile::callers::{Caller, Limits, callers};
 use memtrail_profile::sites::{By, Key, Places};
+use memtrail_test_support::traces::{Named, Spec, profile};
 use memtrail_trace::{FunctionId, Locations, StackId};
 use proptest::prelude::*;
-
-use crate::written::{Named, Spec, profile};
 
 const FUNCTIONS: [&str; 6] = ["A.a", "A.b", "B.a", "B.b", "C.a", "C.b"];
 

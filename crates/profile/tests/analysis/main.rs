@@ -6,4 +6,3 @@ mod damage;
 mod memory;
 mod places;
 mod recorded;
-mod written;

@@ -1,9 +1,8 @@
 //! The columns keep their promise: at most 64 bytes a block, everything included.
 
 use memtrail_profile::Profile;
+use memtrail_test_support::traces::{Spec, profile};
 use memtrail_trace::Source;
-
-use crate::written::{Spec, profile};
 
 fn many(domains: u16) -> Profile {
     let blocks: Vec<Spec> = (0..20_000_u64)

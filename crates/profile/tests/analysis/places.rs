@@ -6,10 +6,9 @@ use memtrail_profile::Caveats;
 use memtrail_profile::report::{Asked, Moment, Question, Report};
 use memtrail_profile::sites::By;
 use memtrail_profile::time::Elapsed;
+use memtrail_test_support::traces::{Named, Spec, profile};
 use memtrail_trace::Source;
 use proptest::prelude::*;
-
-use crate::written::{Named, Spec, profile};
 
 const RATE: f64 = 0.25;
 

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
 use memtrail_profile::calls::{Boxes, Flame, Limits, Ways, flame};
+use memtrail_test_support::traces::Spec;
 use proptest::prelude::*;
 
 use crate::paths::{Made, deep, find, traces};
-use crate::written::Spec;
 
 /// Boxes by the keys from the first to them.
 type Slow = BTreeMap<Vec<String>, (u64, u64)>;

@@ -8,5 +8,3 @@ mod points;
 mod searched;
 mod tables;
 mod trees;
-#[path = "../analysis/written.rs"]
-mod written;

@@ -6,10 +6,9 @@ use memtrail_profile::Profile;
 use memtrail_profile::calls::{CallTree, Entities, Entity, View};
 use memtrail_profile::filter::Filter;
 use memtrail_profile::selected::{Cells, choose};
+use memtrail_test_support::traces::{Named, Spec, profile};
 use memtrail_trace::Source;
 use proptest::prelude::*;
-
-use crate::written::{Named, Spec, profile};
 
 /// What a frame is made of, the caller first: sites by number.
 pub(crate) type Frames = Vec<Vec<u8>>;

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use memtrail_profile::calls::{SIGNIFICANCE, Suspect, hot_fragments};
+use memtrail_test_support::traces::Spec;
 use proptest::prelude::*;
 
 use crate::paths::{Made, deep, traces};
-use crate::written::Spec;
 
 type Fragment = Vec<String>;
 type Found = Vec<(Fragment, u64)>;

@@ -1,9 +1,9 @@
 use memtrail_profile::calls::{CallTree, Entities, Entity, Kind};
+use memtrail_test_support::traces::{Named, Spec, profile};
 use memtrail_trace::StackId;
 use proptest::prelude::*;
 
 use crate::paths::{Made, traces};
-use crate::written::{Named, Spec, profile};
 
 fn check_shape(made: &Made) -> Result<(), TestCaseError> {
     let tree = &made.tree;

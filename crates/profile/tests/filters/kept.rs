@@ -4,11 +4,11 @@ use memtrail_profile::Profile;
 use memtrail_profile::filter::{Condition, Filter};
 use memtrail_profile::selected::{Cell, choose, peak};
 use memtrail_profile::time::Elapsed;
+use memtrail_test_support::traces::{Named, Spec, write};
 use memtrail_trace::Source;
 use proptest::prelude::*;
 
 use crate::oracle::{self, PlainTrace};
-use crate::written::{Named, Spec, write};
 
 /// Conditions that tell these blocks apart; `T` stands for a time, `S` for a size.
 const CONDITIONS: &[&str] = &[

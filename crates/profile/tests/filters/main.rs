@@ -7,5 +7,3 @@ mod oracle;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod presets;
-#[path = "../analysis/written.rs"]
-mod written;

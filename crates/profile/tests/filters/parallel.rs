@@ -25,7 +25,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             builder.collect(BlockId(id), Elapsed(id * 3 + mixed % 10_000));
         }
     }
-    let info = crate::written::info(0.001);
+    let info = memtrail_test_support::traces::info(0.001);
     let tables = (Locations::default(), StackTree::new());
     let profile = Profile::new(info, builder, tables, Anomalies::default());
     let filter = Filter::parse(&["allocated:10%..80%"]).unwrap().resolve(&profile).unwrap();

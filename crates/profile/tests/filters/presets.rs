@@ -4,9 +4,8 @@ use memtrail_profile::filter::{Condition, Filter};
 use memtrail_profile::presets::{Preset, presets};
 use memtrail_profile::time::Elapsed;
 use memtrail_profile::{Profile, ProfileBuilder};
+use memtrail_test_support::traces::{Named, Spec, profile};
 use memtrail_trace::{Anomalies, Locations, StackTree, Timestamp};
-
-use crate::written::{Named, Spec, profile};
 
 const SECOND: u64 = 1_000_000;
 
@@ -83,7 +82,7 @@ fn growth_is_between_the_moments_that_are_asked_for() {
 #[test]
 fn a_trace_without_blocks_has_presets() {
     let empty = || ProfileBuilder::new(Timestamp(0));
-    let info = crate::written::info(1.0);
+    let info = memtrail_test_support::traces::info(1.0);
     let tables = (Locations::default(), StackTree::new());
     let profile = Profile::new(info, empty(), tables, Anomalies::default());
     for preset in presets(&profile, None) {

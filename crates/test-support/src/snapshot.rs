@@ -10,48 +10,48 @@ use memtrail_heap::{BlockIndex, LabelId};
 
 /// A block.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub struct Block {
     /// Words without header.
-    pub(crate) wosize: u64,
-    pub(crate) space: Space,
-    pub(crate) targets: Vec<u32>,
+    pub wosize: u64,
+    pub space: Space,
+    pub targets: Vec<u32>,
     /// Name of a closure's function.
-    pub(crate) function: String,
+    pub function: String,
     /// Identifier of a custom block, and its bytes outside the heap.
-    pub(crate) custom: Option<(String, u64)>,
+    pub custom: Option<(String, u64)>,
 }
 
 /// A root.
 #[derive(Clone, Debug)]
-pub(crate) struct Root {
-    pub(crate) block: u32,
+pub struct Root {
+    pub block: u32,
     /// `global/Unit/3`, `stack/0/f`.
-    pub(crate) path: String,
-    pub(crate) strength: Strength,
+    pub path: String,
+    pub strength: Strength,
     /// Source line of a frame.
-    pub(crate) line: u64,
+    pub line: u64,
 }
 
-pub(crate) struct Heap {
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) roots: Vec<Root>,
+pub struct Heap {
+    pub blocks: Vec<Block>,
+    pub roots: Vec<Root>,
     /// What roots can be, whether or not any is that.
-    pub(crate) labels: Vec<String>,
+    pub labels: Vec<String>,
     /// Ephemerons: the block, its data, its keys.
-    pub(crate) ephemerons: Vec<(u32, Option<u32>, Vec<u32>)>,
+    pub ephemerons: Vec<(u32, Option<u32>, Vec<u32>)>,
     /// Ids in the trace by block.
-    pub(crate) samples: HashMap<u32, u64>,
-    pub(crate) pid: u64,
-    pub(crate) pause: u64,
+    pub samples: HashMap<u32, u64>,
+    pub pid: u64,
+    pub pause: u64,
     /// Words that look like pointers and lead to no block.
-    pub(crate) outside: u64,
-    pub(crate) counters: BTreeMap<String, u64>,
+    pub outside: u64,
+    pub counters: BTreeMap<String, u64>,
     /// Contents of strings, if kept.
-    pub(crate) strings: HashMap<u32, Vec<u8>>,
+    pub strings: HashMap<u32, Vec<u8>>,
 }
 
 impl Heap {
-    pub(crate) fn read(file: &Path) -> Heap {
+    pub fn read(file: &Path) -> Heap {
         let bytes = std::fs::read(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let snapshot = Snapshot::read(&bytes).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         assert!(snapshot.damage.is_none(), "{}: {:?}", file.display(), snapshot.damage);
@@ -120,7 +120,7 @@ impl Heap {
 
     /// Everything reachable from these blocks, which it includes, by what keeps alive: ephemerons keep
     /// their data while they and their keys are reached.
-    pub(crate) fn reachable(&self, from: impl IntoIterator<Item = u32>) -> Vec<bool> {
+    pub fn reachable(&self, from: impl IntoIterator<Item = u32>) -> Vec<bool> {
         let mut seen = vec![false; self.blocks.len()];
         let mut todo: Vec<u32> = from.into_iter().collect();
         loop {
@@ -145,13 +145,13 @@ impl Heap {
     }
 
     /// Everything that lives: reachable from all roots that keep.
-    pub(crate) fn live(&self) -> Vec<bool> {
+    pub fn live(&self) -> Vec<bool> {
         let keeps = |root: &&Root| matches!(root.strength, Strength::Strong | Strength::Finaliser);
         self.reachable(self.roots.iter().filter(keeps).map(|root| root.block))
     }
 
     /// Blocks and words, with headers, of those marked that are in the OCaml heap.
-    pub(crate) fn sum(&self, marked: &[bool]) -> (u64, u64) {
+    pub fn sum(&self, marked: &[bool]) -> (u64, u64) {
         let marked = self.blocks.iter().zip(marked).filter(|(_, marked)| **marked);
         marked
             .filter(|(block, _)| block.space != Space::Static)
@@ -160,14 +160,14 @@ impl Heap {
     }
 
     /// Words of all blocks marked, of static data too, with headers.
-    pub(crate) fn words(&self, marked: &[bool]) -> u64 {
+    pub fn words(&self, marked: &[bool]) -> u64 {
         let marked = self.blocks.iter().zip(marked).filter(|(_, marked)| **marked);
         let in_heap = marked.filter(|(block, _)| block.space != Space::OffHeap);
         in_heap.map(|(block, _)| block.wosize + 1).sum()
     }
 
     /// The roots at a path, and those below it.
-    pub(crate) fn roots_at(&self, path: &str) -> Vec<&Root> {
+    pub fn roots_at(&self, path: &str) -> Vec<&Root> {
         let at = |root: &&Root| {
             root.path
                 .strip_prefix(path)
@@ -177,14 +177,14 @@ impl Heap {
     }
 
     /// Blocks and words reachable from the roots at a path, and below it.
-    pub(crate) fn below(&self, path: &str) -> (u64, u64) {
+    pub fn below(&self, path: &str) -> (u64, u64) {
         let roots = self.roots_at(path);
         assert!(!roots.is_empty(), "no root {path} among {:#?}", self.paths());
         self.sum(&self.reachable(roots.iter().map(|root| root.block)))
     }
 
     /// Fails if what roots without a name reach is more than a thousandth of the heap.
-    pub(crate) fn expect_names(&self) {
+    pub fn expect_names(&self) {
         let nameless = |root: &&Root| {
             // C variables have names, not numbers; what nobody explains is `other`.
             let number = root.path.strip_prefix("global-c/").unwrap_or("x");
@@ -197,7 +197,7 @@ impl Heap {
     }
 
     /// All roots' paths.
-    pub(crate) fn paths(&self) -> Vec<&str> {
+    pub fn paths(&self) -> Vec<&str> {
         let mut paths: Vec<_> = self.roots.iter().map(|root| root.path.as_str()).collect();
         paths.sort_unstable();
         paths.dedup();

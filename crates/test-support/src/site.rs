@@ -5,15 +5,69 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::running::Case;
+
+/// The server as Debian installs it.
+pub const SERVER: &str = "ocsigenserver.opt";
 
 /// A port that was free a moment ago.
-pub(crate) fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("bind");
     listener.local_addr().expect("address").port()
 }
 
-/// Writes a site and a configuration, and gives the configuration.
-pub(crate) fn site(folder: &Path, port: u16) -> PathBuf {
+/// No test waits longer for the first answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Pages of the site: `/0.html` and so on.
+pub const PAGES: u64 = 20;
+
+/// A site in a folder of its own.
+pub struct Site {
+    pub folder: TempDir,
+    pub port: u16,
+    pub configuration: PathBuf,
+}
+
+impl Site {
+    pub fn new(port: u16) -> Site {
+        let folder = tempfile::tempdir().expect("a folder");
+        let configuration = write(folder.path(), port);
+        Site { folder, port, configuration }
+    }
+
+    /// The server's options.
+    pub fn arguments(&self) -> [&str; 3] {
+        ["-s", "-c", self.configuration.to_str().expect("UTF-8")]
+    }
+
+    /// The server, to be run with and without us.
+    pub fn case(&self) -> Case {
+        Case::command(SERVER, &self.arguments())
+    }
+
+    /// The whole response without its date; `None` while nobody listens.
+    pub fn get(&self, path: &str) -> Option<String> {
+        get(self.port, path)
+    }
+
+    /// Waits until the server answers.
+    pub fn wait(&self) {
+        let begun = Instant::now();
+        while self.get("/0.html").is_none_or(|answer| answer.is_empty()) {
+            assert!(begun.elapsed() < PATIENCE, "the server does not answer");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Writes the pages and a configuration, and gives the configuration.
+fn write(folder: &Path, port: u16) -> PathBuf {
     let output = Command::new("ocamlfind").args(["query", "ocsigenserver"]).output();
     let library = String::from_utf8(output.expect("ocamlfind runs").stdout).expect("UTF-8");
     let plugin = Path::new(library.trim()).join("ext/staticmod/staticmod.cmxs");
@@ -21,8 +75,8 @@ pub(crate) fn site(folder: &Path, port: u16) -> PathBuf {
     for dir in ["www", "log", "data"] {
         fs::create_dir(folder.join(dir)).expect("mkdir");
     }
-    for page in 0..20 {
-        let text = format!("<p>page {page}</p>\n").repeat(1 + page * 100);
+    for page in 0..PAGES {
+        let text = format!("<p>page {page}</p>\n").repeat(1 + page as usize * 100);
         fs::write(folder.join(format!("www/{page}.html")), text).expect("write a page");
     }
     let root = folder.display();
@@ -42,8 +96,7 @@ pub(crate) fn site(folder: &Path, port: u16) -> PathBuf {
     file
 }
 
-/// The whole response; `None` while nobody listens.
-pub(crate) fn get(port: u16, path: &str) -> Option<String> {
+fn get(port: u16, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).ok()?;

@@ -4,25 +4,25 @@ use memtrail_profile::Profile;
 use memtrail_trace::write::{AllocEvent, TraceWriter};
 use memtrail_trace::{Code, DomainId, Location, SampleRate, Source, Timestamp, TraceInfo, Words};
 
-pub(crate) const START: u64 = 1_700_000_000_000_000;
+pub const START: u64 = 1_700_000_000_000_000;
 
 /// A block as a test thinks of it. Times in microseconds since the start.
 #[derive(Clone, Debug)]
-pub(crate) struct Spec {
-    pub(crate) allocated: u64,
-    pub(crate) promoted: Option<u64>,
-    pub(crate) collected: Option<u64>,
-    pub(crate) length: u64,
-    pub(crate) samples: u64,
-    pub(crate) source: Source,
-    pub(crate) domain: u16,
+pub struct Spec {
+    pub allocated: u64,
+    pub promoted: Option<u64>,
+    pub collected: Option<u64>,
+    pub length: u64,
+    pub samples: u64,
+    pub source: Source,
+    pub domain: u16,
     /// Codes, outermost first.
-    pub(crate) stack: Vec<u64>,
+    pub stack: Vec<u64>,
 }
 
 impl Spec {
     /// A small block, never promoted nor collected.
-    pub(crate) fn at(allocated: u64, stack: &[u64]) -> Self {
+    pub fn at(allocated: u64, stack: &[u64]) -> Self {
         Self {
             allocated,
             promoted: None,
@@ -37,9 +37,9 @@ impl Spec {
 }
 
 /// One site: function, file, line.
-pub(crate) type Named = (&'static str, &'static str, u32);
+pub type Named = (&'static str, &'static str, u32);
 
-pub(crate) fn info(rate: f64) -> TraceInfo {
+pub fn info(rate: f64) -> TraceInfo {
     TraceInfo {
         sample_rate: SampleRate(rate),
         word_bits: 64,
@@ -53,7 +53,7 @@ pub(crate) fn info(rate: f64) -> TraceInfo {
 }
 
 /// Writes the trace of these blocks. `sites` tells what stands at a code, the caller first.
-pub(crate) fn write(rate: f64, blocks: &[Spec], sites: impl Fn(u64) -> Vec<Named>) -> Vec<u8> {
+pub fn write(rate: f64, blocks: &[Spec], sites: impl Fn(u64) -> Vec<Named>) -> Vec<u8> {
     let mut writer = TraceWriter::new(Vec::new(), &info(rate)).unwrap();
     // (time, kind, block): allocations before ends of the same time, in a stable order.
     let mut events: Vec<(u64, u8, usize)> = Vec::new();
@@ -94,7 +94,7 @@ pub(crate) fn write(rate: f64, blocks: &[Spec], sites: impl Fn(u64) -> Vec<Named
 }
 
 /// Writes a trace and reads it; nothing may be wrong with it.
-pub(crate) fn profile(rate: f64, blocks: &[Spec], sites: impl Fn(u64) -> Vec<Named>) -> Profile {
+pub fn profile(rate: f64, blocks: &[Spec], sites: impl Fn(u64) -> Vec<Named>) -> Profile {
     let profile = Profile::read(&write(rate, blocks, sites), |_| {}).unwrap();
     assert_eq!((profile.damage.serious(), profile.inconsistent.total()), (0, 0));
     profile

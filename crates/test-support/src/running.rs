@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::contents::recordings_in;
+use crate::executable::memtrail;
 use crate::programs::Program;
 
 /// No test waits longer for a program: one that hangs must fail, not stop the suite.
@@ -21,18 +22,18 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What can be seen of a program from outside.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: Vec<u8>,
-    pub(crate) status: ExitStatus,
+pub struct Seen {
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub status: ExitStatus,
 }
 
 impl Seen {
-    pub(crate) fn stdout(&self) -> String {
+    pub fn stdout(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    pub(crate) fn stderr(&self) -> String {
+    pub fn stderr(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 }
@@ -51,7 +52,8 @@ impl fmt::Debug for Seen {
 }
 
 /// A program with its arguments, standard input and surroundings.
-pub(crate) struct Case {
+#[must_use]
+pub struct Case {
     words: Vec<OsString>,
     stdin: Vec<u8>,
     variables: Vec<(String, String)>,
@@ -59,29 +61,29 @@ pub(crate) struct Case {
     prelude: Option<String>,
     options: Vec<OsString>,
     /// Working folder, the same with and without us.
-    pub(crate) folder: TempDir,
+    pub folder: TempDir,
     recordings: Rc<TempDir>,
 }
 
 /// A run under `memtrail run`.
-pub(crate) struct Recorded {
-    pub(crate) seen: Seen,
+pub struct Recorded {
+    pub seen: Seen,
     /// Given with `-o`.
-    pub(crate) recording: PathBuf,
+    pub recording: PathBuf,
     /// Where it lies until the last of those who look is gone.
     _folder: Rc<TempDir>,
 }
 
 impl Case {
     /// A program of ours.
-    pub(crate) fn new(program: &Program, arguments: &[&str]) -> Case {
+    pub fn new(program: &Program, arguments: &[&str]) -> Case {
         let mut case = Case::command(&program.path, arguments);
         case.variables.clone_from(&program.variables);
         case
     }
 
     /// Any command.
-    pub(crate) fn command(program: impl AsRef<OsStr>, arguments: &[&str]) -> Case {
+    pub fn command(program: impl AsRef<OsStr>, arguments: &[&str]) -> Case {
         let mut words = vec![program.as_ref().to_owned()];
         words.extend(arguments.iter().map(OsString::from));
         Case {
@@ -96,23 +98,23 @@ impl Case {
     }
 
     /// Standard input: these bytes, then its end.
-    pub(crate) fn stdin(mut self, bytes: &[u8]) -> Case {
+    pub fn stdin(mut self, bytes: &[u8]) -> Case {
         self.stdin = bytes.to_vec();
         self
     }
 
     /// Options of `memtrail run` besides `-q` and `-o`, in place of `--rate 1e-3`.
-    pub(crate) fn options(mut self, options: &[&str]) -> Case {
+    pub fn options(mut self, options: &[&str]) -> Case {
         self.options = options.iter().map(OsString::from).collect();
         self
     }
 
-    pub(crate) fn variable(mut self, name: &str, value: &str) -> Case {
+    pub fn variable(mut self, name: &str, value: &str) -> Case {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(crate) fn prelude(mut self, shell: &str) -> Case {
+    pub fn prelude(mut self, shell: &str) -> Case {
         self.prelude = Some(shell.to_owned());
         self
     }
@@ -135,7 +137,7 @@ impl Case {
 
     /// The command line of a recorded run.
     fn recorded_words(&self, recording: Option<&Path>) -> Vec<OsString> {
-        let mut words = vec![OsString::from(env!("CARGO_BIN_EXE_memtrail")), "run".into()];
+        let mut words = vec![memtrail().into_os_string(), "run".into()];
         words.extend(self.options.iter().cloned());
         words.push("-q".into());
         if let Some(recording) = recording {
@@ -147,12 +149,12 @@ impl Case {
     }
 
     /// Run it as it is.
-    pub(crate) fn plain(&self) -> Seen {
+    pub fn plain(&self) -> Seen {
         watch(self.prepared(&self.words), &self.stdin)
     }
 
     /// Run it under `memtrail run`.
-    pub(crate) fn recorded(&self) -> Recorded {
+    pub fn recorded(&self) -> Recorded {
         let recording = self.new_recording();
         let seen = watch(self.prepared(&self.recorded_words(Some(&recording))), &self.stdin);
         Recorded { seen, recording, _folder: Rc::clone(&self.recordings) }
@@ -160,13 +162,13 @@ impl Case {
 
     /// Run it under `memtrail run` without `-o`: recordings get their own names, in the working
     /// folder.
-    pub(crate) fn recorded_in_folder(&self) -> (Seen, Vec<PathBuf>) {
+    pub fn recorded_in_folder(&self) -> (Seen, Vec<PathBuf>) {
         let seen = watch(self.prepared(&self.recorded_words(None)), &self.stdin);
         (seen, recordings_in(self.folder.path()))
     }
 
     /// Start it under `memtrail run` and give the process, for tests that disturb it.
-    pub(crate) fn start_recorded(&self) -> (std::process::Child, PathBuf) {
+    pub fn start_recorded(&self) -> (std::process::Child, PathBuf) {
         let recording = self.new_recording();
         // A test run in the background ignores these signals, and what is ignored stays ignored.
         let mut words = vec!["env".into(), "--default-signal=INT,QUIT".into()];
@@ -182,7 +184,7 @@ impl Case {
     }
 
     /// Run both ways; everything visible must be equal. Gives the recorded run.
-    pub(crate) fn same(&self) -> Recorded {
+    pub fn same(&self) -> Recorded {
         let plain = self.plain();
         let recorded = self.recorded();
         assert!(

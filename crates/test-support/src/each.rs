@@ -1,6 +1,7 @@
 //! A test for each of the compilers that tests run with.
 
 /// One test for each compiler, named after it.
+#[macro_export]
 macro_rules! on_each {
     ($name:ident, $check:expr) => {
         mod $name {
@@ -21,4 +22,3 @@ macro_rules! on_each {
         }
     };
 }
-pub(crate) use on_each;

@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const LIST: &str = include_str!("../../../../tests/compilers.txt");
+const LIST: &str = include_str!("../../../tests/compilers.txt");
 
 /// An installed OCaml.
 #[derive(Clone, Debug)]
-pub(crate) struct Compiler {
+pub struct Compiler {
     /// As in the list: `system`, `ocaml-5.3.0`.
-    pub(crate) name: &'static str,
-    pub(crate) ocamlopt: PathBuf,
+    pub name: &'static str,
+    pub ocamlopt: PathBuf,
     /// Major, minor.
-    pub(crate) version: (u32, u32),
+    pub version: (u32, u32),
 }
 
-fn cache() -> PathBuf {
+/// The folder that `cargo xtask setup` fills.
+pub fn cache() -> PathBuf {
     let base = match std::env::var_os("XDG_CACHE_HOME") {
         Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),
         _ => std::env::home_dir().expect("a home folder").join(".cache"),
@@ -27,7 +28,7 @@ fn cache() -> PathBuf {
 ///
 /// # Panics
 /// When it is not installed: what it would have tested is not tested.
-pub(crate) fn named(name: &str) -> Compiler {
+pub fn named(name: &str) -> Compiler {
     let name = LIST
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -54,12 +55,12 @@ pub(crate) fn named(name: &str) -> Compiler {
 
 impl Compiler {
     /// `ocamlc` of the same installation.
-    pub(crate) fn ocamlc(&self) -> PathBuf {
+    pub fn ocamlc(&self) -> PathBuf {
         self.ocamlopt.with_file_name("ocamlc")
     }
 
     /// Where its runtime's headers are.
-    pub(crate) fn headers(&self) -> PathBuf {
+    pub fn headers(&self) -> PathBuf {
         let output = Command::new(&self.ocamlopt).arg("-where").output().expect("ocamlopt -where");
         PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
     }

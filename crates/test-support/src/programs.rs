@@ -8,6 +8,7 @@ use std::process::Command;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::compilers::Compiler;
+use crate::executable::temporary;
 
 /// `tests/programs` of the repository, and its OCaml library.
 fn sources() -> [PathBuf; 2] {
@@ -40,19 +41,19 @@ fn header(source: &str) -> Header {
 
 /// A program ready to run.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
-    pub(crate) path: PathBuf,
+pub struct Program {
+    pub path: PathBuf,
     /// What its header asks to be set.
-    pub(crate) variables: Vec<(String, String)>,
+    pub variables: Vec<(String, String)>,
 }
 
 /// Compile `tests/programs/NAME.ml` with debug information.
-pub(crate) fn build(compiler: &Compiler, name: &str) -> Program {
+pub fn build(compiler: &Compiler, name: &str) -> Program {
     build_with(compiler, name, &[])
 }
 
 /// The same with other files, which come before it.
-pub(crate) fn build_with(compiler: &Compiler, name: &str, others: &[&str]) -> Program {
+pub fn build_with(compiler: &Compiler, name: &str, others: &[&str]) -> Program {
     let file = format!("{name}.ml");
     let header = header(&read(&file));
     let mut arguments = vec![OsString::from("-g")];
@@ -68,7 +69,7 @@ pub(crate) fn build_with(compiler: &Compiler, name: &str, others: &[&str]) -> Pr
 }
 
 /// Compile `tests/programs/NAME.ml` with the runtime that checks its own assertions.
-pub(crate) fn build_checked(compiler: &Compiler, name: &str) -> Program {
+pub fn build_checked(compiler: &Compiler, name: &str) -> Program {
     let file = format!("{name}.ml");
     let dir = cached(compiler, &[&file], "checked", |dir| {
         let mut command = Command::new(&compiler.ocamlopt);
@@ -80,7 +81,7 @@ pub(crate) fn build_checked(compiler: &Compiler, name: &str) -> Program {
 }
 
 /// Compile `tests/programs/NAME.ml` with the runtime in a shared library.
-pub(crate) fn build_shared(compiler: &Compiler, name: &str) -> Program {
+pub fn build_shared(compiler: &Compiler, name: &str) -> Program {
     let file = format!("{name}.ml");
     let dir = cached(compiler, &[&file], "shared", |dir| {
         let mut ocaml = Command::new(&compiler.ocamlopt);
@@ -95,7 +96,7 @@ pub(crate) fn build_shared(compiler: &Compiler, name: &str) -> Program {
 }
 
 /// Compile `tests/programs/NAME.ml` to bytecode.
-pub(crate) fn build_bytecode(compiler: &Compiler, name: &str) -> Program {
+pub fn build_bytecode(compiler: &Compiler, name: &str) -> Program {
     let file = format!("{name}.ml");
     let dir = cached(compiler, &[&file], "bytecode", |dir| {
         let mut command = Command::new(compiler.ocamlc());
@@ -105,7 +106,7 @@ pub(crate) fn build_bytecode(compiler: &Compiler, name: &str) -> Program {
 }
 
 /// Compile `tests/programs/NAME.ml` without any shared library.
-pub(crate) fn build_static(compiler: &Compiler, name: &str) -> Program {
+pub fn build_static(compiler: &Compiler, name: &str) -> Program {
     let file = format!("{name}.ml");
     let dir = cached(compiler, &[&file], "static", |dir| {
         let mut command = Command::new(&compiler.ocamlopt);
@@ -115,7 +116,7 @@ pub(crate) fn build_static(compiler: &Compiler, name: &str) -> Program {
 }
 
 /// The host of native plugins, and the plugin.
-pub(crate) fn build_plugin(compiler: &Compiler) -> (Program, PathBuf) {
+pub fn build_plugin(compiler: &Compiler) -> (Program, PathBuf) {
     let files = ["registry.ml", "plugin_host.ml", "plugin.ml"];
     let dir = cached(compiler, &files, "plugin", |dir| {
         let mut host = Command::new(&compiler.ocamlopt);
@@ -130,12 +131,12 @@ pub(crate) fn build_plugin(compiler: &Compiler) -> (Program, PathBuf) {
 }
 
 /// A C program that starts the OCaml runtime itself.
-pub(crate) fn build_embedded(compiler: &Compiler) -> Program {
+pub fn build_embedded(compiler: &Compiler) -> Program {
     build_around(compiler, "embed.c")
 }
 
 /// Another C program around the same OCaml code.
-pub(crate) fn build_around(compiler: &Compiler, main: &str) -> Program {
+pub fn build_around(compiler: &Compiler, main: &str) -> Program {
     let dir = cached(compiler, &["embedded.ml", main], "embedded", |dir| {
         let mut ocaml = Command::new(&compiler.ocamlopt);
         ocaml.args(["-g", "-output-complete-obj", "-o", "from_ocaml.o", "embedded.ml"]);
@@ -149,7 +150,7 @@ pub(crate) fn build_around(compiler: &Compiler, main: &str) -> Program {
 }
 
 /// A copy of a program without its symbol table and debug sections.
-pub(crate) fn strip(program: &Program) -> Program {
+pub fn strip(program: &Program) -> Program {
     let path = program.path.with_extension("stripped");
     let temporary = path.with_extension(format!("stripped.{}", std::process::id()));
     compile(Command::new("strip").arg("-o").arg(&temporary).arg(&program.path));
@@ -187,7 +188,7 @@ fn cached(compiler: &Compiler, files: &[&str], recipe: &str, make: impl FnOnce(&
     for content in &contents {
         hash.update(content.as_bytes());
     }
-    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    let root = temporary().join("programs");
     let stem = files[0].trim_end_matches(".ml");
     let dir = root.join(format!("{}-{stem}-{:016x}", compiler.name, hash.digest()));
     if dir.is_dir() {

@@ -9,34 +9,34 @@ use memtrail_trace::{Detail, Event, Reader, Source};
 
 /// A sampled block from its allocation to its end. Times in microseconds since the epoch.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
-    pub(crate) id: u64,
-    pub(crate) domain: u16,
-    pub(crate) words: u64,
-    pub(crate) samples: u64,
-    pub(crate) source: Source,
+pub struct Block {
+    pub id: u64,
+    pub domain: u16,
+    pub words: u64,
+    pub samples: u64,
+    pub source: Source,
     /// Functions on the stack, inlined ones included, innermost first.
-    pub(crate) stack: Vec<String>,
+    pub stack: Vec<String>,
     /// `file:line` of each.
-    pub(crate) places: Vec<String>,
-    pub(crate) allocated: u64,
-    pub(crate) promoted: Option<u64>,
-    pub(crate) collected: Option<u64>,
+    pub places: Vec<String>,
+    pub allocated: u64,
+    pub promoted: Option<u64>,
+    pub collected: Option<u64>,
 }
 
 /// A recording, decoded.
 #[derive(Debug)]
-pub(crate) struct Contents {
-    pub(crate) description: Description,
-    pub(crate) rate: f64,
-    pub(crate) blocks: Vec<Block>,
+pub struct Contents {
+    pub description: Description,
+    pub rate: f64,
+    pub blocks: Vec<Block>,
 }
 
 /// Reads a recording.
 ///
 /// # Panics
 /// When it cannot be read, or its trace has a single anomaly: ours never has.
-pub(crate) fn read(recording: &Path) -> Contents {
+pub fn read(recording: &Path) -> Contents {
     let opened = Recording::open(recording).unwrap_or_else(|e| panic!("{e}"));
     let description =
         opened.description.unwrap_or_else(|| panic!("{} has no description", recording.display()));
@@ -89,18 +89,18 @@ pub(crate) fn read(recording: &Path) -> Contents {
 
 impl Contents {
     /// Blocks with a function of that name on their stack.
-    pub(crate) fn inside<'a>(&'a self, function: &'a str) -> impl Iterator<Item = &'a Block> {
+    pub fn inside<'a>(&'a self, function: &'a str) -> impl Iterator<Item = &'a Block> {
         self.blocks.iter().filter(move |block| block.stack.iter().any(|f| f == function))
     }
 
     /// Estimate of the words allocated inside a function, headers counted, and its standard error.
-    pub(crate) fn words(&self, function: &str) -> (f64, f64) {
+    pub fn words(&self, function: &str) -> (f64, f64) {
         let samples: u64 = self.inside(function).map(|block| block.samples).sum();
         (samples as f64 / self.rate, (samples as f64 * (1.0 - self.rate)).sqrt() / self.rate)
     }
 
     /// Fails unless the estimate for a function is within five standard errors of the truth.
-    pub(crate) fn expect_words(&self, function: &str, truth: f64) {
+    pub fn expect_words(&self, function: &str, truth: f64) {
         let (estimate, error) = self.words(function);
         assert!(
             (estimate - truth).abs() <= 5.0 * error.max(1.0),
@@ -110,7 +110,7 @@ impl Contents {
 }
 
 /// The recordings in a folder, by name.
-pub(crate) fn recordings_in(folder: &Path) -> Vec<std::path::PathBuf> {
+pub fn recordings_in(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found: Vec<_> = fs::read_dir(folder)
         .expect("list the folder")
         .map(|entry| entry.expect("an entry").path())

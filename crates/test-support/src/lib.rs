@@ -1,0 +1,14 @@
+//! What the tests of several crates share: the OCaml compilers, programs compiled with them, runs with and
+//! without `memtrail run`, and readers that are slow and simple.
+#![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "a test reads what it uses")]
+
+pub mod compilers;
+pub mod contents;
+mod each;
+pub mod executable;
+pub mod programs;
+pub mod running;
+pub mod site;
+pub mod snapshot;
+pub mod traces;
