@@ -5,6 +5,7 @@ mod bench;
 mod command;
 mod compilers;
 mod docs;
+mod layers;
 mod ocaml_tests;
 mod packages;
 mod picture;
@@ -73,6 +74,13 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Print the cycles between the modules of a crate, and imports from a higher layer
+    ///
+    /// Without names, of the crates that the tests check.
+    Layers {
+        /// Folders below `crates`
+        crates: Vec<String>,
+    },
     /// Draw `docs/report.svg`, the README's picture, from a real run
     Picture,
 }
@@ -85,6 +93,7 @@ fn main() -> ExitCode {
         Chore::Web { check: false } => web::install().and_then(|()| web::build()),
         Chore::Docs { check: true } => docs::check(),
         Chore::Docs { check: false } => docs::build(),
+        Chore::Layers { crates } => layers::print(&crates),
         Chore::Picture => picture::draw(),
         Chore::Test { filter: Some(filter), version, program, .. } if filter == "ocaml" => {
             return test::ocaml(version.as_deref(), program.as_deref());
