@@ -41,6 +41,6 @@ pub(crate) fn conditions(ask: &Conditions) -> ResponseBody {
             }
         }
     };
-    let conditions: Vec<Value> = ask.texts.iter().take(Filter::MOST).map(tell).collect();
+    let conditions: Vec<Value> = ask.texts.iter().take(Filter::MAX_CONDITIONS).map(tell).collect();
     ResponseBody::new(json!({ "conditions": conditions }))
 }

@@ -23,7 +23,7 @@ const STRETCHES: [u64; 4] = [1000, 100, 10, 1];
 /// Points of the track of memory.
 const POINTS: u64 = 1000;
 /// Samples of a track at most.
-const MOST_SAMPLES: usize = 500_000;
+const MAX_SAMPLES: usize = 500_000;
 
 /// The file.
 pub fn write(selection: &Selection<'_>) -> Vec<u8> {
@@ -142,11 +142,11 @@ fn samples(selection: &Selection<'_>, paths: &Paths, live_only: bool) -> Value {
             let node = paths.of(profile.blocks.stack(kept.row));
             let sum = sums.entry((kept.born.0 / span, node)).or_default();
             *sum = sum.saturating_add(profile.blocks.samples(kept.row));
-            if sums.len() > MOST_SAMPLES && stretches > 1 {
+            if sums.len() > MAX_SAMPLES && stretches > 1 {
                 break;
             }
         }
-        if sums.len() <= MOST_SAMPLES {
+        if sums.len() <= MAX_SAMPLES {
             break;
         }
     }

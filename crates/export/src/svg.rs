@@ -33,7 +33,7 @@ const MARGIN: f64 = 10.0;
 const HEADER: f64 = 52.0;
 const ROW: f64 = 17.0;
 /// Rows that fit a picture which programs can still draw.
-const MOST_ROWS: usize = 400;
+const MAX_ROWS: usize = 400;
 /// Boxes that are not as wide are left out.
 const NARROWEST: f64 = 0.3;
 /// What a letter takes, on the wide side.
@@ -44,7 +44,7 @@ impl Picture<'_> {
     pub fn write(&self) -> Vec<u8> {
         let places = self.places();
         let deepest = places.iter().flatten().map(|place| place.row).max().unwrap_or(0);
-        let rows = (deepest + 1).min(MOST_ROWS);
+        let rows = (deepest + 1).min(MAX_ROWS);
         let height = HEADER + rows as f64 * ROW + MARGIN;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \

@@ -15,7 +15,7 @@ pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
 /// Columns where no terminal says how many.
 const COLUMNS: usize = 80;
 /// More columns than that are not used: lines would be hard to follow.
-pub(crate) const MOST_COLUMNS: usize = 240;
+pub(crate) const MAX_COLUMNS: usize = 240;
 
 /// The columns to use: as asked for, as `COLUMNS` says, as the terminal has.
 pub(crate) fn width(asked: Option<u16>) -> usize {
@@ -25,7 +25,7 @@ pub(crate) fn width(asked: Option<u16>) -> usize {
         Some(width)
     };
     let width = asked.or_else(variable).or_else(terminal);
-    width.map_or(COLUMNS, usize::from).clamp(40, MOST_COLUMNS)
+    width.map_or(COLUMNS, usize::from).clamp(40, MAX_COLUMNS)
 }
 
 /// A text that grows line by line.

@@ -48,7 +48,7 @@ pub struct RawLocation {
 /// Words of one location.
 const STEP: u64 = 8;
 /// More frames than this inlined into one another is no debug information.
-const MOST_INLINED: usize = 1024;
+const MAX_INLINED: usize = 1024;
 
 /// The locations of one frame, innermost (what was inlined deepest) first, as the runtime gives them.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ pub struct Locations<'a, M> {
 
 /// The locations that stand at `debuginfo`.
 pub fn locations<M: Memory>(memory: &M, packing: Packing, debuginfo: Address) -> Locations<'_, M> {
-    Locations { memory, packing, next: Some(debuginfo), left: MOST_INLINED }
+    Locations { memory, packing, next: Some(debuginfo), left: MAX_INLINED }
 }
 
 /// The same, outermost (the function that really has the frame) first: the order of a trace.
@@ -226,6 +226,6 @@ mod tests {
         let bytes = vec![1; 1 << 16];
         let memory = Image { base: BASE, bytes: &bytes };
         let packing = Packing::OneLine;
-        assert!(locations(&memory, packing, BASE).count() <= MOST_INLINED);
+        assert!(locations(&memory, packing, BASE).count() <= MAX_INLINED);
     }
 }

@@ -9,7 +9,7 @@ use crate::memprof::{Sample, Slot};
 use crate::version::Version;
 
 /// Most steps taken through a structure whose length the input says.
-const MOST: usize = 1000;
+const MAX_STEPS: usize = 1000;
 
 /// Where the input is taken to stand.
 const BASE: Address = 0x40_0000;
@@ -34,7 +34,7 @@ pub fn memory(input: &[u8]) {
 /// Frame tables and debug information.
 pub(crate) fn frames(memory: &impl Memory, at: Address) {
     for packing in [Packing::OneLine, Packing::WithEnd] {
-        for descriptor in UnitTable::read(memory, at).into_iter().flatten().take(MOST) {
+        for descriptor in UnitTable::read(memory, at).into_iter().flatten().take(MAX_STEPS) {
             let _ = descriptor.allocation_wosize(memory, 0);
             for debuginfo in descriptor.debuginfos(memory) {
                 locations(memory, packing, debuginfo).for_each(drop);
@@ -54,7 +54,7 @@ fn stack(memory: &impl Memory, layout: &crate::Layout, state: Address) {
         crate::calibrate::calibrate(memory, layout, state, None, crate::calibrate::Moment::Start);
     let distance = first_frame(memory, layout, state, |_| true).unwrap_or(8);
     let mut position = Position::innermost(memory, layout, distance, state);
-    for _ in 0..MOST {
+    for _ in 0..MAX_STEPS {
         let next = position.and_then(|position| {
             let descriptor = Descriptor::read(memory, position.return_address)?;
             let cut = || CutParents::new(memory, layout, state)?.next();

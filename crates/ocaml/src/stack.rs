@@ -145,13 +145,13 @@ const ROOTS_TABLES: u64 = 8;
 const ROOTS_ITEMS: u64 = 16;
 const ROOTS_FIRST_TABLE: u64 = 24;
 /// No program nests C's frames deeper than this; the list ends somewhere.
-const MOST_ROOTS: usize = 4096;
+const MAX_ROOTS: usize = 4096;
 
 impl<'a, M: Memory> CutParents<'a, M> {
     /// Those of the thread that runs with this state.
     pub fn new(memory: &'a M, layout: &Layout, state: Address) -> Option<Self> {
         let roots = memory.field(state, layout.state.local_roots)?;
-        Some(Self { memory, roots, left: MOST_ROOTS })
+        Some(Self { memory, roots, left: MAX_ROOTS })
     }
 
     /// The fiber kept by a block of roots, if it is a continuation's.

@@ -104,7 +104,7 @@ pub struct Block {
 
 impl Blocks {
     /// The most blocks there can be; row numbers have 32 bits.
-    pub const MOST: usize = u32::MAX as usize;
+    pub const MAX_BLOCKS: usize = u32::MAX as usize;
 
     /// How many there are.
     pub fn len(&self) -> usize {

@@ -135,7 +135,7 @@ impl ProfileBuilder {
     /// A block was allocated.
     pub fn alloc(&mut self, id: BlockId, block: &Block) {
         self.end = self.end.max(block.time);
-        if self.blocks.len() >= Blocks::MOST {
+        if self.blocks.len() >= Blocks::MAX_BLOCKS {
             self.inconsistent.too_many += 1;
         } else if self.ids.insert(id, Row(self.blocks.len() as u32)) {
             let samples = block.samples.min(i64::MAX as u64 - self.samples);

@@ -26,7 +26,7 @@ use crate::guard::{self, Guard};
 use crate::trigger::{self, SnapshotTrigger};
 
 /// Bytes of an ask; the longest that a page sends are lists of some thousand ids.
-const LONGEST_ASK: usize = 1 << 18;
+const MAX_QUERY_LEN: usize = 1 << 18;
 /// How long an ask waits for an analysis before the page is told that it is under way.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -64,8 +64,8 @@ async fn to_folder(uri: Uri) -> Redirect {
 async fn ask(State(shared): State<Shared>, request: Request) -> Response {
     // A length that is too great is refused before anything of it is read.
     let body = request.into_body();
-    let fits = body.size_hint().lower() <= LONGEST_ASK as u64;
-    let ask = if fits { to_bytes(body, LONGEST_ASK).await.ok() } else { None };
+    let fits = body.size_hint().lower() <= MAX_QUERY_LEN as u64;
+    let ask = if fits { to_bytes(body, MAX_QUERY_LEN).await.ok() } else { None };
     let Some(ask) = ask else {
         return (StatusCode::PAYLOAD_TOO_LARGE, "this ask is too long\n").into_response();
     };

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::routes::Shared;
 
 /// Bytes of such a request.
-const LONGEST: usize = 1000;
+const MAX_REQUEST_LEN: usize = 1000;
 
 /// Asks a recording's program for a heap snapshot. It does not wait for it: news will tell.
 pub trait SnapshotTrigger: Debug + Send + Sync {
@@ -26,7 +26,7 @@ pub trait SnapshotTrigger: Debug + Send + Sync {
 
 /// `POST {"rec": 0}`.
 pub(crate) async fn take(State(shared): State<Shared>, request: Request) -> Response {
-    let body = to_bytes(request.into_body(), LONGEST).await.unwrap_or_default();
+    let body = to_bytes(request.into_body(), MAX_REQUEST_LEN).await.unwrap_or_default();
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let recording = request["rec"].as_u64().and_then(|rec| u32::try_from(rec).ok());
     let taken = match recording {

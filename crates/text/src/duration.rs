@@ -12,7 +12,7 @@ pub const DURATIONS: &str = "durations are like 12.5s, 1m30s, 250ms";
 pub const TIMES: &str = "times are like 12.5s, 1m30s, 40%, peak, end";
 
 /// The longest duration: 48 bits of microseconds, as long as a recording can take.
-pub const LONGEST: Duration = Duration::from_micros((1 << 48) - 1);
+pub const MAX_DURATION: Duration = Duration::from_micros((1 << 48) - 1);
 
 pub(crate) fn read(text: &str, at: usize) -> Result<(Duration, usize), Wrong> {
     let mut total = Some(0_u64);
@@ -35,7 +35,7 @@ pub(crate) fn read(text: &str, at: usize) -> Result<(Duration, usize), Wrong> {
         end = next;
     }
     match total.map(Duration::from_micros) {
-        Some(time) if time <= LONGEST => Ok((time, end)),
+        Some(time) if time <= MAX_DURATION => Ok((time, end)),
         _ => {
             let message = "longer than the nine years that a recording can take".to_owned();
             Err(Wrong { at, message, hint: None })

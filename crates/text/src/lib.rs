@@ -19,7 +19,7 @@ mod size;
 
 use std::time::Duration;
 
-pub use duration::{DURATIONS, LONGEST, TIMES};
+pub use duration::{DURATIONS, MAX_DURATION, TIMES};
 pub use number::Number;
 pub use size::{LARGEST, SIZES, Size};
 

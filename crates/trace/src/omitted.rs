@@ -19,7 +19,7 @@ pub const INNERMOST: usize = 256;
 /// Frames by which the gap grows.
 pub const STEP: usize = 256;
 /// The longest callstack that is left of a longer one.
-pub const LONGEST: usize = OUTERMOST + 1 + INNERMOST + STEP - 1;
+pub const MAX_FRAMES_LEFT: usize = OUTERMOST + 1 + INNERMOST + STEP - 1;
 
 /// From here on there are numbers for synthetic frames.
 const FIRST: u64 = 1 << 15;
@@ -89,12 +89,12 @@ mod tests {
             let whole: Vec<Code> = (1..=depth).map(|i| Code(i << 20)).collect();
             let mut short = whole.clone();
             shorten(&mut short);
-            if whole.len() < LONGEST {
+            if whole.len() < MAX_FRAMES_LEFT {
                 assert_eq!(short, whole);
                 continue;
             }
             let omitted = whole.len() - (short.len() - 1);
-            assert!(short.len() <= LONGEST, "{} of {depth}", short.len());
+            assert!(short.len() <= MAX_FRAMES_LEFT, "{} of {depth}", short.len());
             assert_eq!(short[..OUTERMOST], whole[..OUTERMOST]);
             assert_eq!(short[OUTERMOST], code(omitted));
             let inner = short.len() - OUTERMOST - 1;

@@ -23,7 +23,7 @@ export interface Asked {
   normalise: Scale;
 }
 
-const NONE = new Uint8Array(0);
+const NO_COLOURS = new Uint8Array(0);
 const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 
 export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
@@ -122,7 +122,7 @@ function sceneOf(union: Union, focus: readonly string[], labels: readonly string
     sum: tree.size > 0 ? `${amount(before[0]!, scale, markOfSides())} → ${amount(after[0]!, scale, markOfSides())}` : "",
     width: tree.bytes[0] ?? 0,
     calleeColours: Uint8Array.from(status, (kind, at) => paintOf(kind, before[at]!, after[at]!)),
-    callerColours: NONE,
+    callerColours: NO_COLOURS,
     label: (_, at) => SIGNS[status[at]!] + (labels[tree.entity[at]!] ?? ""),
   };
 }

@@ -48,7 +48,7 @@ const BY = [
 ];
 /** Enough to see what matters; "copy" takes all of it. */
 const SHOWN = 500;
-const MOST_COPIED = 10_000;
+const MAX_COPIED = 10_000;
 
 export function ChangeTable({ sides }: { sides: Asked }) {
   const ask = {
@@ -71,7 +71,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
     go({ more: withParam(more, "cdesc", down ? "" : "0") });
   };
   const copy = async (): Promise<void> => {
-    const all = changesOf(await askOnce<CompareTable>({ ...ask, limit: MOST_COPIED }));
+    const all = changesOf(await askOnce<CompareTable>({ ...ask, limit: MAX_COPIED }));
     await copyText(tabSeparated(all), `${grouped(all.length)} rows`);
   };
   return (

@@ -19,7 +19,7 @@ interface Props {
 
 /** Typing pauses that are long enough to ask in. */
 const PAUSE_MS = 90;
-const MOST = 8;
+const MAX_NAMES = 8;
 
 export function NameInput({ kind, label, value, completes, first, invalid, onInput, onPick }: Props) {
   const list = useId();
@@ -34,7 +34,7 @@ export function NameInput({ kind, label, value, completes, first, invalid, onInp
     }
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      askOnce<Completions>({ ask: "complete", rec: rec.value, kind, text: value, limit: MOST }, stop.signal).then(
+      askOnce<Completions>({ ask: "complete", rec: rec.value, kind, text: value, limit: MAX_NAMES }, stop.signal).then(
         ({ values }) => {
           if (stop.signal.aborted) return;
           setNames(values.filter((name) => name !== value));

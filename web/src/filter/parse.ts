@@ -33,7 +33,7 @@ const SIZE_UNITS: ReadonlyMap<string, bigint> = new Map([
   ),
 ]);
 /** What one event's time can be away from the start: 48 bits of microseconds. */
-const LONGEST_US = (1n << 48n) - 1n;
+const MAX_MICROSECONDS = (1n << 48n) - 1n;
 const LARGEST = 1n << 53n;
 
 export function parseCondition(text: string): Condition {
@@ -207,7 +207,7 @@ class Cursor {
       if (unit === undefined || !next) break;
       this.at += next[0].length;
     }
-    if (total > LONGEST_US) {
+    if (total > MAX_MICROSECONDS) {
       throw this.error("longer than the nine years that a recording can take", null, start);
     }
     return Number(total);

@@ -14,7 +14,7 @@ interface Props {
 }
 
 /** More cannot be told apart. */
-const MOST_MODULES = 12;
+const MAX_MODULES = 12;
 
 const ALWAYS = [
   { colour: FOCUS, what: "the focus" },
@@ -35,7 +35,7 @@ export function ColourKey(props: Props) {
 }
 
 function List({ scene, names, paints, searching }: Props) {
-  const modules = searching ? [] : modulesOf(scene, names).slice(0, MOST_MODULES);
+  const modules = searching ? [] : modulesOf(scene, names).slice(0, MAX_MODULES);
   const fixed = searching ? [...ALWAYS.slice(0, 1), ...SEARCHED] : ALWAYS;
   return (
     <ul class="colour-key">

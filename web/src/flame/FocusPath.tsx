@@ -4,11 +4,11 @@ import { Icon } from "../widgets/Icon.tsx";
 import { focusForUrl, labelOfKey, TOPLEVEL } from "./keys.ts";
 
 /** Longer paths show their ends. */
-const MOST_STEPS = 6;
+const MAX_STEPS = 6;
 
 export function FocusPath({ focus }: { focus: readonly string[] }) {
   const atToplevel = focus.length === 1 && focus[0] === TOPLEVEL;
-  const hidden = focus.length > MOST_STEPS ? focus.length - MOST_STEPS : 0;
+  const hidden = focus.length > MAX_STEPS ? focus.length - MAX_STEPS : 0;
   return (
     <nav class="flame-focus" aria-label="Focus">
       <ol>

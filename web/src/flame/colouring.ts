@@ -9,7 +9,7 @@ import type { Trees } from "./trees.ts";
 import type { Tree } from "./tree.ts";
 import type { Viewport } from "./viewport.ts";
 
-const NONE = new Uint8Array(0);
+const NO_COLOURS = new Uint8Array(0);
 
 /** Where in a flame graph things stand: all but names and colours. */
 export function sceneOf(
@@ -32,8 +32,8 @@ export function sceneOf(
     focus: focus.map((key) => ({ label: labelOfKey(key), colour: FOCUS })),
     sum,
     width: trees.answer.focus_bytes,
-    calleeColours: NONE,
-    callerColours: NONE,
+    calleeColours: NO_COLOURS,
+    callerColours: NO_COLOURS,
     label: (part, at) => labelOf(part === "callers" ? callers : callees, at, names),
   };
 }
@@ -41,7 +41,7 @@ export function sceneOf(
 /** The scene with colours as far as names are known. */
 export function coloured(scene: Scene, names: NameBook, matching: ReadonlySet<number> | null): Scene {
   const colours = (tree: Tree | null): Uint8Array => {
-    if (!tree) return NONE;
+    if (!tree) return NO_COLOURS;
     const known = new Map<number, number>();
     const out = new Uint8Array(tree.size);
     for (let box = 0; box < tree.size; box++) {

@@ -12,7 +12,7 @@ import { treeOf } from "./scene.ts";
 import { layOut, pathTo, type Tree } from "./tree.ts";
 
 /** Most boxes in an answer: 25 bytes each. */
-const MOST_BOXES = 6_000;
+const MAX_BOXES = 6_000;
 
 /** What a flame graph is about. */
 export interface FlameAsk {
@@ -50,7 +50,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
     focus,
     direction,
     cutoff: FINEST,
-    limit: MOST_BOXES,
+    limit: MAX_BOXES,
   });
   const { answer, of } = asked;
   const base = useMemo<Trees | null>(
@@ -91,7 +91,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
             : shortened([...keys.toReversed(), ...focus]),
           direction: wanted.part,
           cutoff: wanted.cutoff,
-          limit: MOST_BOXES,
+          limit: MAX_BOXES,
         },
         stop.signal,
       );
@@ -109,14 +109,14 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
 }
 
 /** Letters that the keys in an ask may have. */
-const LONGEST_FOCUS = 150_000;
+const MAX_FOCUS_LEN = 150_000;
 
 /**
  * The first keys of a path, as many as an ask has room for. Fewer functions may be called from
  * elsewhere, too: then the answer is heavier, and of no use.
  */
 function shortened(keys: readonly string[]): string[] {
-  let room = LONGEST_FOCUS;
+  let room = MAX_FOCUS_LEN;
   const end = keys.findIndex((key) => (room -= key.length + 3) < 0);
   return keys.slice(0, end < 0 ? keys.length : end);
 }

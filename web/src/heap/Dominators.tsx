@@ -18,7 +18,7 @@ import { Treemap } from "./treemap/Treemap.tsx";
 
 const node = param("node", "all");
 const as = param("as", "map");
-const MOST_BOXES = 1500;
+const MAX_BOXES = 1500;
 const DEPTH = 8;
 
 const AS = [
@@ -43,7 +43,7 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
   const { answer, error, late } = useHeapAsk<TreemapAnswer>({
     ask: "heaptreemap",
     node: node.value,
-    limit: MOST_BOXES,
+    limit: MAX_BOXES,
     depth: DEPTH,
   });
   const [selection, setSelection] = useState<{ of: TreemapAnswer | null; at: number }>({ of: null, at: -1 });

@@ -16,7 +16,7 @@ import { given } from "./table/rows.ts";
 import { sorted } from "./table/sorted.ts";
 
 const by = param("sites", "site");
-const MOST = 1000;
+const MAX_SITES = 1000;
 
 const BY = [
   { id: "site", title: "Call sites", what: "the places in the source that allocated" },
@@ -39,7 +39,7 @@ function Sites() {
   const { answer, error } = useHeapAsk<SamplesAnswer>({
     ask: "heapsamples",
     by: by.value === "function" ? "function" : "site",
-    limit: MOST,
+    limit: MAX_SITES,
   });
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;

@@ -5,7 +5,7 @@ import { Popover } from "../widgets/Popover.tsx";
 import { dominatorHref } from "./state.ts";
 
 /** Of more steps than that those in the middle are in a menu. */
-const MOST = 8;
+const MAX_STEPS = 8;
 const KEPT_LAST = 5;
 
 /** The way down to a node, itself included, whether it was told with it or not. */
@@ -14,7 +14,7 @@ export function downTo(path: readonly NodeInfo[], self: NodeInfo | undefined): r
 }
 
 export function Trail({ path }: { path: readonly NodeInfo[] }) {
-  const left = path.length > MOST ? path.length - KEPT_LAST - 1 : 0;
+  const left = path.length > MAX_STEPS ? path.length - KEPT_LAST - 1 : 0;
   const shown = left > 0 ? [path[0]!, ...path.slice(-KEPT_LAST)] : path;
   return (
     <nav class="trail" aria-label="where in the dominator tree">

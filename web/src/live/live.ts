@@ -7,7 +7,7 @@ import { tell } from "../widgets/notice.ts";
 import { heapRevision } from "../heap/state.ts";
 import { about } from "../state/about.ts";
 
-const AT_MOST_EVERY_MS = 1000;
+const MIN_INTERVAL_MS = 1000;
 
 /** Why there is nothing to show, if `about` was not answered. */
 export const failure = signal<EngineError | null>(null);
@@ -37,7 +37,7 @@ export function begin(): void {
     }
   };
   const soon = () => {
-    timer ??= setTimeout(refresh, Math.max(0, last + AT_MOST_EVERY_MS - performance.now()));
+    timer ??= setTimeout(refresh, Math.max(0, last + MIN_INTERVAL_MS - performance.now()));
   };
   void refresh();
   engine().listen((news) => {

@@ -39,7 +39,7 @@ const BELOW = [
   { id: "callees", title: "Callees", what: "rows open into what was called" },
 ];
 /** Rows that "copy" takes at most. */
-const MOST_COPIED = 10_000;
+const MAX_COPIED = 10_000;
 
 function Tables() {
   const rows = useRows();
@@ -95,7 +95,7 @@ function Tables() {
           class="icon-button"
           title="Copy the table as text, tabs between columns"
           aria-label="Copy the table as text"
-          onClick={() => void rows.all(MOST_COPIED).then((all) => copyText(tabSeparated(all), grouped(all.length) + " rows"))}
+          onClick={() => void rows.all(MAX_COPIED).then((all) => copyText(tabSeparated(all), grouped(all.length) + " rows"))}
         >
           <Icon name="copy" />
         </button>

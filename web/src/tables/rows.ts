@@ -26,9 +26,9 @@ export interface Subject {
 
 const PAGE = 200;
 /** Pages that a row is looked for in. */
-const MOST_SOUGHT = 25;
+const MAX_PAGES_SOUGHT = 25;
 /** Callees or callers of one function: more are not shown. */
-const MOST_BELOW = 500;
+const MAX_BELOW = 500;
 
 /** A level of rows, with the path that led there. */
 class Level implements KeyedBranch<Row> {
@@ -160,7 +160,7 @@ export class Rows {
 
   async seek(id: string): Promise<void> {
     const [key] = JSON.parse(id) as string[];
-    for (let page = 0; page < MOST_SOUGHT && page * PAGE < this.count; page++) {
+    for (let page = 0; page < MAX_PAGES_SOUGHT && page * PAGE < this.count; page++) {
       if (key === undefined || this.top.position(key) !== undefined) return;
       await this.page(page);
     }
@@ -230,7 +230,7 @@ export class Rows {
         },
         this.stop.signal,
       );
-      const rows = rowsOf(answer).slice(0, MOST_BELOW);
+      const rows = rowsOf(answer).slice(0, MAX_BELOW);
       below.count = rows.length;
       below.waiting = false;
       this.fill(below, 0, rows);

@@ -19,7 +19,7 @@ use crate::loading;
 use crate::view::snapshot_file;
 
 /// The most blocks that a browser should be asked to hold: some 64 bytes each.
-const MOST_BLOCKS: u64 = 10_000_000;
+const MAX_BLOCKS: u64 = 10_000_000;
 /// How often a trace is thinned anew because it compresses worse than the whole.
 const ATTEMPTS: u32 = 6;
 /// The least bytes of all traces together: below that nothing is left to see.
@@ -115,14 +115,14 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
     });
     let mut description = loading::describe(recording);
     let damage = decoded.anomalies;
-    if whole.len() as u64 <= room && blocks <= MOST_BLOCKS {
+    if whole.len() as u64 <= room && blocks <= MAX_BLOCKS {
         return Ok(Packed::of(description, whole, damage));
     }
     let mut budget = trace.len() as f64 * (room as f64 / whole.len() as f64).min(1.0);
     let rates = description.rates.clone().map(Into::into).unwrap_or_default();
     let mut fitted = None;
     for _ in 0..ATTEMPTS {
-        let next = to_fit(&reader, &rates, Bytes(budget as u64), MOST_BLOCKS).map_err(|error| {
+        let next = to_fit(&reader, &rates, Bytes(budget as u64), MAX_BLOCKS).map_err(|error| {
             let path = recording.trace.display();
             Failure::new(Kind::Work, format_args!("cannot thin out {path}: {error}"))
         })?;

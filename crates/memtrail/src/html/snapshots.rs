@@ -14,7 +14,7 @@ use crate::loading;
 use crate::view::snapshot_file;
 
 /// The most blocks of a snapshot that a browser should be asked to analyse.
-const MOST_BLOCKS: u64 = 8_000_000;
+const MAX_BLOCKS: u64 = 8_000_000;
 /// Bytes that a kind or a root takes in a summary, about.
 const LINE: u64 = 120;
 /// What is kept of summaries however many there are, and at most.
@@ -137,7 +137,7 @@ fn zipped(
     privacy: Privacy,
 ) -> io::Result<Vec<u8>> {
     // They are compressed already: gzip takes a third off at best.
-    if facts.summary.is_none() || facts.blocks > MOST_BLOCKS || facts.file_bytes / 2 > room {
+    if facts.summary.is_none() || facts.blocks > MAX_BLOCKS || facts.file_bytes / 2 > room {
         return Ok(Vec::new());
     }
     let bytes = gzip(&privacy.bytes(&file.open()?)?);

@@ -249,7 +249,7 @@ proptest! {
     fn no_line_exceeds_its_width(
         places in prop::collection::vec(place(), 0..4),
         (executable, host) in (name(), name()),
-        width in 40..=crate::canvas::MOST_COLUMNS,
+        width in 40..=crate::canvas::MAX_COLUMNS,
         huge in any::<bool>(),
     ) {
         let question = Question { points: curve::points(width), ..ask(Some(Moment::Peak)) };

@@ -28,7 +28,7 @@ use session::Session;
 use viewing::{Tell, Viewing};
 
 /// What is left of a callstack that is too deep must not be deeper than the limit.
-const SHORTEST: i64 = memtrail_trace::omitted::LONGEST as i64;
+const SHORTEST: i64 = memtrail_trace::omitted::MAX_FRAMES_LEFT as i64;
 /// As many frames fit a packet of the trace, even if none of them can be predicted.
 const DEEPEST: i64 = 12 << 10;
 /// Samples per word where the user does not say; the agent lowers it where they would cost too much.

@@ -60,7 +60,7 @@ const KIND: u64 = 0xFF;
 const MANAGED: u64 = 0x600;
 /// It is a view.
 const SUBARRAY: u64 = 0x800;
-const MOST_DIMENSIONS: u64 = 16;
+const MAX_DIMENSIONS: u64 = 16;
 
 /// Bytes of an element by kind: floats, integers from 8 bits to native, complex, char, half float.
 const ELEMENT: [u64; 14] = [4, 8, 1, 1, 2, 2, 4, 8, 8, 8, 8, 16, 1, 2];
@@ -72,7 +72,7 @@ pub fn data(memory: &impl Memory, block: Address) -> Option<Data> {
         return Some(Data::External);
     }
     let dimensions = memory.field(block, field::DIMENSIONS)?;
-    if dimensions > MOST_DIMENSIONS {
+    if dimensions > MAX_DIMENSIONS {
         return None;
     }
     let mut bytes = *ELEMENT.get((flags & KIND) as usize)?;

@@ -1,6 +1,6 @@
 //! OCaml 4: the major heap's chunks and the minor heap (`runtime/memory.c`, `runtime/caml/major_gc.h`).
 
-use super::{Extent, MOST};
+use super::{Extent, MAX_LIST_LEN};
 use crate::block::FREE_SINGLE;
 use crate::layout::{Layout, SingleState};
 use crate::memory::{Address, Memory};
@@ -37,7 +37,7 @@ pub struct Chunks<'a, M> {
 impl<'a, M: Memory> Chunks<'a, M> {
     /// `variable` is the address of `caml_heap_start`.
     pub fn new(memory: &'a M, version: Version, variable: Address) -> Option<Self> {
-        Some(Self { memory, head: head(version)?, next: memory.u64(variable)?, left: MOST })
+        Some(Self { memory, head: head(version)?, next: memory.u64(variable)?, left: MAX_LIST_LEN })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ephemerons and weak arrays, which the runtime keeps on lists of their own (`runtime/weak.c`,
 //! `runtime/caml/weak.h`).
 
-use super::MOST;
+use super::MAX_LIST_LEN;
 use crate::layout::MulticoreState;
 use crate::memory::{Address, Memory};
 
@@ -11,7 +11,7 @@ const LISTS: [u64; 2] = [0, 8];
 /// Calls `each` with every ephemeron of a list, whose head stands at `head`.
 pub fn each(memory: &impl Memory, head: Address, mut each: impl FnMut(Address)) -> Option<()> {
     let mut next = memory.u64(head)?;
-    for _ in 0..MOST {
+    for _ in 0..MAX_LIST_LEN {
         if next == 0 {
             return Some(());
         }

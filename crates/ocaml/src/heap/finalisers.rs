@@ -1,6 +1,6 @@
 //! Values with finalisers (`runtime/finalise.c`).
 
-use super::MOST;
+use super::MAX_LIST_LEN;
 use super::code::referred;
 use crate::memory::{Address, Memory};
 
@@ -44,7 +44,7 @@ pub fn each(
         }
     }
     let mut due = memory.field(info, DUE)?;
-    for _ in 0..MOST {
+    for _ in 0..MAX_LIST_LEN {
         if due == 0 {
             return Some(());
         }

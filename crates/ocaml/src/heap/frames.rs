@@ -1,7 +1,7 @@
 //! Stacks, frame by frame, with the values that each frame keeps alive (`caml_do_local_roots_nat` in
 //! 4.x's `runtime/roots_nat.c`, `caml_scan_stack` in 5.x's `runtime/fiber.c`).
 
-use super::MOST;
+use super::MAX_LIST_LEN;
 use crate::frames::{Descriptor, FrameTable, Live};
 use crate::layout::{FamilyState, Fiber, Layout, Stack};
 use crate::memory::{Address, Memory};
@@ -120,7 +120,7 @@ impl<M: Memory> Walker<'_, M> {
         each: &mut impl FnMut(Met),
     ) -> Option<()> {
         let Stack::Single(context) = &self.layout.stack else { return None };
-        for _ in 0..MOST {
+        for _ in 0..MAX_LIST_LEN {
             if sp == 0 {
                 return Some(());
             }
@@ -140,13 +140,13 @@ impl<M: Memory> Walker<'_, M> {
         mut registers: Address,
         each: &mut impl FnMut(Met),
     ) -> Option<()> {
-        for _ in 0..MOST {
+        for _ in 0..MAX_LIST_LEN {
             if fiber == 0 {
                 return Some(());
             }
             let handler = self.memory.field(fiber, fields.handler)?;
             let mut sp = self.memory.field(fiber, fields.sp)?;
-            for _ in 0..MOST {
+            for _ in 0..MAX_LIST_LEN {
                 if sp == handler {
                     break;
                 }
@@ -174,7 +174,7 @@ impl<M: Memory> Walker<'_, M> {
         registers: Address,
         each: &mut impl FnMut(Met),
     ) -> Option<Address> {
-        for _ in 0..MOST {
+        for _ in 0..MAX_LIST_LEN {
             let Some(descriptor) = self.table.find(self.memory, return_address) else {
                 each(Met::Unknown(return_address));
                 return None;

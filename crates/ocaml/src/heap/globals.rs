@@ -1,7 +1,7 @@
 //! Modules' blocks, whose fields are roots (`caml_globals`, `runtime/roots_nat.c`,
 //! `runtime/globroots.c`).
 
-use super::MOST;
+use super::MAX_LIST_LEN;
 use crate::block::wosize;
 use crate::memory::{Address, Memory};
 
@@ -25,7 +25,7 @@ pub struct Global {
 
 /// `tables` is the address of `caml_globals`.
 pub fn globals<M: Memory>(memory: &M, tables: Address) -> Globals<'_, M> {
-    Globals { memory, tables, block: None, left: MOST }
+    Globals { memory, tables, block: None, left: MAX_LIST_LEN }
 }
 
 impl<M: Memory> Iterator for Globals<'_, M> {

@@ -3,7 +3,7 @@
 //!
 //! A frozen copy of a process cannot ask `dladdr`: the lock may be held by a thread that is not there.
 
-use super::MOST;
+use super::MAX_LIST_LEN;
 use crate::memory::{Address, Memory};
 
 /// Name of the linker's list, a variable.
@@ -25,7 +25,7 @@ mod tag {
     pub(super) const SYMBOLS: u64 = 6;
     pub(super) const GNU_HASH: u64 = 0x6fff_fef5;
 }
-const MOST_TAGS: u64 = 1024;
+const MAX_TAGS: u64 = 1024;
 const SYMBOL: u64 = 24;
 
 /// An object that is loaded: the program, a library, a plugin.
@@ -55,7 +55,7 @@ pub struct Symbol {
 /// Calls `each` with all objects, the program first; `list` is the address of [`LIST`].
 pub fn each_object(memory: &impl Memory, list: Address, mut each: impl FnMut(Object)) {
     let mut next = memory.field(list, FIRST);
-    for _ in 0..MOST {
+    for _ in 0..MAX_LIST_LEN {
         let Some(at) = next.filter(|&at| at != 0) else { return };
         if let Some(object) = Object::read(memory, at) {
             each(object);
@@ -74,7 +74,7 @@ impl Object {
     /// The object with this dynamic section.
     pub fn of(memory: &impl Memory, bias: u64, name: Address, dynamic: Address) -> Option<Self> {
         let mut object = Self { bias, name, symbols: 0, strings: 0, hash: None, gnu_hash: None };
-        for index in 0..MOST_TAGS {
+        for index in 0..MAX_TAGS {
             let entry = dynamic.checked_add(16 * index)?;
             let value = memory.field(entry, 8)?;
             // The linker has mostly made addresses of them already.
@@ -124,7 +124,7 @@ impl Object {
         let chains = bucket_table + 4 * u64::from(buckets);
         let wanted = gnu_hash(name);
         let mut index = number(bucket_table + 4 * u64::from(wanted.checked_rem(buckets)?))?;
-        for _ in 0..MOST {
+        for _ in 0..MAX_LIST_LEN {
             let hash = number(chains + 4 * u64::from(index.checked_sub(first)?))?;
             if hash | 1 == wanted | 1
                 && let Some(symbol) = self.at(memory, index.into())

@@ -23,7 +23,7 @@ pub mod tracked;
 use crate::memory::Address;
 
 /// No list of the runtime's is longer than this; memory that is no list ends somewhere.
-const MOST: usize = 1 << 28;
+const MAX_LIST_LEN: usize = 1 << 28;
 
 /// Bytes from a value that C code registered by name to the name (`struct named_value`,
 /// `runtime/callback.c`).

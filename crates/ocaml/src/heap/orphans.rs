@@ -13,7 +13,7 @@ const FINALISERS: u64 = 8;
 /// The next of a list of `struct caml_final_info`.
 const NEXT: u64 = 104;
 /// More domains than this never run.
-const MOST_DOMAINS: usize = 1 << 16;
+const MAX_DOMAINS: usize = 1 << 16;
 
 /// Addresses that may be the variable's and hold something that can be its content, of those that
 /// the code of both functions refers to.
@@ -73,7 +73,7 @@ pub fn each_final_info(
     mut each: impl FnMut(Address),
 ) -> Option<()> {
     let mut next = memory.field(variable, FINALISERS)?;
-    for _ in 0..MOST_DOMAINS {
+    for _ in 0..MAX_DOMAINS {
         if next == 0 {
             break;
         }

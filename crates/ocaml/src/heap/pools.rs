@@ -1,7 +1,7 @@
 //! OCaml 5: pools of small blocks, large allocations and minor heaps (`runtime/shared_heap.c`,
 //! `runtime/caml/sizeclasses.h`).
 
-use super::{Extent, MOST};
+use super::{Extent, MAX_LIST_LEN};
 use crate::block::wosize;
 use crate::layout::{Layout, MulticoreState};
 use crate::memory::{Address, Memory};
@@ -68,7 +68,7 @@ pub fn each_pool(
     for list in 0..LISTS {
         let class = list as usize % CLASSES;
         let mut next = memory.field(heap, list * 8)?;
-        for _ in 0..MOST {
+        for _ in 0..MAX_LIST_LEN {
             if next == 0 {
                 break;
             }
@@ -136,7 +136,7 @@ pub fn each_orphaned_pool(
     for list in 0..2 * CLASSES as u64 {
         let class = list as usize % CLASSES;
         let mut next = memory.field(at, orphans::POOLS + list * 8)?;
-        for _ in 0..MOST {
+        for _ in 0..MAX_LIST_LEN {
             if next == 0 {
                 break;
             }
@@ -161,7 +161,7 @@ pub fn each_orphaned_large(
 
 fn large_list(memory: &impl Memory, head: Address, mut each: impl FnMut(Extent)) -> Option<()> {
     let mut next = memory.u64(head)?;
-    for _ in 0..MOST {
+    for _ in 0..MAX_LIST_LEN {
         if next == 0 {
             break;
         }

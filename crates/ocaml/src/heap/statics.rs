@@ -1,7 +1,7 @@
 //! Data that the compiler laid out: constants, closures without environment, modules
 //! (`runtime/startup_nat.c`).
 
-use super::{Extent, MOST};
+use super::{Extent, MAX_LIST_LEN};
 use crate::memory::{Address, Memory};
 
 /// Zero-sized blocks, one a tag.
@@ -18,7 +18,7 @@ pub struct Segments<'a, M> {
 
 /// `table` is the address of `caml_data_segments`.
 pub fn segments<M: Memory>(memory: &M, table: Address) -> Segments<'_, M> {
-    Segments { memory, next: table, left: MOST }
+    Segments { memory, next: table, left: MAX_LIST_LEN }
 }
 
 impl<M: Memory> Iterator for Segments<'_, M> {

@@ -1,7 +1,7 @@
 //! Threads of the `Thread` module (`otherlibs/systhreads/st_stubs.c`), and what C code registered as
 //! local roots (`runtime/caml/memory.h`).
 
-use super::MOST;
+use super::MAX_LIST_LEN;
 use super::frames::Top;
 use crate::block::as_integer;
 use crate::memory::{Address, Memory};
@@ -54,7 +54,7 @@ pub fn each_thread(
         Family::Multicore => MULTICORE,
     };
     let mut at = running;
-    for _ in 0..MOST {
+    for _ in 0..MAX_LIST_LEN {
         let Some((thread, next)) = read(memory, family, &fields, at) else { return false };
         if memory.field(next, fields.previous) != Some(at) {
             return false;
@@ -105,7 +105,7 @@ const NEXT: u64 = 0;
 const TABLES: u64 = 8;
 const ITEMS: u64 = 16;
 const FIRST_TABLE: u64 = 24;
-const MOST_TABLES: u64 = 5;
+const MAX_TABLES: u64 = 5;
 
 /// Calls `each` with the address of every local root of C code, from the head of their list.
 pub fn each_local_root(
@@ -113,11 +113,11 @@ pub fn each_local_root(
     mut head: Address,
     mut each: impl FnMut(Address),
 ) -> Option<()> {
-    for _ in 0..MOST {
+    for _ in 0..MAX_LIST_LEN {
         if head == 0 {
             return Some(());
         }
-        let tables = memory.field(head, TABLES)?.min(MOST_TABLES);
+        let tables = memory.field(head, TABLES)?.min(MAX_TABLES);
         let items = memory.field(head, ITEMS)?;
         for table in 0..tables {
             let first = memory.field(head, FIRST_TABLE + 8 * table)?;

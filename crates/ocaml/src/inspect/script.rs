@@ -3,7 +3,7 @@
 use super::{Other, Reason, Verdict};
 
 /// The longest first line that the kernel reads.
-const LONGEST_LINE: usize = 255;
+const MAX_LINE_LEN: usize = 255;
 
 /// The first line's interpreter and its one argument.
 pub(super) struct Script {
@@ -14,7 +14,7 @@ pub(super) struct Script {
 /// Reads the first line, if it names an interpreter.
 pub(super) fn read(file: &[u8]) -> Option<Script> {
     let line = file.strip_prefix(b"#!")?;
-    let line = line.get(..LONGEST_LINE).unwrap_or(line);
+    let line = line.get(..MAX_LINE_LEN).unwrap_or(line);
     let line = line.split(|&byte| byte == b'\n' || byte == 0).next()?;
     let line = String::from_utf8_lossy(line);
     let line = line.trim();

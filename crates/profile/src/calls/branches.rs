@@ -1,7 +1,7 @@
 //! What a line of a table opens into: the next callers or callees, or what is in it.
 
 use super::View;
-use super::entities::{Entity, Label, NONE};
+use super::entities::{Entity, Label, NO_ENTITY};
 use super::level::{Level, Match};
 use super::table::{Line, Sums};
 use crate::sites::By;
@@ -47,7 +47,7 @@ pub fn branches(view: View<'_>, by: By, path: &[Label], branch: Branch) -> Vec<L
         } else if let Some(parent) = level.parent(level.first(found.node, elements)) {
             // No module and no file is further out than all functions.
             let label = level.label(parent);
-            if label != NONE {
+            if label != NO_ENTITY {
                 add(&mut sums, &level, label, found, end);
             }
         }

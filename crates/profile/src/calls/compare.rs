@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::View;
-use super::entities::{Entity, Label, NONE};
+use super::entities::{Entity, Label, NO_ENTITY};
 use super::flame::Limits;
 use super::level::{Level, Match};
 use super::table::table;
@@ -219,7 +219,7 @@ pub fn compare_flame(
 ) -> UnionFlame {
     let union = Union::new([first, second]);
     let levels = union.sides.map(|side| Level::new(side.view, By::Function));
-    let mut root = Group::new(NONE);
+    let mut root = Group::new(NO_ENTITY);
     for (side, level) in levels.iter().enumerate() {
         for found in matches(level, focus) {
             root.cells[side] += found.cell;
@@ -232,7 +232,7 @@ pub fn compare_flame(
     // Those that may become boxes: the larger side, number, and on which box.
     let mut waiting = BinaryHeap::from([(Weight(whole), Reverse(0_usize), 0)]);
     let mut contents = vec![root];
-    let mut group_of = vec![NONE; union.keys.len()];
+    let mut group_of = vec![NO_ENTITY; union.keys.len()];
     let mut groups: Vec<Group> = Vec::new();
     while let Some((_, Reverse(number), parent)) = waiting.pop() {
         if flame.flame.parent.len() >= limits.boxes.max(1) {
@@ -248,7 +248,7 @@ pub fn compare_flame(
                 level.children(node, |child| {
                     let number = union.of[side][level.label(child) as usize];
                     let place = &mut group_of[number as usize];
-                    if *place == NONE {
+                    if *place == NO_ENTITY {
                         *place = groups.len() as u32;
                         groups.push(Group::new(number));
                     }
@@ -259,7 +259,7 @@ pub fn compare_flame(
             }
         }
         for group in &groups {
-            group_of[group.number as usize] = NONE;
+            group_of[group.number as usize] = NO_ENTITY;
         }
         let all = groups.len();
         groups.retain(|group| larger(union.bytes(group.cells)) >= whole * limits.cutoff);

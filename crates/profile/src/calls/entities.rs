@@ -62,7 +62,7 @@ pub enum Label {
 }
 
 /// No module, no file, no site: in columns.
-pub(super) const NONE: u32 = u32::MAX;
+pub(super) const NO_ENTITY: u32 = u32::MAX;
 
 /// All entities of a recording.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +107,7 @@ impl Entities {
     pub fn new(profile: &Profile) -> Self {
         let mut entities = Self::default();
         for (root, key) in ["<toplevel>", "<allocations>"].into_iter().enumerate() {
-            entities.add(key, root as u32, None, NONE);
+            entities.add(key, root as u32, None, NO_ENTITY);
         }
         entities.grow(profile);
         entities
@@ -187,7 +187,7 @@ impl Entities {
         self.by_key.insert(unique.as_str().into(), id);
         self.keys.push(unique.into());
         self.functions.push(function);
-        self.files.push(position.map_or(NONE, |position| position.file.0));
+        self.files.push(position.map_or(NO_ENTITY, |position| position.file.0));
         self.positions.push(position);
         self.modules.push(module);
     }
@@ -247,7 +247,7 @@ impl Entities {
 
     /// The module of an entity; none for the ends of paths.
     pub fn module(&self, entity: Entity) -> Option<ModuleId> {
-        Some(self.modules[entity.0 as usize]).filter(|&id| id != NONE).map(ModuleId)
+        Some(self.modules[entity.0 as usize]).filter(|&id| id != NO_ENTITY).map(ModuleId)
     }
 
     /// The name of a module as people write it; empty for what is in none.
@@ -315,12 +315,12 @@ impl Entities {
         &self.functions
     }
 
-    /// The module of each entity, or [`NONE`].
+    /// The module of each entity, or [`NO_ENTITY`].
     pub(super) fn module_column(&self) -> &[u32] {
         &self.modules
     }
 
-    /// The file of each entity, or [`NONE`].
+    /// The file of each entity, or [`NO_ENTITY`].
     pub(super) fn file_column(&self) -> &[u32] {
         &self.files
     }

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::View;
-use super::entities::{Entity, NONE};
+use super::entities::{Entity, NO_ENTITY};
 use super::level::{Level, Match};
 use crate::selected::Cell;
 use crate::sites::By;
@@ -185,7 +185,7 @@ fn grow<D: Direction>(
     let mut waiting = BinaryHeap::from([(cell.samples, Reverse(0_usize), 0)]);
     let mut contents = vec![Group { label, cell, matches: matches.to_vec() }];
     // Where in `groups` each label's is.
-    let mut group_of = vec![NONE; direction.labels()];
+    let mut group_of = vec![NO_ENTITY; direction.labels()];
     let mut groups: Vec<Group> = Vec::new();
     while let Some((_, Reverse(number), parent)) = waiting.pop() {
         if boxes.len() >= limits.boxes.max(1) {
@@ -197,7 +197,7 @@ fn grow<D: Direction>(
         for found in std::mem::take(&mut group.matches) {
             direction.next(found, at == 0, |label, next| {
                 let place = &mut group_of[label as usize];
-                if *place == NONE {
+                if *place == NO_ENTITY {
                     *place = groups.len() as u32;
                     groups.push(Group { label, cell: Cell::default(), matches: Vec::new() });
                 }
@@ -210,7 +210,7 @@ fn grow<D: Direction>(
             });
         }
         for group in &groups {
-            group_of[group.label as usize] = NONE;
+            group_of[group.label as usize] = NO_ENTITY;
         }
         let all = groups.len();
         groups.retain(|group| group.cell.samples >= least);

@@ -32,7 +32,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::View;
-use super::entities::{Entity, Kind, NONE};
+use super::entities::{Entity, Kind, NO_ENTITY};
 use super::suffixes::Suffixes;
 
 /// A piece of a call path that carries weight.
@@ -122,7 +122,7 @@ struct Weighed<'a> {
     suffixes: &'a Suffixes,
     /// Samples in each node's subtree.
     weight: Vec<u64>,
-    /// The child through which all of a node's weight comes, as an entity, or [`NONE`].
+    /// The child through which all of a node's weight comes, as an entity, or [`NO_ENTITY`].
     only: Vec<u32>,
     /// Samples in blocks on whose path an entity stands.
     totals: Vec<u64>,
@@ -141,7 +141,7 @@ impl<'a> Weighed<'a> {
         let tree = view.tree;
         let (entities, parents, ends) = (tree.entities(), tree.parents(), tree.ends());
         let mut weight = vec![0; tree.len()];
-        let mut only = vec![NONE; tree.len()];
+        let mut only = vec![NO_ENTITY; tree.len()];
         let mut totals = vec![0; view.entities.len()];
         let mut node = 0;
         while node < tree.len() {
@@ -229,7 +229,7 @@ impl<'a> Weighed<'a> {
 /// Closes the ranges that have more than `len` entities in common.
 fn close(open: &mut Vec<Open>, len: u32, to: u32, least: u64, found: &mut Vec<Fragment>) {
     while let Some(done) = open.pop_if(|last| last.len > len) {
-        if done.samples > least && done.only == NONE {
+        if done.samples > least && done.only == NO_ENTITY {
             let Open { len, from, samples, .. } = done;
             found.push(Fragment { len, from, to, samples });
         }
@@ -237,7 +237,7 @@ fn close(open: &mut Vec<Open>, len: u32, to: u32, least: u64, found: &mut Vec<Fr
             Some(outer) if outer.len >= len => {
                 outer.samples += done.samples;
                 if outer.only != done.only {
-                    outer.only = NONE;
+                    outer.only = NO_ENTITY;
                 }
             }
             _ if len > 0 => open.push(Open { len, ..done }),

@@ -3,7 +3,7 @@
 //! nodes that are not the first of theirs are passed over.
 
 use super::View;
-use super::entities::{Entity, Label, NONE};
+use super::entities::{Entity, Label, NO_ENTITY};
 use super::tree::{FIRST_OF_FILE, FIRST_OF_MODULE};
 use crate::selected::Cell;
 use crate::sites::{By, ModuleId};
@@ -161,7 +161,7 @@ impl<'a> Level<'a> {
 
     /// As [`label`](Self::label), but the root is the toplevel at every level.
     fn label_at(&self, node: u32) -> u32 {
-        if node == 0 && self.labels.is_some() { NONE } else { self.label(node) }
+        if node == 0 && self.labels.is_some() { NO_ENTITY } else { self.label(node) }
     }
 
     /// The first node of the occurrence of a fragment of so many elements that ends at a node.

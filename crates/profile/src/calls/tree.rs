@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use memtrail_trace::{FrameId, FunctionId, StackId};
 use rustc_hash::FxHashMap;
 
-use super::entities::{Entities, Entity, NONE};
+use super::entities::{Entities, Entity, NO_ENTITY};
 use super::suffixes::Suffixes;
 use crate::profile::Profile;
 
@@ -53,7 +53,7 @@ impl CallTree {
             }
             nodes[stack] = node;
             let site = frames.site(frame);
-            let has_site = site != NONE && entities.allocates(StackId(stack as u32));
+            let has_site = site != NO_ENTITY && entities.allocates(StackId(stack as u32));
             leaves[stack] = if has_site { met.next(node, site) } else { node };
         }
         drop(nodes);
@@ -136,7 +136,7 @@ struct Frames {
     starts: Vec<u32>,
     /// Visible functions, the caller first.
     functions: Vec<u32>,
-    /// The site that allocates when the frame is the innermost, or [`NONE`].
+    /// The site that allocates when the frame is the innermost, or [`NO_ENTITY`].
     sites: Vec<u32>,
 }
 
@@ -152,7 +152,7 @@ impl Frames {
             frames.starts.push(frames.functions.len() as u32);
             let innermost = sites.last().filter(|site| !hidden(site.function));
             let site = innermost.and_then(|&site| entities.of_site(site));
-            frames.sites.push(site.map_or(NONE, |site| site.0));
+            frames.sites.push(site.map_or(NO_ENTITY, |site| site.0));
         }
         frames
     }
@@ -167,7 +167,7 @@ impl Frames {
     }
 
     fn site(&self, frame: FrameId) -> u32 {
-        self.sites.get(frame.0 as usize).copied().unwrap_or(NONE)
+        self.sites.get(frame.0 as usize).copied().unwrap_or(NO_ENTITY)
     }
 }
 
@@ -208,7 +208,7 @@ impl Met {
         self.entity.push(entity);
         self.parent.push(parent);
         self.depth.push(depth);
-        self.first.push((NONE, 0));
+        self.first.push((NO_ENTITY, 0));
         self.entity.len() as u32 - 1
     }
 
@@ -219,7 +219,7 @@ impl Met {
         if first == entity {
             return target;
         }
-        if first != NONE
+        if first != NO_ENTITY
             && let Some(&target) = self.others.get(&(node, entity))
         {
             return target;
@@ -230,7 +230,7 @@ impl Met {
         } else {
             self.add(node, self.depth[node as usize] + 1, entity)
         };
-        if first == NONE {
+        if first == NO_ENTITY {
             self.first[node as usize] = (entity, target);
         } else {
             self.others.insert((node, entity), target);

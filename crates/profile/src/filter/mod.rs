@@ -68,7 +68,7 @@ pub struct FilterError {
 
 impl Filter {
     /// The most conditions that there can be.
-    pub const MOST: usize = 64;
+    pub const MAX_CONDITIONS: usize = 64;
 
     /// Reads conditions from their text form.
     ///
@@ -92,20 +92,20 @@ impl Filter {
             })
         };
         // One too many at most, so that a long list is not read to its end.
-        let conditions = texts.iter().take(Self::MOST + 1).enumerate().map(condition);
+        let conditions = texts.iter().take(Self::MAX_CONDITIONS + 1).enumerate().map(condition);
         Self::new(conditions.collect::<Result<_, _>>()?)
     }
 
     /// All of these.
     ///
     /// # Errors
-    /// If there are more than [`Filter::MOST`].
+    /// If there are more than [`Filter::MAX_CONDITIONS`].
     pub fn new(conditions: Vec<Condition>) -> Result<Self, FilterError> {
-        if conditions.len() > Self::MOST {
+        if conditions.len() > Self::MAX_CONDITIONS {
             return Err(FilterError {
-                condition: Self::MOST,
+                condition: Self::MAX_CONDITIONS,
                 at: None,
-                message: format!("more than {} conditions", Self::MOST),
+                message: format!("more than {} conditions", Self::MAX_CONDITIONS),
                 hint: Some("one condition can have several values: in:a,b".to_owned()),
             });
         }

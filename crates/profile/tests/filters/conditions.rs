@@ -40,9 +40,9 @@ fn the_examples_mean_what_they_say() {
 fn a_filter_says_which_condition_is_wrong() {
     let error = Filter::parse(&["live:end", "size:4X", "live:"]).unwrap_err();
     assert_eq!((error.condition, error.at), (1, Some(6)));
-    let many = vec!["live:end"; Filter::MOST + 1];
-    assert_eq!(Filter::parse(&many).unwrap_err().condition, Filter::MOST);
-    assert_eq!(Filter::parse(&many[1..]).unwrap().conditions().len(), Filter::MOST);
+    let many = vec!["live:end"; Filter::MAX_CONDITIONS + 1];
+    assert_eq!(Filter::parse(&many).unwrap_err().condition, Filter::MAX_CONDITIONS);
+    assert_eq!(Filter::parse(&many[1..]).unwrap().conditions().len(), Filter::MAX_CONDITIONS);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::units::{Code, FrameId, StackId};
 use crate::wire::{code63, tag};
 
 /// Frames that one codeword can bring, rounded up to a whole number of fours after the first.
-const MOST_FRAMES: usize = 257;
+const MAX_FRAMES: usize = 257;
 /// Frames that a stack can have. An OCaml 5 stack of 1 GiB, the default limit, holds fewer calls
 /// than this unless they are of the smallest kind.
 const MAX_DEPTH: usize = 1 << 25;
@@ -158,7 +158,7 @@ impl Backtraces {
             let (named, tag) = (head as u16 >> 2, head as u16 & 3);
             next[usize::from(bucket)] = named;
             bucket = named;
-            if room.len() < MOST_FRAMES {
+            if room.len() < MAX_FRAMES {
                 let depth = len - room.len();
                 room = grow(&mut self.stack, depth)?;
                 len = depth + room.len();
@@ -166,10 +166,10 @@ impl Backtraces {
                     frame_room = grow(&mut self.frames, depth)?;
                 }
             }
-            let codes = room.first_chunk_mut::<MOST_FRAMES>()?;
+            let codes = room.first_chunk_mut::<MAX_FRAMES>()?;
             let mut none = [];
             let frames: &mut [u32] =
-                if MODE == STACKS { frame_room.get_mut(..MOST_FRAMES)? } else { &mut none };
+                if MODE == STACKS { frame_room.get_mut(..MAX_FRAMES)? } else { &mut none };
             let here = usize::from(bucket);
             let mut predicted = usize::from(tag);
             if tag == tag::MISS {
@@ -296,7 +296,7 @@ fn grow<T: Copy + Default>(stack: &mut Vec<T>, depth: usize) -> Option<&mut [T]>
     if depth > MAX_DEPTH {
         return None;
     }
-    stack.resize((depth + MOST_FRAMES) * 2, T::default());
+    stack.resize((depth + MAX_FRAMES) * 2, T::default());
     stack.get_mut(depth..)
 }
 

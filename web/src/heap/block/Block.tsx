@@ -14,7 +14,7 @@ import { WayDown } from "./WayDown.tsx";
 
 const block = param("block", "");
 const ways = param("ways", "one");
-const MOST_WAYS = 20;
+const MAX_PATHS = 20;
 
 const WAYS = [
   { id: "one", title: "One path", what: "the shortest; what every path leads through stands out" },
@@ -106,7 +106,7 @@ function Body({ answer }: { answer: BlockAnswer }) {
 function Ways({ answer }: { answer: BlockAnswer }) {
   const all = ways.value === "all";
   const { answer: found } = useHeapAsk<PathAnswer>(
-    all ? { ask: "heappath", block: answer.block, how: "disjoint", limit: MOST_WAYS } : null,
+    all ? { ask: "heappath", block: answer.block, how: "disjoint", limit: MAX_PATHS } : null,
   );
   const told = found?.paths ?? [];
   return (

@@ -15,7 +15,7 @@ import { given } from "../table/rows.ts";
 import { sorted } from "../table/sorted.ts";
 
 const of = param("of", "kinds");
-const MOST = 2000;
+const MAX_ROWS = 2000;
 
 const OF = [
   { id: "kinds", title: "Kinds", what: "by kind of block, its own size" },
@@ -52,7 +52,7 @@ const COLUMNS = [
 export function Differences({ switcher }: { switcher: ComponentChildren }) {
   const [a, b] = compared.value ?? [null, null];
   const { answer, error, of: asked } = useAsk<DiffAnswer>(
-    a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MOST } : null,
+    a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null,
     "h",
   );
   const roots = of.value === "roots";

@@ -21,7 +21,7 @@ const by = param("evolution", "kind");
 const axis = param("along", "gc");
 const height = signal(innerHeight < 760 ? 130 : 176);
 /** More areas cannot be told apart. */
-const MOST_SERIES = 10;
+const MAX_SERIES = 10;
 
 const BY = [
   { id: "kind", title: "Kinds", what: "live bytes by kind of block" },
@@ -35,7 +35,7 @@ const AXES = [
 export function Strip() {
   const all = snapshots.value;
   const { answer, error } = useAsk<EvolutionAnswer>(
-    all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MOST_SERIES } : null,
+    all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
     `s${heapRevision.value}.${all.length}`,
   );
   const [hovered, setHovered] = useState<number | null>(null);

@@ -6,7 +6,7 @@ import { Icon } from "../../widgets/Icon.tsx";
 import type { HistogramAnswer } from "../answers.ts";
 import { useHeapAsk } from "../state.ts";
 
-const MOST = 200;
+const MAX_KINDS = 200;
 
 /** Not letter by letter: browsers say so in one way or another. */
 function isChosen(event: Event): boolean {
@@ -16,7 +16,7 @@ function isChosen(event: Event): boolean {
 export function KindChoice({ param }: { param: Param }) {
   const list = useId();
   const { answer } = useHeapAsk<HistogramAnswer>({
-    ask: "heaphistogram", by: "kind", sort: "bytes", descending: true, offset: 0, limit: MOST,
+    ask: "heaphistogram", by: "kind", sort: "bytes", descending: true, offset: 0, limit: MAX_KINDS,
   });
   const known = (text: string): boolean => answer?.rows.some(({ kind }) => kind === text) ?? false;
   const [typed, setTyped] = useState(param.value);

@@ -21,13 +21,13 @@ import { KindChoice } from "./KindChoice.tsx";
 
 const node = param("node", "all");
 const to = param("to", "");
-const MOST_BOXES = 4000;
+const MAX_BOXES = 4000;
 
 function Paths() {
   const { answer, error, late } = useHeapAsk<FlameAnswer>({
     ask: "heapflame",
     node: node.value,
-    limit: MOST_BOXES,
+    limit: MAX_BOXES,
     ...(to.value ? { kind: to.value } : {}),
   });
   const [selected, setSelected] = useState<Place | null>(null);

@@ -6,7 +6,7 @@ import { bytes } from "../../text/units.ts";
 import type { Box } from "../answers.ts";
 import { boxColour } from "../kindColour.ts";
 
-const NONE = new Uint8Array(0);
+const NO_COLOURS = new Uint8Array(0);
 
 /** The boxes as a tree: each is an entity of its own, told by its name. */
 export function treeOf(boxes: readonly Box[]): Tree {
@@ -37,7 +37,7 @@ export function sceneOf(boxes: readonly Box[]): Scene {
     focus: [{ label: boxes[0]?.name ?? "", colour: FOCUS }],
     sum: bytes(boxes[0]?.retained ?? 0),
     width: boxes[0]?.retained ?? 0,
-    callerColours: NONE,
+    callerColours: NO_COLOURS,
     calleeColours: Uint8Array.from({ length: tree.size }, (_, at) => boxColour(boxOf(at).what, boxOf(at).name)),
     label: (_, at) => boxOf(at).name,
   };

@@ -20,7 +20,7 @@ export interface Source<R> {
 
 const PAGE = 200;
 /** Pages that a row is looked for in. */
-const MOST_SOUGHT = 25;
+const MAX_PAGES_SOUGHT = 25;
 
 class Level<R> implements KeyedBranch<R> {
   count = 0;
@@ -126,7 +126,7 @@ export class TreeRows<R> implements GridRows<R> {
 
   async seek(id: string): Promise<void> {
     const [key] = JSON.parse(id) as string[];
-    for (let page = 0; page < MOST_SOUGHT && page * PAGE < this.count; page++) {
+    for (let page = 0; page < MAX_PAGES_SOUGHT && page * PAGE < this.count; page++) {
       if (key === undefined || this.top.position(key) !== undefined) return;
       await this.page(this.top, page);
     }

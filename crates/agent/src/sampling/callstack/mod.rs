@@ -151,7 +151,7 @@ impl Capturer {
             }
         };
         let check = options.check_callstacks.then(|| Lock::new(Check::default()));
-        let limit = options.callstack_depth.max(omitted::LONGEST as u32) as usize;
+        let limit = options.callstack_depth.max(omitted::MAX_FRAMES_LEFT as u32) as usize;
         let pending = Lock::new(PendingStacks::default());
         let capturer = Self { memory, table, pending, check, limit };
         capturer.table().map(|_| capturer)

@@ -24,7 +24,7 @@ const LOOK: u32 = 200;
 /// Looks that make a second.
 const LOOKS_A_SECOND: u32 = 1000 / LOOK;
 /// Bytes that a request may bring in parts.
-const MOST_HELD: usize = 64 << 20;
+const MAX_HELD: usize = 64 << 20;
 
 /// The thread; it ends with the value.
 pub(super) struct Service {
@@ -111,7 +111,7 @@ impl Server {
                 let held = &mut self.held[request.slot];
                 let result = match request.operation {
                     None => Err(libc::EINVAL),
-                    Some(_) if held.len() + request.payload.len() > MOST_HELD => Err(libc::EFBIG),
+                    Some(_) if held.len() + request.payload.len() > MAX_HELD => Err(libc::EFBIG),
                     Some(Operation::Hold) => {
                         held.extend(request.payload);
                         self.relay.answer::<Kernel>(request.slot, Ok(&[]));

@@ -121,7 +121,7 @@ impl CachedStack {
         }
         // As many frames as are shown; but a fiber may have none.
         let found = self.fresh.len() - self.fresh_links.len();
-        let frames = omitted::LONGEST.saturating_sub(found);
+        let frames = omitted::MAX_FRAMES_LEFT.saturating_sub(found);
         let shown = self.entry_of(self.frames_in(known).saturating_sub(frames));
         let most = known.saturating_sub(limit.saturating_sub(self.fresh.len()));
         shown.max(most).min(known - 1)
