@@ -107,7 +107,7 @@ let kept = Array.init 200 (fun _ -> Bigarray.(Array1.create char c_layout 100_00
 let () = Gc.full_major (); print_int (Array.length kept)
 `;
 
-test("what the bytes of a bigarray are stands in the page and in the report", async () => {
+test("the page and the report explain the bytes of a bigarray", async () => {
   const recording = record("bigarray", [compileWithLibrary(BIGARRAY, "bigarray")], ["--rate", "1e-3"]);
   const meaning = /external is off-heap memory, such as the data of bigarrays.*a heap\s+snapshot shows/s;
   assert.match(execFileSync(memtrail, ["report", recording], { encoding: "utf8" }), meaning);

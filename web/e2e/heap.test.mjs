@@ -60,7 +60,7 @@ for (const [place, url] of places) {
       await page.getByRole("searchbox", { name: /Find rows/ }).fill("Keeps");
       await settled(page);
       await page.waitForFunction(() => location.hash.includes("roots-find=Keeps"));
-      await page.getByRole("button", { name: "What it keeps alive" }).click();
+      await page.getByRole("button", { name: "What it retains" }).click();
       await settled(page);
       assert.equal(state(page).get("view"), "dominators");
       assert.match(state(page).get("node"), /^(label|kind):/);
@@ -71,13 +71,13 @@ for (const [place, url] of places) {
 
   test(`${place}: the map of dominators zooms by keys and by clicks, and back undoes it`, () =>
     visit(`${url}#view=dominators`, async (page) => {
-      const map = page.getByRole("application", { name: /^Kept alive by all roots, / });
+      const map = page.getByRole("application", { name: /^Retained by all roots, / });
       await map.focus();
       for (const key of ["ArrowDown", "Enter"]) await page.keyboard.press(key);
       await settled(page);
       const first = state(page).get("node");
       assert.ok(first, "zoomed in");
-      await page.getByRole("application", { name: /^Kept alive by global, / }).waitFor();
+      await page.getByRole("application", { name: /^Retained by global, / }).waitFor();
       const { x, y, width, height } = await page.locator(".treemap").boundingBox();
       await page.mouse.click(x + width / 4, y + height / 2);
       await settled(page);
@@ -112,7 +112,7 @@ for (const [place, url] of places) {
       const first = state(page).get("block");
       assert.match(first, /^\d+$/);
       const text = await page.locator(".view").innerText();
-      assert.match(text, /What keeps it alive/);
+      assert.match(text, /What retains it/);
       assert.match(text, /Keeps/, "the path begins at the module");
       const above = page.getByRole("region", { name: "refers to it", exact: true }).getByRole("link").first();
       await above.click();
@@ -206,7 +206,7 @@ test("a snapshot that cannot be read says so, and shows nothing of another one",
   const damaged = await serve([cut]);
   try {
     await visit(`${damaged.url}#view=dominators`, async (page, wrong) => {
-      await page.getByRole("application", { name: /^Kept alive by all roots, / }).waitFor();
+      await page.getByRole("application", { name: /^Retained by all roots, / }).waitFor();
       await page.evaluate(() => (location.hash = "view=dominators&snap=2"));
       await page.locator(".view").getByRole("alert").waitFor();
       assert.equal(await page.locator(".treemap").count(), 0);

@@ -130,7 +130,7 @@ test("what is chosen is seen where colours are forced", async () => {
       for (let at = 0; at < data.length; at += 4 * 97) seen.add(`${data[at]} ${data[at + 1]} ${data[at + 2]}`);
       return seen.size;
     });
-    assert.ok(colours > 3, "boxes are told apart");
+    assert.ok(colours > 3, "boxes have different colours");
   }, { forcedColors: "active" });
 });
 

@@ -22,7 +22,7 @@ export interface Engine {
   /** Served by `memtrail view`, or everything inside this file. */
   readonly kind: "served" | "offline";
   ask<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>>;
-  /** Asks the recorded program to write its heap down. */
+  /** Requests a heap snapshot of the recorded program. */
   takeSnapshot(rec: number): Promise<void>;
   /** Calls back with news, until the returned function is called. */
   listen(tell: (news: News) => void): () => void;

@@ -1,4 +1,4 @@
-/** The engine of a page that was opened from disk: everything stands in the file itself. */
+/** The engine of a page that was opened from disk: the file contains everything. */
 import workerText from "worker:./worker.ts";
 import { unpack, type Parcel } from "./core.ts";
 import type { Ask, Engine } from "./engine.ts";
@@ -60,7 +60,7 @@ async function boot(): Promise<Server> {
     return await inWorker(parcel);
   } catch (error) {
     if (error instanceof EngineError) throw error;
-    // No worker here: the page itself then does the work, and stands still meanwhile.
+    // No worker here: the page itself does the work, and does not respond meanwhile.
     const core = await unpack(takeParcel());
     return async (ask) => core.ask(ask);
   }

@@ -13,7 +13,7 @@ interface Props {
   searching: boolean;
 }
 
-/** More cannot be told apart. */
+/** More cannot be distinguished. */
 const MAX_MODULES = 12;
 
 const ALWAYS = [

@@ -1,7 +1,7 @@
 /**
  * Colours of boxes. A module has the same colour in every view, every recording and every session:
  * its name picks one of the hues. Allocation sites, the runtime and the focus have colours of their
- * own, so that they are told apart before anything is read.
+ * own, so that they can be distinguished at a glance.
  */
 
 export type Theme = "light" | "dark";

@@ -1,4 +1,4 @@
-/** Keys of functions and call sites, as they stand in the URL, and how they are read. */
+/** Keys of functions and call sites, as in the URL, and their parser. */
 
 import { siteLabel } from "./label.ts";
 

@@ -16,7 +16,7 @@ export function lookOf(paints: readonly Paint[]): Look {
   };
 }
 
-/** Slanted lines, for what is too light to be told apart. */
+/** Slanted lines, for colours that are too light to be distinguished. */
 function hatching(ground: string, line: string): CanvasPattern | string {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;

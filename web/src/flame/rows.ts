@@ -1,5 +1,5 @@
 /**
- * Which row shows what. The focus, a path of one or more functions, stands in the middle; its
+ * Which row shows what. The focus, a path of one or more functions, is in the middle; its
  * callees grow out of its last function, its callers out of its first.
  *
  *     flame                      icicle

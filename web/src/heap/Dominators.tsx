@@ -1,4 +1,4 @@
-/** What keeps what alive: the dominator tree, as nested boxes and as a table that opens. */
+/** The dominator tree, as nested boxes and as a table. */
 import { useState } from "preact/hooks";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
@@ -73,11 +73,11 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
       {error && !answer ? (
         <Refusal error={error} />
       ) : answer && whole === 0 ? (
-        <Empty title="It keeps nothing alive" />
+        <Empty title="It retains nothing" />
       ) : (
         <Treemap
           boxes={boxes}
-          label={answer ? `Kept alive by ${boxes[0]?.name}, ${bytes(whole)}; the tree has the same figures` : "Kept alive"}
+          label={answer ? `Retained by ${boxes[0]?.name}, ${bytes(whole)}; the tree has the same figures` : "Retained"}
           dimmed={late}
           selected={selected}
           onSelect={(at) => setSelection({ of: answer, at })}
@@ -241,6 +241,6 @@ export const dominatorsView: View = {
   id: "dominators",
   half: "heap",
   title: "Dominators",
-  what: "What keeps what alive, as nested boxes or a tree",
+  what: "The dominator tree: what retains what, as nested boxes or a table",
   Component: Dominators,
 };

@@ -11,8 +11,8 @@ import type { Source } from "./table/rows.ts";
 
 const COLUMNS = [
   sizes<KindRow>("bytes", "Size", "of the blocks themselves, headers counted", 0, (row) => row.bytes),
-  counts<KindRow>("blocks", "Blocks", "blocks that something keeps alive", 0, (row) => row.blocks),
-  sizes<KindRow>("retained", "Retained", "what they keep alive, themselves counted", 1, (row) => row.retained),
+  counts<KindRow>("blocks", "Blocks", "live blocks", 0, (row) => row.blocks),
+  sizes<KindRow>("retained", "Retained", "what they retain, their own size included", 1, (row) => row.retained),
   sizes<KindRow>(OUTSIDE, "Outside", "bytes outside the heap that go with them", 2, (row) => row.external || null),
 ];
 

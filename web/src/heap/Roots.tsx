@@ -12,9 +12,9 @@ import type { Source } from "./table/rows.ts";
 const kind = param("roots-kind", "");
 
 const COLUMNS = [
-  sizes<RootRow>("retained", "Retained", "what it alone keeps alive", 0, (row) => row.retained),
+  sizes<RootRow>("retained", "Retained", "what would be freed without it", 0, (row) => row.retained),
   sizes<RootRow>("reachable", "Reachable", "all that can be reached from it", 1, (row) => row.reachable),
-  sizes<RootRow>("shared", "Shared", "of that, what others keep alive, too", 1, (row) => row.shared),
+  sizes<RootRow>("shared", "Shared", "of that, what is reachable from others, too", 1, (row) => row.shared),
   sizes<RootRow>(OUTSIDE, "Outside", "bytes outside the heap that go with what it retains", 2, (row) => row.retained_external || null, false),
   counts<RootRow>("below", "Parts", "roots directly under it", 2, (row) => row.below || null, false),
 ];
@@ -25,7 +25,7 @@ const MAX_ROOTS = 12;
 function Roots() {
   const { answer } = useHeapAsk<RootsAnswer>({ ask: "heaproots", min: 1, limit: 1 });
   const looks: Looks<RootRow> = {
-    label: "Roots and what they keep alive",
+    label: "Roots and what they retain",
     nameTitle: "Root",
     key: (row) => `${row.kind} ${row.path.join("\n")}`,
     share: (row) => row.share,
@@ -62,9 +62,9 @@ function Roots() {
       columns={withOutside(COLUMNS, answer?.kinds.some((one) => one.retained_external > 0) ?? false)}
       looks={looks}
       first="retained"
-      nothing="No root keeps anything alive"
+      nothing="No root retains anything"
       open={(row) => openNode(row.node)}
-      opensWhat="what the root keeps alive; two chosen with Shift: what they share"
+      opensWhat="what the root retains; two selected with Shift: what they share"
       tools={
         <div class="conditions-row" role="group" aria-label="kinds of roots">
           {kinds.map((one) => (
@@ -85,7 +85,7 @@ function Roots() {
         <>
           {chosen.length === 2 && <Shared a={chosen[0]!} b={chosen[1]!} />}
           <button type="button" class="button small" title="Enter, or a double click" onClick={() => openNode(row.node)}>
-            What it keeps alive
+            What it retains
           </button>
         </>
       )}

@@ -1,4 +1,4 @@
-/** The stacks of the program's threads, and under each frame what its slots keep alive. */
+/** The stacks of the program's threads, and for each frame what its slots retain. */
 import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
@@ -16,9 +16,9 @@ interface Nested {
 }
 
 const COLUMNS = [
-  sizes<Nested>("retained", "Retained", "what its slots alone keep alive", 0, ({ row }) => row.retained),
+  sizes<Nested>("retained", "Retained", "what would be freed without its slots", 0, ({ row }) => row.retained),
   sizes<Nested>("reachable", "Reachable", "all that can be reached from its slots", 1, ({ row }) => row.reachable),
-  sizes<Nested>("shared", "Shared", "of that, what others keep alive, too", 1, ({ row }) => row.shared),
+  sizes<Nested>("shared", "Shared", "of that, what is reachable from others, too", 1, ({ row }) => row.shared),
 ];
 
 const FIRST = "order";
@@ -35,10 +35,10 @@ function Stack() {
   const { answer, error } = useHeapAsk<{ rows: StackRow[] }>({ ask: "heapstack" });
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
-  if (answer.rows.length === 0) return <Empty title="No stack keeps anything alive" />;
+  if (answer.rows.length === 0) return <Empty title="No stack retains anything" />;
   const nested = nest(answer.rows);
   const looks: Looks<Nested> = {
-    label: "Stacks and what their slots keep alive",
+    label: "Stacks and what their slots retain",
     nameTitle: "Frame",
     // Numbers of roots are those of one snapshot.
     key: ({ row }) => `${snapshot.value?.number} ${row.node}`,
@@ -68,13 +68,13 @@ function Stack() {
       looks={looks}
       first={FIRST}
       finds={false}
-      nothing="No stack keeps anything alive"
+      nothing="No stack retains anything"
       open={({ row }) => openNode(row.node)}
-      opensWhat="what the frame keeps alive"
+      opensWhat="what the frame retains"
       tools={<span class="quiet">innermost frames first; a frame opens into its slots</span>}
       actions={({ row }) => (
         <button type="button" class="button small" title="Enter, or a double click" onClick={() => openNode(row.node)}>
-          What it keeps alive
+          What it retains
         </button>
       )}
     />
@@ -98,6 +98,6 @@ export const stackView: View = {
   id: "stack",
   half: "heap",
   title: "Stack",
-  what: "The backtrace, and what each frame keeps alive",
+  what: "The backtrace, and what each frame retains",
   Component: Stack,
 };

@@ -1,4 +1,4 @@
-/** The button that asks a running program to write its heap down, and what came of it. */
+/** The button that requests a heap snapshot of a running program, and the result. */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { engine } from "../engine/asking.ts";

@@ -13,7 +13,7 @@ export interface Snapshot {
   pause: number;
   heap: number;
   live: number | null;
-  /** What of that lies in the major heap, whose size is `heap`. */
+  /** The part of that in the major heap, whose size is `heap`. */
   live_in_heap: number | null;
   blocks: number;
   file_bytes: number;
@@ -127,7 +127,7 @@ export interface KindRow {
   share: number;
   external: number;
   retained: number | null;
-  /** Where most of the kind is, unless that is not told apart. */
+  /** Where most of the kind is, if that is known. */
   most: { node: NodeId; bytes: number; blocks: number } | null;
   /** The block that retains most of those there. */
   example: number | null;

@@ -17,7 +17,7 @@ export function boxColour(what: "holder" | "group" | "block" | "rest", kind: str
   return what === "holder" ? ROOT : kindColour(kind);
 }
 
-/** The colours of what the curve shows, which has to be told apart there: the views have the same. */
+/** Distinct colours for what the curve shows; the views use the same. */
 export const given = signal<ReadonlyMap<string, number>>(new Map());
 
 export function kindColour(kind: string): number {

@@ -19,7 +19,7 @@ import { theme, toggleTheme } from "./theme.ts";
 
 const HALVES = [
   { id: "allocations", title: "Allocations", what: "what was allocated, where, and for how long (g)" },
-  { id: "heap", title: "Heap", what: "snapshots: what keeps memory alive (g)" },
+  { id: "heap", title: "Heap", what: "snapshots: what retains memory (g)" },
 ];
 
 export function Header() {

@@ -35,7 +35,7 @@ export interface GridRows<R> {
 }
 
 
-/** What stands in a row, other than its numbers. */
+/** The content of a row, except for its numbers. */
 export interface Looks<R> {
   /** The name of the table for screen readers. */
   readonly label: string;

@@ -36,7 +36,7 @@ export function lines<Row>(branch: Branch<Row>): number {
   return sum;
 }
 
-/** What stands in line `index`. */
+/** The content of line `index`. */
 export function lineAt<Row>(branch: Branch<Row>, index: number): Line<Row> | null {
   const place: number[] = [];
   let here = branch;

@@ -41,7 +41,7 @@ class Level implements KeyedBranch<Row> {
   constructor(
     /** Keys of the rows that were opened to get here, from the top level on. */
     readonly trail: readonly string[],
-    /** How rows of this level are told apart. */
+    /** What distinguishes rows of this level. */
     readonly by: By,
   ) {}
 

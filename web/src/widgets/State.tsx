@@ -1,4 +1,4 @@
-/** What stands in a view's place when there is nothing to draw. */
+/** Shown in place of a view when there is nothing to draw. */
 import type { ComponentChildren } from "preact";
 import type { EngineError } from "../engine/slab.ts";
 

@@ -1,4 +1,4 @@
-/** A block's page: what keeps it alive, what it refers to, what refers to it, where it was allocated. */
+/** A block's page: its retaining path, what it refers to, what refers to it, where it was allocated. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../../shell/keys.ts";
 import type { View } from "../../shell/registry.ts";
@@ -27,7 +27,7 @@ function BlockPage() {
   const go = useRef<HTMLInputElement>(null);
   useKeys("Block", [
     { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
-    { keys: "u", does: "up: what keeps it alive", run: () => answer?.dominator && openNode(answer.dominator.node) },
+    { keys: "u", does: "up: what retains it", run: () => answer?.dominator && openNode(answer.dominator.node) },
   ]);
   const heading = useRef<HTMLHeadingElement>(null);
   // A block that was followed to is read from its beginning.
@@ -83,8 +83,8 @@ function Body({ answer }: { answer: BlockAnswer }) {
       <Facts answer={answer} />
       {answer.text !== null && <Text answer={answer} />}
       <div class="block-columns">
-        <section aria-label="what keeps it alive">
-          <h3>What keeps it alive</h3>
+        <section aria-label="what retains it">
+          <h3>What retains it</h3>
           {answer.reachable ? (
             <Ways answer={answer} />
           ) : (
@@ -148,7 +148,7 @@ function Facts({ answer }: { answer: BlockAnswer }) {
         </div>
       )}
       <div>
-        <dt>lies in</dt>
+        <dt>space</dt>
         <dd>
           {space}
           {address && <span class="quiet mono"> {address}</span>}
@@ -156,7 +156,7 @@ function Facts({ answer }: { answer: BlockAnswer }) {
       </div>
       {dominator && (
         <div>
-          <dt>kept alive by</dt>
+          <dt>retained by</dt>
           <dd class="clip">
             <a href={nodeHref(dominator.node)}>{dominator.name}</a>
           </dd>
@@ -180,8 +180,8 @@ function Text({ answer: { text, text_length, text_is_cut: cut } }: { answer: Blo
 function Dominated({ answer }: { answer: BlockAnswer }) {
   const { rows, count: all } = answer.dominates;
   return (
-    <section aria-label="what only it keeps alive">
-      <h3>Only it keeps alive</h3>
+    <section aria-label="what it retains">
+      <h3>What it retains</h3>
       {rows.length === 0 ? (
         <p class="quiet">Nothing but itself.</p>
       ) : (
@@ -224,7 +224,7 @@ export const blockView: View = {
   id: "block",
   half: "heap",
   title: "Block",
-  what: "One block: what keeps it alive, what it refers to, where it was allocated",
+  what: "One block: what retains it, what it refers to, where it was allocated",
   Component: BlockPage,
   applies: () => block.value !== "",
 };

@@ -49,7 +49,7 @@ function Rows({ rows, fields }: { rows: readonly Reference[]; fields: "field" | 
               <a class="clip" href={hrefOf(row)} title={nameOf(row)}>
                 {nameOf(row)}
               </a>
-              {row.weak && <span class="quiet"> weak: does not keep it alive</span>}
+              {row.weak && <span class="quiet"> weak: does not retain it</span>}
             </td>
             <td class="number">{bytes(row.retained)}</td>
           </tr>

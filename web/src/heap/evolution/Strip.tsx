@@ -20,7 +20,7 @@ import { Legend } from "./Legend.tsx";
 const by = param("evolution", "kind");
 const axis = param("along", "gc");
 const height = signal(innerHeight < 760 ? 130 : 176);
-/** More areas cannot be told apart. */
+/** More areas cannot be distinguished. */
 const MAX_SERIES = 10;
 
 const BY = [

@@ -1,4 +1,4 @@
-/** Where things stand in the picture of how the heap evolved: pure geometry. */
+/** The layout of the graph of the heap over time: pure geometry. */
 import type { EvolutionAnswer, Snapshot } from "../answers.ts";
 
 export type Axis = "gc" | "time";

@@ -47,7 +47,7 @@ function Paths() {
   useKeys("Paths", [
     { keys: "ArrowUp ArrowDown k j", does: "towards the root, away from it", run: toChart },
     { keys: "ArrowLeft ArrowRight h l", does: "next box in the row", run: toChart },
-    { keys: "Enter", does: "what the box keeps alive" },
+    { keys: "Enter", does: "what the box retains" },
     { keys: "Shift+Enter", does: "zoom to the selected box" },
     { keys: "+ -", does: "zoom in, out", run: toChart },
     { keys: "0", does: "whole width", run: () => chart.current?.zoomOut() },
@@ -88,7 +88,7 @@ function Paths() {
       ) : error ? (
         <Refusal error={error} />
       ) : (
-        <div class="flame-place">{answer && <Empty title={to.value ? `No path leads to ${to.value}` : "Nothing is kept alive"} />}</div>
+        <div class="flame-place">{answer && <Empty title={to.value ? `No path leads to ${to.value}` : "Nothing is live"} />}</div>
       )}
       <div class="flame-selection" aria-live="polite">
         {box ? (

@@ -26,7 +26,7 @@ export function treeOf(boxes: readonly Box[]): Tree {
   });
 }
 
-/** What is drawn. Roots stand on top, what they keep alive hangs down. */
+/** What is drawn: roots at the top, what they retain below. */
 export function sceneOf(boxes: readonly Box[]): Scene {
   const tree = treeOf(boxes);
   const boxOf = (at: number): Box => boxes[tree.origin[at]!]!;
