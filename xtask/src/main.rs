@@ -81,7 +81,7 @@ enum Chore {
         /// Folders below `crates`
         crates: Vec<String>,
     },
-    /// Draw `docs/report.svg`, the README's picture, from a real run
+    /// Draw the pictures of README and manual from real runs: `docs/report.svg`, `docs/viewer/`
     Picture,
 }
 

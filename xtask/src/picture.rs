@@ -1,16 +1,20 @@
-//! The README's picture: what a real report prints, as an SVG.
+//! The pictures of README and manual: what a real report prints, as an SVG, and the viewer's pages.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anstyle_svg::Term;
 
 use crate::command::{Outcome, output, repository, run};
+use crate::web;
 
 const PICTURE: &str = "docs/report.svg";
+const DEMO: &str = "crates/memtrail/src/demo/leaks.ml";
+/// In the demo's program: what keeps a closure for each connection, and what would keep none.
+const LEAK: (&str, &str) = ("    Listeners.subscribe (", "    ignore (");
 
-/// Record the demo program, report on it, and draw what the terminal shows.
+/// Record the demo program, report on it, and draw what the terminal and the browser show.
 pub(crate) fn draw() -> Outcome {
     let cargo = ["run", "--quiet", "--release", "--package", "memtrail", "--"];
     let folder = crate::command::cache()?.join("picture");
@@ -38,7 +42,25 @@ pub(crate) fn draw() -> Outcome {
     fs::write(&picture, Term::new().render_svg(&text))
         .map_err(|e| format!("cannot write {}: {e}", picture.display()))?;
     println!("{text}\nwritten: {}", picture.display());
-    Ok(())
+    let mended = mended(&folder)?;
+    run(memtrail(&["run", "-q", "-o", "mended.memtrail", "--"]).arg(mended))?;
+    web::pictures(&[folder.join("mended.memtrail"), folder.join(&recording)])
+}
+
+/// The demo's program without one of its leaks, compiled.
+fn mended(folder: &Path) -> Outcome<PathBuf> {
+    let source = repository().join(DEMO);
+    let text = fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
+    let (leak, instead) = LEAK;
+    if !text.contains(leak) {
+        return Err(format!("{}: there is no {leak:?}", source.display()));
+    }
+    let file = folder.join("leaks.ml");
+    fs::write(&file, text.replace(leak, instead))
+        .map_err(|e| format!("cannot write {}: {e}", file.display()))?;
+    let arguments = ["ocamlopt", "-g", "-package", "unix", "-linkpkg", "-o", "leaks", "leaks.ml"];
+    run(Command::new("ocamlfind").args(arguments).current_dir(folder))?;
+    Ok(folder.join("leaks"))
 }
 
 /// The name of the one recording in the folder.

@@ -89,6 +89,14 @@ pub(crate) fn tests(filter: Option<&str>) -> Outcome<Vec<Command>> {
     Ok(vec![command("test.mjs", &[]), command("e2e/run.mjs", &[])])
 }
 
+/// Draws the manual's pictures of the viewer from these recordings.
+pub(crate) fn pictures(recordings: &[PathBuf]) -> Outcome {
+    dependencies()?;
+    let mut command = Command::new("node");
+    command.current_dir(repository().join("web")).arg("pictures.mjs").args(recordings);
+    run(command.env("MEMTRAIL", memtrail()?))
+}
+
 /// What the builds need besides Node: the compiler's library for WebAssembly.
 pub(crate) fn install() -> Outcome {
     let library =
