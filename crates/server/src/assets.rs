@@ -19,8 +19,8 @@ pub const INDEX: &str = include_str!("../assets/index.html");
 pub const SCRIPT: &str = include_str!("../assets/viewer.js");
 /// Its style.
 pub const STYLE: &str = include_str!("../assets/viewer.css");
-/// The engine as WebAssembly, for pages that have no server.
-pub const ENGINE: &[u8] = include_bytes!("../assets/engine.wasm");
+/// The engine as WebAssembly, gzipped, for pages that have no server.
+pub const ENGINE_GZ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.wasm.gz"));
 
 /// What the server gives out. The page is its folder's index.
 pub(crate) const SERVED: [Asset; 3] = [

@@ -13,10 +13,10 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use memtrail_server::assets::{ENGINE, INDEX, SCRIPT, STYLE};
+use memtrail_server::assets::{ENGINE_GZ, INDEX, SCRIPT, STYLE};
 use sha2::{Digest as _, Sha256};
 
-use super::fit::{Packed, gzip};
+use super::fit::Packed;
 
 /// How the served page names its style; `crates/server/assets/index.html` has these very words.
 const STYLE_LINK: &str = r#"<link rel="stylesheet" href="viewer.css">"#;
@@ -57,7 +57,7 @@ pub(super) fn assemble(recordings: &[Packed], fragment: &str) -> String {
             element("snapshot", &attributes, &BASE64_STANDARD.encode(&snapshot.bytes));
         }
     }
-    element("wasm", "", &BASE64_STANDARD.encode(gzip(ENGINE)));
+    element("wasm", "", &BASE64_STANDARD.encode(ENGINE_GZ));
 
     let index = INDEX
         .replacen(HEAD, &format!("{HEAD}\n    {policy}"), 1)
