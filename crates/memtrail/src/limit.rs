@@ -7,9 +7,12 @@ use std::str::FromStr;
 pub(crate) struct Limit(pub(crate) usize);
 
 impl FromStr for Limit {
-    type Err = std::num::ParseIntError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(|rows| Self(if rows == 0 { usize::MAX } else { rows }))
+        let rows = text.parse().map_err(|_| {
+            format!("invalid number of rows {text:?}; expected for example 20, or 0 for all")
+        })?;
+        Ok(Self(if rows == 0 { usize::MAX } else { rows }))
     }
 }

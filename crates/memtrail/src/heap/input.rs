@@ -163,9 +163,7 @@ pub(super) fn place_in(files: &[PathBuf], wanted: &str) -> Result<usize, Failure
 
 /// The snapshots of a recording in the order they were taken, or the one that is named.
 pub(super) fn snapshots(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let cannot = |error: std::io::Error| {
-        Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display()))
-    };
+    let cannot = |error: std::io::Error| cannot_open(path, &error);
     if !fs::metadata(path).map_err(cannot)?.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
@@ -182,6 +180,12 @@ pub(super) fn snapshots(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 pub(super) fn failed_beside(folder: &Path) -> Vec<String> {
     let description = Recording::open(folder).ok().and_then(|recording| recording.description);
     description.as_ref().map_or_else(Vec::new, outcome::failed_snapshots)
+}
+
+fn cannot_open(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display())).hint(
+        "name a recording or a .heap file; `memtrail run --snapshot exit -- PROGRAM` makes one",
+    )
 }
 
 /// There are no snapshots.
@@ -215,9 +219,7 @@ impl Input {
     }
 
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let map = MappedFile::open(path).map_err(|error| {
-            Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display()))
-        })?;
+        let map = MappedFile::open(path).map_err(|error| cannot_open(path, &error))?;
         Ok(Self { path: path.to_path_buf(), map, memory: None })
     }
 
