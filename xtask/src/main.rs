@@ -13,6 +13,7 @@ mod setup;
 mod stamp;
 mod tally;
 mod test;
+mod types;
 mod web;
 mod wild;
 
@@ -81,6 +82,14 @@ enum Chore {
         /// Folders below `crates`
         crates: Vec<String>,
     },
+    /// Write the page's types of what the engine and the server send into `web/src/generated`
+    ///
+    /// Run it after a change of a response. `cargo xtask test` fails when that was forgotten.
+    Types {
+        /// Say whether they are current, write nothing
+        #[arg(long)]
+        check: bool,
+    },
     /// Draw the pictures of README and manual from real runs: `docs/report.svg`, `docs/viewer/`
     Picture,
 }
@@ -94,6 +103,8 @@ fn main() -> ExitCode {
         Chore::Docs { check: true } => docs::check(),
         Chore::Docs { check: false } => docs::build(),
         Chore::Layers { crates } => layers::print(&crates),
+        Chore::Types { check: true } => types::check(),
+        Chore::Types { check: false } => types::write(),
         Chore::Picture => picture::draw(),
         Chore::Test { filter: Some(filter), version, program, .. } if filter == "ocaml" => {
             return test::ocaml(version.as_deref(), program.as_deref());

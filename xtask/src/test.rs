@@ -8,6 +8,7 @@ use crate::docs;
 use crate::ocaml_tests;
 use crate::setup;
 use crate::tally::Tally;
+use crate::types;
 use crate::web;
 
 /// Run everything, go on after a failure, print `N passed, N failed` last.
@@ -25,6 +26,7 @@ pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
         cargo_check(&mut tally, "lints", &lints);
         check(&mut tally, "documentation of the crates", crate_docs);
         check(&mut tally, "the manual", docs::check);
+        check(&mut tally, "the page's types of responses", types::check);
         check(&mut tally, "what is built of the page", web::check);
     }
     cargo_test(&mut tally, filter);

@@ -6,6 +6,7 @@ use crate::response_body::ResponseBody;
 
 /// An ask that is not answered: whose fault it is, what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[error("{message}")]
 pub struct ApiError {
     /// Whose fault.
@@ -15,13 +16,24 @@ pub struct ApiError {
     pub message: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub hint: Option<String>,
     /// Which condition of the filter is wrong, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub condition: Option<usize>,
     /// Byte of the condition's text at which it is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub at: Option<usize>,
+}
+
+/// What is sent in place of a response.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ErrorResponse<'a> {
+    /// Why.
+    pub error: &'a ApiError,
 }
 
 /// How asking went.
@@ -71,6 +83,6 @@ impl ApiError {
 
     /// As an answer: `{"error": {…}}`.
     pub fn answer(&self) -> ResponseBody {
-        ResponseBody::new(serde_json::json!({ "error": self }))
+        ResponseBody::new(ErrorResponse { error: self })
     }
 }

@@ -1,11 +1,11 @@
 //! The answer to [`Ask::Compare`](crate::query::Query::Compare).
 
 use memtrail_profile::calls::{self, Change, Label, Pattern, Status};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::api_error::ApiError;
 use crate::flame::limits;
-use crate::names::{Budget, row, shown};
+use crate::names::{Budget, RowName, row, shown};
 use crate::query::{ChangeSort, Compare, Normalise, Shape};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
@@ -17,6 +17,42 @@ const STATUSES: [Status; 5] =
     [Status::Same, Status::New, Status::Gone, Status::Grown, Status::Shrunk];
 /// Boxes at most: each may bring a name along.
 const MOST_BOXES: usize = 4000;
+
+/// Rows of a comparison. Columns: `before`, `after`, `delta`, `before_stderr`, `after_stderr`,
+/// `self_before`, `self_after`, `blocks_before`, `blocks_after`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct CompareTableResponse<'a> {
+    rows: Vec<ChangeRow<'a>>,
+    /// Rows there are, of which these may be only some.
+    count: usize,
+    /// All of the first side, normalised.
+    before: f64,
+    /// All of the second side, normalised.
+    after: f64,
+}
+
+/// What a row of a comparison is about.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct ChangeRow<'a> {
+    #[serde(flatten)]
+    name: RowName<'a>,
+    status: Status,
+}
+
+/// The two flame graphs as one. Columns: `parent`, `name`, `before`, `after`, `status`, `more`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct CompareFlameResponse {
+    names: Vec<String>,
+    /// What the numbers in the column of statuses mean.
+    statuses: Vec<Status>,
+    /// All of the first side, normalised.
+    before: f64,
+    /// All of the second side, normalised.
+    after: f64,
+}
 
 /// A side of the comparison.
 pub(crate) struct Side<'a> {
@@ -101,19 +137,17 @@ fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
     let from = ask.offset.min(count);
     let some = &changes[from..][..(count - from).min(ask.limit)];
     let some = affordable(some, |change| key(change).len());
-    let tell = |change: &Change| -> Value {
+    let row = |change: &Change| {
         let (recording, label) = side(a, b, change);
-        let mut row = row(&recording.entities, label);
-        row["status"] = json!(change.status);
-        row
+        ChangeRow { name: row(&recording.entities, label), status: change.status }
     };
     let column = |of: fn(&Change) -> f64| some.iter().map(of).collect::<Vec<f64>>();
-    ResponseBody::new(json!({
-        "rows": some.iter().map(tell).collect::<Vec<_>>(),
-        "count": count,
-        "before": a.total(),
-        "after": b.total(),
-    }))
+    ResponseBody::new(CompareTableResponse {
+        rows: some.iter().map(row).collect(),
+        count,
+        before: a.total(),
+        after: b.total(),
+    })
     .with("before", column(|change| change.before.value))
     .with("after", column(|change| change.after.value))
     .with("delta", some.iter().map(delta).collect::<Vec<f64>>())
@@ -136,12 +170,12 @@ fn flame(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
     let status = |status: &Status| {
         STATUSES.iter().position(|known| known == status).unwrap_or(STATUSES.len()) as u8
     };
-    ResponseBody::new(json!({
-        "names": flame.names.iter().map(name).collect::<Vec<_>>(),
-        "statuses": STATUSES,
-        "before": a.total(),
-        "after": b.total(),
-    }))
+    ResponseBody::new(CompareFlameResponse {
+        names: flame.names.iter().map(name).collect(),
+        statuses: STATUSES.to_vec(),
+        before: a.total(),
+        after: b.total(),
+    })
     .with("parent", flame.parent)
     .with("name", flame.name)
     .with("before", flame.before)

@@ -79,6 +79,7 @@ impl From<ThreadList> for ThreadLog {
 /// State of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RecordingState"))]
 pub enum State {
     /// The target runs and writes.
     Growing,
@@ -93,6 +94,7 @@ pub enum State {
 
 /// How much thinning left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Thinned {
     /// Recorded blocks that are left.
     pub kept: u64,

@@ -253,7 +253,7 @@ impl Engine {
     fn about(&self) -> Result<ResponseBody, ApiError> {
         let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner).clone();
         let each = recordings.iter().map(|recording| about::recording(&read(recording)));
-        Ok(about::answer(self.setting, &each.collect::<Result<Vec<_>, _>>()?))
+        Ok(about::answer(self.setting, each.collect::<Result<Vec<_>, _>>()?))
     }
 
     fn compare(&self, ask: &Compare) -> Result<ResponseBody, ApiError> {

@@ -4,6 +4,7 @@ use memtrail_export::svg::{self, Picture};
 use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};
 use memtrail_profile::calls::{self, CallTree, Entities, Entity, Kind, Limits, Ways};
 use memtrail_trace::StackId;
+use serde::Serialize;
 
 use crate::api_error::ApiError;
 use crate::flame::keys;
@@ -15,6 +16,16 @@ use crate::units;
 
 /// Boxes of a picture at most, and the least share of the whole that one has.
 const PICTURE: Limits = Limits { cutoff: 1.0 / 4000.0, boxes: 20_000 };
+
+/// A file for another tool. Columns: `bytes`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct ExportResponse {
+    filename: String,
+    mime: &'static str,
+    /// Paths with fewer bytes are added to their callers'; 0 if none are.
+    least_bytes: f64,
+}
 
 pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<ResponseBody, ApiError> {
     let Some(format) = Format::named(&ask.format) else {
@@ -51,12 +62,11 @@ pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<ResponseBody
             bytes
         }
     };
-    let fields = serde_json::json!({
-        "filename": format!("{}.{}", file_name(recording.program()), format.extension()),
-        "mime": format.mime(),
-        // Paths that carry fewer bytes are told as their callers'.
-        "least_bytes": least,
-    });
+    let fields = ExportResponse {
+        filename: format!("{}.{}", file_name(recording.program()), format.extension()),
+        mime: format.mime(),
+        least_bytes: least,
+    };
     Ok(ResponseBody::new(fields).with("bytes", bytes))
 }
 

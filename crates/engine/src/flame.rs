@@ -2,7 +2,7 @@
 //! [`Ask::Search`](crate::query::Query::Search).
 
 use memtrail_profile::calls::{self, Boxes, Entities, Entity, Limits, Pattern};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::api_error::ApiError;
 use crate::query::{Direction, Flame, Search};
@@ -17,6 +17,28 @@ const MOST_MATCHES: usize = 20_000;
 /// Bytes of a text to look for.
 const LONGEST_TEXT: usize = 1 << 12;
 
+/// A flame graph. Columns of what the focus calls: `down_parent`, `down_entity`, `down_bytes`,
+/// `down_blocks`, `down_lifetime`, `down_more`; of what calls it the same with `up_`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct FlameResponse {
+    /// Bytes of all that the filter keeps.
+    total: f64,
+    focus_bytes: f64,
+}
+
+/// How much has a name on its path. Columns: `entities`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct SearchResponse {
+    bytes: f64,
+    /// Of all that the filter keeps, 0 to 1.
+    share: f64,
+    focus_bytes: f64,
+    /// Functions and sites that match.
+    matches: usize,
+}
+
 pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<ResponseBody, ApiError> {
     let selection = recording.choose(&ask.filter)?;
     let ways = if ask.direction == Direction::Both { 2 } else { 1 };
@@ -29,10 +51,10 @@ pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<ResponseBody, 
         calls::flame(view, &focus, ask.direction.into(), limits)
     });
     let flame = flame.unwrap_or_default();
-    let mut answer = ResponseBody::new(json!({
-        "total": selection.selected.sum.samples as f64 * bytes,
-        "focus_bytes": flame.focus.samples as f64 * bytes,
-    }));
+    let mut answer = ResponseBody::new(FlameResponse {
+        total: selection.selected.sum.samples as f64 * bytes,
+        focus_bytes: flame.focus.samples as f64 * bytes,
+    });
     if ask.direction != Direction::Callers {
         answer = columns(answer, "down", &flame.down, bytes);
     }
@@ -87,11 +109,11 @@ pub(crate) fn search(recording: &Recording, ask: &Search) -> Result<ResponseBody
     let all = selection.selected.sum.samples;
     let mut entities: Vec<u32> = found.entities.iter().map(|entity| entity.0).collect();
     entities.truncate(MOST_MATCHES);
-    Ok(ResponseBody::new(json!({
-        "bytes": samples(found.cell.samples) * bytes,
-        "share": if all == 0 { 0.0 } else { samples(found.cell.samples) / samples(all) },
-        "focus_bytes": samples(found.of.samples) * bytes,
-        "matches": found.entities.len(),
-    }))
+    Ok(ResponseBody::new(SearchResponse {
+        bytes: samples(found.cell.samples) * bytes,
+        share: if all == 0 { 0.0 } else { samples(found.cell.samples) / samples(all) },
+        focus_bytes: samples(found.of.samples) * bytes,
+        matches: found.entities.len(),
+    })
     .with("entities", entities))
 }

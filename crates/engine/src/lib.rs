@@ -28,9 +28,11 @@ pub mod response_body;
 mod selection;
 mod sums;
 mod table;
+#[cfg(feature = "typescript")]
+pub mod typescript;
 mod units;
 
-pub use api_error::{ApiError, Status};
+pub use api_error::{ApiError, ErrorResponse, Status};
 pub use describe::{Description, ThreadList};
 pub use engine::{Engine, Grown, RecordingId, Response, Setting};
 pub use heap::file::{Bytes, InMemory, SnapshotFacts, SnapshotFile, Source};

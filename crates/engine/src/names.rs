@@ -3,7 +3,7 @@
 
 use memtrail_profile::calls::{Entities, Entity, Kind, Label};
 use memtrail_profile::threads::Threads;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::query::{Complete, Named, Names};
 use crate::recording::Recording;
@@ -15,6 +15,50 @@ const MOST_NAMES: usize = 10_000;
 const MOST_CHOICES: usize = 100;
 /// Letters of what is only shown, not asked with.
 const LONGEST_SHOWN: usize = 300;
+
+/// What entities are, in the order of the query; none where there is no such entity, or no room for it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct NamesResponse<'a> {
+    names: Vec<Option<Name<'a>>>,
+}
+
+/// A function, a call site, or one of the ends of all paths.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[expect(clippy::struct_field_names, reason = "as the page reads it")]
+pub(crate) struct Name<'a> {
+    key: &'a str,
+    name: String,
+    kind: Kind,
+    module: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    /// The first column, from 0.
+    start: Option<u32>,
+    /// The column after the last.
+    end: Option<u32>,
+}
+
+/// What a row of a table is about.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct RowName<'a> {
+    key: &'a str,
+    label: String,
+    module: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    /// Number of the function or site, if it is one.
+    entity: Option<u32>,
+}
+
+/// Names that a text may become.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct CompleteResponse<'a> {
+    values: Vec<&'a str>,
+}
 
 /// Bytes that the names in an answer may have. Real ones never have as many; those of a hostile
 /// trace must not make answers grow without bound.
@@ -59,64 +103,62 @@ pub(crate) fn shown(name: &str) -> String {
 pub(crate) fn names(recording: &Recording, ask: &Names) -> ResponseBody {
     let entities = &recording.entities;
     let mut budget = Budget::new();
-    let name = |&id: &u32| -> Value {
-        // Of what does not exist, and of what would be too much, there is nothing.
+    let name = |&id: &u32| {
         if id as usize >= entities.len() {
-            return Value::Null;
+            return None;
         }
         let entity = Entity(id);
         let position = entities.position(entity);
-        let value = json!({
-            "key": entities.key(entity),
-            "name": shown(entities.name(entity)),
-            "kind": entities.kind(entity),
-            "module": module(entities, entity),
-            "file": position.map(|position| shown(entities.file_name(position.file))),
-            "line": position.map(|position| position.line),
-            "start": position.map(|position| position.start),
-            "end": position.map(|position| position.end),
-        });
-        if budget.take(100 + entities.key(entity).len()) { value } else { Value::Null }
+        budget.take(100 + entities.key(entity).len()).then(|| Name {
+            key: entities.key(entity),
+            name: shown(entities.name(entity)),
+            kind: entities.kind(entity),
+            module: module(entities, entity),
+            file: position.map(|position| shown(entities.file_name(position.file))),
+            line: position.map(|position| position.line),
+            start: position.map(|position| position.start),
+            end: position.map(|position| position.end),
+        })
     };
-    let names: Vec<Value> = ask.entities.iter().take(MOST_NAMES).map(name).collect();
-    ResponseBody::new(json!({ "names": names }))
+    let names = ask.entities.iter().take(MOST_NAMES).map(name).collect();
+    ResponseBody::new(NamesResponse { names })
 }
 
 fn module(entities: &Entities, entity: Entity) -> Option<String> {
     entities.module(entity).map(|module| shown(entities.module_name(module)))
 }
 
-/// What a row of a table is about: `key`, `label`, `module`, `file`, `line`, `entity`.
-pub(crate) fn row(entities: &Entities, label: Label) -> Value {
+/// What a row of a table is about.
+pub(crate) fn row(entities: &Entities, label: Label) -> RowName<'_> {
     let key = entities.label_key(label);
     match label {
         Label::Entity(entity) => {
             let position = entities.position(entity);
-            json!({
-                "key": key,
-                "label": shown(entities.name(entity)),
-                "module": module(entities, entity),
-                "file": position.map(|position| shown(entities.file_name(position.file))),
-                "line": position.map(|position| position.line),
-                "entity": entity.0,
-            })
+            RowName {
+                key,
+                label: shown(entities.name(entity)),
+                module: module(entities, entity),
+                file: position.map(|position| shown(entities.file_name(position.file))),
+                line: position.map(|position| position.line),
+                entity: Some(entity.0),
+            }
         }
-        Label::Module(_) => json!({
-            "key": key,
-            "label": if key.is_empty() { "(no module)".to_owned() } else { shown(key) },
-            "module": shown(key),
-            "file": null,
-            "line": null,
-            "entity": null,
-        }),
-        Label::File(_) => json!({
-            "key": key,
-            "label": if key.is_empty() { "(no file)".to_owned() } else { shown(key) },
-            "module": null,
-            "file": shown(key),
-            "line": null,
-            "entity": null,
-        }),
+        Label::Module(_) => RowName {
+            key,
+            label: if key.is_empty() { "(no module)".to_owned() } else { shown(key) },
+            module: Some(shown(key)),
+            file: None,
+            line: None,
+            entity: None,
+        },
+        Label::File(_) => RowName {
+            key,
+            label: if key.is_empty() { "(no file)".to_owned() } else { shown(key) },
+            module: None,
+            file: Some(shown(key)),
+            line: None,
+            entity: None,
+        },
     }
 }
 
@@ -146,13 +188,13 @@ pub(crate) fn complete(recording: &Recording, ask: &Complete) -> ResponseBody {
     found.sort_unstable();
     found.dedup();
     let mut budget = Budget::new();
-    let values: Vec<&str> = found
+    let values = found
         .into_iter()
         .map(|(.., name)| name)
         .filter(|name| budget.take(name.len()))
         .take(ask.limit.min(MOST_CHOICES))
         .collect();
-    ResponseBody::new(json!({ "values": values }))
+    ResponseBody::new(CompleteResponse { values })
 }
 
 /// Where a name has a text that is in lower case.

@@ -2,13 +2,31 @@
 //! [`Ask::Density`](crate::query::Query::Density): what is plotted over time.
 
 use memtrail_profile::time::Elapsed;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::api_error::ApiError;
 use crate::query::{Density, Overview};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::sums::Sums;
+
+/// Memory over time. Columns: `time`, `minor`, `major`, `external`, `most`, `chosen`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct OverviewResponse {
+    /// Of the whole recording.
+    total: Sums,
+    /// Of what the filter keeps.
+    chosen: Sums,
+}
+
+/// Allocation time against lifetime: the bounds of cells, in seconds. Columns: `bytes`, `never`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct DensityResponse {
+    times: Vec<f64>,
+    lifetimes: Vec<f64>,
+}
 
 /// Points of a curve at most: what the widest screens have.
 const MOST_POINTS: usize = 2048;
@@ -25,10 +43,8 @@ pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Response
     let column = |samples: fn(&memtrail_profile::timeline::Point) -> u64| -> Vec<f32> {
         points.iter().map(|point| bytes(samples(point))).collect()
     };
-    let fields = json!({
-        "total": recording.whole()?.sums,
-        "chosen": Sums::new(profile, &selection),
-    });
+    let fields =
+        OverviewResponse { total: recording.whole()?.sums, chosen: Sums::new(profile, &selection) };
     Ok(ResponseBody::new(fields)
         .with("time", points.iter().map(|point| point.time.seconds()).collect::<Vec<f64>>())
         .with("minor", column(|point| point.minor))
@@ -52,10 +68,8 @@ pub(crate) fn density(recording: &Recording, ask: &Density) -> Result<ResponseBo
         let of = |&samples| recording.profile().estimator.bytes_of(samples).value as f32;
         samples.iter().map(of).collect()
     };
-    let fields = json!({
-        "times": seconds(&density.times),
-        "lifetimes": seconds(&density.lifetimes),
-    });
+    let fields =
+        DensityResponse { times: seconds(&density.times), lifetimes: seconds(&density.lifetimes) };
     Ok(ResponseBody::new(fields)
         .with("bytes", bytes(&density.samples))
         .with("never", bytes(&density.never)))

@@ -8,8 +8,10 @@
 //! "at": 0, "len": 3}}`, with `at` in bytes from the beginning of the column data, a multiple of 8,
 //! and `len` in elements. Numbers are little-endian.
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What every answer begins with.
 pub const MAGIC: [u8; 4] = *b"MTA1";
@@ -65,7 +67,8 @@ impl ResponseBody {
 
     /// Adds a field to the header.
     pub fn set(&mut self, name: &str, value: impl Serialize) {
-        self.header.insert(name.to_owned(), json!(value));
+        let value = serde_json::to_value(value).unwrap_or_default();
+        self.header.insert(name.to_owned(), value);
     }
 
     /// Adds a column.
@@ -101,15 +104,15 @@ impl ResponseBody {
     /// The bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut data = Vec::new();
-        let mut places = Map::new();
+        let mut places = BTreeMap::new();
         for (name, column) in &self.columns {
-            let place = json!({ "type": column.kind(), "at": data.len(), "len": column.len() });
-            places.insert(name.clone(), place);
+            let place = ColumnPlace { r#type: column.kind(), at: data.len(), len: column.len() };
+            places.insert(name, place);
             column.append(&mut data);
             pad(&mut data);
         }
         let mut header = self.header.clone();
-        header.insert("columns".to_owned(), Value::Object(places));
+        header.insert("columns".to_owned(), serde_json::to_value(places).unwrap_or_default());
         let header = Value::Object(header).to_string();
         let mut bytes = Vec::with_capacity(PREFIX + header.len() + 8 + data.len());
         bytes.extend_from_slice(&MAGIC);
@@ -133,7 +136,7 @@ impl ResponseBody {
         let malformed = |what: &dyn std::fmt::Display| Malformed::Header(what.to_string());
         let mut header: Map<String, Value> =
             serde_json::from_slice(text).map_err(|error| malformed(&error))?;
-        let places: std::collections::BTreeMap<String, Place> = match header.remove("columns") {
+        let places: BTreeMap<String, ColumnPlace> = match header.remove("columns") {
             Some(places) => serde_json::from_value(places).map_err(|error| malformed(&error))?,
             None => return Err(malformed(&"no columns")),
         };
@@ -150,11 +153,27 @@ impl ResponseBody {
     }
 }
 
-#[derive(serde::Deserialize)]
-struct Place {
-    r#type: String,
+/// Where a column stands.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct ColumnPlace {
+    r#type: ColumnType,
+    /// Bytes from the beginning of the column data, a multiple of 8.
     at: usize,
+    /// Elements.
     len: usize,
+}
+
+/// What a column is made of.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+enum ColumnType {
+    F64,
+    F32,
+    U32,
+    U16,
+    U8,
 }
 
 fn pad(bytes: &mut Vec<u8>) {
@@ -189,13 +208,13 @@ impl Column {
         }
     }
 
-    const fn kind(&self) -> &'static str {
+    const fn kind(&self) -> ColumnType {
         match self {
-            Self::F64(_) => "f64",
-            Self::F32(_) => "f32",
-            Self::U32(_) => "u32",
-            Self::U16(_) => "u16",
-            Self::U8(_) => "u8",
+            Self::F64(_) => ColumnType::F64,
+            Self::F32(_) => ColumnType::F32,
+            Self::U32(_) => ColumnType::U32,
+            Self::U16(_) => ColumnType::U16,
+            Self::U8(_) => ColumnType::U8,
         }
     }
 
@@ -209,18 +228,27 @@ impl Column {
         }
     }
 
-    fn read(data: &[u8], place: &Place) -> Option<Self> {
-        fn cells<const N: usize>(data: &[u8], place: &Place) -> Option<Vec<[u8; N]>> {
+    fn read(data: &[u8], place: &ColumnPlace) -> Option<Self> {
+        fn cells<const N: usize>(data: &[u8], place: &ColumnPlace) -> Option<Vec<[u8; N]>> {
             let end = place.len.checked_mul(N)?.checked_add(place.at)?;
             Some(data.get(place.at..end)?.as_chunks::<N>().0.to_vec())
         }
-        Some(match place.r#type.as_str() {
-            "f64" => Self::F64(cells(data, place)?.into_iter().map(f64::from_le_bytes).collect()),
-            "f32" => Self::F32(cells(data, place)?.into_iter().map(f32::from_le_bytes).collect()),
-            "u32" => Self::U32(cells(data, place)?.into_iter().map(u32::from_le_bytes).collect()),
-            "u16" => Self::U16(cells(data, place)?.into_iter().map(u16::from_le_bytes).collect()),
-            "u8" => Self::U8(cells(data, place)?.into_iter().map(u8::from_le_bytes).collect()),
-            _ => return None,
+        Some(match place.r#type {
+            ColumnType::F64 => {
+                Self::F64(cells(data, place)?.into_iter().map(f64::from_le_bytes).collect())
+            }
+            ColumnType::F32 => {
+                Self::F32(cells(data, place)?.into_iter().map(f32::from_le_bytes).collect())
+            }
+            ColumnType::U32 => {
+                Self::U32(cells(data, place)?.into_iter().map(u32::from_le_bytes).collect())
+            }
+            ColumnType::U16 => {
+                Self::U16(cells(data, place)?.into_iter().map(u16::from_le_bytes).collect())
+            }
+            ColumnType::U8 => {
+                Self::U8(cells(data, place)?.into_iter().map(u8::from_le_bytes).collect())
+            }
         })
     }
 }
@@ -258,6 +286,7 @@ impl From<Vec<u8>> for Column {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
 

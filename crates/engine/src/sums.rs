@@ -8,6 +8,7 @@ use crate::selection::FilterSelection;
 
 /// How much a filter keeps in all. Bytes, seconds.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub(crate) struct Sums {
     pub(crate) allocated: Estimate,
     pub(crate) blocks: Estimate,
@@ -20,6 +21,7 @@ pub(crate) struct Sums {
 
 /// When most was live, and how much.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub(crate) struct Peak {
     time: f64,
     bytes: f64,

@@ -2,10 +2,10 @@
 //! [`Ask::Branches`](crate::query::Query::Branches) and [`Ask::Suspects`](crate::query::Query::HotFragments).
 
 use memtrail_profile::calls::{self, Column, Label, Line, Pattern, SIGNIFICANCE, Suspect};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::api_error::ApiError;
-use crate::names::{Budget, row};
+use crate::names::{Budget, RowName, row};
 use crate::query::{Branches, HotFragments, Table};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
@@ -17,6 +17,44 @@ const MOST_ROWS: usize = 10_000;
 const MOST_SHOWN: usize = 1000;
 /// Elements of a suspicious path that are told; the innermost ones of longer paths.
 const LONGEST_PATH: usize = 200;
+
+/// Rows of a table. Columns: `total`, `self`, `live`, `blocks`, `lifetime`, `share`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct TableResponse<'a> {
+    rows: Vec<RowName<'a>>,
+    /// Rows there are, of which these may be only some.
+    count: usize,
+}
+
+/// The functions and paths that carry the weight.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct HotFragmentsResponse<'a> {
+    functions: Vec<HotFragment<'a>>,
+    /// Functions there are, of which these may be only some.
+    function_count: usize,
+    paths: Vec<HotFragment<'a>>,
+    /// Paths there are, of which these may be only some.
+    path_count: usize,
+    /// The least share that is listed.
+    significance: f64,
+}
+
+/// A function or a path that carries much.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct HotFragment<'a> {
+    /// Keys, outermost first.
+    path: Vec<&'a str>,
+    /// Outer functions of a very long path that are left out.
+    cut: usize,
+    bytes: f64,
+    /// Of all that the filter keeps, 0 to 1.
+    share: f64,
+    /// Number of the innermost.
+    entity: Option<u32>,
+}
 
 pub(crate) fn table(recording: &Recording, ask: &Table) -> Result<ResponseBody, ApiError> {
     let selection = recording.choose(&ask.filter)?;
@@ -63,8 +101,8 @@ fn rows(
     let narrow = |of: &dyn Fn(&Line) -> f64| -> Vec<f32> {
         lines.iter().map(|line| of(line) as f32).collect()
     };
-    let rows: Vec<Value> = lines.iter().map(|line| row(entities, line.label)).collect();
-    ResponseBody::new(json!({ "rows": rows, "count": count }))
+    let rows = lines.iter().map(|line| row(entities, line.label)).collect();
+    ResponseBody::new(TableResponse { rows, count })
         .with("total", wide(|line| line.total.samples))
         .with("self", wide(|line| line.own.samples))
         .with("live", wide(|line| line.total.live))
@@ -90,30 +128,28 @@ pub(crate) fn hot_fragments(
     let hot_fragments = calls::hot_fragments(selection.view(entities), SIGNIFICANCE);
     let bytes = recording.profile().estimator.bytes_per_sample();
     let all = selection.selected.sum.samples.max(1) as f64;
-    let list = |hot_fragments: &[Suspect], mut budget: Budget| -> Vec<Value> {
+    let list = |hot_fragments: &[Suspect], mut budget: Budget| -> Vec<HotFragment<'_>> {
         let tell = |suspect: &Suspect| {
             let cut = suspect.path.len().saturating_sub(LONGEST_PATH);
             let path = &suspect.path[cut..];
             let keys: Vec<&str> = path.iter().map(|&entity| entities.key(entity)).collect();
             let room = keys.iter().map(|key| key.len() + 3).sum::<usize>();
             let samples = suspect.samples as f64;
-            budget.take(160 + room).then(|| {
-                json!({
-                    "path": keys,
-                    "cut": cut,
-                    "bytes": samples * bytes,
-                    "share": samples / all,
-                    "entity": path.last().map(|entity| entity.0),
-                })
+            budget.take(160 + room).then(|| HotFragment {
+                path: keys,
+                cut,
+                bytes: samples * bytes,
+                share: samples / all,
+                entity: path.last().map(|entity| entity.0),
             })
         };
         hot_fragments.iter().map_while(tell).collect()
     };
-    Ok(ResponseBody::new(json!({
-        "functions": list(&hot_fragments.functions, Budget::small()),
-        "function_count": hot_fragments.functions.len(),
-        "paths": list(&hot_fragments.paths, Budget::new()),
-        "path_count": hot_fragments.paths.len(),
-        "significance": hot_fragments.significance,
-    })))
+    Ok(ResponseBody::new(HotFragmentsResponse {
+        functions: list(&hot_fragments.functions, Budget::small()),
+        function_count: hot_fragments.functions.len(),
+        paths: list(&hot_fragments.paths, Budget::new()),
+        path_count: hot_fragments.paths.len(),
+        significance: hot_fragments.significance,
+    }))
 }

@@ -16,6 +16,7 @@ const EXTERNAL: &str = "external is off-heap memory, such as the data of bigarra
 /// Sentences, or fragments of that length; absent where there is nothing to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct Caveats {
     /// Why all estimates are too low.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -49,6 +49,7 @@ use crate::blocks::{Blocks, Row};
 
 /// An estimate and its standard error, in the same unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
@@ -256,6 +257,7 @@ fn excess(samples: u64, halvings: u8) -> f64 {
 
 /// How far the rate of a recording was lowered on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Adapted {
     /// The lowest rate of any block.
     pub lowest_samples_per_word: f64,

@@ -16,8 +16,36 @@
 //! | `lost` | `{rec, why}` | the recording cannot be followed any more |
 
 use memtrail_engine::{Done, Grown, RecordingId};
-use serde_json::{Value, json};
+use serde::Serialize;
 use tokio::sync::watch;
+
+/// What has changed since a version.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct EventsResponse {
+    events: Vec<RecordingEvent>,
+    /// What to ask with the next time.
+    version: u64,
+}
+
+/// What has come to a recording.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+enum RecordingEvent {
+    /// It is there.
+    Added { rec: u32 },
+    /// More events; `end` is the time of the last, in seconds.
+    Grown { rec: u32, events: u64, end: f64 },
+    /// One heap snapshot more, or several: the number of the last.
+    Snapshot { rec: u32, number: u64 },
+    /// A snapshot has been analysed; how many of how many have.
+    Analysed { rec: u32, number: u64, ready: usize, of: usize },
+    /// Nothing more will come; how it ended, in words, unless it just came to its end.
+    Ended { rec: u32, outcome: Option<String> },
+    /// It cannot be followed any more.
+    Lost { rec: u32, why: String },
+}
 
 /// Tells all pages that ask; cheap to clone.
 #[derive(Clone, Debug)]
@@ -41,7 +69,7 @@ struct RecordingState {
     end: Option<(u64, End)>,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum End {
     Ended(Option<String>),
     Lost(String),
@@ -107,11 +135,10 @@ impl RecordingEvents {
     }
 
     /// What has changed since a version, and the version now. Without one, all that there is.
-    pub(crate) fn since(&self, version: Option<u64>) -> Value {
+    pub(crate) fn since(&self, version: Option<u64>) -> EventsResponse {
         let state = self.0.borrow();
-        let events: Vec<Value> =
-            state.recordings.iter().flat_map(|latest| latest.since(version)).collect();
-        json!({ "version": state.version, "events": events })
+        let events = state.recordings.iter().flat_map(|latest| latest.since(version)).collect();
+        EventsResponse { version: state.version, events }
     }
 
     /// Hears of every change.
@@ -128,37 +155,35 @@ fn replace<T: PartialEq>(fact: &mut Option<(u64, T)>, version: u64, value: T) {
 }
 
 impl RecordingState {
-    fn since(&self, version: Option<u64>) -> Vec<Value> {
+    fn since(&self, version: Option<u64>) -> Vec<RecordingEvent> {
         let rec = self.recording.0;
         let is_new = |changed: u64| version.is_none_or(|version| changed > version);
         let mut events = Vec::new();
         // A page that asks for the first time has just heard what recordings there are.
         if version.is_some() && self.added.is_some_and(is_new) {
-            events.push(json!({ "kind": "added", "rec": rec }));
+            events.push(RecordingEvent::Added { rec });
         }
         if let Some((changed, Grown { events: count, end })) = self.grown
             && is_new(changed)
         {
-            events.push(json!({ "kind": "grown", "rec": rec, "events": count, "end": end }));
+            events.push(RecordingEvent::Grown { rec, events: count, end });
         }
         if let Some((changed, number)) = self.snapshot
             && is_new(changed)
         {
-            events.push(json!({ "kind": "snapshot", "rec": rec, "number": number }));
+            events.push(RecordingEvent::Snapshot { rec, number });
         }
         if let Some((changed, Done { number, ready, of })) = self.analysed
             && is_new(changed)
         {
-            events.push(json!({
-                "kind": "analysed", "rec": rec, "number": number, "ready": ready, "of": of,
-            }));
+            events.push(RecordingEvent::Analysed { rec, number, ready, of });
         }
         if let Some((changed, end)) = &self.end
             && is_new(*changed)
         {
-            events.push(match end {
-                End::Ended(outcome) => json!({ "kind": "ended", "rec": rec, "outcome": outcome }),
-                End::Lost(why) => json!({ "kind": "lost", "rec": rec, "why": why }),
+            events.push(match end.clone() {
+                End::Ended(outcome) => RecordingEvent::Ended { rec, outcome },
+                End::Lost(why) => RecordingEvent::Lost { rec, why },
             });
         }
         events
@@ -184,7 +209,7 @@ mod tests {
 
     /// The version, and the events as text.
     fn heard(recording_events: &RecordingEvents, since: Option<u64>) -> (Option<u64>, Vec<String>) {
-        let answer = recording_events.since(since);
+        let answer = serde_json::to_value(recording_events.since(since)).unwrap();
         let events = answer["events"].as_array().unwrap();
         (answer["version"].as_u64(), events.iter().map(ToString::to_string).collect())
     }

@@ -21,3 +21,10 @@ mod trigger;
 pub use events::RecordingEvents;
 pub use serve::{Error, Options, Server};
 pub use trigger::SnapshotTrigger;
+
+/// Adds what the server itself sends to the page's types.
+#[cfg(feature = "typescript")]
+pub fn declare(declarations: &mut memtrail_engine::typescript::Declarations) {
+    declarations.add::<events::EventsResponse>();
+    declarations.add::<trigger::TakeSnapshotResponse>();
+}

@@ -102,6 +102,6 @@ fn ended() -> Response {
 /// A version that is none is as if there were none: the page hears of all.
 async fn events(State(shared): State<Shared>, uri: Uri) -> Response {
     let since = uri.query().and_then(|query| query.strip_prefix("since=")?.parse().ok());
-    let recording_events = shared.recording_events.since(since).to_string();
-    ([(header::CONTENT_TYPE, "application/json")], recording_events).into_response()
+    let events = serde_json::to_string(&shared.recording_events.since(since)).unwrap_or_default();
+    ([(header::CONTENT_TYPE, "application/json")], events).into_response()
 }

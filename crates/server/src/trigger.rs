@@ -7,8 +7,9 @@ use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use memtrail_engine::{ApiError, RecordingId};
-use serde_json::{Value, json};
+use memtrail_engine::{ApiError, ErrorResponse, RecordingId};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::routes::Shared;
 
@@ -22,6 +23,13 @@ pub trait SnapshotTrigger: Debug + Send + Sync {
     /// # Errors
     /// If the program does not run any more, or takes none.
     fn take(&self, recording: RecordingId) -> Result<(), ApiError>;
+}
+
+/// That the program has been asked.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct TakeSnapshotResponse {
+    asked: bool,
 }
 
 /// `POST {"rec": 0}`.
@@ -42,12 +50,14 @@ pub(crate) async fn take(State(shared): State<Shared>, request: Request) -> Resp
             tokio::task::spawn_blocking(work).await.map_err(failed).flatten()
         }
     };
-    let (status, told) = match taken {
-        Ok(()) => (StatusCode::OK, json!({ "asked": true })),
+    let (status, body) = match taken {
+        Ok(()) => (StatusCode::OK, serde_json::to_string(&TakeSnapshotResponse { asked: true })),
         Err(api_error) => {
             let status = StatusCode::from_u16(api_error.status.http());
-            (status.unwrap_or(StatusCode::BAD_REQUEST), json!({ "error": api_error }))
+            let body = serde_json::to_string(&ErrorResponse { error: &api_error });
+            (status.unwrap_or(StatusCode::BAD_REQUEST), body)
         }
     };
-    (status, [(header::CONTENT_TYPE, "application/json")], told.to_string()).into_response()
+    let body = body.unwrap_or_default();
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }

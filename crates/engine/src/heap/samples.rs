@@ -116,7 +116,7 @@ pub(super) fn samples(
         .iter()
         .map(|(group, sum)| {
             let mut told = match labels[*group] {
-                Some(label) => row(&recording.entities, label),
+                Some(label) => json!(row(&recording.entities, label)),
                 None => json!({ "key": null, "label": "(unknown)", "file": null, "line": null }),
             };
             told["name"] = told["label"].take();

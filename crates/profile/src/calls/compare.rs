@@ -35,6 +35,7 @@ pub struct Side<'a> {
 /// How the second side differs from the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "ChangeStatus"))]
 pub enum Status {
     /// Only there.
     New,

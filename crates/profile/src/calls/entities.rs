@@ -28,6 +28,7 @@ impl Entity {
 /// What an [`Entity`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "EntityKind"))]
 pub enum Kind {
     /// An end of all paths.
     Root,

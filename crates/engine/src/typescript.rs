@@ -1,0 +1,84 @@
+//! What the page is sent, as TypeScript. `cargo xtask types` writes it into `web/src/generated`; a
+//! response that the page reads is added to [`Declarations::add_responses`], and what it is made of follows.
+
+mod layout;
+
+use std::collections::BTreeMap;
+
+use ts_rs::{Config, TS, TypeVisitor};
+
+use crate::{
+    about, api_error, compare, export, filters, flame, names, overview, response_body, table,
+};
+
+/// TypeScript declarations by name.
+pub struct Declarations {
+    config: Config,
+    of_name: BTreeMap<String, String>,
+}
+
+impl Default for Declarations {
+    fn default() -> Self {
+        // JSON has one type of numbers, and no count comes near 2^53.
+        Self { config: Config::new().with_large_int("number"), of_name: BTreeMap::new() }
+    }
+}
+
+impl Declarations {
+    /// Adds the headers of all responses of the engine.
+    pub fn add_responses(&mut self) {
+        self.add::<about::AboutResponse>();
+        self.add::<overview::OverviewResponse>();
+        self.add::<overview::DensityResponse>();
+        self.add::<flame::FlameResponse>();
+        self.add::<flame::SearchResponse>();
+        self.add::<names::NamesResponse<'static>>();
+        self.add::<names::CompleteResponse<'static>>();
+        self.add::<table::TableResponse<'static>>();
+        self.add::<table::HotFragmentsResponse<'static>>();
+        self.add::<compare::CompareTableResponse<'static>>();
+        self.add::<compare::CompareFlameResponse>();
+        self.add::<filters::PresetsResponse>();
+        self.add::<filters::ConditionsResponse>();
+        self.add::<export::ExportResponse>();
+        self.add::<api_error::ErrorResponse<'static>>();
+        self.add::<response_body::ColumnPlace>();
+    }
+
+    /// Adds a type, and those of its fields.
+    ///
+    /// # Panics
+    /// If another type has the same name.
+    pub fn add<T: TS + ?Sized + 'static>(&mut self) {
+        // Types of TypeScript's own have no place to be written to.
+        if T::output_path().is_none() {
+            return;
+        }
+        let name = T::ident(&self.config);
+        let docs = T::docs().unwrap_or_default();
+        let declaration = layout::lines(&format!("{docs}export {}", T::decl(&self.config)));
+        if let Some(known) = self.of_name.insert(name.clone(), declaration.clone()) {
+            assert_eq!(known, declaration, "two types have the name {name}");
+            return;
+        }
+        T::visit_dependencies(self);
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let mut text =
+            "/** What the engine and the server send. Written by `cargo xtask types`. */\n"
+                .to_owned();
+        for declaration in self.of_name.values() {
+            text.push('\n');
+            text.push_str(declaration);
+        }
+        text
+    }
+}
+
+impl TypeVisitor for Declarations {
+    fn visit<T: TS + ?Sized + 'static>(&mut self) {
+        self.add::<T>();
+    }
+}

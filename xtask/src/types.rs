@@ -1,0 +1,39 @@
+//! The page's types of what the engine and the server send: generated from their structs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::command::{Outcome, output, repository};
+
+/// Relative to the repository.
+const FILE: &str = "web/src/generated/responses.ts";
+
+/// Write them.
+pub(crate) fn write() -> Outcome {
+    let path = path();
+    fs::write(&path, text()?).map_err(|e| format!("cannot write {}: {e}", path.display()))
+}
+
+/// Compare them with what would be written.
+pub(crate) fn check() -> Outcome {
+    let path = path();
+    let found =
+        fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+    if found == text()? {
+        Ok(())
+    } else {
+        Err(format!("{FILE} is not what the structs give; `cargo xtask types` writes it"))
+    }
+}
+
+fn path() -> PathBuf {
+    repository().join(FILE)
+}
+
+fn text() -> Outcome<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(repository()).args(["run", "--quiet", "--package", "memtrail-server"]);
+    cargo.args(["--features", "typescript", "--example", "types"]);
+    Ok(output(&mut cargo)? + "\n")
+}
