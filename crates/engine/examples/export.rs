@@ -2,7 +2,7 @@
 
 use std::{env, fs};
 
-use memtrail_engine::query::{Export, Query};
+use memtrail_engine::query::{Export, ProfileQuery, Query};
 use memtrail_engine::{Description, Engine, Setting};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -12,7 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let engine = Engine::new(Setting::default());
     engine.add(&fs::read(trace)?, Description::default(), |_| ())?;
-    let ask = Query::Export(Export { format, filter: args.collect(), ..Export::default() });
+    let export = Export { format, filter: args.collect(), ..Export::default() };
+    let ask = Query::Profile(ProfileQuery::Export(export));
     let answer = engine.answer(&ask)?;
     fs::write(out, answer.bytes("bytes").unwrap_or_default())?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::About`](crate::query::Query::About).
+//! The answer to [`About`](crate::query::About).
 
 use memtrail_profile::estimate::{Adapted, Estimate};
 use memtrail_profile::threads::Threads;

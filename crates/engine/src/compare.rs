@@ -1,4 +1,4 @@
-//! The answer to [`Ask::Compare`](crate::query::Query::Compare).
+//! The answer to [`Compare`](crate::query::Compare).
 
 use memtrail_profile::calls::{self, Change, Label, Pattern, Status};
 use serde::Serialize;

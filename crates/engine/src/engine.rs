@@ -9,7 +9,7 @@ use crate::compare::Side;
 use crate::describe::Description;
 use crate::heap::file::{SnapshotFacts, SnapshotFile};
 use crate::heap::{self, Done, Recordings as _, SnapshotStore};
-use crate::query::{Compare, Query};
+use crate::query::{Compare, ProfileQuery, Query};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::{about, compare, export, filters, flame, names, overview, table};
@@ -210,35 +210,50 @@ impl Engine {
     /// # Errors
     /// If it makes no sense, or is about a recording that does not exist.
     pub fn answer(&self, ask: &Query) -> Result<ResponseBody, ApiError> {
-        if let Some(answer) = heap::answer(self, ask) {
-            self.notify();
-            return answer;
-        }
         match ask {
-            Query::About(_) => self.about(),
-            Query::Overview(ask) => {
+            Query::Profile(query) => self.answer_profile(query),
+            Query::Heap(query) => {
+                let answer = heap::answer(self, query);
+                self.notify();
+                answer
+            }
+        }
+    }
+
+    fn answer_profile(&self, query: &ProfileQuery) -> Result<ResponseBody, ApiError> {
+        match query {
+            ProfileQuery::About(_) => self.about(),
+            ProfileQuery::Overview(ask) => {
                 self.of(ask.rec, |recording| overview::overview(recording, ask))
             }
-            Query::Flame(ask) => self.of(ask.rec, |recording| flame::flame(recording, ask)),
-            Query::Names(ask) => self.of(ask.rec, |recording| Ok(names::names(recording, ask))),
-            Query::Table(ask) => self.of(ask.rec, |recording| table::table(recording, ask)),
-            Query::Branches(ask) => self.of(ask.rec, |recording| table::branches(recording, ask)),
-            Query::HotFragments(ask) => {
+            ProfileQuery::Flame(ask) => self.of(ask.rec, |recording| flame::flame(recording, ask)),
+            ProfileQuery::Names(ask) => {
+                self.of(ask.rec, |recording| Ok(names::names(recording, ask)))
+            }
+            ProfileQuery::Table(ask) => self.of(ask.rec, |recording| table::table(recording, ask)),
+            ProfileQuery::Branches(ask) => {
+                self.of(ask.rec, |recording| table::branches(recording, ask))
+            }
+            ProfileQuery::HotFragments(ask) => {
                 self.of(ask.rec, |recording| table::hot_fragments(recording, ask))
             }
-            Query::Density(ask) => self.of(ask.rec, |recording| overview::density(recording, ask)),
-            Query::Search(ask) => self.of(ask.rec, |recording| flame::search(recording, ask)),
-            Query::Compare(ask) => self.compare(ask),
-            Query::Presets(ask) => {
+            ProfileQuery::Density(ask) => {
+                self.of(ask.rec, |recording| overview::density(recording, ask))
+            }
+            ProfileQuery::Search(ask) => {
+                self.of(ask.rec, |recording| flame::search(recording, ask))
+            }
+            ProfileQuery::Compare(ask) => self.compare(ask),
+            ProfileQuery::Presets(ask) => {
                 self.of(ask.rec, |recording| Ok(filters::presets(recording, ask)))
             }
-            Query::Complete(ask) => {
+            ProfileQuery::Complete(ask) => {
                 self.of(ask.rec, |recording| Ok(names::complete(recording, ask)))
             }
-            Query::Conditions(ask) => Ok(filters::conditions(ask)),
-            Query::Export(ask) => self.of(ask.rec, |recording| export::export(recording, ask)),
-            // All others are about snapshots.
-            _ => Err(ApiError::bad("an ask that nobody answers")),
+            ProfileQuery::Conditions(ask) => Ok(filters::conditions(ask)),
+            ProfileQuery::Export(ask) => {
+                self.of(ask.rec, |recording| export::export(recording, ask))
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::Export`](crate::query::Query::Export).
+//! The answer to [`Export`](crate::query::Export).
 
 use memtrail_export::svg::{self, Picture};
 use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};

@@ -1,5 +1,5 @@
-//! The answers to [`Ask::Presets`](crate::query::Query::Presets) and
-//! [`Ask::Conditions`](crate::query::Query::Conditions).
+//! The answers to [`Presets`](crate::query::Presets) and
+//! [`Conditions`](crate::query::Conditions).
 
 use memtrail_profile::filter::{Condition, ConditionError, Filter};
 use memtrail_profile::presets;

@@ -1,5 +1,5 @@
-//! The answers to [`Ask::Flame`](crate::query::Query::Flame) and
-//! [`Ask::Search`](crate::query::Query::Search).
+//! The answers to [`Flame`](crate::query::Flame) and
+//! [`Search`](crate::query::Search).
 
 use memtrail_profile::calls::{self, Boxes, Entities, Entity, Limits, Pattern};
 use serde::Serialize;

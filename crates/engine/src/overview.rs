@@ -1,5 +1,5 @@
-//! The answers to [`Ask::Overview`](crate::query::Query::Overview) and
-//! [`Ask::Density`](crate::query::Query::Density): what is plotted over time.
+//! The answers to [`Overview`](crate::query::Overview) and
+//! [`Density`](crate::query::Density): what is plotted over time.
 
 use memtrail_profile::time::Elapsed;
 use serde::Serialize;

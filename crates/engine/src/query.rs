@@ -1,11 +1,8 @@
 //! What can be asked. `{"ask": "flame", "rec": 0, "filter": ["live:end"], "cutoff": 0.001}`
 //!
 //! Everything but `ask` may be left out. Fields that do not exist are refused; numbers beyond what
-//! a page could show are taken for the largest or smallest that it could. Times are seconds since a
-//! recording's start; `filter` is conditions in their text form; keys are those that answers have given.
+//! a page could show are taken for the largest or smallest that it could.
 
-use memtrail_profile::calls;
-use memtrail_profile::sites;
 use serde::Deserialize;
 
 use crate::api_error::ApiError;
@@ -45,425 +42,43 @@ macro_rules! selections {
     )*};
 }
 
+/// An enum of the structs that have its variants' names, and whether a name is one of theirs.
+macro_rules! queries {
+    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $query:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(tag = "ask", rename_all = "lowercase")]
+        pub enum $name {
+            $($(#[$about])* $query($query),)*
+        }
+
+        impl $name {
+            pub(super) fn has(name: &str) -> bool {
+                [$(stringify!($query)),*].iter().any(|known| known.to_ascii_lowercase() == name)
+            }
+        }
+    };
+}
+
 mod heap;
+mod profile;
 
 pub use heap::*;
+pub use profile::*;
 
-/// An ask.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "ask", rename_all = "lowercase")]
+/// What can be asked.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Query {
-    /// What recordings there are.
-    About(About),
-    /// Memory over time.
-    Overview(Overview),
-    /// A flame graph.
-    Flame(Flame),
-    /// What entities are.
-    Names(Names),
-    /// A table.
-    Table(Table),
-    /// What a line of a table opens into.
-    Branches(Branches),
-    /// The functions and paths that carry the weight.
-    HotFragments(HotFragments),
-    /// Allocation time against lifetime.
-    Density(Density),
-    /// How much has a name on its path.
-    Search(Search),
-    /// Two recordings, or two filters, side by side.
-    Compare(Compare),
-    /// Filters that answer common questions.
-    Presets(Presets),
-    /// Names that a text may become.
-    Complete(Complete),
-    /// What conditions say.
-    Conditions(Conditions),
-    /// A file for another tool.
-    Export(Export),
-    /// What heap snapshots there are.
-    Snapshots(Snapshots),
-    /// What was alive over time.
-    Evolution(Evolution),
-    /// What grew from each snapshot to the next.
-    HeapGrowth(HeapGrowth),
-    /// Roots, by what they retain.
-    HeapRoots(HeapRoots),
-    /// How much there is of each kind of block.
-    HeapHistogram(HeapHistogram),
-    /// What a node of the dominator tree alone keeps alive.
-    HeapChildren(HeapChildren),
-    /// The dominator tree as nested boxes.
-    HeapTreemap(HeapTreemap),
-    /// The ways from roots down, merged by shape.
-    HeapFlame(HeapFlame),
-    /// One block.
-    HeapBlock(HeapBlock),
-    /// Ways from a root to blocks.
-    HeapPath(HeapPath),
-    /// What each stack frame keeps alive.
-    HeapStack(HeapStack),
-    /// What two roots have to do with each other.
-    HeapShared(HeapShared),
-    /// Strings that are there several times.
-    HeapStrings(HeapStrings),
-    /// What changed between two snapshots.
-    HeapDiff(HeapDiff),
-    /// The places in the program whose blocks retain most.
-    HeapSamples(HeapSamples),
+    /// Of recordings and their traces.
+    Profile(ProfileQuery),
+    /// Of heap snapshots.
+    Heap(HeapQuery),
 }
 
-asks! {
-    /// What recordings there are, and what is recorded of each run.
-    About {}
-
-    /// Memory over time: the whole by kind, and what the filter keeps.
-    Overview {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-        /// Points at most.
-        points: usize,
-        /// Only from this time …
-        from: Option<f64>,
-        /// … to this one.
-        to: Option<f64>,
-    }
-
-    /// A flame graph around a focus.
-    Flame {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-        /// Keys of a contiguous piece of a call path, outermost first; everything if empty.
-        focus: Vec<String>,
-        /// Boxes are at least this share of the focus.
-        cutoff: f64,
-        /// Boxes at most.
-        limit: usize,
-        /// Which way to go from the focus.
-        direction: Direction,
-    }
-
-    /// What entities are.
-    Names {
-        /// Which recording.
-        rec: u32,
-        /// Their numbers, as in the columns of answers.
-        entities: Vec<u32>,
-    }
-
-    /// A table of all functions, sites, modules or files.
-    Table {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-        /// A row for each what.
-        by: By,
-        /// By which column.
-        sort: Sort,
-        /// Largest first.
-        descending: bool,
-        /// Only rows whose key has this text; case matters if it has a capital letter.
-        find: String,
-        /// Rows to leave out at the beginning.
-        offset: usize,
-        /// Rows at most.
-        limit: usize,
-    }
-
-    /// What a line of a table opens into.
-    Branches {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-        /// What the path is made of.
-        by: By,
-        /// Keys, outermost first.
-        path: Vec<String>,
-        /// Which way.
-        direction: Branch,
-        /// Rows at most.
-        limit: usize,
-    }
-
-    /// The functions and paths that carry the weight.
-    HotFragments {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-    }
-
-    /// Allocation time against lifetime.
-    Density {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-    }
-
-    /// How much has a name on its path.
-    Search {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-        /// What names have.
-        text: String,
-        /// Whether `text` is a regular expression.
-        regex: bool,
-        /// Only on paths that have this.
-        focus: Vec<String>,
-    }
-
-    /// Two recordings, or two filters, side by side.
-    Compare {
-        /// Before.
-        a: Side,
-        /// After.
-        b: Side,
-        /// What makes the sides comparable.
-        normalise: Normalise,
-        /// How to show it.
-        view: Shape,
-        /// A row for each what.
-        by: By,
-        /// By which column.
-        sort: ChangeSort,
-        /// Largest first.
-        descending: bool,
-        /// Only rows whose key has this text; case matters if it has a capital letter.
-        find: String,
-        /// Rows to leave out at the beginning.
-        offset: usize,
-        /// Rows or boxes at most.
-        limit: usize,
-        /// Boxes are at least this share of the focus.
-        cutoff: f64,
-        /// Keys of a contiguous piece of a call path, outermost first; everything if empty.
-        focus: Vec<String>,
-    }
-
-    /// Filters that answer common questions.
-    Presets {
-        /// Which recording.
-        rec: u32,
-        /// What grew from this time …
-        from: Option<f64>,
-        /// … to this one.
-        to: Option<f64>,
-    }
-
-    /// Names that a text may become.
-    Complete {
-        /// Which recording.
-        rec: u32,
-        /// Of what.
-        kind: Named,
-        /// What they contain.
-        text: String,
-        /// Names at most.
-        limit: usize,
-    }
-
-    /// What conditions say.
-    Conditions {
-        /// Each condition's text.
-        texts: Vec<String>,
-    }
-
-    /// A file for another tool.
-    Export {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-        /// The name of the format.
-        format: String,
-        /// Only paths that have this.
-        focus: Vec<String>,
-    }
-
-    /// One side of a comparison.
-    Side {
-        /// Which recording.
-        rec: u32,
-        /// Which of its blocks.
-        filter: Vec<String>,
-    }
-}
-
-defaults! {
-    About {}
-    Overview { rec: 0, filter: vec![], points: 512, from: None, to: None, }
-    Flame {
-        rec: 0, filter: vec![], focus: vec![], cutoff: 1.0 / 2000.0, limit: 10_000,
-        direction: Direction::Callees,
-    }
-    Names { rec: 0, entities: vec![], }
-    Table {
-        rec: 0, filter: vec![], by: By::Function, sort: Sort::Total, descending: true,
-        find: String::new(), offset: 0, limit: 100,
-    }
-    Branches {
-        rec: 0, filter: vec![], by: By::Function, path: vec![], direction: Branch::Callers,
-        limit: 100,
-    }
-    HotFragments { rec: 0, filter: vec![], }
-    Density { rec: 0, filter: vec![], }
-    Search { rec: 0, filter: vec![], text: String::new(), regex: false, focus: vec![], }
-    Compare {
-        a: Side::default(), b: Side::default(), normalise: Normalise::None, view: Shape::Table,
-        by: By::Function, sort: ChangeSort::Delta, descending: true, find: String::new(),
-        offset: 0, limit: 100, cutoff: 1.0 / 2000.0, focus: vec![],
-    }
-    Presets { rec: 0, from: None, to: None, }
-    Complete { rec: 0, kind: Named::Function, text: String::new(), limit: 20, }
-    Conditions { texts: vec![], }
-    Export { rec: 0, filter: vec![], format: String::new(), focus: vec![], }
-    Side { rec: 0, filter: vec![], }
-}
-
-selections! {
-    /// Which way a flame graph goes.
-    Direction {
-        /// Inwards.
-        Callees,
-        /// Outwards.
-        Callers,
-        /// Both.
-        Both,
-    }
-
-    /// What rows are about.
-    By {
-        /// Functions.
-        Function,
-        /// Places in functions that allocated.
-        Site,
-        /// Modules.
-        Module,
-        /// Source files.
-        File,
-    }
-
-    /// Columns of a table.
-    Sort {
-        /// Bytes of the blocks on whose path it stands.
-        Total,
-        /// Bytes that it allocated itself.
-        #[serde(rename = "self")]
-        Own,
-        /// Number of blocks.
-        Blocks,
-        /// Bytes never collected.
-        Live,
-        /// Mean lifetime.
-        Lifetime,
-        /// The key.
-        Name,
-    }
-
-    /// Which way a row opens.
-    Branch {
-        /// What calls the path.
-        Callers,
-        /// What the path calls.
-        Callees,
-        /// The functions of a module or file; the sites of a function.
-        Functions,
-    }
-
-    /// What makes two sides comparable.
-    Normalise {
-        /// Nothing: bytes.
-        None,
-        /// Bytes a second of the recording.
-        Duration,
-        /// Share of all that the recording allocated.
-        Allocated,
-    }
-
-    /// How a comparison is shown.
-    Shape {
-        /// As rows.
-        Table,
-        /// As boxes.
-        Flame,
-    }
-
-    /// Columns of a comparison.
-    ChangeSort {
-        /// The difference, whatever its sign.
-        Delta,
-        /// The first side.
-        Before,
-        /// The second side.
-        After,
-        /// The key.
-        Name,
-    }
-
-    /// What names are of.
-    Named {
-        /// Functions.
-        Function,
-        /// Modules.
-        Module,
-        /// Source files.
-        File,
-        /// Threads.
-        Thread,
-    }
-}
-
-impl From<By> for sites::By {
-    fn from(by: By) -> Self {
-        match by {
-            By::Function => Self::Function,
-            By::Site => Self::Site,
-            By::Module => Self::Module,
-            By::File => Self::File,
-        }
-    }
-}
-
-impl From<Direction> for calls::Ways {
-    fn from(direction: Direction) -> Self {
-        match direction {
-            Direction::Callees => Self::Callees,
-            Direction::Callers => Self::Callers,
-            Direction::Both => Self::Both,
-        }
-    }
-}
-
-impl From<Sort> for calls::Column {
-    fn from(sort: Sort) -> Self {
-        match sort {
-            Sort::Total => Self::Total,
-            Sort::Own => Self::Own,
-            Sort::Blocks => Self::Blocks,
-            Sort::Live => Self::Live,
-            Sort::Lifetime => Self::Lifetime,
-            Sort::Name => Self::Name,
-        }
-    }
-}
-
-impl From<Branch> for calls::Branch {
-    fn from(branch: Branch) -> Self {
-        match branch {
-            Branch::Callers => Self::Callers,
-            Branch::Callees => Self::Callees,
-            Branch::Functions => Self::Inside,
-        }
-    }
+/// What a query is called; its fields are read by its own struct.
+#[derive(Deserialize)]
+struct QueryName {
+    ask: String,
 }
 
 impl Query {
@@ -476,8 +91,17 @@ impl Query {
             let message = format_args!("an ask of {} bytes, more than {LONGEST}", bytes.len());
             return Err(ApiError::bad(message));
         }
-        serde_json::from_slice(bytes)
-            .map_err(|error| ApiError::bad(format_args!("malformed ask: {error}")))
+        let malformed =
+            |what: &dyn std::fmt::Display| ApiError::bad(format_args!("malformed ask: {what}"));
+        let QueryName { ask } = serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
+        let query = if ProfileQuery::has(&ask) {
+            serde_json::from_slice(bytes).map(Self::Profile)
+        } else if HeapQuery::has(&ask) {
+            serde_json::from_slice(bytes).map(Self::Heap)
+        } else {
+            return Err(malformed(&format_args!("nothing is called {ask:?}")));
+        };
+        query.map_err(|error| malformed(&error))
     }
 }
 
@@ -487,10 +111,17 @@ mod tests {
 
     #[test]
     fn asks_are_read() {
-        assert_eq!(Query::parse(br#"{"ask":"about"}"#), Ok(Query::About(About {})));
+        assert_eq!(
+            Query::parse(br#"{"ask":"about"}"#),
+            Ok(Query::Profile(ProfileQuery::About(About {})))
+        );
         let flame = Flame { filter: vec!["live:end".into()], limit: 7, ..Flame::default() };
         let text = br#"{"filter":["live:end"],"ask":"flame","limit":7,"rec":0}"#;
-        assert_eq!(Query::parse(text), Ok(Query::Flame(flame)));
+        assert_eq!(Query::parse(text), Ok(Query::Profile(ProfileQuery::Flame(flame))));
+        let path =
+            HeapPath { kind: Some("string".into()), how: Ways::Merged, ..HeapPath::default() };
+        let text = br#"{"ask":"heappath","kind":"string","how":"merged"}"#;
+        assert_eq!(Query::parse(text), Ok(Query::Heap(HeapQuery::HeapPath(path))));
     }
 
     #[test]
@@ -500,6 +131,8 @@ mod tests {
             "{}",
             "[]",
             r#"{"ask":"nothing"}"#,
+            r#"{"ask":"HeapRoots"}"#,
+            r#"{"ask":"about","ask":"about"}"#,
             r#"{"ask":"about","reck":0}"#,
             r#"{"ask":"flame","cutof":0.1}"#,
             r#"{"ask":"flame","rec":-1}"#,

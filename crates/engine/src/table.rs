@@ -1,5 +1,5 @@
-//! The answers to [`Ask::Table`](crate::query::Query::Table),
-//! [`Ask::Branches`](crate::query::Query::Branches) and [`Ask::Suspects`](crate::query::Query::HotFragments).
+//! The answers to [`Table`](crate::query::Table),
+//! [`Branches`](crate::query::Branches) and [`HotFragments`](crate::query::HotFragments).
 
 use memtrail_profile::calls::{self, Column, Label, Line, Pattern, SIGNIFICANCE, Suspect};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::HeapBlock`](crate::query::Query::HeapBlock).
+//! The answer to [`HeapBlock`](crate::query::HeapBlock).
 
 use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::Node;

@@ -1,5 +1,5 @@
-//! The answers to [`Ask::HeapTreemap`](crate::query::Query::HeapTreemap) and
-//! [`Ask::HeapFlame`](crate::query::Query::HeapFlame): the dominator tree merged by shape, as boxes.
+//! The answers to [`HeapTreemap`](crate::query::HeapTreemap) and
+//! [`HeapFlame`](crate::query::HeapFlame): the dominator tree merged by shape, as boxes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::HeapDiff`](crate::query::Query::HeapDiff).
+//! The answer to [`HeapDiff`](crate::query::HeapDiff).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! The answers to [`Ask::HeapHistogram`](crate::query::Query::HeapHistogram) and
-//! [`Ask::HeapStrings`](crate::query::Query::HeapStrings).
+//! The answers to [`HeapHistogram`](crate::query::HeapHistogram) and
+//! [`HeapStrings`](crate::query::HeapStrings).
 
 use std::cmp::Ordering;
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api_error::ApiError;
-use crate::query::{Evolution, HeapDiff, HeapGrowth, Query};
+use crate::query::{Evolution, HeapDiff, HeapGrowth, HeapQuery};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use loaded::LoadedSnapshot;
@@ -45,24 +45,6 @@ fn analysing(number: u64) -> ResponseBody {
     ResponseBody::new(json!({ ANALYSING: { "snapshot": number, "done": null } }))
 }
 
-/// Which snapshot an ask is about; `None` if it is no such ask.
-fn about(ask: &Query) -> Option<(u32, Option<u64>)> {
-    Some(match ask {
-        Query::HeapRoots(ask) => (ask.rec, ask.snapshot),
-        Query::HeapHistogram(ask) => (ask.rec, ask.snapshot),
-        Query::HeapChildren(ask) => (ask.rec, ask.snapshot),
-        Query::HeapTreemap(ask) => (ask.rec, ask.snapshot),
-        Query::HeapFlame(ask) => (ask.rec, ask.snapshot),
-        Query::HeapBlock(ask) => (ask.rec, ask.snapshot),
-        Query::HeapPath(ask) => (ask.rec, ask.snapshot),
-        Query::HeapStack(ask) => (ask.rec, ask.snapshot),
-        Query::HeapShared(ask) => (ask.rec, ask.snapshot),
-        Query::HeapStrings(ask) => (ask.rec, ask.snapshot),
-        Query::HeapSamples(ask) => (ask.rec, ask.snapshot),
-        _ => return None,
-    })
-}
-
 /// What an engine lends to answer an ask about snapshots.
 pub(crate) trait Recordings {
     /// The snapshots of a recording.
@@ -72,65 +54,75 @@ pub(crate) trait Recordings {
     fn look<R>(&self, rec: u32, look: impl FnOnce(&Recording) -> R) -> Result<R, ApiError>;
 }
 
-/// Answers an ask about snapshots; `None` if it is about something else.
+/// Answers a query about snapshots.
 pub(crate) fn answer(
     recordings: &impl Recordings,
-    ask: &Query,
-) -> Option<Result<ResponseBody, ApiError>> {
-    Some(match ask {
-        Query::Snapshots(ask) => snapshots(recordings, ask.rec),
-        Query::Evolution(ask) => evolution(recordings, ask),
-        Query::HeapGrowth(ask) => growth(recordings, ask),
-        Query::HeapDiff(ask) => diff(recordings, ask),
-        _ => {
-            let (rec, number) = about(ask)?;
-            of_snapshot(recordings, ask, rec, number)
+    query: &HeapQuery,
+) -> Result<ResponseBody, ApiError> {
+    let of_snapshot =
+        |rec, number, answer: &Answer<'_>| of_snapshot(recordings, rec, number, answer);
+    match query {
+        HeapQuery::Snapshots(ask) => snapshots(recordings, ask.rec),
+        HeapQuery::Evolution(ask) => evolution(recordings, ask),
+        HeapQuery::HeapGrowth(ask) => growth(recordings, ask),
+        HeapQuery::HeapDiff(ask) => diff(recordings, ask),
+        HeapQuery::HeapRoots(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| roots::roots(loaded, ask))
         }
-    })
+        HeapQuery::HeapHistogram(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| histogram::histogram(loaded, ask))
+        }
+        HeapQuery::HeapChildren(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| tree::children(loaded, ask))
+        }
+        HeapQuery::HeapTreemap(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| boxes::treemap(loaded, ask))
+        }
+        HeapQuery::HeapFlame(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| boxes::flame(loaded, ask))
+        }
+        HeapQuery::HeapBlock(ask) => of_snapshot(ask.rec, ask.snapshot, &|loaded| {
+            let index = memtrail_heap::BlockIndex(ask.block);
+            let sample = recordings.look(ask.rec, |of| samples::sample(loaded, of, index))?;
+            block::block(loaded, ask, &sample)
+        }),
+        HeapQuery::HeapPath(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| paths::path(loaded, ask))
+        }
+        HeapQuery::HeapStack(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| Ok(roots::stack(loaded, ask)))
+        }
+        HeapQuery::HeapShared(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| roots::shared(loaded, ask))
+        }
+        HeapQuery::HeapStrings(ask) => {
+            of_snapshot(ask.rec, ask.snapshot, &|loaded| histogram::strings(loaded, ask))
+        }
+        HeapQuery::HeapSamples(ask) => of_snapshot(ask.rec, ask.snapshot, &|loaded| {
+            recordings.look(ask.rec, |of| samples::samples(loaded, of, ask))
+        }),
+    }
 }
+
+/// How a query about one snapshot is answered when it is analysed.
+type Answer<'a> = dyn Fn(&LoadedSnapshot) -> Result<ResponseBody, ApiError> + 'a;
 
 fn of_snapshot(
     recordings: &impl Recordings,
-    ask: &Query,
     rec: u32,
     number: Option<u64>,
+    answer: &Answer<'_>,
 ) -> Result<ResponseBody, ApiError> {
     let loaded = match recordings.snapshots(rec)?.want(number)? {
         Wanted::Open(loaded) => loaded,
         Wanted::Analysing(number) => return Ok(analysing(number)),
     };
-    let mut answer = of_opened(recordings, ask, rec, &loaded)?;
+    let mut answer = answer(&loaded)?;
     // No figure of a damaged snapshot goes out without this.
     if let Some(damage) = loaded.heap().snapshot.damage {
         answer.set("partial", damage.to_string());
     }
     Ok(answer)
-}
-
-fn of_opened(
-    recordings: &impl Recordings,
-    ask: &Query,
-    rec: u32,
-    loaded: &LoadedSnapshot,
-) -> Result<ResponseBody, ApiError> {
-    match ask {
-        Query::HeapRoots(ask) => roots::roots(loaded, ask),
-        Query::HeapHistogram(ask) => histogram::histogram(loaded, ask),
-        Query::HeapChildren(ask) => tree::children(loaded, ask),
-        Query::HeapTreemap(ask) => boxes::treemap(loaded, ask),
-        Query::HeapFlame(ask) => boxes::flame(loaded, ask),
-        Query::HeapBlock(ask) => {
-            let index = memtrail_heap::BlockIndex(ask.block);
-            let sample = recordings.look(rec, |of| samples::sample(loaded, of, index))?;
-            block::block(loaded, ask, &sample)
-        }
-        Query::HeapPath(ask) => paths::path(loaded, ask),
-        Query::HeapStack(ask) => Ok(roots::stack(loaded, ask)),
-        Query::HeapShared(ask) => roots::shared(loaded, ask),
-        Query::HeapStrings(ask) => histogram::strings(loaded, ask),
-        Query::HeapSamples(ask) => recordings.look(rec, |of| samples::samples(loaded, of, ask)),
-        _ => Err(ApiError::bad("not an ask about a snapshot")),
-    }
 }
 
 fn snapshots(recordings: &impl Recordings, rec: u32) -> Result<ResponseBody, ApiError> {

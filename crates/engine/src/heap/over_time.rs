@@ -1,6 +1,6 @@
-//! The answers to [`Ask::Snapshots`](crate::query::Query::Snapshots),
-//! [`Ask::Evolution`](crate::query::Query::Evolution) and
-//! [`Ask::HeapGrowth`](crate::query::Query::HeapGrowth), which summaries suffice for.
+//! The answers to [`Snapshots`](crate::query::Snapshots),
+//! [`Evolution`](crate::query::Evolution) and
+//! [`HeapGrowth`](crate::query::HeapGrowth), which summaries suffice for.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::HeapPath`](crate::query::Query::HeapPath), and ways in other answers.
+//! The answer to [`HeapPath`](crate::query::HeapPath), and ways in other answers.
 
 use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::Node;

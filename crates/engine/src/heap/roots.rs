@@ -1,6 +1,6 @@
-//! The answers to [`Ask::HeapRoots`](crate::query::Query::HeapRoots),
-//! [`Ask::HeapStack`](crate::query::Query::HeapStack) and
-//! [`Ask::HeapShared`](crate::query::Query::HeapShared).
+//! The answers to [`HeapRoots`](crate::query::HeapRoots),
+//! [`HeapStack`](crate::query::HeapStack) and
+//! [`HeapShared`](crate::query::HeapShared).
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

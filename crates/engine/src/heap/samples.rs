@@ -1,4 +1,4 @@
-//! The answer to [`Ask::HeapSamples`](crate::query::Query::HeapSamples), and what the allocation trace
+//! The answer to [`HeapSamples`](crate::query::HeapSamples), and what the allocation trace
 //! says of single blocks: the join of both halves of a recording.
 
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! The answer to [`Ask::HeapChildren`](crate::query::Query::HeapChildren).
+//! The answer to [`HeapChildren`](crate::query::HeapChildren).
 
 use memtrail_heap::graph::{Node, SUPER_ROOT};
 use memtrail_heap::query::{Form, Shape, ShapeId};

@@ -4,6 +4,44 @@
 
 use serde::Deserialize;
 
+use super::By;
+
+queries! {
+    /// A query about heap snapshots.
+    HeapQuery {
+        /// What heap snapshots there are.
+        Snapshots,
+        /// What was alive over time.
+        Evolution,
+        /// What grew from each snapshot to the next.
+        HeapGrowth,
+        /// Roots, by what they retain.
+        HeapRoots,
+        /// How much there is of each kind of block.
+        HeapHistogram,
+        /// What a node of the dominator tree alone keeps alive.
+        HeapChildren,
+        /// The dominator tree as nested boxes.
+        HeapTreemap,
+        /// The ways from roots down, merged by shape.
+        HeapFlame,
+        /// One block.
+        HeapBlock,
+        /// Ways from a root to blocks.
+        HeapPath,
+        /// What each stack frame keeps alive.
+        HeapStack,
+        /// What two roots have to do with each other.
+        HeapShared,
+        /// Strings that are there several times.
+        HeapStrings,
+        /// What changed between two snapshots.
+        HeapDiff,
+        /// The places in the program whose blocks retain most.
+        HeapSamples,
+    }
+}
+
 asks! {
     /// What snapshots there are.
     Snapshots {
@@ -207,7 +245,7 @@ asks! {
         /// Which snapshot.
         snapshot: Option<u64>,
         /// A row for each what.
-        by: super::By,
+        by: By,
         /// Rows to leave out at the beginning.
         offset: usize,
         /// Rows at most.
@@ -244,7 +282,7 @@ defaults! {
         offset: 0, limit: 100,
     }
     HeapDiff { rec: 0, a: None, b: None, rec_b: None, limit: 100, }
-    HeapSamples { rec: 0, snapshot: None, by: super::By::Site, offset: 0, limit: 100, }
+    HeapSamples { rec: 0, snapshot: None, by: By::Site, offset: 0, limit: 100, }
 }
 
 selections! {

@@ -1,0 +1,393 @@
+//! Queries about a recording's trace. Times are seconds since its start; `filter` is conditions in their
+//! text form; keys are those that responses have given.
+
+use memtrail_profile::calls;
+use memtrail_profile::sites;
+use serde::Deserialize;
+
+queries! {
+    /// A query about recordings and their traces.
+    ProfileQuery {
+        /// What recordings there are.
+        About,
+        /// Memory over time.
+        Overview,
+        /// A flame graph.
+        Flame,
+        /// What entities are.
+        Names,
+        /// A table.
+        Table,
+        /// What a line of a table opens into.
+        Branches,
+        /// The functions and paths that carry the weight.
+        HotFragments,
+        /// Allocation time against lifetime.
+        Density,
+        /// How much has a name on its path.
+        Search,
+        /// Two recordings, or two filters, side by side.
+        Compare,
+        /// Filters that answer common questions.
+        Presets,
+        /// Names that a text may become.
+        Complete,
+        /// What conditions say.
+        Conditions,
+        /// A file for another tool.
+        Export,
+    }
+}
+
+asks! {
+    /// What recordings there are, and what is recorded of each run.
+    About {}
+
+    /// Memory over time: the whole by kind, and what the filter keeps.
+    Overview {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+        /// Points at most.
+        points: usize,
+        /// Only from this time …
+        from: Option<f64>,
+        /// … to this one.
+        to: Option<f64>,
+    }
+
+    /// A flame graph around a focus.
+    Flame {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+        /// Keys of a contiguous piece of a call path, outermost first; everything if empty.
+        focus: Vec<String>,
+        /// Boxes are at least this share of the focus.
+        cutoff: f64,
+        /// Boxes at most.
+        limit: usize,
+        /// Which way to go from the focus.
+        direction: Direction,
+    }
+
+    /// What entities are.
+    Names {
+        /// Which recording.
+        rec: u32,
+        /// Their numbers, as in the columns of answers.
+        entities: Vec<u32>,
+    }
+
+    /// A table of all functions, sites, modules or files.
+    Table {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+        /// A row for each what.
+        by: By,
+        /// By which column.
+        sort: Sort,
+        /// Largest first.
+        descending: bool,
+        /// Only rows whose key has this text; case matters if it has a capital letter.
+        find: String,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows at most.
+        limit: usize,
+    }
+
+    /// What a line of a table opens into.
+    Branches {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+        /// What the path is made of.
+        by: By,
+        /// Keys, outermost first.
+        path: Vec<String>,
+        /// Which way.
+        direction: Branch,
+        /// Rows at most.
+        limit: usize,
+    }
+
+    /// The functions and paths that carry the weight.
+    HotFragments {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+    }
+
+    /// Allocation time against lifetime.
+    Density {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+    }
+
+    /// How much has a name on its path.
+    Search {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+        /// What names have.
+        text: String,
+        /// Whether `text` is a regular expression.
+        regex: bool,
+        /// Only on paths that have this.
+        focus: Vec<String>,
+    }
+
+    /// Two recordings, or two filters, side by side.
+    Compare {
+        /// Before.
+        a: Side,
+        /// After.
+        b: Side,
+        /// What makes the sides comparable.
+        normalise: Normalise,
+        /// How to show it.
+        view: Shape,
+        /// A row for each what.
+        by: By,
+        /// By which column.
+        sort: ChangeSort,
+        /// Largest first.
+        descending: bool,
+        /// Only rows whose key has this text; case matters if it has a capital letter.
+        find: String,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows or boxes at most.
+        limit: usize,
+        /// Boxes are at least this share of the focus.
+        cutoff: f64,
+        /// Keys of a contiguous piece of a call path, outermost first; everything if empty.
+        focus: Vec<String>,
+    }
+
+    /// Filters that answer common questions.
+    Presets {
+        /// Which recording.
+        rec: u32,
+        /// What grew from this time …
+        from: Option<f64>,
+        /// … to this one.
+        to: Option<f64>,
+    }
+
+    /// Names that a text may become.
+    Complete {
+        /// Which recording.
+        rec: u32,
+        /// Of what.
+        kind: Named,
+        /// What they contain.
+        text: String,
+        /// Names at most.
+        limit: usize,
+    }
+
+    /// What conditions say.
+    Conditions {
+        /// Each condition's text.
+        texts: Vec<String>,
+    }
+
+    /// A file for another tool.
+    Export {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+        /// The name of the format.
+        format: String,
+        /// Only paths that have this.
+        focus: Vec<String>,
+    }
+
+    /// One side of a comparison.
+    Side {
+        /// Which recording.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+    }
+}
+
+defaults! {
+    About {}
+    Overview { rec: 0, filter: vec![], points: 512, from: None, to: None, }
+    Flame {
+        rec: 0, filter: vec![], focus: vec![], cutoff: 1.0 / 2000.0, limit: 10_000,
+        direction: Direction::Callees,
+    }
+    Names { rec: 0, entities: vec![], }
+    Table {
+        rec: 0, filter: vec![], by: By::Function, sort: Sort::Total, descending: true,
+        find: String::new(), offset: 0, limit: 100,
+    }
+    Branches {
+        rec: 0, filter: vec![], by: By::Function, path: vec![], direction: Branch::Callers,
+        limit: 100,
+    }
+    HotFragments { rec: 0, filter: vec![], }
+    Density { rec: 0, filter: vec![], }
+    Search { rec: 0, filter: vec![], text: String::new(), regex: false, focus: vec![], }
+    Compare {
+        a: Side::default(), b: Side::default(), normalise: Normalise::None, view: Shape::Table,
+        by: By::Function, sort: ChangeSort::Delta, descending: true, find: String::new(),
+        offset: 0, limit: 100, cutoff: 1.0 / 2000.0, focus: vec![],
+    }
+    Presets { rec: 0, from: None, to: None, }
+    Complete { rec: 0, kind: Named::Function, text: String::new(), limit: 20, }
+    Conditions { texts: vec![], }
+    Export { rec: 0, filter: vec![], format: String::new(), focus: vec![], }
+    Side { rec: 0, filter: vec![], }
+}
+
+selections! {
+    /// Which way a flame graph goes.
+    Direction {
+        /// Inwards.
+        Callees,
+        /// Outwards.
+        Callers,
+        /// Both.
+        Both,
+    }
+
+    /// What rows are about.
+    By {
+        /// Functions.
+        Function,
+        /// Places in functions that allocated.
+        Site,
+        /// Modules.
+        Module,
+        /// Source files.
+        File,
+    }
+
+    /// Columns of a table.
+    Sort {
+        /// Bytes of the blocks on whose path it stands.
+        Total,
+        /// Bytes that it allocated itself.
+        #[serde(rename = "self")]
+        Own,
+        /// Number of blocks.
+        Blocks,
+        /// Bytes never collected.
+        Live,
+        /// Mean lifetime.
+        Lifetime,
+        /// The key.
+        Name,
+    }
+
+    /// Which way a row opens.
+    Branch {
+        /// What calls the path.
+        Callers,
+        /// What the path calls.
+        Callees,
+        /// The functions of a module or file; the sites of a function.
+        Functions,
+    }
+
+    /// What makes two sides comparable.
+    Normalise {
+        /// Nothing: bytes.
+        None,
+        /// Bytes a second of the recording.
+        Duration,
+        /// Share of all that the recording allocated.
+        Allocated,
+    }
+
+    /// How a comparison is shown.
+    Shape {
+        /// As rows.
+        Table,
+        /// As boxes.
+        Flame,
+    }
+
+    /// Columns of a comparison.
+    ChangeSort {
+        /// The difference, whatever its sign.
+        Delta,
+        /// The first side.
+        Before,
+        /// The second side.
+        After,
+        /// The key.
+        Name,
+    }
+
+    /// What names are of.
+    Named {
+        /// Functions.
+        Function,
+        /// Modules.
+        Module,
+        /// Source files.
+        File,
+        /// Threads.
+        Thread,
+    }
+}
+
+impl From<By> for sites::By {
+    fn from(by: By) -> Self {
+        match by {
+            By::Function => Self::Function,
+            By::Site => Self::Site,
+            By::Module => Self::Module,
+            By::File => Self::File,
+        }
+    }
+}
+
+impl From<Direction> for calls::Ways {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Callees => Self::Callees,
+            Direction::Callers => Self::Callers,
+            Direction::Both => Self::Both,
+        }
+    }
+}
+
+impl From<Sort> for calls::Column {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Total => Self::Total,
+            Sort::Own => Self::Own,
+            Sort::Blocks => Self::Blocks,
+            Sort::Live => Self::Live,
+            Sort::Lifetime => Self::Lifetime,
+            Sort::Name => Self::Name,
+        }
+    }
+}
+
+impl From<Branch> for calls::Branch {
+    fn from(branch: Branch) -> Self {
+        match branch {
+            Branch::Callers => Self::Callers,
+            Branch::Callees => Self::Callees,
+            Branch::Functions => Self::Inside,
+        }
+    }
+}
