@@ -12,29 +12,28 @@
 //! Nothing here makes a system call. How to sleep and wake is the caller's ([`Host`]): it is called
 //! in a forked copy of the program, where no lock may be taken and nothing allocated.
 
+mod operation;
+mod slot;
+
 use std::sync::atomic::{
-    AtomicI32, AtomicU32, AtomicU64,
+    AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
+
+pub use operation::{Operation, Refused, Sender};
+use slot::{ANSWERED, FREE, POSTED, Slot, TAKEN};
+pub use slot::{PAYLOAD, Request};
 
 /// Name of the file in the session.
 pub const RELAY_FILE: &str = "relay";
 /// Requests that can be under way at once.
 pub const SLOTS: usize = 8;
-/// Bytes that a slot carries.
-pub const PAYLOAD: usize = 64 * 1024;
-
 /// Not looked at for so long, in milliseconds, the launcher is taken for gone.
 const GONE_AFTER: u64 = 5_000;
 /// How long a waiter sleeps between looks at whether the launcher is there, in milliseconds.
 const LOOK: u32 = 200;
 /// A slot that was taken and not posted for so long, in milliseconds, is free again.
 const ABANDONED_AFTER: u64 = 30_000;
-
-const FREE: u32 = 0;
-const TAKEN: u32 = 1;
-const POSTED: u32 = 2;
-const ANSWERED: u32 = 3;
 
 /// The memory. It begins with zeros.
 #[repr(C)]
@@ -49,23 +48,6 @@ pub struct Relay {
     slots: [Slot; SLOTS],
 }
 
-#[repr(C, align(64))]
-#[derive(Debug)]
-struct Slot {
-    state: AtomicU32,
-    operation: AtomicU32,
-    pid: AtomicU32,
-    image: AtomicU32,
-    author: AtomicU32,
-    length: AtomicU32,
-    number: AtomicU64,
-    offset: AtomicU64,
-    /// When it was taken, in milliseconds.
-    taken: AtomicU64,
-    errno: AtomicI32,
-    payload: [AtomicU64; PAYLOAD / 8],
-}
-
 /// How to sleep on a word that processes share, wake who does, and tell the time.
 pub trait Host {
     /// Sleeps while the word has this value, for at most so many milliseconds.
@@ -74,109 +56,6 @@ pub trait Host {
     fn wake(word: &AtomicU32);
     /// `CLOCK_MONOTONIC` in milliseconds.
     fn now() -> u64;
-}
-
-/// What is to be done in the folder of a recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// Hold the payload for the request that follows in the same slot.
-    Hold,
-    /// Make the recording's folder; the payload is the program's name. The answer is the number of
-    /// the process's image in four bytes, then the folder's path.
-    Begin {
-        /// The process was forked from one that is recorded.
-        forked: bool,
-    },
-    /// Replace the status of the process in the session by the payload.
-    Report,
-    /// Replace `recording.json` by the payload.
-    Describe,
-    /// Write the payload at this offset of the trace, which ends behind it.
-    Trace(u64),
-    /// The same for the list of threads, which is made when it is not there.
-    Threads(u64),
-    /// The same for the list of rates.
-    Rates(u64),
-    /// Make the file of the snapshot with this number.
-    BeginSnapshot(u64),
-    /// Write the payload at this offset of its file.
-    WriteSnapshot(u64, u64),
-    /// Give it its name.
-    FinishSnapshot(u64),
-    /// Remove what there is of it.
-    RemoveSnapshot(u64),
-    /// Take away the file that asks for a snapshot; an error if nobody asks.
-    TakeAsk,
-}
-
-impl Operation {
-    fn encode(self) -> (u32, u64, u64) {
-        match self {
-            Self::Hold => (1, 0, 0),
-            Self::Begin { forked } => (2, u64::from(forked), 0),
-            Self::Report => (3, 0, 0),
-            Self::Describe => (4, 0, 0),
-            Self::Trace(offset) => (5, 0, offset),
-            Self::Threads(offset) => (6, 0, offset),
-            Self::BeginSnapshot(number) => (7, number, 0),
-            Self::WriteSnapshot(number, offset) => (8, number, offset),
-            Self::FinishSnapshot(number) => (9, number, 0),
-            Self::RemoveSnapshot(number) => (10, number, 0),
-            Self::TakeAsk => (11, 0, 0),
-            Self::Rates(offset) => (12, 0, offset),
-        }
-    }
-
-    fn decode(code: u32, number: u64, offset: u64) -> Option<Self> {
-        Some(match code {
-            1 => Self::Hold,
-            2 => Self::Begin { forked: number != 0 },
-            3 => Self::Report,
-            4 => Self::Describe,
-            5 => Self::Trace(offset),
-            6 => Self::Threads(offset),
-            7 => Self::BeginSnapshot(number),
-            8 => Self::WriteSnapshot(number, offset),
-            9 => Self::FinishSnapshot(number),
-            10 => Self::RemoveSnapshot(number),
-            11 => Self::TakeAsk,
-            12 => Self::Rates(offset),
-            _ => return None,
-        })
-    }
-}
-
-/// Whose request it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sender {
-    /// The recorded process.
-    pub pid: u32,
-    /// Counts the programs that it has been.
-    pub image: u32,
-    /// The process that asks: the same, or a forked copy of it that writes a snapshot.
-    pub author: u32,
-}
-
-/// Why nothing was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The launcher has ended, or does not answer.
-    Gone,
-    /// The system's error number.
-    Errno(i32),
-}
-
-/// A request as the launcher finds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The slot that it is in.
-    pub slot: usize,
-    /// Whose it is.
-    pub sender: Sender,
-    /// What to do; nothing if it makes no sense.
-    pub operation: Option<Operation>,
-    /// With what.
-    pub payload: Vec<u8>,
 }
 
 impl Relay {
@@ -245,14 +124,7 @@ impl Relay {
         operation: Operation,
         payload: &[u8],
     ) -> Result<(), Refused> {
-        let (code, number, offset) = operation.encode();
-        slot.operation.store(code, Relaxed);
-        slot.number.store(number, Relaxed);
-        slot.offset.store(offset, Relaxed);
-        slot.pid.store(sender.pid, Relaxed);
-        slot.image.store(sender.image, Relaxed);
-        slot.author.store(sender.author, Relaxed);
-        slot.put(payload);
+        slot.fill(sender, operation, payload);
         slot.state.store(POSTED, Release);
         self.posted.fetch_add(1, AcqRel);
         H::wake(&self.posted);
@@ -327,45 +199,6 @@ impl Relay {
     }
 }
 
-impl Slot {
-    fn put(&self, bytes: &[u8]) {
-        let bytes = bytes.get(..bytes.len().min(PAYLOAD)).unwrap_or_default();
-        for (word, part) in self.payload.iter().zip(bytes.chunks(8)) {
-            let mut whole = [0; 8];
-            whole[..part.len()].copy_from_slice(part);
-            word.store(u64::from_le_bytes(whole), Relaxed);
-        }
-        self.length.store(bytes.len() as u32, Relaxed);
-    }
-
-    fn get(&self, into: &mut [u8]) -> usize {
-        let length = (self.length.load(Relaxed) as usize).min(into.len()).min(PAYLOAD);
-        let into = into.get_mut(..length).unwrap_or_default();
-        for (word, part) in self.payload.iter().zip(into.chunks_mut(8)) {
-            let whole = word.load(Relaxed).to_le_bytes();
-            let length = part.len();
-            part.copy_from_slice(&whole[..length]);
-        }
-        length
-    }
-
-    fn request(&self, slot: usize) -> Request {
-        let mut payload = vec![0; (self.length.load(Relaxed) as usize).min(PAYLOAD)];
-        self.get(&mut payload);
-        let sender = Sender {
-            pid: self.pid.load(Relaxed),
-            image: self.image.load(Relaxed),
-            author: self.author.load(Relaxed),
-        };
-        let operation = Operation::decode(
-            self.operation.load(Relaxed),
-            self.number.load(Relaxed),
-            self.offset.load(Relaxed),
-        );
-        Request { slot, sender, operation, payload }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::thread;
@@ -382,25 +215,6 @@ mod tests {
                 closed: AtomicU32::new(0),
                 looked: AtomicU64::new(0),
                 slots: [const { Slot::new() }; SLOTS],
-            }
-        }
-    }
-
-    #[expect(clippy::large_stack_arrays, reason = "constants")]
-    impl Slot {
-        const fn new() -> Self {
-            Self {
-                state: AtomicU32::new(FREE),
-                operation: AtomicU32::new(0),
-                pid: AtomicU32::new(0),
-                image: AtomicU32::new(0),
-                author: AtomicU32::new(0),
-                length: AtomicU32::new(0),
-                number: AtomicU64::new(0),
-                offset: AtomicU64::new(0),
-                taken: AtomicU64::new(0),
-                errno: AtomicI32::new(0),
-                payload: [const { AtomicU64::new(0) }; PAYLOAD / 8],
             }
         }
     }
