@@ -21,6 +21,7 @@
 mod caveats;
 mod description;
 mod folder;
+mod lines;
 mod process;
 pub mod rates;
 pub mod relay;
@@ -37,5 +38,6 @@ pub use folder::{
     ASK_FILE, DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name, number_of_snapshot,
     number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
+pub use lines::LineError;
 pub use process::{is_alive, started_at};
 pub use written::mark_as_written;

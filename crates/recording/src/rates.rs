@@ -11,7 +11,8 @@
 //! within a line.
 
 use std::collections::BTreeMap;
-use std::fmt;
+
+use crate::lines::{self, LineError};
 
 /// Name of the file in the recording's folder.
 pub const RATES_FILE: &str = "rates";
@@ -27,47 +28,12 @@ pub struct Rates {
     pub changes: BTreeMap<u16, Vec<(u64, u8)>>,
 }
 
-/// Why the file could not be read to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// It does not begin as such files do.
-    Heading,
-    /// A line makes no sense.
-    Line {
-        /// Its number, from 1.
-        line: usize,
-    },
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Heading => write!(f, "it does not begin with `{HEADING}`"),
-            Self::Line { line } => write!(f, "line {line} makes no sense"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
 impl Rates {
     /// Reads what is there. Everything before a line that makes no sense is given with the error.
-    pub fn parse(bytes: &[u8]) -> (Self, Option<Error>) {
+    pub fn parse(bytes: &[u8]) -> (Self, Option<LineError>) {
         let mut found = Self::default();
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let text = String::from_utf8_lossy(&bytes[..whole]);
-        let mut lines = text.split_terminator('\n');
-        match lines.next() {
-            None => return (found, None),
-            Some(HEADING) => {}
-            Some(_) => return (found, Some(Error::Heading)),
-        }
-        for (index, line) in lines.enumerate() {
-            if found.line(line).is_none() {
-                return (found, Some(Error::Line { line: index + 2 }));
-            }
-        }
-        (found, None)
+        let error = lines::read(bytes, HEADING, |line| found.line(line)).err();
+        (found, error)
     }
 
     fn line(&mut self, line: &str) -> Option<()> {
@@ -126,11 +92,14 @@ mod tests {
     #[test]
     fn what_makes_no_sense_ends_the_reading() {
         let bad = |text: &str| Rates::parse(text.as_bytes()).1;
-        assert_eq!(bad("something else\n"), Some(Error::Heading));
+        assert_eq!(bad("something else\n"), Some(LineError::Heading { heading: HEADING }));
         for line in ["r 0 x 1", "r 0 5 99", "r 0 5 1 1", "x 0 5 1", "r 0 5"] {
             let text = format!("{HEADING}\nr 0 9 1\n{line}\n");
-            assert_eq!(bad(&text), Some(Error::Line { line: 3 }), "{line}");
+            assert_eq!(bad(&text), Some(LineError::Line { line: 3 }), "{line}");
         }
-        assert_eq!(bad(&format!("{HEADING}\nr 0 9 1\nr 0 8 2\n")), Some(Error::Line { line: 3 }));
+        assert_eq!(
+            bad(&format!("{HEADING}\nr 0 9 1\nr 0 8 2\n")),
+            Some(LineError::Line { line: 3 })
+        );
     }
 }

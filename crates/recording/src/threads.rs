@@ -13,6 +13,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::lines::{self, LineError};
+
 /// Name of the file inside a recording.
 pub const THREADS_FILE: &str = "threads";
 /// Its first line.
@@ -36,39 +38,12 @@ pub struct Threads {
     pub switches: BTreeMap<u16, Vec<(u64, u32)>>,
 }
 
-/// Why a file says nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The first line is another one.
-    #[error("the list of threads does not begin with `{HEADING}`")]
-    Heading,
-    /// A line that makes no sense.
-    #[error("line {line} of the list of threads makes no sense")]
-    Line {
-        /// Counts from 1.
-        line: usize,
-    },
-}
-
 impl Threads {
     /// Reads the file's bytes. What stands before an unreadable line is given with the error.
-    pub fn parse(bytes: &[u8]) -> (Self, Option<Error>) {
+    pub fn parse(bytes: &[u8]) -> (Self, Option<LineError>) {
         let mut found = Self::default();
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let text = String::from_utf8_lossy(&bytes[..whole]);
-        let mut lines = text.split_terminator('\n');
-        match lines.next() {
-            None => return (found, None),
-            Some(HEADING) => {}
-            Some(_) => return (found, Some(Error::Heading)),
-        }
-        for (index, line) in lines.enumerate() {
-            if found.line(line).is_none() {
-                return (found, Some(Error::Line { line: index + 2 }));
-            }
-        }
-        (found, None)
+        let error = lines::read(bytes, HEADING, |line| found.line(line)).err();
+        (found, error)
     }
 
     fn line(&mut self, line: &str) -> Option<()> {
@@ -139,10 +114,13 @@ mod tests {
     fn what_makes_no_sense_ends_the_reading() {
         let bad = "memtrail threads 1\nb 0 0 1\nb 0 x 2\nb 0 9 3\n";
         let (threads, error) = Threads::parse(bad.as_bytes());
-        assert_eq!(error, Some(Error::Line { line: 3 }));
+        assert_eq!(error, Some(LineError::Line { line: 3 }));
         assert_eq!(threads.of(0, 50), Some(1));
-        assert_eq!(Threads::parse(b"something else\n").1, Some(Error::Heading));
+        assert_eq!(
+            Threads::parse(b"something else\n").1,
+            Some(LineError::Heading { heading: HEADING })
+        );
         let back = "memtrail threads 1\nb 0 9 1\nb 0 8 2\n";
-        assert_eq!(Threads::parse(back.as_bytes()).1, Some(Error::Line { line: 3 }));
+        assert_eq!(Threads::parse(back.as_bytes()).1, Some(LineError::Line { line: 3 }));
     }
 }
