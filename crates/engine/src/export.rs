@@ -3,6 +3,7 @@
 use memtrail_export::svg::{self, Picture};
 use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};
 use memtrail_profile::calls::{self, CallTree, Entities, Entity, Kind, Limits, Ways};
+use memtrail_text::rounded;
 use memtrail_trace::StackId;
 use serde::Serialize;
 
@@ -12,7 +13,6 @@ use crate::query::Export;
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::selection::{FilterSelection, canonical};
-use crate::units;
 
 /// Boxes of a picture at most, and the least share of the whole that one has.
 const PICTURE: Limits = Limits { cutoff: 1.0 / 4000.0, boxes: 20_000 };
@@ -147,8 +147,8 @@ fn picture(
     let mut subtitle = format!(
         "{filter}: {}{} ± {}",
         caveats.mark(),
-        units::bytes(sum.value),
-        units::bytes(sum.stderr)
+        rounded::bytes(sum.value),
+        rounded::bytes(sum.stderr)
     );
     for sentence in caveats.sentences() {
         subtitle = format!("{subtitle} · {sentence}");
@@ -165,7 +165,7 @@ fn details(
     mark: &str,
 ) -> String {
     let share = cell.samples as f64 / all * 100.0;
-    let amount = format!("{mark}{} ({share:.1} %)", units::bytes(cell.samples as f64 * bytes));
+    let amount = format!("{mark}{} ({share:.1} %)", rounded::bytes(cell.samples as f64 * bytes));
     match (entities.kind(entity), entities.position(entity)) {
         (Kind::Site, Some(position)) => {
             format!(

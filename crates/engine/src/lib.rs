@@ -30,7 +30,6 @@ mod sums;
 mod table;
 #[cfg(feature = "typescript")]
 pub mod typescript;
-mod units;
 
 pub use api_error::{ApiError, ErrorResponse, Status};
 pub use describe::{Description, ThreadList};

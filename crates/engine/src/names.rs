@@ -94,10 +94,7 @@ impl Budget {
 
 /// What is shown of a name.
 pub(crate) fn shown(name: &str) -> String {
-    match name.char_indices().nth(LONGEST_SHOWN) {
-        None => name.to_owned(),
-        Some((end, _)) => format!("{}…", &name[..end]),
-    }
+    memtrail_text::names::head(name, LONGEST_SHOWN)
 }
 
 pub(crate) fn names(recording: &Recording, ask: &Names) -> ResponseBody {

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use memtrail_text::names;
+
 /// What is drawn: a tree of boxes in the order in which an engine gives them, parents before their
 /// children.
 pub struct Picture<'a> {
@@ -112,21 +114,11 @@ fn draw(out: &mut String, shown: &Box<'_>, place: &Place) {
     );
     let letters = ((width - 6.0) / LETTER).floor();
     if letters >= 3.0 {
-        let text = escape(&shorten(shown.name, letters as usize));
+        let text = escape(&names::tail(shown.name, letters as usize));
         let (x, y) = (left + 3.0, top + 12.0);
         let _ = write!(out, "<text x=\"{x:.2}\" y=\"{y}\" fill=\"#1b1f24\">{text}</text>");
     }
     out.push_str("</g>\n");
-}
-
-/// A name in so many letters: of a long one, its end tells more than its beginning.
-fn shorten(name: &str, letters: usize) -> String {
-    let count = name.chars().count();
-    if count <= letters {
-        return name.to_owned();
-    }
-    let end: String = name.chars().skip(count + 1 - letters).collect();
-    format!("…{end}")
 }
 
 /// A light colour, always the same for a group.
@@ -177,13 +169,6 @@ mod tests {
             text,
             "&lt;script&gt;alert(&#39;x&#39; &amp; &quot;y&quot;)&lt;/script&gt;\u{fffd}\u{fffd}"
         );
-    }
-
-    #[test]
-    fn long_names_keep_their_end() {
-        assert_eq!(shorten("Stdlib.Hashtbl.replace", 9), "….replace");
-        assert_eq!(shorten("map", 3), "map");
-        assert_eq!(shorten("écrire", 3), "…re");
     }
 
     #[test]

@@ -25,7 +25,6 @@ mod shell_quote;
 mod snapshot;
 mod threads;
 mod trace;
-mod units;
 mod view;
 
 use std::process::ExitCode;

@@ -1,8 +1,7 @@
 //! How a recording ended and what is missing in it, in the words of all commands.
 
 use memtrail_recording::{Description, Outcome, SnapshotOutcome, SnapshotReason};
-
-use crate::units::grouped;
+use memtrail_text::rounded::grouped;
 
 /// `killed by signal 9`; nothing for programs that came to their end by themselves.
 pub(crate) fn words(outcome: Option<&Outcome>) -> Option<String> {

@@ -1,4 +1,5 @@
-//! Sizes and durations as users type them: one grammar for every option and every filter.
+//! Sizes, durations, counts and names as text: one grammar of what users type, for every option and
+//! every filter, and one way of writing each, [exact] or [rounded].
 //!
 //! ```text
 //! size     := number [spaces] ["B" | "K" | "M" | "G" | "T" | "KB" | "KiB" | "MB" | "MiB" | …]
@@ -14,7 +15,10 @@
 #![forbid(unsafe_code)]
 
 mod duration;
+pub mod exact;
+pub mod names;
 mod number;
+pub mod rounded;
 mod size;
 
 use std::time::Duration;

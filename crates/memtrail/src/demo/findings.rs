@@ -5,11 +5,11 @@ use memtrail_profile::estimate::{Estimate, Sum};
 use memtrail_profile::select::Selection;
 use memtrail_profile::sites::{By, Key, Places, Total};
 use memtrail_recording::Recording;
+use memtrail_text::rounded::{bytes_with_error, percent};
 use serde::Serialize;
 
 use super::holders::{self, Holder};
 use crate::error::{Failure, Kind};
-use crate::units::{bytes_with_error, percent};
 
 /// What is known beforehand: which function allocates what stays, and why it stays. How much it
 /// is, and how much of it, the recording says.

@@ -1,12 +1,12 @@
 //! What holds the blocks of the leaks, as the snapshot at the end shows it.
 
 use memtrail_recording::Recording;
+use memtrail_text::rounded::bytes;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
 use crate::heap::joined::Joined;
-use crate::units::bytes;
 
 /// What holds the blocks of a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use memtrail_text::rounded::{bytes, grouped};
 use serde_json::{Map, Value, json};
 
 use super::input::{Form, put};
@@ -11,7 +12,6 @@ use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::units::{bytes, grouped};
 
 /// Show one block: its allocation site, its references in both directions, what it retains
 ///

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memtrail_heap::query::{self, Change, Summary};
+use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
 use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
@@ -12,7 +13,6 @@ use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
-use crate::units::{bytes, count, grouped};
 use crate::view::snapshot_file;
 
 /// Compare two snapshots of a program

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use memtrail_heap::graph::{Node, SUPER_ROOT};
 use memtrail_heap::query;
+use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::Which;
 use super::named;
@@ -11,7 +12,6 @@ use super::table::{Table, outside};
 use crate::canvas::{FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::units::{bytes, grouped};
 
 /// Walk down the dominator tree, by kind of block
 ///

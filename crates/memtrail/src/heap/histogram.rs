@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use memtrail_heap::query;
+use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::Which;
 use super::table::{Table, outside, unknown_dead};
 use crate::canvas::FAINT;
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::units::{bytes, grouped};
 
 /// Count blocks by kind: tag and size, function of closures, identifier of custom blocks
 #[derive(clap::Args)]

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use memtrail_heap::query;
+use memtrail_text::rounded::{bytes, count, grouped, seconds};
 use serde::Serialize;
 
 use super::input::Which;
 use super::table::{Table, unknown_dead};
 use crate::canvas::{PLAIN, STRONG, WARNING};
 use crate::error::Failure;
-use crate::units::{bytes, count, grouped, seconds};
 
 /// Show what a snapshot is of, and how much is in it
 #[derive(clap::Args)]

@@ -15,13 +15,13 @@ use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
+use memtrail_text::rounded::{self, count};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::canvas::{self, Canvas, STRONG};
 use crate::error::{Failure, Kind};
 use crate::outcome;
-use crate::units::{self, count};
 use crate::view::snapshot_file::{self, keep};
 
 use super::named;
@@ -256,7 +256,7 @@ impl Input {
                     Failure::new(Kind::Input, format_args!("{}: {failed}", folder.display())).hint(
                         format_args!(
                             "it takes some {} there while it runs",
-                            units::bytes(30.0 * f64::from(snapshot.blocks()))
+                            rounded::bytes(30.0 * f64::from(snapshot.blocks()))
                         ),
                     )
                 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use memtrail_heap::BlockIndex;
 use memtrail_heap::query::{self, Heap, Step};
+use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::{Input, Which, with_spinner};
 use super::named;
@@ -11,7 +12,6 @@ use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::units::{bytes, grouped};
 
 /// Show the retaining path of a block, or of a kind of blocks
 ///

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use memtrail_heap::query::{self, RetainedGroup};
+use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::{Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
 use crate::error::{Failure, Kind};
-use crate::units::{bytes, grouped};
 
 /// Compute exactly what would be freed without a group of blocks or roots
 ///

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, Everything, RootRow};
 use memtrail_heap::{Bytes, RootKind};
+use memtrail_text::rounded::{bytes, grouped, percent, ratio};
 use serde::Serialize;
 
 use super::input::{Which, with_spinner};
@@ -14,7 +15,6 @@ use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::units::{bytes, grouped, percent, ratio};
 
 /// List the roots that retain most memory
 ///

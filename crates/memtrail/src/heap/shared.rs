@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use memtrail_heap::query;
+use memtrail_text::rounded::bytes;
 
 use super::input::Which;
 use super::named;
 use super::table::Table;
 use crate::error::Failure;
-use crate::units::bytes;
 
 /// Show how much two roots have in common
 #[derive(clap::Args)]

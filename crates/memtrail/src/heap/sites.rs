@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use memtrail_text::rounded::{bytes, grouped};
 use serde_json::{Value, json};
 
 use super::input::{Form, put};
@@ -11,7 +12,6 @@ use super::table::Table;
 use crate::canvas::{FAINT, PLAIN, WARNING};
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::units::{bytes, grouped};
 
 /// List the allocation sites whose live blocks retain most memory
 ///

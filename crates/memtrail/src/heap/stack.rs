@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use memtrail_heap::query;
+use memtrail_text::rounded::bytes;
 
 use super::input::Which;
 use super::table::Table;
 use crate::canvas::{FAINT, PLAIN};
 use crate::error::Failure;
-use crate::units::bytes;
 
 /// Show what each stack frame retains, innermost first
 ///

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use memtrail_heap::query;
+use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::Which;
 use super::table::Table;
 use crate::canvas::PLAIN;
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
-use crate::units::{bytes, grouped};
 
 /// Find duplicate strings
 ///

@@ -2,9 +2,9 @@
 
 use anstyle::Style;
 use memtrail_heap::Bytes;
+use memtrail_text::rounded::bytes;
 
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle};
-use crate::units::bytes;
 
 /// A size outside the heap, which most things have none of.
 pub(super) fn outside(size: Bytes) -> String {

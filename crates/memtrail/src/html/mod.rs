@@ -11,12 +11,12 @@ use std::process::ExitCode;
 
 use memtrail_recording::Recording;
 use memtrail_text::Size;
+use memtrail_text::rounded::{bytes, grouped};
 
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::output::{Output, is_standard};
-use crate::units::{bytes, grouped};
 use crate::view::{check_filter, fragment};
 use fit::Packed;
 use privacy::Privacy;

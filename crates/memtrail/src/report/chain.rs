@@ -2,9 +2,9 @@
 //! between.
 
 use memtrail_profile::report::{CallerChain, Frame};
+use memtrail_text::rounded::percent;
 
 use crate::canvas::{Canvas, FAINT, PLAIN, clean, columns, elide_middle};
-use crate::units::percent;
 
 const ARROW: &str = " ← ";
 /// Columns before the first share.

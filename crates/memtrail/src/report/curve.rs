@@ -1,10 +1,10 @@
 //! The picture of live memory over time.
 
 use memtrail_profile::report::Report;
+use memtrail_text::rounded::{bytes, percent, ratio, seconds};
 
 use super::sparkline;
 use crate::canvas::{CURVE, Canvas, FAINT, PLAIN, columns};
-use crate::units::{bytes, percent, ratio, seconds};
 
 /// Lines of the picture of live memory.
 const ROWS: usize = 3;

@@ -1,8 +1,11 @@
 //! The command that shows what a report shows as a page.
 
+use std::time::Duration;
+
 use memtrail_profile::report::{Asked, Moment};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{Recording, Snapshot, SnapshotOutcome};
+use memtrail_text::exact::typed_duration;
 
 use crate::shell_quote;
 
@@ -42,10 +45,7 @@ fn filters(asked: &Asked) -> Vec<String> {
 }
 
 fn seconds(time: Elapsed) -> String {
-    let (whole, part) = (time.0 / 1_000_000, time.0 % 1_000_000);
-    let digits = format!("{part:06}");
-    let digits = digits.trim_end_matches('0');
-    if digits.is_empty() { format!("{whole}s") } else { format!("{whole}.{digits}s") }
+    typed_duration(Duration::from_micros(time.0))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use memtrail_profile::Profile;
 use memtrail_profile::report::{Asked, Moment, Question, Report};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Recording};
+use memtrail_text::rounded;
 
 pub(crate) use self::args::Args;
 use self::when::{LiveAt, Span, When};
@@ -33,7 +34,6 @@ use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::rates;
-use crate::units;
 
 /// Points of the timeline in JSON.
 const JSON_POINTS: usize = 200;
@@ -129,8 +129,8 @@ fn select(args: &Args, profile: &Profile, zone: &TimeZone) -> Result<Asked, Fail
     {
         let message = format_args!(
             "nothing can be allocated from {} to {}",
-            units::seconds(from.seconds()),
-            units::seconds(to.seconds())
+            rounded::seconds(from.seconds()),
+            rounded::seconds(to.seconds())
         );
         return Err(Failure::new(Kind::Usage, message).hint("the earlier time comes first: A..B"));
     }
@@ -146,7 +146,7 @@ fn inside(at: i64, span: &Span) -> Result<Elapsed, Failure> {
             let until = start.saturating_add(end);
             let message = format_args!(
                 "the moment is outside the recording, which took {} ({} to {})",
-                units::seconds(span.end.seconds()),
+                rounded::seconds(span.end.seconds()),
                 start.strftime("%F %T"),
                 until.strftime("%F %T %Z"),
             );

@@ -1,10 +1,10 @@
 //! The places that allocated, and who called them.
 
 use memtrail_profile::report::{CallerChain, Place, Report};
+use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 use super::{chain, sparkline};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle, elide_start};
-use crate::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 /// Columns before the name of a place.
 const NAME: usize = 37;

@@ -4,13 +4,13 @@ use jiff::tz::TimeZone;
 use memtrail_profile::report::{Amount, Anomalies, Report};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Outcome, Recording};
+use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 use super::{curve, places, when};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::damage::UNKNOWN;
 use crate::outcome;
 use crate::rates;
-use crate::units::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 /// The whole report; styled, as the caller may strip styles.
 pub(super) fn render(

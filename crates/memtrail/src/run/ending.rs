@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use memtrail_recording::session::{State, Status, WriteFailure, owner_of_tail};
 use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive};
+use memtrail_text::rounded::{bytes, grouped};
 
 use super::process::End;
 use super::session::Session;
 use super::{tails, writing};
-use crate::units::{bytes, grouped};
 use crate::{outcome, shell_quote};
 
 /// What the agents did, after all is settled.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use memtrail_map::MappedFile;
 use memtrail_ocaml::inspect::{Verdict, inspect, refuses_preload};
+use memtrail_text::rounded::bytes;
 
 use super::process;
-use crate::units::bytes;
 
 /// What to do with a program.
 pub(super) enum Decision {

@@ -10,9 +10,9 @@ use memtrail_recording::{
     Description, Snapshot, SnapshotOutcome, SnapshotReason, number_of_snapshot,
     number_of_unfinished_snapshot,
 };
+use memtrail_text::rounded::bytes as as_bytes;
 
 use crate::outcome;
-use crate::units::bytes as as_bytes;
 
 /// Waits for all copies that write into a recording, and notes what is not noted yet.
 pub(super) fn finish(folder: &Path, description: &mut Description) {

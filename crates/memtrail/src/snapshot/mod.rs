@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use memtrail_recording::{
     ASK_FILE, Recording, Snapshot, SnapshotOutcome, SnapshotReason, is_alive,
 };
+use memtrail_text::rounded::{bytes, grouped};
 
 use crate::error::{Failure, Kind};
-use crate::units::{bytes, grouped};
 use find::Target;
 
 /// Take a heap snapshot of a running program

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use memtrail_profile::Caveats;
 use memtrail_profile::hotspots::{Hotspot, hotspots};
 use memtrail_profile::samples::StackSamples;
+use memtrail_text::rounded::{bytes, grouped, percent};
 use memtrail_trace::{Decoded, Detail, Event, TraceInfo};
 use serde::Serialize;
 
@@ -14,7 +15,6 @@ use crate::caveats;
 use crate::error::Failure;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
-use crate::units::{bytes, grouped, percent};
 
 /// Positions that are printed of each function.
 const POSITIONS: usize = 3;

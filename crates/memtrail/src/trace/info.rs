@@ -8,6 +8,7 @@ use memtrail_profile::Caveats;
 use memtrail_profile::estimate::Adapted;
 use memtrail_profile::stats::{Stats, StatsBuilder};
 use memtrail_recording::Outcome;
+use memtrail_text::rounded::{bytes, grouped, percent};
 use memtrail_trace::{Decoded, Detail, Reader, TraceInfo};
 use serde::Serialize;
 
@@ -18,7 +19,6 @@ use crate::outcome;
 use crate::rates;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
-use crate::units::{bytes, grouped, percent};
 
 /// Show what was traced, and how fast it allocated
 ///

@@ -1,6 +1,9 @@
 //! Conditions in plain words, as parts of a sentence about blocks: "allocated after 10 s",
 //! "not inside a call to List.map".
 
+use std::time::Duration;
+
+use memtrail_text::{Size, exact};
 use memtrail_trace::Bytes;
 
 use super::condition::{Between, Clause, Collected, Condition, Died, Moment, Name, What, Which};
@@ -104,29 +107,11 @@ fn amount<T: Copy + PartialEq>(range: &Between<T>, words: impl Fn(T) -> String) 
 
 /// A time with its units.
 pub(crate) fn time(time: Elapsed) -> String {
-    let us = time.0;
-    match us {
-        0 => return "0 s".to_owned(),
-        1..1_000 => return format!("{us} µs"),
-        1_000..1_000_000 => return format!("{} ms", us as f64 / 1e3),
-        1_000_000..60_000_000 => return format!("{} s", us as f64 / 1e6),
-        _ => {}
-    }
-    let (hours, minutes) = (us / 3_600_000_000, us / 60_000_000 % 60);
-    let seconds = (us % 60_000_000) as f64 / 1e6;
-    let parts = [(hours as f64, "h"), (minutes as f64, "min"), (seconds, "s")];
-    let parts = parts.iter().filter(|(number, _)| *number > 0.0);
-    parts.map(|(number, unit)| format!("{number} {unit}")).collect::<Vec<_>>().join(" ")
+    exact::duration_in_words(Duration::from_micros(time.0))
 }
 
 fn size(size: Bytes) -> String {
-    for (unit, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)] {
-        let number = size.0 as f64 / (1_u64 << shift) as f64;
-        if number >= 1.0 {
-            return format!("{} {unit}", (number * 100.0).round() / 100.0);
-        }
-    }
-    format!("{} B", size.0)
+    exact::size_in_words(Size(size.0))
 }
 
 fn named(name: &Name) -> String {

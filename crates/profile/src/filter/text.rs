@@ -1,7 +1,9 @@
 //! The text form of conditions, one spelling each. [`parse`](super::parse) reads it.
 
 use std::fmt::{self, Display, Formatter, Write};
+use std::time::Duration;
 
+use memtrail_text::{Size, exact};
 use memtrail_trace::Bytes;
 
 use super::condition::{Between, Clause, Collected, Condition, Millionths, Moment, Name};
@@ -71,7 +73,7 @@ impl Spell for Moment {
             Self::End => f.write_str("end"),
             Self::At(time) => time.spell(f),
             Self::Part(Millionths(part)) => {
-                decimal(f, (*part).into(), 4)?;
+                f.write_str(&exact::decimal((*part).into(), 4))?;
                 f.write_char('%')
             }
         }
@@ -80,31 +82,14 @@ impl Spell for Moment {
 
 impl Spell for Elapsed {
     fn spell(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        decimal(f, self.0, 6)?;
-        f.write_char('s')
+        f.write_str(&exact::typed_duration(Duration::from_micros(self.0)))
     }
 }
 
 impl Spell for Bytes {
     fn spell(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (unit, shift) in [('T', 40), ('G', 30), ('M', 20), ('K', 10)] {
-            if self.0 > 0 && self.0.trailing_zeros() >= shift {
-                return write!(f, "{}{unit}", self.0 >> shift);
-            }
-        }
-        write!(f, "{}", self.0)
+        f.write_str(&exact::typed_size(Size(self.0)))
     }
-}
-
-/// `number / 10^places`, without zeros at its end.
-fn decimal(f: &mut Formatter<'_>, number: u64, places: u32) -> fmt::Result {
-    let unit = 10_u64.pow(places);
-    write!(f, "{}", number / unit)?;
-    if number.is_multiple_of(unit) {
-        return Ok(());
-    }
-    let fraction = format!("{:0places$}", number % unit, places = places as usize);
-    write!(f, ".{}", fraction.trim_end_matches('0'))
 }
 
 impl Name {

@@ -1,4 +1,7 @@
-//! Numbers, sizes and times as people read them.
+//! Numbers, sizes and times as people read them: three significant digits. The page has the same texts
+//! (`web/src/text/units.ts`); `tests/rounded.json` holds both to it.
+//!
+//! No library writes these: `bytesize` has a fixed number of decimals, `jiff` exact durations.
 
 /// Three significant digits, no exponent.
 fn three(value: f64) -> usize {
@@ -23,7 +26,7 @@ fn scale(bytes: f64) -> (f64, &'static str) {
 }
 
 /// `13.2 MiB`.
-pub(crate) fn bytes(bytes: f64) -> String {
+pub fn bytes(bytes: f64) -> String {
     let (factor, unit) = scale(bytes);
     let value = bytes / factor;
     let digits = if unit == "B" { 0 } else { three(value) };
@@ -32,7 +35,7 @@ pub(crate) fn bytes(bytes: f64) -> String {
 
 /// `13.2 ±0.6 MiB`: both with as many decimals. One more is shown if the error would read 0
 /// without it; an error that is smaller still is left out, as is one of 0.
-pub(crate) fn bytes_with_error(value: f64, stderr: f64) -> String {
+pub fn bytes_with_error(value: f64, stderr: f64) -> String {
     let (factor, unit) = scale(value);
     let (scaled, stderr) = (value / factor, stderr / factor);
     let digits = if unit == "B" { 0 } else { three(scaled) };
@@ -47,7 +50,7 @@ pub(crate) fn bytes_with_error(value: f64, stderr: f64) -> String {
 }
 
 /// A number of things: `1,234`, `99.1 k`, `4.61 M`.
-pub(crate) fn count(number: f64) -> String {
+pub fn count(number: f64) -> String {
     if number < 9_999.5 {
         return grouped(number.round() as u64);
     }
@@ -64,7 +67,7 @@ pub(crate) fn count(number: f64) -> String {
 }
 
 /// `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -77,12 +80,12 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// Part of a whole, 0 of nothing.
-pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
+pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 /// A share of 1, in percent: a digit after the point only where it tells something.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 || percent >= 9.95 {
         format!("{percent:.0} %")
@@ -94,7 +97,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// `0.31 s`, `42 s`, `3m05s`, `2h14m`, `9d03h`.
-pub(crate) fn seconds(seconds: f64) -> String {
+pub fn seconds(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     if seconds == 0.0 {
         "0 s".into()
@@ -112,72 +115,5 @@ pub(crate) fn seconds(seconds: f64) -> String {
         format!("{}h{:02}m", whole / 3600, whole / 60 % 60)
     } else {
         format!("{}d{:02}h", whole / 86_400, whole / 3600 % 24)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn three_digits_and_never_a_thousand() {
-        let kib = 1024.0;
-        for (value, text) in [
-            (0.0, "0 B"),
-            (999.4, "999 B"),
-            (999.6, "0.98 KiB"),
-            (9.994 * kib, "9.99 KiB"),
-            (9.996 * kib, "10.0 KiB"),
-            (99.96 * kib, "100 KiB"),
-            (999.6 * kib, "0.98 MiB"),
-            (1.5 * kib * kib * kib, "1.50 GiB"),
-        ] {
-            assert_eq!(bytes(value), text);
-        }
-        assert_eq!(bytes_with_error(13.24 * kib * kib, 0.6 * kib * kib), "13.2 ±0.6 MiB");
-        assert_eq!(bytes_with_error(80.0, 0.0), "80 B");
-        assert_eq!(bytes_with_error(816.2 * kib, 0.4 * kib), "816.2 ±0.4 KiB");
-        assert_eq!(bytes_with_error(816.2 * kib, 0.04 * kib), "816 KiB");
-        assert_eq!(bytes_with_error(9.5 * kib, 0.004 * kib), "9.50 KiB");
-    }
-
-    #[test]
-    fn counts_and_shares() {
-        for (number, text) in [
-            (0.0, "0"),
-            (9_999.0, "9,999"),
-            (9_999.9, "10.0 k"),
-            (99_123.0, "99.1 k"),
-            (999_600.0, "1.00 M"),
-            (4.61e6, "4.61 M"),
-            (5e21, "5000 E"),
-        ] {
-            assert_eq!(count(number), text);
-        }
-        for (share, text) in
-            [(0.0, "0 %"), (0.0001, "<0.1 %"), (0.051, "5.1 %"), (0.0996, "10 %"), (1.0, "100 %")]
-        {
-            assert_eq!(percent(share), text);
-        }
-        assert_eq!(grouped(1_234_567), "1,234,567");
-    }
-
-    #[test]
-    fn times_from_microseconds_to_months() {
-        for (time, text) in [
-            (0.0, "0 s"),
-            (0.000_02, "20 µs"),
-            (0.0012, "1.2 ms"),
-            (0.062, "62 ms"),
-            (0.31, "0.31 s"),
-            (9.999, "10.0 s"),
-            (61.26, "61.3 s"),
-            (100.0, "1m40s"),
-            (3_599.9, "1h00m"),
-            (8_040.0, "2h14m"),
-            (788_400.0, "9d03h"),
-        ] {
-            assert_eq!(seconds(time), text);
-        }
     }
 }
