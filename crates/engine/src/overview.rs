@@ -1,6 +1,7 @@
 //! The answers to [`Overview`](crate::query::Overview) and
 //! [`Density`](crate::query::Density): what is plotted over time.
 
+use memtrail_profile::live_series::Point;
 use memtrail_profile::time::Elapsed;
 use serde::Serialize;
 
@@ -40,7 +41,7 @@ pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Response
     let points = live_series.between(from, to, ask.points.clamp(1, MOST_POINTS));
     let selected = live_series.at(&selection.selected.live_series, &points);
     let bytes = |samples: u64| profile.estimator.bytes_of(samples).value as f32;
-    let column = |samples: fn(&memtrail_profile::timeline::Point) -> u64| -> Vec<f32> {
+    let column = |samples: fn(&Point) -> u64| -> Vec<f32> {
         points.iter().map(|point| bytes(samples(point))).collect()
     };
     let fields =

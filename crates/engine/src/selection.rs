@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use memtrail_profile::Profile;
 use memtrail_profile::calls::{CallTree, Entities, View};
 use memtrail_profile::filter::{Condition, Filter, FilterError, HiddenFunctions, Resolved};
+use memtrail_profile::live_series::Peak;
 use memtrail_profile::selected::{Selected, choose, peak};
-use memtrail_profile::timeline::Peak;
 
 use crate::api_error::ApiError;
 

@@ -6,7 +6,7 @@
 //! | module | gives |
 //! |---|---|
 //! | [`estimate`] | unbiased totals from samples, with their standard errors |
-//! | [`live_series`], [`timeline`] | live memory over time, and its peak |
+//! | [`live_series`] | live memory over time, and its peak |
 //! | [`select`] | which blocks: allocated when, live when |
 //! | [`filter`] | which blocks, by all that can be asked of them |
 //! | [`selected`] | all that a view shows of the blocks that a filter keeps, in one pass |
@@ -50,7 +50,6 @@ pub mod sites;
 pub mod stats;
 pub mod threads;
 pub mod time;
-pub mod timeline;
 
 pub use blocks::Blocks;
 pub use build::{Inconsistencies, ProfileBuilder};

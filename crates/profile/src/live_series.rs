@@ -14,10 +14,33 @@ use memtrail_trace::Source;
 
 use crate::blocks::Blocks;
 use crate::time::Elapsed;
-use crate::timeline::{Peak, Point};
 
 /// The most buckets.
 const BUCKETS: usize = 1 << 14;
+
+/// The first time at which most was live.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peak {
+    /// When.
+    pub time: Elapsed,
+    /// Samples in the blocks live then.
+    pub samples: u64,
+}
+
+/// Live memory at the end of a stretch of time, in samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    /// The end of the stretch, inclusive.
+    pub time: Elapsed,
+    /// In the minor heap.
+    pub minor: u64,
+    /// In the major heap.
+    pub major: u64,
+    /// Outside the OCaml heap.
+    pub external: u64,
+    /// The most that was live at any time in the stretch, its beginning included.
+    pub most: u64,
+}
 
 /// Live memory over time.
 #[derive(Clone, Debug, Default)]
@@ -87,26 +110,42 @@ impl LiveSeries {
         while first <= last && (last >> shift) - (first >> shift) >= count.max(1) {
             shift += 1;
         }
-        let mut live = [0_i64; 3];
-        let mut points = Vec::new();
-        let groups = self.changes.chunks(1 << shift).zip(self.tops.chunks(1 << shift));
-        for (group, (changes, tops)) in groups.enumerate().take((last >> shift) + 1) {
+        let ends = (0..=last >> shift).map(|group| (group + 1) << shift);
+        self.stretches(ends, self.now).skip(first >> shift).collect()
+    }
+
+    /// `count` points (at least one) over the time from 0 to `end`. Their stretches are equally long,
+    /// to within a bucket.
+    pub fn evenly(&self, end: Elapsed, count: usize) -> Vec<Point> {
+        let (span, count) = (u128::from(end.0) + 1, count.max(1) as u128);
+        let ends = (1..=count).map(|stretch| {
+            let after = (stretch * span).div_ceil(count);
+            after.div_ceil(1 << self.shift) as usize
+        });
+        self.stretches(ends, end).collect()
+    }
+
+    /// A point for each stretch of buckets, of which `ends` are those behind; none is after `end`.
+    fn stretches(
+        &self,
+        ends: impl Iterator<Item = usize>,
+        end: Elapsed,
+    ) -> impl Iterator<Item = Point> {
+        let (mut live, mut from) = ([0_i64; 3], 0);
+        ends.map(move |behind| {
             let before: i64 = live.iter().sum();
-            for change in changes {
+            let to = behind.min(self.buckets());
+            for change in &self.changes[from..to] {
                 for (live, change) in live.iter_mut().zip(change) {
                     *live += change;
                 }
             }
-            if group < first >> shift {
-                continue;
-            }
             let [minor, major, external] = live.map(|live| live.max(0) as u64);
-            let most = highest(tops).samples.max(before.max(0) as u64);
-            let end = ((group as u64 + 1) << (shift + self.shift)) - 1;
-            let time = Elapsed(end).min(self.now);
-            points.push(Point { time, minor, major, external, most });
-        }
-        points
+            let most = highest(&self.tops[from..to]).samples.max(before.max(0) as u64);
+            from = to;
+            let time = Elapsed(((behind as u64) << self.shift) - 1).min(end);
+            Point { time, minor, major, external, most }
+        })
     }
 
     /// What of `live`, one number a bucket, belongs to each of some points.
@@ -231,3 +270,6 @@ fn highest(tops: &[Peak]) -> Peak {
     }
     highest
 }
+
+#[cfg(test)]
+mod tests;

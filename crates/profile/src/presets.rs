@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use crate::filter::sentence::time;
 use crate::filter::{Between, Clause, Collected, Condition, Millionths, Moment};
+use crate::live_series::Point;
 use crate::profile::Profile;
 use crate::time::Elapsed;
-use crate::timeline::Point;
 
 /// A filter with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -7,17 +7,16 @@ use super::{
 };
 use crate::caveats::Caveats;
 use crate::estimate::Sum;
+use crate::live_series::Point;
 use crate::profile::Profile;
 use crate::select::Selection;
 use crate::sites::{By, Places, Total};
 use crate::time::Elapsed;
-use crate::timeline::Timeline;
 
 impl Report {
     /// Answers a question. `reported` is what the recorder says of the figures.
     pub fn new(profile: &Profile, question: &Question, reported: &Caveats) -> Self {
-        let timeline = Timeline::new(&profile.blocks, profile.end, question.points);
-        let peak = timeline.peak.time;
+        let peak = profile.live_series.peak().time;
         let selection = question.selection.resolve(peak, profile.end);
         let places = Places::new(&profile.locations, question.by);
         let totals = places.totals(profile, &selection);
@@ -40,7 +39,7 @@ impl Report {
         Self {
             trace: describe(profile),
             totals: whole(profile, peak),
-            timeline: points(profile, &timeline),
+            timeline: points(profile, question.points),
             selection: Selected {
                 live_at: match question.selection.live_at {
                     None => "any",
@@ -138,16 +137,16 @@ fn whole(profile: &Profile, peak: Elapsed) -> Totals {
     }
 }
 
-fn points(profile: &Profile, timeline: &Timeline) -> Vec<TimelinePoint> {
+fn points(profile: &Profile, count: usize) -> Vec<TimelinePoint> {
     let bytes = |samples| profile.estimator.bytes_of(samples).value;
-    let point = |point: &crate::timeline::Point| TimelinePoint {
+    let point = |point: &Point| TimelinePoint {
         seconds: point.time.seconds(),
         minor_bytes: bytes(point.minor),
         major_bytes: bytes(point.major),
         external_bytes: bytes(point.external),
         most_bytes: bytes(point.most),
     };
-    timeline.points.iter().map(point).collect()
+    profile.live_series.evenly(profile.end, count).iter().map(point).collect()
 }
 
 pub(super) fn amount(profile: &Profile, sum: &Sum) -> Amount {

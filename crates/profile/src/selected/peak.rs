@@ -7,9 +7,9 @@
 use super::Selected;
 use crate::filter::Resolved;
 use crate::filter::rows::{CHUNK, Chunk};
+use crate::live_series::Peak;
 use crate::profile::Profile;
 use crate::time::{Elapsed, NEVER};
-use crate::timeline::Peak;
 
 /// The first time at which most of what a filter keeps was live, and how much. `chosen` must be
 /// of the same profile and filter.
