@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use memtrail_export::folded::Lines;
 use memtrail_profile::folded::Folded;
 use memtrail_profile::samples::StackSamples;
 use memtrail_trace::{Detail, Event, FunctionId};
@@ -65,30 +66,16 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             out.write_all(b"\n")
         })?;
     } else {
+        let mut lines = Lines::new(&mut out);
         folded.for_each(|path, samples| {
-            for (index, &function) in path.iter().enumerate() {
-                if index > 0 {
-                    out.write_all(b";")?;
-                }
-                let name = names.get(function);
-                if name.iter().any(|&byte| is_separator(byte)) {
-                    // Labels that programs give may hold anything.
-                    let told: Vec<u8> =
-                        name.iter().map(|&b| if is_separator(b) { b':' } else { b }).collect();
-                    out.write_all(&told)?;
-                } else {
-                    out.write_all(name)?;
-                }
+            lines.clear();
+            for &function in path {
+                lines.enter(names.get(function));
             }
-            writeln!(out, " {samples}")
+            lines.end(samples)
         })?;
     }
     out.flush()?;
     caveats::tell(&caveats::reported(&input.recording).of_allocation());
     input.verdict(&decoded.anomalies)
-}
-
-/// Whether a byte ends a name, or a line, in folded stacks.
-fn is_separator(byte: u8) -> bool {
-    matches!(byte, b';' | b'\n' | b'\r')
 }
