@@ -1,54 +1,61 @@
 //! What a snapshot says of the process and the moment it was taken at.
 
-/// Why a snapshot was taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// What asked for a snapshot: a number in its file, a name in `recording.json`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 #[repr(u8)]
-pub enum Reason {
-    /// A major collection ended.
-    Major = 0,
-    /// The program ended.
+pub enum SnapshotReason {
+    /// The end of a major collection.
+    EveryMajor = 0,
+    /// The end of the program.
     Exit = 1,
-    /// A signal asked for it.
+    /// A signal.
     Signal = 2,
-    /// `memtrail snapshot` asked for it.
+    /// `memtrail snapshot`.
     Request = 3,
-    /// Live memory passed a threshold.
-    Threshold = 4,
-    /// Memory ran out.
-    Memory = 5,
-    /// The program itself asked for it.
+    /// The heap's size.
+    Above = 4,
+    /// Memory is about to run out, or has: the runtime is about to raise `Out_of_memory`.
+    OutOfMemory = 5,
+    /// The program itself.
     Program = 6,
-    /// Not said.
-    #[default]
-    Unknown = 255,
 }
 
-impl Reason {
-    /// The one with this number in files.
-    pub const fn from_code(code: u64) -> Self {
-        match code {
-            0 => Self::Major,
+impl SnapshotReason {
+    /// The one with this number in files; 255 is none.
+    pub const fn from_code(code: u64) -> Option<Self> {
+        Some(match code {
+            0 => Self::EveryMajor,
             1 => Self::Exit,
             2 => Self::Signal,
             3 => Self::Request,
-            4 => Self::Threshold,
-            5 => Self::Memory,
+            4 => Self::Above,
+            5 => Self::OutOfMemory,
             6 => Self::Program,
-            _ => Self::Unknown,
-        }
+            _ => return None,
+        })
+    }
+
+    /// Its number in files.
+    pub fn code(reason: Option<Self>) -> u64 {
+        reason.map_or(255, |reason| reason as u64)
     }
 
     /// Its name, as it is printed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Major => "end of a major collection",
-            Self::Exit => "exit",
-            Self::Signal => "signal",
-            Self::Request => "request",
-            Self::Threshold => "threshold",
-            Self::Memory => "out of memory",
-            Self::Program => "program",
-            Self::Unknown => "unknown",
+    pub fn name(reason: Option<Self>) -> &'static str {
+        match reason {
+            Some(Self::EveryMajor) => "end of a major collection",
+            Some(Self::Exit) => "exit",
+            Some(Self::Signal) => "signal",
+            Some(Self::Request) => "request",
+            Some(Self::Above) => "threshold",
+            Some(Self::OutOfMemory) => "out of memory",
+            Some(Self::Program) => "program",
+            None => "unknown",
         }
     }
 }
@@ -64,8 +71,8 @@ pub struct Facts {
     pub pause: u64,
     /// The snapshot's number within its recording.
     pub number: u64,
-    /// Why it was taken.
-    pub reason: Reason,
+    /// What asked for it, if that is said.
+    pub reason: Option<SnapshotReason>,
     /// The name that the program gave it; mostly empty.
     pub label: Vec<u8>,
     /// The target's process id.
@@ -76,4 +83,18 @@ pub struct Facts {
     pub runtime: Vec<u8>,
     /// Counters of the collector, by name.
     pub counters: Vec<(Vec<u8>, u64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SnapshotReason;
+
+    #[test]
+    fn numbers_of_reasons_read_back() {
+        for code in 0..=255 {
+            let reason = SnapshotReason::from_code(code);
+            assert_eq!(reason.is_some(), code < 7);
+            assert_eq!(SnapshotReason::code(reason), if code < 7 { code } else { 255 });
+        }
+    }
 }

@@ -23,7 +23,7 @@ mod units;
 mod wire;
 pub mod write;
 
-pub use facts::{Facts, Reason};
+pub use facts::{Facts, SnapshotReason};
 pub use label::{Label, Labels, Part, RootKind, Strength};
 pub use space::Space;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};

@@ -1,5 +1,6 @@
 //! `recording.json`: what was recorded, how, and how it ended.
 
+use memtrail_heap::SnapshotReason;
 use serde::{Deserialize, Serialize};
 
 /// Version of `recording.json`. A reader refuses a higher one.
@@ -147,26 +148,6 @@ pub struct Snapshot {
     /// What became of it.
     #[serde(flatten)]
     pub outcome: SnapshotOutcome,
-}
-
-/// What asked for a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SnapshotReason {
-    /// The end of a major collection.
-    EveryMajor,
-    /// The end of the program.
-    Exit,
-    /// A signal.
-    Signal,
-    /// `memtrail snapshot`.
-    Request,
-    /// The heap's size.
-    Above,
-    /// Memory is about to run out, or has: the runtime is about to raise `Out_of_memory`.
-    OutOfMemory,
-    /// The program itself.
-    Program,
 }
 
 /// What became of a snapshot.

@@ -202,9 +202,9 @@ pub fn folder_name(program: &str, pid: u32, again: u32) -> String {
 mod tests {
     use super::*;
     use crate::description::{
-        Clock, FileState, Outcome, Runtime, Sampling, Snapshot, SnapshotOutcome, SnapshotReason,
-        TraceFile,
+        Clock, FileState, Outcome, Runtime, Sampling, Snapshot, SnapshotOutcome, TraceFile,
     };
+    use memtrail_heap::SnapshotReason;
 
     fn sample() -> Description {
         Description {

@@ -32,12 +32,13 @@ mod written;
 pub use caveats::too_low;
 pub use description::{
     Checked, Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, Snapshot,
-    SnapshotOutcome, SnapshotReason, TraceFile,
+    SnapshotOutcome, TraceFile,
 };
 pub use folder::{
     ASK_FILE, DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name, number_of_snapshot,
     number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
 pub use lines::LineError;
+pub use memtrail_heap::SnapshotReason;
 pub use process::{is_alive, started_at};
 pub use written::mark_as_written;

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::Deref;
 
+use memtrail_heap::SnapshotReason;
 use memtrail_heap::graph::Graph;
 use memtrail_heap::query::Summary;
 use memtrail_heap::read::{Error, Peek, Snapshot};
@@ -114,7 +115,7 @@ impl SnapshotFacts {
         });
         Ok(Self {
             number: facts.number,
-            reason: facts.reason.name().to_owned(),
+            reason: SnapshotReason::name(facts.reason).to_owned(),
             label: (!facts.label.is_empty())
                 .then(|| String::from_utf8_lossy(&facts.label).into_owned()),
             program: String::from_utf8_lossy(&facts.program).into_owned(),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::heap::Heap;
+use crate::facts::SnapshotReason;
 use crate::graph::passes::sweep;
 use crate::read::{Error, Strength};
 use crate::space::Space;
@@ -135,7 +136,7 @@ pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
         runtime: text(&facts.runtime),
         pid: facts.pid,
         number: facts.number,
-        reason: facts.reason.name(),
+        reason: SnapshotReason::name(facts.reason),
         label: text(&facts.label),
         taken_at: facts.taken_at,
         pause: Some(facts.pause).filter(|pause| *pause > 0),

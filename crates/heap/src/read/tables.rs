@@ -1,6 +1,6 @@
 //! The small tables of a file: facts, labels, roots and their kin.
 
-use crate::facts::{Facts, Reason};
+use crate::facts::{Facts, SnapshotReason};
 use crate::format::STANDS_IN_BLOCK;
 use crate::label::{Label, Labels, Part, RootKind, Strength, Texts};
 use crate::units::{Address, BlockIndex, LabelId};
@@ -72,7 +72,7 @@ pub(crate) fn facts(cursor: &mut Cursor<'_>, pause: u64) -> Option<Facts> {
         taken_at: cursor.number()?,
         clock: cursor.number()?,
         number: cursor.number()?,
-        reason: Reason::from_code(cursor.number()?),
+        reason: SnapshotReason::from_code(cursor.number()?),
         pid: cursor.number()?,
         program: cursor.bytes()?.to_vec(),
         runtime: cursor.bytes()?.to_vec(),

@@ -15,7 +15,7 @@ pub(crate) mod tables;
 
 use std::io::{self, Write};
 
-pub use crate::facts::{Facts, Reason};
+pub use crate::facts::{Facts, SnapshotReason};
 pub use crate::label::{Labels, Part, RootKind, Strength};
 pub use crate::space::Space;
 pub use crate::units::LabelId;

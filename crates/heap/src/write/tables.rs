@@ -1,12 +1,13 @@
 //! The tables that name things, as they stand in the file.
 
-use crate::facts::Facts;
+use crate::facts::{Facts, SnapshotReason};
 use crate::label::Labels;
 use crate::wire::{put, put_bytes};
 
 pub(crate) fn facts(facts: &Facts) -> Vec<u8> {
     let mut raw = Vec::new();
-    for number in [facts.taken_at, facts.clock, facts.number, facts.reason as u64, facts.pid] {
+    let reason = SnapshotReason::code(facts.reason);
+    for number in [facts.taken_at, facts.clock, facts.number, reason, facts.pid] {
         put(&mut raw, number);
     }
     put_bytes(&mut raw, &facts.program);

@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::Path;
 
-use memtrail_heap::Reason;
 use memtrail_heap::read::Snapshot as HeapFile;
 use memtrail_recording::{
     Description, Snapshot, SnapshotOutcome, SnapshotReason, number_of_snapshot,
@@ -88,15 +87,7 @@ fn look(folder: &Path, number: u64, file: String) -> Option<Snapshot> {
     Some(Snapshot {
         number,
         file,
-        reason: match heap.facts.reason {
-            Reason::Major => SnapshotReason::EveryMajor,
-            Reason::Exit => SnapshotReason::Exit,
-            Reason::Signal => SnapshotReason::Signal,
-            Reason::Threshold => SnapshotReason::Above,
-            Reason::Memory => SnapshotReason::OutOfMemory,
-            Reason::Program => SnapshotReason::Program,
-            Reason::Request | Reason::Unknown => SnapshotReason::Request,
-        },
+        reason: heap.facts.reason.unwrap_or(SnapshotReason::Request),
         label: Some(String::from_utf8_lossy(&heap.facts.label).into_owned())
             .filter(|label| !label.is_empty()),
         taken_unix_us: heap.facts.taken_at / 1000,

@@ -24,13 +24,12 @@ mod tracked;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use memtrail_heap::write::{
-    ClosureFormat, Facts, Reason, Runtime as HeapRuntime, Source, write as write_heap,
+    ClosureFormat, Facts, Runtime as HeapRuntime, Source, write as write_heap,
 };
 use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::{Family, Version};
-use memtrail_recording::SnapshotReason;
 
 use super::Setting;
 use super::safepoint::Safepoint;
@@ -176,15 +175,7 @@ fn facts(job: &WriteJob<'_>, view: &ForkedView<'_>) -> Facts {
         clock: job.safepoint.stopped_at,
         pause: 0,
         number: job.number,
-        reason: match job.safepoint.reason {
-            SnapshotReason::EveryMajor => Reason::Major,
-            SnapshotReason::Exit => Reason::Exit,
-            SnapshotReason::Signal => Reason::Signal,
-            SnapshotReason::Request => Reason::Request,
-            SnapshotReason::Above => Reason::Threshold,
-            SnapshotReason::OutOfMemory => Reason::Memory,
-            SnapshotReason::Program => Reason::Program,
-        },
+        reason: Some(job.safepoint.reason),
         label: job.safepoint.label.unwrap_or_default().into(),
         program: job.setting.target.arguments.first().cloned().unwrap_or_default().into_bytes(),
         runtime: runtime.version.name().into(),
