@@ -8,14 +8,15 @@ import { boxLabelOfKey, focusForUrl, focusOrToplevel, labelOfKey } from "../flam
 import type { Box } from "../flame/rows.ts";
 import type { Scene } from "../flame/scene.ts";
 import { pathTo } from "../flame/tree.ts";
+import type { ChangeStatus, CompareFlameResponse } from "../generated/responses.ts";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import { theme } from "../shell/theme.ts";
 import { focus as focusInUrl, go } from "../state/page.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import { amount, changePaints, FOCUS_PAINT, paintOf, signed, told, type Scale, type Status } from "./change.ts";
+import { amount, changePaints, FOCUS_PAINT, paintOf, signed, told, type Scale } from "./change.ts";
 import { markOfSides, type Side } from "./sides.ts";
-import { unionOf, type CompareFlame, type Union, type Width } from "./union.ts";
+import { unionOf, type Union, type Width } from "./union.ts";
 
 export interface Asked {
   a: Side;
@@ -28,7 +29,7 @@ const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 
 export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
   const focus = focusOrToplevel(focusInUrl.value);
-  const { answer, of, error, late } = useAsk<CompareFlame>({ ask: "compare", ...sides, view: "flame", focus, ...LIMITS });
+  const { answer, of, error, late } = useAsk<CompareFlameResponse>({ ask: "compare", ...sides, view: "flame", focus, ...LIMITS });
   // What the answer is about, which is not always what is asked now.
   const about = useMemo(() => (of ? (JSON.parse(of) as Asked & { focus: readonly string[] }) : null), [of]);
   const union = useMemo(() => answer && unionOf(answer, width), [answer, width]);
@@ -110,7 +111,7 @@ function sentenceOf({ before, after, status }: Union, at: number, scale: Scale):
   return `${amount(old, scale, markOfSides())} → ${amount(now, scale, markOfSides())} (${signed(now - old, scale)}, ${told(status[at]!, old, now)})`;
 }
 
-const SIGNS: Readonly<Record<Status, string>> = { new: "+ ", gone: "− ", same: "", grown: "", shrunk: "" };
+const SIGNS: Readonly<Record<ChangeStatus, string>> = { new: "+ ", gone: "− ", same: "", grown: "", shrunk: "" };
 
 function sceneOf(union: Union, focus: readonly string[], labels: readonly string[], scale: Scale): Scene {
   const { tree, before, after, status } = union;
@@ -154,7 +155,7 @@ function ChangeCard({ name, union, at, scale }: { name: string; union: Union; at
 
 function Legend() {
   const paints = changePaints(theme.value);
-  const sample = (status: Status, before: number, after: number) => {
+  const sample = (status: ChangeStatus, before: number, after: number) => {
     const { fill, text } = paints[paintOf(status, before, after)]!;
     return (
       <>

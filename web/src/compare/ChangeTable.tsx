@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { askOnce, useAsk } from "../engine/asking.ts";
 import type { Answer } from "../engine/slab.ts";
+import type { ChangeRow, CompareTableResponse } from "../generated/responses.ts";
 import { focusForUrl, labelOfKey } from "../flame/keys.ts";
 import { siteLabel } from "../flame/label.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -11,29 +12,16 @@ import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import { amount, signed, told, type Scale, type Status } from "./change.ts";
+import { amount, signed, told, type Scale } from "./change.ts";
 import { markOfSides } from "./sides.ts";
 import type { Asked } from "./ChangeFlame.tsx";
 
-interface ChangeName {
-  key: string;
-  label: string;
-  file: string | null;
-  line: number | null;
-  status: Status;
-}
-
-interface CompareTable {
-  rows: ChangeName[];
-  count: number;
-}
-
-interface Change extends ChangeName {
+type Change = ChangeRow & {
   before: number;
   after: number;
   blocksBefore: number;
   blocksAfter: number;
-}
+};
 
 const by = param("by", "function");
 const sort = param("csort", "delta");
@@ -61,7 +49,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
     find: find.value,
     offset: 0,
   };
-  const { answer, error, late } = useAsk<CompareTable>({ ...ask, limit: SHOWN });
+  const { answer, error, late } = useAsk<CompareTableResponse>({ ...ask, limit: SHOWN });
   const changes = useMemo(() => (answer ? changesOf(answer) : []), [answer]);
   const field = useRef<HTMLInputElement>(null);
   useKeys("Difference", [{ keys: "/", does: "find", run: () => field.current?.select() }]);
@@ -71,7 +59,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
     go({ more: withParam(more, "cdesc", down ? "" : "0") });
   };
   const copy = async (): Promise<void> => {
-    const all = changesOf(await askOnce<CompareTable>({ ...ask, limit: MAX_COPIED }));
+    const all = changesOf(await askOnce<CompareTableResponse>({ ...ask, limit: MAX_COPIED }));
     await copyText(tabSeparated(all), `${grouped(all.length)} rows`);
   };
   return (
@@ -108,7 +96,7 @@ function rowsTold(rows: number): string {
   return rows > SHOWN ? `the first ${SHOWN} of ${grouped(rows)} rows` : `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
 }
 
-function changesOf({ rows, columns }: Answer<CompareTable>): Change[] {
+function changesOf({ rows, columns }: Answer<CompareTableResponse>): Change[] {
   const column = (name: string) => columns.numbers(name);
   const [before, after] = [column("before"), column("after")];
   const [blocksBefore, blocksAfter] = [column("blocks_before"), column("blocks_after")];

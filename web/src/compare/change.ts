@@ -1,8 +1,7 @@
 /** How one figure differs from another: in words, and in colours that do not depend on red and green. */
 import type { Paint, Theme } from "../flame/colour.ts";
+import type { ChangeStatus } from "../generated/responses.ts";
 import { bytes, percent } from "../text/units.ts";
-
-export type Status = "same" | "new" | "gone" | "grown" | "shrunk";
 
 /** What makes the sides comparable: figures are bytes, bytes a second, or shares of what was allocated. */
 export type Scale = "none" | "duration" | "allocated";
@@ -17,7 +16,7 @@ const GONE = NEW + 1;
 export const FOCUS_PAINT = GONE + 1;
 
 /** The paint of a box. */
-export function paintOf(status: Status, before: number, after: number): number {
+export function paintOf(status: ChangeStatus, before: number, after: number): number {
   if (status === "new") return NEW;
   if (status === "gone") return GONE;
   if (status === "same") return SAME;
@@ -61,7 +60,7 @@ export function signed(difference: number, scale: Scale): string {
 }
 
 /** `new`, `gone`, `+35 %`, `−12 %`, `same`, and `uncertain` for what sampling alone may explain. */
-export function told(status: Status, before: number, after: number): string {
+export function told(status: ChangeStatus, before: number, after: number): string {
   if (status === "same") return before === after ? "same" : "uncertain";
   if (status === "new" || status === "gone") return status;
   if (before <= 0) return "new";

@@ -1,15 +1,7 @@
 /** The trees of both sides as one: a box is as wide as both its sides together, or as one of them. */
 import type { Answer } from "../engine/slab.ts";
 import { layOut, type Tree } from "../flame/tree.ts";
-import type { Status } from "./change.ts";
-
-/** Columns: parent, name, before, after, status, more. */
-export interface CompareFlame {
-  /** Keys of functions and sites, by the numbers in the column `name`. */
-  names: string[];
-  /** What the numbers in the column `status` mean. */
-  statuses: Status[];
-}
+import type { ChangeStatus, CompareFlameResponse } from "../generated/responses.ts";
 
 export type Width = "both" | "before" | "after";
 
@@ -18,10 +10,10 @@ export interface Union {
   /** By box of the tree. */
   readonly before: Float64Array;
   readonly after: Float64Array;
-  readonly status: readonly Status[];
+  readonly status: readonly ChangeStatus[];
 }
 
-export function unionOf({ columns, statuses }: Answer<CompareFlame>, width: Width): Union {
+export function unionOf({ columns, statuses }: Answer<CompareFlameResponse>, width: Width): Union {
   const before = columns.f64("before");
   const after = columns.f64("after");
   const size = before.length;

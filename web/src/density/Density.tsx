@@ -2,6 +2,7 @@
 import "./density.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useAsk } from "../engine/asking.ts";
+import type { DensityResponse } from "../generated/responses.ts";
 import { useKeys } from "../shell/keys.ts";
 import type { View } from "../shell/registry.ts";
 import { theme } from "../shell/theme.ts";
@@ -16,16 +17,10 @@ import { drawChosen, drawPlot, type Density } from "./draw.ts";
 import { cellAt, columns, levels, stretchesOf, type Cell, type Frame, type Selected } from "./plot.ts";
 import { extentOf, ramp, type Extent } from "./ramp.ts";
 
-interface DensityAnswer {
-  /** Edges, in seconds. */
-  times: number[];
-  lifetimes: number[];
-}
-
 function Lifetimes() {
   // The plot shows what its own conditions leave out, too: they can be widened again.
   const here = useMemo(() => chosen(filter.value), [filter.value]);
-  const { answer, error, late } = useAsk<DensityAnswer>({ ask: "density", rec: rec.value, filter: here.rest });
+  const { answer, error, late } = useAsk<DensityResponse>({ ask: "density", rec: rec.value, filter: here.rest });
   const density = useMemo<Density | null>(
     () =>
       answer && {

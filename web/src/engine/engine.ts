@@ -1,4 +1,5 @@
 /** The engine as the page sees it: asks go in, answers come out. It may be a server or a worker. */
+import type { RecordingEvent } from "../generated/responses.ts";
 import type { Answer } from "./slab.ts";
 
 /** What to ask; `ask` names the kind, the rest are its parameters. */
@@ -8,15 +9,7 @@ export interface Ask {
 }
 
 /** News about a recording that grows. */
-export type News =
-  | { kind: "added"; rec: number }
-  | { kind: "grown"; rec: number; events: number; end: number }
-  | { kind: "ended"; rec: number; outcome: string | null }
-  | { kind: "lost"; rec: number; why: string }
-  | { kind: "snapshot"; rec: number; number: number }
-  | { kind: "analysed"; rec: number; number: number; ready: number; of: number }
-  | { kind: "connected" }
-  | { kind: "disconnected" };
+export type News = RecordingEvent | { kind: "connected" } | { kind: "disconnected" };
 
 export interface Engine {
   /** Served by `memtrail view`, or everything inside this file. */

@@ -1,4 +1,5 @@
 /** The engine behind `memtrail view`: asks over HTTP, for news too. */
+import type { ErrorResponse, EventsResponse } from "../generated/responses.ts";
 import type { Ask, Engine, News } from "./engine.ts";
 import { decode, EngineError, type Answer } from "./slab.ts";
 
@@ -67,7 +68,7 @@ export class HttpEngine implements Engine {
         const since = version === null ? "" : `?since=${version}`;
         const response = await fetch(`api/events${since}`, { signal: AbortSignal.timeout(UNANSWERED_MS) });
         if (!response.ok) throw new Error(response.statusText);
-        const answer = (await response.json()) as { version: number; events: News[] };
+        const answer = (await response.json()) as EventsResponse;
         if (stopped) return;
         version = answer.version;
         if (answers !== true) tell({ kind: "connected" });
@@ -96,8 +97,8 @@ export class HttpEngine implements Engine {
 /** An error as JSON, or whatever came instead. */
 function refusalIn(text: string, response: Response): EngineError {
   try {
-    const { message, hint } = JSON.parse(text).error;
-    return new EngineError(String(message), hint ?? undefined);
+    const { message, hint } = (JSON.parse(text) as ErrorResponse).error;
+    return new EngineError(message, hint);
   } catch {
     return new EngineError(`memtrail view answers ${response.status} ${response.statusText}`);
   }

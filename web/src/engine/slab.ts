@@ -4,14 +4,7 @@
  *     "MTA1" | u32 n | n bytes of JSON | zeros up to a multiple of 8 | columns
  */
 
-type ColumnType = "f64" | "f32" | "u32" | "u16" | "u8";
-interface ColumnPlace {
-  type: ColumnType;
-  /** Offset in the column data, a multiple of 8. */
-  at: number;
-  /** Elements. */
-  len: number;
-}
+import type { ColumnPlace, ColumnType, ErrorResponse } from "../generated/responses.ts";
 
 const arrays = {
   f64: Float64Array,
@@ -92,8 +85,8 @@ export function decode<Fields>(buffer: ArrayBuffer): Answer<Fields> {
   }
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
   if (header.error) {
-    const { message, hint, condition, at } = header.error;
-    throw new EngineError(message, hint ?? undefined, condition ?? undefined, at ?? undefined);
+    const { message, hint, condition, at } = (header as ErrorResponse).error;
+    throw new EngineError(message, hint, condition, at);
   }
   const base = (8 + length + 7) & ~7;
   return { ...header, columns: new Columns(buffer, base, header.columns ?? {}) };

@@ -12,7 +12,7 @@ import { percent, ratio } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { FlameAnswer } from "./answers.ts";
+import type { FlameResponse } from "../generated/responses.ts";
 import { FactsCard } from "./Card.tsx";
 import type { Chart } from "./chart.ts";
 import { ChartHost } from "./ChartHost.tsx";
@@ -166,7 +166,7 @@ function Flame() {
 }
 
 /** In place of the graph: why there is none. */
-function Nothing({ asked, focused }: { asked: Asked<FlameAnswer>; focused: boolean }) {
+function Nothing({ asked, focused }: { asked: Asked<FlameResponse>; focused: boolean }) {
   if (asked.error) return <Refusal error={asked.error} />;
   if (!asked.answer) return <div class="flame-place" />;
   if (focused && asked.answer.total > 0) {

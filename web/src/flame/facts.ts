@@ -1,5 +1,5 @@
 /** What is known of a box: for the card beside the mouse, the line below, and screen readers. */
-import type { Name } from "../engine/answers.ts";
+import type { Name } from "../generated/responses.ts";
 import { estimatedBytes as bytes, estimatedCount as count } from "../state/estimates.ts";
 import { percent, ratio, seconds } from "../text/units.ts";
 import { labelOfKey } from "./keys.ts";

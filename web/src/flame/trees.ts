@@ -1,8 +1,9 @@
 /** The trees that a flame graph shows: what the engine answered, and detail where the view is near. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { askOnce, useAsk, type Asked } from "../engine/asking.ts";
+import type { FlameResponse } from "../generated/responses.ts";
 import { filter, rec } from "../state/page.ts";
-import { side, type FlameAnswer } from "./answers.ts";
+import { side } from "./side.ts";
 import type { Chart } from "./chart.ts";
 import { FINEST, wish, type Known } from "./detail.ts";
 import { graft } from "./graft.ts";
@@ -25,7 +26,7 @@ export interface FlameAsk {
 export interface Trees {
   readonly callees: Tree | null;
   readonly callers: Tree | null;
-  readonly answer: FlameAnswer;
+  readonly answer: FlameResponse;
   /** What was asked: while the user is quick, not what is asked now. */
   readonly ask: FlameAsk;
 }
@@ -36,14 +37,14 @@ interface Grafted {
 }
 
 export interface Flame {
-  asked: Asked<FlameAnswer>;
+  asked: Asked<FlameResponse>;
   trees: Trees | null;
   /** Asks for what the view has come too near for. */
   refine(chart: Chart): void;
 }
 
 export function useFlame(focus: readonly string[], direction: Direction): Flame {
-  const asked = useAsk<FlameAnswer>({
+  const asked = useAsk<FlameResponse>({
     ask: "flame",
     rec: rec.value,
     filter: filter.value,
@@ -81,7 +82,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
       const keys = found.map((name) => name.key);
       if (stop.signal.aborted || keys.length !== path.length) return;
       const callees = wanted.part === "callees";
-      const detail = await askOnce<FlameAnswer>(
+      const detail = await askOnce<FlameResponse>(
         {
           ask: "flame",
           rec,
@@ -125,7 +126,7 @@ function sameWeight(a: number | undefined, b: number | undefined): boolean {
   return a !== undefined && b !== undefined && Math.abs(a - b) <= 1e-9 * Math.max(a, b);
 }
 
-function layOutBoth(answer: NonNullable<Asked<FlameAnswer>["answer"]>) {
+function layOutBoth(answer: NonNullable<Asked<FlameResponse>["answer"]>) {
   const down = side(answer.columns, "down");
   const up = side(answer.columns, "up");
   return { callees: down && layOut(down), callers: up && layOut(up) };

@@ -1,6 +1,6 @@
 /** Everything that is known about the recorded run. */
 import "./info.css";
-import type { Recording } from "../engine/answers.ts";
+import type { RecordingInfo } from "../generated/responses.ts";
 import type { View } from "../shell/registry.ts";
 import { about, recording } from "../state/about.ts";
 import { Icon } from "../widgets/Icon.tsx";
@@ -41,13 +41,13 @@ function Info() {
         ))}
         <Lines title="Damage" lines={run.damage} bad />
         <Lines title="What figures mean" lines={caveats(run)} />
-        <Lines title="Notes of the recorder" lines={run.notes.filter((note) => note !== run.caveats?.estimates)} />
+        <Lines title="Notes of the recorder" lines={run.notes.filter((note) => note !== run.caveats.estimates)} />
       </div>
     </div>
   );
 }
 
-function Lines({ title, lines, bad = false }: { title: string; lines: Recording["notes"]; bad?: boolean }) {
+function Lines({ title, lines, bad = false }: { title: string; lines: RecordingInfo["notes"]; bad?: boolean }) {
   if (lines.length === 0) return null;
   return (
     <section class={bad ? "bad" : ""}>

@@ -1,20 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Recording } from "../engine/answers.ts";
+import type { RecordingInfo } from "../generated/responses.ts";
 import { asText, facts } from "./facts.ts";
 
-const run: Recording = {
+const run: RecordingInfo = {
   name: "server-4711",
   program: "/usr/bin/server",
   args: ["server", "--port", "80"],
   pid: 4711,
-  host: null,
+  host: "",
   runtime: "OCaml 4.14",
-  ocaml_params: null,
+  ocaml_params: "",
   context: null,
   start_unix: 1_700_000_000,
   duration: 125,
   rate: 1e-4,
+  adapted: null,
   bytes_per_sample: 80_000,
   word_bytes: 8,
   seed: null,
@@ -24,8 +25,12 @@ const run: Recording = {
   state: "cut",
   outcome: "killed by signal 9",
   notes: ["a note"],
+  caveats: {},
   damage: ["offset 12: cut short"],
   thinned: { kept: 1000, of: 4000 },
+  snapshots: 0,
+  trace: true,
+  can_snapshot: false,
   trace_bytes: 2 ** 20,
   events: 12_345,
   blocks_recorded: 6000,

@@ -1,5 +1,5 @@
 /** What is known of a recording, in groups of rows; what is not known is left out. */
-import type { Recording } from "../engine/answers.ts";
+import type { RecordingInfo, RecordingState } from "../generated/responses.ts";
 import { AT_LEAST, markOf } from "../state/estimates.ts";
 import { bytes, bytesWithError, count, grouped, percent, ratio, seconds } from "../text/units.ts";
 
@@ -15,7 +15,7 @@ export interface Group {
   rows: Row[];
 }
 
-const STATES: Readonly<Record<string, string>> = {
+const STATES: Readonly<Record<RecordingState, string>> = {
   growing: "growing: the program runs",
   ended: "complete",
   cut: "cut short",
@@ -27,12 +27,12 @@ function rate(value: number): string {
 }
 
 /** How far the rate was lowered, if it was. */
-function adapted({ adapted }: Recording): string {
+function adapted({ adapted }: RecordingInfo): string {
   if (!adapted) return "";
   return `; adapted down to ${rate(adapted.lowest_samples_per_word)}; effective mean ${rate(adapted.mean_samples_per_word)}`;
 }
 
-export function facts(run: Recording, version: string): Group[] {
+export function facts(run: RecordingInfo, version: string): Group[] {
   const { totals } = run;
   const mark = markOf(run);
   const group = (title: string, rows: (Row | null)[]): Group => ({ title, rows: rows.filter((row) => row !== null) });
@@ -41,7 +41,7 @@ export function facts(run: Recording, version: string): Group[] {
       row("Executable", run.program, true),
       row("Arguments", run.args.slice(1).join(" "), true),
       row("Context", run.context, true),
-      row("Process", run.pid === null ? null : String(run.pid)),
+      row("Process", String(run.pid)),
       row("Host", run.host, true),
       row("Started", date(run.start_unix)),
       row("Recorded for", seconds(run.duration)),
@@ -55,7 +55,7 @@ export function facts(run: Recording, version: string): Group[] {
     ]),
     group("Recording", [
       row("Name", run.name, true),
-      row("State", STATES[run.state] ?? run.state),
+      row("State", STATES[run.state]),
       row("Sampling rate", `${rate(run.rate)} a word: a sample each ${bytes(run.bytes_per_sample)}${adapted(run)}`),
       row("Blocks sampled", grouped(run.blocks_recorded)),
       row("Events", grouped(run.events)),
@@ -77,12 +77,12 @@ export function facts(run: Recording, version: string): Group[] {
 }
 
 /** What must be known of the figures, a line each. */
-export function caveats({ caveats }: Recording): string[] {
-  const { estimates, promoted, external } = caveats ?? {};
+export function caveats({ caveats }: RecordingInfo): string[] {
+  const { estimates, promoted, external } = caveats;
   return [estimates && `${AT_LEAST} ${estimates}`, promoted, external].filter((line) => line !== undefined);
 }
 
-export function asText(run: Recording, version: string): string {
+export function asText(run: RecordingInfo, version: string): string {
   const lines = facts(run, version).flatMap(({ title, rows }) => [
     title,
     ...rows.map(({ name, value }) => `  ${name}: ${value}`),
@@ -98,7 +98,7 @@ function row(name: string, value: string | null | undefined, mono = false): Row 
   return value ? { name, value, mono } : null;
 }
 
-function thinned({ thinned }: Recording): string | null {
+function thinned({ thinned }: RecordingInfo): string | null {
   if (!thinned) return null;
   const share = percent(ratio(thinned.kept, thinned.of));
   return `${grouped(thinned.kept)} of ${grouped(thinned.of)} samples kept (${share}); estimates take it into account`;

@@ -5,7 +5,7 @@ import { about, recording } from "../state/about.ts";
 import { go, rec } from "../state/page.ts";
 import { AT_LEAST, estimatedBytes as bytes } from "../state/estimates.ts";
 import { percent, ratio, seconds } from "../text/units.ts";
-import type { Recording } from "../engine/answers.ts";
+import type { RecordingInfo } from "../generated/responses.ts";
 import { copyText } from "../widgets/notice.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { ExportMenu, exportOpen } from "./ExportMenu.tsx";
@@ -80,7 +80,7 @@ function lastPart(path: string): string {
   return path.split("/").findLast((part) => part !== "") ?? path;
 }
 
-function Title({ run }: { run: Recording | null }) {
+function Title({ run }: { run: RecordingInfo | null }) {
   const all = about.value?.recordings ?? [];
   const command = run?.args.join(" ") || run?.program;
   return (
@@ -107,11 +107,11 @@ function Title({ run }: { run: Recording | null }) {
 }
 
 /** Whether it still grows, and what is wrong with it. */
-function State({ run }: { run: Recording }) {
+function State({ run }: { run: RecordingInfo }) {
   const why = lost.value.get(rec.value);
   const warnings = [
     ...(run.damage.length > 0 ? [{ text: "damaged", why: "see the details" }] : []),
-    ...(run.caveats?.estimates ? [{ text: `${AT_LEAST} too low`, why: run.caveats.estimates }] : []),
+    ...(run.caveats.estimates ? [{ text: `${AT_LEAST} too low`, why: run.caveats.estimates }] : []),
     ...(run.thinned
       ? [{ text: `thinned to ${percent(ratio(run.thinned.kept, run.thinned.of))}`, why: "see the details" }]
       : []),
@@ -137,7 +137,7 @@ function State({ run }: { run: Recording }) {
   );
 }
 
-function Facts({ run }: { run: Recording }) {
+function Facts({ run }: { run: RecordingInfo }) {
   const { allocated, peak, live_end } = run.totals;
   return (
     <div class="facts" aria-label="totals of the recording">

@@ -1,5 +1,5 @@
 /** What the filter leaves, of the whole. */
-import type { Overview, Sums } from "../engine/answers.ts";
+import type { OverviewResponse, Sums } from "../generated/responses.ts";
 import { filter } from "../state/page.ts";
 import { chosenSums } from "../state/sums.ts";
 import { estimatedBytes as bytes, estimatedBytesWithError as bytesWithError, estimatedCount as count } from "../state/estimates.ts";
@@ -8,7 +8,7 @@ import { percent, ratio, seconds } from "../text/units.ts";
 export function Totals() {
   const sums = chosenSums.value;
   if (!sums) return null;
-  const { total, chosen }: Overview = sums;
+  const { total, chosen }: OverviewResponse = sums;
   const filtered = filter.value.length > 0;
   const part = (of: (sums: Sums) => number) =>
     filtered ? <span class="quiet"> {percent(ratio(of(chosen), of(total)))}</span> : null;

@@ -9,8 +9,8 @@ import type { Half, View } from "./registry.ts";
 export const halves = computed<readonly Half[]>(() => {
   const run = recording.value;
   if (!run) return ["allocations"];
-  const heap = (run.snapshots ?? 0) > 0 || run.can_snapshot === true;
-  if (run.trace === false && heap) return ["heap"];
+  const heap = run.snapshots > 0 || run.can_snapshot;
+  if (!run.trace && heap) return ["heap"];
   return heap ? ["allocations", "heap"] : ["allocations"];
 });
 

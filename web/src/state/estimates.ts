@@ -1,5 +1,5 @@
 /** Estimates as people read them: those that the recorder reports as too low have a mark. */
-import type { Recording } from "../engine/answers.ts";
+import type { RecordingInfo } from "../generated/responses.ts";
 import { bytes, bytesWithError, count } from "../text/units.ts";
 import { about, recording } from "./about.ts";
 
@@ -7,7 +7,7 @@ import { about, recording } from "./about.ts";
 export const AT_LEAST = "≥";
 
 /** The mark that estimates of a recording need. */
-export const markOf = (run: Recording | null | undefined): string => (run?.caveats?.estimates ? AT_LEAST : "");
+export const markOf = (run: RecordingInfo | null | undefined): string => (run?.caveats.estimates ? AT_LEAST : "");
 
 /** The mark that figures need which are about several recordings. */
 export const markOfAny = (recs: readonly number[]): string =>

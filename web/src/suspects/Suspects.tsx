@@ -1,6 +1,7 @@
 /** Points of interest: the functions and the call paths that carry the weight, each one click away. */
 import "./suspects.css";
 import { useAsk } from "../engine/asking.ts";
+import type { HotFragment, HotFragmentsResponse } from "../generated/responses.ts";
 import { ALLOCATIONS, focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
 import type { SidePanel } from "../shell/registry.ts";
 import { filter, focus, go, param, rec } from "../state/page.ts";
@@ -9,23 +10,6 @@ import { grouped, percent } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
 
-interface Suspect {
-  /** Keys, outermost first. */
-  path: string[];
-  /** How many outer functions of a very long path are not told. */
-  cut: number;
-  bytes: number;
-  share: number;
-}
-
-interface SuspectsAnswer {
-  functions: Suspect[];
-  paths: Suspect[];
-  /** How many there are; of very many only the first are told. */
-  function_count: number;
-  path_count: number;
-}
-
 const list = param("poi", "functions");
 const LISTS = [
   { id: "functions", title: "Functions", what: "functions that much is allocated in" },
@@ -33,7 +17,7 @@ const LISTS = [
 ];
 
 function Suspects() {
-  const { answer, error, late } = useAsk<SuspectsAnswer>({ ask: "hotfragments", rec: rec.value, filter: filter.value });
+  const { answer, error, late } = useAsk<HotFragmentsResponse>({ ask: "hotfragments", rec: rec.value, filter: filter.value });
   const paths = list.value === "paths";
   const suspects = answer && (paths ? answer.paths : answer.functions);
   const count = answer ? (paths ? answer.path_count : answer.function_count) : 0;
@@ -75,7 +59,7 @@ function Whole({ keys, children }: { keys: readonly string[]; children: string }
   );
 }
 
-function Item({ suspect, paths, here }: { suspect: Suspect; paths: boolean; here: boolean }) {
+function Item({ suspect, paths, here }: { suspect: HotFragment; paths: boolean; here: boolean }) {
   const labels = suspect.path.map(labelOfKey);
   const last = labels.at(-1) ?? "";
   return (

@@ -1,7 +1,7 @@
 /** The line below a table: what can be done with the row under the cursor. */
 import { quoteName } from "../filter/print.ts";
 import { addCondition } from "../state/filter.ts";
-import type { Row } from "./answers.ts";
+import type { Row } from "./row.ts";
 import { placeOf } from "./columns.ts";
 import type { Line } from "./outline.ts";
 import type { By } from "./rows.ts";

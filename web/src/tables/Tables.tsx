@@ -12,7 +12,7 @@ import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { Row } from "./answers.ts";
+import type { Row } from "./row.ts";
 import { COLUMNS, placeOf, tabSeparated } from "./columns.ts";
 import { FindBox } from "./FindBox.tsx";
 import { Grid, type Looks } from "./Grid.tsx";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Row } from "./answers.ts";
+import type { Row } from "./row.ts";
 import { COLUMNS, tabSeparated } from "./columns.ts";
 
 const row: Row = {

@@ -1,7 +1,7 @@
 /** The columns of a table: what they are called, how they read, and how they are copied. */
 import { estimatedBytes as bytes, estimatedCount as count } from "../state/estimates.ts";
 import { percent, seconds } from "../text/units.ts";
-import type { Row } from "./answers.ts";
+import type { Row } from "./row.ts";
 
 export interface Column<R = Row> {
   /** As the engine sorts by it. */

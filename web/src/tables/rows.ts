@@ -6,7 +6,8 @@ import { signal } from "@preact/signals";
 import { askOnce } from "../engine/asking.ts";
 import type { EngineError } from "../engine/slab.ts";
 import { ALLOCATIONS, TOPLEVEL } from "../flame/keys.ts";
-import { rowsOf, type Row, type TableAnswer } from "./answers.ts";
+import type { TableResponse } from "../generated/responses.ts";
+import { rowsOf, type Row } from "./row.ts";
 import { lineAt, lineOfKeys, lines, type KeyedBranch, type Line } from "./outline.ts";
 
 export type By = "function" | "site" | "module" | "file";
@@ -193,7 +194,7 @@ export class Rows {
   private ask(offset: number, limit: number) {
     const { rec, filter, by, sort, descending, find } = this.subject;
     const ask = { ask: "table", rec, filter, by, sort, descending, find, offset, limit };
-    return askOnce<TableAnswer>(ask, this.stop.signal);
+    return askOnce<TableResponse>(ask, this.stop.signal);
   }
 
   private async page(page: number): Promise<void> {
@@ -219,7 +220,7 @@ export class Rows {
     level.setOpen(at, below);
     this.changed();
     try {
-      const answer = await askOnce<TableAnswer>(
+      const answer = await askOnce<TableResponse>(
         {
           ask: "branches",
           rec: this.subject.rec,

@@ -23,7 +23,7 @@ export function Controls({ allocated, second, secondKey }: Props) {
       <h2>Live memory</h2>
       <span class="legend">
         <Key color="--minor" name="minor" />
-        <Key color="--external" name="external" what={recording.value?.caveats?.external} />
+        <Key color="--external" name="external" what={recording.value?.caveats.external} />
         <Key color="--major" name="major" />
         {filtered && <Key color="--chosen" name="chosen" />}
       </span>

@@ -2,7 +2,7 @@
 import "uplot/dist/uPlot.min.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import type { Overview } from "../engine/answers.ts";
+import type { OverviewResponse } from "../generated/responses.ts";
 import type { Answer } from "../engine/slab.ts";
 import { theme } from "../shell/theme.ts";
 import { recording } from "../state/about.ts";
@@ -11,7 +11,7 @@ import { makePlot, stacked, type Curves } from "./curves.ts";
 import type { Scale } from "./scale.ts";
 
 interface Props {
-  answer: Answer<Overview> | null;
+  answer: Answer<OverviewResponse> | null;
   width: number;
   height: number;
   scale: Scale;
@@ -50,7 +50,7 @@ export function Plot({ answer, width, height, scale, filtered }: Props) {
   return <div ref={place} class="canvas" aria-hidden="true" />;
 }
 
-function columns({ columns }: Answer<Overview>): Curves {
+function columns({ columns }: Answer<OverviewResponse>): Curves {
   const read = (name: string) => columns.numbers(name);
   return {
     time: read("time"),

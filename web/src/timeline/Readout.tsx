@@ -1,6 +1,6 @@
 /** What stands at the pointer: the time, and each kind's share of it. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Overview } from "../engine/answers.ts";
+import type { OverviewResponse } from "../generated/responses.ts";
 import type { Answer } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
@@ -9,7 +9,7 @@ import { wallMark } from "./axis.ts";
 import { timeAt, xOf, type Scale } from "./scale.ts";
 
 interface Props {
-  answer: Answer<Overview>;
+  answer: Answer<OverviewResponse>;
   scale: Scale;
   filtered: boolean;
 }

@@ -2,7 +2,7 @@
 import "./timeline.css";
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Overview } from "../engine/answers.ts";
+import type { OverviewResponse } from "../generated/responses.ts";
 import { useAsk } from "../engine/asking.ts";
 import { failure } from "../live/live.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -38,10 +38,10 @@ export function Timeline() {
   const part = window.whole ? {} : { from: window.from, to: window.to };
   const ready = run !== null && width > 0;
   const overview = (conditions: readonly string[]) => ({ ask: "overview", rec: rec.value, filter: conditions, points, ...part });
-  const { answer: latest, error } = useAsk<Overview>(ready ? overview(filter.value) : null);
+  const { answer: latest, error } = useAsk<OverviewResponse>(ready ? overview(filter.value) : null);
   // Where the engine refuses the filter, the whole is still there to choose from.
   const refused = error?.condition !== undefined;
-  const whole = useAsk<Overview>(ready && refused ? overview([]) : null);
+  const whole = useAsk<OverviewResponse>(ready && refused ? overview([]) : null);
   const answer = refused ? whole.answer : latest;
   const filtered = filter.value.length > 0 && !refused;
   useEffect(() => {

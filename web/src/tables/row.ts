@@ -1,21 +1,6 @@
 /** What the engine answers to `table` and `branches`, as rows. */
 import type { Answer } from "../engine/slab.ts";
-
-export interface RowName {
-  key: string;
-  label: string;
-  module: string | null;
-  file: string | null;
-  line: number | null;
-  entity: number | null;
-}
-
-/** Columns: total, self, blocks, live, lifetime, share. */
-export interface TableAnswer {
-  rows: RowName[];
-  /** Rows there are, of which the answer may have only some. */
-  count: number;
-}
+import type { RowName, TableResponse } from "../generated/responses.ts";
 
 /** Bytes, blocks, seconds, and a share of 1. */
 export interface Row extends RowName {
@@ -27,7 +12,7 @@ export interface Row extends RowName {
   readonly share: number;
 }
 
-export function rowsOf({ rows, columns }: Answer<TableAnswer>): Row[] {
+export function rowsOf({ rows, columns }: Answer<TableResponse>): Row[] {
   const total = columns.numbers("total");
   const self = columns.numbers("self");
   const live = columns.numbers("live");
