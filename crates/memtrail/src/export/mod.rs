@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use memtrail_engine::query::{self, ProfileQuery, Query};
 use memtrail_engine::response_body::Column;
 use memtrail_engine::{Engine, Setting};
 use memtrail_recording::Recording;
-use serde_json::json;
 
 use crate::caveats;
 use crate::damage;
@@ -82,10 +82,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let recording = Recording::open(&args.recording)?;
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, &recording)?;
-    let name = format.to_possible_value().map(|value| value.get_name().to_owned());
-    let ask = json!({ "ask": "export", "rec": id.0, "format": name, "filter": args.filters });
-    let ask = memtrail_engine::query::Query::parse(ask.to_string().as_bytes());
-    let answer = ask.and_then(|ask| engine.answer(&ask)).map_err(|e| loading::refused(&e))?;
+    let format = format.to_possible_value().map(|value| value.get_name().to_owned());
+    let query = Query::Profile(ProfileQuery::Export(query::Export {
+        rec: id.0,
+        filter: args.filters.clone(),
+        format: format.unwrap_or_default(),
+        focus: Vec::new(),
+    }));
+    let answer = engine.answer(&query).map_err(|e| loading::refused(&e))?;
     let Some(Column::U8(bytes)) = answer.column("bytes") else {
         return Err(Failure::new(Kind::Work, "the export has no bytes"));
     };
