@@ -2,17 +2,15 @@
 //!
 //! Each word is sampled with the recording's rate. Small reports are counted by the words to the next
 //! sample, which have a geometric distribution: most cost a subtraction. How many words of a large one
-//! are sampled is drawn at once ([`binomial`]), so that a terabyte takes no longer than a megabyte.
+//! are sampled is drawn at once (`binomial.rs`), so that a terabyte takes no longer than a megabyte.
 
 use memtrail_ocaml::block::Value;
 use memtrail_trace::Words;
 
 use crate::os::lock::Lock;
-use crate::recording::recorder::active;
-use crate::sampling::binomial;
-use crate::sampling::callbacks;
-use crate::sampling::rate;
-use crate::sampling::seeding::SplitMix;
+use crate::recording::active::active;
+use crate::sampling::splitmix::SplitMix;
+use crate::sampling::{binomial, rate, switch, write};
 
 /// Keeps the numbers apart from those of the domains' samplers, which have the same seed.
 const STREAM: u64 = 0x6578_7465_726e_616c;
@@ -33,7 +31,7 @@ static SAMPLER: Lock<Option<Sampler>> = Lock::new(None);
 
 /// The token of memory that was just allocated, if it is sampled.
 pub(super) fn alloc(bytes: u64) -> Option<Value> {
-    let target = active().filter(|_| callbacks::is_on())?.target;
+    let target = active().filter(|_| switch::is_on())?.files.target;
     let halvings = rate::current(target, target.runtime.state());
     let rate = halvings.of(target.options.rate);
     let words = bytes.div_ceil(8);
@@ -46,7 +44,7 @@ pub(super) fn alloc(bytes: u64) -> Option<Value> {
         });
         sampler.take(words, rate)
     };
-    if samples == 0 { None } else { callbacks::write_external(Words(words), samples, halvings) }
+    if samples == 0 { None } else { write::write_external(Words(words), samples, halvings) }
 }
 
 impl Sampler {

@@ -6,16 +6,17 @@
 //! OCaml heap or runs OCaml code.
 
 mod external;
-pub(crate) mod roots;
+mod learn_labels;
+mod roots;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub use memtrail_ocaml::block::Value;
 
-use crate::os::ffi_guard::keeping_errno;
-use crate::recording::recorder::{self, active};
-use crate::sampling::callbacks;
-use crate::sampling::labels;
+use crate::os::errno::keeping_errno;
+use crate::recording::active::{active, target};
+use crate::recording::{end, installed, notes};
+use crate::sampling::{switch, write};
 use crate::snapshot;
 
 pub use crate::sampling::labels::{NO_LABEL, value_of as label};
@@ -23,33 +24,33 @@ pub use roots::Place;
 
 /// Whether this process is recorded, or was forked from one that is.
 pub fn is_recorded() -> bool {
-    recorder::is_recorded()
+    installed::is_recorded()
 }
 
 /// Takes a heap snapshot of that name, now. False if too many are being written: the caller waits and
 /// asks again, or insists on a failure.
 pub fn take_snapshot(label: &str, insist: bool) -> bool {
-    let Some(target) = recorder::target() else { return true };
-    keeping_errno(|| snapshot::now(target, label, insist))
+    let Some(target) = target() else { return true };
+    keeping_errno(|| snapshot::lifecycle::now(target, label, insist))
 }
 
 /// Lets samples be recorded or not; what was sampled is brought to the file.
 pub fn sample(on: bool) {
     static NOTED: AtomicBool = AtomicBool::new(false);
-    callbacks::switch(on);
+    switch::switch(on);
     if active().is_none() || on {
         return;
     }
-    recorder::flush_now();
+    end::flush_now();
     if !NOTED.swap(true, Relaxed) {
         let words = "the program stopped sampling for a time: what it allocated then is not here";
-        keeping_errno(|| recorder::note(words.into()));
+        keeping_errno(|| notes::note(words.into()));
     }
 }
 
 /// Whether samples are recorded.
 pub fn is_sampling() -> bool {
-    callbacks::is_on() && active().is_some()
+    switch::is_on() && active().is_some()
 }
 
 /// So many bytes outside the heap were allocated: a token if they were sampled.
@@ -59,31 +60,31 @@ pub fn external_alloc(bytes: u64) -> Option<Value> {
 
 /// The memory with this token was freed.
 pub fn external_free(token: Value) {
-    callbacks::collect_external(token);
+    write::collect_external(token);
 }
 
 /// The caller's caller keeps this value in its frame as it will keep labels. Whether it was found.
 pub fn learn_label_frame(value: Value) -> bool {
-    let Some(target) = recorder::target() else { return false };
-    let why = match labels::learn(target, value) {
+    let Some(target) = target() else { return false };
+    let why = match learn_labels::learn(target, value) {
         None => "the frame that keeps them is not as expected",
         Some(()) if !target.incremental.load(Relaxed) => "the runtime captures these itself",
         Some(()) => return true,
     };
-    keeping_errno(|| recorder::note(format!("labels are not in callstacks: {why}")));
+    keeping_errno(|| notes::note(format!("labels are not in callstacks: {why}")));
     false
 }
 
 /// Gives the blocks of all modules: name, address, number of fields.
 pub fn globals(each: impl FnMut(&[u8], Value, u64)) {
-    if let Some(target) = recorder::target() {
+    if let Some(target) = target() {
         roots::globals(target, each);
     }
 }
 
 /// Gives the frames of the running stack, the innermost first, with the addresses of their values.
 pub fn frames(each: impl FnMut(&Place<'_>, &[u64])) {
-    if let Some(target) = recorder::target() {
+    if let Some(target) = target() {
         roots::frames(target, each);
     }
 }

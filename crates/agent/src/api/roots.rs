@@ -9,8 +9,8 @@ use memtrail_ocaml::heap::globals::globals as all_globals;
 use memtrail_ocaml::symbols::heap as symbols;
 use memtrail_ocaml::{Memory as _, names, stack};
 
-use crate::context::runtime::symbol;
-use crate::recording::recorder::Target;
+use crate::context::target::Target;
+use crate::os::symbol::symbol;
 
 const LONGEST_NAME: usize = 256;
 
@@ -31,7 +31,7 @@ pub(super) fn globals(target: &Target, mut each: impl FnMut(&[u8], Value, u64)) 
     if tables.is_null() {
         return;
     }
-    let memory = target.capturer.memory();
+    let memory = target.memory;
     for global in all_globals(&memory, tables as u64) {
         let header = global.block.checked_sub(8).and_then(|at| memory.u64(at));
         // Others are no records of values.
@@ -58,11 +58,11 @@ fn linked_name(address: u64) -> Option<&'static [u8]> {
 }
 
 /// Walks the running stack from the innermost frame outwards.
-pub(crate) fn walk(target: &Target, mut each: impl FnMut(&Frame)) {
-    let memory = target.capturer.memory();
+pub(super) fn walk(target: &Target, mut each: impl FnMut(&Frame)) {
+    let memory = target.memory;
     let layout = &target.runtime.layout;
     let state = target.runtime.state();
-    let Some(table) = target.capturer.table() else { return };
+    let Some(table) = target.frame_table() else { return };
     let has = |address| table.find(&memory, address).is_some();
     let Some(first_frame) = stack::first_frame(&memory, layout, state, has) else { return };
     let Some(top) = Top::of_state(&memory, layout, state) else { return };
@@ -77,7 +77,7 @@ pub(crate) fn walk(target: &Target, mut each: impl FnMut(&Frame)) {
 
 /// Gives every frame of the running stack, the innermost first, with the addresses of its values.
 pub(super) fn frames(target: &Target, mut each: impl FnMut(&Place<'_>, &[u64])) {
-    let memory = target.capturer.memory();
+    let memory = target.memory;
     let mut slots = Vec::new();
     walk(target, |frame| {
         slots.clear();

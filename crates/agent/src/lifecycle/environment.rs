@@ -6,10 +6,9 @@ use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use memtrail_recording::relay::Operation;
-use memtrail_recording::session::{OPTIONS_FILE, SESSION_VARIABLE, State, Status};
+use memtrail_recording::session::{OPTIONS_FILE, SESSION_VARIABLE, State};
 
-use crate::recording::relay;
+use crate::recording::report::report_program;
 
 const PRELOAD: &CStr = c"LD_PRELOAD";
 /// Set by the launcher to what `LD_PRELOAD` was before, if it was set.
@@ -82,11 +81,7 @@ impl Injected {
         let program = program.to_string_lossy().into_owned();
         let state = State::Refused { reason, hint: None };
         // Not an image of this process, whose status stays.
-        let (pid, image) = (std::process::id(), u32::MAX);
-        let status = Status { pid, image, program, state };
-        if status.save(&self.session).is_err() {
-            let _ = relay::call(pid, image, Operation::Report, &status.to_json());
-        }
+        report_program(&self.session, std::process::id(), u32::MAX, program, state);
     }
 
     /// Whether an environment has the launcher's variables.

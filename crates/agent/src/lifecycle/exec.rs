@@ -7,18 +7,21 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{Ordering::SeqCst, compiler_fence};
 
 use crate::lifecycle::environment::Injected;
-use crate::lifecycle::load::injected;
-use crate::os::ffi_guard;
+use crate::lifecycle::injected::injected;
+use crate::os::errno::keeping_errno;
+use crate::os::ffi_guard::guarded;
 use crate::os::forked;
-use crate::recording::recorder;
+use crate::recording::end::{after_failed_exec, before_exec};
+use crate::recording::installed::{follows_children, is_recorded};
 use crate::sampling::thread;
+use crate::snapshot;
 
 /// A null-terminated array of C strings.
 pub type Strings = *const *const c_char;
 
 /// Whether the program that comes next is to be given the launcher's variables.
 fn follow() -> bool {
-    recorder::follows_children() || (recorder::is_recorded() && forked::is_owner_itself())
+    follows_children() || (is_recorded() && forked::is_owner_itself())
 }
 
 /// Calls `with` with the environment that the next program gets.
@@ -37,10 +40,10 @@ unsafe fn environment_for_next<T>(
         return with(environment);
     }
     // The dynamic linker would complain to the program's standard error.
-    if let Err(reason) = ffi_guard::keeping_errno(|| injected.can_be_loaded()) {
+    if let Err(reason) = keeping_errno(|| injected.can_be_loaded()) {
         // SAFETY: as the caller promises.
         let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
-        ffi_guard::keeping_errno(|| injected.report(program.unwrap_or_default(), reason));
+        keeping_errno(|| injected.report(program.unwrap_or_default(), reason));
         // SAFETY: as the caller promises.
         return with_array(|all| unsafe { injected.taken_out(environment, all) }, with);
     }
@@ -83,14 +86,17 @@ pub unsafe fn become_program(
     environment: Strings,
     call: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
-    let recorded = recorder::is_recorded();
+    let recorded = is_recorded();
     if recorded {
-        ffi_guard::guarded((), recorder::before_exec);
+        guarded((), || {
+            keeping_errno(snapshot::lifecycle::before_exec);
+            before_exec();
+        });
     }
     // SAFETY: as the caller promises.
     let failed = unsafe { environment_for_next(path, environment, call) };
     if recorded {
-        ffi_guard::guarded((), recorder::after_failed_exec);
+        guarded((), after_failed_exec);
     }
     failed
 }
@@ -104,7 +110,7 @@ pub unsafe fn start_program(
     environment: Strings,
     call: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
-    if recorder::follows_children() || !recorder::is_recorded() {
+    if follows_children() || !is_recorded() {
         // SAFETY: as the caller promises.
         unsafe { environment_for_next(path, environment, call) }
     } else {

@@ -10,25 +10,19 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Relaxed},
 };
 
-use crate::context::runtime;
+use crate::context::runtime::{Runtime, version};
 use crate::lifecycle::environment::Injected;
+use crate::lifecycle::family::family_of;
 use crate::lifecycle::pending_start::{PendingStart, prepare};
-use crate::lifecycle::start;
-use crate::os::ffi_guard;
-use crate::os::forked;
-use crate::recording::recorder;
-use crate::sampling::thread;
+use crate::lifecycle::{injected, start, thread_end};
+use crate::os::errno::keeping_errno;
+use crate::os::{ffi_guard, forked, heap};
+use crate::recording;
+use crate::snapshot;
 
 static PENDING: AtomicPtr<PendingStart> = AtomicPtr::new(std::ptr::null_mut());
-static INJECTED: AtomicPtr<Injected> = AtomicPtr::new(std::ptr::null_mut());
 /// The process whose end has been seen to.
 static ENDED: AtomicU32 = AtomicU32::new(0);
-
-/// The launcher's variables, kept for programs that this process becomes.
-pub(crate) fn injected() -> Option<&'static Injected> {
-    // SAFETY: null, or leaked for the life of the process.
-    unsafe { INJECTED.load(Relaxed).as_ref() }
-}
 
 /// The library has been loaded into a process with these arguments.
 ///
@@ -36,8 +30,8 @@ pub(crate) fn injected() -> Option<&'static Injected> {
 /// Called once, before anything is allocated and while the process has one thread. `arguments` are
 /// so many C strings, which live as long as the process.
 pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
-    // SAFETY: called once, before anything is allocated: a child must not inherit a locked heap.
-    unsafe { dlmalloc::enable_alloc_after_fork() };
+    // SAFETY: as the caller promises.
+    unsafe { heap::prepare() };
     ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
         ffi_guard::install();
@@ -45,10 +39,8 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
         let arguments = (0..count.max(0) as usize)
             .map(|i| unsafe { CStr::from_ptr(*arguments.add(i)) }.to_string_lossy().into_owned())
             .collect();
-        let injected = Box::leak(Box::new(injected));
-        INJECTED.store(injected, Relaxed);
-        if let Some(pending) = prepare(injected, arguments) {
-            thread::prepare();
+        if let Some(pending) = prepare(injected::keep(injected), arguments) {
+            thread_end::prepare();
             PENDING.store(Box::into_raw(Box::new(pending)), Relaxed);
         }
     });
@@ -58,7 +50,10 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
 /// is its parent's.
 pub fn end_of_process() {
     if forked::is_owner_itself() && ENDED.swap(forked::owner(), AcqRel) != forked::owner() {
-        ffi_guard::guarded((), recorder::end_of_process);
+        ffi_guard::guarded((), || {
+            keeping_errno(snapshot::lifecycle::end_of_process);
+            recording::end::end_of_process();
+        });
     }
 }
 
@@ -75,13 +70,19 @@ pub unsafe fn on_readlink(path: *const c_char) {
         return;
     }
     // A program may ask for itself before it starts the runtime, which then asks again.
-    if !ffi_guard::guarded(true, runtime::is_ready) {
+    if !ffi_guard::guarded(true, is_ready) {
         return;
     }
     let pending = PENDING.swap(std::ptr::null_mut(), AcqRel);
     if !pending.is_null() {
         // SAFETY: it came from a box, and only one swap sees it.
         let pending = unsafe { Box::from_raw(pending) };
-        ffi_guard::keeping_errno(|| ffi_guard::guarded((), || start::start(*pending)));
+        keeping_errno(|| ffi_guard::guarded((), || start::start(*pending)));
     }
+}
+
+/// Whether the runtime has a heap. Where that cannot be told, whoever looks closer will say why.
+fn is_ready() -> bool {
+    let Ok(version) = version() else { return true };
+    Runtime::find(version, family_of(version)).map_or(true, |runtime| runtime.is_ready())
 }

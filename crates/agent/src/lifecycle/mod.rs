@@ -1,7 +1,11 @@
-//! The process's life: how recording begins, and what becomes of it at `exec` and at the end.
+//! The process's life: how recording begins, and what becomes of it at `exec`, as threads end, and at the end.
 
 pub(crate) mod environment;
 pub mod exec;
+pub(crate) mod family;
+pub(crate) mod hooks;
+pub(crate) mod injected;
 pub(crate) mod load;
 pub(crate) mod pending_start;
 pub(crate) mod start;
+pub(crate) mod thread_end;

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use memtrail_ocaml::{Refusal, Version};
-use memtrail_recording::relay::Operation;
-use memtrail_recording::session::{Options, State, Status};
+use memtrail_recording::session::{Options, State};
 
 use crate::context::runtime::version;
 use crate::lifecycle::environment::Injected;
 use crate::recording::relay;
+use crate::recording::report::report;
 
 /// What is needed to start when the runtime is ready.
 pub(crate) struct PendingStart {
@@ -42,16 +42,7 @@ pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<Pen
         Ok(version) => format!("the runtime of OCaml {version} cannot sample allocations"),
         Err(refusal) => refusal.to_string(),
     };
-    refuse(&injected.session, reason, None);
+    let state = State::Refused { reason, hint: None };
+    report(&injected.session, std::process::id(), 0, state);
     None
-}
-
-/// Tells the launcher why this process is not recorded.
-pub(crate) fn refuse(session: &std::path::Path, reason: String, hint: Option<String>) {
-    let (pid, program) = (std::process::id(), crate::recording::describe::executable());
-    let status = Status { pid, image: 0, program, state: State::Refused { reason, hint } };
-    if status.save(session).is_err() {
-        // Without a launcher nobody listens.
-        let _ = relay::call(pid, 0, Operation::Report, &status.to_json());
-    }
 }

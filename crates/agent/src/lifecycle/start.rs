@@ -6,53 +6,69 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use memtrail_ocaml::calibrate::{Moment, calibrate};
-use memtrail_ocaml::memory::{Memory as _, Probed};
+use memtrail_ocaml::memory::{Memory as _, Probed, ThisProcess};
 use memtrail_ocaml::symbols;
+use memtrail_recording::Checked;
 use memtrail_recording::session::{CLAIM_FILE, SnapshotOptions, State};
 
-use crate::context::runtime::{Runtime, symbol};
-use crate::lifecycle::pending_start::{PendingStart, refuse};
-use crate::recording::recorder::{Recorder, Target, note, report, without_snapshots};
-use crate::sampling::callbacks;
-use crate::sampling::callstack::Capturer;
-use crate::sampling::handover;
-use crate::sampling::premature_dealloc;
-use crate::sampling::seeding;
+use crate::context::runtime::Runtime;
+use crate::context::target::Target;
+use crate::lifecycle::family::family_of;
+use crate::lifecycle::hooks::HOOKS;
+use crate::lifecycle::pending_start::PendingStart;
+use crate::os::lock::Lock;
+use crate::os::symbol::symbol;
+use crate::recording::begin::begin;
+use crate::recording::notes::{note, without_snapshots};
+use crate::recording::report::report;
+use crate::sampling::{self, handover, premature_dealloc, seeding};
 use crate::snapshot;
 
 /// Starts recording this process, or tells the launcher why not.
 pub(crate) fn start(pending: PendingStart) {
     let session = pending.session.clone();
     if let Err(reason) = try_start(pending) {
-        refuse(&session, reason, None);
+        let state = State::Refused { reason, hint: None };
+        report(&session, std::process::id(), 0, state);
     }
 }
 
 fn try_start(pending: PendingStart) -> Result<(), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
-    let mut runtime = Runtime::find(pending.version).map_err(missing)?;
+    let family = family_of(pending.version);
+    let mut runtime = Runtime::find(pending.version, family).map_err(missing)?;
     calibrate_layout(&mut runtime)?;
-    let capturer = Capturer::new(&runtime, &pending.options)
-        .ok_or_else(|| missing(symbols::callstack::DESCRIPTORS))?;
-    let target: &'static Target = Box::leak(Box::new(Target {
+    let frame_tables = family.frame_tables().map_err(missing)?;
+    // SAFETY: everything read through it stems from the runtime, which holds still meanwhile.
+    let memory = unsafe { ThisProcess::new() };
+    if frame_tables.current(memory).is_none() {
+        return Err(missing(symbols::callstack::DESCRIPTORS));
+    }
+    let options = pending.options;
+    let mut target = Target {
         runtime,
-        capturer,
-        seed: pending.options.seed.unwrap_or_else(seeding::random),
-        options: pending.options,
+        memory,
+        frame_tables,
+        seed: options.seed.unwrap_or_else(seeding::random),
+        checked: options.check_callstacks.then(|| Lock::new(Checked::default())),
+        options,
         session: pending.session,
         incremental: AtomicBool::new(false),
         arguments: pending.arguments,
-    }));
+        notes: Vec::new(),
+    };
     if !target.options.children && !claim(&target.session) {
-        report(target, std::process::id(), 0, State::Passed);
+        report(&target.session, std::process::id(), 0, State::Passed);
         return Ok(());
     }
-    callbacks::prepare(target);
-    premature_dealloc::prevent(&target.runtime);
-    Recorder::begin(target, None, 0)?;
-    let snapshots = snapshot::prepare(target);
-    callbacks::start(target);
-    handover::watch(target);
+    // SAFETY: the runtime is ready, the program's own code has not run: there is one thread.
+    target.notes.extend(unsafe { premature_dealloc::prevent(&target.runtime) });
+    let target: &'static Target = Box::leak(Box::new(target));
+    sampling::start::prepare(target, family);
+    begin(target, &HOOKS, None, 0)?;
+    let snapshots = snapshot::lifecycle::prepare(target, family);
+    sampling::start::start(target, family);
+    handover::watch(target, family);
     if let Err(reason) = snapshots {
         without_snapshots();
         // Where nobody has asked for any so far, there is nothing to say.

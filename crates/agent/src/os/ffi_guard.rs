@@ -1,5 +1,5 @@
-//! The border between the target and this library: no panic and no `errno` gets across, and the
-//! program's stack is left at it.
+//! The border between the target and this library: no panic gets across, and the program's stack is
+//! left at it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -24,16 +24,4 @@ pub fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
         BROKEN.store(true, Relaxed);
         otherwise
     })
-}
-
-/// Runs `work`, which makes system calls, and leaves `errno` as it was.
-pub(crate) fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
-    // SAFETY: always a valid pointer to this thread's errno.
-    let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above.
-    let kept = unsafe { *errno };
-    let result = work();
-    // SAFETY: as above.
-    unsafe { *errno = kept };
-    result
 }

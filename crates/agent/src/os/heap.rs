@@ -1,6 +1,6 @@
 //! Memory of our own, taken from the kernel: the target's allocator is not ours to disturb.
 //!
-//! In a frozen copy of the target ([`crate::snapshot`]) another thread's lock on it may be held for
+//! In a frozen copy of the target (a snapshot's) another thread's lock on it may be held for
 //! ever. There memory comes from fresh mappings, and only what is large is given back.
 //!
 //! A signal handler of the program's may end the process while the thread it came to is inside the
@@ -37,6 +37,15 @@ const CHUNK: usize = 1 << 20;
 /// From this size on a block has a mapping of its own.
 const LARGE: usize = 1 << 18;
 const PAGE: usize = 4096;
+
+/// Lets forked children allocate, which must not inherit a lock that is held.
+///
+/// # Safety
+/// Called once, before anything is allocated.
+pub(crate) unsafe fn prepare() {
+    // SAFETY: as the caller promises.
+    unsafe { dlmalloc::enable_alloc_after_fork() };
+}
 
 /// From now on this process is a frozen copy, with one thread.
 pub(crate) fn lock_for_fork() {

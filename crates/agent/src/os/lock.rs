@@ -9,6 +9,7 @@
 //! process waits for all locks together a second at most.
 
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{
     AtomicU64, AtomicUsize,
@@ -71,24 +72,29 @@ impl<T> Lock<T> {
         if !self.take() {
             self.wait(u64::MAX);
         }
-        LockGuard { lock: self }
+        self.held()
     }
 
     /// Like `lock`, but gives up in the end.
     pub(crate) fn try_lock_for(&self) -> Option<LockGuard<'_, T>> {
-        (self.take() || self.wait_until(|| monotonic() + PATIENCE))
-            .then_some(LockGuard { lock: self })
+        (self.take() || self.wait_until(|| monotonic() + PATIENCE)).then(|| self.held())
     }
 
     /// Like `lock`, but not for ever if this thread ends the process, and not at all if it holds the
     /// lock itself: a signal handler interrupted it, and goes on or has gone another way.
     pub(crate) fn lock_unless_ending(&self) -> Option<LockGuard<'_, T>> {
-        (self.take() || self.wait_until(|| u64::MAX)).then_some(LockGuard { lock: self })
+        (self.take() || self.wait_until(|| u64::MAX)).then(|| self.held())
     }
 
     /// The lock, if nobody has it.
     pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
-        self.take().then_some(LockGuard { lock: self })
+        self.take().then(|| self.held())
+    }
+
+    /// The guard of a lock that was just taken.
+    #[inline]
+    fn held(&self) -> LockGuard<'_, T> {
+        LockGuard { lock: self, not_send: PhantomData }
     }
 
     #[inline]
@@ -122,9 +128,15 @@ impl<T> Lock<T> {
     }
 }
 
+/// A lock that is held, by the thread that took it.
 pub(crate) struct LockGuard<'a, T> {
     lock: &'a Lock<T>,
+    /// It stays on its thread, and is shared with others only if the value may be.
+    not_send: PhantomData<*mut T>,
 }
+
+// SAFETY: a shared guard gives `&T` and nothing else.
+unsafe impl<T: Sync> Sync for LockGuard<'_, T> {}
 
 impl<T> Deref for LockGuard<'_, T> {
     type Target = T;

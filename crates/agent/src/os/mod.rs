@@ -1,13 +1,21 @@
 //! What the operating system gives, for code that runs inside another program: code patching, locks,
 //! memory, stacks and threads of our own, the clock. Knows nothing of OCaml.
 
+pub(crate) mod append_file;
 pub(crate) mod clock;
+pub(crate) mod errno;
+pub(crate) mod far_jump;
 pub(crate) mod ffi_guard;
 pub(crate) mod forked;
 pub(crate) mod heap;
+pub(crate) mod limits;
 pub(crate) mod lock;
+pub(crate) mod objects;
 pub(crate) mod own_thread;
 pub(crate) mod patch;
 pub(crate) mod private_stack;
+pub(crate) mod program;
+pub(crate) mod symbol;
+pub(crate) mod thread_exit;
 pub(crate) mod tls;
 pub(crate) mod trampoline_page;

@@ -12,9 +12,7 @@ use std::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::os::ffi_guard;
-use crate::recording::recorder;
-use crate::snapshot;
+use crate::os::errno::keeping_errno;
 
 /// What such a thread does.
 pub(crate) type Run = extern "C" fn();
@@ -114,19 +112,20 @@ pub(crate) fn sleep(milliseconds: u64) -> bool {
     !main_has_ended()
 }
 
-/// A thread of the program ends: if it is the main one, ours do.
-pub(crate) fn one_of_theirs_ends() {
+/// A thread of the program ends: if it is the main one, ours do. `wake` wakes those that sleep elsewhere
+/// than in [`sleep`]. Whether it is the main one.
+pub(crate) fn one_of_theirs_ends(wake: impl FnOnce()) -> bool {
     if gettid() != pid() || PROCESS.load(SeqCst) != pid() {
-        return;
+        return false;
     }
     MAIN_HAS_ENDED.store(1, SeqCst);
-    ffi_guard::keeping_errno(|| {
+    keeping_errno(|| {
         // SAFETY: wakes who sleeps on this word of ours.
         unsafe {
             let word = MAIN_HAS_ENDED.as_ptr();
             libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX);
         }
-        snapshot::wake();
+        wake();
         let some_exist =
             || THREADS.iter().map(|thread| thread.load(SeqCst)).any(|id| id != 0 && exists(id));
         let mut waited = 0;
@@ -135,9 +134,6 @@ pub(crate) fn one_of_theirs_ends() {
             unsafe { libc::nanosleep(&raw const MILLISECOND, ptr::null_mut()) };
             waited += 1;
         }
-        ffi_guard::guarded((), || recorder::note(NOTE.into()));
     });
+    true
 }
-
-const NOTE: &str = "its main thread ended before others: from then on the trace is written, and snapshots \
-    are taken, only as the program allocates";

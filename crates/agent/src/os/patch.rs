@@ -6,66 +6,36 @@
 use std::ffi::{CStr, c_void};
 use std::io;
 
-use memtrail_ocaml::heap::loaded::each_object;
-use memtrail_ocaml::memory::ThisProcess;
+use crate::os::far_jump::{FAR_JUMP, far_jump};
 
-use crate::context::runtime::symbol;
-
-#[cfg(target_arch = "x86_64")]
-const JUMP: usize = 14;
-#[cfg(target_arch = "aarch64")]
-const JUMP: usize = 16;
-
-/// Lets calls of the function of this name arrive at `ours`. Fails if there is none, if it is too small
-/// to hold the jump, or if its memory cannot be written.
-pub(crate) fn redirect(name: &str, ours: *const c_void) -> io::Result<()> {
-    let target = symbol(name).cast::<u8>();
-    if target.is_null() || size_of_function(name) < JUMP {
+/// Lets calls of a function arrive at `ours`. Fails if its `size` is too small to hold the jump, or if
+/// its memory cannot be written.
+///
+/// # Safety
+/// `function` is null, or the address of a function of so many bytes; `ours` can be called in its place. No
+/// thread runs the function's first instructions meanwhile.
+pub(crate) unsafe fn redirect(
+    function: *mut u8,
+    size: usize,
+    ours: *const c_void,
+) -> io::Result<()> {
+    if function.is_null() || size < FAR_JUMP {
         return Err(io::Error::from(io::ErrorKind::Unsupported));
     }
-    write_code(target, &jump(ours as u64))
-}
-
-#[cfg(target_arch = "x86_64")]
-fn jump(to: u64) -> [u8; JUMP] {
-    // jmp *0(%rip); .quad to: changes no register.
-    let mut code = [0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    code[6..].copy_from_slice(&to.to_le_bytes());
-    code
-}
-
-#[cfg(target_arch = "aarch64")]
-fn jump(to: u64) -> [u8; JUMP] {
-    // ldr x16, #8; br x16; .quad to: x16 is free at any call.
-    let mut code = [0x50, 0, 0, 0x58, 0, 0x02, 0x1f, 0xd6, 0, 0, 0, 0, 0, 0, 0, 0];
-    code[8..].copy_from_slice(&to.to_le_bytes());
-    code
-}
-
-unsafe extern "C" {
-    /// The linker's list of what is loaded.
-    static _r_debug: u8;
-}
-
-/// Size of a function that the program or a library of its exports; 0 if it is not known.
-///
-/// `dladdr` would look through all symbols, which are a hundred thousand in some programs.
-pub(crate) fn size_of_function(name: &str) -> usize {
-    let mut size = None;
-    // SAFETY: the linker's tables are mapped, and nothing is loaded or unloaded meanwhile.
-    let memory = unsafe { ThisProcess::new() };
-    each_object(&memory, (&raw const _r_debug) as u64, |object| {
-        size = size.or_else(|| Some(object.symbol(&memory, name.as_bytes())?.size));
-    });
-    size.unwrap_or(0) as usize
+    // SAFETY: as the caller promises; the jump is within the function.
+    unsafe { write_code(function, &far_jump(ours as u64)) }
 }
 
 /// Overwrites code. Threads that execute it meanwhile may see half of it.
-pub(crate) fn write_code(target: *mut u8, code: &[u8]) -> io::Result<()> {
+///
+/// # Safety
+/// `target` is the address of `code.len()` bytes of code, which may be replaced by `code`: whoever
+/// executes it finds instructions that are right there.
+pub(crate) unsafe fn write_code(target: *mut u8, code: &[u8]) -> io::Result<()> {
     // Through /proc the kernel writes pages that are not writable; mprotect is the second choice,
     // where /proc is not mounted.
     let path: &CStr = c"/proc/self/mem";
-    // SAFETY: plain system calls; the bytes go to code that this process owns.
+    // SAFETY: plain system calls; the bytes go where the caller says that they may.
     let done = unsafe {
         let fd = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         let written = if fd >= 0 {
@@ -80,8 +50,11 @@ pub(crate) fn write_code(target: *mut u8, code: &[u8]) -> io::Result<()> {
     if !done {
         return Err(io::Error::last_os_error());
     }
+    // SAFETY: the range was just written.
     #[cfg(target_arch = "aarch64")]
-    flush_instructions(target, code.len());
+    unsafe {
+        flush_instructions(target, code.len());
+    }
     Ok(())
 }
 
@@ -103,11 +76,15 @@ unsafe fn write_by_mprotect(target: *mut u8, code: &[u8]) -> bool {
     }
 }
 
+/// Lets the processor see code that was just written.
+///
+/// # Safety
+/// The range is mapped.
 #[cfg(target_arch = "aarch64")]
-pub(crate) fn flush_instructions(target: *mut u8, length: usize) {
+pub(crate) unsafe fn flush_instructions(target: *mut u8, length: usize) {
     unsafe extern "C" {
         fn __clear_cache(begin: *mut u8, end: *mut u8);
     }
-    // SAFETY: the range was just written.
+    // SAFETY: as the caller promises.
     unsafe { __clear_cache(target, target.add(length)) };
 }

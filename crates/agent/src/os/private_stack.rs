@@ -18,9 +18,9 @@ use std::sync::atomic::{
     compiler_fence,
 };
 
-use crate::os::ffi_guard;
+use crate::os::errno::keeping_errno;
+use crate::os::thread_exit;
 use crate::os::tls;
-use crate::sampling::thread;
 
 /// Enough for the deepest of our work, for what the runtime does in it (part of a collection, and
 /// finalisers written in C), and for handlers of the program that interrupt it. Pages that are never
@@ -42,7 +42,7 @@ impl PrivateStack {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
         );
-        ffi_guard::keeping_errno(|| {
+        keeping_errno(|| {
             // SAFETY: a fresh mapping, whose lowest part is made inaccessible; zeros are a stack that
             // is not in use.
             unsafe {
@@ -77,7 +77,7 @@ impl PrivateStack {
 #[inline]
 fn current() -> *mut PrivateStack {
     // SAFETY: the slot is this thread's.
-    unsafe { (*tls::slots()).stack }
+    unsafe { (*tls::slots()).stack.cast() }
 }
 
 /// Runs `work`, which must not unwind, on this thread's private stack.
@@ -133,8 +133,8 @@ unsafe fn call_rarely(stack: *mut PrivateStack, data: *mut c_void, function: Fun
             return function(data);
         }
         if stack.is_null() {
-            (*tls::slots()).stack = fresh;
-            call_on(fresh, ptr::null_mut(), free_at_end);
+            (*tls::slots()).stack = fresh.cast();
+            call_on(fresh, ptr::null_mut(), watch_end);
             call_on(fresh, data, function);
         } else {
             call_on(fresh, data, function);
@@ -143,8 +143,8 @@ unsafe fn call_rarely(stack: *mut PrivateStack, data: *mut c_void, function: Fun
     }
 }
 
-unsafe extern "C" fn free_at_end(_: *mut c_void) {
-    thread::free_at_end();
+unsafe extern "C" fn watch_end(_: *mut c_void) {
+    thread_exit::watch();
 }
 
 /// Gives this thread's stack back, as the thread ends.

@@ -4,14 +4,15 @@
 //! call `malloc`. Slots in the initial-exec model cost two instructions and cannot recurse; the
 //! library is loaded at start-up, so the static TLS block has room for it.
 
-use crate::os::private_stack::PrivateStack;
-use crate::sampling::thread::Thread;
+use std::ffi::c_void;
 
 /// What each thread has, null at first.
 #[repr(C)]
 pub(crate) struct Slots {
-    pub(crate) thread: *mut Thread,
-    pub(crate) stack: *mut PrivateStack,
+    /// What the layers above keep for it.
+    pub(crate) thread: *mut c_void,
+    /// Its private stack.
+    pub(crate) stack: *mut c_void,
     /// It is inside our allocator.
     pub(crate) allocates: bool,
 }

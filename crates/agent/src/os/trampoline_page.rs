@@ -4,10 +4,12 @@
 //! function. One to a page nearby takes few enough to be written at once: a thread that is about to
 //! execute it sees either the jump or what the function began with.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
+use crate::os::far_jump::far_jump;
+use crate::os::objects::find_in_objects;
 use crate::os::patch::write_code;
 
 /// Furthest that the page may lie below the code. Nothing is put above, where programs and their
@@ -48,37 +50,13 @@ pub(crate) fn page(code: *mut c_void, functions: &[*const c_void]) -> io::Result
 
 /// The lowest address of the object that holds `code`.
 fn start_of_object(code: *mut c_void) -> io::Result<usize> {
-    let mut search = Search { address: code as u64, start: None };
-    // `dladdr` would look through all symbols of the object.
-    // SAFETY: `visit` gets what it expects.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-    search.start.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-}
-
-struct Search {
-    address: u64,
-    start: Option<usize>,
-}
-
-/// # Safety
-/// As `dl_iterate_phdr` calls it, with a `Search` as data.
-unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: glibc passes a valid description of a loaded object.
-    unsafe {
-        let info = &*info;
-        let search = &mut *data.cast::<Search>();
-        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-        let loaded = || headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
-        let start = |header: &libc::Elf64_Phdr| info.dlpi_addr + header.p_vaddr;
-        let holds = |header: &libc::Elf64_Phdr| {
-            (start(header)..start(header) + header.p_memsz).contains(&search.address)
-        };
-        if !loaded().any(holds) {
-            return 0;
-        }
-        search.start = loaded().map(start).min().map(|start| start as usize & !(MEMORY_PAGE - 1));
-        1
-    }
+    let start = find_in_objects(|object| {
+        let mut segments = object.segments().filter(|_| object.contains(code as u64));
+        let first = segments.next()?.0.start;
+        Some(segments.fold(first, |first, (segment, _)| first.min(segment.start)))
+    });
+    let start = start.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+    Ok(start as usize & !(MEMORY_PAGE - 1))
 }
 
 fn map_below(start: usize) -> io::Result<*mut u8> {
@@ -99,22 +77,6 @@ fn map_below(start: usize) -> io::Result<*mut u8> {
         }
     }
     Err(io::Error::from(io::ErrorKind::OutOfMemory))
-}
-
-#[cfg(target_arch = "x86_64")]
-fn far_jump(to: u64) -> [u8; 14] {
-    // jmp *0(%rip); .quad to
-    let mut code = [0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    code[6..].copy_from_slice(&to.to_le_bytes());
-    code
-}
-
-#[cfg(target_arch = "aarch64")]
-fn far_jump(to: u64) -> [u8; 16] {
-    // ldr x16, #8; br x16; .quad to
-    let mut code = [0x50, 0, 0, 0x58, 0, 0x02, 0x1f, 0xd6, 0, 0, 0, 0, 0, 0, 0, 0];
-    code[8..].copy_from_slice(&to.to_le_bytes());
-    code
 }
 
 /// The first bytes of a function with a jump to `slot` in place of its own: `None` if the jump does
@@ -154,14 +116,19 @@ pub(crate) struct CodeHook {
 }
 
 impl CodeHook {
-    /// Redirects a function to a slot of a page. Only while the process has one thread.
-    pub(crate) fn begin(function: *mut c_void, slot: u64) -> io::Result<Self> {
+    /// Redirects a function to a slot of a page.
+    ///
+    /// # Safety
+    /// `function` is the address of a function of at least a jump's length, and the slot's function can be
+    /// called in its place. The process has one thread.
+    pub(crate) unsafe fn begin(function: *mut c_void, slot: u64) -> io::Result<Self> {
         let function = function as u64;
-        // SAFETY: a function of the program; that it has a word of code is checked by its alignment.
+        // SAFETY: a function as the caller promises; what follows it is mapped up to the end of a word.
         let original = unsafe { (function as *const u64).read_unaligned() };
         let word = with_jump(function, slot, original)
             .ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
-        write_code(function as *mut u8, &word.to_le_bytes())?;
+        // SAFETY: as the caller promises; the word is aligned, its first bytes are the jump.
+        unsafe { write_code(function as *mut u8, &word.to_le_bytes())? };
         Ok(Self { function, original })
     }
 
@@ -182,6 +149,7 @@ impl CodeHook {
             }
         }
         // Where code may not be made writable. The kernel copies eight bytes by one instruction.
-        write_code(self.function as *mut u8, &self.original.to_le_bytes())
+        // SAFETY: what stood there when it was redirected.
+        unsafe { write_code(self.function as *mut u8, &self.original.to_le_bytes()) }
     }
 }

@@ -3,11 +3,13 @@
 //! It takes no signals, runs none of the target's code and holds a stream's lock only while it
 //! copies one packet.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
+use crate::recording::installed::own;
+use crate::recording::stream::FLUSH_PERIOD;
 
-/// Twice a second, so that the file is never a second behind. In milliseconds.
-pub(crate) const PERIOD: u64 = 400;
 /// The work is done on the private stack.
 const STACK: usize = 128 * 1024;
 
@@ -17,7 +19,17 @@ pub(crate) fn start() {
 }
 
 extern "C" fn run() {
-    while own_thread::sleep(PERIOD)
-        && guarded(false, crate::recording::recorder::flush_periodically)
-    {}
+    while own_thread::sleep(FLUSH_PERIOD) && guarded(false, flush) {}
+}
+
+/// False when there is nothing more to do.
+fn flush() -> bool {
+    let Some(recorder) = own() else { return false };
+    if recorder.files.stopped.load(Relaxed) {
+        return false;
+    }
+    recorder.flush();
+    recorder.note_small_heap();
+    (recorder.files.hooks.flushed)();
+    true
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use memtrail_recording::relay::{Operation, Refused};
 use memtrail_recording::{ASK_FILE, Description, unfinished_snapshot_name};
 
-use crate::recording::describe;
-use crate::recording::recorder::Target;
+use crate::context::target::Target;
+use crate::os::program::program_name;
 use crate::recording::relay;
 
 /// A recording's folder.
@@ -35,7 +35,7 @@ pub(crate) struct OutOfReach {
 impl Folder {
     /// Makes the folder of a new recording. The error is a reason.
     pub(crate) fn make(target: &Target, pid: u32, forked: bool) -> Result<Self, String> {
-        let program = describe::program_name();
+        let program = program_name();
         let (path, image) = target.options.make_folder(&program, pid, forked).or_else(
             |(folder, error): (PathBuf, io::Error)| {
                 let known = error.raw_os_error().filter(|&errno| relay::may_help(errno));

@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use crate::recording::output::file_size_limit;
+use crate::os::limits::file_size_limit;
 
 /// As large as memtrace's readers accept.
 pub(crate) const PACKET: usize = 32 * 1024;

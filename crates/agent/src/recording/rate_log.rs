@@ -5,10 +5,10 @@
 use memtrail_recording::rates::HEADING;
 use memtrail_trace::{BlockId, DomainId};
 
-use crate::os::ffi_guard;
+use crate::os::errno::keeping_errno;
 use crate::recording::folder::Folder;
+use crate::recording::halvings::Halvings;
 use crate::recording::output::{Output, Part};
-use crate::sampling::rate::Halvings;
 
 /// The file under way.
 #[derive(Default)]
@@ -29,7 +29,7 @@ impl RateLog {
         if self.failed {
             return;
         }
-        ffi_guard::keeping_errno(|| {
+        keeping_errno(|| {
             let mut lines = format!("r {} {} {}\n", domain.0, id.0, halvings.0);
             if self.output.is_none() {
                 let Ok(output) = Output::create(folder, Part::Rates) else {

@@ -3,15 +3,19 @@
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter, Version};
 use memtrail_trace::{BlockId, Code, DomainId, Timestamp, omitted};
 
-use crate::os::ffi_guard;
+use crate::os::errno::keeping_errno;
 use crate::os::own_thread;
-use crate::recording::flusher;
-use crate::recording::recorder::Recorder;
+use crate::recording::files::RecordingFiles;
+use crate::recording::halvings::Halvings;
 use crate::recording::threads::{Identity, ThreadId};
-use crate::sampling::callstack::{Expected, WrittenCheck};
-use crate::sampling::rate::Halvings;
-use crate::sampling::symbolise::{NO_OCAML_CODE, with_locations};
-use crate::snapshot;
+use crate::recording::written_check::{Expected, WrittenCheck};
+
+/// Twice a second, so that the file is never a second behind. In milliseconds.
+pub(crate) const FLUSH_PERIOD: u64 = 400;
+
+/// Stands for the callstack of what the runtime allocates while no OCaml code runs: memtrace's tools
+/// cannot take an empty one.
+pub(crate) const NO_OCAML_CODE: Code = Code(2);
 
 type Writer = StreamWriter<&'static mut [u8]>;
 
@@ -52,19 +56,19 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(
-        recorder: &Recorder,
+        files: &RecordingFiles,
         domain: DomainId,
         version: Version,
         memory: &'static mut [u8],
     ) -> Option<Self> {
-        let now = recorder.clock.now();
-        let pid = u64::from(recorder.pid);
+        let now = files.clock.now();
+        let pid = u64::from(files.pid);
         let mut writer = StreamWriter::new(memory, version, pid, domain, now, BlockId(0)).ok()?;
         if version == Version::V3 {
-            let (first, end) = recorder.next_ids();
+            let (first, end) = files.next_ids();
             writer.set_ids(first, end).ok()?;
         }
-        let checks = recorder.target.options.check_callstacks;
+        let checks = files.target.options.check_callstacks;
         let check = if checks { WrittenCheck::new(pid, now).map(Box::new) } else { None };
         Some(Self {
             writer,
@@ -84,13 +88,13 @@ impl Stream {
     /// Writes an allocation.
     pub(crate) fn alloc(
         &mut self,
-        recorder: &Recorder,
+        files: &RecordingFiles,
         event: &AllocEvent,
         stack: &[Code],
         origin: Origin,
         at_work: &mut Identity,
     ) -> Option<BlockId> {
-        let now = recorder.clock.now();
+        let now = files.clock.now();
         let stack_of = origin.unchanged.map(|_| origin.thread_id);
         let same = std::mem::replace(&mut self.last_stack, stack_of) == stack_of;
         let unchanged = origin.unchanged.filter(|_| same).unwrap_or(0);
@@ -114,18 +118,18 @@ impl Stream {
         }
         for &code in stack.get(shared..).unwrap_or_default() {
             if !self.writer.knows(code) {
-                self.define(recorder, now, code);
+                self.define(files, now, code);
             }
         }
         if self.writer.ids_left() == 0 {
-            self.flush(recorder, now);
-            let (first, end) = recorder.next_ids();
+            self.flush(files, now);
+            let (first, end) = files.next_ids();
             // Refused only by a packet that is not empty.
             let _ = self.writer.set_ids(first, end);
         }
         let samples = event.samples.saturating_mul(origin.halvings.weight());
         let event = AllocEvent { samples, ..*event };
-        let id = self.retried(recorder, now, |w| w.alloc(now, &event, stack, shared));
+        let id = self.retried(files, now, |w| w.alloc(now, &event, stack, shared));
         self.short = short;
         if self.writer.kept_at_most() != depth {
             // What was written is not the thread's callstack.
@@ -133,49 +137,49 @@ impl Stream {
         }
         let id = id?;
         if std::mem::replace(&mut self.halvings, origin.halvings) != origin.halvings {
-            recorder.rate_changes(self.domain, id, origin.halvings);
+            files.rate_changes(self.domain, id, origin.halvings);
         }
         if let Some(check) = &mut self.check {
             check.expect(expected);
         }
         if self.thread_id.replace(origin.thread_id) != Some(origin.thread_id) {
-            recorder.thread_changes(self.domain, id, origin.thread_id, at_work);
+            files.thread_changes(self.domain, id, origin.thread_id, at_work);
         }
         self.blocks += 1;
         self.unwritten += 1;
         if own_thread::main_has_ended() {
-            self.do_without_flusher(recorder, now);
+            self.do_without_flusher(files, now);
         }
         Some(id)
     }
 
     /// What the threads of ours would do, now and then.
     #[cold]
-    fn do_without_flusher(&mut self, recorder: &Recorder, now: Timestamp) {
+    fn do_without_flusher(&mut self, files: &RecordingFiles, now: Timestamp) {
         // Packets that are full are written before that.
-        if now.0.saturating_sub(self.looked.0) >= flusher::PERIOD * 1_000 {
+        if now.0.saturating_sub(self.looked.0) >= FLUSH_PERIOD * 1_000 {
             self.looked = now;
-            self.flush(recorder, now);
-            ffi_guard::keeping_errno(snapshot::look);
+            self.flush(files, now);
+            keeping_errno(files.hooks.threads_are_gone);
         }
     }
 
-    pub(crate) fn promote(&mut self, recorder: &Recorder, id: BlockId) {
-        let now = recorder.clock.now();
-        self.retried(recorder, now, |writer| writer.promote(now, id));
+    pub(crate) fn promote(&mut self, files: &RecordingFiles, id: BlockId) {
+        let now = files.clock.now();
+        self.retried(files, now, |writer| writer.promote(now, id));
     }
 
-    pub(crate) fn collect(&mut self, recorder: &Recorder, id: BlockId) {
-        let now = recorder.clock.now();
-        self.retried(recorder, now, |writer| writer.collect(now, id));
+    pub(crate) fn collect(&mut self, files: &RecordingFiles, id: BlockId) {
+        let now = files.clock.now();
+        self.retried(files, now, |writer| writer.collect(now, id));
     }
 
     /// Rare, and with much text at hand: kept apart from what happens at each event.
     #[cold]
     #[inline(never)]
-    fn define(&mut self, recorder: &Recorder, now: Timestamp, code: Code) {
-        with_locations(recorder.target, code, |locations| {
-            self.retried(recorder, now, |writer| writer.define(now, code, locations));
+    fn define(&mut self, files: &RecordingFiles, now: Timestamp, code: Code) {
+        (files.hooks.symbolise)(files.target, code, &mut |locations| {
+            self.retried(files, now, |writer| writer.define(now, code, locations));
         });
     }
 
@@ -183,29 +187,29 @@ impl Stream {
     #[inline]
     fn retried<T>(
         &mut self,
-        recorder: &Recorder,
+        files: &RecordingFiles,
         now: Timestamp,
         write: impl Fn(&mut Writer) -> Result<T, Refused>,
     ) -> Option<T> {
         if let Ok(done) = write(&mut self.writer) {
             return Some(done);
         }
-        self.flush(recorder, now);
+        self.flush(files, now);
         let again = write(&mut self.writer).ok();
         self.lost += u64::from(again.is_none());
         again
     }
 
     /// Sends the packet to the file and begins the next one.
-    pub(crate) fn flush(&mut self, recorder: &Recorder, now: Timestamp) {
+    pub(crate) fn flush(&mut self, files: &RecordingFiles, now: Timestamp) {
         if !self.writer.is_empty() {
-            if !recorder.append(self.writer.packet()) {
+            if !files.append(self.writer.packet()) {
                 self.blocks -= self.unwritten;
                 self.lost += self.unwritten;
             }
             if let Some(check) = &mut self.check {
                 check.read(self.writer.packet());
-                recorder.target.capturer.checked_written(std::mem::take(&mut check.result));
+                check.add_to(files.target.checked.as_ref());
             }
         }
         self.unwritten = 0;
@@ -213,10 +217,10 @@ impl Stream {
     }
 
     /// From here on the trace has several domains.
-    pub(crate) fn become_one_of_several(&mut self, recorder: &Recorder) {
-        let now = recorder.clock.now();
-        self.flush(recorder, now);
-        let (first, end) = recorder.next_ids();
+    pub(crate) fn become_one_of_several(&mut self, files: &RecordingFiles) {
+        let now = files.clock.now();
+        self.flush(files, now);
+        let (first, end) = files.next_ids();
         // Refused only by a packet that is not empty.
         let _ = self.writer.set_version(Version::V3);
         let _ = self.writer.set_ids(first, end);

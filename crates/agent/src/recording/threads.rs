@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use memtrail_recording::threads::HEADING;
 use memtrail_trace::{BlockId, DomainId};
 
-use crate::os::ffi_guard;
+use crate::os::errno::keeping_errno;
 use crate::recording::folder::Folder;
 use crate::recording::output::{Output, Part};
 
@@ -59,7 +59,7 @@ impl ThreadLog {
         if self.failed || self.output.is_none() && first == thread_id && domain == DomainId(0) {
             return;
         }
-        ffi_guard::keeping_errno(|| {
+        keeping_errno(|| {
             let mut lines = String::new();
             if self.output.is_none() {
                 let Ok(output) = Output::create(folder, Part::Threads) else {

@@ -11,36 +11,42 @@
 //! is to be. Otherwise they would still take one, and the runtime count it for the program's profile.
 //! The profile is not discarded as well, for 5.3 crashes when that befalls a domain with samples
 //! pending; callbacks for blocks it knows may still come, and do nothing. Only then are the functions
-//! given back, by one write each (see [`trampoline_page`]).
+//! given back, by one write each (see [`crate::os::trampoline_page`]).
 
 use std::arch::naked_asm;
-use std::ffi::{CStr, c_void};
-use std::mem;
+use std::ffi::c_void;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 
-use memtrail_ocaml::block::{self, UNIT, Value};
-use memtrail_ocaml::layout::FamilyState;
-use memtrail_ocaml::{Family, Memory as _, memprof, symbols};
+use memtrail_ocaml::block::{UNIT, Value};
+use memtrail_ocaml::symbols;
 
-use crate::context::runtime::symbol;
+use crate::context::target::Target;
 use crate::os::ffi_guard::guarded;
 use crate::os::lock::Lock;
+use crate::os::symbol::symbol;
 use crate::os::trampoline_page::{self, CodeHook};
-use crate::recording::recorder::{self, Target};
-use crate::sampling::callbacks::OUR_PROFILE;
-
-/// What `caml_memprof_stop` says when nothing runs: 4.11 to 4.14, and 5.3 and later.
-const NOT_STARTED: &CStr = c"Gc.Memprof.stop: not started.";
-const NO_PROFILE: &CStr = c"Gc.Memprof.stop: no profile running.";
+use crate::recording::end;
+use crate::sampling::collection::Collection;
+use crate::sampling::family::Sampler;
+use crate::sampling::start::OUR_PROFILE;
 
 struct Guard {
     target: &'static Target,
+    family: &'static dyn Sampler,
     stop: u64,
     /// `caml_failwith`.
     raise: u64,
     collection: Option<Collection>,
     hooks: Vec<CodeHook>,
+}
+
+impl Guard {
+    /// Stops our profile, if it is this domain's.
+    fn stop_profile(&self) {
+        if let Some(&ours) = OUR_PROFILE.get() {
+            self.family.stop_profile(self.target, ours);
+        }
+    }
 }
 
 /// Whose the sampler is.
@@ -56,7 +62,7 @@ static GUARD: OnceLock<Guard> = OnceLock::new();
 static PROGRESS: Lock<Progress> = Lock::new(Progress::Ours);
 
 /// Watches for the program using the sampler. False if that is not possible.
-pub(crate) fn watch(target: &'static Target) -> bool {
+pub(crate) fn watch(target: &'static Target, family: &'static dyn Sampler) -> bool {
     let start = target.runtime.start_address;
     let stop = symbol(symbols::memprof::STOP);
     let asks = symbol(symbols::memprof::IS_SAMPLING);
@@ -73,12 +79,15 @@ pub(crate) fn watch(target: &'static Target) -> bool {
         .iter()
         .zip(slots)
         .filter(|((theirs, _), _)| !theirs.is_null())
-        .map(|((theirs, _), slot)| CodeHook::begin(*theirs, slot).ok())
+        .map(|((theirs, _), slot)| {
+            // SAFETY: functions of the runtime, and ours in their place; the process has one thread.
+            unsafe { CodeHook::begin(*theirs, slot).ok() }
+        })
         .collect();
     let Some(hooks) = hooks.filter(|_| !raise.is_null()) else { return false };
     let (stop, raise) = (stop as u64, raise as u64);
-    let collection = Collection::find(target);
-    GUARD.set(Guard { target, stop, raise, collection, hooks }).is_ok()
+    let collection = family.collection();
+    GUARD.set(Guard { target, family, stop, raise, collection, hooks }).is_ok()
 }
 
 /// Stands in for `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
@@ -161,10 +170,7 @@ extern "C" fn answer_to_stop() -> Jump {
         // Another domain has started its own just now.
         return Jump { argument: UNIT, function: guard.stop };
     }
-    let message = match guard.target.runtime.version.family() {
-        Family::Single => NOT_STARTED,
-        Family::Multicore => NO_PROFILE,
-    };
+    let message = guard.family.not_started();
     Jump { argument: message.as_ptr() as u64, function: guard.raise }
 }
 
@@ -187,11 +193,11 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
     let mut progress = PROGRESS.lock();
     let first = *progress == Progress::Ours;
     if first {
-        guarded((), recorder::hand_over);
+        guarded((), end::hand_over);
         match &guard.collection {
-            Some(collection) => collection.install_hook(),
+            Some(collection) => collection.install_hook(as_each_begins),
             // Second best; nothing to do in OCaml 4.
-            None => stop_ours(target),
+            None => guard.stop_profile(),
         }
         *progress = Progress::Stopping;
     }
@@ -199,12 +205,12 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
     // No lock is held here: other domains that get to this place take part in the collection.
     if let Some(collection) = &guard.collection {
         // SAFETY: as the caller promises.
-        unsafe { collection.run(arguments) };
+        unsafe { collection.run([&raw mut (*arguments).tracker, &raw mut (*arguments).rate]) };
     }
     let mut progress = PROGRESS.lock();
     if *progress != Progress::Theirs {
         if let Some(collection) = &guard.collection {
-            collection.remove_hook();
+            collection.remove_hook(as_each_begins);
         }
         if guard.hooks.iter().any(|hook| hook.end().is_err()) {
             return nowhere;
@@ -212,105 +218,19 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
         *progress = Progress::Theirs;
     }
     drop(progress);
-    if first && target.runtime.version.family() == Family::Single {
-        // SAFETY: our profile runs, so this neither fails nor raises; we are where the program's
-        // own call would be, so all that the runtime does is allowed.
-        unsafe { (target.runtime.stop)(UNIT) };
+    if first {
+        // SAFETY: our profile runs; we are where the program's own call would be, so all that the runtime
+        // does is allowed.
+        unsafe { guard.family.stop(target) };
     }
     target.runtime.start_address as u64
-}
-
-type OfRoot = unsafe extern "C" fn(*mut Value);
-type Hook = extern "C" fn();
-
-/// A collection of all minor heaps, in the course of which our profile is stopped. Only in OCaml 5.
-struct Collection {
-    hook: &'static AtomicPtr<c_void>,
-    previous: AtomicPtr<c_void>,
-    register: OfRoot,
-    remove: OfRoot,
-    collect: unsafe extern "C" fn(),
-}
-
-impl Collection {
-    fn find(target: &Target) -> Option<Self> {
-        if target.runtime.version.family() == Family::Single {
-            return None;
-        }
-        let find = |name: &str| Some(symbol(name)).filter(|address| !address.is_null());
-        let register = find(symbols::control::REGISTER_ROOT)?;
-        let remove = find(symbols::control::REMOVE_ROOT)?;
-        let collect = find(symbols::minor_gc::EMPTY_ALL)?;
-        let hook = find(symbols::minor_gc::BEGIN_HOOK)?;
-        // SAFETY: the runtime declares functions and variable with these types (see `symbols`).
-        unsafe {
-            Some(Self {
-                hook: AtomicPtr::from_ptr(hook.cast()),
-                previous: AtomicPtr::default(),
-                register: mem::transmute::<*mut c_void, OfRoot>(register),
-                remove: mem::transmute::<*mut c_void, OfRoot>(remove),
-                collect: mem::transmute::<*mut c_void, unsafe extern "C" fn()>(collect),
-            })
-        }
-    }
-
-    fn install_hook(&self) {
-        self.previous.store(self.hook.load(SeqCst), SeqCst);
-        self.hook.store(as_each_begins as Hook as *mut c_void, SeqCst);
-    }
-
-    fn remove_hook(&self) {
-        let ours = as_each_begins as Hook as *mut c_void;
-        let previous = self.previous.load(SeqCst);
-        // If it is another's by now, ours stays in its chain and does no harm.
-        let _ = self.hook.compare_exchange(ours, previous, SeqCst, SeqCst);
-    }
-
-    /// Collects; what the arguments point to may move.
-    ///
-    /// # Safety
-    /// Where the program may allocate, with values of its own.
-    unsafe fn run(&self, arguments: *mut Arguments) {
-        // SAFETY: both fields stay in place until they are removed again.
-        unsafe {
-            let roots = [&raw mut (*arguments).tracker, &raw mut (*arguments).rate];
-            for root in roots {
-                (self.register)(root);
-            }
-            (self.collect)();
-            for root in roots {
-                (self.remove)(root);
-            }
-        }
-    }
 }
 
 /// Runs in each domain as it begins a minor collection, while all others are stopped too.
 extern "C" fn as_each_begins() {
     let Some(guard) = GUARD.get() else { return };
-    guarded((), || stop_ours(guard.target));
-    let previous = guard.collection.as_ref().map(|collection| collection.previous.load(SeqCst));
-    if let Some(previous) = previous.filter(|previous| !previous.is_null()) {
-        // SAFETY: what the runtime would have called.
-        unsafe { mem::transmute::<*mut c_void, Hook>(previous)() };
-    }
-}
-
-/// Stops our profile, if it is this domain's.
-fn stop_ours(target: &Target) {
-    let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
-    let memory = target.capturer.memory();
-    let profile = fields
-        .memprof
-        .and_then(|offset| memory.field(target.runtime.state(), offset))
-        .and_then(|domain| memory.field(domain, memprof::domain::PROFILE));
-    if let (Some(profile), Some(&ours)) = (profile, OUR_PROFILE.get())
-        && memprof::is_profile_of(&memory, profile, ours)
-    {
-        let status = (profile + memprof::profile::STATUS * 8) as *mut Value;
-        let stopped = block::integer(memprof::profile::STOPPED);
-        // SAFETY: the block lives as long as it is this domain's profile; an integer replaces an
-        // integer, which is all that `caml_modify` would do.
-        unsafe { status.write_volatile(stopped) };
+    guarded((), || guard.stop_profile());
+    if let Some(collection) = &guard.collection {
+        collection.go_on();
     }
 }

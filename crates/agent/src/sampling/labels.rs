@@ -14,15 +14,12 @@ use std::sync::atomic::{
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::block::{self, Value, as_integer};
-use memtrail_ocaml::frames::Live;
 use memtrail_ocaml::heap::frames::Frame;
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_trace::Code;
 
-use crate::api::roots;
 use crate::os::lock::Lock;
-use crate::recording::recorder::Target;
-use crate::sampling::callstack::code_of_return_address;
+use crate::sampling::codes::code_of_return_address;
 
 /// The value for no label.
 pub const NO_LABEL: Value = block::UNIT;
@@ -120,26 +117,9 @@ pub(crate) fn name_of_frame(memory: ThisProcess, stack_frame: &Frame) -> Option<
     name_of(frame.code(memory, stack_frame.sp.checked_sub(8)?))
 }
 
-/// Learns where labels stand, from the frame of the caller's caller, which keeps `value` there and
-/// nothing else.
-pub(crate) fn learn(target: &Target, value: Value) -> Option<()> {
-    let memory = target.capturer.memory();
-    let mut met = 0;
-    let mut found = None;
-    roots::walk(target, |frame| {
-        met += 1;
-        if met == 2 {
-            let mut live = frame.descriptor.live(&memory);
-            if let (Some(Live::Stack(offset)), None) = (live.next(), live.next())
-                && memory.field(frame.sp, offset) == Some(value)
-            {
-                found = Some((frame.descriptor.return_address, offset));
-            }
-        }
-    });
-    let (return_address, offset) = found?;
-    // The return address stands one word below the stack pointer.
+/// Notes where labels are: the frame's return address, and the offset from its stack pointer.
+pub(crate) fn set_frame(return_address: u64, offset: u64) {
+    // The return address is one word below the stack pointer.
     DISTANCE.store(offset + 8, Relaxed);
     RETURN_ADDRESS.store(return_address, Release);
-    Some(())
 }

@@ -1,15 +1,29 @@
 //! The runtime's sampler: started with callbacks of ours, which capture callstacks and write events.
 
+pub(crate) mod arguments;
 pub(crate) mod binomial;
 pub(crate) mod callbacks;
 pub(crate) mod callstack;
+pub(crate) mod capture_hook;
+pub(crate) mod codes;
+pub(crate) mod collection;
+pub(crate) mod drawn;
+pub(crate) mod family;
 pub(crate) mod handover;
+pub(crate) mod key;
 pub(crate) mod labels;
+pub(crate) mod ocaml4;
+pub(crate) mod ocaml5;
 pub(crate) mod premature_dealloc;
 pub(crate) mod rate;
 pub(crate) mod seeding;
+pub(crate) mod splitmix;
+pub(crate) mod start;
+pub(crate) mod state;
 pub(crate) mod static_profile;
+pub(crate) mod switch;
 pub(crate) mod symbolise;
 pub(crate) mod thread;
 pub(crate) mod trampoline;
 pub(crate) mod value;
+pub(crate) mod write;

@@ -16,15 +16,18 @@
     allow(dead_code, unused_imports, reason = "nothing is mended there")
 )]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::mem;
 use std::slice;
 use std::sync::OnceLock;
 
 use memtrail_ocaml::{Version, symbols};
 
-use crate::context::runtime::{Runtime, symbol};
-use crate::os::patch::{size_of_function, write_code};
+use crate::context::functions::size_of_function;
+use crate::context::runtime::Runtime;
+use crate::os::objects::find_in_objects;
+use crate::os::patch::write_code;
+use crate::os::symbol::symbol;
 use crate::os::trampoline_page;
 
 const NOTE: &str = "with several domains, sampled blocks that live on may be reported as collected in \
@@ -38,18 +41,15 @@ struct Functions {
 }
 
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
-static NOTED: OnceLock<&'static str> = OnceLock::new();
 
-/// What readers of the recording should know, if the runtime has the fault and keeps it.
-pub(crate) fn note() -> Option<&'static str> {
-    NOTED.get().copied()
-}
-
-/// Mends the runtime, if its version needs it. Only while the process has one thread.
-pub(crate) fn prevent(runtime: &Runtime) {
-    if runtime.version == Version::V5_3 && mend().is_none() {
-        let _ = NOTED.set(NOTE);
-    }
+/// Mends the runtime, if its version needs it. Gives what readers of the recording should know if it has
+/// the fault and keeps it.
+///
+/// # Safety
+/// Only while the process has one thread.
+pub(crate) unsafe fn prevent(runtime: &Runtime) -> Option<&'static str> {
+    // SAFETY: as the caller promises.
+    (runtime.version == Version::V5_3 && unsafe { mend() }.is_none()).then_some(NOTE)
 }
 
 /// Stands in for `caml_final_update_last_minor`.
@@ -64,12 +64,14 @@ unsafe extern "C" fn instead_of_update_last(domain: *mut c_void) {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn mend() -> Option<()> {
+unsafe fn mend() -> Option<()> {
     None
 }
 
+/// # Safety
+/// Only while the process has one thread.
 #[cfg(target_arch = "x86_64")]
-fn mend() -> Option<()> {
+unsafe fn mend() -> Option<()> {
     const CALL: usize = 5;
     let find = |name: &str| Some(symbol(name)).filter(|address| !address.is_null());
     let after_minor = find(symbols::minor_gc::AFTER_MINOR)?;
@@ -96,9 +98,13 @@ fn mend() -> Option<()> {
     };
     FUNCTIONS.set(functions).ok()?;
     // In this order, as looking twice does no harm.
-    write_code((late + 1) as *mut u8, &distance.to_le_bytes()).ok()?;
-    // nopl 0(%rax,%rax,1)
-    write_code(early as *mut u8, &[0x0f, 0x1f, 0x44, 0x00, 0x00]).ok()
+    // SAFETY: both are calls of five bytes, of a function that takes and gives the same, or of nothing;
+    // no other thread runs.
+    unsafe {
+        write_code((late + 1) as *mut u8, &distance.to_le_bytes()).ok()?;
+        // nopl 0(%rax,%rax,1)
+        write_code(early as *mut u8, &[0x0f, 0x1f, 0x44, 0x00, 0x00]).ok()
+    }
 }
 
 /// Address of the only direct call of `target`; `None` if there are more, or jumps.
@@ -117,8 +123,6 @@ fn only_call(code: &[u8], target: usize) -> Option<usize> {
     }
 }
 
-type Search = (usize, Option<&'static [u8]>);
-
 /// More than the runtime's code takes.
 #[cfg(target_arch = "x86_64")]
 const VICINITY: usize = 1 << 19;
@@ -127,32 +131,38 @@ const VICINITY: usize = 1 << 19;
 /// runtime is. A large program's own code need not be looked through.
 #[cfg(target_arch = "x86_64")]
 fn code_around(function: usize) -> Option<&'static [u8]> {
-    let mut search: Search = (function, None);
-    // SAFETY: `visit` gets what it expects.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-    search.1
+    find_in_objects(|object| {
+        let mut segments = object.segments().filter(|(_, access)| access & libc::PF_X != 0);
+        let (segment, _) = segments.find(|(segment, _)| segment.contains(&(function as u64)))?;
+        let from = (segment.start as usize).max(function.saturating_sub(VICINITY));
+        let to = (segment.end as usize).min(function.saturating_add(VICINITY));
+        // SAFETY: an executable segment is readable, and stays as long as the runtime.
+        Some(unsafe { slice::from_raw_parts(from as *const u8, to - from) })
+    })
 }
 
-/// # Safety
-/// As `dl_iterate_phdr` calls it, with a `Search` as data.
-#[cfg(target_arch = "x86_64")]
-unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: glibc passes a valid description of a loaded object; its executable segment is
-    // readable and stays as long as the runtime.
-    unsafe {
-        let info = &*info;
-        let (function, found) = &mut *data.cast::<Search>();
-        let headers = slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-        let code = headers
-            .iter()
-            .filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0)
-            .map(|header| ((info.dlpi_addr + header.p_vaddr) as usize, header.p_memsz as usize))
-            .find(|&(at, length)| (at..at + length).contains(function));
-        *found = code.map(|(at, length)| {
-            let from = at.max(function.saturating_sub(VICINITY));
-            let to = (at + length).min(function.saturating_add(VICINITY));
-            slice::from_raw_parts(from as *const u8, to - from)
-        });
-        c_int::from(found.is_some())
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_call_is_believed() {
+        /// Where the only call is, in code with these calls and jumps of one target.
+        fn found(places: &[(usize, u8)]) -> Option<usize> {
+            let mut code = vec![0x90; 64];
+            let base = code.as_ptr() as usize;
+            let target = base + 0x1000;
+            for &(at, opcode) in places {
+                let distance = target.wrapping_sub(base + at + 5) as u32;
+                code[at] = opcode;
+                code[at + 1..at + 5].copy_from_slice(&distance.to_le_bytes());
+            }
+            only_call(&code, target).map(|found| found - base)
+        }
+        assert_eq!(found(&[(10, 0xe8)]), Some(10));
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[(10, 0xe8), (30, 0xe8)]), None, "two calls");
+        assert_eq!(found(&[(10, 0xe8), (30, 0xe9)]), None, "a call and a jump");
+        assert_eq!(found(&[(10, 0xe9)]), None, "a jump");
     }
 }

@@ -15,8 +15,8 @@ use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::memprof::{self, DISTANCES, domain, profile, reciprocal_logarithm, thread};
 use memtrail_recording::rates::MAX_HALVINGS;
 
-use crate::recording::recorder::Target;
-use crate::sampling::rate::Halvings;
+use crate::context::target::Target;
+use crate::recording::halvings::Halvings;
 use crate::sampling::value::{Float, Record};
 
 type Profile = Record<{ profile::WOSIZE as usize }>;
@@ -27,7 +27,7 @@ pub(crate) struct Profiles(&'static [Profile]);
 /// Puts a copy in the place of `profile`, whose first callback is `ours`, while there is one domain
 /// and one thread of it. What is not laid out as expected is left as it is.
 pub(crate) fn replace(target: &Target, made: Value, ours: u64) -> Option<Profiles> {
-    let memory = target.capturer.memory();
+    let memory = target.memory;
     if !memprof::is_profile_of(&memory, made, ours) {
         return None;
     }
@@ -70,7 +70,7 @@ impl Profiles {
 
     /// The rate of the domain with this state.
     pub(crate) fn current(&self, target: &Target, state: u64) -> Halvings {
-        let memory = target.capturer.memory();
+        let memory = target.memory;
         let find = || self.index(memory.field(sampler(target, state)?, domain::PROFILE)?);
         Halvings(find().unwrap_or(0) as u8)
     }
@@ -78,7 +78,7 @@ impl Profiles {
     /// Gives another rate to the domain with this state, on whose thread we are, with so many words
     /// ahead of the next sample in blocks from C.
     pub(crate) fn choose(&self, target: &Target, state: u64, wanted: Halvings, ahead: u64) {
-        let memory = target.capturer.memory();
+        let memory = target.memory;
         let Some(chosen) = self.0.get(usize::from(wanted.0)) else { return };
         let Some(sampler) = sampler(target, state) else { return };
         let is_ours = |at| memory.u64(at).is_some_and(|held| self.index(held).is_some());
@@ -107,7 +107,7 @@ impl Profiles {
 /// The sampler of the domain with this state.
 fn sampler(target: &Target, state: u64) -> Option<u64> {
     let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return None };
-    target.capturer.memory().field(state, fields.memprof?)
+    target.memory.field(state, fields.memprof?)
 }
 
 /// Whether distances are where they are expected, just after the sampler was started.

@@ -1,15 +1,14 @@
 //! What the agent keeps for each thread of the target that runs OCaml code.
 
-use std::ffi::{c_char, c_void};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::ffi::c_char;
 
 use memtrail_trace::Code;
 
-use crate::os::own_thread;
-use crate::os::private_stack;
-use crate::os::tls;
+use crate::os::{thread_exit, tls};
 use crate::recording::threads::{Identity, ThreadId};
-use crate::sampling::callstack::{CachedStack, Expected, SiteCache};
+use crate::recording::written_check::Expected;
+use crate::sampling::callstack::cached::CachedStack;
+use crate::sampling::callstack::site_cache::SiteCache;
 use crate::sampling::value::SomeBlock;
 
 /// State of one thread; only that thread touches it.
@@ -45,26 +44,12 @@ impl Thread {
     }
 }
 
-/// Value 0 means that no key exists (yet).
-static KEY: AtomicU32 = AtomicU32::new(0);
-
-/// Arranges for the state of threads that end to be freed, and for the end of this one, the main
-/// thread, to be known.
-pub(crate) fn prepare() {
-    let mut key = 0;
-    // SAFETY: a valid out-pointer and a destructor of the right type.
-    if unsafe { libc::pthread_key_create(&raw mut key, Some(forget)) } == 0 {
-        KEY.store(key + 1, Relaxed);
-        free_at_end();
-    }
-}
-
 /// This thread's state, made on first use.
 #[inline]
 pub(crate) fn current() -> &'static mut Thread {
     // SAFETY: the slot holds null or a pointer made below, which only this thread uses.
     unsafe {
-        let thread = (*tls::slots()).thread;
+        let thread: *mut Thread = (*tls::slots()).thread.cast();
         if thread.is_null() { make() } else { &mut *thread }
     }
 }
@@ -82,30 +67,19 @@ fn make() -> &'static mut Thread {
         (&raw mut (*thread).some).write(SomeBlock::new());
         (&raw mut (*thread).identity).write(Identity::new());
         (&raw mut (*thread).environment).write(Environment::default());
-        (*tls::slots()).thread = thread;
-        free_at_end();
+        (*tls::slots()).thread = thread.cast();
+        thread_exit::watch();
         &mut *thread
     }
 }
 
-/// Arranges for what this thread has to be freed when it ends.
-pub(crate) fn free_at_end() {
-    let key = KEY.load(Relaxed);
-    if key != 0 {
-        // SAFETY: the key exists; any pointer but null will do.
-        unsafe { libc::pthread_setspecific(key - 1, tls::slots().cast()) };
-    }
-}
-
-/// Runs as a thread ends.
-extern "C" fn forget(_: *mut c_void) {
+/// Frees this thread's state, as the thread ends.
+pub(crate) fn free() {
     // SAFETY: the slot is this thread's, and the pointer came from `make` on it.
     unsafe {
         let thread = std::mem::replace(&mut (*tls::slots()).thread, std::ptr::null_mut());
         if !thread.is_null() {
-            drop(Box::from_raw(thread));
+            drop(Box::from_raw(thread.cast::<Thread>()));
         }
     }
-    own_thread::one_of_theirs_ends();
-    private_stack::release();
 }

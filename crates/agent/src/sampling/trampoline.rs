@@ -7,9 +7,9 @@
 
 use std::arch::naked_asm;
 
+use memtrail_ocaml::Version;
 use memtrail_ocaml::layout::{Layout, Machine};
 use memtrail_ocaml::memprof::Callback;
-use memtrail_ocaml::{Family, Version};
 
 use crate::sampling::callbacks::{alloc_major, alloc_minor, dealloc, promote};
 
@@ -69,17 +69,24 @@ trampolines!(alloc_major_single, alloc_major_multicore, alloc_major);
 trampolines!(promote_single, promote_multicore, promote);
 trampolines!(dealloc_single, dealloc_multicore, dealloc);
 
-/// The code pointer for a callback's closure.
-pub(crate) fn of(family: Family, callback: Callback) -> *const () {
-    let code: unsafe extern "C" fn() = match (family, callback) {
-        (Family::Single, Callback::AllocMinor) => alloc_minor_single,
-        (Family::Single, Callback::AllocMajor) => alloc_major_single,
-        (Family::Single, Callback::Promote) => promote_single,
-        (Family::Single, Callback::DeallocMinor | Callback::DeallocMajor) => dealloc_single,
-        (Family::Multicore, Callback::AllocMinor) => alloc_minor_multicore,
-        (Family::Multicore, Callback::AllocMajor) => alloc_major_multicore,
-        (Family::Multicore, Callback::Promote) => promote_multicore,
-        (Family::Multicore, Callback::DeallocMinor | Callback::DeallocMajor) => dealloc_multicore,
+/// The code of a callback's closure, in OCaml 4.
+pub(crate) fn single(callback: Callback) -> *const () {
+    let code: unsafe extern "C" fn() = match callback {
+        Callback::AllocMinor => alloc_minor_single,
+        Callback::AllocMajor => alloc_major_single,
+        Callback::Promote => promote_single,
+        Callback::DeallocMinor | Callback::DeallocMajor => dealloc_single,
+    };
+    code as *const ()
+}
+
+/// The code of a callback's closure, in OCaml 5.
+pub(crate) fn multicore(callback: Callback) -> *const () {
+    let code: unsafe extern "C" fn() = match callback {
+        Callback::AllocMinor => alloc_minor_multicore,
+        Callback::AllocMajor => alloc_major_multicore,
+        Callback::Promote => promote_multicore,
+        Callback::DeallocMinor | Callback::DeallocMajor => dealloc_multicore,
     };
     code as *const ()
 }

@@ -8,6 +8,8 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::os::heap;
+
 /// The copy's exit code should it panic.
 const PANICKED: i32 = 101;
 
@@ -29,7 +31,7 @@ pub(super) fn fork_snapshot(work: impl FnOnce() -> i32) -> io::Result<libc::pid_
         );
         let pid = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
         if pid == 0 {
-            crate::os::heap::lock_for_fork();
+            heap::lock_for_fork();
             leave_the_program();
             let code = catch_unwind(AssertUnwindSafe(work)).unwrap_or(PANICKED);
             libc::syscall(libc::SYS_exit_group, code);

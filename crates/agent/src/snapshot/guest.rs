@@ -15,7 +15,7 @@ use std::sync::atomic::{
 
 use memtrail_ocaml::symbols::heap as names;
 
-use crate::context::runtime::symbol;
+use crate::os::symbol::symbol;
 
 type Hook = unsafe extern "C" fn();
 type Number = unsafe extern "C" fn() -> c_int;

@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_ocaml::symbols::control;
 
-use super::{Safe, setting};
-use crate::context::runtime::symbol;
+use super::setting::setting;
 use crate::os::clock::monotonic;
 use crate::os::ffi_guard::guarded;
+use crate::os::symbol::required;
 use crate::os::trampoline_page::{self, CodeHook};
 
 /// What raises the exception in the redirected function's place.
@@ -34,14 +34,7 @@ const REST: u64 = 10_000_000_000;
 
 /// Redirects the function, while the process has one thread. The error says why that is not possible.
 pub(super) fn prepare() -> Result<(), String> {
-    let need = |name: &str| {
-        let address = symbol(name);
-        if address.is_null() {
-            Err(format!("its runtime does not export {name}"))
-        } else {
-            Ok(address)
-        }
-    };
+    let need = |name| required(name).map_err(|name| format!("its runtime does not export {name}"));
     let function = need(control::RAISE_OUT_OF_MEMORY)?;
     let raise = Raise {
         function: need(control::RAISE_CONSTANT)? as u64,
@@ -52,7 +45,10 @@ pub(super) fn prepare() -> Result<(), String> {
     }
     let ours = instead_of_raise as unsafe extern "C" fn() as *const c_void;
     let redirected = trampoline_page::page(function, &[ours]).and_then(|slots| {
-        slots.first().map_or(Ok(()), |slot| CodeHook::begin(function, *slot).map(|_| ()))
+        slots.first().map_or(Ok(()), |slot| {
+            // SAFETY: a function of the runtime, and ours in its place; the process has one thread.
+            unsafe { CodeHook::begin(function, *slot).map(|_| ()) }
+        })
     });
     redirected
         .map_err(|error| format!("{} cannot be redirected: {error}", control::RAISE_OUT_OF_MEMORY))
@@ -95,10 +91,7 @@ extern "C" fn before_raise() -> Jump {
         if rests || LAST.compare_exchange(last, now, Relaxed, Relaxed).is_err() {
             return;
         }
-        match &setting.safe {
-            Safe::Single(runtime) => runtime.out_of_memory(),
-            Safe::Multicore(runtime) => runtime.out_of_memory(),
-        }
+        setting.heap.out_of_memory();
     });
     let (argument, function) =
         RAISE.get().map_or((0, 0), |raise| (raise.exception, raise.function));

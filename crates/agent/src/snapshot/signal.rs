@@ -8,6 +8,7 @@ use std::ffi::c_int;
 use memtrail_recording::SnapshotReason;
 
 use super::request;
+use crate::os::errno::keeping_errno;
 use crate::os::forked;
 
 /// Lets the signal ask, unless it is not at its default.
@@ -29,7 +30,7 @@ pub(super) fn install(number: c_int) {
 }
 
 extern "C" fn arrived(number: c_int) {
-    crate::os::ffi_guard::keeping_errno(|| {
+    keeping_errno(|| {
         if forked::is_owner_itself() {
             request::ask(SnapshotReason::Signal);
             return;

@@ -9,7 +9,8 @@ use memtrail_recording::{Snapshot, SnapshotOutcome};
 use super::fork::{End, ended};
 use crate::os::clock::{cpu_time, monotonic};
 use crate::os::lock::Lock;
-use crate::recording::recorder;
+use crate::recording::installed::place;
+use crate::recording::notes::note_snapshot;
 
 /// No more copies than this at once: each holds the memory that the program has changed since.
 const MOST: usize = 4;
@@ -56,6 +57,23 @@ impl Page {
             let at = libc::mmap(std::ptr::null_mut(), size_of::<Self>(), access, flags, -1, 0);
             if at == libc::MAP_FAILED { None } else { Some(&*at.cast()) }
         }
+    }
+
+    /// Lets the copy know how long the original stood still.
+    pub(super) fn tell_pause(&self, nanoseconds: u64) {
+        self.pause.store(nanoseconds.max(1), Release);
+    }
+
+    /// In the copy: how long the original stood still; it tells at once.
+    pub(super) fn await_pause(&self) -> u64 {
+        for _ in 0..1000 {
+            match self.pause.load(Acquire) {
+                // SAFETY: plain system call.
+                0 => unsafe { libc::usleep(1000) },
+                pause => return pause,
+            };
+        }
+        0
     }
 
     /// # Safety
@@ -148,7 +166,7 @@ fn abandon(why: &str) {
         // SAFETY: a copy of ours, which nobody else waits for.
         unsafe { libc::kill(writer.pid, libc::SIGKILL) };
         let outcome = SnapshotOutcome::Failed { reason: why.into() };
-        recorder::note_snapshot(Snapshot { outcome, ..writer.snapshot });
+        note_snapshot(Snapshot { outcome, ..writer.snapshot });
     }
 }
 
@@ -191,17 +209,12 @@ fn note((writer, end): (Writer, End)) {
     };
     // SAFETY: the copy is gone, and so is the writer.
     unsafe { page.unmap() };
-    recorder::note_snapshot(Snapshot { outcome, ..writer.snapshot });
+    note_snapshot(Snapshot { outcome, ..writer.snapshot });
 }
 
 /// Removes what a copy that was killed has written.
 fn remove_unfinished(number: u64) {
-    if let Some(place) = recorder::place() {
+    if let Some(place) = place() {
         place.folder.remove_unfinished(number);
     }
-}
-
-/// Lets the copy know how long the original stood still.
-pub(super) fn tell_pause(page: &Page, nanoseconds: u64) {
-    page.pause.store(nanoseconds.max(1), Release);
 }

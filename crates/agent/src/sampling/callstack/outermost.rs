@@ -2,9 +2,9 @@
 
 use memtrail_trace::{Code, omitted};
 
-use super::code_of_return_address;
 use super::frames::{Frame, Frames, Sizes, Step};
 use super::segments::{StackSegment, Top};
+use crate::sampling::codes::code_of_return_address;
 use crate::sampling::labels;
 
 #[derive(Default)]

@@ -9,8 +9,8 @@
 
 use memtrail_trace::Code;
 
-use super::check::Expected;
 use crate::recording::threads::ThreadId;
+use crate::recording::written_check::Expected;
 
 /// Nodes and callstacks before which nothing is freed: 4 MiB, touched only as far as used.
 const ROOM: usize = 1 << 18;

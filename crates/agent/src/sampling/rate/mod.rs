@@ -13,50 +13,25 @@
 //! Where OCaml 4's variables are not found, its rate stays, and samples are declined ([`thinning`]).
 
 mod control;
-mod statics;
+pub(crate) mod statics;
 mod thinning;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use memtrail_ocaml::Family;
-use memtrail_ocaml::block::Value;
-use memtrail_recording::rates::MAX_HALVINGS;
 use memtrail_recording::session::Pace;
 
+use crate::context::target::Target;
 use crate::os::clock;
-use crate::recording::recorder::{Target, note};
-use crate::sampling::seeding::SplitMix;
+use crate::recording::halvings::Halvings;
+use crate::recording::notes::note;
+use crate::sampling::drawn::Drawn;
+use crate::sampling::splitmix::{self, SplitMix};
 use crate::sampling::static_profile::Profiles;
-pub(crate) use statics::Statics;
-
-/// How often the base rate is halved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Halvings(pub(crate) u8);
-
-impl Halvings {
-    /// How many samples one stands for.
-    pub(crate) fn weight(self) -> u64 {
-        1 << self.0.min(MAX_HALVINGS)
-    }
-
-    /// The rate that it makes of the base rate.
-    pub(crate) fn of(self, base: f64) -> f64 {
-        base / self.weight() as f64
-    }
-}
-
-/// How a sample came to be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Drawn {
-    /// The rate that it was drawn with.
-    pub(crate) halvings: Halvings,
-    /// Whether no distance that was drawn before is used after its callback.
-    pub(crate) last: bool,
-}
+use statics::Statics;
 
 /// Where the runtime keeps what the rate is made of.
-enum Sampler {
+pub(crate) enum RateControl {
     /// OCaml 4: variables of its own.
     Single(Statics),
     /// OCaml 4, where these were not found: samples are declined.
@@ -68,7 +43,7 @@ enum Sampler {
 struct Changing {
     base: f64,
     varying: bool,
-    sampler: Sampler,
+    control: RateControl,
     /// Random numbers: of distances under way.
     numbers: AtomicU64,
 }
@@ -89,27 +64,20 @@ const NOTE: &str = "the sampling rate could not be adapted to the program, and s
      runtime's sampler is not as expected";
 
 /// Lets the rate change from now on, if it may. Called once sampling has begun.
-pub(crate) fn begin(target: &Target, statics: Option<Statics>, profiles: Option<Profiles>) {
+pub(crate) fn begin(target: &Target, control: Option<RateControl>) {
     let pace = target.options.pace;
     if pace == Pace::Constant {
         return;
     }
-    let sampler = match (statics, profiles) {
-        _ if !target.incremental.load(Relaxed) => None,
-        (Some(statics), _) => Some(Sampler::Single(statics)),
-        (None, Some(profiles)) => Some(Sampler::Multicore(profiles)),
-        (None, None) if target.runtime.version.family() == Family::Single => Some(Sampler::Thinned),
-        (None, None) => None,
-    };
-    let Some(sampler) = sampler else {
+    let Some(control) = control.filter(|_| target.incremental.load(Relaxed)) else {
         note(NOTE.into());
         return;
     };
-    let thinned = matches!(sampler, Sampler::Thinned);
+    let thinned = matches!(control, RateControl::Thinned);
     let changing = Changing {
         base: target.options.rate,
         varying: pace == Pace::Varying,
-        sampler,
+        control,
         numbers: AtomicU64::new(target.seed ^ STREAM),
     };
     if CHANGING.set(changing).is_ok() {
@@ -132,10 +100,10 @@ pub(crate) fn drawn(target: &Target, index: isize) -> Drawn {
 
 /// The rate at which the domain with this state samples.
 pub(crate) fn current(target: &Target, state: u64) -> Halvings {
-    match CHANGING.get().map(|changing| &changing.sampler) {
-        Some(Sampler::Multicore(profiles)) => profiles.current(target, state),
-        Some(Sampler::Single(_)) => Halvings(CURRENT.load(Relaxed)),
-        Some(Sampler::Thinned) => Halvings(WANTED.load(Relaxed)),
+    match CHANGING.get().map(|changing| &changing.control) {
+        Some(RateControl::Multicore(profiles)) => profiles.current(target, state),
+        Some(RateControl::Single(_)) => Halvings(CURRENT.load(Relaxed)),
+        Some(RateControl::Thinned) => Halvings(WANTED.load(Relaxed)),
         None => Halvings::default(),
     }
 }
@@ -160,13 +128,13 @@ fn take_over(target: &Target, state: u64) {
     }
     let rate = wanted.of(changing.base);
     let ahead = changing.distance(rate) - 1;
-    match &changing.sampler {
-        Sampler::Multicore(profiles) => profiles.choose(target, state, wanted, ahead),
-        Sampler::Single(statics) => {
+    match &changing.control {
+        RateControl::Multicore(profiles) => profiles.choose(target, state, wanted, ahead),
+        RateControl::Single(statics) => {
             CURRENT.store(wanted.0, Relaxed);
             statics.set(rate, ahead);
         }
-        Sampler::Thinned => {}
+        RateControl::Thinned => {}
     }
 }
 
@@ -221,7 +189,7 @@ impl Changing {
 
     /// Words up to and with the next that is sampled.
     fn distance(&self, rate: f64) -> u64 {
-        crate::sampling::seeding::distance(self.number(), rate)
+        splitmix::distance(self.number(), rate)
     }
 
     /// Another rate every few samples.
@@ -248,11 +216,4 @@ pub(crate) fn metered<T>(work: impl FnOnce() -> T) -> T {
         WANTED.store(wanted.0, Relaxed);
     }
     result
-}
-
-/// What [`Statics::find`] starts and stops the runtime's sampler with, beside the rate.
-#[derive(Clone, Copy)]
-pub(crate) struct Arguments {
-    pub(crate) frames: Value,
-    pub(crate) tracker: Value,
 }

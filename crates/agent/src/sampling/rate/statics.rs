@@ -7,8 +7,9 @@
 //! the distance in blocks from C from the first of them. A place that had the right value every time,
 //! if it is the only one, is the variable. Otherwise the rate stays as it is.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::mem;
+use std::ops::Range;
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::block::UNIT;
@@ -16,9 +17,10 @@ use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::memprof::{DISTANCES, reciprocal_logarithm};
 use memtrail_ocaml::symbols;
 
-use super::Arguments;
-use crate::context::runtime::symbol;
-use crate::recording::recorder::Target;
+use crate::context::target::Target;
+use crate::os::objects::find_in_objects;
+use crate::os::symbol::symbol;
+use crate::sampling::arguments::Arguments;
 use crate::sampling::value::Float;
 
 /// Bytes on both sides of the symbol that are looked through. All of the file's variables take less.
@@ -48,9 +50,9 @@ struct Candidates {
 
 impl Statics {
     /// Finds them. Only where `caml_memprof_start` may be called, while it samples nothing.
-    pub(crate) fn find(target: &Target, arguments: Arguments) -> Option<Self> {
+    pub(crate) fn find(target: &Target, arguments: &Arguments) -> Option<Self> {
         let single = *target.runtime.layout.single()?;
-        let memory = target.capturer.memory();
+        let memory = target.memory;
         let trigger = Some(symbol(symbols::memprof::YOUNG_TRIGGER) as u64).filter(|&at| at != 0)?;
         let renew = Some(symbol(symbols::memprof::RENEW)).filter(|at| !at.is_null())?;
         // SAFETY: the runtime declares the function with this type.
@@ -139,35 +141,14 @@ fn half(memory: ThisProcess, at: u64) -> Option<u32> {
     Some((word >> (8 * (at & 4))) as u32)
 }
 
-type Search = (u64, Option<std::ops::Range<u64>>);
-
 /// The writable memory of the object around an address in it.
-fn around(address: u64) -> Option<std::ops::Range<u64>> {
-    let mut search: Search = (address, None);
-    // SAFETY: `visit` gets what it expects.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-    search.1
-}
-
-/// # Safety
-/// As `dl_iterate_phdr` calls it, with a `Search` as data.
-unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: glibc passes a valid description of a loaded object.
-    unsafe {
-        let info = &*info;
-        let (address, found) = &mut *data.cast::<Search>();
-        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-        let writable = libc::PF_R | libc::PF_W;
-        *found = headers
-            .iter()
-            .filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & writable == writable)
-            .map(|h| info.dlpi_addr + h.p_vaddr..info.dlpi_addr + h.p_vaddr + h.p_memsz)
-            .find(|segment| segment.contains(address))
-            .map(|segment| {
-                let from = segment.start.max(address.saturating_sub(VICINITY));
-                let to = segment.end.min(*address + VICINITY);
-                from.next_multiple_of(8)..to & !7
-            });
-        c_int::from(found.is_some())
-    }
+fn around(address: u64) -> Option<Range<u64>> {
+    let writable = libc::PF_R | libc::PF_W;
+    find_in_objects(|object| {
+        let mut segments = object.segments().filter(|(_, access)| access & writable == writable);
+        let (segment, _) = segments.find(|(segment, _)| segment.contains(&address))?;
+        let from = segment.start.max(address.saturating_sub(VICINITY));
+        let to = segment.end.min(address + VICINITY);
+        Some(from.next_multiple_of(8)..to & !7)
+    })
 }

@@ -10,7 +10,8 @@ use memtrail_ocaml::names;
 
 use super::bigarrays::SharedData;
 use super::stacks::Stacks;
-use super::{ForkedView, Page};
+use super::view::ForkedView;
+use crate::snapshot::writers::Page;
 
 const LONGEST_NAME: usize = 512;
 
@@ -99,6 +100,6 @@ impl Details for RuntimeDetails<'_> {
     }
 
     fn pause(&mut self) -> u64 {
-        super::pause(self.page)
+        self.page.await_pause()
     }
 }

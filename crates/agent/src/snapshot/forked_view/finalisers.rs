@@ -6,9 +6,9 @@ use memtrail_ocaml::heap::finalisers::{self, ENTRY, Kind, VALUE};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::{block, names as function_names};
 
-use super::ForkedView;
 use super::mapped::Mapped;
 use super::roots::{RootList, is_pointer};
+use super::view::ForkedView;
 
 const LONGEST_NAME: usize = 512;
 
@@ -56,10 +56,9 @@ pub(super) fn of_program(view: &ForkedView<'_>, list: &mut RootList) {
 /// empty.
 fn kind_of_table(view: &ForkedView<'_>, mapped: &Mapped, table: u64, is_second: bool) -> Kind {
     let refers = |name| {
-        let Some(function) = view.symbols.named(name) else { return false };
-        let code = super::code(function);
+        let Some((code, address)) = view.code_of(name) else { return false };
         let is_mapped = |address| mapped.contains(address);
-        finalisers::refers_to(&view.memory, code, function.address, table, is_mapped)
+        finalisers::refers_to(&view.memory, code, address, table, is_mapped)
     };
     if is_second || (refers(names::FINALISE_LAST) && !refers(names::FINALISE)) {
         Kind::Last

@@ -6,8 +6,8 @@ use memtrail_ocaml::heap::globals::{Global, globals};
 use memtrail_ocaml::names;
 use memtrail_ocaml::symbols::heap as symbols;
 
-use super::ForkedView;
 use super::roots::{RootList, is_pointer};
+use super::view::ForkedView;
 
 const LONGEST_NAME: usize = 512;
 

@@ -5,19 +5,19 @@ use memtrail_ocaml::heap::code::referred;
 use memtrail_ocaml::heap::{Extent, ephemerons, orphans, pools};
 use memtrail_ocaml::symbols::heap as names;
 
-use super::ForkedView;
 use super::finalisers;
 use super::mapped::Mapped;
-use super::regions::region;
+use super::region::region;
 use super::roots::RootList;
+use super::view::ForkedView;
 
 /// Adds pools and large blocks.
 pub(super) fn memory(view: &ForkedView<'_>, regions: &mut Vec<Region<'static>>) {
     let (memory, version) = (&view.memory, view.target.runtime.version);
-    let Some(function) = view.symbols.named(names::ORPHANS) else { return };
+    let Some((code, address)) = view.code_of(names::ORPHANS) else { return };
     let mapped = Mapped::of_this_process();
     let is_mapped = |address| mapped.contains(address);
-    let candidates = referred(super::code(function), function.address);
+    let candidates = referred(code, address);
     let Some(at) = pools::find_orphans(memory, version, candidates, is_mapped) else { return };
     let bytes = 8 * pools::POOL_WORDS;
     pools::each_orphaned_pool(memory, version, at, is_mapped, |pool| {
@@ -31,16 +31,16 @@ pub(super) fn memory(view: &ForkedView<'_>, regions: &mut Vec<Region<'static>>) 
 
 /// Adds ephemerons and finalisers.
 pub(super) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
-    let [Some(by_ephemerons), Some(by_finalisers)] =
-        names::ORPHANING.map(|name| view.symbols.named(name))
+    let [Some((by_ephemerons, first)), Some((by_finalisers, second))] =
+        names::ORPHANING.map(|name| view.code_of(name))
     else {
         return;
     };
     let mapped = Mapped::of_this_process();
     let found = orphans::find(
         &view.memory,
-        referred(super::code(by_ephemerons), by_ephemerons.address),
-        referred(super::code(by_finalisers), by_finalisers.address),
+        referred(by_ephemerons, first),
+        referred(by_finalisers, second),
         |address| mapped.contains(address),
     );
     for variable in found {

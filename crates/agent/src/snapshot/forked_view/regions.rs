@@ -4,21 +4,12 @@ use memtrail_heap::write::{Layout, Region, Space};
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
 use memtrail_ocaml::symbols::heap as names;
 
-use super::{ForkedView, orphans, symbol_value};
-
-/// The memory itself.
-fn words(extent: Extent) -> &'static [u64] {
-    // SAFETY: the runtime's own tables name this memory; in a frozen copy it stays as it is, and the
-    // copy ends before anything is unmapped.
-    unsafe { std::slice::from_raw_parts(extent.start as *const u64, (extent.bytes / 8) as usize) }
-}
-
-pub(super) fn region(extent: Extent, space: Space, layout: Layout) -> Region<'static> {
-    Region { start: extent.start, words: words(extent), space, layout }
-}
+use super::orphans;
+use super::region::region;
+use super::view::ForkedView;
 
 /// OCaml 4: chunks, the minor heap, static data.
-pub(super) fn single(view: &ForkedView<'_>) -> Vec<Region<'static>> {
+pub(in crate::snapshot) fn single(view: &ForkedView<'_>) -> Vec<Region<'static>> {
     let (memory, layout) = (&view.memory, &view.target.runtime.layout);
     let mut regions = statics(view);
     let variable = view.symbols.address(names::CHUNKS).unwrap_or(0);
@@ -38,7 +29,7 @@ pub(super) fn single(view: &ForkedView<'_>) -> Vec<Region<'static>> {
 }
 
 /// OCaml 5: pools, large blocks, minor heaps, static data.
-pub(super) fn multicore(view: &ForkedView<'_>) -> Vec<Region<'static>> {
+pub(in crate::snapshot) fn multicore(view: &ForkedView<'_>) -> Vec<Region<'static>> {
     let (memory, layout) = (&view.memory, &view.target.runtime.layout);
     let mut regions = statics(view);
     let Some(fields) = layout.multicore() else { return regions };
@@ -71,7 +62,7 @@ fn statics(view: &ForkedView<'_>) -> Vec<Region<'static>> {
     let mut extents: Vec<Extent> = statics::segments(memory, table).collect();
     extents.extend(view.symbols.data());
     let atoms = view.symbols.address(names::ATOMS).and_then(|at| statics::atoms(memory, at));
-    extents.extend(atoms.filter(|_| symbol_value(view, names::ATOMS) != 0));
+    extents.extend(atoms.filter(|_| view.symbol_value(names::ATOMS) != 0));
     extents.sort_unstable_by_key(|extent| extent.start);
     let mut end = 0;
     let apart = extents.into_iter().filter_map(|extent| {

@@ -6,10 +6,10 @@ use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::symbols::heap as names;
 
-use super::ForkedView;
 use super::mapped::Mapped;
 use super::roots::RootList;
 use super::scan::Scanned;
+use super::view::ForkedView;
 
 const LONGEST_NAME: usize = 512;
 /// The state of OCaml 4 and of a domain is not larger than this.

@@ -3,7 +3,7 @@
 use memtrail_heap::write::{LabelId, Labels, Part, Root, RootKind, Sample, Strength};
 
 /// The roots, and what else is found on the way.
-pub(super) struct RootList {
+pub(crate) struct RootList {
     pub(super) labels: Labels,
     pub(super) roots: Vec<Root>,
     pub(super) ephemerons: Vec<u64>,

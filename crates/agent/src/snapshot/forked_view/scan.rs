@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use memtrail_ocaml::heap::NAME_OF_VALUE;
 
-use super::ForkedView;
+use super::view::ForkedView;
 
 /// Slot and value of everything that was scanned.
 pub(super) type Scanned = Vec<(u64, u64)>;
@@ -81,7 +81,7 @@ impl ForkedView<'_> {
 
     /// OCaml 4: what the hook in the variable `name` hands out.
     pub(super) fn scan_hook_single(&self, name: &str) -> Scanned {
-        let hook = super::symbol_value(self, name);
+        let hook = self.symbol_value(name);
         if hook == 0 {
             return Scanned::new();
         }
@@ -108,7 +108,7 @@ impl ForkedView<'_> {
 
     /// OCaml 5: what the hook in the variable `name` hands out for a domain.
     pub(super) fn scan_hook_domain(&self, name: &str, state: u64) -> Scanned {
-        let hook = super::symbol_value(self, name);
+        let hook = self.symbol_value(name);
         if hook == 0 {
             return Scanned::new();
         }

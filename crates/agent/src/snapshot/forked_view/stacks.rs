@@ -7,8 +7,8 @@ use memtrail_ocaml::heap::frames::{Frame, Met, Top, Walker};
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::{names, stack};
 
-use super::ForkedView;
 use super::roots::RootList;
+use super::view::ForkedView;
 use crate::sampling::labels;
 
 const LONGEST_NAME: usize = 512;
@@ -21,7 +21,7 @@ pub(super) struct Stacks<'a> {
 
 impl<'a> Stacks<'a> {
     pub(super) fn new(view: &'a ForkedView<'a>) -> Option<Self> {
-        let table = view.target.capturer.table()?;
+        let table = view.target.frame_table()?;
         let layout = &view.target.runtime.layout;
         let has = |address| table.find(&view.memory, address).is_some();
         let first_frame = view

@@ -4,10 +4,11 @@ use memtrail_heap::write::{Part, RootKind, Sample};
 use memtrail_ocaml::heap::tracked::Tracked;
 use memtrail_ocaml::memprof;
 
-use super::ForkedView;
 use super::roots::{RootList, is_pointer};
 use super::scan::Scanned;
-use crate::sampling::callbacks::{self, OUR_PROFILE};
+use super::view::ForkedView;
+use crate::sampling::key::id_of;
+use crate::sampling::start::OUR_PROFILE;
 
 /// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
 pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) {
@@ -26,7 +27,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) 
             continue;
         }
         let Some(tracked) = Tracked::read(&view.memory, family, slot) else { continue };
-        if let Some(id) = callbacks::id_of(tracked.user_data, view.epoch) {
+        if let Some(id) = id_of(tracked.user_data, view.epoch) {
             let Tracked { block, samples, .. } = tracked;
             list.samples.push(Sample { block, id: id.0, samples });
         }

@@ -1,9 +1,9 @@
 //! The columns of a cached stack: what is appended, cut off at either end, and counted.
 
-use super::super::code_of_return_address;
 use super::super::frames::Frame;
 use super::super::segments::StackSegment;
 use super::{CachedStack, Segment};
+use crate::sampling::codes::code_of_return_address;
 use crate::sampling::labels;
 
 impl CachedStack {

@@ -9,9 +9,10 @@ use memtrail_ocaml::version::Family;
 
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::{ForkedView, finalisers, modules, registered, tracked};
+use super::view::ForkedView;
+use super::{finalisers, modules, registered, tracked};
 
-pub(super) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
+pub(in crate::snapshot) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
     let Some(&state) = view.domains.first() else { return };
     modules::add(view, list);
     threads_and_stacks(view, list, state);

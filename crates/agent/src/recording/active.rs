@@ -1,4 +1,4 @@
-//! What becomes of a recording in a forked child.
+//! The recording that samples go to; in a forked child, one that is begun then.
 //!
 //! With `--children` the child records itself at its next sample. Without, it is silent while the
 //! recorded process lives; should that one be gone, it was a daemon's first act to fork, and the
@@ -9,10 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use memtrail_recording::session::State;
 
-use crate::os::ffi_guard;
+use crate::context::target::Target;
+use crate::os::clock::monotonic;
+use crate::os::errno::keeping_errno;
 use crate::os::forked;
-use crate::recording::recorder::{Recorder, report};
-use crate::snapshot;
+use crate::recording::begin::begin;
+use crate::recording::installed::{installed, own};
+use crate::recording::recorder::Recorder;
+use crate::recording::report::report;
 
 /// How often a silent child looks whether it is a daemon now.
 const LOOK_EVERY_NS: u64 = 10_000_000;
@@ -21,12 +25,28 @@ static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 static REPORTED_BY: AtomicU64 = AtomicU64::new(0);
 static TAKING_OVER: AtomicBool = AtomicBool::new(false);
 
+/// The recording that samples of this process go to, if one is under way.
+#[inline]
+pub(crate) fn active() -> Option<&'static Recorder> {
+    let recorder = installed()?;
+    if !forked::is_owner() {
+        return after_fork(recorder);
+    }
+    if recorder.files.stopped.load(Relaxed) { None } else { Some(recorder) }
+}
+
+/// What is recorded, or was until the program began to sample by itself, if it is this process.
+pub(crate) fn target() -> Option<&'static Target> {
+    active().or_else(own).map(|recorder| recorder.files.target)
+}
+
 /// The recording of this forked child, begun now if it is to have one.
 #[cold]
-pub(crate) fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder> {
-    ffi_guard::keeping_errno(|| {
-        let now = crate::os::clock::monotonic();
-        if !parent.target.options.children {
+fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder> {
+    let files = &parent.files;
+    keeping_errno(|| {
+        let now = monotonic();
+        if !files.target.options.children {
             if now < NEXT_LOOK.load(Relaxed) {
                 return None;
             }
@@ -39,11 +59,11 @@ pub(crate) fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder>
         if TAKING_OVER.swap(true, Relaxed) {
             return None;
         }
-        let epoch = parent.epoch.wrapping_add(1);
-        let begun = Recorder::begin(parent.target, Some(parent.pid), epoch);
+        let epoch = files.epoch.wrapping_add(1);
+        let begun = begin(files.target, files.hooks, Some(files.pid), epoch);
         TAKING_OVER.store(false, Relaxed);
         match begun {
-            Ok(_) => snapshot::resume(),
+            Ok(_) => (files.hooks.child_began)(),
             // Nobody can be told; try again rarely.
             Err(_) => NEXT_LOOK.store(now + 1000 * LOOK_EVERY_NS, Relaxed),
         }
@@ -54,7 +74,7 @@ pub(crate) fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder>
 fn report_once(parent: &Recorder) {
     let pid = std::process::id();
     if REPORTED_BY.swap(u64::from(pid), Relaxed) != u64::from(pid) {
-        report(parent.target, pid, 0, State::Forked);
+        report(&parent.files.target.session, pid, 0, State::Forked);
     }
 }
 

@@ -9,24 +9,36 @@
 //! as soon as it is out of it.
 
 use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
+use memtrail_heap::write::Region;
 use memtrail_ocaml::domain_lock::Search;
 use memtrail_ocaml::layout::MulticoreState;
 use memtrail_ocaml::memory::Probed;
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::SnapshotReason;
+use memtrail_recording::session::SnapshotOptions;
 
+use super::family::{HoldStill, SnapshotFamily};
+use super::forked_view::roots::RootList;
+use super::forked_view::view::ForkedView;
+use super::forked_view::{self, regions};
 use super::safepoint::{self, Safepoint};
-use super::{Safe, domains, request, setting, writers};
-use crate::context::runtime::symbol;
+use super::setting::setting;
+use super::take::take;
+use super::{domains, request, writers};
+use crate::context::ocaml5::Ocaml5;
+use crate::context::target::Target;
 use crate::os::clock::monotonic;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
-use crate::recording::recorder::{self, Target, note};
+use crate::os::symbol::{required, symbol};
+use crate::recording::installed::place;
+use crate::recording::notes::note;
 
 type Hook = unsafe extern "C" fn();
 type ScanHook = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void, u64);
@@ -34,7 +46,7 @@ type Stopped = unsafe extern "C" fn(u64, *mut c_void, c_int, *const u64);
 type StopAll = unsafe extern "C" fn(Stopped, *mut c_void, unsafe extern "C" fn(u64)) -> c_int;
 
 /// The runtime's variables and functions that are needed.
-pub(super) struct Runtime {
+pub(super) struct Ocaml5Heap {
     target: &'static Target,
     fields: MulticoreState,
     /// State of the main domain.
@@ -51,9 +63,9 @@ pub(super) struct Runtime {
 }
 
 // SAFETY: holds addresses of code and of variables that live as long as the process.
-unsafe impl Send for Runtime {}
+unsafe impl Send for Ocaml5Heap {}
 // SAFETY: as above.
-unsafe impl Sync for Runtime {}
+unsafe impl Sync for Ocaml5Heap {}
 
 static INTERRUPT_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static SCAN_ROOTS_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -74,20 +86,15 @@ const TRY_AT_EXIT_FOR: u64 = 1_000_000_000;
 const BETWEEN_TRIES: u32 = 2_000;
 static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
 
-fn runtime() -> Option<&'static Runtime> {
-    match &setting()?.safe {
-        Safe::Multicore(runtime) => Some(runtime),
-        Safe::Single(_) => None,
-    }
+static HEAP: OnceLock<Ocaml5Heap> = OnceLock::new();
+
+fn heap() -> Option<&'static Ocaml5Heap> {
+    setting().and_then(|_| HEAP.get())
 }
 
-impl Runtime {
+impl Ocaml5Heap {
     pub(super) fn find(target: &'static Target) -> Result<Self, &'static str> {
-        let need = |name: &'static str| {
-            let address = symbol(name);
-            if address.is_null() { Err(name) } else { Ok(address) }
-        };
-        let variable = |name| need(name).map(|at| at.cast_const().cast::<AtomicPtr<c_void>>());
+        let variable = |name| required(name).map(|at| at.cast_const().cast::<AtomicPtr<c_void>>());
         // SAFETY: the runtime declares these with these types (see `symbols`).
         unsafe {
             Ok(Self {
@@ -97,30 +104,14 @@ impl Runtime {
                 interrupt: variable(names::INTERRUPT_HOOK)?,
                 scan_roots: variable(names::SCAN_ROOTS_HOOK)?,
                 lock: AtomicPtr::default(),
-                darken: need(names::DARKEN)?,
+                darken: required(names::DARKEN)?,
                 minor_collections: symbol(names::MINOR_COLLECTIONS).cast_const().cast(),
-                stop_all: std::mem::transmute::<*mut c_void, StopAll>(need(names::STOP_ALL)?),
+                stop_all: std::mem::transmute::<*mut c_void, StopAll>(required(names::STOP_ALL)?),
                 become_domain: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(
-                    need(names::BECOME_DOMAIN)?,
+                    required(names::BECOME_DOMAIN)?,
                 ),
             })
         }
-    }
-
-    /// Puts our hooks in place, before the program's own code runs. The main domain's thread calls.
-    pub(super) fn prepare(&self) {
-        match self.find_lock() {
-            Some(lock) => self.lock.store(lock as *mut libc::pthread_mutex_t, Release),
-            None => note(
-                "its main domain's lock was not found: while that domain waits in a system call \
-                 there can be no heap snapshots"
-                    .into(),
-            ),
-        }
-        // SAFETY: the variable is the runtime's; systhreads keeps what stands there.
-        let before =
-            unsafe { (*self.scan_roots).swap(scanning_roots as ScanHook as *mut c_void, AcqRel) };
-        SCAN_ROOTS_BEFORE.store(before, Release);
     }
 
     fn find_lock(&self) -> Option<u64> {
@@ -141,7 +132,7 @@ impl Runtime {
     /// it does the main domain's part of the collection, and the program's finalisers written in C
     /// may run there.
     pub(super) fn serve(&self) {
-        let goes_on = || recorder::place().is_some() && !own_thread::main_has_ended();
+        let goes_on = || place().is_some() && !own_thread::main_has_ended();
         while goes_on() {
             request::sleep(u64::from(u32::MAX));
             while request::wanted() && goes_on() {
@@ -215,9 +206,43 @@ impl Runtime {
         }
     }
 
-    /// Takes a snapshot for the program, which calls from its own code. False if too many are being
-    /// written and it does not insist.
-    pub(super) fn now(&self, label: &str, insist: bool) -> bool {
+    /// Stops all domains for a snapshot. While another domain stops all, this one takes part in that,
+    /// and its turn comes after. True when there is an answer.
+    fn try_snapshot(&self, wanted: &SnapshotRequest<'_>) -> bool {
+        let data = std::ptr::from_ref(wanted).cast_mut().cast();
+        // SAFETY: the caller is a domain's thread; the wish lives until all domains have left the stop.
+        unsafe { (self.stop_all)(stopped, data, before_stop) };
+        wanted.answer.load(Acquire) != NOT_YET
+    }
+
+    /// How many there have been.
+    fn minor_collections(&self) -> u64 {
+        let counter = self.minor_collections;
+        if counter.is_null() {
+            return 0;
+        }
+        // SAFETY: the runtime's variable, which it changes likewise.
+        unsafe { (*counter).load(Relaxed) }
+    }
+}
+
+impl HoldStill for Ocaml5Heap {
+    fn prepare(&self, _: &SnapshotOptions) {
+        match self.find_lock() {
+            Some(lock) => self.lock.store(lock as *mut libc::pthread_mutex_t, Release),
+            None => note(
+                "its main domain's lock was not found: while that domain waits in a system call \
+                 there can be no heap snapshots"
+                    .into(),
+            ),
+        }
+        // SAFETY: the variable is the runtime's; systhreads keeps what stands there.
+        let before =
+            unsafe { (*self.scan_roots).swap(scanning_roots as ScanHook as *mut c_void, AcqRel) };
+        SCAN_ROOTS_BEFORE.store(before, Release);
+    }
+
+    fn now(&self, label: &str, insist: bool) -> bool {
         if self.target.runtime.state() == 0 {
             return true;
         }
@@ -227,7 +252,7 @@ impl Runtime {
         wanted.answer.load(Acquire) == ANSWERED
     }
 
-    pub(super) fn out_of_memory(&self) {
+    fn out_of_memory(&self) {
         if self.target.runtime.state() == 0 {
             return;
         }
@@ -238,16 +263,7 @@ impl Runtime {
         let _ = (0..MOST_TRIES).any(|_| self.try_snapshot(&wanted));
     }
 
-    /// Stops all domains for a snapshot. While another domain stops all, this one takes part in that,
-    /// and its turn comes after. True when there is an answer.
-    fn try_snapshot(&self, wanted: &SnapshotRequest<'_>) -> bool {
-        let data = std::ptr::from_ref(wanted).cast_mut().cast();
-        // SAFETY: the caller is a domain's thread; the wish lives until all domains have left the stop.
-        unsafe { (self.stop_all)(stopped, data, before_stop) };
-        wanted.answer.load(Acquire) != NOT_YET
-    }
-
-    pub(super) fn at_exit(&self) {
+    fn at_exit(&self) {
         // A thread that holds no domain's lock has no state.
         let why = if self.target.runtime.state() == 0 {
             "the thread that ended the program held no domain's lock"
@@ -262,20 +278,50 @@ impl Runtime {
         safepoint::refuse(SnapshotReason::Exit, why);
     }
 
-    /// Bytes of the major heap.
-    pub(super) fn used(&self) -> u64 {
-        let memory = self.target.capturer.memory();
-        8 * domains::all(memory, &self.fields, self.main, self.minor_collections())
+    fn used(&self) -> u64 {
+        8 * domains::all(self.target.memory, &self.fields, self.main, self.minor_collections())
     }
 
-    /// How many there have been.
-    fn minor_collections(&self) -> u64 {
-        let counter = self.minor_collections;
-        if counter.is_null() {
-            return 0;
+    // The second thread does, when something is wanted.
+    fn nudge(&self) {}
+
+    fn sleep(&self, milliseconds: u64) {
+        // What is wanted wakes the other thread.
+        own_thread::sleep(milliseconds);
+    }
+
+    fn attend(&self) {}
+
+    fn second_thread(&self) -> Option<extern "C" fn()> {
+        Some(stand_in)
+    }
+}
+
+/// The main domain, when it waits.
+extern "C" fn stand_in() {
+    guarded((), || {
+        if let Some(heap) = heap() {
+            heap.serve();
         }
-        // SAFETY: the runtime's variable, which it changes likewise.
-        unsafe { (*counter).load(Relaxed) }
+    });
+}
+
+impl SnapshotFamily for Ocaml5 {
+    fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str> {
+        let found = Ocaml5Heap::find(target)?;
+        Ok(HEAP.get_or_init(|| found))
+    }
+
+    fn roots(&self, view: &ForkedView<'_>, list: &mut RootList) {
+        forked_view::ocaml5::roots(view, list);
+    }
+
+    fn regions(&self, view: &ForkedView<'_>) -> Vec<Region<'static>> {
+        regions::multicore(view)
+    }
+
+    fn has_continuations(&self) -> bool {
+        true
     }
 }
 
@@ -331,7 +377,7 @@ unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains:
             let domains = unsafe { std::slice::from_raw_parts(domains, count as usize) };
             let (label, stopped_at) =
                 (wanted.and_then(|wanted| wanted.label), STOPPED_AT.load(Acquire));
-            safepoint::take(&Safepoint { reason, label, stopped_at, domains });
+            take(&Safepoint { reason, label, stopped_at, domains });
         }
     });
     // Also if it failed: it is not tried for ever.
@@ -344,28 +390,28 @@ unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains:
 
 /// Pending actions are done, all is saved, anything may be done here.
 unsafe extern "C" fn interrupted() {
-    let runtime = guarded(None, runtime);
-    if let Some(runtime) = runtime
+    let heap = guarded(None, heap);
+    if let Some(heap) = heap
         && request::wanted()
     {
-        guarded((), || runtime.stop_and_take(TRY_FOR));
+        guarded((), || heap.stop_and_take(TRY_FOR));
     }
     let before = INTERRUPT_BEFORE.load(Acquire);
-    if let Some(runtime) = runtime {
+    if let Some(heap) = heap {
         let ours = interrupted as Hook as *mut c_void;
         // SAFETY: the variable is the runtime's.
-        let _ = unsafe { (*runtime.interrupt).compare_exchange(ours, before, AcqRel, Relaxed) };
+        let _ = unsafe { (*heap.interrupt).compare_exchange(ours, before, AcqRel, Relaxed) };
     }
     if !before.is_null() {
         // SAFETY: what stood in the hook's variable is a function of this type.
         unsafe { std::mem::transmute::<*mut c_void, Hook>(before)() };
     }
-    if let Some(runtime) = runtime {
+    if let Some(heap) = heap {
         // Without systhreads nobody else takes the request back.
-        let state = runtime.target.runtime.state();
+        let state = heap.target.runtime.state();
         // SAFETY: this domain's state.
         unsafe {
-            AtomicU64::from_ptr((state + runtime.fields.requested_external_interrupt) as *mut u64)
+            AtomicU64::from_ptr((state + heap.fields.requested_external_interrupt) as *mut u64)
                 .store(0, Release);
         }
     }
@@ -387,22 +433,21 @@ unsafe extern "C" fn scanning_roots(
         }
     }
     guarded((), || {
-        let (Some(setting), Some(runtime)) = (setting(), runtime()) else { return };
+        let (Some(setting), Some(heap)) = (setting(), heap()) else { return };
         if setting.options.above.is_some() {
-            let (memory, collections) =
-                (runtime.target.capturer.memory(), runtime.minor_collections());
-            domains::report(memory, &runtime.fields, domain, collections);
+            let (memory, collections) = (heap.target.memory, heap.minor_collections());
+            domains::report(memory, &heap.fields, domain, collections);
         }
         if setting.options.every_major
-            && action == runtime.darken
-            && domain == runtime.main
+            && action == heap.darken
+            && domain == heap.main
             && writers::is_idle()
             && request::one_more(setting.options)
         {
             request::ask(SnapshotReason::EveryMajor);
         }
         if request::wanted() {
-            runtime.interrupt(domain);
+            heap.interrupt(domain);
         }
     });
 }

@@ -9,9 +9,10 @@ use memtrail_ocaml::version::Family;
 
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::{ForkedView, finalisers, modules, orphans, registered, tracked};
+use super::view::ForkedView;
+use super::{finalisers, modules, orphans, registered, tracked};
 
-pub(super) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
+pub(in crate::snapshot) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
     modules::add(view, list);
     let stacks = Stacks::new(view);
     for &state in view.domains {

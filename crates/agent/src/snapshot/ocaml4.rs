@@ -4,31 +4,40 @@
 //! that somebody asks for waits for the next one, and asks the runtime for it. A program that waits
 //! in a system call makes none. It is held there: our hooks at the border of blocking sections are a
 //! gate that the control thread can close while the program is outside. With systhreads, which put
-//! hooks of their own there, the control thread takes the runtime's lock as a [`guest`] among them.
+//! hooks of their own there, the control thread takes the runtime's lock as a guest among them.
 
 use std::ffi::c_void;
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicPtr, AtomicU32,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
+use memtrail_heap::write::Region;
+use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::layout::Offset;
-use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
+use super::family::{HoldStill, SnapshotFamily};
+use super::forked_view::roots::RootList;
+use super::forked_view::view::ForkedView;
+use super::forked_view::{self, regions};
 use super::safepoint::{self, Safepoint};
-use super::{Safe, guest, request, setting, writers};
-use crate::context::runtime::symbol;
+use super::setting::setting;
+use super::take::take;
+use super::{guest, request, writers};
+use crate::context::ocaml4::Ocaml4;
+use crate::context::target::Target;
 use crate::os::clock::monotonic;
 use crate::os::ffi_guard::guarded;
-use crate::recording::recorder::Target;
+use crate::os::symbol::{required, symbol};
 
 type Hook = unsafe extern "C" fn();
 
 /// The runtime's variables and functions that are needed.
-pub(super) struct Runtime {
+pub(super) struct Ocaml4Heap {
     target: &'static Target,
     minor_end: *const AtomicPtr<c_void>,
     major: *const AtomicPtr<c_void>,
@@ -40,9 +49,9 @@ pub(super) struct Runtime {
 }
 
 // SAFETY: holds addresses of code and of variables that live as long as the process.
-unsafe impl Send for Runtime {}
+unsafe impl Send for Ocaml4Heap {}
 // SAFETY: as above.
-unsafe impl Sync for Runtime {}
+unsafe impl Sync for Ocaml4Heap {}
 
 /// What stood in the hooks' variables before.
 static MINOR_END_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -53,26 +62,24 @@ static GATE: AtomicU32 = AtomicU32::new(INSIDE);
 const INSIDE: u32 = 0;
 const OUTSIDE: u32 = 1;
 const CLOSED: u32 = 2;
+/// How long a program that runs is given to come to a safepoint before we see whether it is idle, in
+/// milliseconds.
+const PATIENCE: u64 = 60;
 /// How long a program that comes back from a system call sleeps between looks at a closed gate.
 static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
 
-fn runtime() -> Option<&'static Runtime> {
-    match &setting()?.safe {
-        Safe::Single(runtime) => Some(runtime),
-        Safe::Multicore(_) => None,
-    }
+static HEAP: OnceLock<Ocaml4Heap> = OnceLock::new();
+
+fn heap() -> Option<&'static Ocaml4Heap> {
+    setting().and_then(|_| HEAP.get())
 }
 
-impl Runtime {
+impl Ocaml4Heap {
     pub(super) fn find(target: &'static Target) -> Result<Self, &'static str> {
-        let need = |name: &'static str| {
-            let address = symbol(name);
-            if address.is_null() { Err(name) } else { Ok(address) }
-        };
-        let variable = |name| need(name).map(|at| at.cast_const().cast::<AtomicPtr<c_void>>());
+        let variable = |name| required(name).map(|at| at.cast_const().cast::<AtomicPtr<c_void>>());
         // SAFETY: the runtime declares these functions as `void f(void)`.
         let function =
-            |name| need(name).map(|at| unsafe { std::mem::transmute::<*mut c_void, Hook>(at) });
+            |name| required(name).map(|at| unsafe { std::mem::transmute::<*mut c_void, Hook>(at) });
         let fields = target.runtime.layout.single().ok_or("Caml_state")?;
         Ok(Self {
             target,
@@ -84,23 +91,6 @@ impl Runtime {
             in_minor_collection: fields.in_minor_collection,
             free_words: symbol(names::FREE_WORDS).cast_const(),
         })
-    }
-
-    /// Puts our hooks in place, before the program's own code runs.
-    pub(super) fn prepare(&self, options: &SnapshotOptions) {
-        put(self.minor_end, at_minor_end as Hook, &MINOR_END_BEFORE);
-        if options.every_major {
-            put(self.major, at_major as Hook, &MAJOR_BEFORE);
-        }
-        // The runtime's own hooks do nothing.
-        put(self.enter, enter as Hook, &AtomicPtr::default());
-        put(self.leave, leave as Hook, &AtomicPtr::default());
-    }
-
-    /// Makes the program come to a minor collection, if it runs.
-    pub(super) fn nudge(&self) {
-        // SAFETY: sets flags, as signal handlers of the runtime do.
-        unsafe { (self.request_minor)() };
     }
 
     /// Takes a snapshot if the program waits in a system call.
@@ -138,36 +128,58 @@ impl Runtime {
         }
     }
 
-    /// Takes a snapshot for the program, which calls from its own code.
-    pub(super) fn now(&self, label: &str) {
+    fn take(&self, reason: SnapshotReason, stopped_at: u64) {
+        let domains = [self.target.runtime.state()];
+        take(&Safepoint { reason, label: None, stopped_at, domains: &domains });
+    }
+
+    fn is_collecting(&self) -> bool {
+        let memory = self.target.memory;
+        memory.field(self.target.runtime.state(), self.in_minor_collection) != Some(0)
+    }
+
+    /// Brings the program to a safepoint, or holds it where it waits.
+    fn see_to_it(&self) {
+        self.nudge();
+        let mut waited = 0;
+        while request::wanted() && waited < PATIENCE {
+            // SAFETY: a valid duration, no remainder wanted.
+            unsafe { libc::usleep(2_000) };
+            waited += 2;
+        }
+        if request::wanted() {
+            self.try_idle();
+        }
+    }
+}
+
+impl HoldStill for Ocaml4Heap {
+    fn prepare(&self, options: &SnapshotOptions) {
+        put(self.minor_end, at_minor_end as Hook, &MINOR_END_BEFORE);
+        if options.every_major {
+            put(self.major, at_major as Hook, &MAJOR_BEFORE);
+        }
+        // The runtime's own hooks do nothing.
+        put(self.enter, enter as Hook, &AtomicPtr::default());
+        put(self.leave, leave as Hook, &AtomicPtr::default());
+    }
+
+    fn now(&self, label: &str, _: bool) -> bool {
         if !self.is_collecting() {
             let (label, domains) = (Some(label), [self.target.runtime.state()]);
             let (reason, stopped_at) = (SnapshotReason::Program, monotonic());
-            safepoint::take(&Safepoint { reason, label, stopped_at, domains: &domains });
+            take(&Safepoint { reason, label, stopped_at, domains: &domains });
         }
+        true
     }
 
-    pub(super) fn out_of_memory(&self) {
+    fn out_of_memory(&self) {
         if !self.is_collecting() {
             self.take(SnapshotReason::OutOfMemory, monotonic());
         }
     }
 
-    fn take(&self, reason: SnapshotReason, stopped_at: u64) {
-        let domains = [self.target.runtime.state()];
-        safepoint::take(&Safepoint { reason, label: None, stopped_at, domains: &domains });
-    }
-
-    fn is_collecting(&self) -> bool {
-        let memory = self.memory();
-        memory.field(self.target.runtime.state(), self.in_minor_collection) != Some(0)
-    }
-
-    fn memory(&self) -> ThisProcess {
-        self.target.capturer.memory()
-    }
-
-    pub(super) fn at_exit(&self) {
+    fn at_exit(&self) {
         if self.is_collecting() {
             safepoint::refuse(
                 SnapshotReason::Exit,
@@ -178,14 +190,49 @@ impl Runtime {
         }
     }
 
-    /// Bytes of the major heap that are not on the free list.
-    pub(super) fn used(&self) -> u64 {
-        let memory = self.memory();
+    fn used(&self) -> u64 {
+        let memory = self.target.memory;
         let state = self.target.runtime.state();
         let words =
             memtrail_ocaml::heap::counters::heap_words(&memory, &self.target.runtime.layout, state);
         let free = memory.u64(self.free_words as u64).unwrap_or(0);
         8 * words.unwrap_or(0).saturating_sub(free)
+    }
+
+    fn nudge(&self) {
+        // SAFETY: sets flags, as signal handlers of the runtime do.
+        unsafe { (self.request_minor)() };
+    }
+
+    fn sleep(&self, milliseconds: u64) {
+        request::sleep(milliseconds);
+    }
+
+    fn attend(&self) {
+        self.see_to_it();
+    }
+
+    fn second_thread(&self) -> Option<extern "C" fn()> {
+        None
+    }
+}
+
+impl SnapshotFamily for Ocaml4 {
+    fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str> {
+        let found = Ocaml4Heap::find(target)?;
+        Ok(HEAP.get_or_init(|| found))
+    }
+
+    fn roots(&self, view: &ForkedView<'_>, list: &mut RootList) {
+        forked_view::ocaml4::roots(view, list);
+    }
+
+    fn regions(&self, view: &ForkedView<'_>) -> Vec<Region<'static>> {
+        regions::single(view)
+    }
+
+    fn has_continuations(&self) -> bool {
+        false
     }
 }
 
@@ -209,8 +256,8 @@ unsafe extern "C" fn at_minor_end() {
     go_on(&MINOR_END_BEFORE);
     if request::wanted() {
         guarded((), || {
-            if let Some(runtime) = runtime() {
-                runtime.serve();
+            if let Some(heap) = heap() {
+                heap.serve();
             }
         });
     }
@@ -220,11 +267,11 @@ unsafe extern "C" fn at_minor_end() {
 unsafe extern "C" fn at_major() {
     go_on(&MAJOR_BEFORE);
     guarded((), || {
-        let (Some(setting), Some(runtime)) = (setting(), runtime()) else { return };
+        let (Some(setting), Some(heap)) = (setting(), heap()) else { return };
         let stopped_at = monotonic();
         // A collection that comes while one is being written is let pass.
         if writers::is_idle() && request::one_more(setting.options) {
-            runtime.take(SnapshotReason::EveryMajor, stopped_at);
+            heap.take(SnapshotReason::EveryMajor, stopped_at);
         }
     });
 }

@@ -1,0 +1,45 @@
+//! What is recorded, and how: all that does not change when the process forks.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use memtrail_ocaml::frames::FrameTable;
+use memtrail_ocaml::memory::ThisProcess;
+use memtrail_recording::Checked;
+use memtrail_recording::session::Options;
+
+use crate::context::frame_tables::FrameTables;
+use crate::context::runtime::Runtime;
+use crate::os::lock::Lock;
+
+/// The process that is recorded.
+pub(crate) struct Target {
+    pub(crate) runtime: Runtime,
+    /// Its memory, as far as the runtime keeps it still.
+    pub(crate) memory: ThisProcess,
+    pub(crate) frame_tables: FrameTables,
+    pub(crate) options: Options,
+    pub(crate) session: PathBuf,
+    /// Whether callstacks are captured by us.
+    pub(crate) incremental: AtomicBool,
+    /// The program's arguments, its own name first.
+    pub(crate) arguments: Vec<String>,
+    /// What the sampler's random numbers come from.
+    pub(crate) seed: u64,
+    /// What was found, if callstacks are checked.
+    pub(crate) checked: Option<Lock<Checked>>,
+    /// What readers of every recording of the process should know.
+    pub(crate) notes: Vec<&'static str>,
+}
+
+impl Target {
+    /// The frame table as it is now.
+    pub(crate) fn frame_table(&self) -> Option<FrameTable> {
+        self.frame_tables.current(self.memory)
+    }
+
+    /// What checking found so far, if callstacks are checked.
+    pub(crate) fn checked(&self) -> Option<Checked> {
+        self.checked.as_ref().and_then(Lock::try_lock_for).map(|found| *found)
+    }
+}

@@ -1,0 +1,13 @@
+//! What recordings have the layers above them do.
+
+use crate::recording::hooks::Hooks;
+use crate::sampling::{seeding, symbolise};
+use crate::snapshot;
+
+pub(crate) static HOOKS: Hooks = Hooks {
+    symbolise: symbolise::with_locations,
+    domain_found: seeding::seed_domain,
+    flushed: snapshot::lifecycle::collect_ended,
+    threads_are_gone: snapshot::lifecycle::look,
+    child_began: snapshot::lifecycle::resume,
+};

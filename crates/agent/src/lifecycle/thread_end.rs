@@ -1,0 +1,26 @@
+//! What happens as threads of the program end.
+
+use std::ffi::c_void;
+
+use crate::os::errno::keeping_errno;
+use crate::os::{ffi_guard, own_thread, private_stack, thread_exit};
+use crate::recording::notes::note;
+use crate::{sampling, snapshot};
+
+const NOTE: &str = "its main thread ended before others: from then on the trace is written, and snapshots \
+    are taken, only as the program allocates";
+
+/// Arranges for the state of threads that end to be freed, and for the end of this one, the main
+/// thread, to be known.
+pub(crate) fn prepare() {
+    thread_exit::prepare(ends);
+}
+
+/// Runs as a thread ends.
+unsafe extern "C" fn ends(_: *mut c_void) {
+    sampling::thread::free();
+    if own_thread::one_of_theirs_ends(snapshot::lifecycle::wake) {
+        keeping_errno(|| ffi_guard::guarded((), || note(NOTE.into())));
+    }
+    private_stack::release();
+}

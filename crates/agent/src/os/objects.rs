@@ -1,0 +1,134 @@
+//! The objects that the dynamic linker has loaded, by its own iterator: none is unloaded meanwhile.
+//!
+//! `dladdr` would look through all symbols of an object, which are a hundred thousand in some programs.
+
+use std::any::Any;
+use std::ffi::{c_char, c_int, c_void};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The program, or a library that is loaded.
+pub(crate) struct LoadedObject<'a> {
+    /// What is added to addresses in its file.
+    pub(crate) bias: u64,
+    /// Its path; empty for the program itself.
+    pub(crate) name: *const c_char,
+    headers: &'a [libc::Elf64_Phdr],
+}
+
+impl<'a> LoadedObject<'a> {
+    /// Its segments in memory, with their access.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = (Range<u64>, u32)> {
+        self.of_type(libc::PT_LOAD)
+    }
+
+    /// Whether an address is in one of its segments.
+    pub(crate) fn contains(&self, address: u64) -> bool {
+        self.segments().any(|(segment, _)| segment.contains(&address))
+    }
+
+    /// Address of its dynamic section.
+    pub(crate) fn dynamic(&self) -> Option<u64> {
+        self.of_type(libc::PT_DYNAMIC).map(|(section, _)| section.start).next()
+    }
+
+    /// Its notes, which are loaded.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.of_type(libc::PT_NOTE).map(|(notes, _)| {
+            let length = (notes.end - notes.start) as usize;
+            // SAFETY: the object is loaded for as long as it is borrowed, and its notes with it.
+            unsafe { std::slice::from_raw_parts(notes.start as *const u8, length) }
+        })
+    }
+
+    fn of_type(&self, wanted: u32) -> impl Iterator<Item = (Range<u64>, u32)> + use<'a> {
+        let bias = self.bias;
+        self.headers.iter().filter(move |header| header.p_type == wanted).map(move |header| {
+            let start = bias.wrapping_add(header.p_vaddr);
+            (start..start.saturating_add(header.p_memsz), header.p_flags)
+        })
+    }
+}
+
+/// Calls `find` with the loaded objects, the program first, until it gives something.
+pub(crate) fn find_in_objects<T>(find: impl FnMut(&LoadedObject<'_>) -> Option<T>) -> Option<T> {
+    let mut search = Search { find, found: None, panicked: None };
+    // SAFETY: `visit` gets a search of the type that it is made for.
+    unsafe { libc::dl_iterate_phdr(Some(visit_for(&search)), (&raw mut search).cast()) };
+    if let Some(panicked) = search.panicked {
+        resume_unwind(panicked);
+    }
+    search.found
+}
+
+struct Search<T, F> {
+    find: F,
+    found: Option<T>,
+    panicked: Option<Box<dyn Any + Send>>,
+}
+
+type Visit = unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
+
+fn visit_for<T, F: FnMut(&LoadedObject<'_>) -> Option<T>>(_: &Search<T, F>) -> Visit {
+    visit::<T, F>
+}
+
+/// # Safety
+/// As `dl_iterate_phdr` calls it, with a `Search` of these types as data.
+unsafe extern "C" fn visit<T, F: FnMut(&LoadedObject<'_>) -> Option<T>>(
+    info: *mut libc::dl_phdr_info,
+    _: usize,
+    data: *mut c_void,
+) -> c_int {
+    // SAFETY: glibc passes a valid description of a loaded object, whose headers are mapped.
+    let (object, search) = unsafe {
+        let info = &*info;
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        let object = LoadedObject { bias: info.dlpi_addr, name: info.dlpi_name, headers };
+        (object, &mut *data.cast::<Search<T, F>>())
+    };
+    // The linker's frames are not to be unwound.
+    match catch_unwind(AssertUnwindSafe(|| (search.find)(&object))) {
+        Ok(found) => search.found = found,
+        Err(panicked) => search.panicked = Some(panicked),
+    }
+    c_int::from(search.found.is_some() || search.panicked.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_in_an_executable_segment_of_the_program() {
+        let here = code_is_in_an_executable_segment_of_the_program as fn() as usize as u64;
+        let found = find_in_objects(|object| {
+            object.contains(here).then(|| object.segments().find(|(s, _)| s.contains(&here)))
+        });
+        let (_, access) = found.unwrap().unwrap();
+        assert_ne!(access & libc::PF_X, 0);
+        assert_eq!(access & libc::PF_W, 0);
+    }
+
+    #[test]
+    fn the_search_goes_on_until_something_is_found() {
+        let mut objects = 0;
+        assert_eq!(
+            find_in_objects(|_| -> Option<()> {
+                objects += 1;
+                None
+            }),
+            None
+        );
+        assert!(objects > 1, "{objects}");
+        assert_eq!(find_in_objects(|_| Some(7)), Some(7));
+    }
+
+    #[test]
+    fn a_panic_comes_out_after_the_linker_is_left() {
+        let outcome = catch_unwind(|| find_in_objects(|_| -> Option<()> { panic!("within") }));
+        assert!(outcome.is_err());
+        // Its lock is free.
+        assert_eq!(find_in_objects(|_| Some(7)), Some(7));
+    }
+}

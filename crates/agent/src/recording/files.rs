@@ -1,0 +1,123 @@
+//! The files of one recording, as all its streams share them, and what was written or lost.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
+
+use memtrail_recording::session::{State, WriteFailure};
+use memtrail_trace::{BlockId, DomainId};
+
+use crate::context::target::Target;
+use crate::os::clock::Clock;
+use crate::os::errno::keeping_errno;
+use crate::os::lock::Lock;
+use crate::recording::folder::Folder;
+use crate::recording::halvings::Halvings;
+use crate::recording::hooks::Hooks;
+use crate::recording::output::Output;
+use crate::recording::rate_log::RateLog;
+use crate::recording::report::report;
+use crate::recording::threads::{Identity, ThreadId, ThreadLog};
+
+/// Ids that a domain takes at once when there are several, as memtrace does.
+pub(crate) const CHUNK: u64 = 10_000;
+
+/// The files of one recording.
+pub(crate) struct RecordingFiles {
+    pub(crate) target: &'static Target,
+    pub(crate) hooks: &'static Hooks,
+    pub(crate) clock: Clock,
+    pub(crate) pid: u32,
+    /// Tells the blocks of this recording from those of the process it was forked from.
+    pub(crate) epoch: u8,
+    pub(crate) folder: Folder,
+    pub(crate) output: Lock<Output>,
+    threads: Lock<ThreadLog>,
+    rates: Lock<RateLog>,
+    pub(crate) next_ids: AtomicU64,
+    pub(crate) stopped: AtomicBool,
+    /// The error that ended writing the trace; 0 while there is none.
+    pub(crate) failure: AtomicI32,
+    /// Samples that came after that, or while their thread wrote another.
+    pub(crate) missed: AtomicU64,
+}
+
+impl RecordingFiles {
+    pub(crate) fn new(
+        target: &'static Target,
+        hooks: &'static Hooks,
+        clock: Clock,
+        (pid, epoch): (u32, u8),
+        folder: Folder,
+        output: Output,
+    ) -> Self {
+        Self {
+            target,
+            hooks,
+            clock,
+            pid,
+            epoch,
+            folder,
+            output: Lock::new(output),
+            threads: Lock::new(ThreadLog::default()),
+            rates: Lock::new(RateLog::default()),
+            next_ids: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+            failure: AtomicI32::new(0),
+            missed: AtomicU64::new(0),
+        }
+    }
+
+    /// The next ids for a domain that is one of several: the first, and the one after the last.
+    pub(crate) fn next_ids(&self) -> (BlockId, BlockId) {
+        let first = self.next_ids.fetch_add(CHUNK, Relaxed);
+        (BlockId(first), BlockId(first + CHUNK))
+    }
+
+    /// Appends whole packets to the trace; false if they are lost, and with them all that follow.
+    pub(crate) fn append(&self, packets: &[u8]) -> bool {
+        keeping_errno(|| {
+            let Some(mut output) = self.output.lock_unless_ending() else { return false };
+            let failed = match output.append(&self.folder, packets) {
+                Ok(()) => return true,
+                Err(errno) => errno,
+            };
+            self.stopped.store(true, Release);
+            if self.failure.swap(failed, AcqRel) == 0 {
+                // Should the process be killed, the launcher knows at least this.
+                self.report_failure(0);
+            }
+            false
+        })
+    }
+
+    /// Tells the launcher that the trace ends before the program does: what is on the disk may say
+    /// otherwise for good, as it may be the disk that is full.
+    pub(crate) fn report_failure(&self, lost: u64) {
+        let folder = self.folder.path().to_owned();
+        let failure = Some(WriteFailure { errno: self.failure.load(Acquire), lost });
+        let state = State::Recording { folder, failure };
+        report(&self.target.session, self.pid, self.folder.image(), state);
+    }
+
+    /// From block `id` of `domain` on, blocks are of `author`. `at_work` runs this.
+    #[cold]
+    pub(crate) fn thread_changes(
+        &self,
+        domain: DomainId,
+        id: BlockId,
+        thread_id: ThreadId,
+        at_work: &mut Identity,
+    ) {
+        if let Some(mut threads) = self.threads.lock_unless_ending() {
+            threads.switched(&self.folder, domain, id, thread_id, at_work);
+        }
+    }
+
+    /// From block `id` of `domain` on, blocks are sampled at another rate.
+    #[cold]
+    pub(crate) fn rate_changes(&self, domain: DomainId, id: BlockId, halvings: Halvings) {
+        if let Some(mut rates) = self.rates.lock_unless_ending() {
+            rates.changed(&self.folder, domain, id, halvings);
+        }
+    }
+}

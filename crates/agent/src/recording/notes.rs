@@ -1,0 +1,35 @@
+//! What a recording's description says beside the figures: notes, and the snapshots that were taken.
+
+use memtrail_recording::Snapshot;
+
+use crate::os::errno::keeping_errno;
+use crate::recording::installed::own;
+
+/// Notes in plain words what readers of the recording should know.
+pub(crate) fn note(words: String) {
+    let Some(recorder) = own() else { return };
+    let Some(mut description) = recorder.description.try_lock_for() else { return };
+    description.notes.push(words);
+    let _ = recorder.files.folder.save(&description);
+}
+
+/// Notes that nobody can have heap snapshots.
+pub(crate) fn without_snapshots() {
+    let Some(recorder) = own() else { return };
+    let Some(mut description) = recorder.description.try_lock_for() else { return };
+    description.snapshots = None;
+    let _ = recorder.files.folder.save(&description);
+}
+
+/// Notes a snapshot in the recording.
+pub(crate) fn note_snapshot(snapshot: Snapshot) {
+    let Some(recorder) = own() else { return };
+    keeping_errno(|| {
+        let Some(mut description) = recorder.description.try_lock_for() else { return };
+        let all = description.snapshots.get_or_insert_default();
+        all.push(snapshot);
+        all.sort_by_key(|snapshot| snapshot.number);
+        // The snapshot itself is there, whether it is listed or not.
+        let _ = recorder.files.folder.save(&description);
+    });
+}

@@ -1,0 +1,42 @@
+//! A family of runtimes: what differs between them, as far as sampling is concerned.
+
+use std::ffi::{CStr, c_void};
+
+use memtrail_ocaml::block::Value;
+use memtrail_ocaml::memprof::Callback;
+
+use crate::context::target::Target;
+use crate::sampling::arguments::Arguments;
+use crate::sampling::collection::Collection;
+use crate::sampling::rate::RateControl;
+
+/// Starts and stops a runtime's sampler.
+pub(crate) trait Sampler: Sync {
+    /// The code of a callback's closure.
+    fn callback(&self, callback: Callback) -> *const ();
+
+    /// What is called in place of the runtime's function that captures callstacks.
+    fn capture(&self) -> *const c_void;
+
+    /// Starts the sampler, with random numbers of this run's own. Gives what its rate can be changed by.
+    ///
+    /// # Safety
+    /// The values are right for `caml_memprof_start`, which may be called here and now.
+    unsafe fn start(&self, target: &Target, arguments: &Arguments) -> Option<RateControl>;
+
+    /// What stopping it fails with when nothing runs.
+    fn not_started(&self) -> &'static CStr;
+
+    /// A collection in the course of which our profile is stopped, if the family needs one.
+    fn collection(&self) -> Option<Collection>;
+
+    /// Stops our profile, if it is this domain's, without a call of the runtime: in a collection, or where
+    /// there is none.
+    fn stop_profile(&self, target: &Target, ours: Value);
+
+    /// Stops the sampler in place of the program's call that starts another profile.
+    ///
+    /// # Safety
+    /// Our profile runs. All is allowed that `caml_memprof_start` may do.
+    unsafe fn stop(&self, target: &Target);
+}

@@ -1,0 +1,52 @@
+//! OCaml 4: one sampler, whose variables are found by what they do.
+
+use std::ffi::{CStr, c_void};
+
+use memtrail_ocaml::block::{UNIT, Value};
+use memtrail_ocaml::memprof::Callback;
+
+use crate::context::ocaml4::Ocaml4;
+use crate::context::target::Target;
+use crate::sampling::arguments::Arguments;
+use crate::sampling::capture_hook::{CollectSingle, collect_single};
+use crate::sampling::collection::Collection;
+use crate::sampling::family::Sampler;
+use crate::sampling::rate::RateControl;
+use crate::sampling::rate::statics::Statics;
+use crate::sampling::{seeding, trampoline};
+
+impl Sampler for Ocaml4 {
+    fn callback(&self, callback: Callback) -> *const () {
+        trampoline::single(callback)
+    }
+
+    fn capture(&self) -> *const c_void {
+        collect_single as CollectSingle as *const c_void
+    }
+
+    unsafe fn start(&self, target: &Target, arguments: &Arguments) -> Option<RateControl> {
+        let found = arguments.finds_variables.then(|| Statics::find(target, arguments)).flatten();
+        // SAFETY: as the caller promises.
+        unsafe {
+            seeding::draw_batches(target, arguments);
+            (target.runtime.start)(arguments.rate, arguments.frames, arguments.tracker);
+        }
+        Some(found.map_or(RateControl::Thinned, RateControl::Single))
+    }
+
+    fn not_started(&self) -> &'static CStr {
+        // 4.11 to 4.14.
+        c"Gc.Memprof.stop: not started."
+    }
+
+    fn collection(&self) -> Option<Collection> {
+        None
+    }
+
+    fn stop_profile(&self, _: &Target, _: Value) {}
+
+    unsafe fn stop(&self, target: &Target) {
+        // SAFETY: as the caller promises, this neither fails nor raises.
+        unsafe { (target.runtime.stop)(UNIT) };
+    }
+}

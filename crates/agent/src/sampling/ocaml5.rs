@@ -1,0 +1,66 @@
+//! OCaml 5: a sampler for each domain, and one profile of ours that all share.
+
+use std::ffi::{CStr, c_void};
+
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::block::{self, Value};
+use memtrail_ocaml::layout::FamilyState;
+use memtrail_ocaml::memprof::{self, Callback};
+
+use crate::context::ocaml5::Ocaml5;
+use crate::context::target::Target;
+use crate::sampling::arguments::Arguments;
+use crate::sampling::capture_hook::{CollectMulticore, collect_multicore};
+use crate::sampling::collection::Collection;
+use crate::sampling::family::Sampler;
+use crate::sampling::rate::RateControl;
+use crate::sampling::{seeding, static_profile, trampoline};
+
+impl Sampler for Ocaml5 {
+    fn callback(&self, callback: Callback) -> *const () {
+        trampoline::multicore(callback)
+    }
+
+    fn capture(&self) -> *const c_void {
+        collect_multicore as CollectMulticore as *const c_void
+    }
+
+    unsafe fn start(&self, target: &Target, arguments: &Arguments) -> Option<RateControl> {
+        seeding::seed_domain(target, target.runtime.state(), 0);
+        // SAFETY: as the caller promises.
+        let profile =
+            unsafe { (target.runtime.start)(arguments.rate, arguments.frames, arguments.tracker) };
+        static_profile::replace(target, profile, arguments.ours).map(RateControl::Multicore)
+    }
+
+    fn not_started(&self) -> &'static CStr {
+        // 5.3 and later.
+        c"Gc.Memprof.stop: no profile running."
+    }
+
+    fn collection(&self) -> Option<Collection> {
+        Collection::find()
+    }
+
+    fn stop_profile(&self, target: &Target, ours: Value) {
+        let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
+        let memory = target.memory;
+        let profile = fields
+            .memprof
+            .and_then(|offset| memory.field(target.runtime.state(), offset))
+            .and_then(|domain| memory.field(domain, memprof::domain::PROFILE));
+        if let Some(profile) = profile
+            && memprof::is_profile_of(&memory, profile, ours)
+        {
+            let status = (profile + memprof::profile::STATUS * 8) as *mut Value;
+            let stopped = block::integer(memprof::profile::STOPPED);
+            // SAFETY: the block lives as long as it is this domain's profile; an integer replaces an
+            // integer, which is all that `caml_modify` would do.
+            unsafe { status.write_volatile(stopped) };
+        }
+    }
+
+    // The profile was stopped in a collection. Another call would make the runtime discard it, for which
+    // 5.3 is not ready.
+    unsafe fn stop(&self, _: &Target) {}
+}

@@ -1,0 +1,68 @@
+//! The runtime's sampler, started with callbacks that are native code in this library.
+//!
+//! The tracker, its closures and the rate are static data to the runtime; starting runs no OCaml
+//! code, and no callback does.
+
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
+
+use memtrail_ocaml::block;
+use memtrail_ocaml::memprof::{Callback, TRACKER_WOSIZE};
+use memtrail_recording::session::Pace;
+
+use crate::context::functions::size_of_function;
+use crate::context::target::Target;
+use crate::os::patch;
+use crate::os::symbol::symbol;
+use crate::sampling::arguments::Arguments;
+use crate::sampling::callstack::token::FRAMES_ASKED_FOR;
+use crate::sampling::family::Sampler;
+use crate::sampling::value::{Closure, Float, Record};
+use crate::sampling::{rate, state};
+
+/// Frames that the runtime is asked for when it captures callstacks itself.
+const ALL_FRAMES: i64 = i32::MAX as i64;
+
+/// The `AllocMinor` closure, by which a profile is known to be ours.
+pub(crate) static OUR_PROFILE: OnceLock<u64> = OnceLock::new();
+
+/// Decides who captures callstacks.
+pub(crate) fn prepare(target: &'static Target, family: &'static dyn Sampler) {
+    state::set_up(target);
+    let incremental = !target.options.runtime_callstacks && redirect_capture(target, family);
+    target.incremental.store(incremental, Relaxed);
+}
+
+fn redirect_capture(target: &Target, family: &dyn Sampler) -> bool {
+    let name = target.runtime.capture_function;
+    let (function, size) = (symbol(name).cast(), size_of_function(name));
+    // SAFETY: the function of this name, and one that takes and gives the same; the process has one thread.
+    unsafe { patch::redirect(function, size, family.capture()).is_ok() }
+}
+
+/// Starts sampling. Nothing may stand between this and the program's own first allocation.
+pub(crate) fn start(target: &'static Target, family: &'static dyn Sampler) {
+    let runtime = &target.runtime;
+    let incremental = target.incremental.load(Relaxed);
+    let frames = if incremental { FRAMES_ASKED_FOR as i64 } else { ALL_FRAMES };
+
+    let closures: &[Closure; TRACKER_WOSIZE as usize] = Box::leak(Box::new(
+        Callback::ALL.map(|callback| Closure::new(family.callback(callback), runtime.version)),
+    ));
+    let tracker = Box::leak(Box::new(Record::new(closures.each_ref().map(Closure::value))));
+    let rate = Box::leak(Box::new(Float::new(target.options.rate)));
+    let ours = closures[0].value();
+    let _ = OUR_PROFILE.set(ours);
+    let changes = target.options.pace != Pace::Constant;
+    let arguments = Arguments {
+        rate: rate.value(),
+        frames: block::integer(frames),
+        tracker: tracker.value(),
+        ours,
+        finds_variables: changes && !target.options.decline_samples,
+    };
+    // SAFETY: the types are the runtime's; called where allocation is allowed (before the program's
+    // own code, after the runtime's set-up), with values that live for ever.
+    let control = unsafe { family.start(target, &arguments) };
+    rate::begin(target, control);
+}

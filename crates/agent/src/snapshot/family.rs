@@ -1,0 +1,54 @@
+//! A family of runtimes: what differs between them, as far as snapshots are concerned.
+
+use memtrail_heap::write::Region;
+use memtrail_recording::session::SnapshotOptions;
+
+use super::forked_view::roots::RootList;
+use super::forked_view::view::ForkedView;
+use crate::context::target::Target;
+
+/// Brings a program to moments at which its whole heap holds still.
+pub(crate) trait HoldStill: Sync {
+    /// Puts hooks in place, before the program's own code runs. The main domain's thread calls.
+    fn prepare(&self, options: &SnapshotOptions);
+
+    /// Takes a snapshot for the program, which calls from its own code. False if too many are being
+    /// written and it does not insist.
+    fn now(&self, label: &str, insist: bool) -> bool;
+
+    /// Takes a snapshot before `Out_of_memory` is raised.
+    fn out_of_memory(&self);
+
+    /// Takes a snapshot at the program's end.
+    fn at_exit(&self);
+
+    /// Bytes of the heap, for the threshold.
+    fn used(&self) -> u64;
+
+    /// Makes a program that runs come to such a moment.
+    fn nudge(&self);
+
+    /// The thread that sees to snapshots sleeps until it is to look again, so many milliseconds at most.
+    fn sleep(&self, milliseconds: u64);
+
+    /// That thread sees to the snapshot that is wanted.
+    fn attend(&self);
+
+    /// What a second thread of ours is to do, if there is to be one.
+    fn second_thread(&self) -> Option<extern "C" fn()>;
+}
+
+/// A family of runtimes whose heaps can be written down.
+pub(crate) trait SnapshotFamily: Sync {
+    /// Finds what it takes to hold the heap still. The name of what is missing is the error.
+    fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str>;
+
+    /// Finds all roots, in a frozen copy.
+    fn roots(&self, view: &ForkedView<'_>, list: &mut RootList);
+
+    /// All memory that blocks are in, in a frozen copy.
+    fn regions(&self, view: &ForkedView<'_>) -> Vec<Region<'static>>;
+
+    /// Whether there are continuations.
+    fn has_continuations(&self) -> bool;
+}

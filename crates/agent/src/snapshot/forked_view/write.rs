@@ -1,0 +1,122 @@
+//! Writes the heap of the frozen copy into its file.
+
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use memtrail_heap::write::{
+    ClosureFormat, Facts, Runtime as HeapRuntime, Source, write as write_heap,
+};
+use memtrail_ocaml::Version;
+use memtrail_ocaml::symbols::heap as names;
+
+use super::details::RuntimeDetails;
+use super::file::File;
+use super::roots::RootList;
+use super::symbols::Symbols;
+use super::view::ForkedView;
+use crate::os::clock::monotonic;
+use crate::recording::installed::Place;
+use crate::snapshot::safepoint::Safepoint;
+use crate::snapshot::setting::Setting;
+use crate::snapshot::writers::Page;
+
+/// What to write, and where.
+pub(in crate::snapshot) struct WriteJob<'a> {
+    pub(in crate::snapshot) setting: &'static Setting,
+    pub(in crate::snapshot) place: Place,
+    pub(in crate::snapshot) page: &'static Page,
+    pub(in crate::snapshot) number: u64,
+    pub(in crate::snapshot) safepoint: &'a Safepoint<'a>,
+    /// Microseconds since the Unix epoch.
+    pub(in crate::snapshot) taken: u64,
+}
+
+/// Writes the snapshot and gives the copy's exit code.
+pub(in crate::snapshot) fn write(job: &WriteJob<'_>) -> i32 {
+    match try_write(job) {
+        Ok(()) => 0,
+        Err(error) => {
+            let errno = error.raw_os_error().unwrap_or(libc::EIO);
+            job.page.errno.store(errno, Release);
+            1
+        }
+    }
+}
+
+fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
+    let begun = monotonic();
+    let mut file = File::create(job.place.folder, job.number).map_err(|error| {
+        job.page.out_of_reach.store(!error.from_launcher, Release);
+        std::io::Error::from_raw_os_error(error.errno)
+    })?;
+    job.page.begun.store(true, Release);
+    let target = job.setting.target;
+    let memory = target.memory;
+    let domains = job.safepoint.domains;
+    let symbols = Symbols::of_this_process(&memory);
+    let view = ForkedView { target, memory, domains, symbols, epoch: job.place.epoch };
+    let mut list = RootList::new();
+    let family = job.setting.family;
+    family.roots(&view, &mut list);
+    let regions = family.regions(&view);
+    let none = view.symbol_value(names::EPHE_NONE);
+    let source = Source {
+        regions,
+        labels: list.labels,
+        roots: list.roots,
+        ephemerons: list.ephemerons,
+        ephe_none: none,
+        samples: list.samples,
+        facts: facts(job, &view),
+        runtime: HeapRuntime {
+            reserved_header_bits: 0,
+            closures: match target.runtime.version {
+                Version::V4_11 => ClosureFormat::Plain,
+                _ => ClosureFormat::WithInfo,
+            },
+            continuations: family.has_continuations(),
+        },
+        contents: job.setting.options.contents,
+    };
+    let written = write_heap(&mut file, &source, &mut RuntimeDetails::new(&view, job.page));
+    let written = written.and_then(|written| {
+        let page = job.page;
+        page.blocks.store(written.blocks, Relaxed);
+        page.bytes.store(written.bytes, Relaxed);
+        page.outside.store(written.outside, Relaxed);
+        page.write_ns.store(monotonic().saturating_sub(begun), Relaxed);
+        file.finish()
+    });
+    if written.is_err() {
+        // Half a snapshot is none.
+        file.remove();
+    }
+    written
+}
+
+fn facts(job: &WriteJob<'_>, view: &ForkedView<'_>) -> Facts {
+    let runtime = &job.setting.target.runtime;
+    let mut counters: Vec<(Vec<u8>, u64)> = Vec::new();
+    for &state in view.domains {
+        memtrail_ocaml::heap::counters::each(
+            &view.memory,
+            &runtime.layout,
+            state,
+            |name, value| match counters.iter_mut().find(|(known, _)| known == name.as_bytes()) {
+                Some((_, sum)) => *sum += value,
+                None => counters.push((name.into(), value)),
+            },
+        );
+    }
+    Facts {
+        taken_at: job.taken * 1000,
+        clock: job.safepoint.stopped_at,
+        pause: 0,
+        number: job.number,
+        reason: Some(job.safepoint.reason),
+        label: job.safepoint.label.unwrap_or_default().into(),
+        program: job.setting.target.arguments.first().cloned().unwrap_or_default().into_bytes(),
+        runtime: runtime.version.name().into(),
+        pid: u64::from(job.place.pid),
+        counters,
+    }
+}

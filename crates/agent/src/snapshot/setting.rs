@@ -1,0 +1,33 @@
+//! What snapshots need to know of the process; there if the user asked for snapshots, or once the program did.
+
+use std::sync::OnceLock;
+
+use memtrail_recording::session::SnapshotOptions;
+
+use super::family::{HoldStill, SnapshotFamily};
+use crate::context::target::Target;
+use crate::os::forked;
+
+pub(super) struct Setting {
+    pub(super) target: &'static Target,
+    pub(super) options: &'static SnapshotOptions,
+    pub(super) family: &'static dyn SnapshotFamily,
+    pub(super) heap: &'static dyn HoldStill,
+}
+
+static SETTING: OnceLock<Setting> = OnceLock::new();
+
+/// Sets it, unless another thread was faster.
+pub(super) fn set(setting: Setting) {
+    let _ = SETTING.set(setting);
+}
+
+/// Whether it was set in this process or the one it was forked from.
+pub(super) fn is_set() -> bool {
+    SETTING.get().is_some()
+}
+
+/// The setting, in the process that was set up, not in forks of it.
+pub(super) fn setting() -> Option<&'static Setting> {
+    SETTING.get().filter(|_| forked::is_owner_itself())
+}
