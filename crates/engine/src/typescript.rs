@@ -1,8 +1,6 @@
 //! What the page is sent, as TypeScript. `cargo xtask types` writes it into `web/src/generated`; a
 //! response that the page reads is added to [`Declarations::add_responses`], and what it is made of follows.
 
-mod layout;
-
 use std::collections::BTreeMap;
 
 use ts_rs::{Config, TS, TypeVisitor};
@@ -56,7 +54,7 @@ impl Declarations {
         }
         let name = T::ident(&self.config);
         let docs = T::docs().unwrap_or_default();
-        let declaration = layout::lines(&format!("{docs}export {}", T::decl(&self.config)));
+        let declaration = format!("{docs}export {}\n", T::decl(&self.config));
         if let Some(known) = self.of_name.insert(name.clone(), declaration.clone()) {
             assert_eq!(known, declaration, "two types have the name {name}");
             return;
@@ -64,16 +62,9 @@ impl Declarations {
         T::visit_dependencies(self);
     }
 
-    /// The file's text.
+    /// All of them, with an empty line between each two.
     pub fn text(&self) -> String {
-        let mut text =
-            "/** What the engine and the server send. Written by `cargo xtask types`. */\n"
-                .to_owned();
-        for declaration in self.of_name.values() {
-            text.push('\n');
-            text.push_str(declaration);
-        }
-        text
+        self.of_name.values().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 

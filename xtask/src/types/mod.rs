@@ -1,5 +1,7 @@
 //! The page's types of what the engine and the server send: generated from their structs.
 
+mod layout;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,6 +10,8 @@ use crate::command::{Outcome, output, repository};
 
 /// Relative to the repository.
 const FILE: &str = "web/src/generated/responses.ts";
+/// Its first line.
+const HEADING: &str = "/** What the engine and the server send. Written by `cargo xtask types`. */";
 
 /// Write them.
 pub(crate) fn write() -> Outcome {
@@ -35,5 +39,10 @@ fn text() -> Outcome<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(repository()).args(["run", "--quiet", "--package", "memtrail-server"]);
     cargo.args(["--features", "typescript", "--example", "types"]);
-    Ok(output(&mut cargo)? + "\n")
+    let mut text = format!("{HEADING}\n");
+    for declaration in output(&mut cargo)?.split("\n\n") {
+        text.push('\n');
+        text.push_str(&layout::lines(declaration));
+    }
+    Ok(text)
 }
