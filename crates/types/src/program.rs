@@ -1,0 +1,129 @@
+//! What an executable tells about its units: names, digests, and the sizes of their blocks.
+
+use std::collections::HashMap;
+
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object as _, ObjectSegment as _, ObjectSymbol as _};
+use thiserror::Error;
+
+use crate::digest::Digest;
+use crate::marshal::{Marshalled, Value};
+
+/// An executable, or a plugin.
+#[derive(Debug)]
+pub struct Program<'a> {
+    /// Its units, in the order in which they were linked.
+    pub units: Vec<ProgramUnit>,
+    /// Addresses of the symbols of OCaml code and data.
+    symbols: HashMap<&'a [u8], u64>,
+}
+
+/// A unit as the executable has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramUnit {
+    /// Its name.
+    pub name: String,
+    /// Its interface's digest.
+    pub interface: Option<Digest>,
+    /// Its implementation's digest.
+    pub implementation: Option<Digest>,
+    /// How many fields its block has.
+    pub fields: Option<u64>,
+}
+
+/// Why an executable cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No executable of this kind of machine.
+    #[error("is not a 64-bit ELF file")]
+    NotElf,
+    /// No OCaml program, or one without symbols.
+    #[error("has no list of its OCaml units (caml_globals_map)")]
+    NoUnits,
+    /// The list is there, and cannot be read.
+    #[error("has a list of its OCaml units that cannot be read")]
+    Damaged,
+}
+
+const UNITS: &[u8] = b"caml_globals_map";
+
+impl<'a> Program<'a> {
+    /// Reads an executable's bytes.
+    ///
+    /// # Errors
+    /// If it is no OCaml program with symbols.
+    pub fn read(file: &'a [u8]) -> Result<Self, Error> {
+        let elf = ElfFile64::<Endianness>::parse(file).map_err(|_| Error::NotElf)?;
+        let mut symbols = HashMap::new();
+        for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
+            if let Ok(name) = symbol.name_bytes()
+                && name.starts_with(b"caml")
+                && !symbol.is_undefined()
+            {
+                symbols.insert(name, symbol.address());
+            }
+        }
+        let image = Image { elf };
+        let map = symbols.get(UNITS).ok_or(Error::NoUnits)?;
+        let map = image.string(*map).ok_or(Error::Damaged)?;
+        let mut units = units_in(map).ok_or(Error::Damaged)?;
+        for unit in &mut units {
+            let block = symbols.get(format!("caml{}", unit.name).as_bytes());
+            unit.fields = block.and_then(|&block| image.wosize(block));
+        }
+        Ok(Self { units, symbols })
+    }
+
+    /// Whether the program has a function of this name and stamp, which both are in its symbol.
+    pub fn has_function(&self, unit: &str, name: &str, stamp: u64) -> bool {
+        ["__", "."].iter().any(|separator| {
+            let symbol = format!("caml{unit}{separator}{name}_{stamp}");
+            self.symbols.contains_key(symbol.as_bytes())
+        })
+    }
+}
+
+/// An executable's bytes by address.
+struct Image<'a> {
+    elf: ElfFile64<'a, Endianness>,
+}
+
+impl<'a> Image<'a> {
+    fn bytes(&self, address: u64, size: u64) -> Option<&'a [u8]> {
+        self.elf.segments().find_map(|segment| segment.data_range(address, size).ok().flatten())
+    }
+
+    fn wosize(&self, block: u64) -> Option<u64> {
+        let header = self.bytes(block.checked_sub(8)?, 8)?.try_into().ok()?;
+        // The highest byte may be reserved.
+        Some(u64::from_le_bytes(header) << 8 >> 18)
+    }
+
+    /// A string's bytes: its last byte says how many of the last word's are not part of it.
+    fn string(&self, block: u64) -> Option<&'a [u8]> {
+        let bytes = self.bytes(block, self.wosize(block)?.checked_mul(8)?)?;
+        let end = bytes.len().checked_sub(1 + usize::from(*bytes.last()?))?;
+        bytes.get(..end)
+    }
+}
+
+/// The units with an implementation in the marshalled list, `(name, interface's digest, implementation's digest,
+/// symbols) list`.
+pub(crate) fn units_in(bytes: &[u8]) -> Option<Vec<ProgramUnit>> {
+    let list = Marshalled::read(bytes)?;
+    let digest = |value: Value| {
+        let [some] = list.fields(value)? else { return None };
+        Digest::from_bytes(list.text(*some)?)
+    };
+    let mut units = Vec::new();
+    for element in list.elements(list.root()) {
+        let [name, interface, implementation, _] = list.fields(element)? else { return None };
+        let name = std::str::from_utf8(list.text(*name)?).ok()?.to_owned();
+        let (interface, implementation) = (digest(*interface), digest(*implementation));
+        if implementation.is_some() {
+            units.push(ProgramUnit { name, interface, implementation, fields: None });
+        }
+    }
+    Some(units)
+}

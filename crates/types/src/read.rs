@@ -1,0 +1,207 @@
+//! Reads the file, and what the helper writes. Any bytes give a result or an error with its offset.
+
+use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::digest::Digest;
+use crate::format::{MAGIC, VERSION, kind};
+use crate::problem::{Problem, Reason};
+use crate::slot::{Position, Slot, SlotKind};
+use crate::unit::{Evidence, Layout, Types, Unit};
+use crate::wire::Cursor;
+
+/// Where and why a file cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("at byte {offset}: {cause}")]
+pub struct Error {
+    /// Offset in the file.
+    pub offset: u64,
+    /// What is wrong there.
+    pub cause: Cause,
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The first bytes are not those of the format.
+    #[error("not a file of types")]
+    Magic,
+    /// A version that this reader does not know.
+    #[error("file of types of version {0}, and this reader knows up to version {VERSION}")]
+    Version(u8),
+    /// The checksum is not that of the bytes.
+    #[error("the file's checksum does not match its bytes")]
+    Checksum,
+    /// The file ends within a section.
+    #[error("the file ends here, before its last section does")]
+    Truncated,
+    /// A section that does not add up.
+    #[error("damaged {0}")]
+    Section(&'static str),
+}
+
+impl Cause {
+    const fn at(self, offset: usize) -> Error {
+        Error { offset: offset as u64, cause: self }
+    }
+}
+
+/// A section of the helper's output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It reads the files of this unit now.
+    Begun(String),
+    /// It does not use a file.
+    Rejected(Problem),
+    /// It has a unit's layout.
+    Found { unit: String, layout: Layout },
+}
+
+impl Types {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If these are not the bytes of one, with the offset.
+    pub fn read(bytes: &[u8]) -> Result<Self, Error> {
+        let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or(Cause::Magic.at(0))?;
+        let version = *rest.first().ok_or(Cause::Truncated.at(MAGIC.len()))?;
+        if version != VERSION {
+            return Err(Cause::Version(version).at(MAGIC.len()));
+        }
+        let (body, checksum) =
+            bytes.split_last_chunk::<8>().ok_or(Cause::Truncated.at(bytes.len()))?;
+        if xxh3_64(body) != u64::from_le_bytes(*checksum) {
+            return Err(Cause::Checksum.at(body.len()));
+        }
+        let mut types = Self::default();
+        let mut units = 0;
+        let mut cursor = Cursor::new(body);
+        cursor.take(MAGIC.len() as u64 + 1).ok_or(Cause::Truncated.at(0))?;
+        while !cursor.is_at_end() {
+            let at = cursor.at();
+            let (kind, payload) = section(&mut cursor).ok_or(Cause::Truncated.at(at))?;
+            let mut payload = Cursor::new(payload);
+            match kind {
+                kind::PROGRAM => {
+                    (types.program, types.compiler, units) =
+                        program(&mut payload).ok_or(Cause::Section("program").at(at))?;
+                }
+                kind::UNIT => {
+                    let unit = unit(&mut payload).ok_or(Cause::Section("unit").at(at))?;
+                    types.units.push(unit);
+                }
+                _ => {}
+            }
+        }
+        if types.units.len() as u64 != units {
+            return Err(Cause::Section("list of units").at(body.len()));
+        }
+        Ok(types)
+    }
+}
+
+/// Reads the helper's output, up to where it ends.
+pub(crate) fn helper_output(bytes: &[u8]) -> (Vec<Said>, Option<Error>) {
+    let mut all = Vec::new();
+    let mut cursor = Cursor::new(bytes);
+    while !cursor.is_at_end() {
+        let at = cursor.at();
+        let Some((kind, payload)) = section(&mut cursor) else {
+            return (all, Some(Cause::Truncated.at(at)));
+        };
+        let mut payload = Cursor::new(payload);
+        let said = match kind {
+            kind::BEGUN => payload.text().map(Said::Begun),
+            kind::REJECTED => problem(&mut payload).map(Said::Rejected),
+            kind::FOUND => found(&mut payload),
+            _ => continue,
+        };
+        match said {
+            Some(said) => all.push(said),
+            None => return (all, Some(Cause::Section("section of the helper's output").at(at))),
+        }
+    }
+    (all, None)
+}
+
+fn section<'a>(cursor: &mut Cursor<'a>) -> Option<(u64, &'a [u8])> {
+    Some((cursor.number()?, cursor.bytes()?))
+}
+
+fn program(payload: &mut Cursor<'_>) -> Option<(String, String, u64)> {
+    Some((payload.text()?, payload.text()?, payload.number()?))
+}
+
+fn found(payload: &mut Cursor<'_>) -> Option<Said> {
+    let unit = payload.text()?;
+    digest(payload)??;
+    let layout = layout(payload, Evidence::Interface)?;
+    Some(Said::Found { unit, layout })
+}
+
+fn unit(payload: &mut Cursor<'_>) -> Option<Unit> {
+    let name = payload.text()?;
+    let interface = digest(payload)?;
+    let implementation = digest(payload)?;
+    let fields = payload.number()?.checked_sub(1);
+    let problems = payload.count()?;
+    let problems = (0..problems).map(|_| problem(payload)).collect::<Option<_>>()?;
+    let layout = match payload.number()? {
+        0 => None,
+        1 => {
+            let evidence = Evidence::from_code(payload.number()?)?;
+            Some(layout(payload, evidence)?)
+        }
+        _ => return None,
+    };
+    Some(Unit { name, interface, implementation, fields, layout, problems })
+}
+
+fn problem(payload: &mut Cursor<'_>) -> Option<Problem> {
+    let file = payload.text()?;
+    let reason = Reason::from_code(payload.number()?)?;
+    Some(Problem { file, reason, detail: payload.text()? })
+}
+
+/// The outer `None` is damage.
+#[expect(clippy::option_option, reason = "a digest may be missing, and it may be damaged")]
+fn digest(payload: &mut Cursor<'_>) -> Option<Option<Digest>> {
+    match payload.bytes()? {
+        [] => Some(None),
+        bytes => Digest::from_bytes(bytes).map(Some),
+    }
+}
+
+fn layout(payload: &mut Cursor<'_>, evidence: Evidence) -> Option<Layout> {
+    let interface_file = payload.text()?;
+    let implementation_file = payload.text()?;
+    let files = payload.count()?;
+    let files = (0..files).map(|_| payload.text()).collect::<Option<Vec<_>>>()?;
+    let method_cache = payload.number()? != 0;
+    let exported = slots(payload, &files)?;
+    let hidden = slots(payload, &files)?;
+    Some(Layout { interface_file, implementation_file, evidence, method_cache, exported, hidden })
+}
+
+fn slots(payload: &mut Cursor<'_>, files: &[String]) -> Option<Vec<Slot>> {
+    let count = payload.count()?;
+    (0..count).map(|_| slot(payload, files)).collect()
+}
+
+fn slot(payload: &mut Cursor<'_>, files: &[String]) -> Option<Slot> {
+    let kind = SlotKind::from_code(payload.number()?)?;
+    let names = payload.count()?;
+    let path = (0..names).map(|_| payload.text()).collect::<Option<Vec<_>>>()?;
+    let ty = payload.text()?;
+    let (file, line, column) = (payload.number()?, payload.number()?, payload.number()?);
+    let position = match file.checked_sub(1) {
+        None => None,
+        Some(file) => {
+            let file = files.get(usize::try_from(file).ok()?)?.clone();
+            Some(Position { file, line, column })
+        }
+    };
+    let stamp = Some(payload.number()?).filter(|&stamp| stamp != 0);
+    Some(Slot { kind, path, ty, position, stamp })
+}

@@ -1,0 +1,37 @@
+//! Each compiler is an OCaml program with its `.cmt` files installed.
+
+use std::collections::BTreeMap;
+
+use memtrail_test_support::{compilers, on_each};
+use memtrail_types::Evidence;
+
+use crate::{found, on_path};
+
+/// Every field of every unit has a name, and the program confirms nearly every implementation.
+fn check_compiler_itself(name: &str) {
+    let compiler = compilers::named(name);
+    let ocamlopt = match name {
+        "system" => on_path("ocamlopt"),
+        _ => compiler.ocamlopt.clone(),
+    };
+    let program = ocamlopt.with_file_name("ocamlopt.opt");
+    let version = format!("{}.{}", compiler.version.0, compiler.version.1);
+    let types = found(&program, &[&compiler.headers()], &ocamlopt, &version);
+    assert!(types.compiler.starts_with(&version), "{}", types.compiler);
+    let mut evidence = BTreeMap::new();
+    let (mut named, mut fields) = (0, 0);
+    for unit in &types.units {
+        named += unit.named();
+        fields += unit.fields.unwrap_or(0);
+        assert_eq!(unit.named(), unit.fields.unwrap_or(0), "{}: {:?}", unit.name, unit.problems);
+        if let Some(layout) = &unit.layout {
+            *evidence.entry(layout.evidence.code()).or_insert(0) += 1;
+        }
+    }
+    println!("{named} of {fields} fields in {} units; evidence {evidence:?}", types.units.len());
+    assert!(fields > 10_000, "{fields}");
+    let weak = evidence.get(&Evidence::Interface.code()).copied().unwrap_or(0);
+    assert!(weak * 20 < types.units.len(), "{evidence:?}");
+}
+
+on_each!(compiler_itself, check_compiler_itself);

@@ -1,0 +1,219 @@
+//! Files that are missing, stale, damaged, or another compiler's: reported, and never a wrong name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use memtrail_test_support::compilers::{self, Compiler};
+use memtrail_test_support::on_each;
+use memtrail_types::{Reason, Types, Unit};
+
+use crate::{found, on_path, unit};
+
+const INTERFACE: &str = "val second : int ref\nval first : string list ref\n";
+const IMPLEMENTATION: &str = "\
+let hidden = Hashtbl.create 1
+let first = ref [ \"a\" ]
+let second = ref 1
+let get () : string = Hashtbl.find hidden 1
+module Inner = struct let deep = ref 2.5 end
+";
+const MAIN: &str =
+    "let own = ref 0\nlet () = incr own; incr Lib.second; Lib.first := []; print_int !Lib.second\n";
+
+/// A program of two units, and the folder with its files.
+struct Built {
+    folder: tempfile::TempDir,
+    ocamlopt: PathBuf,
+    version: String,
+}
+
+impl Built {
+    fn new(name: &str) -> Self {
+        let compiler = compilers::named(name);
+        let ocamlopt = match name {
+            "system" => on_path("ocamlopt"),
+            _ => compiler.ocamlopt.clone(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let built = Self { folder, ocamlopt, version: version(&compiler) };
+        built.write("lib.mli", INTERFACE);
+        built.write("lib.ml", IMPLEMENTATION);
+        built.write("main.ml", MAIN);
+        built.compile(&["-o", "main", "lib.mli", "lib.ml", "main.ml"]);
+        built
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn compile(&self, arguments: &[&str]) {
+        let mut command = Command::new(&self.ocamlopt);
+        command.args(["-g", "-bin-annot"]).args(arguments).current_dir(self.folder.path());
+        assert!(command.status().unwrap().success());
+    }
+
+    fn types(&self) -> Types {
+        self.types_in(self.folder.path())
+    }
+
+    fn types_in(&self, folder: &Path) -> Types {
+        found(&self.path("main"), &[folder], &self.ocamlopt, &self.version)
+    }
+}
+
+fn version(compiler: &Compiler) -> String {
+    format!("{}.{}", compiler.version.0, compiler.version.1)
+}
+
+/// `variable : type  position`, exported ones first.
+fn shown(unit: &Unit) -> Vec<String> {
+    let Some(layout) = &unit.layout else { return Vec::new() };
+    let slots = layout.exported.iter().chain(&layout.hidden);
+    slots
+        .map(|slot| {
+            let position = slot.position.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("{} : {}  {position}", slot.variable(), slot.type_or_kind())
+        })
+        .collect()
+}
+
+fn reasons(unit: &Unit) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = unit.problems.iter().map(|problem| problem.reason).collect();
+    reasons.sort();
+    reasons.dedup();
+    reasons
+}
+
+const ALL: [&str; 6] = [
+    "second : int ref  lib.ml:3",
+    "first : string list ref  lib.ml:2",
+    "hidden : (int, string) Hashtbl.t  lib.ml:1",
+    "get : unit -> string  lib.ml:4",
+    "Inner : module  lib.ml:5",
+    "Inner.deep : float ref  lib.ml:5",
+];
+
+fn check_all_there(name: &str) {
+    let types = Built::new(name).types();
+    let lib = unit(&types, "Lib");
+    assert_eq!(shown(lib), ALL);
+    assert_eq!((lib.fields, lib.named()), (Some(6), 6));
+    assert_eq!(reasons(lib), []);
+}
+on_each!(all_there, check_all_there);
+
+fn check_missing(name: &str) {
+    let built = Built::new(name);
+    let empty = tempfile::tempdir().unwrap();
+    let types = built.types_in(empty.path());
+    assert_eq!(unit(&types, "Lib").layout, None);
+    assert_eq!(reasons(unit(&types, "Lib")), []);
+    // Only the interface: what it exports is named, the rest is not.
+    fs::copy(built.path("lib.cmi"), empty.path().join("lib.cmi")).unwrap();
+    let types = built.types_in(empty.path());
+    let lib = unit(&types, "Lib");
+    assert_eq!(lib.named(), 2);
+    assert_eq!(shown(lib), ["second : int ref  lib.mli:1", "first : string list ref  lib.mli:2"]);
+    // Only the implementation: the order is not known without the interface.
+    fs::remove_file(empty.path().join("lib.cmi")).unwrap();
+    fs::copy(built.path("lib.cmt"), empty.path().join("lib.cmt")).unwrap();
+    let types = built.types_in(empty.path());
+    assert_eq!(unit(&types, "Lib").layout, None);
+    assert_eq!(reasons(unit(&types, "Lib")), [Reason::Incomplete]);
+}
+on_each!(missing, check_missing);
+
+/// The same interface, another implementation: of another size, of the same size with other functions, and
+/// without functions, where only the digest differs.
+fn check_stale_implementation(name: &str) {
+    let longer = format!("let added = ref 0\n{IMPLEMENTATION}");
+    let other_order = "\
+let first = ref [ \"a\" ]
+let second = ref 1
+let get () : string = \"x\"
+let hidden = Hashtbl.create 1
+module Inner = struct let deep = ref 2.5 end
+let () = Hashtbl.replace hidden 1 \"y\"
+";
+    for (text, reason) in
+        [(longer.as_str(), Reason::OtherSize), (other_order, Reason::OtherImplementation)]
+    {
+        let built = Built::new(name);
+        built.write("lib.ml", text);
+        built.compile(&["-c", "lib.ml"]);
+        let types = built.types();
+        let lib = unit(&types, "Lib");
+        assert_eq!(lib.named(), 2, "{text}");
+        assert_eq!(reasons(lib), [reason], "{text}");
+        let expected = ["second : int ref  lib.mli:1", "first : string list ref  lib.mli:2"];
+        assert_eq!(shown(lib), expected, "{text}");
+    }
+    // Without a function that could tell.
+    let built = Built::new(name);
+    let silent = |text: &str| text.replace("let get () : string = Hashtbl.find hidden 1\n", "");
+    built.write("lib.ml", silent(IMPLEMENTATION));
+    built.compile(&["-o", "main", "lib.mli", "lib.ml", "main.ml"]);
+    built.write("lib.ml", silent(IMPLEMENTATION).replace("let deep = ref 2.5", "let other = 3"));
+    built.compile(&["-c", "lib.ml"]);
+    let types = built.types();
+    assert_eq!(unit(&types, "Lib").named(), 2);
+    assert_eq!(reasons(unit(&types, "Lib")), [Reason::OtherImplementation]);
+}
+on_each!(stale_implementation, check_stale_implementation);
+
+fn check_stale_interface(name: &str) {
+    let built = Built::new(name);
+    built.write("lib.mli", "val first : string list ref\nval second : int ref\n");
+    built.compile(&["-c", "lib.mli", "lib.ml"]);
+    let types = built.types();
+    assert_eq!(unit(&types, "Lib").layout, None);
+    assert_eq!(reasons(unit(&types, "Lib")), [Reason::Stale]);
+    // Other units are not concerned.
+    assert!(unit(&types, "Main").layout.is_some());
+}
+on_each!(stale_interface, check_stale_interface);
+
+/// A file that is cut anywhere, or has bytes that are not its own, gives all names, or some, or none, but no
+/// wrong ones.
+fn check_damaged(name: &str) {
+    let built = Built::new(name);
+    let whole = fs::read(built.path("lib.cmt")).unwrap();
+    for end in [0, 5, 12, 13, 40, whole.len() / 2, whole.len() - 1] {
+        built.write("lib.cmt", &whole[..end]);
+        let types = built.types();
+        let lib = unit(&types, "Lib");
+        assert_eq!(lib.named(), 2, "cut after {end}");
+        assert_eq!(reasons(lib), [Reason::Damaged], "cut after {end}");
+    }
+    let mut zeros = whole.clone();
+    for byte in zeros.iter_mut().skip(60).step_by(97) {
+        *byte = 0xff;
+    }
+    built.write("lib.cmt", &zeros);
+    let types = built.types();
+    assert!(matches!(unit(&types, "Lib").named(), 0 | 2), "{:?}", unit(&types, "Lib"));
+    assert!(unit(&types, "Main").layout.is_some(), "the others are read all the same");
+}
+on_each!(damaged, check_damaged);
+
+#[test]
+fn files_of_another_compiler_are_reported() {
+    let built = Built::new("ocaml-4.14.1000");
+    let other = Built::new("ocaml-5.3.0");
+    let types = found(
+        &built.path("main"),
+        &[other.folder.path(), &compilers::named("ocaml-4.14.1000").headers()],
+        &built.ocamlopt,
+        &built.version,
+    );
+    let lib = unit(&types, "Lib");
+    assert_eq!(lib.layout, None);
+    assert_eq!(reasons(lib), [Reason::Foreign]);
+    assert!(unit(&types, "Stdlib__Hashtbl").layout.is_some());
+}
