@@ -4,16 +4,15 @@
 //! followed into; started children are, too, when the user asked for children.
 
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::atomic::{Ordering::SeqCst, compiler_fence};
 
 use crate::lifecycle::environment::Injected;
+use crate::lifecycle::environment_array::with_array;
 use crate::lifecycle::injected::injected;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
 use crate::os::forked;
 use crate::recording::end::{after_failed_exec, before_exec};
 use crate::recording::installed::{follows_children, is_recorded};
-use crate::sampling::thread;
 use crate::snapshot;
 
 /// A null-terminated array of C strings.
@@ -52,29 +51,6 @@ unsafe fn environment_for_next<T>(
     }
     // SAFETY: as the caller promises.
     with_array(|all| unsafe { injected.put_back(environment, all) }, with)
-}
-
-/// Calls `with` with the array that `fill` makes. A child of `vfork` that becomes another program never
-/// comes back, and its memory is its parent's: so each thread uses the same array again.
-fn with_array<T>(fill: impl FnOnce(&mut Vec<*const c_char>), with: impl FnOnce(Strings) -> T) -> T {
-    // SAFETY: cannot fail. The raw call, because libcs have been known to cache the answer.
-    let me = unsafe { libc::syscall(libc::SYS_getpid) as u32 };
-    let reused = &mut thread::current().environment;
-    if reused.user == me {
-        // A signal handler interrupts the one that uses it.
-        let mut own = Vec::new();
-        fill(&mut own);
-        return with(own.as_ptr());
-    }
-    // Or it is free, or its user was a child that is gone.
-    reused.user = me;
-    compiler_fence(SeqCst);
-    reused.all.clear();
-    fill(&mut reused.all);
-    let result = with(reused.all.as_ptr());
-    compiler_fence(SeqCst);
-    thread::current().environment.user = 0;
-    result
 }
 
 /// Becomes another program by `call`, with what has to happen before and, if it fails, after.

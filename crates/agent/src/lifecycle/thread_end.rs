@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use crate::lifecycle::environment_array;
 use crate::os::errno::keeping_errno;
 use crate::os::{ffi_guard, own_thread, private_stack, thread_exit};
 use crate::recording::notes::note;
@@ -18,7 +19,11 @@ pub(crate) fn prepare() {
 
 /// Runs as a thread ends.
 unsafe extern "C" fn ends(_: *mut c_void) {
-    sampling::thread::free();
+    // SAFETY: the thread runs none of our code but this.
+    unsafe {
+        sampling::thread::free();
+        environment_array::free();
+    }
     if own_thread::one_of_theirs_ends(snapshot::lifecycle::wake) {
         keeping_errno(|| ffi_guard::guarded((), || note(NOTE.into())));
     }

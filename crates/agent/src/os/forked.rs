@@ -9,7 +9,8 @@ static PAGE: AtomicPtr<u32> = AtomicPtr::new(std::ptr::null_mut());
 static OWNER: AtomicU32 = AtomicU32::new(0);
 const PRESENT: u32 = 0x6d74_7261;
 
-fn pid() -> u32 {
+/// The number of this process.
+pub(crate) fn pid() -> u32 {
     // SAFETY: cannot fail. The raw call, because libcs have been known to cache the answer.
     unsafe { libc::syscall(libc::SYS_getpid) as u32 }
 }

@@ -11,6 +11,8 @@ use std::ffi::c_void;
 pub(crate) struct Slots {
     /// What the layers above keep for it.
     pub(crate) thread: *mut c_void,
+    /// The environment of the last program that it started or became.
+    pub(crate) environment: *mut c_void,
     /// Its private stack.
     pub(crate) stack: *mut c_void,
     /// It is inside our allocator.
@@ -24,11 +26,13 @@ core::arch::global_asm!(
     ".globl memtrail_thread_slots",
     ".hidden memtrail_thread_slots",
     ".type memtrail_thread_slots,%object",
-    ".size memtrail_thread_slots,24",
+    ".size memtrail_thread_slots,32",
     "memtrail_thread_slots:",
-    ".zero 24",
+    ".zero 32",
     ".text",
 );
+
+const _: () = assert!(size_of::<Slots>() == 32, "as large as the section above");
 
 /// Address of this thread's slots; it tells threads apart.
 #[inline]

@@ -16,7 +16,7 @@ use crate::recording::output::{Output, Part};
 
 /// Who allocated a block: a thread's number, from 1. No other thread of the process, or of those it
 /// was forked from, ever has it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadId(pub(crate) u32);
 
 /// A thread, as the file knows it.

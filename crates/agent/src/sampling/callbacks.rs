@@ -29,7 +29,7 @@ use crate::sampling::rate::{self, Kept};
 use crate::sampling::state::{Sampling, sampling};
 use crate::sampling::switch::is_on;
 use crate::sampling::thread;
-use crate::sampling::write::{Destination, Taken, domain_of, write_alloc};
+use crate::sampling::write::{Destination, Taken, domain_of, with_thread, write_alloc};
 
 /// A block was sampled. `state` is the runtime's state of the domain.
 pub(crate) extern "C" fn alloc_minor(sample: Value, state: u64) -> Value {
@@ -77,15 +77,16 @@ fn alloc(
         samples: kept.samples,
         source: if external { Source::External } else { heap },
     };
-    let thread = thread::current();
     let taken = Taken { callstack: sample.callstack, deferred, kept };
     let to = Destination { sampling, recorder, domain, state };
-    let (id, drawn) = write_alloc(&to, thread, &event, taken)?;
-    if drawn.last {
-        rate::adjust(target, state);
-    }
-    let key = Key { id, domain, epoch: recorder.files.epoch, external };
-    Some(thread.some.of(key.value()))
+    with_thread(recorder, |thread| {
+        let (id, drawn) = write_alloc(&to, thread, &event, taken)?;
+        if drawn.last {
+            rate::adjust(target, state);
+        }
+        let key = Key { id, domain, epoch: recorder.files.epoch, external };
+        Some(thread.some.of(key.value()))
+    })?
 }
 
 /// A sampled block of the minor heap survived; it stays tracked.
@@ -103,7 +104,7 @@ fn promoted(key: Value, state: u64) -> Value {
     {
         stream.promote(&recorder.files, known.id);
     }
-    thread::current().some.of(key)
+    thread::with_current(|thread| thread.some.of(key)).unwrap_or(UNIT)
 }
 
 /// A sampled block is gone.

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use crate::context::target::Target;
 use crate::os::ffi_guard::guarded;
 use crate::recording::active::active;
-use crate::sampling::callstack::token::FRAMES_ASKED_FOR;
+use crate::sampling::callstack::token::{CaptureToken, FRAMES_ASKED_FOR};
 use crate::sampling::state::sampling;
 use crate::sampling::switch::is_on;
 use crate::sampling::{rate, thread};
@@ -70,8 +70,8 @@ impl Buffer {
         let (target, capturer) = (sampling.target, &sampling.capturer);
         if most as u64 == FRAMES_ASKED_FOR {
             if is_on() && active().is_some() {
-                let thread = thread::current();
-                let token = capturer.capture(thread, index);
+                let token = thread::with_current(|thread| capturer.capture(thread, index));
+                let token = token.unwrap_or(CaptureToken::Nothing);
                 for slot in token.slots(rate::drawn(target, index)) {
                     self.push(target, slot);
                 }

@@ -1,6 +1,7 @@
 //! What the agent keeps for each thread of the target that runs OCaml code.
 
-use std::ffi::c_char;
+use std::cell::{Cell, UnsafeCell};
+use std::sync::atomic::{Ordering::SeqCst, compiler_fence};
 
 use memtrail_trace::Code;
 
@@ -25,16 +26,6 @@ pub(crate) struct Thread {
     pub(crate) some: SomeBlock,
     /// Who it is.
     pub(crate) identity: Identity,
-    /// The environment of the last program that it started or became.
-    pub(crate) environment: Environment,
-}
-
-/// An array of strings for `execve`.
-#[derive(Default)]
-pub(crate) struct Environment {
-    pub(crate) all: Vec<*const c_char>,
-    /// The process that uses it; 0 if none does.
-    pub(crate) user: u32,
 }
 
 impl Thread {
@@ -44,42 +35,82 @@ impl Thread {
     }
 }
 
-/// This thread's state, made on first use.
+/// A thread's state, lent to one at a time.
+struct Lent {
+    is_lent: Cell<bool>,
+    thread: UnsafeCell<Thread>,
+}
+
+/// Gives this thread's state, made on first use, to `work`. Without it, if this thread uses it already:
+/// then a signal handler interrupted it there.
 #[inline]
-pub(crate) fn current() -> &'static mut Thread {
-    // SAFETY: the slot holds null or a pointer made below, which only this thread uses.
-    unsafe {
-        let thread: *mut Thread = (*tls::slots()).thread.cast();
-        if thread.is_null() { make() } else { &mut *thread }
+pub(crate) fn with_current<T>(work: impl FnOnce(&mut Thread) -> T) -> Option<T> {
+    // SAFETY: the slot holds null or a pointer made below, which only this thread uses; it is freed as the
+    // thread ends.
+    let lent: &Lent = unsafe {
+        let lent: *const Lent = (*tls::slots()).thread.cast();
+        if lent.is_null() { &*make() } else { &*lent }
+    };
+    if lent.is_lent.replace(true) {
+        return None;
     }
+    // Before anything of the state is touched, also for handlers of signals.
+    compiler_fence(SeqCst);
+    // SAFETY: nobody else has it: it was not lent, and is until `work` is done. Should `work` panic, it is
+    // never lent again.
+    let result = work(unsafe { &mut *lent.thread.get() });
+    compiler_fence(SeqCst);
+    lent.is_lent.set(false);
+    Some(result)
 }
 
 #[cold]
-fn make() -> &'static mut Thread {
+fn make() -> *const Lent {
     // Field by field, as all of it is too large to be moved there.
-    let thread: *mut Thread = Box::leak(Box::<Thread>::new_uninit()).as_mut_ptr();
+    let lent: *mut Lent = Box::leak(Box::<Lent>::new_uninit()).as_mut_ptr();
     // SAFETY: fresh memory for a thread, all of whose fields are written; the slot is this thread's.
     unsafe {
+        (&raw mut (*lent).is_lent).write(Cell::new(false));
+        let thread: *mut Thread = UnsafeCell::raw_get(&raw const (*lent).thread);
         (&raw mut (*thread).stack).write(CachedStack::default());
         (&raw mut (*thread).expected).write(None);
         (&raw mut (*thread).site_cache).write(SiteCache::default());
         (&raw mut (*thread).captured).write(Vec::new());
         (&raw mut (*thread).some).write(SomeBlock::new());
         (&raw mut (*thread).identity).write(Identity::new());
-        (&raw mut (*thread).environment).write(Environment::default());
-        (*tls::slots()).thread = thread.cast();
-        thread_exit::watch();
-        &mut *thread
+        (*tls::slots()).thread = lent.cast();
     }
+    thread_exit::watch();
+    lent
 }
 
 /// Frees this thread's state, as the thread ends.
-pub(crate) fn free() {
-    // SAFETY: the slot is this thread's, and the pointer came from `make` on it.
+///
+/// # Safety
+/// Not called from within [`with_current`].
+pub(crate) unsafe fn free() {
+    // SAFETY: the slot is this thread's, the pointer came from `make` on it, and nobody has what it leads to.
     unsafe {
-        let thread = std::mem::replace(&mut (*tls::slots()).thread, std::ptr::null_mut());
-        if !thread.is_null() {
-            drop(Box::from_raw(thread.cast::<Thread>()));
+        let lent = std::mem::replace(&mut (*tls::slots()).thread, std::ptr::null_mut());
+        if !lent.is_null() {
+            drop(Box::from_raw(lent.cast::<Lent>()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_is_lent_to_one_at_a_time() {
+        let first = with_current(|thread| {
+            assert!(with_current(|_| ()).is_none());
+            thread.thread_id()
+        });
+        let again = with_current(|thread| thread.thread_id());
+        assert!(first.is_some() && first == again);
+        let other = std::thread::spawn(|| with_current(|thread| thread.thread_id()));
+        assert_ne!(other.join().unwrap(), first);
     }
 }

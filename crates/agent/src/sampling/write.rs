@@ -74,6 +74,19 @@ pub(crate) fn write_alloc(
     Some((id, drawn))
 }
 
+/// Gives this thread's state to `work`; counts a sample as missed that comes while it is in use.
+#[inline]
+pub(crate) fn with_thread<T>(
+    recorder: &Recorder,
+    work: impl FnOnce(&mut Thread) -> T,
+) -> Option<T> {
+    let done = thread::with_current(work);
+    if done.is_none() {
+        recorder.files.missed.fetch_add(1, Relaxed);
+    }
+    done
+}
+
 /// Writes an allocation whose callstack we captured.
 fn write_received(
     to: &Destination<'_>,
@@ -130,10 +143,11 @@ pub(crate) fn write_external(length: Words, samples: u64, halvings: Halvings) ->
     let state = target.runtime.state();
     let domain = domain_of(target, state);
     let event = AllocEvent { length, samples, source: Source::External };
-    let thread = thread::current();
-    let token = capturer.capture_now(thread);
     let to = Destination { sampling, recorder, domain, state };
-    let id = write_received(&to, thread, &event, token, halvings)?;
+    let id = with_thread(recorder, |thread| {
+        let token = capturer.capture_now(thread);
+        write_received(&to, thread, &event, token, halvings)
+    })??;
     Some(Key { id, domain, epoch: recorder.files.epoch, external: true }.value())
 }
 
