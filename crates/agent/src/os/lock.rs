@@ -161,3 +161,67 @@ impl<T> Drop for LockGuard<'_, T> {
         self.lock.holder.store(0, Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn threads_take_turns() {
+        let lock = Lock::new((0_u64, 0_u64));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1_000 {
+                        let mut held = lock.lock();
+                        held.0 += 1;
+                        assert_eq!(held.0, held.1 + 1, "nobody else is between");
+                        held.1 += 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*lock.lock(), (4_000, 4_000));
+    }
+
+    #[test]
+    fn a_thread_does_not_wait_for_itself() {
+        let lock = Lock::new(());
+        let held = lock.lock();
+        assert!(lock.try_lock().is_none());
+        assert!(lock.try_lock_for().is_none());
+        assert!(lock.lock_unless_ending().is_none());
+        drop(held);
+        assert!(lock.try_lock().is_some());
+        assert!(lock.try_lock_for().is_some());
+        assert!(lock.lock_unless_ending().is_some());
+    }
+
+    /// Runs `work` while another thread holds the lock.
+    fn while_held<T: Send>(lock: &Lock<()>, work: impl FnOnce() -> T) -> T {
+        let (taken, done) = (Barrier::new(2), Barrier::new(2));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let held = lock.lock();
+                taken.wait();
+                done.wait();
+                drop(held);
+            });
+            taken.wait();
+            let result = work();
+            done.wait();
+            result
+        })
+    }
+
+    #[test]
+    fn waiting_has_an_end() {
+        let lock = Lock::new(());
+        assert!(!while_held(&lock, || lock.try_lock_for().is_some()));
+        // A thread that ends the process does not wait for ever, though it would otherwise.
+        assert!(!while_held(&lock, || while_ending(|| lock.lock_unless_ending().is_some())));
+        assert!(lock.lock_unless_ending().is_some(), "free again");
+    }
+}

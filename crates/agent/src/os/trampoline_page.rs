@@ -153,3 +153,75 @@ impl CodeHook {
         unsafe { write_code(self.function as *mut u8, &self.original.to_le_bytes()) }
     }
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+
+    #[test]
+    fn a_jump_is_planned_only_where_one_word_holds_it() {
+        let original = 0x1122_3344_5566_7788;
+        // jmp rel32, and the three bytes that follow stay.
+        assert_eq!(with_jump(0x1000, 0x2000, original), Some(0x1122_3300_000f_fbe9));
+        assert_eq!(with_jump(0x2000, 0x1000, original), Some(0x1122_33ff_ffef_fbe9));
+        assert_eq!(with_jump(0x1004, 0x2000, original), None, "across two words");
+        assert_eq!(with_jump(0x1000, 0x1000 + (1 << 32), original), None, "too far");
+    }
+
+    extern "C" fn theirs() -> i32 {
+        std::hint::black_box(1)
+    }
+
+    extern "C" fn ours() -> i32 {
+        std::hint::black_box(2)
+    }
+
+    type Function = extern "C" fn() -> i32;
+
+    /// A function on a page of its own that gives 3, with room for any jump.
+    fn function() -> Function {
+        let code = [0xb8, 3, 0, 0, 0, 0xc3];
+        // SAFETY: a fresh page, which is then code that is whole.
+        unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let page = libc::mmap(ptr::null_mut(), 4096, access, flags, -1, 0);
+            assert_ne!(page, libc::MAP_FAILED);
+            page.cast::<u8>().write_bytes(0x90, 4096);
+            page.cast::<u8>().copy_from_nonoverlapping(code.as_ptr(), code.len());
+            libc::mprotect(page, 4096, libc::PROT_READ | libc::PROT_EXEC);
+            std::mem::transmute::<*mut c_void, Function>(page)
+        }
+    }
+
+    #[test]
+    fn slots_within_reach_lead_to_our_functions() {
+        let code = theirs as Function as *mut c_void;
+        let ours = [ours as Function as *const c_void, theirs as Function as *const c_void];
+        let slots = page(code, &ours).unwrap();
+        for (slot, result) in slots.iter().zip([2, 1]) {
+            assert!((code as u64).abs_diff(*slot) < 2 << 30, "within reach");
+            // SAFETY: a slot is a jump to such a function.
+            let slot =
+                unsafe { std::mem::transmute::<*mut c_void, Function>(*slot as *mut c_void) };
+            assert_eq!(slot(), result);
+        }
+    }
+
+    #[test]
+    fn a_far_jump_takes_the_place_of_a_function() {
+        let redirected = function();
+        assert_eq!(redirected(), 3);
+        let at = (redirected as *mut c_void).cast();
+        let ours = ours as Function as *const c_void;
+        // SAFETY: a function of our own, which nobody else calls.
+        unsafe {
+            assert!(crate::os::patch::redirect(at, 13, ours).is_err(), "no room");
+            assert!(crate::os::patch::redirect(ptr::null_mut(), 99, ours).is_err(), "none");
+            crate::os::patch::redirect(at, 14, ours).unwrap();
+        }
+        assert_eq!(redirected(), 2);
+    }
+}

@@ -4,7 +4,7 @@
 //! collection, or the kernel ends the process. So the limits are watched: that of the process's
 //! address space, those of its control groups (`cgroups(7)`), and the machine's own memory.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Shares of what there is at which a snapshot is worth taking. A copy that writes takes as much as
 /// the program changes meanwhile, which is all of the heap while a major collection marks it: if there
@@ -23,7 +23,10 @@ pub(super) struct Watch {
 impl Watch {
     /// Whether one more level has been passed. Below all of them it begins again.
     pub(super) fn is_worse(&mut self) -> bool {
-        let share = share();
+        self.passes(share())
+    }
+
+    fn passes(&mut self, share: f64) -> bool {
         let passed = LEVELS.iter().filter(|level| share >= **level).count();
         let worse = passed > self.passed;
         if worse || passed == 0 {
@@ -97,31 +100,47 @@ const VERSIONS: [Version; 2] = [
 fn of_control_groups() -> Option<f64> {
     let groups = read("/proc/self/cgroup")?;
     let all = VERSIONS.iter().filter_map(|version| {
-        let path = groups.lines().find_map(|line| {
-            let (_, rest) = line.split_once(':')?;
-            rest.strip_prefix(version.line)?.strip_prefix('/')
-        });
-        let group = path.map(|path| Path::new(version.root).join(path)).unwrap_or_default();
+        let group = version.group(&groups)?;
         let inside = group.ancestors().take_while(|group| group.starts_with(version.root));
         inside.filter_map(|group| of_control_group(version, group)).reduce(f64::max)
     });
     all.reduce(f64::max)
 }
 
+impl Version {
+    /// The folder of the process's group, as `/proc/self/cgroup` tells.
+    fn group(&self, groups: &str) -> Option<PathBuf> {
+        let path = groups.lines().find_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            rest.strip_prefix(self.line)?.strip_prefix('/')
+        });
+        path.map(|path| Path::new(self.root).join(path))
+    }
+
+    /// Share of its limit that a group uses: what its files say. No limit is `max`, or a number beyond all
+    /// memory.
+    fn share(&self, limit: &str, used: &str, statistics: &str) -> Option<f64> {
+        let limit: u64 = limit.trim().parse().ok()?;
+        let used: u64 = used.trim().parse().ok()?;
+        // These the kernel lets go before it ends processes.
+        let idle = statistics.lines().find_map(|line| line.strip_prefix(self.idle));
+        let idle: u64 = idle.and_then(|number| number.trim().parse().ok()).unwrap_or(0);
+        ratio(used.saturating_sub(idle), limit)
+    }
+}
+
 fn of_control_group(version: &Version, group: &Path) -> Option<f64> {
-    // No limit is `max`, or a number beyond all memory.
-    let limit: u64 = read(group.join(version.limit))?.trim().parse().ok()?;
-    let used: u64 = read(group.join(version.used))?.trim().parse().ok()?;
-    // These the kernel lets go before it ends processes.
-    let statistics = read(group.join("memory.stat")).unwrap_or_default();
-    let idle = statistics.lines().find_map(|line| line.strip_prefix(version.idle));
-    let idle: u64 = idle.and_then(|number| number.trim().parse().ok()).unwrap_or(0);
-    ratio(used.saturating_sub(idle), limit)
+    let limit = read(group.join(version.limit))?;
+    let used = read(group.join(version.used))?;
+    version.share(&limit, &used, &read(group.join("memory.stat")).unwrap_or_default())
 }
 
 /// All of it, once too little is left.
 fn of_machine() -> Option<f64> {
-    let text = read("/proc/meminfo")?;
+    left_to_the_machine(&read("/proc/meminfo")?)
+}
+
+fn left_to_the_machine(text: &str) -> Option<f64> {
     let kilobytes = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().ok()
@@ -129,4 +148,59 @@ fn of_machine() -> Option<f64> {
     let left = kilobytes("MemAvailable")?.saturating_add(kilobytes("SwapFree").unwrap_or(0));
     let all = kilobytes("MemTotal")?.saturating_add(kilobytes("SwapTotal").unwrap_or(0));
     ratio(left, all).filter(|left| *left < LEFT_TO_THE_MACHINE).map(|left| 1.0 - left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V2: &Version = &VERSIONS[0];
+    const V1: &Version = &VERSIONS[1];
+
+    #[test]
+    fn the_group_is_found_in_either_version() {
+        let unified = "0::/user.slice/run-r1.scope\n";
+        let found = V2.group(unified);
+        assert_eq!(found.as_deref(), Some(Path::new("/sys/fs/cgroup/user.slice/run-r1.scope")));
+        assert_eq!(V1.group(unified), None);
+        let hybrid = "12:memory:/docker/ab:c\n3:cpu,cpuacct:/docker/x\n0::/\n";
+        let found = V1.group(hybrid);
+        assert_eq!(found.as_deref(), Some(Path::new("/sys/fs/cgroup/memory/docker/ab:c")));
+        assert_eq!(V2.group(hybrid).as_deref(), Some(Path::new("/sys/fs/cgroup/")));
+        for odd in ["", "\n", "0", "0:", "0::relative", "memory"] {
+            assert_eq!((V1.group(odd), V2.group(odd)), (None, None), "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn files_nobody_uses_are_not_counted() {
+        let statistics = "anon 100\ninactive_file 30\nactive_file 9\n";
+        assert_eq!(V2.share("200\n", "130\n", statistics), Some(0.5));
+        assert_eq!(V2.share("200\n", "20\n", statistics), Some(0.0));
+        assert_eq!(V1.share("200\n", "130\n", statistics), Some(0.65), "another name there");
+        assert_eq!(V1.share("200\n", "130\n", "total_inactive_file 30\n"), Some(0.5));
+        assert_eq!(V2.share("max\n", "130\n", statistics), None);
+        assert_eq!(V2.share("0\n", "0\n", ""), None);
+        assert_eq!(V2.share("", "", ""), None);
+    }
+
+    #[test]
+    fn the_machine_counts_only_when_little_is_left() {
+        let text = |available| {
+            format!(
+                "MemTotal: 1000 kB\nMemAvailable: {available} kB\nSwapTotal: 1000 kB\nSwapFree: 0 kB\n"
+            )
+        };
+        assert_eq!(left_to_the_machine(&text(100)), None);
+        assert_eq!(left_to_the_machine(&text(20)), Some(0.99));
+        assert_eq!(left_to_the_machine("MemTotal: 1000 kB\n"), None);
+    }
+
+    #[test]
+    fn each_level_is_passed_once() {
+        let mut watch = Watch::default();
+        let shares = [0.1, 0.5, 0.6, 0.8, 0.5, 0.8, 0.95, 0.2, 0.5];
+        let worse = shares.map(|share| watch.passes(share));
+        assert_eq!(worse, [false, true, false, true, false, false, true, false, true]);
+    }
 }

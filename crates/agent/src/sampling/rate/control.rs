@@ -114,3 +114,59 @@ impl Balance {
         Halvings(halvings)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP: u64 = 10_000_000;
+
+    fn balance() -> Balance {
+        Balance { cpu: 0, spent: 0.0, total: ALLOWANCE }
+    }
+
+    /// Decides again and again while samples at the base rate take this share of our time.
+    fn settles(balance: &mut Balance, share: f64, from: Halvings) -> Halvings {
+        (0..200).fold(from, |wanted, _| {
+            let spent = STEP as f64 * share / wanted.weight() as f64;
+            balance.weigh(spent as u64, STEP, wanted)
+        })
+    }
+
+    #[test]
+    fn the_rate_falls_until_samples_are_within_the_budget() {
+        for halvings in 1..=MOST {
+            // Just affordable at this rate, and not at twice as much.
+            let share = 0.9 * BUDGET / BESIDES * f64::from(1 << halvings);
+            let found = settles(&mut balance(), share, Halvings(0));
+            assert_eq!(found, Halvings(halvings), "{share}");
+        }
+    }
+
+    #[test]
+    fn the_rate_rises_again_when_samples_are_cheap() {
+        let mut balance = balance();
+        let high = settles(&mut balance, 64.0 * BUDGET, Halvings(0));
+        assert!(high.0 > 4, "{high:?}");
+        assert_eq!(settles(&mut balance, 0.1 * BUDGET / BESIDES, high), Halvings(0));
+        assert_eq!(settles(&mut balance, 0.0, Halvings(MOST)), Halvings(0), "without samples");
+    }
+
+    #[test]
+    fn no_decision_moves_the_rate_by_more_than_its_steps() {
+        let wanted = balance().weigh(u64::MAX, 1, Halvings(0));
+        assert_eq!(wanted, Halvings(STEPS));
+        assert_eq!(balance().weigh(0, STEP, Halvings(MOST)), Halvings(MOST - STEPS));
+        let mut balance = balance();
+        let highest = settles(&mut balance, 1e6, Halvings(0));
+        assert_eq!(highest, Halvings(MOST));
+    }
+
+    #[test]
+    fn the_first_samples_have_an_allowance() {
+        // As much as all of the allowance's budget, in no time at all.
+        let spent = 0.9 * ALLOWANCE * BUDGET / BESIDES;
+        assert_eq!(balance().weigh(spent as u64, 1, Halvings(0)), Halvings(0));
+        assert_ne!(balance().weigh(2 * spent as u64, 1, Halvings(0)), Halvings(0));
+    }
+}

@@ -86,3 +86,73 @@ fn parse(line: &[u8]) -> Option<(Extent, bool, &[u8])> {
     let path = words.nth(3).unwrap_or_default().trim_ascii();
     Some((extent, access.starts_with(b"rw"), path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &[u8] = b"\
+00400000-00452000 r-xp 00000000 08:02 173521      /usr/bin/prog with spaces
+00651000-00652000 r--p 00051000 08:02 173521      /usr/bin/prog with spaces
+00652000-00655000 rw-p 00052000 08:02 173521      /usr/bin/prog with spaces
+00655000-00657000 rw-p 00000000 00:00 0 
+00e03000-00e24000 rw-p 00000000 00:00 0           [heap]
+not a mapping
+00e24000-00e23000 rw-p 00000000 00:00 0 
+7f0000000000-7f0000001000 ---p 00000000 00:00 0 
+7f0000001000-7f0000003000 rw-p 00000000 00:00 0 
+ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
+";
+
+    fn described(mapped: &Mapped, address: u64) -> String {
+        let mut into = Vec::new();
+        mapped.describe(address, &mut into);
+        String::from_utf8(into).unwrap()
+    }
+
+    #[test]
+    fn only_what_can_be_written_is_data() {
+        let mapped = Mapped::read(MAPS);
+        for (address, is_data) in [
+            (0x0040_0000, false),
+            (0x0065_1000, false),
+            (0x0065_2000, true),
+            (0x0065_6fff, true),
+            (0x0065_7000, false),
+            (0x00e0_3000, true),
+            (0x7f00_0000_0000, false),
+            (0x7f00_0000_1000, true),
+            (0, false),
+            (u64::MAX, false),
+        ] {
+            assert_eq!(mapped.contains(address), is_data, "{address:x}");
+        }
+    }
+
+    #[test]
+    fn a_range_may_span_mappings_but_no_gap() {
+        let mapped = Mapped::read(MAPS);
+        assert!(mapped.covers(0x0065_2000, 0x5000));
+        assert!(!mapped.covers(0x0065_2000, 0x5001));
+        assert!(!mapped.covers(0x0065_1fff, 2));
+        assert!(!mapped.covers(u64::MAX - 1, 8));
+        assert!(mapped.covers(0x0065_2000, 0));
+    }
+
+    #[test]
+    fn an_address_is_described_by_its_file() {
+        let mapped = Mapped::read(MAPS);
+        assert_eq!(described(&mapped, 0x0065_2010), "prog with spaces+0x252010");
+        // The file's zeros follow its data.
+        assert_eq!(described(&mapped, 0x0065_5008), "prog with spaces+0x255008");
+        assert_eq!(described(&mapped, 0x7f00_0000_1000), "memory allocated in C");
+        assert_eq!(described(&mapped, 0x1234), "memory allocated in C");
+    }
+
+    #[test]
+    fn the_own_process_is_read() {
+        let here = 0_u64;
+        let mapped = Mapped::of_this_process();
+        assert!(mapped.contains((&raw const here) as u64));
+    }
+}
