@@ -82,7 +82,8 @@ fn alloc(
     with_thread(recorder, |thread| {
         let (id, drawn) = write_alloc(&to, thread, &event, taken)?;
         if drawn.last {
-            rate::adjust(target, state);
+            // SAFETY: the runtime gave its callback this state.
+            unsafe { rate::adjust(target, state) };
         }
         let key = Key { id, domain, epoch: recorder.files.epoch, external };
         Some(thread.some.of(key.value()))

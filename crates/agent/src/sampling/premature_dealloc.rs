@@ -49,7 +49,12 @@ static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 /// Only while the process has one thread.
 pub(crate) unsafe fn prevent(runtime: &Runtime) -> Option<&'static str> {
     // SAFETY: as the caller promises.
-    (runtime.version == Version::V5_3 && unsafe { mend() }.is_none()).then_some(NOTE)
+    (has_fault(runtime.version) && unsafe { mend() }.is_none()).then_some(NOTE)
+}
+
+/// Whether a version has the fault.
+fn has_fault(version: Version) -> bool {
+    version == Version::V5_3
 }
 
 /// Stands in for `caml_final_update_last_minor`.
@@ -144,6 +149,12 @@ fn code_around(function: usize) -> Option<&'static [u8]> {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_version_with_the_fault_is_changed() {
+        let changed: Vec<_> = Version::ALL.into_iter().filter(|&v| has_fault(v)).collect();
+        assert_eq!(changed, [Version::V5_3]);
+    }
 
     #[test]
     fn only_one_call_is_believed() {

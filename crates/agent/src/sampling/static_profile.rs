@@ -77,7 +77,10 @@ impl Profiles {
 
     /// Gives another rate to the domain with this state, on whose thread we are, with so many words
     /// ahead of the next sample in blocks from C.
-    pub(crate) fn choose(&self, target: &Target, state: u64, wanted: Halvings, ahead: u64) {
+    ///
+    /// # Safety
+    /// `state` is that of a domain on whose thread we are.
+    pub(crate) unsafe fn choose(&self, target: &Target, state: u64, wanted: Halvings, ahead: u64) {
         let memory = target.memory;
         let Some(chosen) = self.0.get(usize::from(wanted.0)) else { return };
         let Some(sampler) = sampler(target, state) else { return };

@@ -139,9 +139,11 @@ impl Ocaml5Heap {
                 self.try_idle();
                 if request::wanted() {
                     self.take_interrupts();
-                    self.interrupt(self.main);
-                    // SAFETY: a valid duration.
-                    unsafe { libc::usleep(BETWEEN_TRIES) };
+                    // SAFETY: the main domain never ends; a valid duration.
+                    unsafe {
+                        self.interrupt(self.main);
+                        libc::usleep(BETWEEN_TRIES);
+                    }
                 }
             }
         }
@@ -162,7 +164,10 @@ impl Ocaml5Heap {
     }
 
     /// Makes a domain come to that hook, if it runs.
-    fn interrupt(&self, domain: u64) {
+    ///
+    /// # Safety
+    /// `domain` is the state of a domain that has not ended.
+    unsafe fn interrupt(&self, domain: u64) {
         let limit = self.target.runtime.layout.state.young_limit;
         // SAFETY: the fields are the runtime's, which sets them likewise from other threads.
         unsafe {
@@ -447,7 +452,8 @@ unsafe extern "C" fn scanning_roots(
             request::ask(SnapshotReason::EveryMajor);
         }
         if request::wanted() {
-            heap.interrupt(domain);
+            // SAFETY: the domain is here.
+            unsafe { heap.interrupt(domain) };
         }
     });
 }

@@ -99,13 +99,16 @@ impl<'a> Frames<'a> {
     ///
     /// Stacks are thousands of frames deep where this matters, so frames are compared in groups,
     /// with one branch a group.
+    ///
+    /// # Safety
+    /// All slots are in the stack that is being walked, above its innermost frame.
     #[inline]
-    pub(super) fn last_changed(&self, slots: &[u64], returns: &[u64]) -> Option<usize> {
+    pub(super) unsafe fn last_changed(&self, slots: &[u64], returns: &[u64]) -> Option<usize> {
         const GROUP: usize = 8;
         let mut end = slots.len().min(returns.len());
         while let Some(start) = end.checked_sub(GROUP) {
             let pairs = slots[start..end].iter().zip(&returns[start..end]);
-            // SAFETY: slots lie in the stack that is being walked, above the frame just found.
+            // SAFETY: as the caller promises.
             let changed = pairs
                 .fold(0, |changed, (&slot, &pc)| unsafe { changed | (*(slot as *const u64) ^ pc) });
             if changed != 0 {

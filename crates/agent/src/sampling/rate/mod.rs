@@ -110,14 +110,20 @@ pub(crate) fn current(target: &Target, state: u64) -> Halvings {
 
 /// Takes the wanted rate over for the domain with this state. Only in a callback after which the
 /// runtime draws the distance in the minor heap anew.
+///
+/// # Safety
+/// `state` is that of this thread's domain, on whose behalf the runtime has called back.
 #[inline]
-pub(crate) fn adjust(target: &Target, state: u64) {
+pub(crate) unsafe fn adjust(target: &Target, state: u64) {
     if METERED.load(Relaxed) && !THINNED.load(Relaxed) {
-        take_over(target, state);
+        // SAFETY: as the caller promises.
+        unsafe { take_over(target, state) };
     }
 }
 
-fn take_over(target: &Target, state: u64) {
+/// # Safety
+/// As [`adjust`].
+unsafe fn take_over(target: &Target, state: u64) {
     let Some(changing) = CHANGING.get() else { return };
     if changing.varying {
         changing.vary();
@@ -129,10 +135,14 @@ fn take_over(target: &Target, state: u64) {
     let rate = wanted.of(changing.base);
     let ahead = changing.distance(rate) - 1;
     match &changing.control {
-        RateControl::Multicore(profiles) => profiles.choose(target, state, wanted, ahead),
+        // SAFETY: as the caller promises.
+        RateControl::Multicore(profiles) => unsafe {
+            profiles.choose(target, state, wanted, ahead);
+        },
         RateControl::Single(statics) => {
             CURRENT.store(wanted.0, Relaxed);
-            statics.set(rate, ahead);
+            // SAFETY: as the caller promises.
+            unsafe { statics.set(rate, ahead) };
         }
         RateControl::Thinned => {}
     }

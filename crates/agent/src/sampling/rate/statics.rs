@@ -91,8 +91,11 @@ impl Statics {
 
     /// Lets the sampler go on at this rate, with so many words ahead of the next sample in blocks
     /// from C.
-    pub(crate) fn set(&self, rate: f64, ahead: u64) {
-        // SAFETY: the sampler's own variables, under the runtime's lock, which our caller holds.
+    ///
+    /// # Safety
+    /// The caller holds the runtime's lock.
+    pub(crate) unsafe fn set(&self, rate: f64, ahead: u64) {
+        // SAFETY: the sampler's own variables, under the runtime's lock, as the caller promises.
         unsafe {
             (self.logarithm as *mut f32).write_volatile(reciprocal_logarithm(rate) as f32);
             (self.used as *mut u32).write_volatile(DISTANCES);

@@ -249,7 +249,10 @@ impl CachedStack {
                 }
                 let next = self.parts.get(1).map_or(kept, |part| part.start);
                 let end = self.entry_of(omitted::OUTERMOST).min(next).min(kept);
-                let changed = frames.last_changed(&self.slots[..end], &self.returns[..end]);
+                let (slots, returns) = (&self.slots[..end], &self.returns[..end]);
+                // SAFETY: they are in the outermost segment, which is still there, and older than the
+                // entry that the walk met.
+                let changed = unsafe { frames.last_changed(slots, returns) };
                 return changed.is_none().then_some(end);
             }
             segment = frames.parent(&segment)?.0;

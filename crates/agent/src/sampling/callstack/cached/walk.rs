@@ -136,9 +136,9 @@ impl CachedStack {
             let link = links.checked_sub(1).map(|i| self.links[i]).filter(|&link| link >= stop);
             // Down to the next link all entries are ordinary: a load and a compare each.
             let end = link.unwrap_or(stop);
-            if let Some(changed) =
-                frames.last_changed(&self.slots[end..entry], &self.returns[end..entry])
-            {
+            let (slots, returns) = (&self.slots[end..entry], &self.returns[end..entry]);
+            // SAFETY: the walk met the entry that they are older than, so they are in the stack above it.
+            if let Some(changed) = unsafe { frames.last_changed(slots, returns) } {
                 return Some(end + changed + 1);
             }
             let link = link?;
