@@ -6,14 +6,18 @@
 //! ([`recording`]). When asked, it takes a heap snapshot ([`snapshot`]). Programs that want to take part
 //! can ask things of it ([`api`]).
 //!
+//! Each layer uses only those before it: [`os`], [`context`], [`recording`], [`sampling`], [`snapshot`],
+//! [`api`], [`lifecycle`].
+//!
 //! Invariants, so that the target does what it would do alone:
-//! - no OCaml code is run, nothing is allocated on the OCaml heap after the start, and the target's
-//!   own `malloc` is never called: this library has a heap of its own;
-//! - no panic and no `errno` crosses the border ([`os::ffi_guard`]);
+//! - no OCaml code is run, and nothing is allocated on the OCaml heap after the start;
+//! - this library has a heap of its own ([`os::heap`]): only libc and the runtime call the target's
+//!   `malloc` on our behalf, for threads, missing symbols, the environment and the sampler's tables;
+//! - no panic crosses the border ([`os::ffi_guard`]), and `errno` is as it was ([`os::errno`]);
 //! - the program's stack is not ours to use up: our code has one of its own ([`os::private_stack`]);
 //! - locks are held for the time of one event or of writing one packet, and never across calls into
-//!   the runtime ([`os::lock`]);
-//! - descriptors of ours lie high and are checked before each use ([`recording::output`]);
+//!   the runtime but one that sets flags ([`os::lock`]);
+//! - descriptors of ours that stay open lie high, and are checked before each use ([`os::append_file`]);
 //! - it knows nothing of analysis: it writes what happened.
 #![expect(unsafe_code, reason = "lives in another program's process")]
 
