@@ -185,7 +185,7 @@ impl Paths {
         self.parents[node as usize]
     }
 
-    /// Where a node stands in [`frames`](Self::frames); not for the root.
+    /// Where a node is in [`frames`](Self::frames); not for the root.
     pub(crate) fn frame(&self, node: u32) -> usize {
         self.frame[node as usize] as usize
     }

@@ -1,5 +1,5 @@
 //! A picture of a flame graph: callers above what they call, widths in proportion to bytes. Nothing
-//! in it moves, so that it can stand in documents and issues; names in full are shown by pointing.
+//! in it moves, so that documents and issues can include it; names in full are shown by pointing.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Lines of text that never exceed their width, whatever stands in them.
+//! Lines of text that never exceed their width, whatever they contain.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

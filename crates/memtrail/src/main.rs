@@ -1,4 +1,4 @@
-//! `memtrail`: where was this memory allocated, and what keeps it alive?
+//! `memtrail`: where was this memory allocated, and what retains it?
 //!
 //! One file (or folder) a subcommand. Each turns its typed arguments once into resolved options,
 //! asks the libraries, and prints; nothing is computed here.
@@ -42,7 +42,7 @@ use clap::{Parser, Subcommand};
     // In all commands below, too. Options that are lists go on collecting.
     args_override_self = true,
     after_help = "\
-Memory grows and nobody knows why? Two commands:
+Diagnose high memory use with two commands:
   memtrail run -- ./server --port 80    run it, recorded; Ctrl-C it when it has grown
   memtrail report server-4711.memtrail  where the memory was allocated, what is still live"
 )]

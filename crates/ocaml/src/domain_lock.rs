@@ -28,7 +28,7 @@ const ERROR_CHECKING: u32 = 2;
 pub struct Search {
     /// Address of this thread's `caml_state`.
     pub variable: Address,
-    /// What stands in it.
+    /// What is in it.
     pub state: Address,
     /// Offset of `young_limit` in the state.
     pub young_limit: u64,

@@ -34,4 +34,4 @@ pub mod version;
 
 pub use layout::Layout;
 pub use memory::{Address, Memory};
-pub use version::{Family, Refusal, Version, detect};
+pub use version::{Family, Unsupported, Version, detect};

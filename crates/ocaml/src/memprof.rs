@@ -101,7 +101,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// Reads a slot as it stands in a call stack's block, tagged as an integer.
+    /// Reads a slot of a callstack's block, tagged as an integer.
     ///
     /// Debug information is 4-aligned, a descriptor 8-aligned; anything else is no slot.
     pub const fn read(value: Value) -> Option<Self> {

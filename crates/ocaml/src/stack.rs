@@ -13,7 +13,7 @@ use crate::memory::{Address, Memory};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The stack pointer after the return. The return address stands just below it ([`Layout::saved_return_address`]),
-    /// except in OCaml 4 where a chunk begins: there it stands in the state or in a context.
+    /// except in OCaml 4 where a chunk begins: there it is in the state or in a context.
     pub sp: Address,
     /// Where the code goes on; the key of its [`Descriptor`].
     pub return_address: Address,
@@ -26,7 +26,7 @@ pub struct Position {
 pub enum Step {
     /// Its caller, in the same chunk of frames. The return address stands just below the stack pointer.
     Frame(Position),
-    /// The next chunk: C, or another fiber, stands in between.
+    /// The next chunk: C, or another fiber, is in between.
     Chunk(Position),
     /// The end of the stack.
     End,

@@ -117,7 +117,7 @@ pub mod control {
     pub const INSTALL_SIGNAL_HANDLER: &str = "caml_install_signal_handler";
     /// All: `void *f(size_t)`, null when there is no memory.
     pub const STAT_ALLOC: &str = "caml_stat_alloc_noexc";
-    /// All: `void f(value *)`; what stands there is kept alive, and followed when it moves.
+    /// All: `void f(value *)`; a root; updated when its value moves.
     pub const REGISTER_ROOT: &str = "caml_register_generational_global_root";
     /// All: `void f(value *)`.
     pub const REMOVE_ROOT: &str = "caml_remove_generational_global_root";
@@ -167,7 +167,7 @@ pub mod parameters {
     pub const CUSTOM_MINOR_MAX_BYTES: &str = "caml_custom_minor_max_bsz";
 }
 
-/// The heap and what keeps it alive; see [`crate::heap`].
+/// The heap and what retains it; see [`crate::heap`].
 pub mod heap {
     /// 4.x: data, pointer to the first chunk.
     pub const CHUNKS: &str = "caml_heap_start";
@@ -181,7 +181,7 @@ pub mod heap {
     pub const ATOMS: &str = "caml_atom_table";
     /// All: data, zero-terminated array of zero-terminated arrays of blocks.
     pub const GLOBALS: &str = "caml_globals";
-    /// All: data, a value: stands in ephemerons where nothing is.
+    /// All: data, a value: marks empty fields of ephemerons.
     pub const EPHE_NONE: &str = "caml_ephe_none";
     /// 4.x: data, a value: the first ephemeron, or 0.
     pub const EPHEMERONS: &str = "caml_ephe_list_head";

@@ -80,7 +80,7 @@ impl fmt::Display for Version {
 
 /// Why a set of symbols names no runtime that we know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refusal {
+pub enum Unsupported {
     /// None of the runtime's symbols: no OCaml program, or one that exports nothing.
     #[error("exports no symbols of an OCaml runtime")]
     NoRuntime,
@@ -102,33 +102,33 @@ pub enum Refusal {
 ///
 /// Each test names a symbol that came or went with a version; `docs` of [`fingerprint`] say where. What is not
 /// recognised is refused rather than guessed.
-pub fn detect(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> {
+pub fn detect(mut has: impl FnMut(&str) -> bool) -> Result<Version, Unsupported> {
     use fingerprint as f;
     let single = has(f::STATE_SINGLE);
     let multicore = has(f::STATE_MULTICORE);
     if !single && !multicore {
         let older = has(f::BEFORE_STATE);
-        return Err(if older { Refusal::TooOld } else { Refusal::NoRuntime });
+        return Err(if older { Unsupported::TooOld } else { Unsupported::NoRuntime });
     }
     if !f::NATIVE.iter().all(|name| has(name)) {
-        return Err(if has(f::BYTECODE) { Refusal::Bytecode } else { Refusal::Unknown });
+        return Err(if has(f::BYTECODE) { Unsupported::Bytecode } else { Unsupported::Unknown });
     }
     if f::OXCAML.iter().any(|name| has(name)) {
-        return Err(Refusal::Oxcaml);
+        return Err(Unsupported::Oxcaml);
     }
     if single && multicore {
-        return Err(Refusal::Unknown);
+        return Err(Unsupported::Unknown);
     }
     if single { detect_single(has) } else { detect_multicore(has) }
 }
 
-fn detect_single(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> {
+fn detect_single(mut has: impl FnMut(&str) -> bool) -> Result<Version, Unsupported> {
     use fingerprint as f;
     if !has(f::SAMPLER) {
-        return Err(Refusal::TooOld);
+        return Err(Unsupported::TooOld);
     }
     if !has(f::FRAME_TABLE_SINGLE) {
-        return Err(Refusal::Unknown);
+        return Err(Unsupported::Unknown);
     }
     Ok(if has(f::SINCE_4_14) {
         Version::V4_14
@@ -139,14 +139,14 @@ fn detect_single(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> 
     } else if has(f::UNTIL_4_11) {
         Version::V4_11
     } else {
-        return Err(Refusal::Unknown);
+        return Err(Unsupported::Unknown);
     })
 }
 
-fn detect_multicore(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusal> {
+fn detect_multicore(mut has: impl FnMut(&str) -> bool) -> Result<Version, Unsupported> {
     use fingerprint as f;
     if !has(f::FRAME_TABLE_MULTICORE) {
-        return Err(Refusal::Unknown);
+        return Err(Unsupported::Unknown);
     }
     // Not asked for the sampler: 5.0 and 5.1 programs are linked without it, as nothing there uses it.
     Ok(if has(f::SINCE_5_3) {
@@ -158,7 +158,7 @@ fn detect_multicore(mut has: impl FnMut(&str) -> bool) -> Result<Version, Refusa
     } else if has(f::UNTIL_5_0) {
         Version::V5_0
     } else {
-        return Err(Refusal::Unknown);
+        return Err(Unsupported::Unknown);
     })
 }
 
@@ -212,19 +212,19 @@ mod tests {
     #[test]
     fn what_is_no_known_native_runtime_is_refused() {
         let with = |names: &'static [&'static str]| detect(move |name| names.contains(&name));
-        assert_eq!(with(&[]), Err(Refusal::NoRuntime));
-        assert_eq!(with(&["caml_startup"]), Err(Refusal::TooOld));
+        assert_eq!(with(&[]), Err(Unsupported::NoRuntime));
+        assert_eq!(with(&["caml_startup"]), Err(Unsupported::TooOld));
         assert_eq!(
             with(&["Caml_state", "caml_thread_code", "caml_memprof_start"]),
-            Err(Refusal::Bytecode)
+            Err(Unsupported::Bytecode)
         );
-        assert_eq!(with(&["caml_state", "caml_thread_code"]), Err(Refusal::Bytecode));
+        assert_eq!(with(&["caml_state", "caml_thread_code"]), Err(Unsupported::Bytecode));
         let native_4_10 = &["Caml_state", "caml_start_program", "caml_c_call", "caml_memprof_set"];
-        assert_eq!(with(native_4_10), Err(Refusal::TooOld));
+        assert_eq!(with(native_4_10), Err(Unsupported::TooOld));
         for version in Version::ALL {
             let mut symbols = exported(version);
             symbols.push("caml_alloc_local");
-            assert_eq!(detect(|name| symbols.contains(&name)), Err(Refusal::Oxcaml));
+            assert_eq!(detect(|name| symbols.contains(&name)), Err(Unsupported::Oxcaml));
         }
     }
 
@@ -232,6 +232,6 @@ mod tests {
     fn both_states_at_once_are_no_runtime() {
         let mut symbols = exported(Version::V4_14);
         symbols.extend(exported(Version::V5_3));
-        assert_eq!(detect(|name| symbols.contains(&name)), Err(Refusal::Unknown));
+        assert_eq!(detect(|name| symbols.contains(&name)), Err(Unsupported::Unknown));
     }
 }

@@ -4,7 +4,7 @@ mod support;
 
 use memtrail_ocaml::inspect::{Other, Program, Reason, Rival, Verdict, inspect, refuses_preload};
 use memtrail_ocaml::layout::Machine;
-use memtrail_ocaml::{Refusal, Version};
+use memtrail_ocaml::{Unsupported, Version};
 use support::{Compiler, compilers, installed, system};
 
 const HELLO: &str =
@@ -193,8 +193,13 @@ fn programs_with_privileges_are_seen() {
 
 #[test]
 fn every_reason_says_what_to_do() {
-    let refusals =
-        [Refusal::NoRuntime, Refusal::Bytecode, Refusal::TooOld, Refusal::Oxcaml, Refusal::Unknown];
+    let refusals = [
+        Unsupported::NoRuntime,
+        Unsupported::Bytecode,
+        Unsupported::TooOld,
+        Unsupported::Oxcaml,
+        Unsupported::Unknown,
+    ];
     let reasons = [
         Reason::Bytecode,
         Reason::Static,

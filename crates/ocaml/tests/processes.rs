@@ -143,7 +143,7 @@ impl Probe {
         *self.symbols.get(name).unwrap_or_else(|| panic!("no symbol {name}"))
     }
 
-    /// OCaml 5's state is thread-local; the first domain's also stands in a static table (`runtime/domain.c`).
+    /// OCaml 5's state is thread-local; the first domain's also is in a static table (`runtime/domain.c`).
     fn state(&self) -> Address {
         let variable = match self.layout.version {
             version if version.family() == Family::Single => self.symbol(symbols::state::SINGLE),
@@ -352,7 +352,7 @@ fn runtimes_calibrate() {
             let layout = Layout::of(other, Machine::HERE);
             match calibrate(memory, &layout, state, heaps, Moment::Running) {
                 Err(_) => {}
-                // 4.11 and 4.12 differ in fields that hold nothing to check; the symbols tell them apart.
+                // 4.11 and 4.12 differ in fields that hold nothing to check; the symbols distinguish them.
                 Ok(_) if mine.family() == Family::Single && other.family() == Family::Single => {}
                 Ok(_) => panic!("{compiler} passes for {other}"),
             }

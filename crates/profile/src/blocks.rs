@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 
 use crate::time::{Elapsed, NEVER, Times, TimesPart};
 
-/// A sampled block: its row in [`Blocks`]. Rows stand in the order of the trace, which is that of
+/// A sampled block: its row in [`Blocks`]. Rows are in the order of the trace, which is that of
 /// allocation within a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Row(pub u32);

@@ -1,7 +1,7 @@
 //! Puts blocks together from their events.
 //!
 //! Events of one domain come in the order of time, but domains are not merged, and in version 3 of
-//! the format a collection may stand in the file before the allocation it ends. A damaged trace
+//! the format, a collection may come before the allocation it ends. A damaged trace
 //! may tell anything: what makes no sense is left out and counted.
 
 use memtrail_trace::rates::RateChanges;

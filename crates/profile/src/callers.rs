@@ -1,6 +1,6 @@
 //! The callers that matter: from where a place is called, cut where the way divides.
 //!
-//! Backtraces are followed outwards from the place. Callers are told apart by function. As long
+//! Backtraces are followed outwards from the place. Callers are distinguished by function. As long
 //! as (nearly) everything comes from one caller, callers form a *chain*; where it divides, each
 //! branch that holds a fair share starts a new chain, and small ones are left out. A function
 //! stands on a way only once, where it is met first: recursion, mutual too, folds up, and the

@@ -25,7 +25,7 @@ pub struct Density {
 /// Finds the bins of a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
-    /// Allocation times are told apart by what is left of these bits.
+    /// Allocation times are distinguished by what is left of these bits.
     shift: u32,
     times: usize,
     end: Elapsed,

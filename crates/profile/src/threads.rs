@@ -24,7 +24,7 @@ pub struct Threads {
     of_row: Vec<u16>,
 }
 
-/// Of a block whose thread nobody knows.
+/// Of a block whose thread is unknown.
 const NOBODY: u16 = u16::MAX;
 
 impl Threads {

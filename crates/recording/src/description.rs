@@ -156,7 +156,7 @@ pub struct Snapshot {
 pub enum SnapshotOutcome {
     /// It is there.
     Complete {
-        /// How long the program stood still, in nanoseconds.
+        /// How long the program was paused, in nanoseconds.
         pause_ns: u64,
         /// How long writing took, beside the running program, in nanoseconds.
         write_ns: u64,

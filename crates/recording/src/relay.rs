@@ -50,7 +50,7 @@ pub struct Relay {
 
 /// How to sleep on a word that processes share, wake who does, and tell the time.
 pub trait Host {
-    /// Sleeps while the word has this value, for at most so many milliseconds.
+    /// Sleeps while the word has this value, for at most this many milliseconds.
     fn wait(word: &AtomicU32, value: u32, milliseconds: u32);
     /// Wakes all who sleep on the word.
     fn wake(word: &AtomicU32);

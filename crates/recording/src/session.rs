@@ -107,7 +107,7 @@ pub struct SnapshotOptions {
     /// When the heap grows beyond so many bytes, and each time that it has doubled since.
     #[serde(default)]
     pub above: Option<u64>,
-    /// At most so many that nobody asked for, one by one.
+    /// At most this many that nobody asked for, one by one.
     #[serde(default)]
     pub at_most: Option<u64>,
     /// At least so many milliseconds from one to the next that nobody asked for.
@@ -259,12 +259,12 @@ fn load<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
 }
 
 /// Name of the shared memory in which a domain's packet grows.
-pub fn tail_name(pid: u32, image: u32, domain: u16) -> String {
+pub fn live_packet_name(pid: u32, image: u32, domain: u16) -> String {
     format!("tail-{pid}-{image}-{domain}")
 }
 
 /// The process and image that a tail's name tells.
-pub fn owner_of_tail(name: &str) -> Option<(u32, u32)> {
+pub fn owner_of_live_packet(name: &str) -> Option<(u32, u32)> {
     let mut parts = name.strip_prefix("tail-")?.split('-');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
@@ -289,9 +289,9 @@ mod tests {
 
     #[test]
     fn tails_tell_whose_they_are() {
-        assert_eq!(owner_of_tail(&tail_name(4711, 2, 127)), Some((4711, 2)));
-        assert_eq!(owner_of_tail("tail-x-2-0"), None);
-        assert_eq!(owner_of_tail("options.json"), None);
+        assert_eq!(owner_of_live_packet(&live_packet_name(4711, 2, 127)), Some((4711, 2)));
+        assert_eq!(owner_of_live_packet("tail-x-2-0"), None);
+        assert_eq!(owner_of_live_packet("options.json"), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl Token {
         self.0.as_bytes().ct_eq(candidate.as_bytes()).into()
     }
 
-    /// As it stands in an address.
+    /// As it is in an address.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }

@@ -118,7 +118,7 @@ impl Heap {
         }
     }
 
-    /// Everything reachable from these blocks, which it includes, by what keeps alive: ephemerons keep
+    /// Everything reachable from these blocks, which it includes, as the collector sees it: ephemerons keep
     /// their data while they and their keys are reached.
     pub fn reachable(&self, from: impl IntoIterator<Item = u32>) -> Vec<bool> {
         let mut seen = vec![false; self.blocks.len()];

@@ -128,7 +128,7 @@ impl Header {
         Some(Ok(Self { size, begin, end, version, pid, domain, verify, first_id, end_id }))
     }
 
-    /// The header as it stands in the file: the first [`header_len`](Self::header_len) bytes.
+    /// The header as it is in the file: the first [`header_len`](Self::header_len) bytes.
     pub fn encode(&self) -> [u8; LEN_V3] {
         let mut out = [0; LEN_V3];
         let mut at = 0;

@@ -21,7 +21,7 @@ pub struct Site {
     pub end_col: u16,
 }
 
-/// Where a frame's sites stand in the column of all sites.
+/// Where a frame's sites are in the column of all sites.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     start: u32,

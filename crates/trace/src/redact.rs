@@ -17,7 +17,7 @@ const NO_EVENT: [u8; 4] = [0xff; 4];
 /// The process of packets that belong to another process than the trace.
 const FOREIGN: u64 = u64::MAX;
 
-/// What stands in the copy instead of what names.
+/// What replaces names in the copy.
 #[derive(Clone, Debug)]
 pub struct Replaced {
     /// The information that the trace begins with. Its process is that of all packets.

@@ -22,7 +22,7 @@ const PASSES: u32 = 8;
 
 /// Keeps one sample in `factor`, drawn at random. Blocks that lose all their samples are dropped.
 #[derive(Debug)]
-pub struct Thin {
+pub struct Subsample {
     factor: f64,
     random: StdRng,
     rates: RateChanges,
@@ -32,7 +32,7 @@ pub struct Thin {
     pub dropped: u64,
 }
 
-impl Thin {
+impl Subsample {
     /// Keeps one sample in `factor`; a factor below 1, or that is no number, keeps all. Equal seeds
     /// keep equal samples.
     pub fn new(factor: f64, seed: u64) -> Self {
@@ -59,7 +59,7 @@ impl Thin {
     }
 }
 
-impl Rewrite for Thin {
+impl Rewrite for Subsample {
     const STACKS: bool = true;
 
     fn info(&self, old: &TraceInfo) -> TraceInfo {
@@ -114,7 +114,7 @@ pub fn to_fit(
     let mut factor = 1.0;
     let mut passes = 1;
     loop {
-        let mut subsample = Thin::new(factor, 0).with_rates(rates.clone());
+        let mut subsample = Subsample::new(factor, 0).with_rates(rates.clone());
         let (trace, _) = rewrite(reader, Vec::new(), &mut subsample, || ())?;
         let fitted =
             Fitted { trace, kept: subsample.kept, of: subsample.kept + subsample.dropped, factor };

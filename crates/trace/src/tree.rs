@@ -18,7 +18,7 @@ pub struct StackTree {
     parents: Vec<StackId>,
     frames: Vec<FrameId>,
     /// Children that do not stand right behind their parent, by (parent, frame). The table holds ids
-    /// alone, as their keys stand in the columns: a quarter of the memory.
+    /// alone, as their keys are in the columns: a quarter of the memory.
     others: HashTable<StackId>,
     /// Some of `others`, each at the one place where it can be: what was asked for lately will be
     /// asked for again.

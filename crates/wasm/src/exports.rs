@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use crate::page::Page;
 
-/// Where a slab stands in memory.
+/// Address and length of a slab.
 #[repr(C)]
 struct Place {
     start: u32,

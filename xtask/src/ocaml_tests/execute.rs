@@ -21,7 +21,7 @@ pub(super) struct Seen {
     pub(super) code: Option<i32>,
 }
 
-/// Runs it in the folder that it stands in, as `ocamltest` does; `before` are words in front of it.
+/// Runs it in the folder that it is in, as `ocamltest` does; `before` are words in front of it.
 pub(super) fn execute(program: &Path, seconds: u32, before: &[String]) -> Outcome<Seen> {
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", &seconds.to_string()]).args(before).arg(program);

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use memtrail_ocaml::block::Value;
 use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
-use memtrail_ocaml::{Layout, Refusal, Version, detect, symbols};
+use memtrail_ocaml::{Layout, Unsupported, Version, detect, symbols};
 
 use crate::context::family::Locate;
 use crate::context::state::StateVariable;
@@ -17,7 +17,7 @@ type Allocate = unsafe extern "C" fn(usize) -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void);
 
 /// The runtime's version, told from what it exports.
-pub(crate) fn version() -> Result<Version, Refusal> {
+pub(crate) fn version() -> Result<Version, Unsupported> {
     detect(|name| !symbol(name).is_null())
 }
 

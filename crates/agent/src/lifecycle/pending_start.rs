@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use memtrail_ocaml::{Refusal, Version};
+use memtrail_ocaml::{Unsupported, Version};
 use memtrail_recording::session::{Options, State};
 
 use crate::context::runtime::version;
@@ -23,7 +23,7 @@ pub(crate) struct PendingStart {
 pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<PendingStart> {
     relay::map(&injected.session);
     let version = match version() {
-        Err(Refusal::NoRuntime) => return None,
+        Err(Unsupported::NoRuntime) => return None,
         version => version,
     };
     let options = Options::load(&injected.session).ok()?;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 
-use memtrail_recording::session::tail_name;
+use memtrail_recording::session::live_packet_name;
 use memtrail_recording::{Description, FileState, Outcome};
 use memtrail_trace::DomainId;
 use memtrail_trace::write::Version;
@@ -83,7 +83,7 @@ impl Recorder {
             (self.files.hooks.domain_found)(self.files.target, state, domain.0);
         }
         let files = &self.files;
-        let name = tail_name(files.pid, files.folder.image(), domain.0);
+        let name = live_packet_name(files.pid, files.folder.image(), domain.0);
         let file = files.target.session.join(name);
         let memory = keeping_errno(|| live_packet::map(Some(&file)))?;
         let stream = Stream::new(&self.files, domain, version, memory)?;

@@ -8,7 +8,7 @@ use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes_with_error, percent};
 use serde::Serialize;
 
-use super::holders::{self, Holder};
+use super::holders::{self, Retainer};
 use crate::error::{Failure, Kind};
 
 /// What is known beforehand: which function allocates what stays, and why it stays. How much it
@@ -51,7 +51,7 @@ pub(super) struct Finding {
     /// Why it stays.
     why: &'static str,
     /// What keeps it.
-    pub(super) held_by: Option<Holder>,
+    pub(super) held_by: Option<Retainer>,
 }
 
 impl Finding {

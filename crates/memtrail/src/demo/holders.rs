@@ -10,7 +10,7 @@ use crate::heap::joined::Joined;
 
 /// What holds the blocks of a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Holder {
+pub(super) struct Retainer {
     /// The root, from the coarsest name to its own: a module and a field of it.
     root: Vec<String>,
     /// The first block below the root without which they would be freed: its kind.
@@ -21,7 +21,7 @@ pub(super) struct Holder {
     retained: u64,
 }
 
-impl Holder {
+impl Retainer {
     pub(super) fn sentence(&self) -> String {
         let Self { root, kind, block, retained } = self;
         let size = bytes(*retained as f64);
@@ -36,7 +36,7 @@ impl Holder {
 pub(super) fn find(
     recording: Recording,
     functions: &[&str],
-) -> Result<Vec<Option<Holder>>, Failure> {
+) -> Result<Vec<Option<Retainer>>, Failure> {
     let joined = Joined::open(recording, None)?;
     let sites = joined.ask(json!({ "ask": "heapsamples", "by": "function", "limit": 1000 }))?;
     let sites = sites["rows"].as_array().cloned().unwrap_or_default();
@@ -53,13 +53,13 @@ pub(super) fn find(
 }
 
 /// Reads it off the way from the root to a block.
-fn holder(block: &Map<String, Value>) -> Option<Holder> {
+fn holder(block: &Map<String, Value>) -> Option<Retainer> {
     let steps = block["path"].as_array()?;
     let name = |step: &Value| step["name"].as_str().map(str::to_owned);
     // The first step is the kind of root.
     let root = steps.iter().take_while(|step| step["block"].is_null()).skip(1);
     let first = steps.iter().find(|step| !step["block"].is_null() && step["dominates"] == true)?;
-    Some(Holder {
+    Some(Retainer {
         root: root.filter_map(name).collect(),
         kind: name(first)?,
         block: first["block"].as_u64()?,

@@ -17,13 +17,13 @@ use crate::error::{Failure, Kind};
 /// The program. Its three leaks are what [`findings`] looks for.
 const SOURCE: &str = include_str!("leaks.ml");
 
-/// Build and record a small program with three leaks, and point at them
+/// Build and record a small program with three leaks, and explain them
 ///
 /// The program is a news server that is never restarted: it has a cache that never evicts, a queue
-/// that falls behind, and a list of callbacks that keeps closures. It runs for some seconds, and its
-/// heap is written down at the end: of each leak it is shown what allocated it, and what keeps it
-/// alive. The recording stays in the current folder, to play with. Needs OCaml's native compiler, ocamlopt;
-/// where there is none it offers to install it (Debian, Ubuntu), or says how.
+/// that falls behind, and a list of callbacks that retains closures. It runs for some seconds, and a
+/// heap snapshot is taken at the end: for each leak, the demo shows what allocated and what retains it.
+/// The recording stays in the current folder. Needs OCaml's native compiler, ocamlopt; if there is none,
+/// it offers to install it (Debian, Ubuntu), or shows how to.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Install OCaml without asking if it is missing

@@ -25,7 +25,7 @@ const ATTEMPTS: u32 = 6;
 /// The least bytes of all traces together: below that nothing is left to see.
 const LEAST: u64 = 16 << 10;
 
-/// A recording as it stands in the page.
+/// A recording as it is in the page.
 pub(super) struct Packed {
     pub(super) description: Description,
     /// The trace, gzipped.

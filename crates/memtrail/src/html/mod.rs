@@ -24,11 +24,11 @@ use privacy::Privacy;
 /// Put recordings and the page that shows them into one file
 ///
 /// The file opens from disk in any browser, without memtrail and without a network, with all views
-/// and filters of `memtrail view`. It can be sent to others; who has it has the recordings, and can
-/// read all of them: see below what is in the file, and what --contents and --redact do.
+/// and filters of `memtrail view`. Whoever has the file can read the recordings: see below what it
+/// contains, and what --contents and --redact do.
 ///
-/// Recordings that are too large for it are thinned out, as if they had been recorded at a lower
-/// rate: all figures stay right, only less precise. The page and this command say so.
+/// Recordings that are too large for it are subsampled, as if they had been recorded at a lower rate:
+/// estimates stay unbiased, with larger standard errors. The page and this command report it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

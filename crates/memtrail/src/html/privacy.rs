@@ -9,7 +9,7 @@ use memtrail_heap::redact::{Removed, file_name, function_name, redact};
 use memtrail_trace::redact::Replaced;
 use memtrail_trace::{Reader, TraceInfo};
 
-/// What stands in the place of what is not told.
+/// Replaces what is left out.
 const REMOVED: &str = "removed";
 
 /// How much is told.
@@ -119,7 +119,7 @@ fn file_name_of(path: &str) -> String {
     String::from_utf8_lossy(file_name(path.as_bytes())).into_owned()
 }
 
-/// Notes say what figures are worth; paths and numbers of processes stand in a few.
+/// Notes say what figures are worth; paths and numbers of processes are in a few.
 fn note(note: String) -> String {
     if note.contains('/') || note.contains("pid") || note.contains("process ") {
         "a note that names a file or a process was removed".into()

@@ -22,7 +22,7 @@ const LINES: std::ops::RangeInclusive<u64> = 40..=4096;
 /// Summaries take this part of the room at most: one of so many.
 const SHARE: u64 = 16;
 
-/// A snapshot as it stands in the page.
+/// A snapshot as it is in the page.
 pub(super) struct Packed {
     pub(super) facts: SnapshotFacts,
     /// Gzipped; nothing if there was no room for it.

@@ -10,28 +10,27 @@ use crate::limit::Limit;
 
 /// Show where memory was allocated, and what of it is still live
 ///
-/// Without options: the places whose blocks made up the memory when most of it was in use (the
-/// peak). If a program leaks, its peak is near its end and consists of the leak; if it does not,
-/// the peak says what it needs its memory for. `--live-at end` asks what was never collected.
+/// Without options, the call sites whose blocks were live when live memory was largest (the peak). If
+/// a program leaks, its peak is near its end and consists of the leak; otherwise the peak shows what
+/// it needs memory for. `--live-at end` shows what was never collected.
 ///
-/// For each place the report says how much of its memory was never collected, how old it is on
-/// average, when in the run it was allocated (a leak that grows steadily has bars of equal
-/// height), and from where the place was called.
+/// For each call site the report shows how much of its memory was never collected, its mean age, when
+/// in the run it was allocated (a leak that grows steadily has bars of equal height), and its callers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   memtrail report server-4711.memtrail
   memtrail report server-4711.memtrail --live-at end --by function
   memtrail report server-4711.memtrail --live-at end --allocated 10%..90%
-        what leaks: allocated neither at the start nor just now, and still there
+        what leaks: allocated neither at the start nor just now, and still live
   memtrail report server-4711.memtrail --allocated ..
-        what was allocated at all, live or not: what keeps the collector busy
+        all allocations, live or not: the work of the collector
 
-All sizes are estimates from samples, with their standard error behind ±. Two times out of
-three the truth is within it, 19 times out of 20 within twice of it. Sizes count headers,
-as the condition size: of filters does (memtrail view --help).
+All sizes are estimates from samples, with their standard error after ±. Two times out of
+three the true value is within it, 19 times out of 20 within twice of it. Sizes include
+headers, as in the condition size: of filters (memtrail view --help).
 
-A module is what stands before the function in its name: Stdlib.List for Stdlib.List.map,
+A module is what precedes the function in its name: Stdlib.List for Stdlib.List.map,
 Cache for the anonymous function Cache.fetch.(fun).")]
 pub(crate) struct Args {
     /// A recording (a folder NAME.memtrail) or a trace file, ours or memtrace's

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memtrail_profile::report::{Asked, Moment};
+use memtrail_profile::report::{Moment, TimeSelection};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{Recording, Snapshot, SnapshotOutcome};
 use memtrail_text::exact::typed_duration;
@@ -10,7 +10,7 @@ use memtrail_text::exact::typed_duration;
 use crate::shell_quote;
 
 /// `memtrail view server-4711.memtrail --filter live:peak`
-pub(super) fn command(recording: &Recording, asked: &Asked) -> String {
+pub(super) fn command(recording: &Recording, asked: &TimeSelection) -> String {
     let mut text = format!("memtrail view {}", shell_quote::path(&recording.path));
     for filter in filters(asked) {
         text.push_str(" --filter ");
@@ -30,7 +30,7 @@ pub(super) fn heap(recording: &Recording) -> Option<String> {
 }
 
 /// The same question, in the page's words.
-fn filters(asked: &Asked) -> Vec<String> {
+fn filters(asked: &TimeSelection) -> Vec<String> {
     let mut filters = Vec::new();
     filters.extend(asked.live_at.map(|moment| match moment {
         Moment::Peak => "live:peak".to_owned(),
@@ -62,14 +62,21 @@ mod tests {
         let recording = Recording { trace: path.clone(), path, description: None, problem: None };
         let at = |us| Some(Elapsed(us));
         for (asked, filters) in [
-            (Asked::default(), ""),
-            (Asked { live_at: Some(Moment::Peak), ..Asked::default() }, " --filter live:peak"),
+            (TimeSelection::default(), ""),
             (
-                Asked { live_at: Some(Moment::End), from: at(1_500_000), to: at(60_000_000) },
+                TimeSelection { live_at: Some(Moment::Peak), ..TimeSelection::default() },
+                " --filter live:peak",
+            ),
+            (
+                TimeSelection {
+                    live_at: Some(Moment::End),
+                    from: at(1_500_000),
+                    to: at(60_000_000),
+                },
                 " --filter live:end --filter allocated:1.5s..60s",
             ),
             (
-                Asked { live_at: Some(Moment::At(Elapsed(1))), from: None, to: at(0) },
+                TimeSelection { live_at: Some(Moment::At(Elapsed(1))), from: None, to: at(0) },
                 " --filter live:0.000001s --filter allocated:..0s",
             ),
         ] {

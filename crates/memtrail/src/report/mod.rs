@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use jiff::tz::TimeZone;
 use memtrail_map::MappedFile;
 use memtrail_profile::Profile;
-use memtrail_profile::report::{Asked, Moment, Question, Report};
+use memtrail_profile::report::{Moment, Question, Report, TimeSelection};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Recording};
 use memtrail_text::rounded;
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         if let Some(command) = link::heap(&recording) {
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
-            let _ = writeln!(text, "{faint}what keeps it alive:{plain} {command}");
+            let _ = writeln!(text, "{faint}what retains it:{plain} {command}");
         }
         text
     };
@@ -108,7 +108,7 @@ fn read(recording: &Recording) -> Result<Profile, Failure> {
 }
 
 /// Places what was typed in the recording's time.
-fn select(args: &Args, profile: &Profile, zone: &TimeZone) -> Result<Asked, Failure> {
+fn select(args: &Args, profile: &Profile, zone: &TimeZone) -> Result<TimeSelection, Failure> {
     let span = Span::new(profile.info.start.0, profile.end, zone.clone());
     let place = |when: When| span.place(when).map_err(|error| Failure::new(Kind::Usage, error));
     let live_at = match (args.live_at, args.allocated) {
@@ -134,7 +134,7 @@ fn select(args: &Args, profile: &Profile, zone: &TimeZone) -> Result<Asked, Fail
         );
         return Err(Failure::new(Kind::Usage, message).hint("the earlier time comes first: A..B"));
     }
-    Ok(Asked { live_at, from, to })
+    Ok(TimeSelection { live_at, from, to })
 }
 
 fn inside(at: i64, span: &Span) -> Result<Elapsed, Failure> {

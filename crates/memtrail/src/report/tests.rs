@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use memtrail_profile::Caveats;
 use memtrail_profile::Profile;
 use memtrail_profile::report::{
-    Asked, CallerChain, Frame, Moment, Place, Question, Report, TENTHS,
+    CallerChain, Frame, Moment, Place, Question, Report, TENTHS, TimeSelection,
 };
 use memtrail_profile::sites::By;
 use memtrail_profile::time::Elapsed;
@@ -46,7 +46,7 @@ fn recorded(trace: &str, outcome: &str) -> Recording {
 }
 
 fn ask(live_at: Option<Moment>) -> Question {
-    let selection = Asked { live_at, ..Asked::default() };
+    let selection = TimeSelection { live_at, ..TimeSelection::default() };
     Question { selection, by: By::Site, top: 6, points: 78 }
 }
 
@@ -54,7 +54,7 @@ fn report(trace: &[u8], question: &Question) -> Report {
     Report::new(&Profile::read(trace, |_| {}).unwrap(), question, &Caveats::default())
 }
 
-/// As it stands in a file.
+/// As it is in a file.
 fn plain(recording: &Recording, report: &Report, width: usize) -> String {
     let text = text::render(recording, report, width, &TimeZone::UTC);
     strip_str(&text).to_string()
@@ -98,7 +98,7 @@ fn several_domains_at_80_columns() {
 #[test]
 fn by_module_of_what_was_allocated_in_a_range() {
     let selection =
-        Asked { from: Some(Elapsed(100_000)), to: Some(Elapsed(200_000)), live_at: None };
+        TimeSelection { from: Some(Elapsed(100_000)), to: Some(Elapsed(200_000)), live_at: None };
     let question = Question { selection, by: By::Module, ..ask(None) };
     insta::assert_snapshot!(at_width(COMPILER, question, 80));
 }
@@ -136,7 +136,7 @@ fn a_trace_without_samples() {
 
 #[test]
 fn a_selection_without_samples() {
-    let selection = Asked { from: Some(Elapsed(0)), to: Some(Elapsed(1)), live_at: None };
+    let selection = TimeSelection { from: Some(Elapsed(0)), to: Some(Elapsed(1)), live_at: None };
     let text = at_width(CACHE, Question { selection, ..ask(None) }, 80);
     assert!(text.contains("No sampled block is among these."), "{text}");
 }

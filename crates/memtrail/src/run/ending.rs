@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use memtrail_recording::session::{State, Status, WriteFailure, owner_of_tail};
+use memtrail_recording::session::{State, Status, WriteFailure, owner_of_live_packet};
 use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive};
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::process::End;
 use super::session::Session;
-use super::{tails, writing};
+use super::{live_packets, writing};
 use crate::{outcome, shell_quote};
 
 /// What the agents did, after all is settled.
@@ -47,19 +47,19 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
         };
         if !alive {
             let ended = (status.pid == root).then_some(end);
-            let tails = session
-                .tails()
+            let live_packets = session
+                .live_packets()
                 .into_iter()
-                .filter(|(_, name)| owner_of_tail(name) == Some((status.pid, status.image)))
+                .filter(|(_, name)| owner_of_live_packet(name) == Some((status.pid, status.image)))
                 .map(|(tail, _)| tail);
             match failure {
                 Some(failure) => fail(&mut description, *failure),
                 // What was sampled after a packet that is missing makes no sense without it.
                 None if matches!(description.outcome, Some(Outcome::WriteFailed { .. })) => {}
-                None => collect_tails(tails, &mut description, &trace),
+                None => collect_live_packets(live_packets, &mut description, &trace),
             }
             // What a process was killed before it could say; or less than its last packet brought.
-            let blocks = tails::blocks(&trace).unwrap_or(0);
+            let blocks = live_packets::blocks(&trace).unwrap_or(0);
             description.trace.blocks = match description.outcome {
                 Some(Outcome::WriteFailed { .. }) => blocks,
                 _ => description.trace.blocks.max(blocks),
@@ -75,13 +75,13 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
 }
 
 /// Appends the packets that were being filled.
-fn collect_tails(
-    tails: impl Iterator<Item = PathBuf>,
+fn collect_live_packets(
+    live_packets: impl Iterator<Item = PathBuf>,
     description: &mut Description,
     trace: &Path,
 ) {
-    for tail in tails {
-        let appended = tails::append(&tail, trace);
+    for tail in live_packets {
+        let appended = live_packets::append(&tail, trace);
         // Whoever keeps the session for others must not append it again.
         let _ = std::fs::remove_file(&tail);
         let Err((error, blocks)) = appended else { continue };

@@ -3,6 +3,7 @@
 mod agent;
 mod ending;
 mod keeper;
+mod live_packets;
 mod old_agents;
 mod preflight;
 mod process;
@@ -10,7 +11,6 @@ mod rate;
 mod relay;
 mod session;
 mod snapshots;
-mod tails;
 mod viewing;
 mod writing;
 
@@ -25,7 +25,7 @@ use crate::view::Serving;
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 use preflight::Decision;
 use session::Session;
-use viewing::{Tell, Viewing};
+use viewing::{Announcement, Viewing};
 
 /// What is left of a callstack that is too deep must not be deeper than the limit.
 const SHORTEST: i64 = memtrail_trace::omitted::MAX_FRAMES_LEFT as i64;
@@ -36,9 +36,9 @@ const BASE_RATE: f64 = 1e-4;
 
 /// Run a program and record where its memory is allocated
 ///
-/// The program runs as it is: not recompiled, not relinked. Its input, output, terminal, signals and
-/// exit code are as without memtrail. The recording is a folder, `<program>-<pid>.memtrail/` in the
-/// current one unless -o names another; it can be read while the program runs, and after a crash.
+/// The program is not recompiled or relinked. Its input, output, terminal, signals and exit code are as
+/// without memtrail. The recording is a folder, `<program>-<pid>.memtrail/` in the current folder
+/// unless -o names another. It can be read while the program runs, and after a crash.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -46,21 +46,21 @@ Examples:
   memtrail run --rate 1e-3 -- ./server   ten times the detail, for short runs
   memtrail run --rate 512KiB -- ./server one sample per 512 KiB allocated, for weeks
   memtrail run --children -- make        every OCaml program that make starts
-  memtrail run --view -- ./server        and watch its memory in the browser
+  memtrail run --view -- ./server        show its memory in the browser
   memtrail run --snapshot signal -- ./server
-                                         and what keeps memory alive, at each kill -USR1
+                                         and what retains memory, at each kill -USR1
 
-What a program pays: about 1 % of its CPU time. The rate is 1e-4, and is lowered while samples
-would cost more; estimates stay right, and reports say how far it went. With --rate it stays as given,
+Cost: about 1 % of the program's CPU time. The rate starts at 1e-4 and is lowered while samples
+would cost more; estimates stay unbiased, and reports show the rate. With --rate it is constant,
 and each sample costs 1 to 2 microseconds.
 
-What a program may print differently: figures of the collector (Gc.stat, Gc.quick_stat). A sample takes
-some words of the minor heap, and ends it early at times. At the default rate minor_words is the
-same to one part in a thousand.
+Figures of the collector that a program prints (Gc.stat, Gc.quick_stat) may differ: a sample takes some
+words of the minor heap, and sometimes ends it early. At the default rate minor_words differs by less
+than one part in a thousand.
 
 The exit code is the program's; 126 and 127 if it cannot be executed or does not exist. A program that
-cannot be recorded is run all the same, with a line that says why; with --require-recording that is an
-error, with code 125. `kill -9` of memtrail run leaves the program running, see --kill-with-parent.")]
+cannot be recorded runs unrecorded, and a line shows the reason; with --require-recording that is an
+error with code 125. `kill -9` of memtrail run leaves the program running, see --kill-with-parent.")]
 #[expect(clippy::struct_excessive_bools, reason = "one a switch of the command line")]
 pub(crate) struct Args {
     /// Samples per word allocated, or the distance between samples: 1e-4, 512KiB,
@@ -81,7 +81,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Record forked children and programs started by the program too, each in its own folder
+    /// Record forked children and programs started by the program, too, each in its own folder
     #[arg(long)]
     children: bool,
 
@@ -89,9 +89,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Record callstacks of up to so many frames as a whole; of deeper ones, which only deep
-    /// recursion has, record the outermost 64 and the innermost 256 frames at least, and how many lie
-    /// between
+    /// Maximum number of frames of callstacks that are recorded completely; of deeper ones, the outermost
+    /// 64 and at least the innermost 256 frames are recorded, and the number of frames between them
     #[arg(long, value_name = "FRAMES", default_value_t = CALLSTACK_DEPTH,
           value_parser = clap::value_parser!(u32).range(SHORTEST..=DEEPEST))]
     callstack_depth: u32,
@@ -111,17 +110,17 @@ pub(crate) struct Args {
     #[command(flatten)]
     serving: Serving,
 
-    /// End with code 125 instead, if the program cannot be recorded: without running it if that is
-    /// known before, after it otherwise
+    /// End with code 125 if the program cannot be recorded: without running it if that is known before,
+    /// after it otherwise
     #[arg(long)]
     require_recording: bool,
 
-    /// Kill the program (SIGKILL) when `memtrail run` itself is killed; else it runs on, recorded as
-    /// far as that goes alone. A program that changes its user escapes this
+    /// Kill the program (SIGKILL) when `memtrail run` itself is killed; otherwise it continues, recorded as
+    /// far as possible. A program that changes its user is not killed
     #[arg(long)]
     kill_with_parent: bool,
 
-    /// Say nothing about the recording
+    /// Print nothing about the recording
     #[arg(short, long)]
     quiet: bool,
 
@@ -133,7 +132,7 @@ pub(crate) struct Args {
     #[arg(long, hide = true)]
     runtime_callstacks: bool,
 
-    /// Check every callstack by a second walk; the recording says how many differed
+    /// Check every callstack by a second walk; the recording has the number that differed
     #[arg(long, hide = true)]
     check_callstacks: bool,
 
@@ -239,7 +238,8 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
     let mut viewing = None;
     let started = process::run(command, args.kill_with_parent, |child| {
         pid = child;
-        viewing = args.view.then(|| Viewing::begin(session.folder(), &args.serving, tell(args)));
+        viewing =
+            args.view.then(|| Viewing::begin(session.folder(), &args.serving, announcement(&args)));
     });
     let end = match started {
         Ok(end) => end,
@@ -289,11 +289,11 @@ impl Args {
     }
 }
 
-fn tell(args: &Args) -> Tell {
+fn announcement(args: &Args) -> Announcement {
     match (args.quiet, args.json) {
-        (true, _) => Tell::Nothing,
-        (false, true) => Tell::Json,
-        (false, false) => Tell::Sentence,
+        (true, _) => Announcement::Nothing,
+        (false, true) => Announcement::Json,
+        (false, false) => Announcement::Text,
     }
 }
 

@@ -100,11 +100,11 @@ pub(super) fn become_program(mut command: Command) -> io::Error {
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
 /// Whether a signal has come that ends programs for good: the terminal is gone, or the system stops.
-static TOLD_TO_END: AtomicBool = AtomicBool::new(false);
+static END_REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// Whether more was meant to end than the program.
-pub(super) fn was_told_to_end() -> bool {
-    TOLD_TO_END.load(Relaxed)
+pub(super) fn end_requested() -> bool {
+    END_REQUESTED.load(Relaxed)
 }
 
 /// Whether starting a program failed for want of what memtrail needs beside it.
@@ -205,7 +205,7 @@ pub(super) fn run(
         }
         for origin in &mut signals {
             if matches!(origin.signal, SIGHUP | SIGTERM) {
-                TOLD_TO_END.store(true, Relaxed);
+                END_REQUESTED.store(true, Relaxed);
             }
             // What the terminal sends goes to the whole group, so the child has it already.
             if !matches!(origin.cause, Cause::Kernel) {

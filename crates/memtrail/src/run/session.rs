@@ -61,16 +61,16 @@ impl Session {
     }
 
     /// Packets that were being filled when their process ended: (its pid and image, the bytes).
-    pub(super) fn tails(&self) -> Vec<(PathBuf, String)> {
+    pub(super) fn live_packets(&self) -> Vec<(PathBuf, String)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut tails: Vec<_> = entries
+        let mut live_packets: Vec<_> = entries
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
                 name.starts_with("tail-").then(|| (entry.path(), name))
             })
             .collect();
-        tails.sort();
-        tails
+        live_packets.sort();
+        live_packets
     }
 }
 

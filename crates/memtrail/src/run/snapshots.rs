@@ -27,15 +27,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = memtrail_text::some_size)]
     above: Option<Size>,
 
-    /// Maximum number of snapshots that nobody asked for one by one
+    /// Maximum number of snapshots, requested ones not counted
     #[arg(long, value_name = "N")]
     at_most: Option<u64>,
 
-    /// Let so much time pass between snapshots that nobody asked for one by one: 10s, 5m
+    /// Minimum time between snapshots, except for requested ones: 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     every: Option<u64>,
 
-    /// Include string contents: a snapshot then holds whatever secrets the program does
+    /// Include string contents: a snapshot then contains all secrets that are in the program's memory
     #[arg(long)]
     contents: bool,
 }

@@ -23,9 +23,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// How the user is told.
 #[derive(Clone, Copy)]
-pub(super) enum Tell {
+pub(super) enum Announcement {
     Nothing,
-    Sentence,
+    Text,
     Json,
 }
 
@@ -33,17 +33,17 @@ pub(super) enum Tell {
 pub(super) struct Viewing {
     ended: Sender<()>,
     thread: JoinHandle<Option<Shown>>,
-    tell: Tell,
+    announcement: Announcement,
 }
 
 impl Viewing {
     /// Waits for the first recording of the session, and shows it and all that follow.
-    pub(super) fn begin(session: &Path, serving: &Serving, tell: Tell) -> Self {
+    pub(super) fn begin(session: &Path, serving: &Serving, announcement: Announcement) -> Self {
         let (ended, has_ended) = channel();
         let mut watch = Watch {
             session: session.to_path_buf(),
             serving: serving.clone(),
-            tell,
+            announcement,
             sources: Sources::new(true),
             known: HashSet::new(),
             shown: None,
@@ -53,13 +53,13 @@ impl Viewing {
             watch.until(&has_ended);
             watch.shown
         });
-        Self { ended, thread, tell }
+        Self { ended, thread, announcement }
     }
 
     /// The program has ended, and its recordings are complete. On a terminal someone may want to
     /// look on: the page stays until they say that it is enough. Elsewhere nobody could.
     pub(super) fn end(self) {
-        // It fails when the thread has ended; then there is nothing to tell it.
+        // It fails when the thread has ended; then there is nothing to announcement it.
         let _ = self.ended.send(());
         let Ok(Some(shown)) = self.thread.join() else { return };
         if !std::io::stderr().is_terminal() {
@@ -67,10 +67,10 @@ impl Viewing {
         }
         // Only what comes from now on: the Ctrl-C that ended the program was meant for it.
         let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
-        if process::was_told_to_end() {
+        if process::end_requested() {
             return;
         }
-        if !matches!(self.tell, Tell::Nothing) {
+        if !matches!(self.announcement, Announcement::Nothing) {
             eprintln!("memtrail: the page stays until Ctrl-C: {}", shown.url());
         }
         signals.forever().next();
@@ -80,7 +80,7 @@ impl Viewing {
 struct Watch {
     session: PathBuf,
     serving: Serving,
-    tell: Tell,
+    announcement: Announcement,
     sources: Sources,
     known: HashSet<PathBuf>,
     shown: Option<Shown>,
@@ -124,10 +124,12 @@ impl Watch {
     fn show(&mut self) {
         match self.serving.start(&self.sources, &[]) {
             Ok(mut shown) => {
-                match self.tell {
-                    Tell::Nothing => {}
-                    Tell::Sentence => eprintln!("memtrail: watch it at {}", shown.url()),
-                    Tell::Json => eprintln!("{}", serde_json::json!({ "url": shown.url() })),
+                match self.announcement {
+                    Announcement::Nothing => {}
+                    Announcement::Text => eprintln!("memtrail: watch it at {}", shown.url()),
+                    Announcement::Json => {
+                        eprintln!("{}", serde_json::json!({ "url": shown.url() }))
+                    }
                 }
                 shown.open_browser();
                 self.shown = Some(shown);
@@ -140,7 +142,7 @@ impl Watch {
     }
 
     fn complain(&self, failure: &crate::error::Failure) {
-        if !matches!(self.tell, Tell::Nothing) {
+        if !matches!(self.announcement, Announcement::Nothing) {
             failure.report();
         }
     }

@@ -1,4 +1,4 @@
-//! `memtrail snapshot`: asks a running process to write its heap down, and waits for that.
+//! `memtrail snapshot`: requests a heap snapshot of a running process, and waits for it.
 
 mod find;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use memtrail_trace::rewrite::Rewrite;
-use memtrail_trace::subsample::Thin;
+use memtrail_trace::subsample::Subsample;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Alloc, Timestamp, TraceInfo};
 
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let reader = input.reader()?;
     let start = reader.info().start;
     let rates = rates::list(&input.recording).map(Into::into).unwrap_or_default();
-    let subsample = Thin::new(args.factor, args.seed).with_rates(rates);
+    let subsample = Subsample::new(args.factor, args.seed).with_rates(rates);
     let mut part = Part { subsample, start, window };
     let decoded = copy(&reader, &args.output, &mut part)?;
     if args.json {
@@ -84,14 +84,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// What was allocated in a window, thinned out.
 struct Part {
-    subsample: Thin,
+    subsample: Subsample,
     start: Timestamp,
     /// Seconds since the start.
     window: (f64, f64),
 }
 
 impl Rewrite for Part {
-    const STACKS: bool = Thin::STACKS;
+    const STACKS: bool = Subsample::STACKS;
 
     fn info(&self, old: &TraceInfo) -> TraceInfo {
         self.subsample.info(old)

@@ -23,12 +23,12 @@ use crate::loading;
 
 /// Show recordings in the browser
 ///
-/// Opens a page where the memory is visible over time, by call path, function, module and file,
-/// and can be narrowed down by anything that is known of a block. Several recordings can be
-/// compared. A recording whose program still runs is followed: the page grows with it.
+/// Opens a page that shows memory over time, by call path, function, module and file, with filters
+/// for all properties of blocks. Several recordings can be compared. If the program still runs, the
+/// page is updated as the recording grows.
 ///
-/// The page is served on this machine only, at an address that holds a secret: nobody else can
-/// read it. It is printed on standard output. Ctrl-C ends it.
+/// The page is served on this machine only, at an address with a secret token, which is printed on
+/// standard output. Ctrl-C ends it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

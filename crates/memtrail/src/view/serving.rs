@@ -127,7 +127,7 @@ impl Shown {
         } else {
             writeln!(out, "{}", self.url)?;
             if self.server.address().ip().is_unspecified() {
-                // Without the token, which stands in one line only.
+                // Without the token, which is in one line only.
                 eprintln!(
                     "memtrail: the page is there at every address of this machine; here also at {}",
                     self.server.local_address()

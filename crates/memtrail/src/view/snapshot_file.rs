@@ -68,7 +68,7 @@ impl File {
     }
 }
 
-/// A snapshot as it stands in its file.
+/// A snapshot as it is in its file.
 struct Mapped(MappedFile);
 
 impl Deref for Mapped {

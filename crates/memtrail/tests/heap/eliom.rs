@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::answer;
 
-/// Part of all that is kept alive that several kinds of roots keep together.
+/// Share of live memory that several kinds of roots retain jointly.
 fn jointly_retained(roots: &Value) -> f64 {
     roots["jointly_retained"].as_f64().unwrap() / roots["retained"].as_f64().unwrap()
 }

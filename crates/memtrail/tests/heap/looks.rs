@@ -112,7 +112,7 @@ fn where_to_go_on_is_said() {
     );
     let report = memtrail(&["report", "here.memtrail"]);
     let said = String::from_utf8_lossy(&report.stdout);
-    assert!(said.ends_with(&format!("what keeps it alive: {next}\n")), "{said}");
+    assert!(said.ends_with(&format!("what retains it: {next}\n")), "{said}");
     // Without snapshots there is nothing to go on to.
     let run = memtrail(&["run", "-o", "plain.memtrail", "--", program]);
     assert!(!String::from_utf8_lossy(&run.stderr).contains("heap"), "{run:?}");

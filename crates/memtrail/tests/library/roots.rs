@@ -1,4 +1,4 @@
-//! What keeps memory alive, printed by the program itself.
+//! What retains memory, printed by the program itself.
 
 use memtrail_test_support::on_each;
 

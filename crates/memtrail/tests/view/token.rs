@@ -1,4 +1,4 @@
-//! The token stands in the one line that prints the address, and nowhere else.
+//! The token is in the one line that prints the address, and nowhere else.
 
 use std::fs;
 use std::path::Path;

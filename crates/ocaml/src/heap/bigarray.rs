@@ -9,7 +9,7 @@ use crate::memory::{Address, Memory};
 /// Who frees a bigarray's data, and how much that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// C code does: nobody knows whether and how much.
+    /// C code does: whether, and how much, is unknown.
     External,
     /// The block does: so many bytes.
     Own(u64),

@@ -6,7 +6,7 @@ use crate::memory::{Address, Memory};
 
 /// `struct final`: function, value, offset (of an infix pointer, already part of the value).
 pub const ENTRY: u64 = 24;
-/// Where the value stands in an entry.
+/// Where the value is in an entry.
 pub const VALUE: u64 = 8;
 
 /// How a finaliser holds its value.
@@ -69,7 +69,7 @@ pub fn is_info(memory: &impl Memory, info: Address, is_mapped: impl Fn(Address) 
 
 /// OCaml 4: whether a function's code refers to a table that begins with the pointer `table`.
 ///
-/// The tables are private; what tells them apart is which of two exported functions adds to them:
+/// The tables are private; what distinguishes them is which of two exported functions adds to them:
 /// `caml_final_register` to that of `Gc.finalise`. Only what `is_mapped` is looked at: most of what
 /// code seems to refer to is nowhere.
 pub fn refers_to(

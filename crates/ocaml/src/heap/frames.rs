@@ -1,4 +1,4 @@
-//! Stacks, frame by frame, with the values that each frame keeps alive (`caml_do_local_roots_nat` in
+//! Stacks, frame by frame, with the values that each frame retains (`caml_do_local_roots_nat` in
 //! 4.x's `runtime/roots_nat.c`, `caml_scan_stack` in 5.x's `runtime/fiber.c`).
 
 use super::MAX_LIST_LEN;

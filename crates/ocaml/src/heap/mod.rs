@@ -1,4 +1,4 @@
-//! The heap at rest: where blocks lie, and all that the runtime keeps alive, with what it takes to
+//! The heap at rest: where blocks lie, and all roots of the runtime, with what it takes to
 //! name it.
 //!
 //! Everything here reads memory that holds still: a frozen copy of the program, or the program while

@@ -1,7 +1,7 @@
 //! OCaml 5: ephemerons and finalisers of domains that have ended, until another domain adopts them
 //! in the course of a major collection (`orph_structs`, `runtime/major_gc.c`).
 //!
-//! They stand in a private variable of two words. Two exported functions hand things over to it: the
+//! They are in a private variable of two words. Two exported functions hand things over to it: the
 //! one refers to its first word, the other to its second.
 
 use super::finalisers;

@@ -177,7 +177,7 @@ pub fn heap_of(memory: &impl Memory, fields: &MulticoreState, state: Address) ->
     memory.field(state, fields.shared_heap).filter(|&heap| heap != 0)
 }
 
-/// The part of a domain's minor heap that holds blocks. The domain must stand still.
+/// The part of a domain's minor heap that holds blocks. The domain must be paused.
 pub fn minor(memory: &impl Memory, layout: &Layout, state: Address) -> Option<Extent> {
     let pointer = memory.field(state, layout.state.young_ptr)?;
     Extent::between(pointer, memory.field(state, layout.state.young_end)?)

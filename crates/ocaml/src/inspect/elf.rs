@@ -6,10 +6,10 @@ use object::elf::{EM_AARCH64, EM_X86_64, PT_INTERP};
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{Endianness, Object as _, ObjectSymbol};
 
-use super::strings::{self, Told};
+use super::strings::{self, Guess};
 use super::{Other, Program, Reason, Rival, Verdict};
 use crate::layout::Machine;
-use crate::version::{Refusal, Version, detect};
+use crate::version::{Unsupported, Version, detect};
 
 const MAGIC: &[u8] = b"\x7fELF";
 /// Names of compilation units' symbols, up to where they may go on.
@@ -35,9 +35,9 @@ pub(super) fn judge(file: &[u8]) -> Verdict {
     match read(file) {
         Some(executable) => judge_executable(&executable, file),
         // 32 bits, the other byte order, or damaged: only its strings can tell.
-        None => match strings::tell(file) {
-            Told::Nothing => Verdict::NotOcaml(Other::Unknown),
-            Told::Native | Told::Bytecode => Verdict::Refused(Reason::Machine),
+        None => match strings::guess(file) {
+            Guess::Nothing => Verdict::NotOcaml(Other::Unknown),
+            Guess::Native | Guess::Bytecode => Verdict::Refused(Reason::Machine),
         },
     }
 }
@@ -81,8 +81,8 @@ fn is_wanted(name: &&[u8]) -> bool {
 fn judge_executable(executable: &Executable<'_>, file: &[u8]) -> Verdict {
     match detect(|name| executable.exported.contains(name.as_bytes())) {
         Ok(version) => judge_version(executable, version),
-        Err(Refusal::NoRuntime) => judge_hidden(executable, file),
-        Err(Refusal::Bytecode) => Verdict::Refused(Reason::Bytecode),
+        Err(Unsupported::NoRuntime) => judge_hidden(executable, file),
+        Err(Unsupported::Bytecode) => Verdict::Refused(Reason::Bytecode),
         Err(refusal) => Verdict::Refused(Reason::Runtime(refusal)),
     }
 }
@@ -110,18 +110,18 @@ fn judge_hidden(executable: &Executable<'_>, file: &[u8]) -> Verdict {
     // What only tools see.
     let local = names(executable.elf.symbols());
     let told = match detect(|name| local.contains(name.as_bytes())) {
-        Err(Refusal::NoRuntime) => strings::tell(file),
-        Err(Refusal::Bytecode) => Told::Bytecode,
-        Ok(_) | Err(_) => Told::Native,
+        Err(Unsupported::NoRuntime) => strings::guess(file),
+        Err(Unsupported::Bytecode) => Guess::Bytecode,
+        Ok(_) | Err(_) => Guess::Native,
     };
     match told {
-        Told::Nothing => Verdict::NotOcaml(Other::Executable),
-        Told::Bytecode => Verdict::Refused(Reason::Bytecode),
-        Told::Native if executable.machine != Some(Machine::HERE) => {
+        Guess::Nothing => Verdict::NotOcaml(Other::Executable),
+        Guess::Bytecode => Verdict::Refused(Reason::Bytecode),
+        Guess::Native if executable.machine != Some(Machine::HERE) => {
             Verdict::Refused(Reason::Machine)
         }
-        Told::Native if !executable.dynamic => Verdict::Refused(Reason::Static),
-        Told::Native => Verdict::Refused(Reason::NoSymbols),
+        Guess::Native if !executable.dynamic => Verdict::Refused(Reason::Static),
+        Guess::Native => Verdict::Refused(Reason::NoSymbols),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why an OCaml program cannot be recorded, and what can be done about it.
 
-use crate::version::{Refusal, Version};
+use crate::version::{Unsupported, Version};
 
 /// Why an OCaml program cannot be recorded; reads after the program's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -22,26 +22,26 @@ pub enum Reason {
     Machine,
     /// A runtime that is not known.
     #[error("{0}")]
-    Runtime(Refusal),
+    Runtime(Unsupported),
 }
 
 impl Reason {
     /// What to do about it.
     pub const fn hint(self) -> &'static str {
         match self {
-            Self::Bytecode | Self::Runtime(Refusal::Bytecode) => {
+            Self::Bytecode | Self::Runtime(Unsupported::Bytecode) => {
                 "compile it with ocamlopt (in dune: `(modes exe)`)"
             }
             Self::Static => "link it without `-ccopt -static`",
-            Self::NoSymbols | Self::Runtime(Refusal::NoRuntime) => {
+            Self::NoSymbols | Self::Runtime(Unsupported::NoRuntime) => {
                 "link it with ocamlopt itself, or with `-Wl,-E`, and keep its dynamic symbols"
             }
             Self::NoSampler(_) => "compile it with OCaml 4.14, or with 5.3 or later",
             Self::Machine => {
                 "record it on a 64-bit x86 or ARM machine, with the memtrail of that machine"
             }
-            Self::Runtime(Refusal::TooOld) => "compile it with OCaml 4.11 or later",
-            Self::Runtime(Refusal::Oxcaml | Refusal::Unknown) => {
+            Self::Runtime(Unsupported::TooOld) => "compile it with OCaml 4.11 or later",
+            Self::Runtime(Unsupported::Oxcaml | Unsupported::Unknown) => {
                 "memtrail knows the runtimes of OCaml 4.11 to 4.14 and from 5.3 on"
             }
         }

@@ -11,7 +11,7 @@ const STUBS: &[u8] = b"CAML_LD_LIBRARY_PATH";
 
 /// What kind of runtime a file's strings tell of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Guess {
     /// None.
     Nothing,
     /// One for native code.
@@ -21,13 +21,13 @@ pub(super) enum Told {
 }
 
 /// Looks through all of the file. Slow, so ask the symbols first.
-pub(super) fn tell(file: &[u8]) -> Told {
+pub(super) fn guess(file: &[u8]) -> Guess {
     if !(has_c_string(file, PARAMETERS) && contains(file, UNCAUGHT)) {
-        Told::Nothing
+        Guess::Nothing
     } else if has_c_string(file, STUBS) {
-        Told::Bytecode
+        Guess::Bytecode
     } else {
-        Told::Native
+        Guess::Native
     }
 }
 
@@ -47,10 +47,13 @@ mod tests {
     #[test]
     fn only_terminated_strings_count() {
         let native = b"..OOCAMLRUNPARAM\0..Fatal error: exception %s\n\0";
-        assert_eq!(tell(native), Told::Native);
-        assert_eq!(tell(&[native, &b"CAML_LD_LIBRARY_PATH\0"[..]].concat()), Told::Bytecode);
-        assert_eq!(tell(b"OCAMLRUNPARAM is read by..Fatal error: exception %s\n\0"), Told::Nothing);
-        assert_eq!(tell(b"OCAMLRUNPARAM\0"), Told::Nothing);
-        assert_eq!(tell(b"OCAMLRUNPARAM"), Told::Nothing);
+        assert_eq!(guess(native), Guess::Native);
+        assert_eq!(guess(&[native, &b"CAML_LD_LIBRARY_PATH\0"[..]].concat()), Guess::Bytecode);
+        assert_eq!(
+            guess(b"OCAMLRUNPARAM is read by..Fatal error: exception %s\n\0"),
+            Guess::Nothing
+        );
+        assert_eq!(guess(b"OCAMLRUNPARAM\0"), Guess::Nothing);
+        assert_eq!(guess(b"OCAMLRUNPARAM"), Guess::Nothing);
     }
 }

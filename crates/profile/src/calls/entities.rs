@@ -1,6 +1,6 @@
 //! What call paths are made of: functions and allocation sites, under one numbering.
 //!
-//! Functions are told apart by their name alone, sites by function, file and position. Numbers
+//! Functions are distinguished by their name alone, sites by function, file and position. Numbers
 //! stay what they are while a recording grows; what is new gets the next ones. Only sites that
 //! allocated are numbered.
 
@@ -38,7 +38,7 @@ pub enum Kind {
     Site,
 }
 
-/// Where something stands in the source.
+/// A position in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The file.

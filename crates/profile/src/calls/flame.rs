@@ -1,7 +1,7 @@
 //! Flame graphs: from a focus inwards to what it calls, and outwards to what calls it.
 //!
 //! The focus is a fragment of call paths. Its occurrences are put together: calls of the same
-//! functions are one box, wherever they stand in the program. Boxes come from the heaviest on, so
+//! functions are one box, wherever they are in the program. Boxes come from the heaviest on, so
 //! that a limit cuts away what weighs least.
 
 use std::cmp::Reverse;

@@ -393,7 +393,7 @@ fn sort(hot_fragments: &mut [Suspect]) {
 
 /// Shortens what is known around each entity of a path to what the path agrees with, on one side.
 fn agree(paths: &[Vec<u32>], path: &[u32], around: &mut [Option<Around>], right: bool) {
-    // How far the last entity agreed, and where it stands in which other path.
+    // How far the last entity agreed, and where it is in which other path.
     let mut last: Option<(u32, u32, u32)> = None;
     for step in 0..path.len() {
         let at = if right { path.len() - 1 - step } else { step };

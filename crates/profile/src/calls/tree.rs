@@ -5,7 +5,7 @@
 //! without debug information and hidden functions are left out. The last node of a path is the
 //! site that allocated, unless its frame is unknown or hidden.
 //!
-//! Nodes stand in preorder, so a subtree is a range of them.
+//! Nodes are in preorder, so a subtree is a range of them.
 
 use std::sync::OnceLock;
 

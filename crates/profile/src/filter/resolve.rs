@@ -214,7 +214,7 @@ impl Resolving<'_> {
         if watched.minor || watched.major || watched.external {
             return Ok(());
         }
-        let hint = "several heaps stand in one condition: heap:minor,major";
+        let hint = "give several heaps in one condition: heap:minor,major";
         Err(("all heaps are excluded".to_owned(), Some(hint)))
     }
 

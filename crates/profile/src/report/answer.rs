@@ -3,7 +3,8 @@
 use super::details::Details;
 use super::naming::Naming;
 use super::{
-    Amount, Anomalies, Asked, Moment, Question, Report, Selected, TimelinePoint, Totals, Trace,
+    Amount, Anomalies, Moment, Question, Report, Selected, TimeSelection, TimelinePoint, Totals,
+    Trace,
 };
 use crate::caveats::Caveats;
 use crate::estimate::Sum;
@@ -72,7 +73,7 @@ impl Report {
     }
 }
 
-impl Asked {
+impl TimeSelection {
     fn resolve(self, peak: Elapsed, end: Elapsed) -> Selection {
         Selection {
             from: self.from.unwrap_or(Selection::ALL.from),

@@ -19,7 +19,7 @@ use crate::time::Elapsed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
     /// Which blocks.
-    pub selection: Asked,
+    pub selection: TimeSelection,
     /// Grouped by what.
     pub by: By,
     /// The most places to name.
@@ -30,7 +30,7 @@ pub struct Question {
 
 /// Which blocks are asked for, before the peak is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct TimeSelection {
     /// Live at this moment, if it matters.
     pub live_at: Option<Moment>,
     /// Allocated then or later.

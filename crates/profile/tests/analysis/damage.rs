@@ -2,7 +2,7 @@
 
 use memtrail_profile::Caveats;
 use memtrail_profile::Profile;
-use memtrail_profile::report::{Asked, Moment, Question, Report};
+use memtrail_profile::report::{Moment, Question, Report, TimeSelection};
 use memtrail_profile::sites::By;
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ const TRACES: [&[u8]; 4] = [
 fn report(trace: &[u8]) {
     let Ok(profile) = Profile::read(trace, |_| {}) else { return };
     for live_at in [None, Some(Moment::Peak), Some(Moment::End)] {
-        let selection = Asked { live_at, ..Asked::default() };
+        let selection = TimeSelection { live_at, ..TimeSelection::default() };
         let question = Question { selection, by: By::Site, top: 5, points: 7 };
         let report = Report::new(&profile, &question, &Caveats::default());
         assert!(report.selection.total.bytes.is_finite());

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memtrail_profile::Caveats;
-use memtrail_profile::report::{Asked, Moment, Question, Report};
+use memtrail_profile::report::{Moment, Question, Report, TimeSelection};
 use memtrail_profile::sites::By;
 use memtrail_profile::time::Elapsed;
 use memtrail_test_support::traces::{Named, Spec, profile};
@@ -85,7 +85,7 @@ proptest! {
     ) {
         let profile = profile(RATE, &blocks, sites);
         let selection =
-            Asked { live_at, from: from.map(Elapsed), to: to.map(Elapsed) };
+            TimeSelection { live_at, from: from.map(Elapsed), to: to.map(Elapsed) };
         let report = Report::new(&profile, &Question { selection, by, top, points: 10 }, &Caveats::default());
 
         let live = |block: &Spec, t: u64| block.allocated <= t && block.collected.is_none_or(|c| c > t);

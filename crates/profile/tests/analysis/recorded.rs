@@ -2,7 +2,7 @@
 
 use memtrail_profile::Caveats;
 use memtrail_profile::Profile;
-use memtrail_profile::report::{Asked, Moment, Place, Question, Report};
+use memtrail_profile::report::{Moment, Place, Question, Report, TimeSelection};
 use memtrail_profile::sites::By;
 
 /// 60,000 pages are rendered; every third is kept for ever in a table, 20,000 of them; all are
@@ -11,7 +11,7 @@ const CACHE: &[u8] = include_bytes!("../../../trace/tests/fixtures/cache-v2.ctf"
 
 fn live_at_end() -> Report {
     let profile = Profile::read(CACHE, |_| {}).unwrap();
-    let selection = Asked { live_at: Some(Moment::End), ..Asked::default() };
+    let selection = TimeSelection { live_at: Some(Moment::End), ..TimeSelection::default() };
     Report::new(
         &profile,
         &Question { selection, by: By::Site, top: 20, points: 50 },

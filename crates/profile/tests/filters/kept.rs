@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::oracle::{self, PlainTrace};
 
-/// Conditions that tell these blocks apart; `T` stands for a time, `S` for a size.
+/// Conditions that distinguish these blocks; `T` is a time, `S` a size.
 const CONDITIONS: &[&str] = &[
     "allocated:T..T",
     "allocated:T..",

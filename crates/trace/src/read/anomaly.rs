@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Something that does not stand in the trace as it should. Reading goes on after it.
+/// A defect of the trace. Reading goes on after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anomaly {
     /// Byte of the file, counted from 0.

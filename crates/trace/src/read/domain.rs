@@ -43,7 +43,7 @@ impl Domains {
         })
     }
 
-    /// Packets are missing, and nobody knows whose they were.
+    /// Packets of unknown domains are missing.
     pub(super) fn suspect_all(&mut self) {
         self.suspect = true;
         for domain in self.by_id.iter_mut().flatten() {

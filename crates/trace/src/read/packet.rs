@@ -246,7 +246,7 @@ pub(super) fn has_times(header: &Header) -> bool {
 }
 
 /// The time with these low bits that a clock which may have been set shows after `last`: at most
-/// half a period ahead, else the clock went back and time stands still.
+/// half a period ahead, else the clock went back, and time does not advance.
 #[cold]
 fn nearest(last: u64, low: u64) -> u64 {
     let ahead = low.wrapping_sub(last) & TIME_MASK;

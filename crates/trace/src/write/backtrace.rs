@@ -1,7 +1,7 @@
 //! Backtraces as differences: from the previous one of the stream, and from what usually follows
 //! each call site.
 //!
-//! The cache of codes and its predictions stand in the reader as they stand here; only which of
+//! The cache of codes and its predictions are the same in the reader; only which of
 //! two buckets a code is given is the writer's own choice.
 
 use crate::header::{VERIFY_FIRST, VERIFY_STEP, Verify};
@@ -101,7 +101,7 @@ impl Backtraces {
         self.estimate(frames.iter().copied()) <= MAX_BYTES
     }
 
-    /// Whether a code stands in the cache: then this stream has used it before.
+    /// Whether a code is in the cache: then this stream has used it before.
     #[inline]
     pub(super) fn has(&self, code: Code) -> bool {
         self.place(code).1

@@ -14,7 +14,7 @@ const WORD: usize = 6;
 /// Bytes of a name that are kept. Two of them and all else fit a definition.
 const MAX_NAME: usize = 1024;
 
-/// What stands in for locations that do not fit.
+/// What replaces locations that do not fit.
 const UNKNOWN: Location<'static> =
     Location { function: b"??", file: b"<unknown>", line: 1, start_col: 1, end_col: 1 };
 

@@ -44,7 +44,7 @@ pub enum NewStreamError {
 /// After every call, [`packet`](Self::packet), the first [`packet_len`](Self::packet_len) bytes of
 /// the buffer, is a whole packet. On [`Refused::Full`] the caller takes it away, calls
 /// [`next_packet`](Self::next_packet) and tries again. When two domains speak of one block, their
-/// packets must stand in the file in that order: see [`holds`](Self::holds).
+/// packets must be in the file in that order: see [`holds`](Self::holds).
 ///
 /// Events are as late as their `now` says, but never earlier than the one before.
 ///

@@ -15,7 +15,7 @@ pub(crate) struct Packet {
     allocs: u64,
 }
 
-/// A location with its indices as they are to stand in the file: 31 is followed by the name.
+/// A location with its indices as they are to be in the file: 31 is followed by the name.
 pub(crate) struct Raw<'a> {
     pub(crate) line: u64,
     pub(crate) start: u64,
