@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::api_error::ApiError;
 use crate::describe::{State, Thinned};
-use crate::engine::Setting;
 use crate::names::shown;
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
+use crate::setting::Setting;
 use crate::sums::Peak;
 
 /// Lines about damage at most.

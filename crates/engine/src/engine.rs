@@ -7,25 +7,20 @@ use memtrail_trace::{Anomalies, Error};
 use crate::api_error::{ApiError, Status};
 use crate::compare::Side;
 use crate::describe::Description;
+use crate::heap::answer::{self, Recordings};
 use crate::heap::file::{SnapshotFacts, SnapshotFile};
-use crate::heap::{self, Done, Recordings as _, SnapshotStore};
-use crate::query::{Compare, ProfileQuery, Query};
+use crate::heap::outcome::is_analysing;
+use crate::heap::snapshot_store::{Done, SnapshotStore};
+use crate::heap::{BlockResponse, ChildrenResponse, Outcome, SamplesResponse};
+use crate::query::{Compare, HeapBlock, HeapChildren, HeapSamples, ProfileQuery, Query};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
+use crate::setting::Setting;
 use crate::{about, compare, export, filters, flame, names, overview, table};
 
 /// A recording of an [`Engine`], numbered from 0 in the order of adding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordingId(pub u32);
-
-/// Where an engine works. Asks for it are answered by [`about`](crate::query::About).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Setting {
-    /// Whether recordings may still grow, and events tell of it.
-    pub live: bool,
-    /// Whether it works inside a page that was opened from disk.
-    pub offline: bool,
-}
 
 /// An answer's bytes, and how asking went.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,7 +180,7 @@ impl Engine {
     /// Answers an ask, whatever it is.
     pub fn ask(&self, ask: &[u8]) -> Response {
         match Query::parse(ask).and_then(|ask| self.answer_or_work(&ask)) {
-            Ok(answer) if heap::is_analysing(&answer) => {
+            Ok(answer) if is_analysing(&answer) => {
                 Response { status: Status::Analysing, bytes: answer.encode() }
             }
             Ok(answer) => Response { status: Status::Answered, bytes: answer.encode() },
@@ -199,7 +194,7 @@ impl Engine {
     fn answer_or_work(&self, ask: &Query) -> Result<ResponseBody, ApiError> {
         loop {
             let answer = self.answer(ask)?;
-            if !self.setting.offline || !heap::is_analysing(&answer) || self.work().is_none() {
+            if !self.setting.offline || !is_analysing(&answer) || self.work().is_none() {
                 return Ok(answer);
             }
         }
@@ -213,11 +208,44 @@ impl Engine {
         match ask {
             Query::Profile(query) => self.answer_profile(query),
             Query::Heap(query) => {
-                let answer = heap::answer(self, query);
+                let answer = answer::answer(self, query);
                 self.notify();
                 answer
             }
         }
+    }
+
+    /// All that is known of a block of a snapshot.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer).
+    pub fn heap_block(&self, query: &HeapBlock) -> Result<Outcome<BlockResponse>, ApiError> {
+        let outcome = answer::block(self, query);
+        self.notify();
+        outcome
+    }
+
+    /// What a node of a snapshot's dominator tree alone retains.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer).
+    pub fn heap_children(
+        &self,
+        query: &HeapChildren,
+    ) -> Result<Outcome<ChildrenResponse>, ApiError> {
+        let outcome = answer::children(self, query);
+        self.notify();
+        outcome
+    }
+
+    /// The places in the program whose blocks retain most of a snapshot.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer).
+    pub fn heap_samples(&self, query: &HeapSamples) -> Result<Outcome<SamplesResponse>, ApiError> {
+        let outcome = answer::samples(self, query);
+        self.notify();
+        outcome
     }
 
     fn answer_profile(&self, query: &ProfileQuery) -> Result<ResponseBody, ApiError> {
@@ -294,7 +322,7 @@ impl Engine {
     }
 }
 
-impl heap::Recordings for Engine {
+impl Recordings for Engine {
     fn snapshots(&self, rec: u32) -> Result<Arc<SnapshotStore>, ApiError> {
         Ok(read(&*self.get(rec)?).snapshots.clone())
     }

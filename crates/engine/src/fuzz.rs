@@ -9,9 +9,10 @@ use memtrail_heap::read::Strength;
 
 use crate::api_error::Status;
 use crate::describe::Description;
-use crate::engine::{Engine, Setting};
+use crate::engine::Engine;
 use crate::heap::file::{InMemory, SnapshotFacts};
 use crate::response_body::ResponseBody;
+use crate::setting::Setting;
 
 /// A recording with a heap snapshot to ask about.
 ///

@@ -19,13 +19,14 @@ mod filters;
 mod flame;
 #[doc(hidden)]
 pub mod fuzz;
-mod heap;
+pub mod heap;
 mod names;
 mod overview;
 pub mod query;
 mod recording;
 pub mod response_body;
 mod selection;
+mod setting;
 mod sums;
 mod table;
 #[cfg(feature = "typescript")]
@@ -33,7 +34,8 @@ pub mod typescript;
 
 pub use api_error::{ApiError, ErrorResponse, Status};
 pub use describe::{Description, ThreadList};
-pub use engine::{Engine, Grown, RecordingId, Response, Setting};
+pub use engine::{Engine, Grown, RecordingId, Response};
 pub use heap::file::{Bytes, InMemory, SnapshotFacts, SnapshotFile, Source};
 pub use heap::{Done, summary};
 pub use response_body::ResponseBody;
+pub use setting::Setting;

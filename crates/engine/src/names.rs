@@ -44,13 +44,13 @@ pub(crate) struct Name<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub(crate) struct RowName<'a> {
-    key: &'a str,
-    label: String,
-    module: Option<String>,
-    file: Option<String>,
-    line: Option<u32>,
+    pub(crate) key: &'a str,
+    pub(crate) label: String,
+    pub(crate) module: Option<String>,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u32>,
     /// Number of the function or site, if it is one.
-    entity: Option<u32>,
+    pub(crate) entity: Option<u32>,
 }
 
 /// Names that a text may become.

@@ -9,7 +9,7 @@ use memtrail_trace::{Anomalies, Error, SampleRate, Timestamp, TraceInfo};
 
 use crate::api_error::ApiError;
 use crate::describe::{Description, State};
-use crate::heap::SnapshotStore;
+use crate::heap::snapshot_store::SnapshotStore;
 use crate::selection::{FilterSelection, Selections};
 
 /// A recording that has been read, as far as it is there.

@@ -3,12 +3,21 @@
 /// A number of machine words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
 pub struct Words(pub u64);
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "analysis", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
 pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// What part of a whole it is; nothing of nothing.
+    pub fn share_of(self, whole: Self) -> f64 {
+        if whole.0 == 0 { 0.0 } else { self.0 as f64 / whole.0 as f64 }
+    }
+}
 
 impl std::ops::AddAssign for Bytes {
     fn add_assign(&mut self, other: Self) {
@@ -44,14 +53,17 @@ impl Words {
 /// A block of a snapshot: its place in the order of addresses, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
 pub struct BlockIndex(pub u32);
 
 /// A label of roots: its place among the labels of a snapshot, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
 pub struct LabelId(pub u32);
 
 /// Where something stood in the target's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "analysis", derive(serde::Serialize), serde(transparent))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
 pub struct Address(pub u64);

@@ -3,9 +3,9 @@
 use memtrail_heap::graph::{Graph, Node, SUPER_ROOT};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
-    Growth, Heap, RetainedGroup, RootRow, Summary, diff, disjoint_paths, dominated, everything,
-    growth, histogram, info, merged_paths, path, retained, roots, roots_by_reach, sample, shared,
-    stack, strings,
+    Change, ChangeOrder, Growth, Heap, ReachCache, RetainedGroup, RootOrder, RootQuery, RootRow,
+    Summary, diff, disjoint_paths, dominated, everything, growth, histogram, info, merged_paths,
+    path, retained, root_rows, roots, sample, shared, stack, strings,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{Part, Space};
@@ -80,6 +80,12 @@ fn info_counts_everything() {
     });
 }
 
+/// The rows of the roots that a query selects.
+fn rows(heap: &Heap<'_>, query: &RootQuery<'_>) -> Vec<RootRow> {
+    let reach = ReachCache::default();
+    root_rows(heap, &roots(heap, query, &reach), &reach)
+}
+
 fn thread_of(rows: &[RootRow]) -> LabelId {
     rows.iter().find(|row| row.path == ["thread 1"]).unwrap().label.unwrap()
 }
@@ -88,8 +94,7 @@ fn thread_of(rows: &[RootRow]) -> LabelId {
 fn roots_retain_what_only_they_keep() {
     let known = known(10);
     with(&known.model, |heap| {
-        let (rows, left_out) = roots(heap, Bytes(1), None, 100);
-        assert_eq!(left_out, 0);
+        let rows = rows(heap, &RootQuery::default());
         let of = |label: LabelId| rows.iter().find(|row| row.label == Some(label)).unwrap();
         // Nine cells and their strings are the module's; the last pair is shared with the frame.
         let text = |cell: usize| if cell.is_multiple_of(2) { 16 } else { 24 };
@@ -106,12 +111,9 @@ fn roots_retain_what_only_they_keep() {
         let all = |row: &RootRow| row.retained + row.retained_external;
         assert!(rows.is_sorted_by(|a, b| all(a) >= all(b)));
         assert_eq!(stack(heap).len(), 3);
-        assert!(
-            roots(heap, Bytes(1), Some(RootKind::Stack), 100)
-                .0
-                .iter()
-                .all(|row| row.kind == "stack")
-        );
+        let stacks = RootQuery { kind: Some(RootKind::Stack), ..RootQuery::default() };
+        let stacks = self::rows(heap, &stacks);
+        assert!(stacks.len() == 3 && stacks.iter().all(|row| row.kind == "stack"));
 
         // The last cell is the module's and the thread's, and no other's.
         let all: u64 = (0..10).map(|cell| 24 + text(cell)).sum::<u64>() + 32 + 32 + 24 + 16;
@@ -124,8 +126,9 @@ fn roots_retain_what_only_they_keep() {
         assert_eq!((frame.jointly_retained, field.jointly_retained), (Bytes(0), Bytes(0)));
         assert_eq!(frame.part_of, heap.graph.root_nodes().label(thread_of(&rows)));
 
-        let (by_reach, left_out) = roots_by_reach(heap, Bytes(1), None, 2);
-        assert_eq!(left_out, rows.len() - 2);
+        let order = RootOrder::Reachable;
+        let by_reach = self::rows(heap, &RootQuery { order, ..RootQuery::default() });
+        assert_eq!(by_reach.len(), rows.len());
         let reached = |row: &RootRow| row.reachable + row.reachable_external;
         assert!(by_reach.is_sorted_by(|a, b| reached(a) >= reached(b)));
         assert!(rows.iter().all(|row| reached(row) <= reached(&by_reach[0])));
@@ -164,7 +167,7 @@ fn children_are_grouped_by_kind() {
         assert_eq!(top.groups.len(), 1);
         assert_eq!(top.groups[0].largest, number(&known.model, known.cells[2]));
         assert_eq!(
-            top.root_nodes.iter().map(|row| row.1.as_str()).collect::<Vec<_>>(),
+            top.root_nodes.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(),
             ["stack", "global", "static"]
         );
         let pair = dominated(heap, Node::Block(number(&known.model, known.pair))).unwrap();
@@ -300,11 +303,11 @@ fn duplicate_strings_are_found() {
     with(&known(10).model, |heap| {
         let strings = strings(heap, 10).unwrap().unwrap();
         // Headers and padding are counted, as in all sizes.
-        assert_eq!((strings.strings, strings.bytes), (10, Bytes(5 * 16 + 5 * 24)));
-        assert_eq!((strings.contents, strings.repeated), (Bytes(5 * 4 + 5 * 10), 2));
+        assert_eq!((strings.sums.strings, strings.sums.bytes), (10, Bytes(5 * 16 + 5 * 24)));
+        assert_eq!((strings.sums.contents, strings.sums.repeated), (Bytes(5 * 4 + 5 * 10), 2));
         let odd = &strings.duplicates[0];
         assert_eq!((odd.start.as_str(), odd.times, odd.wasted), ("odd number", 5, Bytes(4 * 24)));
-        assert_eq!(strings.wasted, Bytes(4 * 24 + 4 * 16));
+        assert_eq!(strings.sums.wasted, Bytes(4 * 24 + 4 * 16));
     });
 }
 
@@ -313,15 +316,20 @@ fn what_grew_is_told() {
     let models = [known(3), known(5), known(9)];
     with(&models[0].model, |before| {
         with(&models[2].model, |after| {
-            let difference = diff(before, after).unwrap();
+            let difference = {
+                let [before, after] = [before, after].map(|heap| Summary::complete(heap).unwrap());
+                diff(&before, &after, ChangeOrder::Growth)
+            };
             assert_eq!(difference.kinds[0].name, "tag 0, 2 fields");
             assert_eq!(difference.kinds[0].blocks, Some([3, 9]));
-            assert!(difference.roots.iter().any(|root| root.name == "global: Feed / field 1"));
+            let is_field = |root: &Change| root.name == "Feed / field 1";
+            let field = difference.roots.iter().find(|root| is_field(root)).unwrap();
+            assert_eq!(field.kind.as_deref(), Some("global"));
         });
     });
     let grown = grown_in(&[3, 5, 9]);
     let names: Vec<_> = grown.iter().map(|growth| growth.name.as_str()).collect();
-    assert!(names.contains(&"string") && names.contains(&"global: Feed / field 1"), "{names:?}");
+    assert!(names.contains(&"string") && names.contains(&"Feed / field 1"), "{names:?}");
     assert!(!names.contains(&"float"));
 }
 
@@ -337,7 +345,7 @@ fn grown_in(cells: &[usize]) -> Vec<Growth> {
 fn a_module_that_is_smaller_now_and_then_has_grown() {
     let named = |cells: &[usize]| {
         let grown = grown_in(cells);
-        grown.into_iter().find(|growth| growth.name == "global: Feed / field 1")
+        grown.into_iter().find(|growth| growth.name == "Feed / field 1")
     };
     let growth = named(&[3, 90, 170, 240, 30, 380, 460, 520, 600, 50, 750, 810]).unwrap();
     assert_eq!(growth.bytes.len(), 12);

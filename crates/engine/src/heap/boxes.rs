@@ -1,186 +1,97 @@
-//! The answers to [`HeapTreemap`](crate::query::HeapTreemap) and
-//! [`HeapFlame`](crate::query::HeapFlame): the dominator tree merged by shape, as boxes.
+//! The answers to [`HeapTreemap`] and [`HeapFlame`]: the dominator tree merged by shape, as boxes.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use memtrail_heap::BlockIndex;
-use memtrail_heap::graph::Node;
-use memtrail_heap::query::{Form, ShapeId};
-use serde_json::{Value, json};
+use memtrail_heap::Bytes;
+use memtrail_heap::query::{self, BoxLimits, NestedBox};
+use serde::Serialize;
 
 use super::loaded::LoadedSnapshot;
-use super::node::{self, Place};
+use super::node::{self, NodeInfo, Place};
 use crate::api_error::ApiError;
 use crate::names::Budget;
 use crate::query::{HeapFlame, HeapTreemap};
-use crate::response_body::ResponseBody;
 
-/// Boxes at most.
-const MOST_BOXES: usize = 4000;
-/// Boxes inside one another at most.
-const DEEPEST: usize = 200;
+/// Maximum number of boxes.
+const MAX_BOXES: usize = 4000;
+/// Maximum number of boxes inside one another.
+const MAX_DEPTH: usize = 200;
+/// What boxes of what was left out are called.
+const OTHER: &str = "other";
 
-/// A box: its shape, its parent among the boxes, its width.
-struct Piece {
-    shape: ShapeId,
-    parent: usize,
-    words: u64,
-    /// What of the width is in boxes inside it.
-    inside: u64,
-    /// Boxes inside it that there was no room for: their widths and blocks.
-    left_out: (u64, u64),
+/// What a node retains, as nested boxes.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct TreemapResponse {
+    /// The node.
+    pub node: NodeInfo,
+    /// The nodes above it, from the super-root down.
+    pub path: Vec<NodeInfo>,
+    /// The boxes, parents before their children.
+    pub boxes: Vec<BoxRow>,
 }
 
-/// The heaviest boxes below a place, parents before children, siblings heaviest first.
-fn pieces(place: &Place, limit: usize, depth: usize, words: impl Fn(ShapeId) -> u64) -> Vec<Piece> {
-    let limit = limit.clamp(1, MOST_BOXES);
-    let depth = depth.clamp(1, DEEPEST);
-    let mut pieces: Vec<Piece> = Vec::new();
-    // Heaviest first; of the same weight, the one that was found first.
-    let mut waiting = BinaryHeap::new();
-    let mut found = 0u64;
-    waiting.push((words(place.shape), Reverse(found), place.shape, 0, 0));
-    while let Some((weight, _, shape, parent, level)) = waiting.pop() {
-        if level > 0 {
-            pieces[parent].inside += weight;
-        }
-        let number = pieces.len();
-        pieces.push(Piece { shape, parent, words: weight, inside: 0, left_out: (0, 0) });
-        if number + 1 >= limit {
-            for (weight, _, shape, parent, _) in waiting.drain() {
-                let above: &mut Piece = &mut pieces[parent];
-                above.left_out.0 += weight;
-                above.left_out.1 += place.shapes.get(shape).tops;
-            }
-            break;
-        }
-        if level >= depth {
-            continue;
-        }
-        for child in place.shapes.children(shape) {
-            let weight = words(*child);
-            if weight > 0 {
-                found += 1;
-                waiting.push((weight, Reverse(found), *child, number, level + 1));
-            }
-        }
-    }
-    pieces
+/// The retaining paths from a node down, as nested boxes.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HeapFlameResponse"))]
+pub struct FlameResponse {
+    /// The node.
+    pub node: NodeInfo,
+    /// The nodes above it, from the super-root down.
+    pub path: Vec<NodeInfo>,
+    /// The size of the first box.
+    pub total: Bytes,
+    /// The boxes, parents before their children.
+    pub boxes: Vec<BoxRow>,
 }
 
-/// Bytes of the names in an answer are bounded: boxes beyond that have none.
-struct Names {
-    budget: Budget,
+/// A box of a nested picture.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct BoxRow {
+    /// What queries call it, if it is a node and there was room for its name.
+    pub node: Option<String>,
+    /// Its name; empty where there was no room for it.
+    pub name: String,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: NestedBox,
 }
 
-impl Names {
-    fn of(&mut self, name: &str, node: Option<&str>) -> (Value, Value) {
-        let bytes = 120 + name.len() + node.map_or(0, str::len);
-        if self.budget.take(bytes) { (json!(name), json!(node)) } else { (json!(""), Value::Null) }
-    }
+fn limits(boxes: usize, depth: usize) -> BoxLimits {
+    BoxLimits { boxes: boxes.min(MAX_BOXES), depth: depth.min(MAX_DEPTH) }
 }
 
-fn what(form: Form) -> &'static str {
-    match form {
-        Form::RootNode(_) => "holder",
-        Form::Block(_) => "block",
-        Form::Kind(_) | Form::Rest => "group",
-    }
+/// Boxes with their names, as far as there is room for these.
+fn named(loaded: &LoadedSnapshot, place: &Place, boxes: Vec<NestedBox>) -> Vec<BoxRow> {
+    let mut budget = Budget::large();
+    let rows = boxes.into_iter().map(|figures| {
+        let Some(form) = figures.form else {
+            return BoxRow { node: None, name: OTHER.to_owned(), figures };
+        };
+        let name = node::shape_name(loaded, form);
+        let node = figures.item.map(|item| node::item_text(loaded, place, item));
+        let bytes = 120 + name.len() + node.as_ref().map_or(0, String::len);
+        let (node, name) = if budget.take(bytes) { (node, name) } else { (None, String::new()) };
+        BoxRow { node, name, figures }
+    });
+    rows.collect()
 }
 
 pub(super) fn treemap(
     loaded: &LoadedSnapshot,
     ask: &HeapTreemap,
-) -> Result<ResponseBody, ApiError> {
+) -> Result<TreemapResponse, ApiError> {
     let place = node::find(loaded, &ask.node)?;
-    // Some of the boxes will be those of what is left out.
-    let limit = ask.limit.min(MOST_BOXES) / 4 * 3;
-    let pieces = pieces(&place, limit, ask.depth, |shape| place.shapes.get(shape).retained.0);
-    let mut names = Names { budget: Budget::large() };
-    let mut boxes: Vec<Value> = Vec::new();
-    for piece in &pieces {
-        let shape = place.shapes.get(piece.shape);
-        let (form, node) = match (shape.form, shape.largest) {
-            (Form::Kind(_), Some(block)) if shape.tops == 1 && shape.blocks == 1 => {
-                (Form::Block(block), node::text(loaded, Node::Block(block)))
-            }
-            _ => (shape.form, node::shape_text(loaded, &place, piece.shape)),
-        };
-        let (name, node) = names.of(&node::shape_name(loaded, form), Some(&node));
-        boxes.push(json!({
-            "parent": piece.parent,
-            "node": node,
-            "name": name,
-            "what": what(form),
-            "retained": piece.words * 8,
-            "own": shape.own.bytes(),
-            "retained_external": shape.external,
-            "blocks": shape.tops,
-            "largest": shape.largest,
-        }));
-    }
-    for (number, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.left_out.0 > 0) {
-        boxes.push(json!({
-            "parent": number,
-            "node": null,
-            "name": "other",
-            "what": "rest",
-            "retained": piece.left_out.0 * 8,
-            "own": piece.left_out.0 * 8,
-            "blocks": piece.left_out.1,
-            "largest": null,
-        }));
-    }
-    if boxes.len() == 1 && !place.kinds.is_empty() {
-        boxes.extend(single(loaded, &place, limit, &mut names));
-    }
-    let info = node::info(loaded, place.node);
-    let way = node::way(loaded, &place);
-    Ok(ResponseBody::new(json!({ "node": info, "path": way, "boxes": boxes })))
+    let limits = limits(ask.limit, ask.depth);
+    let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
+    let boxes = query::nested_boxes(heap, catalogue, &place.shapes, place.shape, limits);
+    Ok(TreemapResponse {
+        node: node::info(loaded, place.node),
+        path: node::way(loaded, &place),
+        boxes: named(loaded, &place, boxes),
+    })
 }
 
-/// The blocks of a group that nothing else hangs from, as boxes inside its own.
-fn single(loaded: &LoadedSnapshot, place: &Place, limit: usize, names: &mut Names) -> Vec<Value> {
-    let blocks = place.shapes.tops(loaded.heap(), &loaded.catalogue, place.shape);
-    let retained = |block: BlockIndex| loaded.catalogue.retained(loaded.heap(), block).bytes().0;
-    let (told, left_out) = blocks.split_at(blocks.len().min(limit));
-    let mut boxes: Vec<Value> = told
-        .iter()
-        .map(|block| {
-            let node = Node::Block(*block);
-            let text = node::text(loaded, node);
-            let (name, node) = names.of(&node::name(loaded, node), Some(&text));
-            json!({
-                "parent": 0,
-                "node": node,
-                "name": name,
-                "what": "block",
-                "retained": retained(*block),
-                "own": loaded.catalogue.size(*block).bytes(),
-                "retained_external": loaded.heap().graph.external(*block),
-                "blocks": 1,
-                "largest": block,
-            })
-        })
-        .collect();
-    if !left_out.is_empty() {
-        let rest: u64 = left_out.iter().map(|block| retained(*block)).sum();
-        boxes.push(json!({
-            "parent": 0,
-            "node": null,
-            "name": "other",
-            "what": "rest",
-            "retained": rest,
-            "own": rest,
-            "blocks": left_out.len(),
-            "largest": null,
-        }));
-    }
-    boxes
-}
-
-pub(super) fn flame(loaded: &LoadedSnapshot, ask: &HeapFlame) -> Result<ResponseBody, ApiError> {
+pub(super) fn flame(loaded: &LoadedSnapshot, ask: &HeapFlame) -> Result<FlameResponse, ApiError> {
     let place = node::find(loaded, &ask.node)?;
     let shapes = &place.shapes;
     let weights = match &ask.kind {
@@ -193,34 +104,12 @@ pub(super) fn flame(loaded: &LoadedSnapshot, ask: &HeapFlame) -> Result<Response
             Some(shapes.leading_to(kind))
         }
     };
-    let words = |shape: ShapeId| match &weights {
-        None => shapes.get(shape).retained.0,
-        Some(weights) => weights[shape.0 as usize].0,
-    };
-    let pieces = pieces(&place, ask.limit, DEEPEST, words);
-    let mut names = Names { budget: Budget::large() };
-    let boxes: Vec<Value> = pieces
-        .iter()
-        .map(|piece| {
-            let shape = shapes.get(piece.shape);
-            let node = match shape.form {
-                Form::RootNode(root_node) => Some(node::text(loaded, Node::RootNode(root_node))),
-                _ => shape.largest.map(|block| node::text(loaded, Node::Block(block))),
-            };
-            let (name, node) = names.of(&node::shape_name(loaded, shape.form), node.as_deref());
-            json!({
-                "parent": piece.parent,
-                "node": node,
-                "name": name,
-                "what": if matches!(shape.form, Form::RootNode(_)) { "holder" } else { "block" },
-                "retained": piece.words * 8,
-                "own": (piece.words - piece.inside) * 8,
-                "blocks": shape.tops,
-            })
-        })
-        .collect();
-    let total = pieces.first().map_or(0, |piece| piece.words * 8);
-    let info = node::info(loaded, place.node);
-    let way = node::way(loaded, &place);
-    Ok(ResponseBody::new(json!({ "node": info, "path": way, "total": total, "boxes": boxes })))
+    let limits = limits(ask.limit, MAX_DEPTH);
+    let boxes = query::path_boxes(shapes, place.shape, limits, weights.as_deref());
+    Ok(FlameResponse {
+        node: node::info(loaded, place.node),
+        path: node::way(loaded, &place),
+        total: boxes.first().map_or(Bytes(0), |first| first.retained),
+        boxes: named(loaded, &place, boxes),
+    })
 }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use memtrail_heap::BlockIndex;
 use memtrail_heap::query::{
-    self, Catalogue, Form, Heap, Histogram, KindId, ShapeId, Shapes, Strings, Summary,
+    self, Catalogue, Example, Heap, Histogram, KindId, ReachCache, Shapes, Strings, Summary,
 };
 use memtrail_heap::read::{self, Snapshot};
-use memtrail_heap::{BlockIndex, Words};
 
 use super::file::{Bytes, SnapshotFacts, SnapshotFile};
 use crate::api_error::ApiError;
@@ -36,24 +36,17 @@ pub(crate) struct LoadedSnapshot {
     /// Those below blocks that were looked at last.
     below: Mutex<Vec<(BlockIndex, Arc<Shapes>)>>,
     /// What is known of all roots' reach.
-    pub(super) reach: super::roots::Reach,
+    pub(super) reach: ReachCache,
     histogram: OnceLock<Result<Histogram, ApiError>>,
-    most_of: OnceLock<HashMap<KindId, MostOf>>,
+    examples: OnceLock<HashMap<KindId, Example>>,
     strings: OnceLock<Result<Option<Strings>, ApiError>>,
-}
-
-/// Where most of a kind is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MostOf {
-    /// What hangs there of it; absent where that is not told apart.
-    pub(super) shape: Option<ShapeId>,
-    /// The one of these blocks that retains most.
-    pub(super) example: BlockIndex,
 }
 
 impl std::fmt::Debug for LoadedSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Opened").field("blocks", &self.catalogue.len()).finish_non_exhaustive()
+        f.debug_struct("LoadedSnapshot")
+            .field("blocks", &self.catalogue.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -128,9 +121,9 @@ impl LoadedSnapshot {
         let heap = analysed.borrow_dependent();
         let catalogue = Catalogue::new(heap).map_err(damaged)?;
         let shapes = Arc::new(Shapes::new(heap, &catalogue));
-        let (below, reach) = (Mutex::default(), super::roots::Reach::default());
-        let (histogram, most_of, strings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Self { analysed, catalogue, shapes, below, reach, histogram, most_of, strings })
+        let (below, reach) = (Mutex::default(), ReachCache::default());
+        let (histogram, examples, strings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { analysed, catalogue, shapes, below, reach, histogram, examples, strings })
     }
 
     /// Whether questions can be asked: neither the snapshot nor its index was cut short.
@@ -182,35 +175,12 @@ impl LoadedSnapshot {
     }
 
     /// Where most of a kind is.
-    pub(super) fn most_of(&self, kind: &str) -> Option<MostOf> {
+    pub(super) fn most_of(&self, kind: &str) -> Option<Example> {
         let kind = self.catalogue.find(kind)?;
-        self.most_of.get_or_init(|| self.find_most()).get(&kind).copied()
-    }
-
-    fn find_most(&self) -> HashMap<KindId, MostOf> {
-        let mut most: HashMap<KindId, (Words, MostOf)> = HashMap::new();
-        for id in (0..self.shapes.len() as u32).map(ShapeId) {
-            let shape = self.shapes.get(id);
-            let (Form::Kind(kind), Some(example)) = (shape.form, shape.largest) else { continue };
-            let of_kind = (shape.own, MostOf { shape: Some(id), example });
-            let known = most.entry(kind).or_insert(of_kind);
-            if shape.own > known.0 {
-                *known = of_kind;
-            }
-        }
-        // Of what is not told apart, the block that retains most.
-        for block in (0..self.catalogue.len() as u32).map(BlockIndex) {
-            if !self.heap().graph.is_reachable(block) {
-                continue;
-            }
-            let retained = self.catalogue.retained(self.heap(), block);
-            let of_kind = (retained, MostOf { shape: None, example: block });
-            let known = most.entry(self.catalogue.kind(block)).or_insert(of_kind);
-            if known.1.shape.is_none() && retained > known.0 {
-                *known = of_kind;
-            }
-        }
-        most.into_iter().map(|(kind, (_, of_kind))| (kind, of_kind)).collect()
+        let examples = self
+            .examples
+            .get_or_init(|| query::examples(self.heap(), &self.catalogue, &self.shapes));
+        examples.get(&kind).copied()
     }
 
     /// That a block is there.

@@ -1,11 +1,11 @@
-//! Nodes of the dominator tree, as asks and answers call them.
+//! Nodes of the dominator tree, as queries and responses name them.
 
 use std::sync::Arc;
 
 use memtrail_heap::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
-use memtrail_heap::query::{Form, ShapeId, Shapes, holder_name};
-use memtrail_heap::{BlockIndex, LabelId, RootKind};
-use serde_json::{Value, json};
+use memtrail_heap::query::{self, Form, REST, ShapeId, Shapes, TreeItem};
+use memtrail_heap::{BlockIndex, Bytes, LabelId, RootKind};
+use serde::Serialize;
 
 use super::loaded::LoadedSnapshot;
 use crate::api_error::ApiError;
@@ -13,6 +13,23 @@ use crate::names::shown;
 
 /// Between the kinds of a group that is several steps down.
 const STEP: char = '›';
+
+/// A node of the dominator tree.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+pub struct NodeInfo {
+    /// What queries call it.
+    pub node: String,
+    /// What it is shown as.
+    pub name: String,
+    /// What it retains.
+    pub retained: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub retained_external: Bytes,
+    /// Of the node that a response is about, how many blocks it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+}
 
 /// A node that was asked for.
 #[derive(Clone, Debug)]
@@ -83,7 +100,7 @@ pub(super) fn find(loaded: &LoadedSnapshot, text: &str) -> Result<Place, ApiErro
     let (shapes, mut shape) = match node {
         Node::RootNode(root_node) => {
             let shapes = loaded.shapes.clone();
-            let shape = shapes.of_holder(root_node).unwrap_or(shapes.root());
+            let shape = shapes.of_root_node(root_node).unwrap_or(shapes.root());
             (shapes, shape)
         }
         Node::Block(block) => {
@@ -103,9 +120,6 @@ pub(super) fn find(loaded: &LoadedSnapshot, text: &str) -> Result<Place, ApiErro
     Ok(Place { shapes, shape, node, kinds })
 }
 
-/// What shapes of too many kinds are called.
-const REST: &str = "other kinds, deeper";
-
 fn kind_of(loaded: &LoadedSnapshot, form: Form) -> Option<&str> {
     match form {
         Form::Kind(kind) => Some(loaded.catalogue.name(kind)),
@@ -116,21 +130,19 @@ fn kind_of(loaded: &LoadedSnapshot, form: Form) -> Option<&str> {
 
 /// What a node is shown as.
 pub(super) fn name(loaded: &LoadedSnapshot, node: Node) -> String {
-    let heap = loaded.heap();
-    match node {
-        Node::RootNode(root_node) => {
-            shown(&holder_name(&heap.snapshot.labels, heap.graph.root_nodes(), root_node))
-        }
-        Node::Block(block) => shown(loaded.catalogue.name(loaded.catalogue.kind(block))),
-    }
+    shown(&query::node_name(loaded.heap(), &loaded.catalogue, node))
 }
 
 /// The name of a shape.
 pub(super) fn shape_name(loaded: &LoadedSnapshot, form: Form) -> String {
-    match form {
-        Form::RootNode(root_node) => name(loaded, Node::RootNode(root_node)),
-        Form::Block(block) => name(loaded, Node::Block(block)),
-        Form::Kind(_) | Form::Rest => shown(kind_of(loaded, form).unwrap_or_default()),
+    shown(&query::form_name(loaded.heap(), &loaded.catalogue, form))
+}
+
+/// The text of what is in the tree of a place.
+pub(super) fn item_text(loaded: &LoadedSnapshot, place: &Place, item: TreeItem) -> String {
+    match item {
+        TreeItem::Block(block) => text(loaded, Node::Block(block)),
+        TreeItem::Shape(shape) => shape_text(loaded, place, shape),
     }
 }
 
@@ -155,21 +167,42 @@ pub(super) fn shape_text(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId)
     format!("group:{node}/{}", kinds.join(&STEP.to_string()))
 }
 
-/// A node as answers tell it: `node`, `name`, `retained`.
-pub(super) fn info(loaded: &LoadedSnapshot, node: Node) -> Value {
+/// A node as responses describe it.
+pub(super) fn info(loaded: &LoadedSnapshot, node: Node) -> NodeInfo {
     let graph = &loaded.heap().graph;
-    let (retained, external) = match node {
+    let (retained, retained_external) = match node {
         Node::RootNode(root_node) => (graph.held(root_node), graph.held_external(root_node)),
         Node::Block(block) => {
             (loaded.catalogue.retained(loaded.heap(), block), graph.external(block))
         }
     };
-    json!({
-        "node": text(loaded, node),
-        "name": name(loaded, node),
-        "retained": retained.bytes(),
-        "retained_external": external,
-    })
+    NodeInfo {
+        node: text(loaded, node),
+        name: name(loaded, node),
+        retained: retained.bytes(),
+        retained_external,
+        blocks: None,
+    }
+}
+
+/// The node of a place, or its group.
+pub(super) fn place_info(loaded: &LoadedSnapshot, place: &Place) -> NodeInfo {
+    if place.kinds.is_empty() {
+        info(loaded, place.node)
+    } else {
+        shape_info(loaded, place, place.shape)
+    }
+}
+
+fn shape_info(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId) -> NodeInfo {
+    let figures = place.shapes.get(shape);
+    NodeInfo {
+        node: shape_text(loaded, place, shape),
+        name: shape_name(loaded, figures.form),
+        retained: figures.retained.bytes(),
+        retained_external: figures.external,
+        blocks: None,
+    }
 }
 
 /// Nodes above one that are told, at most.
@@ -177,7 +210,7 @@ const LONGEST_WAY: usize = 100;
 
 /// The nodes from the one above all down to what dominates a place, the groups that it is in among
 /// them; those in the middle of a very long way are left out.
-pub(super) fn way(loaded: &LoadedSnapshot, place: &Place) -> Vec<Value> {
+pub(super) fn way(loaded: &LoadedSnapshot, place: &Place) -> Vec<NodeInfo> {
     let mut nodes = Vec::new();
     let mut at = if place.kinds.is_empty() {
         loaded.heap().graph.dominator(place.node)
@@ -195,24 +228,18 @@ pub(super) fn way(loaded: &LoadedSnapshot, place: &Place) -> Vec<Value> {
     }
     nodes.extend(root_nodes);
     nodes.reverse();
-    let mut way: Vec<Value> = nodes.into_iter().map(|node| info(loaded, node)).collect();
+    let mut way: Vec<NodeInfo> = nodes.into_iter().map(|node| info(loaded, node)).collect();
     way.extend(groups_above(loaded, place));
     way
 }
 
 /// The groups between a group and the node that all of them are below.
-fn groups_above(loaded: &LoadedSnapshot, place: &Place) -> Vec<Value> {
+fn groups_above(loaded: &LoadedSnapshot, place: &Place) -> Vec<NodeInfo> {
     let mut groups = Vec::new();
     let mut at = place.shape;
     for _ in 1..place.kinds.len() {
         at = place.shapes.get(at).parent;
-        let shape = place.shapes.get(at);
-        groups.push(json!({
-            "node": shape_text(loaded, place, at),
-            "name": shape_name(loaded, shape.form),
-            "retained": shape.retained.bytes(),
-            "retained_external": shape.external,
-        }));
+        groups.push(shape_info(loaded, place, at));
     }
     groups.reverse();
     groups

@@ -1,9 +1,9 @@
-//! The answer to [`HeapPath`](crate::query::HeapPath), and ways in other answers.
+//! The answer to [`HeapPath`], and retaining paths in other responses.
 
-use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::Node;
-use memtrail_heap::query::{self, Path};
-use serde_json::{Value, json};
+use memtrail_heap::query::{self, Path, Step};
+use memtrail_heap::{BlockIndex, Bytes};
+use serde::Serialize;
 
 use super::loaded::{LoadedSnapshot, damaged};
 use super::node;
@@ -11,114 +11,166 @@ use super::rows::Rows;
 use crate::api_error::ApiError;
 use crate::names::shown;
 use crate::query::{HeapPath, Ways};
-use crate::response_body::ResponseBody;
 
-/// Blocks of a kind whose ways are looked at.
+/// Blocks of a kind whose paths are looked at.
 const LOOKED_AT: usize = 1000;
-/// Steps of a way that are told.
-const MOST_STEPS: usize = 500;
-/// Ways that share nothing, at most.
-const MOST_DISJOINT: usize = 20;
-/// Ways at most.
-const MOST_WAYS: usize = 100;
+/// Maximum number of steps of a path.
+const MAX_STEPS: usize = 500;
+/// Maximum number of disjoint paths.
+const MAX_DISJOINT: usize = 20;
+/// Maximum number of paths.
+const MAX_PATHS: usize = 100;
 
-/// The steps of a way, from the root to the block. Those in the middle of a very long one are left
-/// out and counted.
-pub(super) fn steps(loaded: &LoadedSnapshot, path: &Path) -> Vec<Value> {
-    let count = path.steps.len();
-    let mut told = Vec::new();
-    for (place, step) in path.steps.iter().enumerate() {
-        if count > MOST_STEPS && place == MOST_STEPS / 2 {
-            told.push(json!({
-                "name": format!("{} steps", count - MOST_STEPS),
-                "node": null,
-                "block": null,
-                "field": null,
-                "times": count - MOST_STEPS,
-                "dominates": false,
-                "retained": null,
-            }));
-        }
-        if count > MOST_STEPS && (MOST_STEPS / 2..count - MOST_STEPS / 2).contains(&place) {
-            continue;
-        }
-        let node = step.block.map(Node::Block).or(step.root.map(Node::RootNode));
-        let node = node.map(|node| node::text(loaded, node));
-        told.push(json!({
-            "name": shown(&step.name),
-            "node": node,
-            "block": step.block,
-            "field": step.field,
-            "times": step.times,
-            "dominates": step.dominates,
-            "retained": step.retained,
-        }));
-    }
-    told
+/// Retaining paths of a block, or of the blocks of a kind.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+pub struct PathResponse {
+    /// The paths.
+    pub paths: Vec<PathRow>,
+    /// How many there are.
+    pub count: usize,
+    /// Of disjoint paths, whether there are no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<bool>,
+    /// Of a kind, how many of its blocks were looked at …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looked_at: Option<usize>,
+    /// … of how many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<u64>,
 }
 
-pub(super) fn path(loaded: &LoadedSnapshot, ask: &HeapPath) -> Result<ResponseBody, ApiError> {
-    let limit = ask.limit.min(MOST_WAYS);
+/// A retaining path, or several of the same shape.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+pub struct PathRow {
+    /// From the root to the block.
+    pub steps: Vec<PathStep>,
+    /// How many blocks are retained this way.
+    pub blocks: u64,
+    /// What they retain.
+    pub retained: Bytes,
+    /// One of several blocks, whose path this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<BlockIndex>,
+}
+
+/// A block or root on a path, or several alike that follow each other.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct PathStep {
+    /// What it is.
+    pub name: String,
+    /// What queries call it; none where steps are left out.
+    pub node: Option<String>,
+    /// The block, if it is one.
+    pub block: Option<BlockIndex>,
+    /// The field that leads on.
+    pub field: Option<u64>,
+    /// How many there are.
+    pub times: u64,
+    /// Whether all paths lead through it.
+    pub dominates: bool,
+    /// What it retains.
+    pub retained: Option<Bytes>,
+}
+
+/// The steps of a path, from the root to the block. Those in the middle of a very long one are left
+/// out and counted.
+pub(super) fn steps(loaded: &LoadedSnapshot, path: &Path) -> Vec<PathStep> {
+    let steps = path.steps.iter().map(|step| of_step(loaded, step));
+    let Some(left_out) = path.steps.len().checked_sub(MAX_STEPS).filter(|count| *count > 0) else {
+        return steps.collect();
+    };
+    let gap = PathStep {
+        name: format!("{left_out} steps"),
+        node: None,
+        block: None,
+        field: None,
+        times: left_out as u64,
+        dominates: false,
+        retained: None,
+    };
+    let first = steps.clone().take(MAX_STEPS / 2);
+    first.chain([gap]).chain(steps.skip(MAX_STEPS / 2 + left_out)).collect()
+}
+
+fn of_step(loaded: &LoadedSnapshot, step: &Step) -> PathStep {
+    let node = step.block.map(Node::Block).or(step.root.map(Node::RootNode));
+    PathStep {
+        name: shown(&step.name),
+        node: node.map(|node| node::text(loaded, node)),
+        block: step.block,
+        field: step.field,
+        times: step.times,
+        dominates: step.dominates,
+        retained: step.retained,
+    }
+}
+
+pub(super) fn path(loaded: &LoadedSnapshot, ask: &HeapPath) -> Result<PathResponse, ApiError> {
+    let limit = ask.limit.min(MAX_PATHS);
     match (ask.block, &ask.kind) {
         (Some(block), _) if ask.how == Ways::Disjoint => disjoint(loaded, BlockIndex(block), limit),
         (Some(block), _) => to_block(loaded, BlockIndex(block)),
         (None, Some(kind)) => to_kind(loaded, kind, limit),
-        (None, None) => Err(ApiError::bad("a way to nothing: neither a block nor a kind is given")),
+        (None, None) => Err(ApiError::bad("a path to nothing: neither block nor kind is given")),
     }
 }
 
-/// Ways to a block that share no other.
+/// Paths to a block that share no other.
 fn disjoint(
     loaded: &LoadedSnapshot,
     block: BlockIndex,
     limit: usize,
-) -> Result<ResponseBody, ApiError> {
+) -> Result<PathResponse, ApiError> {
     loaded.check(block)?;
-    let most = limit.clamp(1, MOST_DISJOINT);
-    let ways = query::disjoint_paths(loaded.heap(), block, most).map_err(damaged)?;
-    let retained = loaded.catalogue.retained(loaded.heap(), block).bytes();
-    let paths: Vec<Value> = ways
-        .paths
-        .iter()
-        .map(|path| json!({ "steps": steps(loaded, path), "blocks": 1, "retained": retained }))
-        .collect();
-    Ok(ResponseBody::new(json!({ "count": paths.len(), "all": ways.all, "paths": paths })))
+    let most = limit.clamp(1, MAX_DISJOINT);
+    let found = query::disjoint_paths(loaded.heap(), block, most).map_err(damaged)?;
+    Ok(PathResponse { all: Some(found.all), ..of_block(loaded, block, &found.paths) })
 }
 
-fn to_block(loaded: &LoadedSnapshot, block: BlockIndex) -> Result<ResponseBody, ApiError> {
+fn to_block(loaded: &LoadedSnapshot, block: BlockIndex) -> Result<PathResponse, ApiError> {
     loaded.check(block)?;
     let path = query::path(loaded.heap(), block).map_err(damaged)?;
-    let retained = loaded.catalogue.retained(loaded.heap(), block).bytes();
-    let paths: Vec<Value> = path
-        .iter()
-        .map(|path| json!({ "steps": steps(loaded, path), "blocks": 1, "retained": retained }))
-        .collect();
-    Ok(ResponseBody::new(json!({ "count": paths.len(), "paths": paths })))
+    Ok(of_block(loaded, block, path.as_slice()))
 }
 
-fn to_kind(loaded: &LoadedSnapshot, kind: &str, limit: usize) -> Result<ResponseBody, ApiError> {
+fn of_block(loaded: &LoadedSnapshot, block: BlockIndex, paths: &[Path]) -> PathResponse {
+    let retained = loaded.catalogue.retained(loaded.heap(), block).bytes();
+    let rows = paths.iter().map(|path| PathRow {
+        steps: steps(loaded, path),
+        blocks: 1,
+        retained,
+        example: None,
+    });
+    PathResponse { paths: rows.collect(), count: paths.len(), all: None, looked_at: None, of: None }
+}
+
+fn to_kind(loaded: &LoadedSnapshot, kind: &str, limit: usize) -> Result<PathResponse, ApiError> {
     let heap = loaded.heap();
     let (there, some) = query::sample(heap, kind, LOOKED_AT).map_err(damaged)?;
     let merged = query::merged_paths(heap, &some).map_err(damaged)?;
-    let mut rows = Rows::new(limit);
-    let told = rows.affordable(&merged, |path| {
+    let mut bounds = Rows::new(limit);
+    let shown = bounds.affordable(&merged, |path| {
         200 + path.shape.iter().map(|step| 120 + step.len()).sum::<usize>().min(100_000)
     });
     let mut paths = Vec::new();
-    for path in told {
+    for path in shown {
         // One of them stands for all, with the numbers of its blocks.
         let example = query::path(heap, path.example).map_err(damaged)?;
-        paths.push(json!({
-            "steps": example.map_or_else(Vec::new, |example| steps(loaded, &example)),
-            "blocks": path.blocks,
-            "retained": path.retained,
-            "example": path.example,
-        }));
+        paths.push(PathRow {
+            steps: example.map_or_else(Vec::new, |example| steps(loaded, &example)),
+            blocks: path.blocks,
+            retained: path.retained,
+            example: Some(path.example),
+        });
     }
-    Ok(ResponseBody::new(json!({
-        "paths": paths,
-        "count": merged.len(),
-        "looked_at": some.len(),
-        "of": there,
-    })))
+    Ok(PathResponse {
+        paths,
+        count: merged.len(),
+        all: None,
+        looked_at: Some(some.len()),
+        of: Some(there),
+    })
 }

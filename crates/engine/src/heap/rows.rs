@@ -7,11 +7,6 @@ const MOST_ROWS: usize = 10_000;
 /// Rows that a page shows at a time, at most. Who asks for more wants a copy of the table.
 const MOST_SHOWN: usize = 1000;
 
-/// A part of a whole; nothing of nothing.
-pub(super) fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
 /// How many rows an answer may have.
 pub(super) struct Rows {
     limit: usize,

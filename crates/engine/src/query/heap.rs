@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use super::By;
+use super::profile::By;
 
 queries! {
     /// A query about heap snapshots.

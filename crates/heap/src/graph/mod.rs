@@ -65,4 +65,4 @@ pub use analysis::Graph;
 pub use error::Failed;
 pub use freed::{FreedSize, RemovalSet};
 pub use nodes::{Holders, Node, RootNode, RootNodeId, SUPER_ROOT};
-pub use reach::Reached;
+pub use reach::{ReachableSize, Reached};

@@ -21,6 +21,7 @@ pub enum Node {
 /// A node that is no block: a place among [`Holders`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
 pub struct RootNodeId(pub u32);
 
 /// The node above all.

@@ -50,6 +50,15 @@ pub struct Reached {
     pub external: Bytes,
 }
 
+/// The size of what a root node reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReachableSize {
+    /// Blocks' sizes, headers counted.
+    pub words: Words,
+    /// Bytes outside the heap that go with them.
+    pub external: Bytes,
+}
+
 impl Graph {
     /// What holders reach, whatever else does, too.
     pub fn reach(&self, root_nodes: &[RootNodeId]) -> Reached {
@@ -89,8 +98,8 @@ impl Graph {
         let head = (node as usize).checked_sub(self.root_nodes.len());
         head.map_or(0, |head| self.weights.get(head))
     }
-    /// The size of what each of `holders` reaches, whatever else does, too; on so many threads.
-    pub fn reach_each(&self, root_nodes: &[RootNodeId], threads: usize) -> Vec<Words> {
+    /// The size of what each root node reaches, whatever else does, too; on so many threads.
+    pub fn reach_each(&self, root_nodes: &[RootNodeId], threads: usize) -> Vec<ReachableSize> {
         let passes: Vec<&[RootNodeId]> = root_nodes.chunks(PASS).collect();
         let done: Result<Vec<_>, Infallible> =
             gather(passes.len(), threads, Vec::new, |done, number| {
@@ -100,10 +109,10 @@ impl Graph {
         let Ok(done) = done;
         let mut done = done.concat();
         done.sort_unstable_by_key(|(number, _)| *number);
-        done.into_iter().flat_map(|(_, words)| words).collect()
+        done.into_iter().flat_map(|(_, sizes)| sizes).collect()
     }
 
-    fn reach_pass(&self, root_nodes: &[RootNodeId]) -> Vec<Words> {
+    fn reach_pass(&self, root_nodes: &[RootNodeId]) -> Vec<ReachableSize> {
         let nodes = self.core.nodes();
         let mut masks = vec![0u64; nodes];
         let mut waiting = Bits::new(nodes);
@@ -131,18 +140,25 @@ impl Graph {
                 }
             }
         }
-        let mut words = vec![Words(0); root_nodes.len()];
-        for (node, mask) in (0u32..).zip(masks) {
-            let weight = if mask == 0 { 0 } else { self.weight(node) };
-            if weight == 0 {
-                continue;
-            }
-            let mut mask = mask;
-            while mask != 0 {
-                words[mask.trailing_zeros() as usize].0 += weight;
-                mask &= mask - 1;
+        let mut sizes = vec![ReachableSize::default(); root_nodes.len()];
+        for (node, mask) in (0u32..).zip(&masks) {
+            let weight = if *mask == 0 { 0 } else { self.weight(node) };
+            if weight > 0 {
+                each_bit(*mask, |bit| sizes[bit].words.0 += weight);
             }
         }
-        words
+        for (node, bytes) in &self.external.weights {
+            let mask = masks.get(*node as usize).copied().unwrap_or_default();
+            each_bit(mask, |bit| sizes[bit].external += Bytes(*bytes));
+        }
+        sizes
+    }
+}
+
+/// Calls `each` with the places of the bits that are set.
+fn each_bit(mut mask: u64, mut each: impl FnMut(usize)) {
+    while mask != 0 {
+        each(mask.trailing_zeros() as usize);
+        mask &= mask - 1;
     }
 }

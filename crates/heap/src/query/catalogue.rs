@@ -13,6 +13,7 @@ use crate::units::{BlockIndex, Bytes, Words};
 /// A kind of block: a place among the names of a [`Catalogue`]. Kinds of one name are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
 pub struct KindId(pub u16);
 
 /// Kind and size of every block.

@@ -1,156 +1,111 @@
-//! What changed between snapshots of the same program.
+//! What changed between two snapshots of the same program.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::heap::Heap;
-use super::histogram::sums;
-use super::names::label_path;
-use super::roots::{jointly_retained, parts};
+use super::names::joint_name_of;
 use super::summary::Summary;
-use super::trend::Trend;
-use crate::graph::{RootNode, RootNodeId};
-use crate::read::Error;
-use crate::units::{Bytes, Words};
+use crate::units::Bytes;
 
 /// A kind of block or a root in two snapshots.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HeapChange"))]
 pub struct Change {
     /// Its name.
     pub name: String,
+    /// The kind of root, of a root.
+    pub kind: Option<String>,
     /// Blocks before and after; of roots, not counted.
     pub blocks: Option<[u64; 2]>,
     /// Bytes before and after: a kind's own size, what a root retains.
     pub bytes: [Bytes; 2],
+    /// By how much it changed, of all live bytes in the snapshot where these are more.
+    pub share: f64,
+    /// Whether it is what several roots retain jointly.
+    #[serde(skip)]
+    pub is_joint: bool,
 }
 
 impl Change {
-    fn grown(&self) -> i128 {
+    /// By how many bytes it grew.
+    fn growth(&self) -> i128 {
         i128::from(self.bytes[1].0) - i128::from(self.bytes[0].0)
     }
 }
 
-/// What no single kind of roots keeps.
-const SEVERAL: &str = "jointly retained by several kinds of roots";
-
-/// What changed between two snapshots, most grown first.
+/// What changed between two snapshots.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HeapDiffResponse"))]
 pub struct Difference {
     /// By kind of block.
     pub kinds: Vec<Change>,
-    /// By root: labels of the same names are one.
+    /// By root: labels of the same kind and names are one.
     pub roots: Vec<Change>,
     /// Live bytes before and after.
     pub bytes: [Bytes; 2],
+    /// Live blocks before and after.
+    pub blocks: [u64; 2],
 }
+
+/// What changes are put in order by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeOrder {
+    /// What grew most first, what shrank most last.
+    Growth,
+    /// What changed most first, whichever way.
+    Size,
+}
+
+/// A kind of root, and names; a joint sum has none.
+type RootKey<'s> = (Option<&'s str>, &'s str);
 
 /// Compares two snapshots.
-///
-/// # Errors
-/// If a section of a snapshot is damaged.
-pub fn diff(before: &Heap<'_>, after: &Heap<'_>) -> Result<Difference, Error> {
-    let mut kinds: BTreeMap<String, ([u64; 2], [Bytes; 2])> = BTreeMap::new();
-    let mut bytes = [Bytes(0); 2];
-    for (side, heap) in [before, after].into_iter().enumerate() {
-        let (sums, ..) = sums(heap)?;
-        for (kind, sum) in sums {
-            let entry = kinds.entry(kind.name(&heap.snapshot)).or_default();
-            entry.0[side] += sum.blocks;
-            entry.1[side] += Words(sum.words).bytes();
-            bytes[side] += Words(sum.words).bytes();
+pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference {
+    let all = before.bytes.max(after.bytes);
+    let mut kinds: BTreeMap<&str, ([u64; 2], [Bytes; 2])> = BTreeMap::new();
+    let mut roots: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
+    for (side, summary) in [before, after].into_iter().enumerate() {
+        for kind in &summary.kinds {
+            let entry = kinds.entry(&kind.name).or_default();
+            (entry.0[side], entry.1[side]) = (kind.blocks, kind.bytes);
         }
-    }
-    let mut roots: BTreeMap<String, [Bytes; 2]> = BTreeMap::new();
-    for (side, heap) in [before, after].into_iter().enumerate() {
-        for (name, bytes) in retained_by_name(heap) {
-            roots.entry(name).or_default()[side] += bytes;
+        for root in &summary.roots {
+            roots.entry((Some(&root.kind), &root.name)).or_default()[side] = root.retained;
         }
+        roots.entry((None, "")).or_default()[side] = summary.several;
     }
-    let mut kinds: Vec<Change> = kinds
-        .into_iter()
-        .map(|(name, (blocks, bytes))| Change { name, blocks: Some(blocks), bytes })
-        .filter(|change| change.grown() != 0)
-        .collect();
-    let mut roots: Vec<Change> = roots
-        .into_iter()
-        .map(|(name, bytes)| Change { name, blocks: None, bytes })
-        .filter(|change| change.grown() != 0)
-        .collect();
-    for changes in [&mut kinds, &mut roots] {
-        changes.sort_by_key(|change| std::cmp::Reverse(change.grown()));
-    }
-    Ok(Difference { kinds, roots, bytes })
-}
-
-/// What each label that retains something does, by its full name; and what several modules, or
-/// several kinds of roots, keep together. That is where a leak is that no root retains alone.
-fn retained_by_name(heap: &Heap<'_>) -> Vec<(String, Bytes)> {
-    let root_nodes = heap.graph.root_nodes();
-    let parts = parts(heap);
-    (0..root_nodes.len() as u32)
-        .map(RootNodeId)
-        .filter_map(|root_node| {
-            Some(match root_nodes.get(root_node) {
-                RootNode::Everything => {
-                    (SEVERAL.into(), jointly_retained(heap, &parts, root_node)[0])
-                }
-                RootNode::Kind(kind) => (
-                    format!("{}: several together", kind.name()),
-                    jointly_retained(heap, &parts, root_node)[0],
-                ),
-                RootNode::Label(label) => {
-                    let kind = heap.snapshot.labels.get(label)?.kind;
-                    let path = label_path(&heap.snapshot.labels, label).join(" / ");
-                    (format!("{}: {path}", kind.name()), heap.graph.held(root_node).bytes())
-                }
-            })
-        })
-        .filter(|(_, bytes)| bytes.0 > 0)
-        .collect()
-}
-
-/// What grew, from snapshot to snapshot.
-#[derive(Clone, Debug, Serialize)]
-pub struct Growth {
-    /// Its name: a kind of block, or a root.
-    pub name: String,
-    /// Whether it is a root.
-    pub is_root: bool,
-    /// By how much it grew, as [`Trend::growth`] says.
-    pub grown: Bytes,
-    /// Its bytes in each snapshot: a kind's own size, what a root retains.
-    pub bytes: Vec<Bytes>,
-}
-
-/// What grew, most grown first: see [`Trend`].
-pub fn growth(snapshots: &[impl AsRef<Summary>]) -> Vec<Growth> {
-    let mut series: BTreeMap<(bool, String), Vec<u64>> = BTreeMap::new();
-    for (place, summary) in snapshots.iter().enumerate() {
-        for (is_root, name, bytes) in sizes(summary.as_ref()) {
-            let sizes = series.entry((is_root, name)).or_insert_with(|| vec![0; snapshots.len()]);
-            sizes[place] = sizes[place].saturating_add(bytes.0);
-        }
-    }
-    let trend = Trend::new(snapshots.len());
-    let mut found: Vec<Growth> = series
-        .into_iter()
-        .filter_map(|((is_root, name), sizes)| {
-            let grown = Bytes(trend.growth(&sizes)?);
-            Some(Growth { name, is_root, grown, bytes: sizes.into_iter().map(Bytes).collect() })
-        })
-        .collect();
-    found.sort_by_key(|growth| std::cmp::Reverse(growth.grown));
-    found
-}
-
-/// Kinds and roots by name, with their sizes; whether each is a root.
-fn sizes(summary: &Summary) -> impl Iterator<Item = (bool, String, Bytes)> {
-    let kinds = summary.kinds.iter().map(|kind| (false, kind.name.clone(), kind.bytes));
-    let roots = summary.roots.iter().map(|root| {
-        let name = if root.name.is_empty() { "jointly retained" } else { &root.name };
-        (true, format!("{}: {name}", root.kind), root.retained)
+    let share = |[before, after]: [Bytes; 2]| Bytes(before.0.abs_diff(after.0)).share_of(all);
+    let kinds = kinds.into_iter().map(|(name, (blocks, bytes))| Change {
+        name: name.to_owned(),
+        kind: None,
+        blocks: Some(blocks),
+        bytes,
+        share: share(bytes),
+        is_joint: false,
     });
-    let several = (true, SEVERAL.to_owned(), summary.several);
-    kinds.chain(roots).chain([several])
+    let roots = roots.into_iter().map(|((kind, name), bytes)| Change {
+        name: if name.is_empty() { joint_name_of(kind) } else { name }.to_owned(),
+        kind: kind.map(str::to_owned),
+        blocks: None,
+        bytes,
+        share: share(bytes),
+        is_joint: name.is_empty(),
+    });
+    Difference {
+        kinds: changed(kinds.collect(), order),
+        roots: changed(roots.collect(), order),
+        bytes: [before.bytes, after.bytes],
+        blocks: [before.blocks, after.blocks],
+    }
+}
+
+fn changed(mut changes: Vec<Change>, order: ChangeOrder) -> Vec<Change> {
+    changes.retain(|change| change.growth() != 0);
+    changes.sort_by_key(|change| {
+        let growth = change.growth();
+        Reverse(if order == ChangeOrder::Size { growth.abs() } else { growth })
+    });
+    changes
 }

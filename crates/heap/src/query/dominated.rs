@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::heap::Heap;
 use super::kind::{self, Kind};
-use super::names::holder_name;
+use super::names::root_name;
 use crate::graph::passes::sweep;
 use crate::graph::{Node, RootNodeId};
 use crate::read::Error;
@@ -16,10 +16,23 @@ use crate::units::{BlockIndex, Bytes, Words};
 /// The children of a node of the dominator tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct Dominated {
-    /// Holders below, those that retain most first.
-    pub root_nodes: Vec<(RootNodeId, String, Bytes)>,
+    /// Root nodes below, those that retain most first.
+    pub root_nodes: Vec<DominatedRoot>,
     /// Blocks below by kind, the kinds that retain most first.
     pub groups: Vec<Group>,
+}
+
+/// A root node below another.
+#[derive(Clone, Debug, Serialize)]
+pub struct DominatedRoot {
+    /// Its number.
+    pub root: RootNodeId,
+    /// Its name.
+    pub name: String,
+    /// What it retains.
+    pub retained: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub retained_external: Bytes,
 }
 
 /// Children of one kind.
@@ -101,16 +114,18 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
         })
         .collect();
     groups.sort_by(|a, b| b.retained.cmp(&a.retained).then_with(|| a.kind.cmp(&b.kind)));
-    let mut root_nodes: Vec<(RootNodeId, String, Bytes)> = (0..graph.root_nodes().len() as u32)
+    let mut root_nodes: Vec<DominatedRoot> = (0..graph.root_nodes().len() as u32)
         .map(RootNodeId)
         .filter(|root_node| graph.dominator(Node::RootNode(*root_node)) == Some(node))
         .map(|root_node| {
-            let name = holder_name(&heap.snapshot.labels, graph.root_nodes(), root_node);
-            (root_node, name, graph.held(root_node).bytes())
+            let name = root_name(&heap.snapshot.labels, graph.root_nodes(), root_node);
+            let retained = graph.held(root_node).bytes();
+            let retained_external = graph.held_external(root_node);
+            DominatedRoot { root: root_node, name, retained, retained_external }
         })
-        .filter(|(_, _, held)| held.0 > 0)
+        .filter(|root| root.retained.0 > 0)
         .collect();
-    root_nodes.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.cmp(&b.0)));
+    root_nodes.sort_by(|a, b| b.retained.cmp(&a.retained).then(a.root.cmp(&b.root)));
     Ok(Dominated { root_nodes, groups })
 }
 

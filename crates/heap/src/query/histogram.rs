@@ -18,7 +18,7 @@ use crate::units::{BlockIndex, Bytes, Words};
 #[derive(Clone, Debug, Serialize)]
 pub struct Histogram {
     /// The kinds.
-    pub rows: Vec<Row>,
+    pub rows: Vec<KindRow>,
     /// Blocks that something keeps alive.
     pub blocks: u64,
     /// Their size.
@@ -32,7 +32,8 @@ pub struct Histogram {
 
 /// A kind of block. Blocks that nothing keeps alive are not counted.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct KindRow {
     /// What sort of block.
     pub kind: String,
     /// How many.
@@ -42,8 +43,49 @@ pub struct Row {
     /// Bytes outside the heap that go with them.
     pub external: Bytes,
     /// What they retain one by one: the sum over those that no other of the kind dominates, so that
-    /// nothing counts twice. What only several together keep alive is not in it. Of the largest kinds.
+    /// nothing counts twice, without what several of them retain jointly. Of the largest kinds.
     pub retained: Option<Bytes>,
+}
+
+/// What kinds are put in order by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindOrder {
+    /// Own size.
+    Bytes,
+    /// Number of blocks.
+    Blocks,
+    /// What they retain.
+    Retained,
+    /// Bytes outside the heap.
+    External,
+    /// The name.
+    Name,
+}
+
+impl Histogram {
+    /// The kinds whose names are `wanted`, in order.
+    pub fn select(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+        order: KindOrder,
+        descending: bool,
+    ) -> Vec<&KindRow> {
+        let mut rows: Vec<&KindRow> = self.rows.iter().filter(|row| wanted(&row.kind)).collect();
+        let compare = |a: &KindRow, b: &KindRow| match order {
+            KindOrder::Bytes => a.bytes.cmp(&b.bytes),
+            KindOrder::Blocks => a.blocks.cmp(&b.blocks),
+            KindOrder::Retained => a.retained.cmp(&b.retained),
+            KindOrder::External => a.external.cmp(&b.external),
+            KindOrder::Name => a.kind.cmp(&b.kind),
+        };
+        rows.sort_by(|a, b| if descending { compare(b, a) } else { compare(a, b) });
+        rows
+    }
+
+    /// Bytes outside the heap, of all kinds.
+    pub fn external(&self) -> Bytes {
+        self.rows.iter().map(|row| row.external).sum()
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -73,7 +115,7 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
         all
     });
     // Functions may share a name: what is told apart by number only is one row.
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<KindRow> = Vec::new();
     let mut known: HashMap<String, usize, FxBuildHasher> = HashMap::default();
     for (kind, sum) in kinds {
         let retained = retained.next();
@@ -85,7 +127,7 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
             row.external += Bytes(sum.external);
             row.retained = None;
         } else {
-            rows.push(Row {
+            rows.push(KindRow {
                 kind: name,
                 blocks: sum.blocks,
                 bytes: Words(sum.words).bytes(),

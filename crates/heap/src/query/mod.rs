@@ -2,18 +2,25 @@
 //! show, sizes in bytes.
 
 mod block;
+mod boxes;
 mod catalogue;
+mod children;
 mod compare;
-mod disjoint;
 mod dominated;
 mod escape;
+mod examples;
 mod heap;
 mod histogram;
 mod info;
+mod joint;
 mod kind;
+mod merged_path;
 mod names;
+mod over_time;
 mod path;
+mod reach_cache;
 mod retained;
+mod root_rows;
 mod roots;
 mod sampled;
 mod shapes;
@@ -23,22 +30,32 @@ mod tally;
 mod trend;
 
 pub use block::{BlockFacts, Reference, Referrer, block, referrers};
+pub use boxes::{BoxLimits, NestedBox, nested_boxes, path_boxes};
 pub use catalogue::{Catalogue, KindId};
-pub use compare::{Change, Difference, Growth, diff, growth};
-pub use disjoint::{DisjointPaths, disjoint_paths};
-pub use dominated::{Dominated, Group, dominated};
+pub use children::{
+    Child, ChildOrder, NodeKind, REST, TreeItem, children, form_name, group_members, node_name,
+    sort_children,
+};
+pub use compare::{Change, ChangeOrder, Difference, diff};
+pub use dominated::{Dominated, DominatedRoot, Group, dominated};
 pub use escape::escaped;
+pub use examples::{Example, examples};
 pub use heap::Heap;
-pub use histogram::{Histogram, Row, histogram};
+pub use histogram::{Histogram, KindOrder, KindRow, histogram};
 pub use info::{Info, SpaceRow, info};
+pub use joint::{Everything, everything};
 pub use kind::Kind;
-pub use names::{holder_name, label_path};
-pub use path::{MergedPath, Path, Step, merged_paths, path, sample};
+pub use merged_path::{MergedPath, merged_paths, sample};
+pub use names::{joint_name, label_path, root_name};
+pub use over_time::{Evolution, Growth, Series, SeriesBy, evolution, growth};
+pub use path::{DisjointPaths, Path, Step, disjoint_paths, path};
+pub use reach_cache::ReachCache;
 pub use retained::{Group as RetainedGroup, Retained, retained};
-pub use roots::{Everything, RootRow, Shared, everything, roots, roots_by_reach, shared, stack};
-pub use sampled::{Sampled, sampled};
+pub use root_rows::{RootKindRow, RootRow, Shared, root_kinds, root_rows, shared};
+pub use roots::{Root, RootOrder, RootQuery, RootScope, roots, stack};
+pub use sampled::{Sampled, group_kinds, largest_groups, sampled};
 pub use shapes::{Form, Shape, ShapeId, Shapes};
-pub use strings::{Duplicate, Strings, strings};
+pub use strings::{Duplicate, StringOrder, StringSums, Strings, strings};
 pub use summary::{KindSum, RootSum, Summary};
 pub use tally::tally;
 pub use trend::Trend;

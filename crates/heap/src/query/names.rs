@@ -1,11 +1,11 @@
-//! How holders are called.
+//! How root nodes are called.
 
 use crate::graph::{Holders, RootNode, RootNodeId};
-use crate::label::{Label, Labels, Part};
+use crate::label::{Label, Labels, Part, RootKind};
 use crate::units::LabelId;
 
-/// A holder's own name, without those above it.
-pub fn holder_name(labels: &Labels, root_nodes: &Holders, root_node: RootNodeId) -> String {
+/// A root node's own name, without those above it.
+pub fn root_name(labels: &Labels, root_nodes: &Holders, root_node: RootNodeId) -> String {
     match root_nodes.get(root_node) {
         RootNode::Everything => "all roots".into(),
         RootNode::Kind(kind) => kind.name().into(),
@@ -13,6 +13,25 @@ pub fn holder_name(labels: &Labels, root_nodes: &Holders, root_node: RootNodeId)
             labels.get(label).map_or_else(String::new, |label| name(labels, label))
         }
     }
+}
+
+/// What is said of memory that several parts of a root node retain, and none of them alone.
+pub const fn joint_name(root_node: RootNode) -> &'static str {
+    match root_node {
+        RootNode::Everything => "jointly retained by several kinds of roots",
+        RootNode::Kind(RootKind::Global) => "jointly retained by several modules",
+        RootNode::Kind(RootKind::Stack) => "jointly retained by several threads",
+        // It has no parts: no root is above static data.
+        RootNode::Kind(RootKind::Static) => "static data",
+        RootNode::Kind(_) | RootNode::Label(_) => "jointly retained by several parts",
+    }
+}
+
+/// The same by the name of a kind of roots; without one, of all kinds.
+pub(super) fn joint_name_of(kind: Option<&str>) -> &'static str {
+    let Some(kind) = kind else { return joint_name(RootNode::Everything) };
+    let known = RootKind::ALL.iter().find(|known| known.name() == kind);
+    joint_name(RootNode::Kind(known.copied().unwrap_or(RootKind::Other)))
 }
 
 fn name(labels: &Labels, label: &Label) -> String {

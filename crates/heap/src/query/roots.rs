@@ -1,212 +1,233 @@
-//! Which roots keep how much.
+//! Which roots retain how much.
+//!
+//! Roots are selected and put in order first; the rows of those that are shown are computed then,
+//! as what a root reaches takes a search.
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-use serde::Serialize;
+use std::cmp::Reverse;
 
 use super::heap::Heap;
-use super::names::{holder_name, label_path};
+use super::joint::{Parts, beside_parts, held, parts};
+use super::names::{joint_name, label_path};
+use super::reach_cache::{ReachCache, Reached};
 use crate::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
 use crate::label::RootKind;
 use crate::units::{Bytes, LabelId};
 
-/// A holder: a label, or a whole kind of roots.
-#[derive(Clone, Debug, Serialize)]
-pub struct RootRow {
-    /// The sort of root.
+/// Which roots are wanted, and in which order.
+#[derive(Clone, Copy)]
+pub struct RootQuery<'q> {
+    /// Which of them.
+    pub scope: RootScope,
+    /// Only roots of this kind.
+    pub kind: Option<RootKind>,
+    /// Only roots that retain at least so much …
+    pub min_retained: Bytes,
+    /// … and reach at least so much.
+    pub min_reachable: Bytes,
+    /// Whether off-heap memory counts for these, and for the order by size.
+    pub with_external: bool,
+    /// Only roots of which all names, joined by ` / `, are `Some` of this.
+    pub name: Option<&'q dyn Fn(&str) -> bool>,
+    /// What they are put in order by.
+    pub order: RootOrder,
+    /// Largest first.
+    pub descending: bool,
+}
+
+/// Which roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootScope {
+    /// Kinds of roots, and all labels.
+    All,
+    /// All labels.
+    Labels,
+    /// The labels that are no part of another, and what several of them retain jointly.
+    Top,
+    /// The labels that are parts of a root node, and what several of them retain jointly.
+    PartsOf(RootNodeId),
+}
+
+/// What roots are put in order by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootOrder {
+    /// What nothing else retains.
+    Retained,
+    /// All that is reachable from them.
+    Reachable,
+    /// What is reachable from others, too.
+    Shared,
+    /// The names.
+    Name,
+}
+
+impl Default for RootQuery<'_> {
+    /// All that retain something, largest first.
+    fn default() -> Self {
+        Self {
+            scope: RootScope::All,
+            kind: None,
+            min_retained: Bytes(1),
+            min_reachable: Bytes(0),
+            with_external: true,
+            name: None,
+            order: RootOrder::Retained,
+            descending: true,
+        }
+    }
+}
+
+/// A root, or what several parts of one retain jointly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Its node; of what is retained jointly, the node that they are parts of.
+    pub id: RootNodeId,
+    /// Whether it is what several parts of the node retain jointly.
+    pub is_joint: bool,
+    /// Its label, if it is one.
+    pub label: Option<LabelId>,
+    /// The kind of root.
     pub kind: &'static str,
     /// Names from the coarsest to its own; empty for a whole kind.
     pub path: Vec<String>,
-    /// Its label's number, if it is one.
-    pub label: Option<LabelId>,
-    /// Its number among the holders.
-    pub root: RootNodeId,
-    /// The number of the holder that it is a part of; that of all roots, for a kind.
-    pub part_of: RootNodeId,
-    /// What nothing else keeps alive.
+    /// What it retains.
     pub retained: Bytes,
     /// Bytes outside the heap that go with that.
     pub retained_external: Bytes,
-    /// What of that no single one of its parts retains, but several of them together.
-    pub jointly_retained: Bytes,
-    /// Bytes outside the heap that go with that.
-    pub jointly_retained_external: Bytes,
-    /// All that it reaches, whatever else does too.
-    pub reachable: Bytes,
-    /// Bytes outside the heap that go with that.
-    pub reachable_external: Bytes,
-    /// What it reaches and others do, too.
-    pub shared: Bytes,
 }
 
-/// Holders that retain at least `min`, in the heap and outside, the largest first; each after the
-/// one above it. Only of a kind, if one is given. At most `most`, and how many that leaves out.
-pub fn roots(
-    heap: &Heap<'_>,
-    min: Bytes,
-    kind: Option<RootKind>,
-    most: usize,
-) -> (Vec<RootRow>, usize) {
-    let mut rows: Vec<(RootNodeId, RootKind)> = root_nodes(heap)
-        .filter(|(root_node, of)| {
-            kind.is_none_or(|kind| kind == *of)
-                && heap.graph.held(*root_node).bytes() + heap.graph.held_external(*root_node)
-                    >= min.max(Bytes(1))
-        })
-        .collect();
-    rows.sort_by_key(|(root_node, _)| {
-        let all = heap.graph.held(*root_node).bytes() + heap.graph.held_external(*root_node);
-        (std::cmp::Reverse(all), *root_node)
+/// Selects roots and puts them in order. Takes a search for each root if it depends on what they
+/// reach.
+pub fn roots(heap: &Heap<'_>, query: &RootQuery<'_>, reach: &ReachCache) -> Vec<Root> {
+    let size = |sizes: [Bytes; 2]| if query.with_external { sizes[0] + sizes[1] } else { sizes[0] };
+    let mut roots = candidates(heap, query);
+    roots.retain(|root| {
+        let least = if root.is_joint { Bytes(1) } else { Bytes(0) };
+        size([root.retained, root.retained_external]) >= query.min_retained.max(least)
+            && query.name.is_none_or(|is_wanted| is_wanted(&root.path.join(" / ")))
     });
-    let left_out = rows.len().saturating_sub(most);
-    rows.truncate(most);
-    let parts = parts(heap);
-    (
-        rows.into_iter().map(|(root_node, kind)| row(heap, &parts, root_node, kind)).collect(),
-        left_out,
-    )
-}
-
-/// Holders that reach at least `min`, whatever else does, those that reach most first. Otherwise as
-/// [`roots`]. Takes a search for each holder.
-pub fn roots_by_reach(
-    heap: &Heap<'_>,
-    min: Bytes,
-    kind: Option<RootKind>,
-    most: usize,
-) -> (Vec<RootRow>, usize) {
-    let parts = parts(heap);
-    let mut rows: Vec<RootRow> = root_nodes(heap)
-        .filter(|(_, of)| kind.is_none_or(|kind| kind == *of))
-        .map(|(root_node, kind)| row(heap, &parts, root_node, kind))
-        .filter(|row| row.reachable + row.reachable_external >= min.max(Bytes(1)))
-        .collect();
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.reachable + row.reachable_external), row.root));
-    let left_out = rows.len().saturating_sub(most);
-    rows.truncate(most);
-    (rows, left_out)
-}
-
-/// What all roots keep alive.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Everything {
-    /// Their size in the heap.
-    pub retained: Bytes,
-    /// Bytes outside the heap that go with that.
-    pub retained_external: Bytes,
-    /// What of it no single kind of roots retains, but several of them together.
-    pub jointly_retained: Bytes,
-    /// Bytes outside the heap that go with that.
-    pub jointly_retained_external: Bytes,
-}
-
-/// What all roots keep alive.
-pub fn everything(heap: &Heap<'_>) -> Everything {
-    let [jointly_retained, jointly_retained_external] =
-        jointly_retained(heap, &parts(heap), SUPER_ROOT);
-    let [retained, retained_external] = held(heap, SUPER_ROOT);
-    Everything { retained, retained_external, jointly_retained, jointly_retained_external }
-}
-
-/// What holders retain, in the heap and outside.
-pub(super) type Parts = HashMap<RootNodeId, [Bytes; 2], FxBuildHasher>;
-
-/// What the parts of each holder retain, one by one; of holders without parts, nothing.
-pub(super) fn parts(heap: &Heap<'_>) -> Parts {
-    let mut parts = Parts::default();
-    for root_node in (0..heap.graph.root_nodes().len() as u32).map(RootNodeId) {
-        if let Some(Node::RootNode(above)) = heap.graph.dominator(Node::RootNode(root_node)) {
-            let sum = parts.entry(above).or_default();
-            let held = held(heap, root_node);
-            sum[0] += held[0];
-            sum[1] += held[1];
+    match query.order {
+        RootOrder::Name => roots.sort_by(|a, b| a.path.cmp(&b.path).then(a.id.cmp(&b.id))),
+        RootOrder::Retained if query.min_reachable.0 == 0 => roots
+            .sort_by_key(|root| (size([root.retained, root.retained_external]), Reverse(root.id))),
+        order => {
+            let reached = reach.of(heap, ids(&roots));
+            let reachable = |root: &Root| root.reachable(&reached);
+            roots.retain(|root| size(reachable(root)) >= query.min_reachable);
+            roots.sort_by_key(|root| {
+                let sizes = match order {
+                    RootOrder::Reachable => reachable(root),
+                    RootOrder::Shared => {
+                        [Bytes(reachable(root)[0].0.saturating_sub(root.retained.0)), Bytes(0)]
+                    }
+                    RootOrder::Retained | RootOrder::Name => {
+                        [root.retained, root.retained_external]
+                    }
+                };
+                (size(sizes), Reverse(root.id))
+            });
         }
     }
-    parts
+    if query.descending {
+        roots.reverse();
+    }
+    roots
 }
 
-/// What a holder with parts retains beyond what these do, in the heap and outside.
-pub(super) fn jointly_retained(
-    heap: &Heap<'_>,
-    parts: &Parts,
-    root_node: RootNodeId,
-) -> [Bytes; 2] {
-    let held = held(heap, root_node);
-    parts.get(&root_node).map_or([Bytes(0); 2], |parts| {
-        [0, 1].map(|place| Bytes(held[place].0.saturating_sub(parts[place].0)))
-    })
+/// The nodes of roots that are no sum of several.
+pub(super) fn ids(roots: &[Root]) -> impl Iterator<Item = RootNodeId> + Clone {
+    roots.iter().filter(|root| !root.is_joint).map(|root| root.id)
 }
 
-fn held(heap: &Heap<'_>, root_node: RootNodeId) -> [Bytes; 2] {
-    [heap.graph.held(root_node).bytes(), heap.graph.held_external(root_node)]
-}
-
-/// What each frame's slots keep alive, in the order of the stacks.
-pub fn stack(heap: &Heap<'_>) -> Vec<RootRow> {
-    let parts = parts(heap);
-    root_nodes(heap)
-        .filter(|(_, kind)| *kind == RootKind::Stack)
-        .map(|(root_node, kind)| row(heap, &parts, root_node, kind))
-        .collect()
-}
-
-fn root_nodes(heap: &Heap<'_>) -> impl Iterator<Item = (RootNodeId, RootKind)> {
+/// The roots of a scope and kind.
+fn candidates(heap: &Heap<'_>, query: &RootQuery<'_>) -> Vec<Root> {
     let root_nodes = heap.graph.root_nodes();
-    (0..root_nodes.len() as u32).map(RootNodeId).filter_map(|root_node| {
-        match root_nodes.get(root_node) {
-            RootNode::Everything => None,
-            RootNode::Kind(kind) => Some((root_node, kind)),
-            RootNode::Label(label) => Some((root_node, heap.snapshot.labels.get(label)?.kind)),
+    let dominator = |id| heap.graph.dominator(Node::RootNode(id));
+    let wanted = |id: RootNodeId| match (query.scope, root_nodes.get(id)) {
+        (RootScope::All, RootNode::Kind(kind)) => Some(kind),
+        (_, RootNode::Everything | RootNode::Kind(_)) => None,
+        (scope, RootNode::Label(label)) => {
+            let label = heap.snapshot.labels.get(label)?;
+            let is_in_scope = match scope {
+                RootScope::All | RootScope::Labels => true,
+                RootScope::Top => label.parent.is_none(),
+                RootScope::PartsOf(above) => dominator(id) == Some(Node::RootNode(above)),
+            };
+            is_in_scope.then_some(label.kind)
         }
-    })
-}
-
-fn row(heap: &Heap<'_>, parts: &Parts, root_node: RootNodeId, kind: RootKind) -> RootRow {
-    let retained = heap.graph.held(root_node).bytes();
-    let [jointly_retained, jointly_retained_external] = jointly_retained(heap, parts, root_node);
-    let reached = heap.graph.reach(&[root_node]);
-    let reachable = reached.words.bytes();
-    let label = match heap.graph.root_nodes().get(root_node) {
-        RootNode::Label(label) => Some(label),
-        _ => None,
     };
-    RootRow {
-        kind: kind.name(),
-        path: label.map_or_else(Vec::new, |label| label_path(&heap.snapshot.labels, label)),
-        label,
-        root: root_node,
-        part_of: match heap.graph.dominator(Node::RootNode(root_node)) {
-            Some(Node::RootNode(above)) => above,
-            _ => SUPER_ROOT,
-        },
-        retained,
-        retained_external: heap.graph.held_external(root_node),
-        jointly_retained,
-        jointly_retained_external,
-        reachable,
-        reachable_external: reached.external,
-        shared: Bytes(reachable.0.saturating_sub(retained.0)),
+    let is_of_kind = |kind: RootKind| query.kind.is_none_or(|wanted| wanted == kind);
+    let ids = (0..root_nodes.len() as u32).map(RootNodeId);
+    let mut roots: Vec<Root> =
+        ids.filter(|id| wanted(*id).is_some_and(is_of_kind)).map(|id| Root::of(heap, id)).collect();
+    let above: Vec<RootNodeId> = match query.scope {
+        RootScope::All | RootScope::Labels => Vec::new(),
+        RootScope::PartsOf(above) => vec![above],
+        RootScope::Top => {
+            let kinds = RootKind::ALL.iter().filter(|kind| is_of_kind(**kind));
+            let everything = query.kind.is_none().then_some(SUPER_ROOT);
+            kinds.map(|kind| root_nodes.kind(*kind)).chain(everything).collect()
+        }
+    };
+    if !above.is_empty() {
+        let parts = parts(heap);
+        // All of a root that is no sum would be itself once more.
+        let is_sum = |id: &RootNodeId| query.scope == RootScope::Top || parts.contains_key(id);
+        let sums = above.into_iter().filter(is_sum);
+        roots.extend(sums.map(|above| Root::joint(heap, &parts, above)));
+    }
+    roots
+}
+
+impl Root {
+    fn of(heap: &Heap<'_>, id: RootNodeId) -> Self {
+        let labels = &heap.snapshot.labels;
+        let label = match heap.graph.root_nodes().get(id) {
+            RootNode::Label(label) => Some(label),
+            RootNode::Everything | RootNode::Kind(_) => None,
+        };
+        let [retained, retained_external] = held(heap, id);
+        Self {
+            id,
+            is_joint: false,
+            label,
+            kind: kind_name(heap, id),
+            path: label.map_or_else(Vec::new, |label| label_path(labels, label)),
+            retained,
+            retained_external,
+        }
+    }
+
+    /// What several parts of a root node retain, and none of them alone; all of one without parts.
+    fn joint(heap: &Heap<'_>, parts: &Parts, id: RootNodeId) -> Self {
+        let [retained, retained_external] = beside_parts(heap, parts, id);
+        let path = vec![joint_name(heap.graph.root_nodes().get(id)).to_owned()];
+        let kind = kind_name(heap, id);
+        Self { id, is_joint: true, label: None, kind, path, retained, retained_external }
+    }
+
+    /// What it reaches, in the heap and outside.
+    pub(super) fn reachable(&self, reached: &Reached) -> [Bytes; 2] {
+        match reached.get(&self.id) {
+            // Each of those that retain it jointly reaches it.
+            Some(size) if !self.is_joint => [size.words.bytes(), size.external],
+            _ => [self.retained, self.retained_external],
+        }
     }
 }
 
-/// What two holders have to do with each other.
-#[derive(Clone, Debug, Serialize)]
-pub struct Shared {
-    /// Their names.
-    pub names: [String; 2],
-    /// What each reaches.
-    pub reachable: [Bytes; 2],
-    /// What both reach.
-    pub common: Bytes,
+/// The kind of root that a node is of.
+fn kind_name(heap: &Heap<'_>, id: RootNodeId) -> &'static str {
+    match heap.graph.root_nodes().get(id) {
+        RootNode::Everything => "several kinds",
+        RootNode::Kind(kind) => kind.name(),
+        RootNode::Label(label) => {
+            heap.snapshot.labels.get(label).map_or("", |label| label.kind.name())
+        }
+    }
 }
 
-/// What two holders share.
-pub fn shared(heap: &Heap<'_>, a: RootNodeId, b: RootNodeId) -> Shared {
-    let name = |root_node| holder_name(&heap.snapshot.labels, heap.graph.root_nodes(), root_node);
-    let reached = [heap.graph.reach(&[a]), heap.graph.reach(&[b])];
-    Shared {
-        names: [name(a), name(b)],
-        reachable: [reached[0].words.bytes(), reached[1].words.bytes()],
-        common: heap.graph.common(&reached[0], &reached[1]).bytes(),
-    }
+/// The frames of all stacks with their slots, in the order of the stacks.
+pub fn stack(heap: &Heap<'_>) -> Vec<Root> {
+    let kind = Some(RootKind::Stack);
+    candidates(heap, &RootQuery { scope: RootScope::All, kind, ..RootQuery::default() })
 }

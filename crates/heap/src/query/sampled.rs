@@ -1,7 +1,12 @@
 //! What groups of blocks retain, where they are few: those that the allocation trace knows, by
 //! where they were allocated.
 
-use super::catalogue::Catalogue;
+use std::cmp::Reverse;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::catalogue::{Catalogue, KindId};
 use super::heap::Heap;
 use crate::graph::Node;
 use crate::units::{BlockIndex, Words};
@@ -18,6 +23,33 @@ pub struct Sampled {
     /// The one that retains most.
     pub example: Option<BlockIndex>,
     example_words: u64,
+}
+
+/// The groups that have blocks, those that retain most first, by their numbers.
+pub fn largest_groups(groups: &[Sampled]) -> Vec<(usize, &Sampled)> {
+    let mut largest: Vec<(usize, &Sampled)> = groups.iter().enumerate().collect();
+    largest.retain(|(_, sum)| sum.blocks > 0);
+    largest.sort_by_key(|(group, sum)| (Reverse(sum.retained), *group));
+    largest
+}
+
+/// For each group the most frequent kinds of its blocks, at most `most`.
+pub fn group_kinds(
+    catalogue: &Catalogue,
+    blocks: &[(BlockIndex, u32)],
+    groups: usize,
+    most: usize,
+) -> Vec<Vec<KindId>> {
+    let mut counts: Vec<HashMap<KindId, u64, FxBuildHasher>> = vec![HashMap::default(); groups];
+    for (block, group) in blocks {
+        *counts[*group as usize].entry(catalogue.kind(*block)).or_insert(0) += 1;
+    }
+    let frequent = counts.into_iter().map(|counts| {
+        let mut kinds: Vec<(KindId, u64)> = counts.into_iter().collect();
+        kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
+        kinds.into_iter().take(most).map(|(kind, _)| kind).collect()
+    });
+    frequent.collect()
 }
 
 /// None of the blocks.

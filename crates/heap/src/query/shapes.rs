@@ -222,8 +222,8 @@ impl Shapes {
         &self.all[shape.0 as usize]
     }
 
-    /// The shape of a holder, where all holders are there.
-    pub fn of_holder(&self, root_node: RootNodeId) -> Option<ShapeId> {
+    /// The shape of a root node, where all of them are there.
+    pub fn of_root_node(&self, root_node: RootNodeId) -> Option<ShapeId> {
         let is = |shape: &Shape| shape.form == Form::RootNode(root_node);
         self.all.get(root_node.0 as usize).filter(|shape| is(shape)).map(|_| ShapeId(root_node.0))
     }

@@ -13,6 +13,17 @@ use crate::units::{BlockIndex, Bytes};
 /// What strings take up.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Strings {
+    /// Sums of all strings.
+    #[serde(flatten)]
+    pub sums: StringSums,
+    /// Those that are there several times, most wasteful first; of very many only the first.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// Sums of all strings.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct StringSums {
     /// Strings that something keeps alive.
     pub strings: u64,
     /// Their size, headers counted.
@@ -23,12 +34,11 @@ pub struct Strings {
     pub wasted: Bytes,
     /// How many different ones are there several times.
     pub repeated: u64,
-    /// Those that are there several times, most wasteful first; of very many only the first.
-    pub duplicates: Vec<Duplicate>,
 }
 
 /// A string that is there several times.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Duplicate {
     /// How it starts, as OCaml writes it, without the quotes.
     pub start: String,
@@ -42,6 +52,43 @@ pub struct Duplicate {
     pub wasted: Bytes,
     /// One of them.
     pub example: BlockIndex,
+}
+
+/// What strings are put in order by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StringOrder {
+    /// What all but one of them take up.
+    Wasted,
+    /// How often it is there.
+    Times,
+    /// Its length.
+    Length,
+    /// How it starts.
+    Name,
+}
+
+impl Strings {
+    /// The strings whose starts are `wanted`, in order.
+    pub fn select(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+        order: StringOrder,
+        descending: bool,
+    ) -> Vec<&Duplicate> {
+        let mut rows: Vec<&Duplicate> =
+            self.duplicates.iter().filter(|row| wanted(&row.start)).collect();
+        match order {
+            // They come with the most wasteful first.
+            StringOrder::Wasted => rows.reverse(),
+            StringOrder::Times => rows.sort_by_key(|row| row.times),
+            StringOrder::Length => rows.sort_by_key(|row| row.length),
+            StringOrder::Name => rows.sort_by(|a, b| a.start.cmp(&b.start)),
+        }
+        if descending {
+            rows.reverse();
+        }
+        rows
+    }
 }
 
 /// So much of a string is shown.
@@ -77,9 +124,9 @@ pub fn strings(heap: &Heap<'_>, most: usize) -> Result<Option<Strings>, Error> {
     let mut current = Current::default();
     let mut finish = |current: &mut Current| {
         if let Some(block) = current.block.take() {
-            all.strings += 1;
-            all.contents += Bytes(current.length);
-            all.bytes += size(current.length);
+            all.sums.strings += 1;
+            all.sums.contents += Bytes(current.length);
+            all.sums.bytes += size(current.length);
             let entry = seen.entry(current.hash.digest128()).or_insert_with(|| Seen {
                 start: std::mem::take(&mut current.start),
                 length: current.length,
@@ -106,7 +153,7 @@ pub fn strings(heap: &Heap<'_>, most: usize) -> Result<Option<Strings>, Error> {
     for seen in seen.into_values().filter(|seen| seen.times > 1) {
         let cut = seen.length > seen.start.len() as u64;
         let wasted = Bytes(size(seen.length).0 * (seen.times - 1));
-        all.wasted += wasted;
+        all.sums.wasted += wasted;
         all.duplicates.push(Duplicate {
             start: escaped(&seen.start, cut),
             cut,
@@ -116,7 +163,7 @@ pub fn strings(heap: &Heap<'_>, most: usize) -> Result<Option<Strings>, Error> {
             example: seen.example,
         });
     }
-    all.repeated = all.duplicates.len() as u64;
+    all.sums.repeated = all.duplicates.len() as u64;
     all.duplicates.sort_by(|a, b| b.wasted.cmp(&a.wasted).then(a.example.cmp(&b.example)));
     all.duplicates.truncate(most);
     Ok(Some(all))

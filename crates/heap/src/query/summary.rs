@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::heap::Heap;
 use super::histogram::sums;
+use super::joint::{beside_parts, held, parts};
 use super::names::label_path;
-use crate::graph::{RootNode, RootNodeId};
+use crate::graph::{RootNode, RootNodeId, SUPER_ROOT};
 use crate::read::Error;
 use crate::units::{Bytes, Words};
 
@@ -33,7 +34,7 @@ pub struct Summary {
     pub kinds: Vec<KindSum>,
     /// The roots that retain most, largest first. Those of the same kind and names are one.
     pub roots: Vec<RootSum>,
-    /// What several kinds of root keep alive together.
+    /// What several kinds of roots retain jointly.
     pub several: Bytes,
 }
 
@@ -53,10 +54,10 @@ pub struct KindSum {
 pub struct RootSum {
     /// The sort of root.
     pub kind: String,
-    /// Names from the coarsest to its own; what several roots of the kind keep together has none.
+    /// Names from the coarsest to its own; what several roots of the kind retain jointly has none.
     pub name: String,
-    /// How many names there are above its own; 0 for the coarsest, which together with what several
-    /// keep are all that is alive.
+    /// How many names there are above its own; 0 for the coarsest, which with what several
+    /// retain jointly are all that is alive.
     pub depth: usize,
     /// What it retains.
     pub retained: Bytes,
@@ -69,11 +70,22 @@ impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
     pub const VERSION: u32 = 5;
 
-    /// Sums a snapshot up.
+    /// Sums a snapshot up: of kinds and roots, the largest.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(heap: &Heap<'_>) -> Result<Self, Error> {
+        let mut summary = Self::complete(heap)?;
+        summary.kinds.truncate(KEPT);
+        summary.roots.truncate(KEPT);
+        Ok(summary)
+    }
+
+    /// The same with all kinds and roots.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    pub fn complete(heap: &Heap<'_>) -> Result<Self, Error> {
         let (by_kind, unreachable, in_heap) = sums(heap)?;
         let is_whole = heap.snapshot.damage.is_none();
         let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -88,9 +100,7 @@ impl Summary {
             .map(|(name, (blocks, words))| KindSum { name, blocks, bytes: Words(words).bytes() })
             .collect();
         kinds.sort_by_key(|kind| Reverse(kind.bytes));
-        kinds.truncate(KEPT);
-        let (mut roots, several) = roots(heap);
-        roots.truncate(KEPT);
+        let (roots, several) = roots(heap);
         Ok(Self {
             version: Self::VERSION,
             checksum: heap.snapshot.checksum(),
@@ -124,32 +134,23 @@ impl Summary {
     }
 }
 
-/// All roots that retain something, the largest first, and what several kinds keep together.
+/// All roots that retain something, the largest first, and what several kinds retain jointly.
 fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Bytes) {
     let (graph, labels) = (&heap.graph, &heap.snapshot.labels);
     let root_nodes = graph.root_nodes();
+    let parts = parts(heap);
+    let beside_parts = |root_node| beside_parts(heap, &parts, root_node)[0];
     let mut sums: BTreeMap<(&'static str, Vec<String>), Bytes> = BTreeMap::new();
-    let mut several = graph.held(crate::graph::SUPER_ROOT).bytes();
     for root_node in (0..root_nodes.len() as u32).map(RootNodeId) {
-        let retained = graph.held(root_node).bytes();
-        if retained.0 == 0 {
-            continue;
-        }
         match root_nodes.get(root_node) {
             RootNode::Everything => {}
             RootNode::Kind(kind) => {
-                several = Bytes(several.0.saturating_sub(retained.0));
-                // Its labels are still to be taken from this.
-                *sums.entry((kind.name(), Vec::new())).or_default() += retained;
+                *sums.entry((kind.name(), Vec::new())).or_default() += beside_parts(root_node);
             }
             RootNode::Label(id) => {
                 let Some(label) = labels.get(id) else { continue };
                 let path = label_path(labels, id);
-                if label.parent.is_none() {
-                    let jointly_retained = sums.entry((label.kind.name(), Vec::new())).or_default();
-                    *jointly_retained = Bytes(jointly_retained.0.saturating_sub(retained.0));
-                }
-                *sums.entry((label.kind.name(), path)).or_default() += retained;
+                *sums.entry((label.kind.name(), path)).or_default() += held(heap, root_node)[0];
             }
         }
     }
@@ -164,5 +165,5 @@ fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Bytes) {
         })
         .collect();
     roots.sort_by_key(|root| Reverse(root.retained));
-    (roots, several)
+    (roots, beside_parts(SUPER_ROOT))
 }

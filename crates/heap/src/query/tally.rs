@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::catalogue::{Catalogue, KindId};
 use super::heap::Heap;
-use super::histogram::{Histogram, Row};
+use super::histogram::{Histogram, KindRow};
 use super::shapes::{Form, Shapes};
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -43,10 +43,10 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
             sums[usize::from(catalogue.kind(block).0)].external += bytes.0;
         }
     }
-    let mut rows: Vec<Row> = (0..=u16::MAX)
+    let mut rows: Vec<KindRow> = (0..=u16::MAX)
         .zip(sums)
         .filter(|(_, sum)| sum.blocks > 0)
-        .map(|(kind, sum)| Row {
+        .map(|(kind, sum)| KindRow {
             kind: catalogue.name(KindId(kind)).to_owned(),
             blocks: sum.blocks,
             bytes: Words(sum.words).bytes(),

@@ -1,9 +1,11 @@
 //! What holds the blocks of the leaks, as the snapshot at the end shows it.
 
+use memtrail_engine::heap::BlockResponse;
+use memtrail_engine::query::{By, HeapBlock, HeapSamples};
+use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::bytes;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
 use crate::heap::joined::Joined;
@@ -16,18 +18,19 @@ pub(super) struct Retainer {
     /// The first block below the root without which they would be freed: its kind.
     kind: String,
     /// That block's number in the snapshot.
-    block: u64,
+    block: BlockIndex,
     /// What it retains.
-    retained: u64,
+    retained: Bytes,
 }
 
 impl Retainer {
     pub(super) fn sentence(&self) -> String {
         let Self { root, kind, block, retained } = self;
-        let size = bytes(*retained as f64);
+        let size = bytes(retained.0 as f64);
         format!(
-            "Held by {}: a block ({kind}, number {block}) that retains {size}, exactly.",
-            root.join(", ")
+            "Held by {}: a block ({kind}, number {}) that retains {size}, exactly.",
+            root.join(", "),
+            block.0
         )
     }
 }
@@ -38,31 +41,31 @@ pub(super) fn find(
     functions: &[&str],
 ) -> Result<Vec<Option<Retainer>>, Failure> {
     let joined = Joined::open(recording, None)?;
-    let sites = joined.ask(json!({ "ask": "heapsamples", "by": "function", "limit": 1000 }))?;
-    let sites = sites["rows"].as_array().cloned().unwrap_or_default();
+    let (rec, snapshot) = joined.ids();
+    let by_function = HeapSamples { rec, snapshot, by: By::Function, offset: 0, limit: 1000 };
+    let sites = joined.ask(|engine| engine.heap_samples(&by_function))?.response.rows;
     functions
         .iter()
         .map(|function| {
-            let of_function = |site: &&Value| site["key"] == *function || site["name"] == *function;
-            let Some(block) = sites.iter().find(of_function).map(|site| &site["example"]) else {
-                return Ok(None);
-            };
-            Ok(holder(&joined.ask(json!({ "ask": "heapblock", "block": block }))?))
+            let site = sites
+                .iter()
+                .find(|site| site.key.as_deref() == Some(function) || site.name == *function);
+            let Some(block) = site.and_then(|site| site.example) else { return Ok(None) };
+            let query = HeapBlock { rec, snapshot, block: block.0 };
+            Ok(holder(&joined.ask(|engine| engine.heap_block(&query))?.response))
         })
         .collect()
 }
 
-/// Reads it off the way from the root to a block.
-fn holder(block: &Map<String, Value>) -> Option<Retainer> {
-    let steps = block["path"].as_array()?;
-    let name = |step: &Value| step["name"].as_str().map(str::to_owned);
+/// Reads it off the retaining path of a block.
+fn holder(block: &BlockResponse) -> Option<Retainer> {
     // The first step is the kind of root.
-    let root = steps.iter().take_while(|step| step["block"].is_null()).skip(1);
-    let first = steps.iter().find(|step| !step["block"].is_null() && step["dominates"] == true)?;
+    let root = block.path.iter().take_while(|step| step.block.is_none()).skip(1);
+    let first = block.path.iter().find(|step| step.block.is_some() && step.dominates)?;
     Some(Retainer {
-        root: root.filter_map(name).collect(),
-        kind: name(first)?,
-        block: first["block"].as_u64()?,
-        retained: first["retained"].as_u64()?,
+        root: root.map(|step| step.name.clone()).collect(),
+        kind: first.name.clone(),
+        block: first.block?,
+        retained: first.retained?,
     })
 }

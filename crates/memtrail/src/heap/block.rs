@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::heap::{BlockResponse, BlockSample, ChildRow};
+use memtrail_engine::query::{HeapBlock, HeapChildren};
+use memtrail_heap::Bytes;
 use memtrail_text::rounded::{bytes, grouped};
-use serde_json::{Map, Value, json};
 
 use super::input::{Form, put};
 use super::joined::WhichRecording;
@@ -34,87 +36,96 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
-    let mut answer = joined.ask(json!({ "ask": "heapblock", "block": args.block }))?;
-    let below = &answer["dominates"];
-    let (told, count) = (rows(&below["rows"]).len(), below["count"].as_u64().unwrap_or_default());
-    if told < limit && (told as u64) < count {
+    let (rec, snapshot) = joined.ids();
+    let mut answer =
+        joined.ask(|engine| engine.heap_block(&HeapBlock { rec, snapshot, block: args.block }))?;
+    let below = &mut answer.response.dominates;
+    if below.rows.len() < limit && (below.rows.len() as u64) < below.count {
         // The answer about a block has the first of them only.
-        let ask = json!({ "ask": "heapchildren", "node": answer["node"] });
-        let mut all = joined.rows(ask, limit)?;
-        answer["dominates"]["rows"] = all["rows"].take();
+        let node = &answer.response.node;
+        let all = joined.rows(
+            limit,
+            |engine, offset, limit| {
+                let (node, children) = (node.clone(), HeapChildren::default());
+                engine.heap_children(&HeapChildren {
+                    rec,
+                    snapshot,
+                    node,
+                    offset,
+                    limit,
+                    ..children
+                })
+            },
+            |children| (&mut children.rows, children.count),
+        )?;
+        answer.response.dominates.rows = all.response.rows;
     }
-    put(&args.form, joined.damage(&answer), &answer, |canvas| draw(canvas, &answer, limit))?;
+    put(&args.form, joined.damage(&answer), &answer, |canvas| {
+        draw(canvas, &answer.response, limit);
+    })?;
     joined.verdict()
 }
 
-fn size(row: &Value) -> String {
-    row.as_f64().map_or_else(String::new, bytes)
+fn size(size: Bytes) -> String {
+    bytes(size.0 as f64)
 }
 
-fn rows(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn draw(canvas: &mut Canvas, block: &Map<String, Value>, limit: usize) {
-    let kind = block["kind"].as_str().unwrap_or_default();
+fn draw(canvas: &mut Canvas, block: &BlockResponse, limit: usize) {
     canvas.line(&[
         (PLAIN, "block "),
-        (PLAIN, &block["block"].to_string()),
+        (PLAIN, &block.block.0.to_string()),
         (STRONG, "  "),
-        (STRONG, kind),
+        (STRONG, &block.kind),
     ]);
-    let outside = match block["external"].as_f64() {
-        Some(0.0) => String::new(),
-        Some(external) => format!(", {} off-heap", bytes(external)),
+    let outside = match block.external {
+        Some(Bytes(0)) => String::new(),
+        Some(external) => format!(", {} off-heap", size(external)),
         None => ", an unknown size off-heap".to_owned(),
     };
-    let about =
-        format!("{} itself{outside}, retains {}", size(&block["size"]), size(&block["retained"]));
+    let about = format!("{} itself{outside}, retains {}", size(block.size), size(block.retained));
     canvas.line(&[(PLAIN, &about)]);
-    if let Some(text) = block["text"].as_str() {
+    if let Some(text) = &block.text {
         canvas.line(&[(FAINT, &format!("{text:?}"))]);
     }
-    allocated(canvas, &block["sample"], limit);
+    allocated(canvas, block.sample.as_ref(), limit);
     held(canvas, block);
-    let below = &block["dominates"];
-    if !rows(&below["rows"]).is_empty() {
+    let below = &block.dominates;
+    if !below.rows.is_empty() {
         canvas.gap();
-        canvas.line(&[(STRONG, "keeps alive")]);
+        canvas.line(&[(STRONG, "retains")]);
         let mut table = Table::new(&["retained", "blocks"], "");
-        for row in rows(&below["rows"]).iter().take(limit) {
-            let figures =
-                vec![size(&row["retained"]), grouped(row["blocks"].as_u64().unwrap_or(1))];
-            table.row(figures, row["name"].as_str().unwrap_or_default());
+        for ChildRow { child, .. } in below.rows.iter().take(limit) {
+            let figures = vec![size(child.retained), grouped(child.blocks)];
+            table.row(figures, child.name.as_str());
         }
         table.print(canvas);
-        let count = below["count"].as_u64().unwrap_or_default();
-        let left_out = count.saturating_sub(limit as u64);
+        let left_out = below.count.saturating_sub(limit as u64);
         if left_out > 0 {
             canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
         }
     }
-    let number = |field: &str| grouped(block[field]["count"].as_u64().unwrap_or_default());
     canvas.gap();
     let pointers = format!(
         "points to {} blocks, {} point to it",
-        number("references"),
-        number("referenced_by")
+        grouped(block.references.count),
+        grouped(block.referenced_by.count)
     );
     canvas.line(&[(FAINT, &pointers)]);
 }
 
 /// Which calls allocated it, innermost first.
-fn allocated(canvas: &mut Canvas, sample: &Value, limit: usize) {
-    let frames = rows(&sample["frames"]);
+fn allocated(canvas: &mut Canvas, sample: Option<&BlockSample>, limit: usize) {
     canvas.gap();
-    if frames.is_empty() {
+    let Some(sample) = sample.filter(|sample| !sample.frames.is_empty()) else {
         canvas.line(&[(FAINT, "which calls allocated it is not known: it was not sampled")]);
         return;
-    }
-    let time = sample["time"].as_f64().unwrap_or_default();
+    };
+    let (time, frames) = (sample.time, &sample.frames);
     canvas.line(&[(STRONG, "allocated"), (PLAIN, &format!(" {time:.3} s after the start by"))]);
     for frame in frames.iter().take(limit) {
-        canvas.line(&[(PLAIN, "  "), (PLAIN, &place(frame))]);
+        let name = frame.name.as_deref().unwrap_or("(unknown)");
+        let place = place(name, Some(&frame.file), Some(frame.line));
+        canvas.line(&[(PLAIN, "  "), (PLAIN, &place)]);
     }
     if frames.len() > limit {
         let more = format!(
@@ -125,22 +136,21 @@ fn allocated(canvas: &mut Canvas, sample: &Value, limit: usize) {
     }
 }
 
-/// The way from a root down to it.
-fn held(canvas: &mut Canvas, block: &Map<String, Value>) {
+/// The retaining path, from a root down to it.
+fn held(canvas: &mut Canvas, block: &BlockResponse) {
     canvas.gap();
-    if block["reachable"] == Value::Bool(false) {
-        canvas.line(&[(PLAIN, "nothing keeps it alive: it is not freed yet")]);
+    if !block.reachable {
+        canvas.line(&[(PLAIN, "nothing retains it: it is not freed yet")]);
         return;
     }
-    canvas.line(&[(STRONG, "held by")]);
+    canvas.line(&[(STRONG, "retained by")]);
     let mut table = Table::new(&["retained", "", "times"], "");
-    for step in rows(&block["path"]) {
-        let times = step["times"].as_u64().filter(|times| *times > 1);
-        let field = step["field"].as_u64().map_or_else(String::new, |field| format!(" .{field}"));
-        let star = if step["dominates"] == Value::Bool(true) { "*" } else { "" };
-        let figures =
-            vec![size(&step["retained"]), star.into(), times.map_or_else(String::new, grouped)];
-        table.row(figures, format!("{}{field}", step["name"].as_str().unwrap_or_default()));
+    for step in &block.path {
+        let times = if step.times > 1 { grouped(step.times) } else { String::new() };
+        let field = step.field.map_or_else(String::new, |field| format!(" .{field}"));
+        let star = if step.dominates { "*" } else { "" };
+        let figures = vec![step.retained.map_or_else(String::new, size), star.into(), times];
+        table.row(figures, format!("{}{field}", step.name));
     }
     table.print(canvas);
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_heap::query::{self, Change, Summary};
+use memtrail_heap::query::{self, Change, ChangeOrder, Summary};
 use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
@@ -89,13 +89,15 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
     let Limit(limit) = args.limit;
     let inputs = [Input::open(&first)?, Input::open(&last)?];
     let (before, after) = (inputs[0].heap()?, inputs[1].heap()?);
-    let difference = query::diff(&before, &after).map_err(|error| inputs[1].failure(&error))?;
+    let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
+        .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
+    let difference = query::diff(&from?, &to?, ChangeOrder::Growth);
     let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
     let snapshots = [&first, &last].map(|file| Compared::look(file));
     let answer = Difference { snapshots: &snapshots, difference: &difference };
     put(&args.form, damage, &answer, |canvas| {
         let [from, to] = difference.bytes.map(|size| bytes(size.0 as f64));
-        canvas.line(&[(PLAIN, &format!("kept alive: {from} before, {to} after"))]);
+        canvas.line(&[(PLAIN, &format!("retained by all roots: {from} before, {to} after"))]);
         let [from, to] = &snapshots;
         canvas.paragraph(FAINT, 2, &format!("before: {from}, after: {to}"));
         for (title, changes) in [("kind", &difference.kinds), ("root", &difference.roots)] {
@@ -105,7 +107,7 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
             canvas.gap();
             let mut table = Table::new(&["change", "before", "after"], title);
             for change in changes.iter().take(limit) {
-                table.row(figures(change), change.name.as_str());
+                table.row(figures(change), name(change.kind.as_ref(), &change.name));
             }
             table.print(canvas);
             if changes.len() > limit {
@@ -147,6 +149,11 @@ struct Difference<'a> {
 
 fn more(canvas: &mut Canvas, left_out: usize) {
     canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out as u64)))]);
+}
+
+/// The name of a kind of block or, behind the kind of root, of a root.
+fn name(kind: Option<&String>, name: &str) -> String {
+    kind.map_or_else(|| name.to_owned(), |kind| format!("{kind}: {name}"))
 }
 
 fn figures(change: &Change) -> Vec<String> {
@@ -204,7 +211,7 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
                 bytes(last as f64),
                 sort.into(),
             ];
-            table.row(figures, row.name.as_str());
+            table.row(figures, name(row.kind.as_ref(), &row.name));
         }
         table.print(canvas);
         if growth.len() > limit {

@@ -49,12 +49,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let Limit(limit) = args.limit;
         let headings = ["retained", "off-heap", "blocks", "own size", "largest", "a step down"];
         let mut table = Table::new(&headings, "");
-        for (root_node, name, retained) in below.root_nodes.iter().take(limit) {
-            let mut figures =
-                vec![bytes(retained.0 as f64), outside(heap.graph.held_external(*root_node))];
+        for row in below.root_nodes.iter().take(limit) {
+            let mut figures = vec![bytes(row.retained.0 as f64), outside(row.retained_external)];
             figures.resize(headings.len() - 1, String::new());
-            figures.push(format!("--root {}", root_node.0));
-            table.row(figures, name);
+            figures.push(format!("--root {}", row.root.0));
+            table.row(figures, row.name.as_str());
         }
         for group in below.groups.iter().take(limit) {
             let several = group.blocks > 1;

@@ -39,15 +39,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             table.row(figures, row.kind.as_str());
         }
         let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
-        table.strong(total, "all that is kept alive");
+        table.strong(total, "retained by all roots");
         let dead = histogram.unreachable_blocks.zip(histogram.unreachable_bytes);
         let dead = dead.map_or_else(unknown_dead, |(blocks, size)| {
             vec![grouped(blocks), bytes(size.0 as f64)]
         });
         table.faint(dead, "dead, not yet freed");
         table.print(canvas);
-        let text = "retained: what the blocks of a kind keep one by one, without what only several of \
-                    them keep together, which `heap retained --kind` counts; –: not computed";
+        let text = "retained: what the blocks of a kind retain one by one, without what several of them \
+                    retain jointly, which `heap retained --kind` counts; –: not computed";
         canvas.paragraph(FAINT, 2, text);
         if histogram.rows.len() > limit {
             let more = grouped((histogram.rows.len() - limit) as u64);

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             table.row(figures, row.space);
         }
         let figures = |blocks: u64, size: u64| vec![count(blocks as f64), bytes(size as f64)];
-        table.strong(figures(info.reachable_blocks, info.reachable_bytes.0), "kept alive");
+        table.strong(figures(info.reachable_blocks, info.reachable_bytes.0), "retained by all roots");
         let dead = info.unreachable_blocks.zip(info.unreachable_bytes);
         let dead = dead.map_or_else(unknown_dead, |(blocks, size)| figures(blocks, size.0));
         table.faint(dead, "dead, not yet freed");

@@ -17,7 +17,7 @@ use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::canvas::{self, Canvas, STRONG};
 use crate::error::{Failure, Kind};
@@ -96,14 +96,17 @@ impl Form {
     }
 }
 
-/// A partial answer as JSON. A list stands in an object then, as its `rows`.
+/// A partial answer as JSON. A list is put into an object then, as its `rows`.
 fn marked(answer: Value, why: &str) -> Value {
     match answer {
         Value::Object(mut fields) => {
             fields.insert("partial".into(), why.into());
             Value::Object(fields)
         }
-        rows => json!({ "partial": why, "rows": rows }),
+        rows => Value::Object(Map::from_iter([
+            ("partial".to_owned(), Value::from(why)),
+            ("rows".to_owned(), rows),
+        ])),
     }
 }
 

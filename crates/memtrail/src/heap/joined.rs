@@ -3,11 +3,10 @@
 
 use std::path::PathBuf;
 
-use memtrail_engine::query::Query;
-use memtrail_engine::{Engine, RecordingId, Setting};
+use memtrail_engine::heap::{OfSnapshot, Outcome};
+use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
-use serde_json::{Map, Value, json};
 
 use super::input::{choose, none, number_of, with_spinner};
 use crate::caveats;
@@ -59,36 +58,47 @@ impl Joined {
         Ok(Self { snapshot: number, path, recording, engine, id })
     }
 
-    /// Asks the engine; fields of the ask are added to those that say which snapshot is meant.
-    pub(crate) fn ask(&self, mut ask: Value) -> Result<Map<String, Value>, Failure> {
-        ask["rec"] = json!(self.id.0);
-        ask["snapshot"] = json!(self.snapshot);
-        let ask = Query::parse(ask.to_string().as_bytes()).map_err(|e| loading::refused(&e))?;
+    /// The recording's number, and that of the snapshot: what queries begin with.
+    pub(crate) const fn ids(&self) -> (u32, Option<u64>) {
+        (self.id.0, Some(self.snapshot))
+    }
+
+    /// Asks the engine, which analyses the snapshot first.
+    pub(crate) fn ask<T>(
+        &self,
+        query: impl Fn(&Engine) -> Result<Outcome<T>, ApiError>,
+    ) -> Result<OfSnapshot<T>, Failure> {
         with_spinner(format!("analysing snapshot {}", self.snapshot), || {
             loop {
-                let answer = self.engine.answer(&ask).map_err(|e| loading::refused(&e))?;
-                // Until it is analysed, the answer is that it has to be.
-                if !answer.header().contains_key("analysing") || self.engine.work().is_none() {
-                    return Ok(answer.header().clone());
+                match query(&self.engine).map_err(|error| loading::refused(&error))? {
+                    Outcome::Ready(response) => return Ok(response),
+                    Outcome::Analysing(_) if self.engine.work().is_some() => {}
+                    Outcome::Analysing(number) => {
+                        let message = format_args!("snapshot {number} cannot be analysed");
+                        return Err(Failure::new(Kind::Input, message));
+                    }
                 }
             }
         })
     }
 
-    /// Asks for rows until there are as many as wanted, or all: one answer is of bounded size.
-    pub(super) fn rows(&self, mut ask: Value, limit: usize) -> Result<Map<String, Value>, Failure> {
-        let mut all: Vec<Value> = Vec::new();
+    /// Asks for rows until there are as many as wanted, or all: one response is of bounded size.
+    /// `query` gets an offset and a limit; `rows` are those of a response, and how many there are.
+    pub(super) fn rows<T, R>(
+        &self,
+        limit: usize,
+        query: impl Fn(&Engine, usize, usize) -> Result<Outcome<T>, ApiError>,
+        rows: impl Fn(&mut T) -> (&mut Vec<R>, usize),
+    ) -> Result<OfSnapshot<T>, Failure> {
+        let mut all: Vec<R> = Vec::new();
         loop {
-            ask["offset"] = json!(all.len());
-            ask["limit"] = json!(limit - all.len());
-            let mut answer = self.ask(ask.clone())?;
-            let Some(Value::Array(some)) = answer.get_mut("rows").map(Value::take) else {
-                return Ok(answer);
-            };
+            let (offset, left) = (all.len(), limit - all.len());
+            let mut answer = self.ask(|engine| query(engine, offset, left))?;
+            let (some, count) = rows(&mut answer.response);
             let none_left = some.is_empty();
-            all.extend(some);
-            if none_left || all.len() >= limit || answer["count"] == json!(all.len()) {
-                answer["rows"] = json!(all);
+            all.append(some);
+            if none_left || all.len() >= limit || all.len() == count {
+                *rows(&mut answer.response).0 = all;
                 return Ok(answer);
             }
         }
@@ -100,8 +110,8 @@ impl Joined {
     }
 
     /// What is wrong with the snapshot, if an answer is about a part of it.
-    pub(super) fn damage(&self, answer: &Map<String, Value>) -> Option<String> {
-        Some(format!("{} is damaged {}", self.path.display(), answer.get("partial")?.as_str()?))
+    pub(super) fn damage<T>(&self, answer: &OfSnapshot<T>) -> Option<String> {
+        Some(format!("{} is damaged {}", self.path.display(), answer.partial.as_ref()?))
     }
 
     /// How it ends: damage of the trace is told.

@@ -151,7 +151,7 @@ fn one(
 }
 
 fn nothing(block: BlockIndex) -> String {
-    format!("nothing keeps block {} alive: it is not freed yet", block.0)
+    format!("nothing retains block {}: it is not freed yet", block.0)
 }
 
 /// A way from a root, step by step.

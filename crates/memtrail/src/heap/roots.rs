@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
-use memtrail_heap::query::{self, Everything, RootRow};
+use memtrail_heap::graph::{Holders, RootNode, RootNodeId, SUPER_ROOT};
+use memtrail_heap::query::{
+    self, Everything, ReachCache, RootOrder, RootQuery, RootRow, joint_name,
+};
 use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, grouped, percent, ratio};
 use serde::Serialize;
@@ -25,7 +27,7 @@ use crate::limit::Limit;
 #[derive(clap::Args)]
 #[command(after_help = "\
 What several roots reach (a table that threads, callbacks and modules share) is retained by none of
-them alone. Look at the rows `jointly by several`: what is in them, and which roots reach it:
+them alone. Look at the rows `jointly retained`: what is in them, and which roots reach it:
   memtrail heap dominators REC                what all roots dominate together, by kind
   memtrail heap path REC --block N            the retaining path of one of these blocks
   memtrail heap roots REC --sort reachable    which roots reach most")]
@@ -70,17 +72,30 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
     let Limit(limit) = args.limit;
-    let (rows, left_out) = match args.sort {
-        Sort::Retained => query::roots(&heap, args.min, args.kind, limit),
-        Sort::Reachable => with_spinner("looking at what each root reaches".into(), || {
-            query::roots_by_reach(&heap, args.min, args.kind, limit)
-        }),
+    let min = args.min.max(Bytes(1));
+    let all = RootQuery { kind: args.kind, ..RootQuery::default() };
+    let wanted = match args.sort {
+        Sort::Retained => RootQuery { min_retained: min, ..all },
+        Sort::Reachable => RootQuery {
+            min_retained: Bytes(0),
+            min_reachable: min,
+            order: RootOrder::Reachable,
+            ..all
+        },
     };
+    let reach = ReachCache::default();
+    let (rows, left_out) = with_spinner("looking at what each root reaches".into(), || {
+        let roots = query::roots(&heap, &wanted, &reach);
+        let shown = &roots[..roots.len().min(limit)];
+        (query::root_rows(&heap, shown, &reach), roots.len() - shown.len())
+    });
     let answer = Roots { everything: query::everything(&heap), rows, left_out };
     input.answer(&heap, &args.which.form, &answer, |canvas| {
         match (answer.rows.is_empty(), args.sort) {
             (true, _) => nothing(canvas, args),
-            (false, Sort::Retained) => nested(canvas, &answer, args.kind.is_none()),
+            (false, Sort::Retained) => {
+                nested(canvas, &answer, *heap.graph.root_nodes(), args.kind.is_none());
+            }
             (false, Sort::Reachable) => list(canvas, &answer),
         }
         if answer.left_out > 0 {
@@ -114,8 +129,8 @@ fn row_figures(row: &RootRow, all: Bytes) -> Vec<String> {
     figures
 }
 
-/// Rows below those that they are part of, each with what its parts keep together.
-fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
+/// Rows below those that they are part of, each with what its parts retain jointly.
+fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: Holders, whole: bool) {
     let all = answer.everything.retained;
     let mut parts: BTreeMap<RootNodeId, Vec<&RootRow>> = BTreeMap::new();
     for row in &answer.rows {
@@ -125,9 +140,11 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
     let least = answer.rows.iter().map(|row| row.retained + row.retained_external).min();
     let least = least.unwrap_or_default().max(Bytes(all.0 / 100)).max(Bytes(1));
     let mut table = Table::new(&["retained", "", "off-heap", "reachable"], "root");
-    let jointly_retained = |table: &mut Table, size: [Bytes; 2], depth: usize, what: &str| {
+    let jointly_retained = |table: &mut Table, size: [Bytes; 2], depth: usize, of: RootNode| {
         if size[0] + size[1] >= least {
-            let text = format!("{}jointly by several {what}", "  ".repeat(depth));
+            // The heading has said that they are roots.
+            let name = joint_name(of).trim_end_matches(" of roots");
+            let text = format!("{}{name}", "  ".repeat(depth));
             table.faint(figures(size, all), text);
         }
     };
@@ -138,8 +155,9 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
             jointly_retained_external,
             ..
         } = answer.everything;
-        table.strong(figures([all, retained_external], all), "all that is kept alive");
-        jointly_retained(&mut table, [several, jointly_retained_external], 1, "kinds of roots");
+        table.strong(figures([all, retained_external], all), "retained by all roots");
+        let sizes = [several, jointly_retained_external];
+        jointly_retained(&mut table, sizes, 1, RootNode::Everything);
     }
     // From the last to the first, as a stack gives them back.
     let mut todo: Vec<(usize, &RootRow)> = Vec::new();
@@ -151,17 +169,8 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
     while let Some((depth, row)) = todo.pop() {
         let name = row.path.last().map_or(row.kind, String::as_str);
         table.row(row_figures(row, all), format!("{}{name}", "  ".repeat(depth)));
-        let what = match (row.path.is_empty(), row.kind) {
-            (true, "global") => "modules",
-            (true, "stack") => "threads",
-            _ => "of these",
-        };
-        jointly_retained(
-            &mut table,
-            [row.jointly_retained, row.jointly_retained_external],
-            depth + 1,
-            what,
-        );
+        let sizes = [row.jointly_retained, row.jointly_retained_external];
+        jointly_retained(&mut table, sizes, depth + 1, root_nodes.get(row.root));
         push(&mut todo, row.root, depth + 1);
     }
     table.print(canvas);
@@ -171,7 +180,7 @@ fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
         .map(|row| row.jointly_retained)
         .chain([answer.everything.jointly_retained]);
     if whole && jointly_retained.max().unwrap_or_default().0 > all.0 / 4 {
-        let text = "jointly by several: --sort reachable lists the roots that reach most, \
+        let text = "jointly retained: --sort reachable lists the roots that reach most, \
                     `memtrail heap dominators` what it is";
         canvas.paragraph(FAINT, 2, text);
     }

@@ -3,8 +3,11 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use memtrail_engine::heap::{OfSnapshot, SamplesResponse};
+use memtrail_engine::query::{self, HeapSamples};
+use memtrail_profile::Caveats;
 use memtrail_text::rounded::{bytes, grouped};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::input::{Form, put};
 use super::joined::WhichRecording;
@@ -41,18 +44,32 @@ enum By {
     File,
 }
 
+/// The answer.
+#[derive(Serialize)]
+struct Sites<'a> {
+    #[serde(flatten)]
+    samples: &'a OfSnapshot<SamplesResponse>,
+    #[serde(skip_serializing_if = "Caveats::is_empty")]
+    caveats: &'a Caveats,
+}
+
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
-    let by = args.by.to_possible_value().map(|value| value.get_name().to_owned());
     let Limit(limit) = args.limit;
-    let mut answer = joined.rows(json!({ "ask": "heapsamples", "by": by }), limit)?;
+    let (rec, snapshot) = joined.ids();
+    let by = args.by.into();
+    let samples = joined.rows(
+        limit,
+        |engine, offset, limit| {
+            engine.heap_samples(&HeapSamples { rec, snapshot, by, offset, limit })
+        },
+        |samples| (&mut samples.rows, samples.count),
+    )?;
     let caveats = joined.caveats();
     let mark = caveats.mark();
-    if !caveats.is_empty() {
-        answer.insert("caveats".to_owned(), json!(caveats));
-    }
-    put(&args.form, joined.damage(&answer), &answer, |canvas| {
-        let rows = answer["rows"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer = Sites { samples: &samples, caveats: &caveats };
+    put(&args.form, joined.damage(&samples), &answer, |canvas| {
+        let SamplesResponse { rows, count, .. } = &samples.response;
         if rows.is_empty() {
             canvas.line(&[(PLAIN, "none of the blocks that are alive was sampled")]);
             canvas.line(&[(FAINT, "a higher --rate of memtrail run samples more")]);
@@ -61,34 +78,42 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let headings = ["retained", "own size", "sampled", "block"];
         let mut table = Table::new(&headings, "allocated by");
         for row in rows {
-            let size = |field: &str| bytes(row[field].as_f64().unwrap_or_default());
             let figures = vec![
-                format!("{mark}{}", size("retained")),
-                format!("{mark}{}", size("bytes")),
-                format!("{mark}{}", grouped(row["blocks"].as_u64().unwrap_or_default())),
-                row["example"].as_u64().map_or_else(String::new, |block| block.to_string()),
+                format!("{mark}{}", bytes(row.retained.0 as f64)),
+                format!("{mark}{}", bytes(row.bytes.0 as f64)),
+                format!("{mark}{}", grouped(row.blocks)),
+                row.example.map_or_else(String::new, |block| block.0.to_string()),
             ];
-            table.row(figures, place(row));
+            table.row(figures, place(&row.name, row.file.as_deref(), row.line));
         }
         table.print(canvas);
-        let count = answer["count"].as_u64().unwrap_or_default();
-        let left_out = count.saturating_sub(rows.len() as u64);
+        let left_out = count.saturating_sub(rows.len()) as u64;
         if left_out > 0 {
             canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
         }
         for sentence in caveats.sentences() {
             canvas.paragraph(WARNING, 2, &format!("note: {sentence}"));
         }
-        canvas.line(&[(FAINT, "how one of them is held: memtrail heap block REC N")]);
+        canvas.line(&[(FAINT, "the retaining path of one of them: memtrail heap block REC N")]);
     })?;
     joined.verdict()
 }
 
 /// `Leaks.Outbox.compose  leaks.ml:54`
-pub(super) fn place(row: &Value) -> String {
-    let name = row["name"].as_str().unwrap_or("(unknown)");
-    match (row["file"].as_str(), row["line"].as_u64()) {
+pub(super) fn place(name: &str, file: Option<&str>, line: Option<u32>) -> String {
+    match (file, line) {
         (Some(file), Some(line)) if !file.is_empty() => format!("{name}  {file}:{line}"),
         _ => name.to_owned(),
+    }
+}
+
+impl From<By> for query::By {
+    fn from(by: By) -> Self {
+        match by {
+            By::Site => Self::Site,
+            By::Function => Self::Function,
+            By::Module => Self::Module,
+            By::File => Self::File,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::query;
+use memtrail_heap::query::{self, ReachCache};
 use memtrail_text::rounded::bytes;
 
 use super::input::Which;
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let rows = query::stack(&heap);
+    let rows = query::root_rows(&heap, &query::stack(&heap), &ReachCache::default());
     input.answer(&heap, &args.which.form, &rows, |canvas| {
         let mut left_out = 0;
         let mut table = Table::new(&["retained", "reachable"], "frame");

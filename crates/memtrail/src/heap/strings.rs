@@ -35,9 +35,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     input.answer(&heap, &args.which.form, &strings, |canvas| {
         let sums = format!(
             "{} strings take up {}; {} of that would be saved if each were there once",
-            grouped(strings.strings),
-            bytes(strings.bytes.0 as f64),
-            bytes(strings.wasted.0 as f64)
+            grouped(strings.sums.strings),
+            bytes(strings.sums.bytes.0 as f64),
+            bytes(strings.sums.wasted.0 as f64)
         );
         canvas.paragraph(PLAIN, 2, &sums);
         if strings.duplicates.is_empty() {

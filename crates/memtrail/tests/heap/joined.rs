@@ -27,7 +27,7 @@ fn sites_are_those_of_the_blocks_that_retain_most() {
     let number = rows[0]["example"].to_string();
     let text =
         printed(["block", &held.recording().display().to_string(), &number, "--width", "60"]);
-    for word in ["allocated", "held by", "retains"] {
+    for word in ["allocated", "retained by", "retains"] {
         assert!(text.contains(word), "{word} is not in\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");

@@ -57,11 +57,11 @@ fn what_several_roots_keep_is_said() {
     let line = |part: &str| {
         text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{text}"))
     };
-    assert!(line("all that is kept alive").contains("100 %"), "{text}");
+    assert!(line("retained by all roots").contains("100 %"), "{text}");
     // Below the module, and above its fields.
     let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
-    assert!(place("Heap_held\n") < place("jointly by several of these"), "{text}");
-    assert!(place("jointly by several of these") < place("field 2\n"), "{text}");
+    assert!(place("Heap_held\n") < place("jointly retained by several parts"), "{text}");
+    assert!(place("jointly retained by several parts") < place("field 2\n"), "{text}");
 }
 
 #[test]

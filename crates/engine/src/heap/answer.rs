@@ -1,0 +1,166 @@
+//! Answers queries about snapshots.
+
+use std::sync::Arc;
+
+use memtrail_heap::BlockIndex;
+use memtrail_heap::query::{Difference, Summary};
+
+use super::block::{self, BlockResponse};
+use super::diff;
+use super::loaded::LoadedSnapshot;
+use super::outcome::{OfSnapshot, Outcome};
+use super::over_time::{self, SnapshotsResponse};
+use super::samples::{self, SamplesResponse};
+use super::snapshot_store::{Known, SnapshotStore, Wanted};
+use super::tree::{self, ChildrenResponse};
+use super::{boxes, histogram, paths, roots, shared, stack, strings};
+use crate::api_error::ApiError;
+use crate::query::{HeapBlock, HeapChildren, HeapDiff, HeapQuery, HeapSamples};
+use crate::recording::Recording;
+use crate::response_body::ResponseBody;
+
+/// What an engine lends to answer a query about snapshots.
+pub(crate) trait Recordings {
+    /// The snapshots of a recording.
+    fn snapshots(&self, rec: u32) -> Result<Arc<SnapshotStore>, ApiError>;
+
+    /// Looks into a recording.
+    fn look<R>(&self, rec: u32, look: impl FnOnce(&Recording) -> R) -> Result<R, ApiError>;
+}
+
+/// Answers a query about snapshots.
+pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<ResponseBody, ApiError> {
+    Ok(match query {
+        HeapQuery::Snapshots(ask) => Outcome::ready(snapshots(of, ask.rec)?).into(),
+        HeapQuery::Evolution(ask) => {
+            Outcome::ready(over_time::evolution(&all(of, ask.rec)?, ask)).into()
+        }
+        HeapQuery::HeapGrowth(ask) => {
+            Outcome::ready(over_time::growth(&all(of, ask.rec)?, ask)).into()
+        }
+        HeapQuery::HeapDiff(ask) => compare(of, ask)?.into(),
+        HeapQuery::HeapRoots(ask) => {
+            of_snapshot(of, ask.rec, ask.snapshot, |loaded| roots::roots(loaded, ask))?.into()
+        }
+        HeapQuery::HeapHistogram(ask) => {
+            let answer = |loaded: &LoadedSnapshot| histogram::histogram(loaded, ask);
+            of_snapshot(of, ask.rec, ask.snapshot, answer)?.into()
+        }
+        HeapQuery::HeapChildren(ask) => children(of, ask)?.into(),
+        HeapQuery::HeapTreemap(ask) => {
+            of_snapshot(of, ask.rec, ask.snapshot, |loaded| boxes::treemap(loaded, ask))?.into()
+        }
+        HeapQuery::HeapFlame(ask) => {
+            of_snapshot(of, ask.rec, ask.snapshot, |loaded| boxes::flame(loaded, ask))?.into()
+        }
+        HeapQuery::HeapBlock(ask) => block(of, ask)?.into(),
+        HeapQuery::HeapPath(ask) => {
+            of_snapshot(of, ask.rec, ask.snapshot, |loaded| paths::path(loaded, ask))?.into()
+        }
+        HeapQuery::HeapStack(ask) => {
+            of_snapshot(of, ask.rec, ask.snapshot, |loaded| Ok(stack::stack(loaded)))?.into()
+        }
+        HeapQuery::HeapShared(ask) => {
+            of_snapshot(of, ask.rec, ask.snapshot, |loaded| shared::shared(loaded, ask))?.into()
+        }
+        HeapQuery::HeapStrings(ask) => {
+            of_snapshot(of, ask.rec, ask.snapshot, |loaded| strings::strings(loaded, ask))?.into()
+        }
+        HeapQuery::HeapSamples(ask) => samples(of, ask)?.into(),
+    })
+}
+
+/// What a node of the dominator tree alone retains.
+pub(crate) fn children(
+    of: &impl Recordings,
+    ask: &HeapChildren,
+) -> Result<Outcome<ChildrenResponse>, ApiError> {
+    of_snapshot(of, ask.rec, ask.snapshot, |loaded| tree::children(loaded, ask))
+}
+
+/// All that is known of a block.
+pub(crate) fn block(
+    of: &impl Recordings,
+    ask: &HeapBlock,
+) -> Result<Outcome<BlockResponse>, ApiError> {
+    of_snapshot(of, ask.rec, ask.snapshot, |loaded| {
+        let index = BlockIndex(ask.block);
+        let sample = of.look(ask.rec, |of| samples::sample(loaded, of, index))?;
+        block::block(loaded, ask, sample)
+    })
+}
+
+/// The places in the program whose blocks retain most.
+pub(crate) fn samples(
+    of: &impl Recordings,
+    ask: &HeapSamples,
+) -> Result<Outcome<SamplesResponse>, ApiError> {
+    of_snapshot(of, ask.rec, ask.snapshot, |loaded| {
+        of.look(ask.rec, |of| samples::samples(loaded, of, ask))
+    })
+}
+
+/// Answers a query about one snapshot, as soon as that is analysed.
+fn of_snapshot<T>(
+    of: &impl Recordings,
+    rec: u32,
+    number: Option<u64>,
+    answer: impl FnOnce(&LoadedSnapshot) -> Result<T, ApiError>,
+) -> Result<Outcome<T>, ApiError> {
+    let loaded = match of.snapshots(rec)?.want(number)? {
+        Wanted::Open(loaded) => loaded,
+        Wanted::Analysing(number) => return Ok(Outcome::Analysing(number)),
+    };
+    let response = answer(&loaded)?;
+    // No figure of a damaged snapshot goes out without this.
+    let partial = loaded.heap().snapshot.damage.map(|damage| damage.to_string());
+    Ok(Outcome::Ready(OfSnapshot { response, partial }))
+}
+
+fn snapshots(of: &impl Recordings, rec: u32) -> Result<SnapshotsResponse, ApiError> {
+    let known = of.snapshots(rec)?.list();
+    let (start, why_not) = of.look(rec, |of| {
+        let start = of.profile().info.start.0;
+        ((start > 0).then_some(start as f64 / 1e6), of.why_no_snapshot())
+    })?;
+    Ok(over_time::snapshots(&known, start, why_not))
+}
+
+/// All snapshots, of which summaries are wanted.
+fn all(of: &impl Recordings, rec: u32) -> Result<Vec<Known>, ApiError> {
+    let snapshots = of.snapshots(rec)?;
+    snapshots.want_all();
+    Ok(snapshots.list())
+}
+
+/// What changed between two snapshots.
+fn compare(of: &impl Recordings, ask: &HeapDiff) -> Result<Outcome<Difference>, ApiError> {
+    let sides = [(ask.rec, ask.a, false), (ask.rec_b.unwrap_or(ask.rec), ask.b, true)];
+    let mut summaries: Vec<Arc<Summary>> = Vec::new();
+    for (rec, number, is_last) in sides {
+        let snapshots = of.snapshots(rec)?;
+        let known = snapshots.list();
+        let found = match number {
+            Some(number) => known.iter().find(|known| known.facts.number == number),
+            None if is_last => known.last(),
+            None => known.first(),
+        };
+        let found = found.ok_or_else(|| {
+            ApiError::unknown(format_args!("no such snapshot, there are {}", known.len()))
+        })?;
+        if let Some(summary) = &found.summary {
+            summaries.push(summary.clone());
+            continue;
+        }
+        let number = found.facts.number;
+        // If it cannot be read, the error is returned here.
+        if let Wanted::Analysing(_) = snapshots.want(Some(number))? {
+            return Ok(Outcome::Analysing(number));
+        }
+    }
+    let [before, after] = &summaries[..] else {
+        return Err(ApiError::bad("there is nothing to compare"));
+    };
+    let partial = before.damage.as_ref().or(after.damage.as_ref()).cloned();
+    Ok(Outcome::Ready(OfSnapshot { response: diff::diff(before, after, ask.limit), partial }))
+}

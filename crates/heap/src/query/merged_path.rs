@@ -1,0 +1,138 @@
+//! Ways to many blocks of a kind, those of the same shape as one.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+use super::heap::Heap;
+use super::kind::{self, Kind};
+use super::path::{Path, RetainingPath, Step, details_of, retaining_path};
+use crate::read::{Columns, Error};
+use crate::units::{BlockIndex, Bytes};
+
+/// Ways of the same shape to several blocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct MergedPath {
+    /// The shape: names from the root to the block, with fields.
+    pub shape: Vec<String>,
+    /// How many of the blocks are kept alive this way.
+    pub blocks: u64,
+    /// What they retain together, one by one.
+    pub retained: Bytes,
+    /// One of them.
+    pub example: BlockIndex,
+}
+
+/// Ways to several blocks, those of the same shape as one; the most frequent first. Repetitions are
+/// part of the shape once, whatever their number, and so are elements of arrays.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn merged_paths(heap: &Heap<'_>, blocks: &[BlockIndex]) -> Result<Vec<MergedPath>, Error> {
+    let found: Vec<(BlockIndex, RetainingPath)> =
+        blocks.iter().filter_map(|block| Some((*block, retaining_path(heap, *block)?))).collect();
+    let (blocks, paths): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let details = details_of(heap, &paths)?;
+    let mut merged: HashMap<Vec<String>, Alike, FxBuildHasher> = HashMap::default();
+    for (block, path) in blocks.into_iter().zip(paths) {
+        let path = Path::new(heap, block, &path, &details);
+        let retained = path.steps.last().and_then(|step| step.retained).unwrap_or_default();
+        let (shape, repeated) = shape(&path.steps);
+        let alike = merged.entry(shape).or_insert_with(|| Alike {
+            blocks: 0,
+            retained: Bytes(0),
+            example: block,
+            repeated: vec![false; repeated.len()],
+        });
+        alike.blocks += 1;
+        alike.retained += retained;
+        for (all, this) in alike.repeated.iter_mut().zip(repeated) {
+            *all |= this;
+        }
+    }
+    let mut merged: Vec<MergedPath> = merged
+        .into_iter()
+        .map(|(mut shape, alike)| {
+            for (step, _) in shape.iter_mut().zip(&alike.repeated).filter(|(_, many)| **many) {
+                step.push_str(" …");
+            }
+            let Alike { blocks, retained, example, .. } = alike;
+            MergedPath { shape, blocks, retained, example }
+        })
+        .collect();
+    merged.sort_by(|a, b| b.blocks.cmp(&a.blocks).then_with(|| a.shape.cmp(&b.shape)));
+    Ok(merged)
+}
+
+/// Ways that have the same shape.
+struct Alike {
+    blocks: u64,
+    retained: Bytes,
+    example: BlockIndex,
+    /// Which steps are several in one of the ways at least.
+    repeated: Vec<bool>,
+}
+
+/// The shape of a way, and which of its steps are several. Blocks of a kind that follow each other
+/// are one step, whatever fields lead on from one to the next: a search tree goes left and right.
+/// That of the last one counts. The target stays alone.
+fn shape(steps: &[Step]) -> (Vec<String>, Vec<bool>) {
+    let mut shape: Vec<(&Step, bool)> = Vec::new();
+    for (place, step) in steps.iter().enumerate() {
+        let is_target = place + 1 == steps.len();
+        match shape.last_mut() {
+            Some((last, many))
+                if !is_target
+                    && last.block.is_some()
+                    && step.block.is_some()
+                    && last.name == step.name =>
+            {
+                (*last, *many) = (step, true);
+            }
+            _ => shape.push((step, step.times > 1)),
+        }
+    }
+    let text = |step: &Step| match step.field {
+        Some(_) if step.elements => format!("{} .(…)", step.name),
+        Some(field) => format!("{} .{field}", step.name),
+        None => step.name.clone(),
+    };
+    shape.into_iter().map(|(step, many)| (text(step), many)).unzip()
+}
+
+/// At most `most` blocks of a kind that something keeps alive, from all over the heap; the kind is
+/// told by its name.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn sample(heap: &Heap<'_>, kind: &str, most: usize) -> Result<(u64, Vec<BlockIndex>), Error> {
+    let mut names: HashMap<Kind, bool, FxBuildHasher> = HashMap::default();
+    let mut columns = Columns::new();
+    let mut taken: Vec<BlockIndex> = Vec::new();
+    let (mut seen, mut every) = (0u64, 1u64);
+    for section in 0..heap.snapshot.sections() {
+        heap.snapshot.decode(section, &mut columns)?;
+        kind::each(&columns, |block, of, _| {
+            let is = *names.entry(of).or_insert_with(|| of.name(&heap.snapshot) == kind);
+            if !is || !heap.graph.is_reachable(block.index) {
+                return;
+            }
+            if seen.is_multiple_of(every) {
+                if taken.len() == most.max(1) {
+                    // Too many: every other one, here and from now on.
+                    let mut keep = false;
+                    taken.retain(|_| {
+                        keep = !keep;
+                        keep
+                    });
+                    every *= 2;
+                }
+                if seen.is_multiple_of(every) {
+                    taken.push(block.index);
+                }
+            }
+            seen += 1;
+        });
+    }
+    Ok((seen, taken))
+}
