@@ -58,8 +58,8 @@ impl<T: Number> Deref for MappedColumn<T> {
     #[inline]
     fn deref(&self) -> &[T] {
         // SAFETY: the mapping has `count` numbers from its start on, which is aligned for eight
-        // bytes, and any bytes are numbers. It is private to this process: scratch files have no
-        // name, and an index is not changed once it has its own.
+        // bytes, and any bytes are numbers (`FromBytes`). It is private to this process: scratch files
+        // have no name, and an index is not changed once it has its own.
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.count) }
     }
 }
