@@ -111,3 +111,6 @@ fn stirling_rest(k: f64) -> f64 {
     let square = next * next;
     (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / next
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,6 @@ mod dune;
 mod external;
 mod giving_way;
 mod labels;
-mod large_reports;
 mod memtrace;
 mod roots;
 mod sampling;

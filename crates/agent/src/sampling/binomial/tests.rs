@@ -1,34 +1,34 @@
 //! The draw of how many words of a report are sampled.
 
-#[path = "../../../agent/src/sampling/binomial.rs"]
-#[allow(unreachable_pub, reason = "the agent's")]
-mod binomial;
+use super::draw;
+use crate::sampling::splitmix::SplitMix;
 
-/// `SplitMix64`, with a count of what was taken.
+/// Random numbers, with a count of what was taken.
 struct Numbers {
-    state: u64,
+    numbers: SplitMix,
     taken: u64,
 }
 
 impl Numbers {
+    fn new(seed: u64) -> Self {
+        Self { numbers: SplitMix(seed), taken: 0 }
+    }
+
     fn next(&mut self) -> u64 {
         self.taken += 1;
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.state ^ self.state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
+        self.numbers.next()
     }
 }
 
 /// A terabyte was a loop of 4.5 s, under a lock.
 #[test]
 fn a_draw_takes_no_longer_for_a_terabyte() {
-    let mut numbers = Numbers { state: 1, taken: 0 };
+    let mut numbers = Numbers::new(1);
     for words in [1 << 10, 1 << 37, 1 << 44, u64::MAX >> 3] {
         for probability in [1e-5, 1e-3, 0.3, 0.5, 0.9, 1.0] {
             numbers.taken = 0;
             for _ in 0..100 {
-                let drawn = binomial::draw(words, probability, &mut || numbers.next());
+                let drawn = draw(words, probability, &mut || numbers.next());
                 let mean = words as f64 * probability;
                 let deviation = (mean * (1.0 - probability)).sqrt();
                 assert!((drawn as f64 - mean).abs() <= 6.0 * deviation + 8.0, "{drawn} of {mean}");
@@ -45,10 +45,10 @@ fn draws_are_binomially_distributed() {
     for (trials, p) in
         [(1, 0.5), (20, 0.3), (30, 0.9), (64, 0.5), (400, 0.05), (1_000, 0.7), (100_000, 2e-4)]
     {
-        let mut numbers = Numbers { state: trials ^ 0x2a, taken: 0 };
+        let mut numbers = Numbers::new(trials ^ 0x2a);
         let mut counts = vec![0_u64; trials as usize + 1];
         for _ in 0..DRAWS {
-            counts[binomial::draw(trials, p, &mut || numbers.next()) as usize] += 1;
+            counts[draw(trials, p, &mut || numbers.next()) as usize] += 1;
         }
         let n = DRAWS as f64;
         let mean =
