@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::{
-    about, api_error, compare, export, filters, flame, names, overview, response_body, table,
+    about, api_error, compare, export, filters, flame, heap, names, overview, response_body, table,
 };
 
 /// TypeScript declarations by name.
@@ -40,7 +40,27 @@ impl Declarations {
         self.add::<filters::ConditionsResponse>();
         self.add::<export::ExportResponse>();
         self.add::<api_error::ErrorResponse<'static>>();
+        self.add_heap_responses();
         self.add::<response_body::ColumnPlace>();
+    }
+
+    fn add_heap_responses(&mut self) {
+        self.add::<heap::outcome::AnalysingResponse>();
+        self.add::<heap::SnapshotsResponse>();
+        self.add::<heap::EvolutionResponse>();
+        self.add::<heap::GrowthResponse>();
+        self.add::<memtrail_heap::query::Difference>();
+        self.add::<heap::RootsResponse>();
+        self.add::<heap::HistogramResponse>();
+        self.add::<heap::ChildrenResponse>();
+        self.add::<heap::TreemapResponse>();
+        self.add::<heap::FlameResponse>();
+        self.add::<heap::BlockResponse>();
+        self.add::<heap::PathResponse>();
+        self.add::<heap::StackResponse>();
+        self.add::<memtrail_heap::query::Shared>();
+        self.add::<heap::StringsResponse>();
+        self.add::<heap::SamplesResponse>();
     }
 
     /// Adds a type, and those of its fields.

@@ -19,6 +19,17 @@ export type Adapted = {
   mean_samples_per_word: number,
 };
 
+/** What a query gets that has to wait. */
+export type Analysing = {
+  /** The number of the snapshot that is being analysed. */
+  snapshot: number,
+};
+
+/** A response that says that the query is to be repeated. */
+export type AnalysingResponse = {
+  analysing: Analysing,
+};
+
 /** An ask that is not answered: whose fault it is, what is wrong, and what to do about it. */
 export type ApiError = {
   /** What is wrong, a lowercase fragment. */
@@ -30,6 +41,106 @@ export type ApiError = {
   /** Byte of the condition's text at which it is wrong. */
   at?: number,
 };
+
+/** A call site of a backtrace. */
+export type BlockFrame = {
+  /** The function. */
+  name: string | null,
+  /** What filters call it. */
+  key: string | null,
+  /** Its module. */
+  module: string | null,
+  /** The source file; empty if unknown. */
+  file: string,
+  /** The line. */
+  line: number,
+  /** The first column, from 0. */
+  start: number,
+  /** The column after the last. */
+  end: number,
+};
+
+/** A block of a snapshot: its place in the order of addresses, from 0. */
+export type BlockIndex = number;
+
+/** All that is known of a block. */
+export type BlockResponse = {
+  /** Its number. */
+  block: BlockIndex,
+  /** What queries call it. */
+  node: string,
+  /** What sort of block. */
+  kind: string,
+  /** Where its first field was in the program's memory. */
+  address: string,
+  /** Its own size, header counted. */
+  size: Bytes,
+  /** Bytes outside the heap that go with it; none if it is unknown how many. */
+  external: Bytes | null,
+  /** What it retains, itself counted. */
+  retained: Bytes,
+  /** Bytes outside the heap that go with that. */
+  retained_external: Bytes,
+  /** How many blocks it retains. */
+  blocks: number,
+  /** Which part of memory it is in. */
+  space: string,
+  /** Whether anything retains it. */
+  reachable: boolean,
+  /** How a string begins, as OCaml writes it, where the snapshot has contents. */
+  text: string | null,
+  /** Bytes of all of it. */
+  text_length: number | null,
+  /** Whether there is more of it. */
+  text_is_cut: boolean | null,
+  /** The retaining path, from a root down to it. */
+  path: Array<PathStep>,
+  /** What it points to. */
+  references: Listed<ReferenceRow>,
+  /** What points to it. */
+  referenced_by: Listed<ReferrerRow>,
+  /** What it dominates directly. */
+  dominates: Listed<ChildRow>,
+  /** What dominates it directly. */
+  dominator: NodeInfo | null,
+  /** Where and when it was allocated, if it was sampled. */
+  sample: BlockSample | null,
+};
+
+/** Where and when a block was allocated. */
+export type BlockSample = {
+  /** Seconds since the start. */
+  time: number,
+  /** The calls that allocated it, innermost first. */
+  frames: Array<BlockFrame>,
+  /** How long it lived, in seconds, if it was collected later. */
+  lifetime: number | null,
+};
+
+/** A box of a nested picture. */
+export type BoxRow = {
+  /** What queries call it, if it is a node and there was room for its name. */
+  node: string | null,
+  /** Its name; empty where there was no room for it. */
+  name: string,
+  /** The box around it, by its place; the first is in none. */
+  parent: number,
+  /** What sort of node. */
+  what: HeapNodeKind,
+  /** Its size: what it retains. */
+  retained: Bytes,
+  /** The own size of its blocks; along paths, what is in no box inside it. */
+  own: Bytes,
+  /** Bytes outside the heap that go with what it retains, where that is known. */
+  retained_external?: Bytes,
+  /** How many blocks. */
+  blocks: number,
+  /** The block of it that retains most. */
+  largest?: BlockIndex,
+};
+
+/** A number of bytes. */
+export type Bytes = number;
 
 /** Sentences, or fragments of that length; absent where there is nothing to know. */
 export type Caveats = {
@@ -55,6 +166,42 @@ export type ChangeRow = {
 
 /** How the second side differs from the first. */
 export type ChangeStatus = "new" | "gone" | "grown" | "shrunk" | "same";
+
+/** A root, a group of blocks of a kind, or a block. */
+export type ChildRow = {
+  /** What queries call it. */
+  node: string,
+  /** Its name, or the kind of its blocks. */
+  name: string,
+  /** What sort of child. */
+  what: HeapNodeKind,
+  /** What it retains, of all that is alive. */
+  share: number,
+  /** Blocks of it that hang from no other of it. */
+  blocks: number,
+  /** Their own size, and that of the blocks of the kind below them. */
+  bytes: Bytes,
+  /** What it retains. */
+  retained: Bytes,
+  /** Bytes outside the heap that go with that. */
+  retained_external: Bytes,
+  /** Of blocks, the one that retains most. */
+  largest: BlockIndex | null,
+  /** Whether anything is below it. */
+  opens: boolean,
+};
+
+/** What a node of the dominator tree alone retains. */
+export type ChildrenResponse = {
+  /** The node. */
+  node: NodeInfo,
+  /** The nodes above it, from the super-root down. */
+  path: Array<NodeInfo>,
+  /** What is directly below it. */
+  rows: Array<ChildRow>,
+  /** How many rows there are. */
+  count: number,
+};
 
 /** Where a column stands. */
 export type ColumnPlace = {
@@ -150,6 +297,26 @@ export type EventsResponse = {
   version: number,
 };
 
+/** What was alive over time. */
+export type EvolutionResponse = {
+  /** How many are analysed. */
+  ready: number,
+  /** How many cannot be read. */
+  failed: number,
+  /** Of how many. */
+  of: number,
+  /** The numbers of those that are analysed in part, as they are damaged. */
+  partial: Array<number>,
+  /** The numbers of those that are analysed. */
+  snapshots: Array<number>,
+  /** Live bytes. */
+  total: Array<Bytes>,
+  /** Parts of that, those that were largest at any time first. */
+  series: Array<HeapSeries>,
+  /** What is in none of the series. */
+  rest: Array<Bytes>,
+};
+
 /** A file for another tool. Columns: `bytes`. */
 export type ExportResponse = {
   filename: string,
@@ -166,6 +333,130 @@ export type FlameResponse = {
   /** Bytes of all that the filter keeps. */
   total: number,
   focus_bytes: number,
+};
+
+/** What grew from each snapshot to the next. */
+export type GrowthResponse = {
+  /** What grew most first. */
+  rows: Array<GrowthRow>,
+  /** How many are analysed. */
+  ready: number,
+  /** How many cannot be read. */
+  failed: number,
+  /** Of how many. */
+  of: number,
+  /** The numbers of those that are analysed in part, as they are damaged. */
+  partial: Array<number>,
+  /** The numbers of those that are analysed. */
+  snapshots: Array<number>,
+};
+
+/** What grew, from snapshot to snapshot. */
+export type GrowthRow = {
+  /** Its name: of a kind of block, or of a root. */
+  name: string,
+  /** Whether it is a root. */
+  is_root: boolean,
+  /** The kind of root, of a root. */
+  kind: string | null,
+  /** By how much it grew, as [`Trend::growth`] says. */
+  grown: Bytes,
+  /** Its bytes in each snapshot: a kind's own size, what a root retains. */
+  bytes: Array<Bytes>,
+  /** By how much it grew, of all live bytes in the last snapshot. */
+  share: number,
+};
+
+/** A kind of block or a root in two snapshots. */
+export type HeapChange = {
+  /** Its name. */
+  name: string,
+  /** The kind of root, of a root. */
+  kind: string | null,
+  /** Blocks before and after; of roots, not counted. */
+  blocks: [number, number] | null,
+  /** Bytes before and after: a kind's own size, what a root retains. */
+  bytes: [Bytes, Bytes],
+  /** By how much it changed, of all live bytes in the snapshot where these are more. */
+  share: number,
+};
+
+/** What changed between two snapshots. */
+export type HeapDiffResponse = {
+  /** By kind of block. */
+  kinds: Array<HeapChange>,
+  /** By root: labels of the same kind and names are one. */
+  roots: Array<HeapChange>,
+  /** Live bytes before and after. */
+  bytes: [Bytes, Bytes],
+  /** Live blocks before and after. */
+  blocks: [number, number],
+};
+
+/** The retaining paths from a node down, as nested boxes. */
+export type HeapFlameResponse = {
+  /** The node. */
+  node: NodeInfo,
+  /** The nodes above it, from the super-root down. */
+  path: Array<NodeInfo>,
+  /** The size of the first box. */
+  total: Bytes,
+  /** The boxes, parents before their children. */
+  boxes: Array<BoxRow>,
+};
+
+/** Sorts of nodes in the dominator tree merged by shape. */
+export type HeapNodeKind = "holder" | "group" | "block" | "rest";
+
+/** A part of what was alive. */
+export type HeapSeries = {
+  /** Its name. */
+  name: string,
+  /** The kind of root, of a root. */
+  kind: string | null,
+  /** Bytes in each snapshot. */
+  bytes: Array<Bytes>,
+};
+
+/** How much there is of each kind of block. */
+export type HistogramResponse = {
+  /** The kinds. */
+  rows: Array<HistogramRow>,
+  /** How many rows there are. */
+  count: number,
+  /** Blocks that something retains. */
+  blocks: number,
+  /** Their size. */
+  bytes: Bytes,
+  /** Bytes outside the heap that go with them. */
+  external: Bytes,
+  /** Blocks that nothing retains and that are not freed yet; unknown of a damaged snapshot. */
+  unreachable_blocks: number | null,
+  /** Their size. */
+  unreachable_bytes: Bytes | null,
+};
+
+/** A kind of block. */
+export type HistogramRow = {
+  /** Its own size, of all that is alive. */
+  share: number,
+  /** The block that retains most where most of the kind is. */
+  example: BlockIndex | null,
+  /** Where most of the kind is, unless that is not shown separately. */
+  most: KindPlace | null,
+  /** What sort of block. */
+  kind: string,
+  /** How many. */
+  blocks: number,
+  /** Their own size, headers counted. */
+  bytes: Bytes,
+  /** Bytes outside the heap that go with them. */
+  external: Bytes,
+  /**
+   * What they retain one by one: the sum over those that no other of the kind dominates, so that
+   * nothing counts twice, without what several of them retain jointly. Of the largest kinds.
+   */
+  retained: Bytes | null,
 };
 
 /** A function or a path that carries much. */
@@ -193,6 +484,24 @@ export type HotFragmentsResponse = {
   significance: number,
 };
 
+/** What hangs at a place of the dominator tree of a kind. */
+export type KindPlace = {
+  /** What queries call it. */
+  node: string,
+  /** The size of the blocks there. */
+  bytes: Bytes,
+  /** How many. */
+  blocks: number,
+};
+
+/** Some rows, and how many there are. */
+export type Listed<T> = {
+  /** How many there are. */
+  count: number,
+  /** Some of them. */
+  rows: Array<T>,
+};
+
 /** A function, a call site, or one of the ends of all paths. */
 export type Name = {
   key: string,
@@ -212,12 +521,70 @@ export type NamesResponse = {
   names: Array<Name | null>,
 };
 
+/** A node of the dominator tree. */
+export type NodeInfo = {
+  /** What queries call it. */
+  node: string,
+  /** What it is shown as. */
+  name: string,
+  /** What it retains. */
+  retained: Bytes,
+  /** Bytes outside the heap that go with that. */
+  retained_external: Bytes,
+  /** Of the node that a response is about, how many blocks it has. */
+  blocks?: number,
+};
+
 /** Memory over time. Columns: `time`, `minor`, `major`, `external`, `most`, `chosen`. */
 export type OverviewResponse = {
   /** Of the whole recording. */
   total: Sums,
   /** Of what the filter keeps. */
   chosen: Sums,
+};
+
+/** Retaining paths of a block, or of the blocks of a kind. */
+export type PathResponse = {
+  /** The paths. */
+  paths: Array<PathRow>,
+  /** How many there are. */
+  count: number,
+  /** Of disjoint paths, whether there are no more. */
+  all?: boolean,
+  /** Of a kind, how many of its blocks were looked at … */
+  looked_at?: number,
+  /** … of how many. */
+  of?: number,
+};
+
+/** A retaining path, or several of the same shape. */
+export type PathRow = {
+  /** From the root to the block. */
+  steps: Array<PathStep>,
+  /** How many blocks are retained this way. */
+  blocks: number,
+  /** What they retain. */
+  retained: Bytes,
+  /** One of several blocks, whose path this is. */
+  example?: BlockIndex,
+};
+
+/** A block or root on a path, or several alike that follow each other. */
+export type PathStep = {
+  /** What it is. */
+  name: string,
+  /** What queries call it; none where steps are left out. */
+  node: string | null,
+  /** The block, if it is one. */
+  block: BlockIndex | null,
+  /** The field that leads on. */
+  field: number | null,
+  /** How many there are. */
+  times: number,
+  /** Whether all paths lead through it. */
+  dominates: boolean,
+  /** What it retains. */
+  retained: Bytes | null,
 };
 
 /** When most was live, and how much. */
@@ -325,6 +692,94 @@ export type RecordingInfo = {
 /** State of a recording. */
 export type RecordingState = "growing" | "ended" | "cut" | "lost";
 
+/** A pointer from a block. */
+export type ReferenceRow = {
+  /** The field; of keys of ephemerons it is not known. */
+  field: number | null,
+  /** What it points to. */
+  block: BlockIndex,
+  /** What sort of block that is. */
+  kind: string,
+  /** What that retains. */
+  retained: Bytes,
+  /** Whether it retains nothing. */
+  weak: boolean,
+};
+
+/** A pointer to a block. */
+export type ReferrerRow = {
+  /** The number of a block. */
+  block: BlockIndex | null,
+  /** The field of a block; of keys of ephemerons it is not known. */
+  field: number | null,
+  /** Whether it retains nothing. */
+  weak: boolean,
+  /** What queries call it. */
+  node: string,
+  /** What it is shown as. */
+  name: string,
+  /** What it retains. */
+  retained: Bytes,
+  /** Bytes outside the heap that go with that. */
+  retained_external: Bytes,
+  /** Of the node that a response is about, how many blocks it has. */
+  blocks?: number,
+};
+
+/** A root, or what several roots retain jointly. */
+export type RootFigures = {
+  /** What queries call it. */
+  node: string,
+  /** The kind of root. */
+  kind: string,
+  /** Its own name. */
+  name: string | null,
+  /** Names from the coarsest to its own. */
+  path: Array<string>,
+  /** What it retains, of all that is alive. */
+  share: number,
+  /** What it retains. */
+  retained: Bytes,
+  /** Bytes outside the heap that go with what it retains. */
+  retained_external: Bytes,
+  /** What is reachable from it. */
+  reachable: Bytes,
+  /** What is reachable from it and from others. */
+  shared: Bytes,
+  /** Labels directly below it. */
+  below: number,
+};
+
+/** A kind of roots. */
+export type RootKindFigures = {
+  /** What queries call it. */
+  node: string,
+  /** Its name. */
+  kind: string,
+  /** What nothing else retains. */
+  retained: Bytes,
+  /** Bytes outside the heap that go with that. */
+  retained_external: Bytes,
+  /** All that is reachable from it, whatever else reaches it, too. */
+  reachable: Bytes,
+  /** What is reachable from it and from others. */
+  shared: Bytes,
+  /** How many labels are of the kind. */
+  labels: number,
+};
+
+/** Roots, by what they retain. */
+export type RootsResponse = {
+  /** The roots. */
+  rows: Array<RootFigures>,
+  /** How many rows there are. */
+  count: number,
+  /** All that is alive. */
+  total: Bytes,
+  /** The kinds of roots that retain something. */
+  kinds: Array<RootKindFigures>,
+};
+
 /** What a row of a table is about. */
 export type RowName = {
   key: string,
@@ -336,6 +791,16 @@ export type RowName = {
   entity: number | null,
 };
 
+/** The places in the program whose blocks retain most. */
+export type SamplesResponse = {
+  /** How many blocks of the snapshot were sampled. */
+  sampled: number,
+  /** The places. */
+  rows: Array<SiteRow>,
+  /** How many rows there are. */
+  count: number,
+};
+
 /** How much has a name on its path. Columns: `entities`. */
 export type SearchResponse = {
   bytes: number,
@@ -344,6 +809,174 @@ export type SearchResponse = {
   focus_bytes: number,
   /** Functions and sites that match. */
   matches: number,
+};
+
+/** What two root nodes have in common. */
+export type SharedResponse = {
+  /** Their names. */
+  names: [string, string],
+  /** What each retains. */
+  retained: [Bytes, Bytes],
+  /** What each reaches. */
+  reachable: [Bytes, Bytes],
+  /** What both reach. */
+  common: Bytes,
+};
+
+/** A place in the program, with its sampled blocks that are alive. */
+export type SiteRow = {
+  /** What filters call it. */
+  key: string | null,
+  /** What it is shown as. */
+  name: string,
+  /** Its module. */
+  module: string | null,
+  /** The source file. */
+  file: string | null,
+  /** The line. */
+  line: number | null,
+  /** Number of the function or site, if it is one. */
+  entity: number | null,
+  /** How many blocks. */
+  blocks: number,
+  /** Their own size. */
+  bytes: Bytes,
+  /** What they retain. */
+  retained: Bytes,
+  /** That, of all that is alive. */
+  share: number,
+  /** The block that retains most. */
+  example: BlockIndex | null,
+  /** The most frequent kinds of the blocks. */
+  kinds: Array<string>,
+};
+
+/** A snapshot. */
+export type SnapshotRow = {
+  /** Its number within the recording. */
+  number: number,
+  /** Why it was taken. */
+  reason: string,
+  /** The name that the program gave it. */
+  label: string | null,
+  /** When it was taken, in seconds since the recording's start. */
+  at: number | null,
+  /** How long the program paused, in seconds. */
+  pause: number,
+  /** Bytes that the runtime has taken for the major heap; 0 if unknown. */
+  heap: number,
+  /** Bytes that are alive, if it is analysed. */
+  live: Bytes | null,
+  /** What of that is in the major heap, whose size is `heap`. */
+  live_in_heap: Bytes | null,
+  /** Blocks in the file. */
+  blocks: number,
+  /** Size of the file. */
+  file_bytes: number,
+  /** Major collections there had been. */
+  major: number | null,
+  /** Minor collections there had been. */
+  minor: number | null,
+  /** Whether it is analysed. */
+  analysed: boolean,
+  /** Whether strings' contents were written. */
+  contents: boolean,
+  /** Whether all of it is there, or its summary only. */
+  included: boolean,
+  /** What is wrong with it: figures are of a part of it. */
+  damage: string | null,
+  /** Whether there are figures, or will be. */
+  readable: boolean,
+};
+
+/** What snapshots there are. */
+export type SnapshotsResponse = {
+  /** In the order they were taken. */
+  snapshots: Array<SnapshotRow>,
+  /** Whether another can be taken now. */
+  can_take: boolean,
+  /** Why not. */
+  why_not: string | null,
+};
+
+/** What each stack frame retains. */
+export type StackResponse = {
+  /** Threads, with their frames, with their slots. */
+  rows: Array<StackRow>,
+  /** How many rows there are. */
+  count: number,
+};
+
+/** A thread, a frame or a slot. */
+export type StackRow = {
+  /** How deep it is in thread, frame, slot; 0 for a thread. */
+  depth: number,
+  /** Whether anything is below it. */
+  opens: boolean,
+  /** What queries call it. */
+  node: string,
+  /** The kind of root. */
+  kind: string,
+  /** Its own name. */
+  name: string | null,
+  /** Names from the coarsest to its own. */
+  path: Array<string>,
+  /** What it retains, of all that is alive. */
+  share: number,
+  /** What it retains. */
+  retained: Bytes,
+  /** Bytes outside the heap that go with what it retains. */
+  retained_external: Bytes,
+  /** What is reachable from it. */
+  reachable: Bytes,
+  /** What is reachable from it and from others. */
+  shared: Bytes,
+  /** Labels directly below it. */
+  below: number,
+};
+
+/** A string that is there several times. */
+export type StringRow = {
+  /** What all but one of them take up, of all strings. */
+  share: number,
+  /** How it starts, as OCaml writes it, without the quotes. */
+  start: string,
+  /** Whether there is more of it. */
+  cut: boolean,
+  /** Its length in bytes. */
+  length: number,
+  /** How often it is there. */
+  times: number,
+  /** What all but one of them take up, headers counted. */
+  wasted: Bytes,
+  /** One of them. */
+  example: BlockIndex,
+};
+
+/** Sums of all strings. */
+export type StringTotals = {
+  /** How many of the repeated strings are in the table. */
+  kept: number,
+  /** Strings that something keeps alive. */
+  strings: number,
+  /** Their size, headers counted. */
+  bytes: Bytes,
+  /** Their contents' length: without headers and padding. */
+  contents: Bytes,
+  /** What of their size could be saved if each were there once. */
+  wasted: Bytes,
+  /** How many different ones are there several times. */
+  repeated: number,
+};
+
+/** Strings that are there several times. */
+export type StringsResponse = {
+  /** Sums of all strings; none where the snapshot has no contents. */
+  strings: StringTotals | null,
+  /** The strings. */
+  rows: Array<StringRow>,
+  /** How many rows there are. */
+  count: number,
 };
 
 /** How much a filter keeps in all. Bytes, seconds. */
@@ -384,4 +1017,14 @@ export type Totals = {
   /** Bytes never collected. */
   live_end: number,
   peak: Peak,
+};
+
+/** What a node retains, as nested boxes. */
+export type TreemapResponse = {
+  /** The node. */
+  node: NodeInfo,
+  /** The nodes above it, from the super-root down. */
+  path: Array<NodeInfo>,
+  /** The boxes, parents before their children. */
+  boxes: Array<BoxRow>,
 };

@@ -21,6 +21,7 @@ pub enum SeriesBy {
 
 /// What was alive in each of some snapshots.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HeapEvolution"))]
 pub struct Evolution {
     /// Live bytes.
     pub total: Vec<Bytes>,

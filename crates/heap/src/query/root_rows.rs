@@ -47,6 +47,7 @@ pub struct RootRow {
 
 /// A kind of roots.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RootKindRow {
     /// Its name.
     pub kind: &'static str,
