@@ -25,6 +25,7 @@ mod shell_quote;
 mod snapshot;
 mod threads;
 mod trace;
+mod types;
 mod view;
 
 use std::process::ExitCode;
@@ -60,6 +61,7 @@ enum Command {
     Html(html::Args),
     Export(export::Args),
     Heap(heap::Args),
+    Types(types::Args),
     Trace(trace::Args),
     Demo(demo::Args),
     Completions(completions::Args),
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Command::Html(args) => html::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Heap(args) => heap::run(&args),
+        Command::Types(args) => types::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -40,7 +40,8 @@ let replace_all text separator replacement =
   go 0;
   Buffer.contents buffer
 
-(* One line, without the standard library's prefix, and [A__B] written as [A.B]. *)
+(* One line, without the standard library's prefix, [A__B] written as [A.B], and without the numbers that
+   the compiler's printer puts behind names that it has seen before ([t/2]). *)
 let tidy text =
   let line = String.concat " " (List.filter (( <> ) "") (String.split_on_char '\n' text)) in
   let line = String.concat " " (List.filter (( <> ) "") (String.split_on_char ' ' line)) in
@@ -73,6 +74,11 @@ let tidy text =
             (if before_dot && is_module then replace_all word "__" "." else word);
           go !j
         end
+      end
+      else if line.[i] = '/' then begin
+        let j = ref (i + 1) in
+        while !j < length && line.[!j] >= '0' && line.[!j] <= '9' do incr j done;
+        go !j
       end
       else begin
         Buffer.add_char buffer line.[i];

@@ -17,14 +17,12 @@ pub struct Compiler {
     pub library: PathBuf,
 }
 
-/// The given compilers, those on `PATH`, in the switches of opam, and beside a program; each once.
-pub fn compilers(given: &[PathBuf], program: &Path) -> Vec<Compiler> {
+/// The given compilers, those on `PATH`, and those in the switches of opam; each once. None is looked for beside
+/// the program: a recording that comes from elsewhere could name any folder.
+pub fn compilers(given: &[PathBuf]) -> Vec<Compiler> {
     let mut folders = Vec::new();
     let path = std::env::var_os("PATH");
     folders.extend(path.iter().flat_map(std::env::split_paths));
-    folders.extend(program.ancestors().skip(1).map(|folder| folder.join("_opam/bin")));
-    folders
-        .extend(program.canonicalize().ok().and_then(|real| real.parent().map(Path::to_path_buf)));
     let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".opam"));
     let opam = std::env::var_os("OPAMROOT").map(PathBuf::from).or_else(home);
     let switches = opam.and_then(|opam| std::fs::read_dir(opam).ok());

@@ -14,6 +14,8 @@ use crate::marshal::{Marshalled, Value};
 pub struct Program<'a> {
     /// Its units, in the order in which they were linked.
     pub units: Vec<ProgramUnit>,
+    /// What the linker identifies it by, in hexadecimal, if it has that.
+    pub build_id: Option<String>,
     /// Addresses of the symbols of OCaml code and data.
     symbols: HashMap<&'a [u8], u64>,
 }
@@ -64,6 +66,8 @@ impl<'a> Program<'a> {
                 symbols.insert(name, symbol.address());
             }
         }
+        let build_id = elf.build_id().ok().flatten();
+        let build_id = build_id.map(hexadecimal);
         let image = Image { elf };
         let map = symbols.get(UNITS).ok_or(Error::NoUnits)?;
         let map = image.string(*map).ok_or(Error::Damaged)?;
@@ -72,7 +76,7 @@ impl<'a> Program<'a> {
             let block = symbols.get(format!("caml{}", unit.name).as_bytes());
             unit.fields = block.and_then(|&block| image.wosize(block));
         }
-        Ok(Self { units, symbols })
+        Ok(Self { units, build_id, symbols })
     }
 
     /// Whether the program has a function of this name and stamp, which both are in its symbol.
@@ -82,6 +86,12 @@ impl<'a> Program<'a> {
             self.symbols.contains_key(symbol.as_bytes())
         })
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
 /// An executable's bytes by address.

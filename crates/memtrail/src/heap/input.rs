@@ -304,7 +304,7 @@ impl Input {
 }
 
 /// Does something that may take long, and says so on a terminal if it does.
-pub(super) fn with_spinner<T>(message: String, work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_spinner<T>(message: String, work: impl FnOnce() -> T) -> T {
     let (done, wait) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {

@@ -5,7 +5,7 @@ mod changes;
 mod children;
 mod histogram;
 mod info;
-mod input;
+pub(crate) mod input;
 pub(crate) mod joined;
 mod named;
 mod path;

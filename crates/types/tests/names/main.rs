@@ -21,7 +21,7 @@ fn found(program: &Path, folders: &[&Path], ocamlopt: &Path, version: &str) -> T
     for folder in folders {
         files.add(folder);
     }
-    let compilers: Vec<Compiler> = compiler::compilers(&[ocamlopt.to_path_buf()], program)
+    let compilers: Vec<Compiler> = compiler::compilers(&[ocamlopt.to_path_buf()])
         .into_iter()
         .filter(|compiler| compiler.file == ocamlopt)
         .collect();

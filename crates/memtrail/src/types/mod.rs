@@ -1,0 +1,81 @@
+//! `memtrail types`: names and types of a program's global variables.
+
+mod print;
+mod subject;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memtrail_types::compiler;
+use memtrail_types::find::Files;
+use memtrail_types::program::Program;
+use memtrail_types::resolve::resolve;
+
+use crate::error::{Failure, Kind};
+use crate::heap::input::with_spinner;
+use crate::limit::Limit;
+use subject::Subject;
+
+/// Name a program's global variables, and store the names in its recording
+///
+/// The compiler leaves .cmt and .cmi files in build folders and with installed libraries. memtrail
+/// matches them with the program by digest: those of another build give no names. They are searched in
+/// dune's _build folder above the program, the program's own folder, OCAMLPATH, the standard libraries of the
+/// compilers on PATH and in opam's switches, and /usr/lib/ocaml. Their format differs from compiler to compiler,
+/// so a small reader is built once with the compiler that made them.
+///
+/// With a recording, the result is stored in it: `memtrail heap` then prints variables with their types and
+/// positions, also on a machine without these files.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A recording (NAME.memtrail) or a program
+    #[arg(value_name = "REC|PROGRAM")]
+    path: PathBuf,
+    /// Search this folder first, and the folders in it; can be repeated
+    #[arg(long, value_name = "DIR")]
+    types: Vec<PathBuf>,
+    /// Read the files with this ocamlopt; can be repeated
+    #[arg(long, value_name = "FILE")]
+    compiler: Vec<PathBuf>,
+    /// Read this copy of the program instead of the one that the recording names
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// List the variables of this unit
+    #[arg(long, value_name = "NAME")]
+    unit: Option<String>,
+    /// Maximum number of rows; 0 for all
+    #[arg(long, value_name = "N", default_value = "20")]
+    limit: Limit,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Columns to use instead of the terminal's
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
+    width: Option<u16>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let subject = Subject::of(&args.path, args.program.as_deref())?;
+    let map = subject.open()?;
+    let program = Program::read(&map).map_err(|error| {
+        Failure::new(Kind::Input, format_args!("{} {error}", subject.program.display()))
+            .hint("name a recording, or an OCaml program in native code")
+    })?;
+    subject.check(&program)?;
+    if let Some(folder) = args.types.iter().find(|folder| !folder.is_dir()) {
+        return Err(Failure::new(Kind::Usage, format_args!("no folder {}", folder.display()))
+            .hint("--types takes a folder with .cmt files, or with folders that have them"));
+    }
+    let compilers = compiler::compilers(&args.compiler);
+    let (types, error) = with_spinner("reading .cmt and .cmi files".into(), || {
+        let mut files = Files::default();
+        for folder in &args.types {
+            files.add(folder);
+        }
+        let libraries: Vec<PathBuf> = compilers.iter().map(|c| c.library.clone()).collect();
+        files.add_usual(&subject.program, &libraries);
+        resolve(&subject.program, &program, &files, &compilers, &subject.version)
+    });
+    let stored = subject.store(&types)?;
+    print::print(args, &types, error.as_ref(), stored.as_deref())
+}

@@ -1,0 +1,85 @@
+//! The program whose variables are named: of a recording, or by itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memtrail_map::MappedFile;
+use memtrail_ocaml::inspect::{Verdict, inspect};
+use memtrail_recording::Recording;
+use memtrail_types::Types;
+use memtrail_types::program::Program;
+
+use crate::error::{Failure, Kind};
+use crate::output::Output;
+
+pub(super) struct Subject {
+    /// The executable.
+    pub(super) program: PathBuf,
+    /// The runtime's version, e.g. `4.13`; empty if unknown.
+    pub(super) version: String,
+    /// The folder that gets the result.
+    recording: Option<PathBuf>,
+    /// The program's build id when it was recorded.
+    build_id: Option<String>,
+}
+
+impl Subject {
+    pub(super) fn of(path: &Path, program: Option<&Path>) -> Result<Self, Failure> {
+        if !path.is_dir() {
+            let program = program.unwrap_or(path).to_path_buf();
+            let version = version(&program);
+            return Ok(Self { program, version, recording: None, build_id: None });
+        }
+        let recording = Recording::open(path)?;
+        let Some(description) = recording.description else {
+            let why = recording.problem.unwrap_or_else(|| "it has no recording.json".into());
+            let message = format_args!("{}: the program is not known: {why}", path.display());
+            return Err(Failure::new(Kind::Input, message).hint("name it with --program FILE"));
+        };
+        Ok(Self {
+            program: program.map_or_else(|| description.program.into(), Path::to_path_buf),
+            version: description.runtime.version,
+            recording: Some(path.to_path_buf()),
+            build_id: description.build_id,
+        })
+    }
+
+    pub(super) fn open(&self) -> Result<MappedFile, Failure> {
+        MappedFile::open(&self.program).map_err(|error| {
+            let message = format_args!("cannot open {}: {error}", self.program.display());
+            Failure::new(Kind::Input, message).hint("name the program's file with --program FILE")
+        })
+    }
+
+    /// Whether this is the program that was recorded.
+    pub(super) fn check(&self, program: &Program<'_>) -> Result<(), Failure> {
+        if self.build_id.is_some() && self.build_id != program.build_id {
+            let message = format_args!(
+                "{} is not the program that was recorded: its build id differs",
+                self.program.display()
+            );
+            return Err(Failure::new(Kind::Input, message)
+                .hint("name the file that was recorded with --program FILE"));
+        }
+        Ok(())
+    }
+
+    /// Stores the result in the recording, and gives the file's name.
+    pub(super) fn store(&self, types: &Types) -> Result<Option<PathBuf>, Failure> {
+        let Some(folder) = &self.recording else { return Ok(None) };
+        let path = folder.join(memtrail_types::FILE);
+        let output = Output::create(&path)?;
+        std::io::Write::write_all(&mut &output.file, &types.to_bytes())
+            .map_err(|error| output.failure(&error))?;
+        output.keep()?;
+        Ok(Some(path))
+    }
+}
+
+fn version(program: &Path) -> String {
+    let bytes = fs::read(program).unwrap_or_default();
+    match inspect(&bytes) {
+        Verdict::Ocaml(program) => program.version.to_string(),
+        Verdict::Refused(_) | Verdict::NotOcaml(_) => String::new(),
+    }
+}
