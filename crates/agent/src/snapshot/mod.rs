@@ -10,6 +10,7 @@
 //! Nothing of this is set up unless the user asked for snapshots.
 
 mod control;
+mod domain_stop;
 mod domains;
 pub(crate) mod family;
 mod fork;

@@ -11,7 +11,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicU64,
+    AtomicPtr, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
@@ -23,17 +23,16 @@ use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
+use super::domain_stop::{DomainStop, SnapshotRequest};
 use super::family::{HoldStill, SnapshotFamily};
 use super::forked_view::roots::RootList;
 use super::forked_view::view::ForkedView;
 use super::forked_view::{self, regions};
-use super::safepoint::{self, Safepoint};
+use super::safepoint;
 use super::setting::setting;
-use super::take::take;
 use super::{domains, request, writers};
 use crate::context::ocaml5::Ocaml5;
 use crate::context::target::Target;
-use crate::os::clock::monotonic;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
 use crate::os::symbol::{required, symbol};
@@ -42,9 +41,6 @@ use crate::recording::notes::note;
 
 type Hook = unsafe extern "C" fn();
 type ScanHook = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void, u64);
-type Stopped = unsafe extern "C" fn(u64, *mut c_void, c_int, *const u64);
-type StopAll = unsafe extern "C" fn(Stopped, *mut c_void, unsafe extern "C" fn(u64)) -> c_int;
-
 /// The runtime's variables and functions that are needed.
 pub(super) struct Ocaml5Heap {
     target: &'static Target,
@@ -58,7 +54,7 @@ pub(super) struct Ocaml5Heap {
     darken: *mut c_void,
     /// Null if it is not exported.
     minor_collections: *const AtomicU64,
-    stop_all: StopAll,
+    stop: DomainStop,
     become_domain: unsafe extern "C" fn(c_int),
 }
 
@@ -70,22 +66,13 @@ unsafe impl Sync for Ocaml5Heap {}
 static INTERRUPT_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static SCAN_ROOTS_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Domains that have come to the stop, and whether they may go on.
-static ARRIVED: AtomicU32 = AtomicU32::new(0);
-static DONE: AtomicU32 = AtomicU32::new(0);
-/// When the first stopped, and why.
-static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
-static AT_EXIT: AtomicU32 = AtomicU32::new(0);
 /// How often a domain tries to stop the others before it raises `Out_of_memory` all the same.
 const MOST_TRIES: u32 = 10_000;
-/// How long a domain, or the thread that stands in for one, tries it before it goes on with its work;
-/// and at the program's end. In nanoseconds.
+/// How long a domain, or the thread that stands in for one, tries to stop the others before it goes on
+/// with its work. In nanoseconds.
 const TRY_FOR: u64 = 50_000_000;
-const TRY_AT_EXIT_FOR: u64 = 1_000_000_000;
 /// How long it gives the main domain, in microseconds, before it looks and interrupts again.
 const BETWEEN_TRIES: u32 = 2_000;
-static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
-
 static HEAP: OnceLock<Ocaml5Heap> = OnceLock::new();
 
 fn heap() -> Option<&'static Ocaml5Heap> {
@@ -106,7 +93,7 @@ impl Ocaml5Heap {
                 lock: AtomicPtr::default(),
                 darken: required(names::DARKEN)?,
                 minor_collections: symbol(names::MINOR_COLLECTIONS).cast_const().cast(),
-                stop_all: std::mem::transmute::<*mut c_void, StopAll>(required(names::STOP_ALL)?),
+                stop: DomainStop::find()?,
                 become_domain: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(
                     required(names::BECOME_DOMAIN)?,
                 ),
@@ -190,34 +177,10 @@ impl Ocaml5Heap {
             (self.become_domain)(0);
             let state = self.target.runtime.state_variable();
             state.write_volatile(self.main);
-            self.stop_and_take(TRY_FOR);
+            self.stop.take_wanted(TRY_FOR);
             state.write_volatile(0);
             libc::pthread_mutex_unlock(lock);
         }
-    }
-
-    /// Stops all domains and takes the snapshot that is wanted, if one still is. The caller holds a
-    /// domain's lock.
-    fn stop_and_take(&self, nanoseconds: u64) {
-        let until = monotonic().saturating_add(nanoseconds);
-        while (request::wanted() || AT_EXIT.load(Acquire) != 0) && monotonic() < until {
-            // SAFETY: the caller is a domain's thread, and not inside such a stop.
-            if unsafe { (self.stop_all)(stopped, std::ptr::null_mut(), before_stop) } != 0 {
-                return;
-            }
-            // Another domain was faster, or is about to be.
-            // SAFETY: always allowed.
-            unsafe { libc::sched_yield() };
-        }
-    }
-
-    /// Stops all domains for a snapshot. While another domain stops all, this one takes part in that,
-    /// and its turn comes after. True when there is an answer.
-    fn try_snapshot(&self, wanted: &SnapshotRequest<'_>) -> bool {
-        let data = std::ptr::from_ref(wanted).cast_mut().cast();
-        // SAFETY: the caller is a domain's thread; the wish lives until all domains have left the stop.
-        unsafe { (self.stop_all)(stopped, data, before_stop) };
-        wanted.answer.load(Acquire) != NOT_YET
     }
 
     /// How many there have been.
@@ -251,21 +214,20 @@ impl HoldStill for Ocaml5Heap {
         if self.target.runtime.state() == 0 {
             return true;
         }
-        let (reason, label) = (SnapshotReason::Program, Some(label));
-        let wanted = SnapshotRequest { reason, label, insist, answer: AtomicU32::new(NOT_YET) };
-        while !self.try_snapshot(&wanted) {}
-        wanted.answer.load(Acquire) == ANSWERED
+        let wanted = SnapshotRequest::new(SnapshotReason::Program, Some(label), insist);
+        // SAFETY: the thread has a state, so it holds its domain's lock; the program's code runs.
+        while unsafe { !self.stop.try_snapshot(&wanted) } {}
+        wanted.is_answered()
     }
 
     fn out_of_memory(&self) {
         if self.target.runtime.state() == 0 {
             return;
         }
-        let answer = AtomicU32::new(NOT_YET);
-        let reason = SnapshotReason::OutOfMemory;
-        let wanted = SnapshotRequest { reason, label: None, insist: true, answer };
+        let wanted = SnapshotRequest::new(SnapshotReason::OutOfMemory, None, true);
         // Should memory have run out while all domains are stopped, this cannot succeed.
-        let _ = (0..MOST_TRIES).any(|_| self.try_snapshot(&wanted));
+        // SAFETY: the thread has a state, so it holds its domain's lock.
+        let _ = (0..MOST_TRIES).any(|_| unsafe { self.stop.try_snapshot(&wanted) });
     }
 
     fn at_exit(&self) {
@@ -273,9 +235,8 @@ impl HoldStill for Ocaml5Heap {
         let why = if self.target.runtime.state() == 0 {
             "the thread that ended the program held no domain's lock"
         } else {
-            AT_EXIT.store(1, Release);
-            self.stop_and_take(TRY_AT_EXIT_FOR);
-            if AT_EXIT.swap(0, AcqRel) == 0 {
+            // SAFETY: the thread has a state, so it holds its domain's lock.
+            if unsafe { self.stop.take_at_exit() } {
                 return;
             }
             "the program ended, and its domains could not be stopped within a second"
@@ -330,76 +291,14 @@ impl SnapshotFamily for Ocaml5 {
     }
 }
 
-/// A snapshot that a thread of the program waits for.
-struct SnapshotRequest<'a> {
-    reason: SnapshotReason,
-    /// The program's name for it, if the program asked.
-    label: Option<&'a str>,
-    /// Whether it is to be noted as failed if too many are being written.
-    insist: bool,
-    answer: AtomicU32,
-}
-
-const NOT_YET: u32 = 0;
-const ANSWERED: u32 = 1;
-const NO_ROOM: u32 = 2;
-
-/// The leader is about to stop the others.
-unsafe extern "C" fn before_stop(_: u64) {
-    ARRIVED.store(0, Relaxed);
-    DONE.store(0, Relaxed);
-    STOPPED_AT.store(monotonic(), Release);
-}
-
-/// All domains come here; the last one makes the copy while the others wait.
-unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains: *const u64) {
-    let count = count.max(1) as u32;
-    if ARRIVED.fetch_add(1, AcqRel) + 1 < count {
-        while DONE.load(Acquire) == 0 {
-            // SAFETY: a valid duration, no remainder wanted.
-            unsafe { libc::nanosleep(&raw const PAUSE, std::ptr::null_mut()) };
-        }
-        return;
-    }
-    guarded((), || {
-        // SAFETY: null, or what `now` keeps until all domains have left.
-        let wanted = unsafe { wanted.cast::<SnapshotRequest<'_>>().as_ref() };
-        let reason = match wanted {
-            Some(wanted) if !wanted.insist && !writers::has_room() => {
-                wanted.answer.store(NO_ROOM, Release);
-                None
-            }
-            Some(wanted) => Some(wanted.reason),
-            None if AT_EXIT.swap(0, AcqRel) != 0 => {
-                // One serves both.
-                request::accept();
-                Some(SnapshotReason::Exit)
-            }
-            None => request::accept(),
-        };
-        if let Some(reason) = reason {
-            // SAFETY: the runtime's list of the states of all domains.
-            let domains = unsafe { std::slice::from_raw_parts(domains, count as usize) };
-            let (label, stopped_at) =
-                (wanted.and_then(|wanted| wanted.label), STOPPED_AT.load(Acquire));
-            take(&Safepoint { reason, label, stopped_at, domains });
-        }
-    });
-    // Also if it failed: it is not tried for ever.
-    // SAFETY: as above.
-    if let Some(wanted) = unsafe { wanted.cast::<SnapshotRequest<'_>>().as_ref() } {
-        let _ = wanted.answer.compare_exchange(NOT_YET, ANSWERED, AcqRel, Relaxed);
-    }
-    DONE.store(1, Release);
-}
-
 /// Pending actions are done, all is saved, anything may be done here.
 unsafe extern "C" fn interrupted() {
     let heap = guarded(None, heap);
     if let Some(heap) = heap
         && request::wanted()
     {
-        guarded((), || heap.stop_and_take(TRY_FOR));
+        // SAFETY: the runtime calls the hook in a domain that runs, outside of any stop.
+        guarded((), || unsafe { heap.stop.take_wanted(TRY_FOR) });
     }
     let before = INTERRUPT_BEFORE.load(Acquire);
     if let Some(heap) = heap {
