@@ -1,12 +1,7 @@
 /** Snapshots are analysed when they are first asked about, which may take a while. */
 import { signal } from "@preact/signals";
+import type { Analysing, AnalysingResponse } from "../generated/responses.ts";
 import type { Answer } from "./slab.ts";
-
-export interface Analysing {
-  snapshot: number;
-  /** A share of 1, where it is known. */
-  done: number | null;
-}
 
 /** What the engine is analysing for somebody who waits. */
 export const analysing = signal<Analysing | null>(null);
@@ -38,6 +33,6 @@ export async function whenAnalysed<Fields>(
   }
 }
 
-function isAnalysing(answer: object): answer is { analysing: Analysing } {
+function isAnalysing(answer: object): answer is AnalysingResponse {
   return "analysing" in answer;
 }

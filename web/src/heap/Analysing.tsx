@@ -1,7 +1,6 @@
 /** That a snapshot is being analysed, in the line of the tabs. */
 import { analysing } from "../engine/analysing.ts";
 import { engine, waiting } from "../engine/asking.ts";
-import { percent } from "../text/units.ts";
 import { snapshot } from "./state.ts";
 
 export function Analysing() {
@@ -13,7 +12,6 @@ export function Analysing() {
     <span class="analysing" role="status">
       <span class="spinner" aria-hidden="true" />
       {now ? `analysing snapshot ${now.snapshot}` : `working on snapshot ${snapshot.value?.number}`}
-      {now && now.done !== null && `: ${percent(now.done)}`}
     </span>
   );
 }

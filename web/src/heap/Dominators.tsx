@@ -8,7 +8,8 @@ import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count, percent, ratio } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { Box, Child, ChildrenAnswer, NodeId, NodeInfo, TreemapAnswer } from "./answers.ts";
+import type { BoxRow, ChildRow, ChildrenResponse, NodeInfo, TreemapResponse } from "../generated/responses.ts";
+import type { NodeId } from "./node.ts";
 import { askHeapOnce, blockOf, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
@@ -27,10 +28,10 @@ const AS = [
 ];
 
 const COLUMNS = [
-  sizes<Child>("retained", "Retained", "what goes when it goes", 0, (row) => row.retained, false),
-  sizes<Child>("bytes", "Own", "size of the blocks themselves", 1, (row) => row.bytes, false),
-  sizes<Child>(OUTSIDE, "Outside", "bytes outside the heap that go with it", 2, (row) => row.retained_external || null, false),
-  counts<Child>("blocks", "Blocks", "how many", 1, (row) => row.blocks || null, false),
+  sizes<ChildRow>("retained", "Retained", "what goes when it goes", 0, (row) => row.retained, false),
+  sizes<ChildRow>("bytes", "Own", "size of the blocks themselves", 1, (row) => row.bytes, false),
+  sizes<ChildRow>(OUTSIDE, "Outside", "bytes outside the heap that go with it", 2, (row) => row.retained_external || null, false),
+  counts<ChildRow>("blocks", "Blocks", "how many", 1, (row) => row.blocks || null, false),
 ];
 
 function Dominators() {
@@ -40,13 +41,13 @@ function Dominators() {
 }
 
 function Map({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { answer, error, late } = useHeapAsk<TreemapAnswer>({
+  const { answer, error, late } = useHeapAsk<TreemapResponse>({
     ask: "heaptreemap",
     node: node.value,
     limit: MAX_BOXES,
     depth: DEPTH,
   });
-  const [selection, setSelection] = useState<{ of: TreemapAnswer | null; at: number }>({ of: null, at: -1 });
+  const [selection, setSelection] = useState<{ of: TreemapResponse | null; at: number }>({ of: null, at: -1 });
   const selected = selection.of === answer ? selection.at : -1;
   const path = trailOf(answer);
   const out = (): void => {
@@ -114,19 +115,19 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
   );
 }
 
-function trailOf(answer: TreemapAnswer | null): readonly NodeInfo[] {
+function trailOf(answer: TreemapResponse | null): readonly NodeInfo[] {
   const self = answer?.boxes[0];
-  return downTo(answer?.path ?? [], self && { node: self.node ?? "all", name: self.name, retained: self.retained });
+  return downTo(answer?.path ?? [], self && { node: self.node ?? "all", name: self.name, retained: self.retained, retained_external: self.retained_external ?? 0 });
 }
 
 /** The block that is all there is to see of a box that nothing hangs from. */
-function onlyBlock({ node, own, retained, blocks, largest }: Box): number | null {
+function onlyBlock({ node, own, retained, blocks, largest }: BoxRow): number | null {
   if (node === null || own < retained) return null;
   return blockOf(node) ?? (blocks === 1 ? (largest ?? null) : null);
 }
 
 /** Zooms into a box; a block that keeps nothing but itself is looked at. */
-function openBox(boxes: readonly Box[], at: number): void {
+function openBox(boxes: readonly BoxRow[], at: number): void {
   const box = boxes[at];
   if (!box) return;
   const block = onlyBlock(box);
@@ -141,7 +142,7 @@ function openTree(of: NodeId): void {
   go({ view: "dominators", more: withParam(more, "as", "tree") });
 }
 
-function BoxCard({ box, whole, all }: { box: Box; whole: number; all: NodeInfo | undefined }) {
+function BoxCard({ box, whole, all }: { box: BoxRow; whole: number; all: NodeInfo | undefined }) {
   return (
     <>
       <div class="flame-card-name">{box.name}</div>
@@ -177,7 +178,7 @@ function BoxCard({ box, whole, all }: { box: Box; whole: number; all: NodeInfo |
   );
 }
 
-const TREE: Looks<Child> = {
+const TREE: Looks<ChildRow> = {
   label: "The dominator tree",
   nameTitle: "Root, or kind of block",
   nameSorts: false,
@@ -190,10 +191,10 @@ const TREE: Looks<Child> = {
 };
 
 function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { answer } = useHeapAsk<ChildrenAnswer>({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
-  const source = (): Source<Child> => ({
+  const { answer } = useHeapAsk<ChildrenResponse>({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
+  const source = (): Source<ChildRow> => ({
     load: (above, offset, limit, signal) =>
-      askHeapOnce<ChildrenAnswer>({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
+      askHeapOnce<ChildrenResponse>({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
     opens: (row) => row.opens,
   });
   return (
@@ -219,7 +220,7 @@ function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
 }
 
 /** What can be done with something in the dominator tree. */
-function ChildActions({ row }: { row: Child }) {
+function ChildActions({ row }: { row: ChildRow }) {
   const block = blockOf(row.node) ?? row.largest;
   return (
     <>

@@ -3,22 +3,22 @@ import type { View } from "../shell/registry.ts";
 import { go, page, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count } from "../text/units.ts";
-import type { HistogramAnswer, KindRow } from "./answers.ts";
+import type { HistogramResponse, HistogramRow } from "../generated/responses.ts";
 import { askHeapOnce, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
 
 const COLUMNS = [
-  sizes<KindRow>("bytes", "Size", "of the blocks themselves, headers counted", 0, (row) => row.bytes),
-  counts<KindRow>("blocks", "Blocks", "live blocks", 0, (row) => row.blocks),
-  sizes<KindRow>("retained", "Retained", "what they retain, their own size included", 1, (row) => row.retained),
-  sizes<KindRow>(OUTSIDE, "Outside", "bytes outside the heap that go with them", 2, (row) => row.external || null),
+  sizes<HistogramRow>("bytes", "Size", "of the blocks themselves, headers counted", 0, (row) => row.bytes),
+  counts<HistogramRow>("blocks", "Blocks", "live blocks", 0, (row) => row.blocks),
+  sizes<HistogramRow>("retained", "Retained", "what they retain, their own size included", 1, (row) => row.retained),
+  sizes<HistogramRow>(OUTSIDE, "Outside", "bytes outside the heap that go with them", 2, (row) => row.external || null),
 ];
 
 function Kinds() {
-  const { answer } = useHeapAsk<HistogramAnswer>({ ask: "heaphistogram", by: "kind", limit: 1 });
-  const looks: Looks<KindRow> = {
+  const { answer } = useHeapAsk<HistogramResponse>({ ask: "heaphistogram", by: "kind", limit: 1 });
+  const looks: Looks<HistogramRow> = {
     label: "Kinds of blocks and how much there is of them",
     nameTitle: "Kind of block",
     key: (row) => row.kind,
@@ -27,9 +27,9 @@ function Kinds() {
     placeTitle: "",
     place: () => "",
   };
-  const source = (order: Order): Source<KindRow> => ({
+  const source = (order: Order): Source<HistogramRow> => ({
     load: (_, offset, limit, signal) =>
-      askHeapOnce<HistogramAnswer>({ ask: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
+      askHeapOnce<HistogramResponse>({ ask: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
   });
   return (
     <HeapTable

@@ -3,7 +3,7 @@ import type { View } from "../shell/registry.ts";
 import { param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes } from "../text/units.ts";
-import type { RootRow, RootsAnswer, SharedAnswer } from "./answers.ts";
+import type { RootFigures, RootsResponse, SharedResponse } from "../generated/responses.ts";
 import { askHeapOnce, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
@@ -12,30 +12,30 @@ import type { Source } from "./table/rows.ts";
 const kind = param("roots-kind", "");
 
 const COLUMNS = [
-  sizes<RootRow>("retained", "Retained", "what would be freed without it", 0, (row) => row.retained),
-  sizes<RootRow>("reachable", "Reachable", "all that can be reached from it", 1, (row) => row.reachable),
-  sizes<RootRow>("shared", "Shared", "of that, what is reachable from others, too", 1, (row) => row.shared),
-  sizes<RootRow>(OUTSIDE, "Outside", "bytes outside the heap that go with what it retains", 2, (row) => row.retained_external || null, false),
-  counts<RootRow>("below", "Parts", "roots directly under it", 2, (row) => row.below || null, false),
+  sizes<RootFigures>("retained", "Retained", "what would be freed without it", 0, (row) => row.retained),
+  sizes<RootFigures>("reachable", "Reachable", "all that can be reached from it", 1, (row) => row.reachable),
+  sizes<RootFigures>("shared", "Shared", "of that, what is reachable from others, too", 1, (row) => row.shared),
+  sizes<RootFigures>(OUTSIDE, "Outside", "bytes outside the heap that go with what it retains", 2, (row) => row.retained_external || null, false),
+  counts<RootFigures>("below", "Parts", "roots directly under it", 2, (row) => row.below || null, false),
 ];
 
 /** Kinds that keep next to nothing are left to the table. */
 const MAX_ROOTS = 12;
 
 function Roots() {
-  const { answer } = useHeapAsk<RootsAnswer>({ ask: "heaproots", min: 1, limit: 1 });
-  const looks: Looks<RootRow> = {
+  const { answer } = useHeapAsk<RootsResponse>({ ask: "heaproots", min: 1, limit: 1 });
+  const looks: Looks<RootFigures> = {
     label: "Roots and what they retain",
     nameTitle: "Root",
     key: (row) => `${row.kind} ${row.path.join("\n")}`,
     share: (row) => row.share,
-    name: (row) => row.name,
+    name: (row) => row.name ?? "",
     placeTitle: "In",
     place: (row) => [row.kind, ...row.path.slice(0, -1)].join(" › "),
   };
-  const source = ({ sort, descending, find }: Order): Source<RootRow> => ({
+  const source = ({ sort, descending, find }: Order): Source<RootFigures> => ({
     load: (above, offset, limit, signal) =>
-      askHeapOnce<RootsAnswer>(
+      askHeapOnce<RootsResponse>(
         {
           ask: "heaproots",
           min: 1,
@@ -94,8 +94,8 @@ function Roots() {
 }
 
 /** What two roots have to do with each other. */
-function Shared({ a, b }: { a: RootRow; b: RootRow }) {
-  const { answer } = useHeapAsk<SharedAnswer>({ ask: "heapshared", a: a.node, b: b.node });
+function Shared({ a, b }: { a: RootFigures; b: RootFigures }) {
+  const { answer } = useHeapAsk<SharedResponse>({ ask: "heapshared", a: a.node, b: b.node });
   if (!answer) return null;
   return (
     <span class="clip" role="status">

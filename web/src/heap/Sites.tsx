@@ -8,7 +8,7 @@ import type { Looks } from "../tables/Grid.tsx";
 import { count } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { SamplesAnswer, SiteRow } from "./answers.ts";
+import type { SamplesResponse, SiteRow } from "../generated/responses.ts";
 import { openBlock, snapshot, useHeapAsk } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
@@ -36,7 +36,7 @@ function columns(): typeof COLUMNS {
 }
 
 function Sites() {
-  const { answer, error } = useHeapAsk<SamplesAnswer>({
+  const { answer, error } = useHeapAsk<SamplesResponse>({
     ask: "heapsamples",
     by: by.value === "function" ? "function" : "site",
     limit: MAX_SITES,
@@ -47,7 +47,7 @@ function Sites() {
   const looks: Looks<SiteRow> = {
     label: "Allocation sites and what their blocks retain",
     nameTitle: by.value === "function" ? "Function" : "Allocated in",
-    key: (row) => row.key,
+    key: (row) => row.key ?? "",
     share: (row) => row.share,
     name: (row) => row.name,
     placeTitle: "Where",
@@ -63,7 +63,7 @@ function Sites() {
       looks={looks}
       first="retained"
       nothing="No block of this snapshot was sampled"
-      open={(row) => openBlock(row.example)}
+      open={(row) => row.example !== null && openBlock(row.example)}
       opensWhat="the block that retains most"
       tools={
         <>
@@ -73,16 +73,20 @@ function Sites() {
       }
       actions={(row) => (
         <>
-          <button type="button" class="button small" title="Enter, or a double click" onClick={() => openBlock(row.example)}>
-            The one that retains most
-          </button>
-          <button
-            type="button"
-            class="button small plain"
-            onClick={() => go({ view: "flame", focus: focusForUrl([row.key]) })}
-          >
-            In the flame graph
-          </button>
+          {row.example !== null && (
+            <button type="button" class="button small" title="Enter, or a double click" onClick={() => openBlock(row.example!)}>
+              The one that retains most
+            </button>
+          )}
+          {row.key !== null && (
+            <button
+              type="button"
+              class="button small plain"
+              onClick={() => go({ view: "flame", focus: focusForUrl([row.key!]) })}
+            >
+              In the flame graph
+            </button>
+          )}
         </>
       )}
     />

@@ -2,7 +2,7 @@
 import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { StackRow } from "./answers.ts";
+import type { StackResponse, StackRow } from "../generated/responses.ts";
 import { openNode, snapshot, useHeapAsk } from "./state.ts";
 import { sizes } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
@@ -28,11 +28,11 @@ const WAYS = {
     reachable: ({ row }: Nested) => row.reachable,
     shared: ({ row }: Nested) => row.shared,
   },
-  name: ({ row }: Nested) => row.name,
+  name: ({ row }: Nested) => row.name ?? "",
 };
 
 function Stack() {
-  const { answer, error } = useHeapAsk<{ rows: StackRow[] }>({ ask: "heapstack" });
+  const { answer, error } = useHeapAsk<StackResponse>({ ask: "heapstack" });
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
   if (answer.rows.length === 0) return <Empty title="No stack retains anything" />;
@@ -43,7 +43,7 @@ function Stack() {
     // Numbers of roots are those of one snapshot.
     key: ({ row }) => `${snapshot.value?.number} ${row.node}`,
     share: ({ row }) => row.share,
-    name: ({ row }) => row.name,
+    name: ({ row }) => row.name ?? "",
     placeTitle: "",
     place: () => "",
   };

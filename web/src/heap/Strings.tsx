@@ -3,19 +3,19 @@ import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count, grouped } from "../text/units.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { Duplicate, StringsAnswer } from "./answers.ts";
+import type { StringRow, StringsResponse } from "../generated/responses.ts";
 import { askHeapOnce, openBlock, snapshot, useHeapAsk } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
 
 const COLUMNS = [
-  sizes<Duplicate>("wasted", "Wasted", "what all but one of them take up", 0, (row) => row.wasted),
-  counts<Duplicate>("times", "Times", "how often it is there", 0, (row) => row.times),
-  counts<Duplicate>("length", "Length", "bytes of one", 1, (row) => row.length),
+  sizes<StringRow>("wasted", "Wasted", "what all but one of them take up", 0, (row) => row.wasted),
+  counts<StringRow>("times", "Times", "how often it is there", 0, (row) => row.times),
+  counts<StringRow>("length", "Length", "bytes of one", 1, (row) => row.length),
 ];
 
 function Strings() {
-  const { answer, error } = useHeapAsk<StringsAnswer>({ ask: "heapstrings", limit: 1 });
+  const { answer, error } = useHeapAsk<StringsResponse>({ ask: "heapstrings", limit: 1 });
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
   const { strings } = answer;
@@ -26,7 +26,7 @@ function Strings() {
       </Empty>
     );
   }
-  const looks: Looks<Duplicate> = {
+  const looks: Looks<StringRow> = {
     label: "Strings that are there several times",
     nameTitle: "String",
     key: (row) => `${snapshot.value?.number} ${row.example}`,
@@ -42,7 +42,7 @@ function Strings() {
       subject={String(snapshot.value?.number)}
       source={(order) => ({
         load: (_, offset, limit, signal) =>
-          askHeapOnce<StringsAnswer>({ ask: "heapstrings", ...order, offset, limit }, signal),
+          askHeapOnce<StringsResponse>({ ask: "heapstrings", ...order, offset, limit }, signal),
       })}
       columns={COLUMNS}
       looks={looks}

@@ -1,6 +1,6 @@
 /** Where in the dominator tree we are: every step up is a link. */
 import { bytes } from "../text/units.ts";
-import type { NodeInfo } from "./answers.ts";
+import type { NodeInfo } from "../generated/responses.ts";
 import { Popover } from "../widgets/Popover.tsx";
 import { dominatorHref } from "./state.ts";
 

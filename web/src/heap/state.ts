@@ -7,42 +7,44 @@ import type { Answer, EngineError } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { go, page, param, rec, withParam } from "../state/page.ts";
 import { printHash } from "../state/url.ts";
-import type { NodeId, Snapshot, SnapshotsAnswer } from "./answers.ts";
+import type { SnapshotRow, SnapshotsResponse } from "../generated/responses.ts";
+import type { NodeId } from "./node.ts";
 
 /** Counts new snapshots and finished analyses. */
 export const heapRevision = signal(0);
 
-const snapshotsAnswer = signal<SnapshotsAnswer | null>(null);
+const snapshotsAnswer = signal<SnapshotsResponse | null>(null);
 export const snapshotsError = signal<EngineError | null>(null);
 
 const chosenNumber = param("snap", "");
 const baseNumber = param("base", "");
 
 /** All there are, by number. */
-export const snapshots = computed<readonly Snapshot[]>(() => snapshotsAnswer.value?.snapshots ?? []);
+export const snapshots = computed<readonly SnapshotRow[]>(() => snapshotsAnswer.value?.snapshots ?? []);
 
 /** Those that can be asked about, also where they are damaged further on: not only their summaries are here. */
 export const included = computed(() => snapshots.value.filter((one) => one.included && one.readable));
 
 /** The snapshot with this number, or else the last with this label. */
-function find(wanted: string): Snapshot | undefined {
+function find(wanted: string): SnapshotRow | undefined {
   if (wanted === "") return undefined;
   const byNumber = snapshots.value.find(({ number }) => String(number) === wanted);
   return byNumber ?? snapshots.value.findLast(({ label }) => label === wanted);
 }
 
 /** The snapshot that is looked at: the chosen one, or the last. */
-export const snapshot = computed<Snapshot | null>(
+export const snapshot = computed<SnapshotRow | null>(
   () => find(chosenNumber.value) ?? included.value.at(-1) ?? snapshots.value.at(-1) ?? null,
 );
 
 /** What a snapshot is called in a list. */
-export function titleOf({ number, label, major }: Snapshot): string {
-  return label === null ? `${number} (GC ${major})` : `${number} “${label}” (GC ${major})`;
+export function titleOf({ number, label, major }: SnapshotRow): string {
+  const name = label === null ? String(number) : `${number} “${label}”`;
+  return major === null ? name : `${name} (GC ${major})`;
 }
 
 /** What it is compared with: the chosen one, or else the first; the first is compared with the last. */
-export const base = computed<Snapshot | null>(() => {
+export const base = computed<SnapshotRow | null>(() => {
   const other = find(baseNumber.value);
   if (other && other !== snapshot.value) return other;
   const first = included.value[0];
@@ -52,7 +54,7 @@ export const base = computed<Snapshot | null>(() => {
 export const baseIsChosen = computed(() => baseNumber.value !== "");
 
 /** Before and after: as they were chosen, or else in the order they were taken. */
-export const compared = computed<readonly [Snapshot, Snapshot] | null>(() => {
+export const compared = computed<readonly [SnapshotRow, SnapshotRow] | null>(() => {
   const [from, to] = [base.value, snapshot.value];
   if (!from || !to) return null;
   return baseIsChosen.value || from.number <= to.number ? [from, to] : [to, from];
@@ -84,7 +86,7 @@ function withoutPlaces(): Readonly<Record<string, string>> {
 /** Asks for what there is, while the heap is looked at. */
 export function useSnapshots(): void {
   const wanted = (recording.value?.snapshots ?? 0) > 0;
-  const { answer, of, error } = useAsk<SnapshotsAnswer>(
+  const { answer, of, error } = useAsk<SnapshotsResponse>(
     wanted ? { ask: "snapshots", rec: rec.value } : null,
     `s${heapRevision.value}.${recording.value?.snapshots ?? 0}`,
   );

@@ -3,12 +3,12 @@ import { focusForUrl } from "../../flame/keys.ts";
 import { page } from "../../state/page.ts";
 import { printHash } from "../../state/url.ts";
 import { seconds } from "../../text/units.ts";
-import type { BlockAnswer, Frame } from "../answers.ts";
+import type { BlockFrame, BlockResponse } from "../../generated/responses.ts";
 
 /** Frames shown before one asks for the others. */
 const FIRST = 15;
 
-export function Allocated({ sample }: { sample: NonNullable<BlockAnswer["sample"]> }) {
+export function Allocated({ sample }: { sample: NonNullable<BlockResponse["sample"]> }) {
   const { frames, time } = sample;
   const rest = frames.slice(FIRST);
   return (
@@ -35,17 +35,20 @@ export function Allocated({ sample }: { sample: NonNullable<BlockAnswer["sample"
   );
 }
 
-function FrameLine({ frame }: { frame: Frame }) {
-  const { name, file, line } = frame;
+function FrameLine({ frame }: { frame: BlockFrame }) {
+  const { name, key, file, line } = frame;
   return (
     <li>
-      <a class="clip" href={inFlameGraph(frame)} title={`${name}: who allocates there`}>
-        {name}
-      </a>
+      {key === null ? (
+        <span class="clip">{name}</span>
+      ) : (
+        <a class="clip" href={inFlameGraph(key)} title={`${name}: who allocates there`}>
+          {name}
+        </a>
+      )}
       {file && (
         <span class="quiet clip">
-          {file}
-          {line !== null && `:${line}`}
+          {file}:{line}
         </span>
       )}
     </li>
@@ -53,6 +56,6 @@ function FrameLine({ frame }: { frame: Frame }) {
 }
 
 /** The function in the flame graph of all allocations. */
-function inFlameGraph({ key }: Frame): string {
+function inFlameGraph(key: string): string {
   return `#${printHash({ ...page.value, view: "flame", focus: focusForUrl([key]) })}`;
 }

@@ -6,7 +6,7 @@ import { param } from "../../state/page.ts";
 import { bytes, count, grouped, ratio } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../../widgets/State.tsx";
-import type { BlockAnswer, Child, PathAnswer } from "../answers.ts";
+import type { BlockResponse, ChildRow, PathResponse } from "../../generated/responses.ts";
 import { blockHref, dominatorHref, nodeHref, openBlock, openNode, useHeapAsk } from "../state.ts";
 import { Allocated } from "./Allocated.tsx";
 import { References } from "./References.tsx";
@@ -23,7 +23,7 @@ const WAYS = [
 
 function BlockPage() {
   const number = /^\d+$/.test(block.value) ? Number(block.value) : null;
-  const { answer, error, late } = useHeapAsk<BlockAnswer>(number === null ? null : { ask: "heapblock", block: number });
+  const { answer, error, late } = useHeapAsk<BlockResponse>(number === null ? null : { ask: "heapblock", block: number });
   const go = useRef<HTMLInputElement>(null);
   useKeys("Block", [
     { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
@@ -77,7 +77,7 @@ function GoTo({ field }: { field: { current: HTMLInputElement | null } }) {
   );
 }
 
-function Body({ answer }: { answer: BlockAnswer }) {
+function Body({ answer }: { answer: BlockResponse }) {
   return (
     <>
       <Facts answer={answer} />
@@ -103,9 +103,9 @@ function Body({ answer }: { answer: BlockAnswer }) {
 }
 
 /** The shortest way, or all ways that have no block in common. */
-function Ways({ answer }: { answer: BlockAnswer }) {
+function Ways({ answer }: { answer: BlockResponse }) {
   const all = ways.value === "all";
-  const { answer: found } = useHeapAsk<PathAnswer>(
+  const { answer: found } = useHeapAsk<PathResponse>(
     all ? { ask: "heappath", block: answer.block, how: "disjoint", limit: MAX_PATHS } : null,
   );
   const told = found?.paths ?? [];
@@ -126,7 +126,7 @@ function Ways({ answer }: { answer: BlockAnswer }) {
   );
 }
 
-function Facts({ answer }: { answer: BlockAnswer }) {
+function Facts({ answer }: { answer: BlockResponse }) {
   const { size, retained, blocks, retained_external, space, address, dominator } = answer;
   return (
     <dl class="block-facts">
@@ -166,18 +166,18 @@ function Facts({ answer }: { answer: BlockAnswer }) {
   );
 }
 
-function Text({ answer: { text, text_length, text_is_cut: cut } }: { answer: BlockAnswer }) {
+function Text({ answer: { text, text_length, text_is_cut: cut } }: { answer: BlockResponse }) {
   return (
     <pre class="block-text" aria-label="contents">
       "{text}
       {cut ? "" : '"'}
-      {cut && <span class="quiet"> … {grouped(text_length)} bytes</span>}
+      {cut && text_length !== null && <span class="quiet"> … {grouped(text_length)} bytes</span>}
     </pre>
   );
 }
 
 /** What would go with the block, by kind. */
-function Dominated({ answer }: { answer: BlockAnswer }) {
+function Dominated({ answer }: { answer: BlockResponse }) {
   const { rows, count: all } = answer.dominates;
   return (
     <section aria-label="what it retains">
@@ -215,7 +215,7 @@ function Dominated({ answer }: { answer: BlockAnswer }) {
 }
 
 /** A block's own page, or the group below it. */
-function hrefOf(row: Child): string {
+function hrefOf(row: ChildRow): string {
   if (row.what === "block") return nodeHref(row.node);
   return row.blocks === 1 && row.largest !== null ? blockHref(row.largest) : dominatorHref(row.node);
 }

@@ -1,7 +1,9 @@
 /** Blocks that refer to a block, or that it refers to; each is a link. */
 import { bytes, grouped } from "../../text/units.ts";
-import type { Listed, Reference } from "../answers.ts";
+import type { Listed, ReferenceRow, ReferrerRow } from "../../generated/responses.ts";
 import { blockHref, nodeHref } from "../state.ts";
+
+type Reference = ReferenceRow | ReferrerRow;
 
 interface Props {
   title: string;
@@ -59,10 +61,10 @@ function Rows({ rows, fields }: { rows: readonly Reference[]; fields: "field" | 
   );
 }
 
-function nameOf({ kind, name }: Reference): string {
-  return name ?? kind ?? "";
+function nameOf(row: Reference): string {
+  return "name" in row ? row.name : row.kind;
 }
 
-function hrefOf({ block, node }: Reference): string {
-  return block !== null ? blockHref(block) : nodeHref(node ?? "all");
+function hrefOf(row: Reference): string {
+  return "node" in row && row.block === null ? nodeHref(row.node) : blockHref(row.block!);
 }

@@ -1,12 +1,12 @@
 /** The way from a root down to a block; what every way leads through stands out. */
 import { bytes, grouped } from "../../text/units.ts";
-import type { Step } from "../answers.ts";
+import type { PathStep } from "../../generated/responses.ts";
 import { blockHref, dominatorHref } from "../state.ts";
 
 /** Steps shown at each end of a long way. */
 const ENDS = 20;
 
-export function WayDown({ steps }: { steps: readonly Step[] }) {
+export function WayDown({ steps }: { steps: readonly PathStep[] }) {
   const left = steps.length > 2 * ENDS + 1 ? steps.length - 2 * ENDS : 0;
   return (
     <ol class="way">
@@ -24,7 +24,7 @@ export function WayDown({ steps }: { steps: readonly Step[] }) {
   );
 }
 
-function Hop({ step, last }: { step: Step; last: boolean }) {
+function Hop({ step, last }: { step: PathStep; last: boolean }) {
   const { name, node, block, field, times, dominates, retained } = step;
   const href = last ? null : block !== null ? blockHref(block) : node !== null ? dominatorHref(node) : null;
   return (

@@ -6,7 +6,7 @@ import type { Looks } from "../../tables/Grid.tsx";
 import { bytes, count } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Refusal } from "../../widgets/State.tsx";
-import type { Change, DiffAnswer, Snapshot } from "../answers.ts";
+import type { HeapChange, HeapDiffResponse, SnapshotRow } from "../../generated/responses.ts";
 import { pathsTo } from "../Kinds.tsx";
 import { chooseBoth, compared, included, titleOf } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
@@ -22,8 +22,8 @@ const OF = [
   { id: "roots", title: "Roots", what: "by root, what it retains" },
 ];
 
-const change = ({ bytes: [before, after] }: Change): number => after - before;
-const more = ({ blocks }: Change): number | null => blocks && blocks[1] - blocks[0];
+const change = ({ bytes: [before, after] }: HeapChange): number => after - before;
+const more = ({ blocks }: HeapChange): number | null => blocks && blocks[1] - blocks[0];
 
 const COLUMNS = [
   {
@@ -31,27 +31,27 @@ const COLUMNS = [
     title: "Change",
     what: "bytes more or less",
     spare: 0,
-    text: (row: Change) => signed(change(row)),
-    plain: (row: Change) => String(change(row)),
+    text: (row: HeapChange) => signed(change(row)),
+    plain: (row: HeapChange) => String(change(row)),
   },
-  sizes<Change>("before", "Before", "bytes in the first snapshot", 1, (row) => row.bytes[0]),
-  sizes<Change>("after", "After", "bytes in the second snapshot", 1, (row) => row.bytes[1]),
+  sizes<HeapChange>("before", "Before", "bytes in the first snapshot", 1, (row) => row.bytes[0]),
+  sizes<HeapChange>("after", "After", "bytes in the second snapshot", 1, (row) => row.bytes[1]),
   {
     sort: "blocks",
     title: "Blocks",
     what: "blocks more or less",
     spare: 2,
-    text: (row: Change) => {
+    text: (row: HeapChange) => {
       const blocks = more(row);
       return blocks === null ? "" : `${blocks > 0 ? "+" : blocks < 0 ? "−" : ""}${count(Math.abs(blocks))}`;
     },
-    plain: (row: Change) => String(more(row) ?? ""),
+    plain: (row: HeapChange) => String(more(row) ?? ""),
   },
 ];
 
 export function Differences({ switcher }: { switcher: ComponentChildren }) {
   const [a, b] = compared.value ?? [null, null];
-  const { answer, error, of: asked } = useAsk<DiffAnswer>(
+  const { answer, error, of: asked } = useAsk<HeapDiffResponse>(
     a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null,
     "h",
   );
@@ -59,7 +59,7 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
   if (error) return <Refusal error={error} />;
   if (!answer || !a || !b) return null;
   const rows = roots ? answer.roots : answer.kinds;
-  const looks: Looks<Change> = {
+  const looks: Looks<HeapChange> = {
     label: "What changed between two snapshots",
     nameTitle: roots ? "Root" : "Kind of block",
     key: (row) => `${row.kind ?? ""} ${row.name}`,
@@ -107,12 +107,12 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
   );
 }
 
-function showRoot(row: Change): void {
+function showRoot(row: HeapChange): void {
   const name = row.name.split(" / ").at(-1) ?? row.name;
   go({ view: "roots", more: withParam(page.value.more, "roots-find", name) });
 }
 
-function Choice({ label, value, onChoose }: { label: string; value: Snapshot; onChoose(number: number): void }) {
+function Choice({ label, value, onChoose }: { label: string; value: SnapshotRow; onChoose(number: number): void }) {
   return (
     <select
       class="field small"
@@ -132,9 +132,9 @@ function Choice({ label, value, onChoose }: { label: string; value: Snapshot; on
 const WAYS = {
   keys: {
     change,
-    before: ({ bytes }: Change) => bytes[0],
-    after: ({ bytes }: Change) => bytes[1],
-    blocks: (row: Change) => more(row) ?? 0,
+    before: ({ bytes }: HeapChange) => bytes[0],
+    after: ({ bytes }: HeapChange) => bytes[1],
+    blocks: (row: HeapChange) => more(row) ?? 0,
   },
-  name: ({ name }: Change) => name,
+  name: ({ name }: HeapChange) => name,
 };

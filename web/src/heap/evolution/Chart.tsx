@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { elapsedMark, timeSteps } from "../../timeline/axis.ts";
 import { bytes, seconds } from "../../text/units.ts";
 import { useSize } from "../../widgets/size.ts";
-import type { EvolutionAnswer, Snapshot } from "../answers.ts";
+import type { EvolutionResponse, SnapshotRow } from "../../generated/responses.ts";
 import { base, baseIsChosen, chooseBoth, chooseSnapshot, snapshot, snapshots } from "../state.ts";
 import { marksUpTo, nearest, outline, place, positions, stack, type Axis, type Scale } from "./areas.ts";
 
@@ -18,7 +18,7 @@ const COUNT_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_00
 
 interface Props {
   element: RefObject<HTMLDivElement | null>;
-  answer: EvolutionAnswer | null;
+  answer: EvolutionResponse | null;
   axis: Axis;
   paints: readonly string[];
   height: number;
@@ -161,17 +161,18 @@ function markText(axis: Axis, value: number, step: number): string {
   return axis === "time" ? elapsedMark(value, step) : `GC ${Math.round(value)}`;
 }
 
-function markClass({ included, damage, analysed }: Snapshot): string {
+function markClass({ included, damage, analysed }: SnapshotRow): string {
   if (damage !== null) return "evolution-mark damaged";
   return analysed && included ? "evolution-mark" : "evolution-mark waiting";
 }
 
 /** A snapshot in words. */
-export function spoken({ number, label, major, at, live, heap, damage, readable, included }: Snapshot): string {
+export function spoken({ number, label, major, at, live, heap, damage, readable, included }: SnapshotRow): string {
   const size = live === null ? `${bytes(heap)} of heap` : `${bytes(live)} alive`;
   const when = at === null ? "" : `, at ${seconds(at)}`;
   const wrong = readable ? ", partial: the file is damaged" : ", cannot be read";
   const state = damage !== null ? wrong : included ? "" : ", not in this file";
   const name = label === null ? "" : ` “${label}”`;
-  return `snapshot ${number}${name}, after ${major} major collections${when}: ${size}${state}`;
+  const after = major === null ? "" : `, after ${major} major collections`;
+  return `snapshot ${number}${name}${after}${when}: ${size}${state}`;
 }

@@ -2,12 +2,12 @@
 import { bytes } from "../../text/units.ts";
 import { page, withParam } from "../../state/page.ts";
 import { printHash } from "../../state/url.ts";
-import type { EvolutionAnswer } from "../answers.ts";
+import type { EvolutionResponse } from "../../generated/responses.ts";
 import { snapshot, snapshots } from "../state.ts";
 import { spoken } from "./Chart.tsx";
 
 interface Props {
-  answer: EvolutionAnswer | null;
+  answer: EvolutionResponse | null;
   paints: readonly string[];
   hovered: number | null;
   by: "kind" | "root";

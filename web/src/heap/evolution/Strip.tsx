@@ -8,7 +8,7 @@ import { recording } from "../../state/about.ts";
 import { param, rec } from "../../state/page.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Splitter } from "../../widgets/Splitter.tsx";
-import type { EvolutionAnswer } from "../answers.ts";
+import type { EvolutionResponse } from "../../generated/responses.ts";
 import { distinct, fills, given } from "../kindColour.ts";
 import { base, baseIsChosen, chooseBoth, chooseSnapshot, heapRevision, included, snapshot, snapshots } from "../state.ts";
 import { TakeSnapshot } from "../TakeSnapshot.tsx";
@@ -34,7 +34,7 @@ const AXES = [
 
 export function Strip() {
   const all = snapshots.value;
-  const { answer, error } = useAsk<EvolutionAnswer>(
+  const { answer, error } = useAsk<EvolutionResponse>(
     all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
     `s${heapRevision.value}.${all.length}`,
   );

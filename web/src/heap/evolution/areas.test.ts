@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Snapshot } from "../answers.ts";
+import type { SnapshotRow } from "../../generated/responses.ts";
 import { marksUpTo, nearest, outline, place, positions, stack } from "./areas.ts";
 
-const taken = (major: number, at: number | null): Snapshot => ({
+const taken = (major: number, at: number | null): SnapshotRow => ({
   number: 1, label: null, live_in_heap: null, reason: "major", at, pause: 0, heap: 0, live: null, blocks: 0, file_bytes: 0, major, minor: 0,
   analysed: true, contents: false, included: true, damage: null, readable: true,
 });
@@ -25,7 +25,7 @@ test("the nearest snapshot is found, also where there is one or none", () => {
 
 test("areas stand upon each other and add up to the total", () => {
   const areas = stack({
-    failed: 0, ready: 2, of: 2, snapshots: [1, 2], total: [60, 100], rest: [10, 20],
+    failed: 0, partial: [], ready: 2, of: 2, snapshots: [1, 2], total: [60, 100], rest: [10, 20],
     series: [{ name: "a", kind: null, bytes: [30, 50] }, { name: "b", kind: null, bytes: [20, 30] }],
   });
   assert.deepEqual(areas.map(({ upper }) => [...upper]), [[30, 50], [50, 80], [60, 100]]);

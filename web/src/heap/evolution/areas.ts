@@ -1,15 +1,16 @@
 /** The layout of the graph of the heap over time: pure geometry. */
-import type { EvolutionAnswer, Snapshot } from "../answers.ts";
+import type { EvolutionResponse, SnapshotRow } from "../../generated/responses.ts";
 
 export type Axis = "gc" | "time";
 
 /** Where each snapshot stands on the axis. Those between the same two collections share the room. */
-export function positions(snapshots: readonly Snapshot[], axis: Axis): number[] {
+export function positions(snapshots: readonly SnapshotRow[], axis: Axis): number[] {
   if (axis === "time") return snapshots.map(({ at }, index) => at ?? index);
   const alike = new Map<number, number>();
-  for (const { major } of snapshots) alike.set(major, (alike.get(major) ?? 0) + 1);
+  const collections = snapshots.map(({ major }) => major ?? 0);
+  for (const major of collections) alike.set(major, (alike.get(major) ?? 0) + 1);
   const passed = new Map<number, number>();
-  return snapshots.map(({ major }) => {
+  return collections.map((major) => {
     const before = passed.get(major) ?? 0;
     passed.set(major, before + 1);
     return major + before / alike.get(major)!;
@@ -45,7 +46,7 @@ export interface Area {
 }
 
 /** The series upon each other, heaviest at the bottom, the rest on top. */
-export function stack({ snapshots, series, rest }: EvolutionAnswer): Area[] {
+export function stack({ snapshots, series, rest }: EvolutionResponse): Area[] {
   let lower = new Float64Array(snapshots.length);
   return [...series.map(({ bytes }) => bytes), rest].map((bytes) => {
     const upper = lower.map((below, index) => below + (bytes[index] ?? 0));

@@ -3,7 +3,7 @@ import { useEffect, useId, useState } from "preact/hooks";
 import type { Param } from "../../state/page.ts";
 import { bytes } from "../../text/units.ts";
 import { Icon } from "../../widgets/Icon.tsx";
-import type { HistogramAnswer } from "../answers.ts";
+import type { HistogramResponse } from "../../generated/responses.ts";
 import { useHeapAsk } from "../state.ts";
 
 const MAX_KINDS = 200;
@@ -15,7 +15,7 @@ function isChosen(event: Event): boolean {
 
 export function KindChoice({ param }: { param: Param }) {
   const list = useId();
-  const { answer } = useHeapAsk<HistogramAnswer>({
+  const { answer } = useHeapAsk<HistogramResponse>({
     ask: "heaphistogram", by: "kind", sort: "bytes", descending: true, offset: 0, limit: MAX_KINDS,
   });
   const known = (text: string): boolean => answer?.rows.some(({ kind }) => kind === text) ?? false;

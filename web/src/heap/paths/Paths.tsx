@@ -13,7 +13,7 @@ import { theme } from "../../shell/theme.ts";
 import { go, page, param, withParam } from "../../state/page.ts";
 import { bytes, count, percent, ratio } from "../../text/units.ts";
 import { Empty, Refusal } from "../../widgets/State.tsx";
-import type { Box, FlameAnswer, NodeInfo } from "../answers.ts";
+import type { BoxRow, HeapFlameResponse, NodeInfo } from "../../generated/responses.ts";
 import { given } from "../kindColour.ts";
 import { blockOf, openBlock, openNode, snapshot, useHeapAsk } from "../state.ts";
 import { sceneOf } from "./scene.ts";
@@ -24,7 +24,7 @@ const to = param("to", "");
 const MAX_BOXES = 4000;
 
 function Paths() {
-  const { answer, error, late } = useHeapAsk<FlameAnswer>({
+  const { answer, error, late } = useHeapAsk<HeapFlameResponse>({
     ask: "heapflame",
     node: node.value,
     limit: MAX_BOXES,
@@ -34,7 +34,7 @@ function Paths() {
   const chart = useRef<Chart | null>(null);
   const scene = useMemo<Scene | null>(() => (answer && answer.total > 0 ? sceneOf(answer.boxes) : null), [answer, given.value]);
   const paints = useMemo(() => palette(theme.value), [theme.value]);
-  const boxAt = (place: Place): Box | undefined => {
+  const boxAt = (place: Place): BoxRow | undefined => {
     if (!answer || !scene) return undefined;
     return place.part === "focus" ? answer.boxes[0] : answer.boxes[scene.callees?.origin[place.at] ?? -1];
   };
@@ -42,7 +42,7 @@ function Paths() {
     const box = boxAt(place);
     if (box?.node) openNode(box.node);
   };
-  const below = (box: Box): void => go({ more: withParam(page.value.more, "node", box.node ?? "") });
+  const below = (box: BoxRow): void => go({ more: withParam(page.value.more, "node", box.node ?? "") });
   const toChart = (event: KeyboardEvent): void => passOn(chart.current?.element.parentElement ?? null, event);
   useKeys("Paths", [
     { keys: "ArrowUp ArrowDown k j", does: "towards the root, away from it", run: toChart },
@@ -118,7 +118,7 @@ function Paths() {
   );
 }
 
-function Card({ box, whole }: { box: Box | undefined; whole: NodeInfo["retained"] }) {
+function Card({ box, whole }: { box: BoxRow | undefined; whole: NodeInfo["retained"] }) {
   if (!box) return null;
   return (
     <>

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Box } from "../answers.ts";
+import type { BoxRow } from "../../generated/responses.ts";
 import { sceneOf } from "./scene.ts";
 
-const box = (parent: number, name: string, retained: number): Box => ({
+const box = (parent: number, name: string, retained: number): BoxRow => ({
   parent, name, retained, node: null, what: "block", own: 0, blocks: 1,
 });
 

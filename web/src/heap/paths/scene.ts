@@ -3,13 +3,13 @@ import { FOCUS } from "../../flame/colour.ts";
 import type { Scene } from "../../flame/scene.ts";
 import { layOut, type Tree } from "../../flame/tree.ts";
 import { bytes } from "../../text/units.ts";
-import type { Box } from "../answers.ts";
+import type { BoxRow } from "../../generated/responses.ts";
 import { boxColour } from "../kindColour.ts";
 
 const NO_COLOURS = new Uint8Array(0);
 
 /** The boxes as a tree: each is an entity of its own, told by its name. */
-export function treeOf(boxes: readonly Box[]): Tree {
+export function treeOf(boxes: readonly BoxRow[]): Tree {
   const entities = new Map<string, number>();
   const entity = Uint32Array.from(boxes, ({ name }) => {
     const known = entities.get(name) ?? entities.size;
@@ -27,9 +27,9 @@ export function treeOf(boxes: readonly Box[]): Tree {
 }
 
 /** What is drawn: roots at the top, what they retain below. */
-export function sceneOf(boxes: readonly Box[]): Scene {
+export function sceneOf(boxes: readonly BoxRow[]): Scene {
   const tree = treeOf(boxes);
-  const boxOf = (at: number): Box => boxes[tree.origin[at]!]!;
+  const boxOf = (at: number): BoxRow => boxes[tree.origin[at]!]!;
   return {
     rows: { orientation: "icicle", callers: 0, focus: 1, callees: Math.max(0, tree.rows - 1) },
     callers: null,

@@ -5,13 +5,13 @@ import { palette } from "../../flame/colour.ts";
 import { Labels } from "../../flame/label.ts";
 import { theme, themeColor } from "../../shell/theme.ts";
 import { useSize } from "../../widgets/size.ts";
-import type { Box } from "../answers.ts";
+import type { BoxRow } from "../../generated/responses.ts";
 import { given } from "../kindColour.ts";
 import { draw, FONT } from "./draw.ts";
 import { boxAt, layOut, moved, type Move, type Rect } from "./layout.ts";
 
 interface Props {
-  boxes: readonly Box[];
+  boxes: readonly BoxRow[];
   label: string;
   dimmed: boolean;
   selected: number;

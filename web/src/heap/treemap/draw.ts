@@ -2,7 +2,7 @@
 import type { Paint } from "../../flame/colour.ts";
 import type { Labels } from "../../flame/label.ts";
 import { bytes } from "../../text/units.ts";
-import type { Box } from "../answers.ts";
+import type { BoxRow } from "../../generated/responses.ts";
 import { boxColour } from "../kindColour.ts";
 import { TITLE, type Places, type Rect } from "./layout.ts";
 
@@ -21,7 +21,7 @@ export function draw(
   context: CanvasRenderingContext2D,
   ratio: number,
   size: { width: number; height: number },
-  boxes: readonly Box[],
+  boxes: readonly BoxRow[],
   places: Places,
   look: Look,
   labels: Labels,
@@ -47,7 +47,7 @@ export function draw(
 }
 
 /** The name and size of a box: in a line above what is in it, or in its upper left corner. */
-function title(context: CanvasRenderingContext2D, box: Box, rect: Rect, nested: boolean, ink: string, labels: Labels): void {
+function title(context: CanvasRenderingContext2D, box: BoxRow, rect: Rect, nested: boolean, ink: string, labels: Labels): void {
   if (rect.width < LEAST_TITLE || rect.height < TITLE - 3) return;
   if (nested && rect.height <= 2 * TITLE) return;
   context.fillStyle = ink;

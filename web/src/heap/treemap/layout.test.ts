@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Box } from "../answers.ts";
+import type { BoxRow } from "../../generated/responses.ts";
 import { boxAt, layOut, moved, type Rect } from "./layout.ts";
 
 const room: Rect = { left: 10, top: 20, width: 600, height: 400 };
@@ -24,7 +24,7 @@ function* numbers(seed: number): Generator<number> {
   }
 }
 
-const box = (parent: number, retained: number): Box => ({
+const box = (parent: number, retained: number): BoxRow => ({
   parent, retained, node: null, name: "", what: "block", own: 0, blocks: 1,
 });
 

@@ -1,6 +1,6 @@
 /** Where the boxes of a treemap stand: squarified, nested, with room for a box's name above what is in it. */
 import { hierarchy, treemap, type HierarchyRectangularNode } from "d3-hierarchy";
-import type { Box } from "../answers.ts";
+import type { BoxRow } from "../../generated/responses.ts";
 
 export interface Rect {
   left: number;
@@ -24,7 +24,7 @@ const LEAST = 12;
 const NOTHING: Rect = { left: 0, top: 0, width: 0, height: 0 };
 
 /** Gives every box its place in `whole`. */
-export function layOut(boxes: readonly Box[], whole: Rect): Places {
+export function layOut(boxes: readonly BoxRow[], whole: Rect): Places {
   const rects: Rect[] = boxes.map(() => NOTHING);
   const nested: boolean[] = boxes.map(() => false);
   if (boxes.length === 0) return { rects, nested };
@@ -58,7 +58,7 @@ function hasRoom({ x0, x1, y0, y1, depth }: HierarchyRectangularNode<number>): b
   return depth === 0 || (width - 2 * EDGE >= LEAST && height - title >= LEAST);
 }
 
-function childrenOf(boxes: readonly Box[]): number[][] {
+function childrenOf(boxes: readonly BoxRow[]): number[][] {
   const children: number[][] = boxes.map(() => []);
   boxes.forEach(({ parent }, at) => {
     if (at > 0) children[parent]!.push(at);
@@ -79,7 +79,7 @@ export function boxAt({ rects }: Places, x: number, y: number): number {
 export type Move = "in" | "out" | "next" | "before";
 
 /** Where a key leads from a box. */
-export function moved(boxes: readonly Box[], at: number, move: Move): number {
+export function moved(boxes: readonly BoxRow[], at: number, move: Move): number {
   if (at < 0) return boxes.length > 1 ? 1 : 0;
   if (move === "out") return boxes[at]?.parent ?? 0;
   if (move === "in") {
