@@ -18,7 +18,7 @@ pub(crate) fn prepare() {
 }
 
 /// Runs as a thread ends.
-unsafe extern "C" fn ends(_: *mut c_void) {
+extern "C" fn ends(_: *mut c_void) {
     // SAFETY: the thread runs none of our code but this.
     unsafe {
         sampling::thread::free();

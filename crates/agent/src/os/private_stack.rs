@@ -166,7 +166,7 @@ struct Call<T, F> {
 }
 
 unsafe extern "C" fn perform<T, F: FnOnce() -> T>(call: *mut c_void) {
-    // SAFETY: `run_on` passes a call that nobody else uses, once.
+    // SAFETY: `run` passes a call that nobody else uses, once.
     unsafe {
         let call = &mut *call.cast::<Call<T, F>>();
         let work = ManuallyDrop::take(&mut call.work);

@@ -9,7 +9,7 @@ use crate::os::tls;
 static KEY: AtomicU32 = AtomicU32::new(0);
 
 /// Lets `at_end` run as threads end that [`watch`] was called on, and watches this one.
-pub(crate) fn prepare(at_end: unsafe extern "C" fn(*mut c_void)) {
+pub(crate) fn prepare(at_end: extern "C" fn(*mut c_void)) {
     let mut key = 0;
     // SAFETY: a valid out-pointer and a destructor of the right type.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(at_end)) } == 0 {

@@ -12,8 +12,9 @@ pub(crate) type UseLocations<'a> = &'a mut dyn FnMut(&[Location<'_>]);
 /// Functions of the layers above that a recording calls.
 pub(crate) struct Hooks {
     pub(crate) symbolise: Symbolise,
-    /// The domain whose state is at this address, and has this number, is sampled for the first time.
-    pub(crate) domain_found: fn(&Target, state: u64, number: u16),
+    /// The domain whose state is at this address, and has this number, is sampled for the first time: on
+    /// its own thread, or else this is unsafe.
+    pub(crate) domain_found: unsafe fn(&Target, state: u64, number: u16),
     /// Called now and then by the thread that flushes.
     pub(crate) flushed: fn(),
     /// Called now and then by threads of the program, once ours are gone.

@@ -80,7 +80,8 @@ impl Recorder {
         }
         let version = if alone { Version::V2 } else { Version::V3 };
         if domain != DomainId(0) {
-            (self.files.hooks.domain_found)(self.files.target, state, domain.0);
+            // SAFETY: blocks are sampled first by the domain that allocates them, in a callback on its thread.
+            unsafe { (self.files.hooks.domain_found)(self.files.target, state, domain.0) };
         }
         let files = &self.files;
         let name = live_packet_name(files.pid, files.folder.image(), domain.0);

@@ -25,7 +25,9 @@ impl Sampler for Ocaml4 {
     }
 
     unsafe fn start(&self, target: &Target, arguments: &Arguments) -> Option<RateControl> {
-        let found = arguments.finds_variables.then(|| Statics::find(target, arguments)).flatten();
+        // SAFETY: as the caller promises; it has not been started yet.
+        let find = || unsafe { Statics::find(target, arguments) };
+        let found = arguments.finds_variables.then(find).flatten();
         // SAFETY: as the caller promises.
         unsafe {
             seeding::draw_batches(target, arguments);

@@ -26,11 +26,14 @@ impl Sampler for Ocaml5 {
     }
 
     unsafe fn start(&self, target: &Target, arguments: &Arguments) -> Option<RateControl> {
-        seeding::seed_domain(target, target.runtime.state(), 0);
-        // SAFETY: as the caller promises.
-        let profile =
-            unsafe { (target.runtime.start)(arguments.rate, arguments.frames, arguments.tracker) };
-        static_profile::replace(target, profile, arguments.ours).map(RateControl::Multicore)
+        // SAFETY: as the caller promises; this is the thread of the only domain.
+        let profiles = unsafe {
+            seeding::seed_domain(target, target.runtime.state(), 0);
+            let &Arguments { rate, frames, tracker, ours, .. } = arguments;
+            let profile = (target.runtime.start)(rate, frames, tracker);
+            static_profile::replace(target, profile, ours)
+        };
+        profiles.map(RateControl::Multicore)
     }
 
     fn not_started(&self) -> &'static CStr {

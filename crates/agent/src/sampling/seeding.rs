@@ -40,7 +40,10 @@ pub(crate) unsafe fn draw_batches(target: &Target, arguments: &Arguments) {
 }
 
 /// OCaml 5: seeds the sampler of the domain whose state stands at `state`; takes effect with its next batch.
-pub(crate) fn seed_domain(target: &Target, state: u64, number: u16) {
+///
+/// # Safety
+/// The domain is that of this thread.
+pub(crate) unsafe fn seed_domain(target: &Target, state: u64, number: u16) {
     let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
     let memory = target.memory;
     let sampler = fields.memprof.and_then(|offset| memory.field(state, offset));
@@ -48,7 +51,7 @@ pub(crate) fn seed_domain(target: &Target, state: u64, number: u16) {
     let mut numbers = SplitMix(target.seed ^ u64::from(number) << 48);
     let words = (sampler + memprof::domain::GENERATOR) as *mut u64;
     for index in 0..memprof::domain::GENERATOR_WORDS {
-        // SAFETY: the generator's state belongs to this domain, on whose thread we are.
+        // SAFETY: the generator's state belongs to this domain; as the caller promises, nobody else uses it.
         unsafe { words.add(index as usize).write(numbers.next()) };
     }
 }

@@ -26,7 +26,10 @@ pub(crate) struct Profiles(&'static [Profile]);
 
 /// Puts a copy in the place of `profile`, whose first callback is `ours`, while there is one domain
 /// and one thread of it. What is not laid out as expected is left as it is.
-pub(crate) fn replace(target: &Target, made: Value, ours: u64) -> Option<Profiles> {
+///
+/// # Safety
+/// `made` is what `caml_memprof_start` gave just now, on the thread of the only domain.
+pub(crate) unsafe fn replace(target: &Target, made: Value, ours: u64) -> Option<Profiles> {
     let memory = target.memory;
     if !memprof::is_profile_of(&memory, made, ours) {
         return None;

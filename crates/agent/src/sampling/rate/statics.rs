@@ -49,8 +49,11 @@ struct Candidates {
 }
 
 impl Statics {
-    /// Finds them. Only where `caml_memprof_start` may be called, while it samples nothing.
-    pub(crate) fn find(target: &Target, arguments: &Arguments) -> Option<Self> {
+    /// Finds them.
+    ///
+    /// # Safety
+    /// The values are right for `caml_memprof_start`, which may be called here and now, and samples nothing.
+    pub(crate) unsafe fn find(target: &Target, arguments: &Arguments) -> Option<Self> {
         let single = *target.runtime.layout.single()?;
         let memory = target.memory;
         let trigger = Some(symbol(symbols::memprof::YOUNG_TRIGGER) as u64).filter(|&at| at != 0)?;
@@ -83,7 +86,7 @@ impl Statics {
                 unsafe { renew() };
             }
             candidates.started(memory, rate);
-            // SAFETY: it was started just now.
+            // SAFETY: it was started just now, and has sampled nothing.
             unsafe { (target.runtime.stop)(UNIT) };
         }
         candidates.only()

@@ -25,7 +25,7 @@ fn collect_roots(scan: impl FnOnce()) -> Scanned {
 }
 
 fn collect_root(slot: u64, value: u64) {
-    // SAFETY: null, or the list that `gather` waits for; one thread.
+    // SAFETY: null, or the list that `collect_roots` waits for; one thread.
     if let Some(gathered) = unsafe { GATHERED.load(Relaxed).as_mut() } {
         gathered.push((slot, value));
     }
