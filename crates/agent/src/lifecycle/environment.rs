@@ -215,3 +215,79 @@ fn same_name(a: &[u8], b: &[u8]) -> bool {
     let name = |s: &[u8]| s.iter().position(|&c| c == b'=').unwrap_or(s.len());
     a[..name(a)] == b[..name(b)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn injected(before: Option<&str>) -> Injected {
+        let text = |text: &str| CString::new(text).unwrap();
+        Injected {
+            session: PathBuf::from("/s"),
+            assignments: vec![text("MEMTRAIL_SESSION=/s"), text("LD_PRELOAD=/agent.so:/their.so")],
+            needed: [text("/agent.so"), text("/s/options")],
+            preload_before: before.map(text),
+        }
+    }
+
+    /// What `make` makes of an environment.
+    fn made(
+        environment: &[&CStr],
+        make: impl FnOnce(*const *const libc::c_char, &mut Vec<*const libc::c_char>),
+    ) -> Vec<String> {
+        let mut array: Vec<_> = environment.iter().map(|entry| entry.as_ptr()).collect();
+        array.push(std::ptr::null());
+        let mut all = Vec::new();
+        make(array.as_ptr(), &mut all);
+        assert_eq!(all.pop(), Some(std::ptr::null()), "an array ends so");
+        // SAFETY: entries of arrays above.
+        let text = |&entry: &_| unsafe { CStr::from_ptr(entry) }.to_str().unwrap().to_owned();
+        all.iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_next_program_gets_the_variables_instead_of_its_own() {
+        let injected = injected(None);
+        let environment = [c"A=1", c"LD_PRELOAD=/their.so", c"MEMTRAIL_SESSION_2=x"];
+        // SAFETY: arrays of strings.
+        let put_back = made(&environment, |from, all| unsafe { injected.put_back(from, all) });
+        let expected = [
+            "MEMTRAIL_SESSION=/s",
+            "LD_PRELOAD=/agent.so:/their.so",
+            "A=1",
+            "MEMTRAIL_SESSION_2=x",
+        ];
+        assert_eq!(put_back, expected);
+        // SAFETY: no environment at all.
+        let none = made(&[], |_, all| unsafe { injected.put_back(std::ptr::null(), all) });
+        assert_eq!(none, expected[..2]);
+    }
+
+    #[test]
+    fn a_program_that_is_not_recorded_gets_what_it_would_get_alone() {
+        let environment =
+            [c"A=1", c"MEMTRAIL_SESSION=/s", c"LD_PRELOAD=/agent.so:/their.so", c"odd"];
+        for (before, expected) in [
+            (None, &["A=1", "odd"][..]),
+            (Some("LD_PRELOAD=/their.so"), &["A=1", "odd", "LD_PRELOAD=/their.so"]),
+        ] {
+            let injected = injected(before);
+            // SAFETY: an array of strings.
+            let taken = made(&environment, |from, all| unsafe { injected.taken_out(from, all) });
+            assert_eq!(taken, expected);
+        }
+    }
+
+    #[test]
+    fn the_variables_are_known_by_their_whole_name() {
+        let is_in = |environment: &[&CStr]| {
+            let mut array: Vec<_> = environment.iter().map(|entry| entry.as_ptr()).collect();
+            array.push(std::ptr::null());
+            // SAFETY: an array of strings.
+            unsafe { Injected::is_in(array.as_ptr()) }
+        };
+        assert!(is_in(&[c"A=1", c"MEMTRAIL_SESSION=/s"]));
+        assert!(!is_in(&[c"MEMTRAIL_SESSION_2=/s", c"A=MEMTRAIL_SESSION=/s"]));
+        assert!(!is_in(&[]));
+    }
+}

@@ -147,3 +147,67 @@ impl PendingStacks {
         Some((thread, &self.codes, expected))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: ThreadId = ThreadId(1);
+    const SECOND: ThreadId = ThreadId(2);
+
+    fn codes(numbers: &[u64]) -> Vec<Code> {
+        numbers.iter().copied().map(Code).collect()
+    }
+
+    #[test]
+    fn callstacks_that_share_frames_come_back_whole() {
+        let mut pending = PendingStacks::default();
+        let stacks = [&[1, 2, 3][..], &[1, 2, 4, 5], &[1], &[], &[9, 2, 3]].map(codes);
+        let tickets: Vec<_> = (0..)
+            .zip(&stacks)
+            .map(|(version, stack)| pending.keep(stack, FIRST, version, None).unwrap())
+            .collect();
+        // Of the second only what the first has not is new.
+        assert_eq!(pending.nodes.len(), 3 + 2 + 3);
+        // More than once, and in any order.
+        for &at in &[4, 0, 1, 3, 2, 1, 0] {
+            let (thread, stack, _) = pending.get(tickets[at]).unwrap();
+            assert_eq!((thread, stack), (FIRST, &stacks[at][..]));
+        }
+    }
+
+    #[test]
+    fn one_version_of_a_thread_is_kept_once() {
+        let mut pending = PendingStacks::default();
+        let stack = codes(&[1, 2]);
+        let ticket = pending.keep(&stack, FIRST, 7, None).unwrap();
+        assert_eq!(pending.keep(&stack, FIRST, 7, None), Some(ticket));
+        assert!(pending.is(ticket, FIRST, 7));
+        assert!(!pending.is(ticket, FIRST, 8), "it has moved on");
+        assert!(!pending.is(ticket, SECOND, 7), "another's");
+        let other = pending.keep(&stack, SECOND, 7, None).unwrap();
+        assert_ne!(other, ticket);
+        assert!(!pending.is(ticket, FIRST, 7), "not the newest any more");
+        assert_eq!(pending.get(ticket).map(|(thread, ..)| thread), Some(FIRST));
+    }
+
+    #[test]
+    fn what_is_given_up_is_not_known_again() {
+        let mut pending = PendingStacks::default();
+        let deep: Vec<_> = (0..ROOM as u64 / 2).map(Code).collect();
+        let first = pending.keep(&deep, FIRST, 0, None).unwrap();
+        let other: Vec<_> = deep.iter().map(|code| Code(code.0 + 1)).collect();
+        let second = pending.keep(&other, FIRST, 1, None).unwrap();
+        // All room is taken, but both may still be asked for.
+        let third = pending.keep(&deep, FIRST, 2, None).unwrap();
+        assert_eq!(pending.get(first).map(|(_, stack, _)| stack.len()), Some(deep.len()));
+        for ticket in [second, third] {
+            pending.asked_for(ticket);
+        }
+        let fourth = pending.keep(&other, FIRST, 3, None).unwrap();
+        assert_eq!(pending.get(fourth).map(|(_, stack, _)| stack), Some(&other[..]));
+        for gone in [first, second, third, fourth + 1, u64::MAX] {
+            assert!(pending.get(gone).is_none(), "{gone}");
+        }
+    }
+}

@@ -66,3 +66,60 @@ impl CaptureToken {
         read().unwrap_or((Self::Nothing, Drawn::default()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a token from a block as the runtime makes it of the two slots.
+    fn carried(header: u64, slots: [Value; RECEIPT_WORDS]) -> (CaptureToken, Drawn) {
+        let block = [header, slots[0], slots[1]];
+        // SAFETY: only the block is read.
+        let memory = unsafe { ThisProcess::new() };
+        CaptureToken::read(memory, (&raw const block[1]).expose_provenance() as u64)
+    }
+
+    #[test]
+    fn a_token_comes_back_as_it_was() {
+        let header = block::header(RECEIPT_WORDS as u64, 0, 0);
+        let longest = (1 << (DRAWN - 1)) - 1;
+        for halvings in [0, 1, 7, 15] {
+            for last in [false, true] {
+                let drawn = Drawn { halvings: Halvings(halvings), last };
+                for number in [0, 1, 77, longest] {
+                    for top in [None, Some(Code(0x7f12_3456_7890))] {
+                        let token = CaptureToken::Current { version: number, top };
+                        let (read, how) = carried(header, token.slots(drawn));
+                        let CaptureToken::Current { version, top: read_top } = read else {
+                            panic!("another kind")
+                        };
+                        assert_eq!((version, read_top, how), (number, top, drawn));
+                    }
+                    let token = CaptureToken::Pending { ticket: number };
+                    let (read, how) = carried(header, token.slots(drawn));
+                    let CaptureToken::Pending { ticket } = read else { panic!("another kind") };
+                    assert_eq!((ticket, how), (number, drawn));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_reads_as_nothing() {
+        let slots = CaptureToken::Pending { ticket: 3 }.slots(Drawn::default());
+        let pointer = 0x1000;
+        for (header, slots) in [
+            (block::header(3, 0, 0), slots),
+            (block::header(2, 1, 0), slots),
+            (block::header(2, 0, 0), [pointer, slots[1]]),
+            (block::header(2, 0, 0), [slots[0], pointer]),
+        ] {
+            let (token, drawn) = carried(header, slots);
+            assert!(matches!(token, CaptureToken::Nothing), "{header:x}");
+            assert_eq!(drawn, Drawn::default());
+        }
+        // SAFETY: nothing is read of what is no block.
+        let memory = unsafe { ThisProcess::new() };
+        assert!(matches!(CaptureToken::read(memory, 1).0, CaptureToken::Nothing));
+    }
+}

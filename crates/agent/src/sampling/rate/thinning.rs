@@ -48,3 +48,29 @@ pub(super) fn keep(samples: u64, halvings: Halvings, mut number: impl FnMut() ->
         binomial::draw(samples, 1.0 / weight as f64, &mut number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampling::splitmix::SplitMix;
+
+    #[test]
+    fn as_many_samples_are_kept_as_the_rate_says() {
+        const ROUNDS: u64 = 20_000;
+        let mut numbers = SplitMix(3);
+        for samples in [1, 2, FEW, FEW + 1, 1_000] {
+            for halvings in [Halvings(0), Halvings(1), Halvings(4), Halvings(7)] {
+                let kept: u64 =
+                    (0..ROUNDS).map(|_| keep(samples, halvings, || numbers.next())).sum();
+                let p = 1.0 / halvings.weight() as f64;
+                let trials = (ROUNDS * samples) as f64;
+                let error = (trials * p * (1.0 - p)).sqrt();
+                let difference = (kept as f64 - trials * p).abs();
+                assert!(
+                    difference <= 4.5 * error,
+                    "{samples}, {halvings:?}: {difference}, {error}"
+                );
+            }
+        }
+    }
+}
