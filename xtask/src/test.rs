@@ -92,6 +92,7 @@ fn page_tests(tally: &mut Tally, filter: Option<&str>) {
     if filter.is_none() {
         check(tally, "types of the page", web::check_types);
         check(tally, "lints of the page", web::lint);
+        check(tally, "format of the page", web::format);
     }
     println!("--- tests of the page");
     match web::tests(filter) {

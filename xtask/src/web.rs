@@ -76,6 +76,12 @@ pub(crate) fn lint() -> Outcome {
     npm(&["run", "--silent", "lint"])
 }
 
+/// Whether the page's sources are laid out as its formatter does.
+pub(crate) fn format() -> Outcome {
+    dependencies()?;
+    npm(&["run", "--silent", "format:check"])
+}
+
 /// The page's tests: by themselves, and in a browser with the `memtrail` that is built here.
 pub(crate) fn tests(filter: Option<&str>) -> Outcome<Vec<Command>> {
     dependencies()?;
