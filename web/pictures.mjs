@@ -34,7 +34,10 @@ await picture(one.url, "lifetimes", "view=lifetimes&f=in:Leaks.Outbox.post");
 await picture(one.url, "heap-roots", "view=roots");
 await picture(one.url, "heap-map", "view=dominators");
 await picture(one.url, "heap-block", "view=sites", async (page) => {
-  await page.getByRole("row", { name: /leaks\.ml:37/ }).first().click();
+  await page
+    .getByRole("row", { name: /leaks\.ml:37/ })
+    .first()
+    .click();
   await page.getByRole("button", { name: "The one that retains most" }).click();
 });
 await one.stop();

@@ -31,7 +31,9 @@ try {
     absWorkingDir: web,
   });
   const files = names.map((name) => join(out, name.replace(/\.ts$/, ".js")));
-  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-reporter=tap", ...files], { stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-reporter=tap", ...files], {
+    stdio: "inherit",
+  });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(out, { recursive: true, force: true });

@@ -7,7 +7,10 @@ import { chromium } from "playwright-core";
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 if (!executablePath) throw new Error("there is no Chromium; `cargo xtask setup` installs it");
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
+const browser = await chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+});
 after(() => browser.close());
 
 /** Patience on a busy machine; no test depends on how long anything takes. */
@@ -46,8 +49,7 @@ export async function settled(page) {
 }
 
 /** The conditions that are set, as the page says them. */
-export const conditions = (page) =>
-  page.getByRole("list", { name: "Filters" }).getByRole("listitem").allInnerTexts();
+export const conditions = (page) => page.getByRole("list", { name: "Filters" }).getByRole("listitem").allInnerTexts();
 
 /** The hash's parameters. */
 export const state = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));

@@ -7,7 +7,10 @@ import { offline, recordLeaks, serve } from "./program.mjs";
 const leaks = recordLeaks();
 const server = await serve([leaks]);
 after(() => server.stop());
-const places = [["served", server.url], ["offline", offline([leaks])]];
+const places = [
+  ["served", server.url],
+  ["offline", offline([leaks])],
+];
 
 const plot = (page) => page.getByRole("application", { name: "Memory over time" });
 

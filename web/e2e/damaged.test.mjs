@@ -35,11 +35,16 @@ test("a snapshot that is deleted while the page is open is said to be unreadable
     rmSync(snapshotOf(folder, 2));
     await page.evaluate(() => (location.hash = "view=roots&snap=2"));
     await page.locator(".view").getByRole("alert").waitFor();
-    assert.match(await page.locator(".view").getByRole("alert").innerText(), /cannot read the snapshot: .*No such file/);
+    assert.match(
+      await page.locator(".view").getByRole("alert").innerText(),
+      /cannot read the snapshot: .*No such file/,
+    );
     await isQuiet(page);
     await settled(page);
     await facts(page).getByText("cannot be read").waitFor();
-    await strip(page).getByText(/^snapshot 2: cannot read the snapshot/).waitFor();
+    await strip(page)
+      .getByText(/^snapshot 2: cannot read the snapshot/)
+      .waitFor();
     // The others are still shown.
     await curve(page).focus();
     await page.keyboard.press("End");
@@ -63,7 +68,10 @@ test("a snapshot that is deleted before it was analysed is counted, and not wait
     assert.equal(await curve(page).getAttribute("aria-valuenow"), "3");
     await page.getByRole("tab", { name: "Changes" }).click();
     await page.getByRole("radio", { name: "Growth" }).click();
-    await page.locator(".view").getByText(/; 1 cannot be read/).waitFor();
+    await page
+      .locator(".view")
+      .getByText(/; 1 cannot be read/)
+      .waitFor();
     await settled(page);
     forgiveRefusals(wrong);
   });
@@ -100,7 +108,9 @@ for (const [place, open] of [
       const { url, stop } = await open(shown);
       await visit(`${url}#view=roots&snap=4`, async (page) => {
         await facts(page).getByText("damaged").waitFor();
-        await facts(page).getByText(/alive, partial/).waitFor();
+        await facts(page)
+          .getByText(/alive, partial/)
+          .waitFor();
         await page.locator(".evolution-legend").getByText("partial").waitFor();
         assert.match(await curve(page).getAttribute("aria-valuetext"), /partial/);
         const mark = strip(page).getByText(/^snapshot 4 is damaged \(.*all figures of it are partial/);
@@ -124,14 +134,21 @@ test("a snapshot that is cut off is chosen like the others, and left again", asy
   const server = await serve([cut]);
   await visit(`${server.url}#view=roots&snap=3`, async (page) => {
     await settled(page);
-    assert.equal(await strip(page).getByText(/is damaged/).count(), 0);
+    assert.equal(
+      await strip(page)
+        .getByText(/is damaged/)
+        .count(),
+      0,
+    );
     const choice = page.getByRole("combobox", { name: "snapshot that is looked at" });
     await isQuiet(page);
     assert.equal(await choice.locator("option").count(), 4);
     await page.keyboard.press(".");
     await settled(page);
     assert.equal(await curve(page).getAttribute("aria-valuenow"), "4");
-    await strip(page).getByText(/is damaged/).waitFor();
+    await strip(page)
+      .getByText(/is damaged/)
+      .waitFor();
     await page.keyboard.press(",");
     await settled(page);
     assert.equal(await curve(page).getAttribute("aria-valuenow"), "3");

@@ -64,7 +64,10 @@ for (const [place, open] of [
       const cells = await page.getByRole("treegrid").getByRole("gridcell").allInnerTexts();
       const sizes = cells.filter((text) => SIZE.test(text));
       assert.ok(sizes.length > 3, cells.join());
-      assert.deepEqual(sizes.filter((text) => !text.includes("≥")), []);
+      assert.deepEqual(
+        sizes.filter((text) => !text.includes("≥")),
+        [],
+      );
       await page.getByRole("tab", { name: "Info", exact: true }).click();
       await settled(page);
       const info = await page.locator(".view").innerText();

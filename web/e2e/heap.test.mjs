@@ -9,7 +9,10 @@ import { fixture, offline, recordKept, scratch, serve } from "./program.mjs";
 const kept = await recordKept();
 const server = await serve([kept]);
 after(() => server.stop());
-const places = [["served", server.url], ["offline", offline([kept], ["--contents"], "snapshots")]];
+const places = [
+  ["served", server.url],
+  ["offline", offline([kept], ["--contents"], "snapshots")],
+];
 
 const VIEWS = ["Roots", "Dominators", "Kinds", "Paths", "Stack", "Changes", "Sites", "Strings"];
 
@@ -125,14 +128,19 @@ for (const [place, url] of places) {
 
   test(`${place}: the sites lead to a block that says where it was allocated`, () =>
     visit(`${url}#view=sites`, async (page) => {
-      const row = rows(page).filter({ hasText: /keeps\.ml/ }).first();
+      const row = rows(page)
+        .filter({ hasText: /keeps\.ml/ })
+        .first();
       await row.waitFor();
       await row.click();
       await page.getByRole("button", { name: "The one that retains most" }).click();
       await settled(page);
       const allocated = page.getByRole("region", { name: "where it was allocated" });
       assert.match(await allocated.innerText(), /Keeps\./);
-      await allocated.getByRole("link", { name: /Keeps\./ }).first().click();
+      await allocated
+        .getByRole("link", { name: /Keeps\./ })
+        .first()
+        .click();
       await settled(page);
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Flame graph");
       assert.match(decodeURIComponent(page.url()), /focus=Keeps\./);

@@ -53,7 +53,12 @@ test("what is alive in the heap is not more than the heap", () =>
     assert.ok(size(inIt) > 0 && size(inIt) <= size(heap), text);
   }));
 
-for (const [view, column] of [["sites", 1], ["stack", 1], ["changes", 1], ["changes&changes=growth", 1]]) {
+for (const [view, column] of [
+  ["sites", 1],
+  ["stack", 1],
+  ["changes", 1],
+  ["changes&changes=growth", 1],
+]) {
   test(`shares in ${view} are shares of all that is alive`, () =>
     visit(`${server.url}#view=${view}`, async (page) => {
       const whole = await alive(page);
@@ -152,7 +157,7 @@ test("all repeated strings are there, written as OCaml writes them, and sums fit
     await page.getByRole("searchbox", { name: /Find rows/ }).fill("entry");
     await page.waitForFunction(() => location.hash.includes("strings-find"));
     await settled(page);
-    await row(page, 'entry\\0001').waitFor();
+    await row(page, "entry\\0001").waitFor();
     const kinds = await row(page, "entry").getByRole("gridcell").allInnerTexts();
     assert.doesNotMatch(kinds.join(), /u0000/);
   }));

@@ -23,7 +23,10 @@ test("what is shown grows with the recording, under the same filter", async () =
     assert.equal(code, 0);
     await settled(page);
     await server.stop();
-    await page.getByText(/does not answer|lost|gone|stopped/i).first().waitFor();
+    await page
+      .getByText(/does not answer|lost|gone|stopped/i)
+      .first()
+      .waitFor();
     // The browser's own complaints about the server that was stopped.
     for (let at = wrong.length - 1; at >= 0; at--) if (/ERR_|Failed to load/.test(wrong[at])) wrong.splice(at, 1);
   });

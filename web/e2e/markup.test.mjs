@@ -30,15 +30,11 @@ let () =
 const built = compileWithLibrary(SOURCE, "markup");
 const program = join(dirname(built), NAME);
 renameSync(built, program);
-const recording = record("markup", [program, SCRIPT, IMAGE], [
-  "--rate",
-  "1e-2",
-  "--snapshot",
-  "request",
-  "--contents",
-  "--context",
-  `a context ${IMAGE}`,
-]);
+const recording = record(
+  "markup",
+  [program, SCRIPT, IMAGE],
+  ["--rate", "1e-2", "--snapshot", "request", "--contents", "--context", `a context ${IMAGE}`],
+);
 
 /** Shows every view of both halves; the text of each. */
 async function everyView(page) {
@@ -76,7 +72,13 @@ for (const [place, open] of [
         assert.ok(all.includes(shown), `${shown} is shown as text`);
       }
       assert.ok(texts["Heap: Strings"].includes("</script><script>window.stolen"), texts["Heap: Strings"]);
-      assert.match(await page.locator("option").allInnerTexts().then((all) => all.join()), /first <script>.*second <img/);
+      assert.match(
+        await page
+          .locator("option")
+          .allInnerTexts()
+          .then((all) => all.join()),
+        /first <script>.*second <img/,
+      );
       assert.ok((await page.title()).length > 0);
       await checkElements(page, scripts);
     });
@@ -122,8 +124,13 @@ test("the token is in no title and in no Referer, and no link leads out of the p
     assert.deepEqual(referers.filter(Boolean), []);
     assert.equal(await page.evaluate(() => document.referrer), "");
     const links = await page.locator("a[href]").evaluateAll((all) => all.map((link) => link.href));
-    assert.deepEqual(links.filter((link) => !link.startsWith(own)), []);
-    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+    assert.deepEqual(
+      links.filter((link) => !link.startsWith(own)),
+      [],
+    );
+    const stored = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+    );
     assert.ok(!stored.includes(token), stored);
   });
   await server.stop();

@@ -10,7 +10,10 @@ after(() => server.stop());
 const suspects = (page) => page.locator("button.suspect");
 const texts = (page) => suspects(page).allInnerTexts();
 const leaks = async (page) => {
-  await page.getByRole("group", { name: "ready-made filters" }).getByRole("button", { name: /^Leaks/ }).click();
+  await page
+    .getByRole("group", { name: "ready-made filters" })
+    .getByRole("button", { name: /^Leaks/ })
+    .click();
   await settled(page);
 };
 
@@ -48,7 +51,10 @@ test("a row of the allocations' table stays chosen when the order or the filter 
   visit(`${server.url}#view=tables`, async (page) => {
     const grid = page.getByRole("treegrid");
     const chosen = grid.getByRole("row", { selected: true });
-    await grid.getByRole("row", { name: /Session_cache\.load/ }).first().click();
+    await grid
+      .getByRole("row", { name: /Session_cache\.load/ })
+      .first()
+      .click();
     for (const title of ["Self", "Live at end", "Functions", "Total"]) {
       await grid.getByRole("columnheader", { name: title }).getByRole("button").click();
       await settled(page);

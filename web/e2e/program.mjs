@@ -23,10 +23,14 @@ process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 export function compile(source, name) {
   const folder = mkdtempSync(join(scratch, "build-"));
   execFileSync("cp", [source, join(folder, `${name}.ml`)]);
-  execFileSync("ocamlfind", ["ocamlopt", "-g", "-package", "unix,threads.posix", "-linkpkg", "-o", name, `${name}.ml`], {
-    cwd: folder,
-    stdio: "pipe",
-  });
+  execFileSync(
+    "ocamlfind",
+    ["ocamlopt", "-g", "-package", "unix,threads.posix", "-linkpkg", "-o", name, `${name}.ml`],
+    {
+      cwd: folder,
+      stdio: "pipe",
+    },
+  );
   return join(folder, name);
 }
 
@@ -173,8 +177,7 @@ export function recordStages(name = "stages") {
 export function recordCompiler() {
   const functions = Array.from(
     { length: 150 },
-    (_, i) =>
-      `let rec f${i} a b = match a with [] -> b | x :: r -> List.map (fun z -> z + x) (f${i} r (x :: b))\n`,
+    (_, i) => `let rec f${i} a b = match a with [] -> b | x :: r -> List.map (fun z -> z + x) (f${i} r (x :: b))\n`,
   );
   writeFileSync(join(scratch, "big.ml"), functions.join(""));
   return record("compiler", ["ocamlopt.opt", "-c", "-w", "-a", "big.ml"], ["--rate", "1e-3"]);

@@ -27,7 +27,10 @@ test("the policy forbids what the page does not need, and the browser agrees", (
       const script = document.createElement("script");
       script.textContent = "window.injected = 1";
       document.head.append(script);
-      const outside = await fetch("http://127.0.0.1:9/").then(() => "sent", () => "refused");
+      const outside = await fetch("http://127.0.0.1:9/").then(
+        () => "sent",
+        () => "refused",
+      );
       return { injected: window.injected, outside };
     });
     assert.deepEqual(refused, { injected: undefined, outside: "refused" });

@@ -47,8 +47,14 @@ for (const [what, trace, name, function_] of [
     // The table of functions, with the bytes of each.
     const rows = await page.locator("table tr").allInnerTexts();
     assert.ok(rows.length > 5, rows.join());
-    assert.ok(rows.some((row) => /\d+(\.\d+)? (B|[KMG]B)/.test(row)), rows.join());
-    assert.ok(rows.some((row) => function_.test(row)), rows.slice(0, 40).join("\n"));
+    assert.ok(
+      rows.some((row) => /\d+(\.\d+)? (B|[KMG]B)/.test(row)),
+      rows.join(),
+    );
+    assert.ok(
+      rows.some((row) => function_.test(row)),
+      rows.slice(0, 40).join("\n"),
+    );
     assert.deepEqual(wrong, []);
     await page.context().close();
   });

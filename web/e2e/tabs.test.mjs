@@ -38,7 +38,8 @@ test("eight pages of one recording all follow it, and all answer", async () => {
       await page.getByRole("treegrid").getByRole("row", { name: /serve/ }).first().waitFor();
     }
     assert.equal(await end(), 0);
-    for (const page of pages) await page.getByTitle("the program runs, and what is shown follows").waitFor({ state: "hidden" });
+    for (const page of pages)
+      await page.getByTitle("the program runs, and what is shown follows").waitFor({ state: "hidden" });
   });
   await server.stop();
 });

@@ -7,7 +7,10 @@ import { offline, recordCompiler, recordLeaks, serve } from "./program.mjs";
 const recordings = [recordLeaks("before"), recordCompiler()];
 const server = await serve(recordings);
 after(() => server.stop());
-const places = [["served", server.url], ["offline", offline(recordings)]];
+const places = [
+  ["served", server.url],
+  ["offline", offline(recordings)],
+];
 
 const tab = async (page, name) => {
   await page.getByRole("tab", { name }).click();
@@ -34,7 +37,7 @@ for (const [place, url] of places) {
         assert.match(decodeURIComponent(page.url()), new RegExp(leak), "focus is in the URL");
         const text = await page.locator("body").innerText();
         assert.ok(text.includes(leak), `${leak} is in the focus`);
-        assert.ok((await page.content()).includes(where) || text.includes(where) , `${where} is named`);
+        assert.ok((await page.content()).includes(where) || text.includes(where), `${where} is named`);
       }
     }));
 
@@ -53,16 +56,28 @@ for (const [place, url] of places) {
   test(`${place}: tables sort, find, and open into callers`, () =>
     visit(`${url}#view=tables&f=live:end`, async (page) => {
       const grid = page.getByRole("treegrid");
-      await grid.getByRole("row", { name: /Leaks\.visit/ }).first().waitFor();
-      await page.getByRole("textbox", { name: /Find rows/ }).or(page.getByRole("searchbox", { name: /Find rows/ })).fill("load");
+      await grid
+        .getByRole("row", { name: /Leaks\.visit/ })
+        .first()
+        .waitFor();
+      await page
+        .getByRole("textbox", { name: /Find rows/ })
+        .or(page.getByRole("searchbox", { name: /Find rows/ }))
+        .fill("load");
       await settled(page);
       const row = grid.getByRole("row", { name: /Session_cache\.load/ }).first();
       await row.waitFor();
-      await grid.getByRole("row", { name: /Page\.render/ }).first().waitFor({ state: "hidden" });
+      await grid
+        .getByRole("row", { name: /Page\.render/ })
+        .first()
+        .waitFor({ state: "hidden" });
       await row.click();
       await page.keyboard.press("ArrowRight");
       await settled(page);
-      await grid.getByRole("row", { name: /Session_cache\.find/ }).first().waitFor();
+      await grid
+        .getByRole("row", { name: /Session_cache\.find/ })
+        .first()
+        .waitFor();
       await grid.getByRole("columnheader", { name: /Self/ }).getByRole("button").click();
       await settled(page);
       assert.equal(state(page).get("sort"), "self");
@@ -71,20 +86,29 @@ for (const [place, url] of places) {
   test(`${place}: a filter is added by its form, and goes by its cross`, () =>
     visit(url, async (page) => {
       await page.getByRole("button", { name: "add a filter" }).click();
-      const text = page.getByRole("combobox", { name: /condition/ }).or(page.getByLabel(/condition, by name or as text/));
+      const text = page
+        .getByRole("combobox", { name: /condition/ })
+        .or(page.getByLabel(/condition, by name or as text/));
       await text.first().fill("heap:major");
       await page.keyboard.press("Enter");
       await settled(page);
       assert.match((await conditions(page)).join(), /major/);
       assert.equal(state(page).get("f"), "heap:major");
-      await page.getByRole("button", { name: /^remove:/ }).first().click();
+      await page
+        .getByRole("button", { name: /^remove:/ })
+        .first()
+        .click();
       await settled(page);
       assert.deepEqual(await conditions(page), []);
     }));
 
   test(`${place}: presets are one click, and back undoes it`, () =>
     visit(url, async (page) => {
-      for (const [name, condition] of [["Peak", /live at the peak/], ["Temporary", /living at most/], ["Growth", /allocated/]]) {
+      for (const [name, condition] of [
+        ["Peak", /live at the peak/],
+        ["Temporary", /living at most/],
+        ["Growth", /allocated/],
+      ]) {
         await preset(page, name);
         assert.match((await conditions(page)).join(" "), condition);
       }
@@ -105,7 +129,11 @@ for (const [place, url] of places) {
 
   test(`${place}: two recordings are compared, as a graph and as a table`, () =>
     visit(`${url}#view=compare&rec=1`, async (page) => {
-      await page.getByRole("radio", { name: "Table" }).or(page.getByRole("button", { name: "Table", exact: true })).first().click();
+      await page
+        .getByRole("radio", { name: "Table" })
+        .or(page.getByRole("button", { name: "Table", exact: true }))
+        .first()
+        .click();
       await settled(page);
       const text = await page.locator(".view").innerText();
       assert.match(text, /gone/);
@@ -116,7 +144,11 @@ for (const [place, url] of places) {
   test(`${place}: lifetimes, info, both themes and any width`, () =>
     visit(url, async (page) => {
       await tab(page, "Lifetimes");
-      await page.getByRole("application", { name: /lifetime/i }).or(page.getByLabel(/lifetime/i)).first().waitFor();
+      await page
+        .getByRole("application", { name: /lifetime/i })
+        .or(page.getByLabel(/lifetime/i))
+        .first()
+        .waitFor();
       await tab(page, "Info");
       assert.match(await page.locator(".view").innerText(), /OCaml 4\.13/);
       await page.keyboard.press("t");
@@ -139,10 +171,16 @@ for (const [place, url] of places) {
 
   test(`${place}: exports are files of the chosen part`, () =>
     visit(`${url}#f=live:end`, async (page) => {
-      await page.getByRole("button", { name: /export/i }).first().click();
+      await page
+        .getByRole("button", { name: /export/i })
+        .first()
+        .click();
       const [download] = await Promise.all([
         page.waitForEvent("download"),
-        page.getByText(/folded/i).first().click(),
+        page
+          .getByText(/folded/i)
+          .first()
+          .click(),
       ]);
       const stream = await download.createReadStream();
       let text = "";

@@ -29,7 +29,13 @@ const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 
 export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
   const focus = focusOrToplevel(focusInUrl.value);
-  const { answer, of, error, late } = useAsk<CompareFlameResponse>({ ask: "compare", ...sides, view: "flame", focus, ...LIMITS });
+  const { answer, of, error, late } = useAsk<CompareFlameResponse>({
+    ask: "compare",
+    ...sides,
+    view: "flame",
+    focus,
+    ...LIMITS,
+  });
   // What the answer is about, which is not always what is asked now.
   const about = useMemo(() => (of ? (JSON.parse(of) as Asked & { focus: readonly string[] }) : null), [of]);
   const union = useMemo(() => answer && unionOf(answer, width), [answer, width]);
@@ -53,11 +59,14 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
 
   if (error && !answer) return <Refusal error={error} />;
   if (!answer || !about || !union || !scene) return <div class="flame-place" />;
-  if (union.tree.size === 0 || scene.width <= 0) return <Empty title="Nothing passes through the focus on either side" />;
+  if (union.tree.size === 0 || scene.width <= 0)
+    return <Empty title="Nothing passes through the focus on either side" />;
 
   const extend = (box: Box): void => {
     if (box.part !== "callees" || box.at === 0) return;
-    const keys = pathTo(union.tree, box.at).slice(1).map((at) => answer.names[union.tree.entity[at]!]!);
+    const keys = pathTo(union.tree, box.at)
+      .slice(1)
+      .map((at) => answer.names[union.tree.entity[at]!]!);
     go({ focus: focusForUrl([...about.focus, ...keys]) });
   };
   const at = selected && boxOf(selected);
@@ -77,7 +86,14 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
           onChart={(made) => (chart.current = made)}
           onSelect={setSelected}
           onExtend={extend}
-          card={(box) => <ChangeCard name={names[union.tree.entity[boxOf(box)]!] ?? ""} union={union} at={boxOf(box)} scale={about.normalise} />}
+          card={(box) => (
+            <ChangeCard
+              name={names[union.tree.entity[boxOf(box)]!] ?? ""}
+              union={union}
+              at={boxOf(box)}
+              scale={about.normalise}
+            />
+          )}
         />
         <div class="flame-selection">
           {at !== null && at < union.tree.size ? (
@@ -85,7 +101,12 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
               <strong class="clip">{names[union.tree.entity[at]!]}</strong>
               <span class="flame-selection-sums">{sentenceOf(union, at, about.normalise)}</span>
               <span class="grow" />
-              <button type="button" class="button small" onClick={() => selected && extend(selected)} title="Enter, or a double click">
+              <button
+                type="button"
+                class="button small"
+                onClick={() => selected && extend(selected)}
+                title="Enter, or a double click"
+              >
                 Extend focus
               </button>
             </>
@@ -95,7 +116,9 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
         </div>
       </div>
       <div class="unseen" aria-live="polite">
-        {at !== null && at < union.tree.size && `${names[union.tree.entity[at]!]}, ${sentenceOf(union, at, about.normalise)}`}
+        {at !== null &&
+          at < union.tree.size &&
+          `${names[union.tree.entity[at]!]}, ${sentenceOf(union, at, about.normalise)}`}
       </div>
     </>
   );
@@ -120,7 +143,8 @@ function sceneOf(union: Union, focus: readonly string[], labels: readonly string
     callees: tree,
     callers: null,
     focus: focus.map((key) => ({ label: labelOfKey(key), colour: FOCUS_PAINT })),
-    sum: tree.size > 0 ? `${amount(before[0]!, scale, markOfSides())} → ${amount(after[0]!, scale, markOfSides())}` : "",
+    sum:
+      tree.size > 0 ? `${amount(before[0]!, scale, markOfSides())} → ${amount(after[0]!, scale, markOfSides())}` : "",
     width: tree.bytes[0] ?? 0,
     calleeColours: Uint8Array.from(status, (kind, at) => paintOf(kind, before[at]!, after[at]!)),
     callerColours: NO_COLOURS,

@@ -86,14 +86,21 @@ export function ChangeTable({ sides }: { sides: Asked }) {
       ) : answer && changes.length === 0 ? (
         <Empty title={find.value ? `Nothing contains “${find.value}”` : "Nothing was allocated on either side"} />
       ) : (
-        <Body changes={changes} sortBy={sortBy} scale={sides.normalise} focusable={ask.by === "function" || ask.by === "site"} />
+        <Body
+          changes={changes}
+          sortBy={sortBy}
+          scale={sides.normalise}
+          focusable={ask.by === "function" || ask.by === "site"}
+        />
       )}
     </div>
   );
 }
 
 function rowsTold(rows: number): string {
-  return rows > SHOWN ? `the first ${SHOWN} of ${grouped(rows)} rows` : `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
+  return rows > SHOWN
+    ? `the first ${SHOWN} of ${grouped(rows)} rows`
+    : `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
 }
 
 function changesOf({ rows, columns }: Answer<CompareTableResponse>): Change[] {
@@ -150,7 +157,17 @@ function Body({ changes, sortBy, scale, focusable }: BodyProps) {
   );
 }
 
-function Row({ change, largest, scale, focusable }: { change: Change; largest: number; scale: Scale; focusable: boolean }) {
+function Row({
+  change,
+  largest,
+  scale,
+  focusable,
+}: {
+  change: Change;
+  largest: number;
+  scale: Scale;
+  focusable: boolean;
+}) {
   const { before, after, status } = change;
   const share = largest > 0 ? Math.abs(after - before) / largest : 0;
   const more = after > before;
@@ -167,7 +184,8 @@ function Row({ change, largest, scale, focusable }: { change: Change; largest: n
       <td class="number">{before > 0 ? amount(before, scale, markOfSides()) : "–"}</td>
       <td class="number">{after > 0 ? amount(after, scale, markOfSides()) : "–"}</td>
       <td class="number spare quiet">
-        {scale === "none" && `${markOfSides()}${count(change.blocksBefore)} → ${markOfSides()}${count(change.blocksAfter)}`}
+        {scale === "none" &&
+          `${markOfSides()}${count(change.blocksBefore)} → ${markOfSides()}${count(change.blocksAfter)}`}
       </td>
       <td class="change-name" title={change.label}>
         {focusable ? (
@@ -183,7 +201,9 @@ function Row({ change, largest, scale, focusable }: { change: Change; largest: n
           <span class="clip">{change.label}</span>
         )}
         {change.file && (
-          <span class="change-place quiet">{change.line === null ? change.file : siteLabel(change.file, change.line)}</span>
+          <span class="change-place quiet">
+            {change.line === null ? change.file : siteLabel(change.file, change.line)}
+          </span>
         )}
       </td>
     </tr>

@@ -51,14 +51,28 @@ function Compare() {
       <div class="compare-tools">
         <Sides before={before} />
         <div class="compare-choices">
-          <Segmented label="shape" choices={SHAPES} value={chosen(SHAPES, shape.value)} onChoose={(id) => shape.set(id)} />
+          <Segmented
+            label="shape"
+            choices={SHAPES}
+            value={chosen(SHAPES, shape.value)}
+            onChoose={(id) => shape.set(id)}
+          />
           <Segmented label="scale" choices={NORMALISE} value={sides.normalise} onChoose={(id) => normalise.set(id)} />
           {flame && (
-            <Segmented label="width of boxes" choices={WIDTHS} value={chosen(WIDTHS, width.value)} onChoose={(id) => width.set(id)} />
+            <Segmented
+              label="width of boxes"
+              choices={WIDTHS}
+              value={chosen(WIDTHS, width.value)}
+              onChoose={(id) => width.set(id)}
+            />
           )}
         </div>
       </div>
-      {flame ? <ChangeFlame sides={sides} width={chosen(WIDTHS, width.value) as Width} /> : <ChangeTable sides={sides} />}
+      {flame ? (
+        <ChangeFlame sides={sides} width={chosen(WIDTHS, width.value) as Width} />
+      ) : (
+        <ChangeTable sides={sides} />
+      )}
     </div>
   );
 }

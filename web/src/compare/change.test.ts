@@ -8,7 +8,13 @@ test("every status has a paint, and more difference a stronger one", () => {
     const paints = changePaints(theme);
     assert.equal(paints.length, FOCUS_PAINT + 1);
     for (const status of ["same", "new", "gone", "grown", "shrunk"] as const) {
-      for (const [before, after] of [[0, 5], [5, 0], [5, 6], [1, 1000], [0, 0]] as const) {
+      for (const [before, after] of [
+        [0, 5],
+        [5, 0],
+        [5, 6],
+        [1, 1000],
+        [0, 0],
+      ] as const) {
         assert.ok(paints[paintOf(status, before, after)]);
       }
     }

@@ -21,7 +21,13 @@ function answer(): Answer<CompareFlameResponse> {
     status: { type: "u8", at: 120, len: 5 },
     more: { type: "u8", at: 128, len: 5 },
   });
-  return { names: ["<toplevel>", "a", "b", "c", "d"], statuses: ["new", "gone", "grown", "shrunk", "same"], before: 10, after: 12, columns };
+  return {
+    names: ["<toplevel>", "a", "b", "c", "d"],
+    statuses: ["new", "gone", "grown", "shrunk", "same"],
+    before: 10,
+    after: 12,
+    columns,
+  };
 }
 
 for (const [width, order] of [
@@ -38,6 +44,9 @@ for (const [width, order] of [
     assert.deepEqual([union.before[of("a")], union.after[of("a")], union.status[of("a")]], [6, 0, "gone"]);
     assert.deepEqual([union.before[of("d")], union.after[of("d")], union.status[of("d")]], [0, 8, "new"]);
     assert.deepEqual([union.before[of("c")], union.after[of("c")], union.status[of("c")]], [1, 3, "grown"]);
-    assert.deepEqual(pathTo(union.tree, of("c")).map((box) => names[box]), ["<toplevel>", "b", "c"]);
+    assert.deepEqual(
+      pathTo(union.tree, of("c")).map((box) => names[box]),
+      ["<toplevel>", "b", "c"],
+    );
   });
 }

@@ -92,7 +92,8 @@ function Plot({ density, here, late }: PlotProps) {
     { keys: "Enter", does: "filter by the selection" },
   ]);
 
-  const told = selected && !same(selected.from, selected.to) ? tellSelected(density, selected) : hover && tell(density, hover);
+  const told =
+    selected && !same(selected.from, selected.to) ? tellSelected(density, selected) : hover && tell(density, hover);
   return (
     <div class={late ? "density late" : "density"}>
       <div class="density-tools">

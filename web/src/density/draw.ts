@@ -39,7 +39,12 @@ export function drawPlot(
   const [right, high] = [frame.width - frame.right, levels(bins)];
   context.fillStyle = themeColor("--sunken");
   context.fillRect(frame.left, frame.top, right - frame.left, STRIP);
-  context.fillRect(frame.left, yOf(frame, bins, high), right - frame.left, yOf(frame, bins, 0) - yOf(frame, bins, high));
+  context.fillRect(
+    frame.left,
+    yOf(frame, bins, high),
+    right - frame.left,
+    yOf(frame, bins, 0) - yOf(frame, bins, high),
+  );
   drawGrid(context, frame, bins);
   for (let time = 0; time < columns(bins); time++) {
     const left = Math.round(xOf(frame, bins, time));

@@ -38,10 +38,16 @@ test("a selection says which times and lifetimes it covers, whichever way it was
 
 test("decades stand at their bins", () => {
   const all = decades(bins);
-  assert.deepEqual(all.map(({ lifetime }) => lifetime), [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100]);
+  assert.deepEqual(
+    all.map(({ lifetime }) => lifetime),
+    [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100],
+  );
   for (const [index, { at }] of all.entries()) assert.ok(Math.abs(at - index * 8) < 1e-6);
   assert.deepEqual(decades({ times: [0, 1], lifetimes: [1, 1] }), []);
-  assert.deepEqual(decades({ times: [0, 1], lifetimes: [0, 1e-6, 1e-5, 1e-4] }).map(({ at }) => Math.round(at)), [1, 2, 3]);
+  assert.deepEqual(
+    decades({ times: [0, 1], lifetimes: [0, 1e-6, 1e-5, 1e-4] }).map(({ at }) => Math.round(at)),
+    [1, 2, 3],
+  );
 });
 
 test("more bytes never look like less, and none look like none", () => {

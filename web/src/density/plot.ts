@@ -85,10 +85,7 @@ export interface Stretches {
 }
 
 export function stretchesOf(bins: Bins, { from, to }: Selected): Stretches {
-  const allocated = [
-    bins.times[Math.min(from.time, to.time)]!,
-    bins.times[Math.max(from.time, to.time) + 1]!,
-  ] as const;
+  const allocated = [bins.times[Math.min(from.time, to.time)]!, bins.times[Math.max(from.time, to.time) + 1]!] as const;
   if (from.lifetime === "never") return { allocated, lifetime: null };
   const other = to.lifetime === "never" ? levels(bins) - 1 : to.lifetime;
   return {

@@ -49,7 +49,9 @@ function Menu({ onKind, onCondition }: { onKind(key: Key): void; onCondition(con
   useFirstFocus(root);
   const condition = text.includes(":") ? tryCondition(text.trim()) : null;
   const wanted = text.trim().toLowerCase();
-  const found = condition ? [] : KINDS.filter(({ title, what, key }) => `${title} ${what} ${key}`.toLowerCase().includes(wanted));
+  const found = condition
+    ? []
+    : KINDS.filter(({ title, what, key }) => `${title} ${what} ${key}`.toLowerCase().includes(wanted));
   const groups = [...new Set(found.map(({ group }) => group))];
   const [only] = found;
   return (
@@ -88,9 +90,11 @@ function Menu({ onKind, onCondition }: { onKind(key: Key): void; onCondition(con
       {groups.map((group) => (
         <div key={group} role="group" aria-label={group}>
           <p class="menu-title">{group}</p>
-          {found.filter((kind) => kind.group === group).map((kind) => (
-            <Item key={kind.key} kind={kind} onKind={onKind} />
-          ))}
+          {found
+            .filter((kind) => kind.group === group)
+            .map((kind) => (
+              <Item key={kind.key} kind={kind} onKind={onKind} />
+            ))}
         </div>
       ))}
     </div>

@@ -80,7 +80,12 @@ function Condition({ text, index, objection }: ConditionProps) {
             <Icon name="warn" /> {words}
           </span>
         ) : (
-          <Popover class="condition-text" title={`${wrong ?? "change"}: ${text}`} aria-label={`change: ${words}`} label={<span class="clip">{words}</span>}>
+          <Popover
+            class="condition-text"
+            title={`${wrong ?? "change"}: ${text}`}
+            aria-label={`change: ${words}`}
+            label={<span class="clip">{words}</span>}
+          >
             {(close) => (
               <ConditionForm
                 draft={draftOf(condition)}

@@ -34,7 +34,10 @@ export function NameInput({ kind, label, value, completes, first, invalid, onInp
     }
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      askOnce<CompleteResponse>({ ask: "complete", rec: rec.value, kind, text: value, limit: MAX_NAMES }, stop.signal).then(
+      askOnce<CompleteResponse>(
+        { ask: "complete", rec: rec.value, kind, text: value, limit: MAX_NAMES },
+        stop.signal,
+      ).then(
         ({ values }) => {
           if (stop.signal.aborted) return;
           setNames(values.filter((name) => name !== value));

@@ -61,7 +61,10 @@ test("a new form lacks something, and says nothing is wrong", () => {
 
 test("a form says which of its values is wrong", () => {
   const draft = newDraft("size");
-  const wrong = { ...draft, values: [...draftOf(parseCondition("size:4K")).values, { mode: "from" as const, a: "big", b: "" }] };
+  const wrong = {
+    ...draft,
+    values: [...draftOf(parseCondition("size:4K")).values, { mode: "from" as const, a: "big", b: "" }],
+  };
   assert.deepEqual(conditionOfDraft(wrong), { index: 1, why: '"big" is not a size' });
   const backwards = { ...draft, values: [{ mode: "between" as const, a: "2K", b: "1K" }] };
   assert.deepEqual(conditionOfDraft(backwards), { index: 0, why: "the range ends before it begins" });

@@ -86,7 +86,9 @@ export function draftOf(condition: Condition): Draft {
       return {
         key,
         not,
-        values: values.map((value) => (value === "never" ? { mode: "never", a: "", b: "" } : range(value, printMoment))),
+        values: values.map((value) =>
+          value === "never" ? { mode: "never", a: "", b: "" } : range(value, printMoment),
+        ),
       };
     }
     case "lifetime":

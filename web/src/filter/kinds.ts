@@ -20,13 +20,43 @@ export const KINDS: readonly Kind[] = [
   { key: "died", title: "Generation", what: "in which blocks were collected", group: "Which blocks" },
   { key: "domain", title: "Domain", what: "of OCaml 5 that allocated", group: "Which blocks" },
   { key: "thread", title: "Thread", what: "that allocated", group: "Which blocks", complete: "thread" },
-  { key: "in", title: "Inside a call", what: "to a function, anywhere on the stack", group: "Where in the code", complete: "function" },
+  {
+    key: "in",
+    title: "Inside a call",
+    what: "to a function, anywhere on the stack",
+    group: "Where in the code",
+    complete: "function",
+  },
   { key: "module", title: "Module", what: "anywhere on the stack", group: "Where in the code", complete: "module" },
   { key: "file", title: "File", what: "anywhere on the stack", group: "Where in the code", complete: "file" },
-  { key: "by", title: "Allocated by", what: "the function that allocates itself", group: "Where in the code", complete: "function" },
-  { key: "byModule", title: "Allocated by module", what: "the module that allocates itself", group: "Where in the code", complete: "module" },
-  { key: "byFile", title: "Allocated in file", what: "the file that allocates itself", group: "Where in the code", complete: "file" },
-  { key: "hide", title: "Hide functions", what: "from paths; their blocks stay", group: "Where in the code", complete: "function" },
+  {
+    key: "by",
+    title: "Allocated by",
+    what: "the function that allocates itself",
+    group: "Where in the code",
+    complete: "function",
+  },
+  {
+    key: "byModule",
+    title: "Allocated by module",
+    what: "the module that allocates itself",
+    group: "Where in the code",
+    complete: "module",
+  },
+  {
+    key: "byFile",
+    title: "Allocated in file",
+    what: "the file that allocates itself",
+    group: "Where in the code",
+    complete: "file",
+  },
+  {
+    key: "hide",
+    title: "Hide functions",
+    what: "from paths; their blocks stay",
+    group: "Where in the code",
+    complete: "function",
+  },
 ];
 
 export function kindOf(key: Key): Kind {

@@ -3,7 +3,18 @@
  * `crates/text` that of sizes and durations. Regular expressions are not looked into: their syntax
  * is the engine's.
  */
-import { ConditionError, KEYS, only, type Condition, type Died, type Heap, type Key, type Moment, type Name, type Range } from "./condition.ts";
+import {
+  ConditionError,
+  KEYS,
+  only,
+  type Condition,
+  type Died,
+  type Heap,
+  type Key,
+  type Moment,
+  type Name,
+  type Range,
+} from "./condition.ts";
 
 const HEAPS: readonly Heap[] = ["minor", "major", "external"];
 const DIED: readonly Died[] = [...HEAPS, "never"];

@@ -48,7 +48,12 @@ export function printTime(us: number): string {
 
 /** Bytes, in the largest unit that divides them: `4K`. */
 export function printSize(size: number): string {
-  for (const [unit, bits] of [["T", 40], ["G", 30], ["M", 20], ["K", 10]] as const) {
+  for (const [unit, bits] of [
+    ["T", 40],
+    ["G", 30],
+    ["M", 20],
+    ["K", 10],
+  ] as const) {
     if (size > 0 && size % 2 ** bits === 0) return `${size / 2 ** bits}${unit}`;
   }
   return String(size);

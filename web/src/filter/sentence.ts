@@ -20,7 +20,9 @@ export function sentence(condition: Condition): string {
       return `${not}${condition.key} ${or(condition.values.map(when))}`;
     case "collected": {
       if (condition.not && condition.values.length === 1 && condition.values[0] === "never") return "collected";
-      const words = condition.values.map((value) => (value === "never" ? "never collected" : `collected ${when(value)}`));
+      const words = condition.values.map((value) =>
+        value === "never" ? "never collected" : `collected ${when(value)}`,
+      );
       return not + or(words);
     }
     case "lifetime":
@@ -93,7 +95,12 @@ function time(us: number): string {
 }
 
 function size(bytes: number): string {
-  for (const [unit, bits] of [["TiB", 40], ["GiB", 30], ["MiB", 20], ["KiB", 10]] as const) {
+  for (const [unit, bits] of [
+    ["TiB", 40],
+    ["GiB", 30],
+    ["MiB", 20],
+    ["KiB", 10],
+  ] as const) {
     const number = bytes / 2 ** bits;
     if (number >= 1) return `${Math.round(number * 100) / 100} ${unit}`;
   }

@@ -108,12 +108,7 @@ function Flame() {
       <div class="flame-tools">
         <FocusPath focus={focus} />
         <SearchBox found={found} field={field} />
-        <Segmented
-          label="sides of the focus"
-          choices={DIRECTIONS}
-          value={way}
-          onChoose={(id) => direction.set(id)}
-        />
+        <Segmented label="sides of the focus" choices={DIRECTIONS} value={way} onChoose={(id) => direction.set(id)} />
         <Segmented
           label="direction of callees"
           choices={ORIENTATIONS}

@@ -66,13 +66,7 @@ export function Minimap({ chart, scene, look, height, moves }: Props) {
 }
 
 /** Rows share pixels where there are more of them than pixels: the widest are drawn last. */
-function paint(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  look: Look,
-  width: number,
-  height: number,
-): void {
+function paint(context: CanvasRenderingContext2D, scene: Scene, look: Look, width: number, height: number): void {
   context.fillStyle = look.backgroundStyle;
   context.fillRect(0, 0, width, height);
   const rows = rowCount(scene.rows);

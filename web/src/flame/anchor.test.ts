@@ -14,8 +14,7 @@ test("the view stays on what it showed when the tree around it changes", () => {
   const place = placeOf(before, box);
   const view = { from: place.from, to: place.to, top: place.row - 3 };
   // Everything else doubles.
-  const grow = (node: Node): Node =>
-    node === heavy ? node : { ...node, children: node.children.map(grow), bytes: 0 };
+  const grow = (node: Node): Node => (node === heavy ? node : { ...node, children: node.children.map(grow), bytes: 0 });
   const sum = (node: Node): number => {
     if (node !== heavy) node.bytes = 50 + node.children.reduce((all, child) => all + sum(child), 0);
     return node.bytes;

@@ -91,4 +91,3 @@ export function wantNames(scene: Scene, view: Viewport, least: number, names: Na
     }
   }
 }
-

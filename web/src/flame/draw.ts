@@ -167,14 +167,7 @@ function collectRow(tree: Tree, part: Part, depth: number, line: number, picture
   closeRun();
 }
 
-function write(
-  { frame, labels }: Picture,
-  name: string,
-  line: number,
-  from: number,
-  to: number,
-  colour: number,
-): void {
+function write({ frame, labels }: Picture, name: string, line: number, from: number, to: number, colour: number): void {
   const start = Math.max(0, from) + TEXT_LEFT * frame.ratio;
   const text = labels.fit(name, (to - start) / frame.ratio - 4);
   if (text) texts.push({ text, x: start, y: tops[line]!, colour });
@@ -213,8 +206,7 @@ function writeTexts(context: CanvasRenderingContext2D, ratio: number, look: Look
 function writeSum(context: CanvasRenderingContext2D, { frame, scene, view, look }: Picture): void {
   const { rows, focus, sum } = scene;
   const paint = look.paints[focus[focus.length - 1]?.colour ?? 0]!;
-  const place = (depth: number): number =>
-    (rowShowing(rows, { part: "focus", depth }) - view.top) * ROW_HEIGHT;
+  const place = (depth: number): number => (rowShowing(rows, { part: "focus", depth }) - view.top) * ROW_HEIGHT;
   const last = place(rows.focus - 1);
   const first = place(0);
   context.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);

@@ -26,13 +26,7 @@ export interface Facts {
   readonly more: boolean;
 }
 
-export function factsOf(
-  scene: Scene,
-  total: number,
-  focus: readonly string[],
-  names: NameBook,
-  box: Box,
-): Facts {
+export function factsOf(scene: Scene, total: number, focus: readonly string[], names: NameBook, box: Box): Facts {
   // The ends of the focus are the roots of the trees, which know more.
   const ends = box.part === "focus" ? endOfFocus(scene, box.at) : null;
   const part = ends?.part ?? box.part;

@@ -32,7 +32,10 @@ test("what is under a point is what walking finds there", () => {
       const at = next() * root.bytes * 1.05;
       const found = boxAt(tree, row, at);
       const wanted = slow.find((box) => box.row === row && box.left <= at && at < box.left + box.node.bytes);
-      assert.equal(found < 0 ? null : `${tree.left[found]} ${tree.entity[found]}`, wanted ? `${wanted.left} ${wanted.node.entity}` : null);
+      assert.equal(
+        found < 0 ? null : `${tree.left[found]} ${tree.entity[found]}`,
+        wanted ? `${wanted.left} ${wanted.node.entity}` : null,
+      );
       if (row < tree.rows) {
         const after = slow.filter((box) => box.row === row && box.left + box.node.bytes > at).length;
         assert.equal(tree.rowStart[row + 1]! - firstBoxAfter(tree, row, at), after);
@@ -70,12 +73,15 @@ test("more detail below a box gives the tree that had it from the beginning", ()
     const coarse = layOut(columnsOf(root, 400));
     const at = Math.floor(next() * coarse.size);
     const path = entitiesTo(coarse, at);
-    const node = path.slice(1).reduce<Node>((above, entity) => above.children.find((child) => child.entity === entity)!, root);
+    const node = path
+      .slice(1)
+      .reduce<Node>((above, entity) => above.children.find((child) => child.entity === entity)!, root);
     const fine = graft(coarse, at, columnsOf(node));
     const box = follow(fine, path);
     assert.equal(isCut(fine, box), false);
     // Everything else keeps its place, and nothing is lost or doubled.
-    const text = (tree: Tree, i: number) => `${entitiesTo(tree, i).join(".")} ${tree.left[i]} ${tree.bytes[i]} ${tree.blocks[i]}`;
+    const text = (tree: Tree, i: number) =>
+      `${entitiesTo(tree, i).join(".")} ${tree.left[i]} ${tree.bytes[i]} ${tree.blocks[i]}`;
     const places = new Set(Array.from({ length: fine.size }, (_, i) => text(fine, i)));
     assert.equal(places.size, fine.size);
     for (let i = 0; i < coarse.size; i++) assert.ok(places.has(text(coarse, i)));
@@ -106,8 +112,12 @@ test("an empty tree and a stack of 100,000 calls are laid out", () => {
   assert.equal(deepestCovering(tree, 0, 1), size - 1);
   const none = { length: 0 };
   const empty = layOut({
-    parent: Uint32Array.from(none), entity: Uint32Array.from(none), bytes: Float64Array.from(none),
-    blocks: Float32Array.from(none), lifetime: Float32Array.from(none), more: Uint8Array.from(none),
+    parent: Uint32Array.from(none),
+    entity: Uint32Array.from(none),
+    bytes: Float64Array.from(none),
+    blocks: Float32Array.from(none),
+    lifetime: Float32Array.from(none),
+    more: Uint8Array.from(none),
   });
   assert.equal(empty.rows, 0);
   assert.equal(boxAt(empty, 0, 0), -1);

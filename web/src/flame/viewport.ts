@@ -60,10 +60,7 @@ export function between(a: Viewport, b: Viewport, progress: number): Viewport {
   const width = widthA * (widthB / widthA) ** eased;
   // The point that both show at the same place of the screen stays there all the way.
   const fixed = widthA === widthB ? null : (a.from * widthB - b.from * widthA) / (widthB - widthA);
-  const from =
-    fixed === null
-      ? a.from + (b.from - a.from) * eased
-      : fixed + ((a.from - fixed) * width) / widthA;
+  const from = fixed === null ? a.from + (b.from - a.from) * eased : fixed + ((a.from - fixed) * width) / widthA;
   return { from, to: from + width, top: a.top + (b.top - a.top) * eased };
 }
 

@@ -30,7 +30,14 @@ const AS = [
 const COLUMNS = [
   sizes<ChildRow>("retained", "Retained", "what goes when it goes", 0, (row) => row.retained, false),
   sizes<ChildRow>("bytes", "Own", "size of the blocks themselves", 1, (row) => row.bytes, false),
-  sizes<ChildRow>(OUTSIDE, "Outside", "bytes outside the heap that go with it", 2, (row) => row.retained_external || null, false),
+  sizes<ChildRow>(
+    OUTSIDE,
+    "Outside",
+    "bytes outside the heap that go with it",
+    2,
+    (row) => row.retained_external || null,
+    false,
+  ),
   counts<ChildRow>("blocks", "Blocks", "how many", 1, (row) => row.blocks || null, false),
 ];
 
@@ -117,7 +124,15 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
 
 function trailOf(answer: TreemapResponse | null): readonly NodeInfo[] {
   const self = answer?.boxes[0];
-  return downTo(answer?.path ?? [], self && { node: self.node ?? "all", name: self.name, retained: self.retained, retained_external: self.retained_external ?? 0 });
+  return downTo(
+    answer?.path ?? [],
+    self && {
+      node: self.node ?? "all",
+      name: self.name,
+      retained: self.retained,
+      retained_external: self.retained_external ?? 0,
+    },
+  );
 }
 
 /** The block that is all there is to see of a box that nothing hangs from. */

@@ -43,7 +43,9 @@ export function HeapFacts() {
         <strong>{count(blocks)}</strong> blocks
       </span>
       {at !== null && (
-        <span title={`${major === null ? "" : `after ${major} major collections; `}the program paused for ${pause > 0 ? seconds(pause) : "an unknown time"}`}>
+        <span
+          title={`${major === null ? "" : `after ${major} major collections; `}the program paused for ${pause > 0 ? seconds(pause) : "an unknown time"}`}
+        >
           at <strong>{seconds(at)}</strong>
         </span>
       )}

@@ -68,7 +68,12 @@ function Kinds() {
             </button>
           )}
           {row.example !== null && (
-            <button type="button" class="button small plain" title="the one there that retains most" onClick={() => openBlock(row.example!)}>
+            <button
+              type="button"
+              class="button small plain"
+              title="the one there that retains most"
+              onClick={() => openBlock(row.example!)}
+            >
               One of those
             </button>
           )}

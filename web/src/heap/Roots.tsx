@@ -15,7 +15,14 @@ const COLUMNS = [
   sizes<RootFigures>("retained", "Retained", "what would be freed without it", 0, (row) => row.retained),
   sizes<RootFigures>("reachable", "Reachable", "all that can be reached from it", 1, (row) => row.reachable),
   sizes<RootFigures>("shared", "Shared", "of that, what is reachable from others, too", 1, (row) => row.shared),
-  sizes<RootFigures>(OUTSIDE, "Outside", "bytes outside the heap that go with what it retains", 2, (row) => row.retained_external || null, false),
+  sizes<RootFigures>(
+    OUTSIDE,
+    "Outside",
+    "bytes outside the heap that go with what it retains",
+    2,
+    (row) => row.retained_external || null,
+    false,
+  ),
   counts<RootFigures>("below", "Parts", "roots directly under it", 2, (row) => row.below || null, false),
 ];
 
@@ -84,7 +91,12 @@ function Roots() {
       actions={(row, chosen) => (
         <>
           {chosen.length === 2 && <Shared a={chosen[0]!} b={chosen[1]!} />}
-          <button type="button" class="button small" title="Enter, or a double click" onClick={() => openNode(row.node)}>
+          <button
+            type="button"
+            class="button small"
+            title="Enter, or a double click"
+            onClick={() => openNode(row.node)}
+          >
             What it retains
           </button>
         </>

@@ -24,7 +24,13 @@ const BY = [
 ];
 
 const COLUMNS = [
-  sizes<SiteRow>("retained", "Retained", "what the sampled blocks of this place that are alive retain", 0, (row) => row.retained),
+  sizes<SiteRow>(
+    "retained",
+    "Retained",
+    "what the sampled blocks of this place that are alive retain",
+    0,
+    (row) => row.retained,
+  ),
   sizes<SiteRow>("bytes", "Own", "size of these blocks", 1, (row) => row.bytes),
   counts<SiteRow>("blocks", "Samples", "sampled blocks of this place that are alive", 1, (row) => row.blocks),
 ];
@@ -68,13 +74,21 @@ function Sites() {
       tools={
         <>
           <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
-          <span class="quiet clip">{markOf(recording.value)}{count(answer.sampled)} blocks of the snapshot were sampled when allocated</span>
+          <span class="quiet clip">
+            {markOf(recording.value)}
+            {count(answer.sampled)} blocks of the snapshot were sampled when allocated
+          </span>
         </>
       }
       actions={(row) => (
         <>
           {row.example !== null && (
-            <button type="button" class="button small" title="Enter, or a double click" onClick={() => openBlock(row.example!)}>
+            <button
+              type="button"
+              class="button small"
+              title="Enter, or a double click"
+              onClick={() => openBlock(row.example!)}
+            >
               The one that retains most
             </button>
           )}

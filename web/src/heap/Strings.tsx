@@ -52,13 +52,19 @@ function Strings() {
       opensWhat="one of the strings"
       tools={
         <span class="quiet" title={`headers counted; their contents alone are ${bytes(strings.contents)}`}>
-          {count(strings.strings)} strings take up {bytes(strings.bytes)}, {bytes(strings.wasted)} of that in repetitions
+          {count(strings.strings)} strings take up {bytes(strings.bytes)}, {bytes(strings.wasted)} of that in
+          repetitions
           {strings.kept < strings.repeated &&
             `; the ${grouped(strings.kept)} most wasteful of ${grouped(strings.repeated)} repeated ones:`}
         </span>
       }
       actions={(row) => (
-        <button type="button" class="button small" title="Enter, or a double click" onClick={() => openBlock(row.example)}>
+        <button
+          type="button"
+          class="button small"
+          title="Enter, or a double click"
+          onClick={() => openBlock(row.example)}
+        >
           One of them
         </button>
       )}

@@ -34,7 +34,12 @@ const run: RecordingInfo = {
   trace_bytes: 2 ** 20,
   events: 12_345,
   blocks_recorded: 6000,
-  totals: { allocated: { value: 2 ** 30, stderr: 2 ** 24 }, blocks: 5e6, live_end: 2 ** 20, peak: { time: 60, bytes: 2 ** 21 } },
+  totals: {
+    allocated: { value: 2 ** 30, stderr: 2 ** 24 },
+    blocks: 5e6,
+    live_end: 2 ** 20,
+    peak: { time: 60, bytes: 2 ** 21 },
+  },
 };
 
 test("what is known is told, what is not is left out", () => {

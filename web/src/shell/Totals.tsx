@@ -2,7 +2,11 @@
 import type { OverviewResponse, Sums } from "../generated/responses.ts";
 import { filter } from "../state/page.ts";
 import { chosenSums } from "../state/sums.ts";
-import { estimatedBytes as bytes, estimatedBytesWithError as bytesWithError, estimatedCount as count } from "../state/estimates.ts";
+import {
+  estimatedBytes as bytes,
+  estimatedBytesWithError as bytesWithError,
+  estimatedCount as count,
+} from "../state/estimates.ts";
 import { percent, ratio, seconds } from "../text/units.ts";
 
 export function Totals() {

@@ -23,7 +23,8 @@ export function replaceCondition(index: number, condition: string, how: How = "p
 export function setConditions(keys: readonly string[], conditions: readonly string[], how: How = "push"): void {
   const old = filter.value;
   const first = old.findIndex((condition) => keys.includes(keyOf(condition)));
-  const rest = (from: number, to: number) => old.slice(from, to).filter((condition) => !keys.includes(keyOf(condition)));
+  const rest = (from: number, to: number) =>
+    old.slice(from, to).filter((condition) => !keys.includes(keyOf(condition)));
   const place = first < 0 ? old.length : first;
   go({ filter: [...rest(0, place), ...conditions, ...rest(place, old.length)] }, how);
 }

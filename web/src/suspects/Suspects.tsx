@@ -17,7 +17,11 @@ const LISTS = [
 ];
 
 function Suspects() {
-  const { answer, error, late } = useAsk<HotFragmentsResponse>({ ask: "hotfragments", rec: rec.value, filter: filter.value });
+  const { answer, error, late } = useAsk<HotFragmentsResponse>({
+    ask: "hotfragments",
+    rec: rec.value,
+    filter: filter.value,
+  });
   const paths = list.value === "paths";
   const suspects = answer && (paths ? answer.paths : answer.functions);
   const count = answer ? (paths ? answer.path_count : answer.function_count) : 0;
@@ -25,19 +29,32 @@ function Suspects() {
   return (
     <div class={late ? "suspects late" : "suspects"}>
       <div class="suspects-tools">
-        <Segmented label="points of interest" choices={LISTS} value={list.value} onChoose={(id) => list.set(id, "replace")} />
+        <Segmented
+          label="points of interest"
+          choices={LISTS}
+          value={list.value}
+          onChoose={(id) => list.set(id, "replace")}
+        />
       </div>
       {suspects ? (
         suspects.length > 0 ? (
           <>
             <ul>
               {suspects.map((suspect) => (
-                <Item key={suspect.path.join("\n")} suspect={suspect} paths={paths} here={JSON.stringify(suspect.path) === present} />
+                <Item
+                  key={suspect.path.join("\n")}
+                  suspect={suspect}
+                  paths={paths}
+                  here={JSON.stringify(suspect.path) === present}
+                />
               ))}
             </ul>
-            {count > suspects.length && <p class="suspects-rest quiet">and {grouped(count - suspects.length)} lighter ones</p>}
+            {count > suspects.length && (
+              <p class="suspects-rest quiet">and {grouped(count - suspects.length)} lighter ones</p>
+            )}
             <p class="suspects-rest quiet">
-              or look from <Whole keys={[]}>the whole program</Whole>, from <Whole keys={[ALLOCATIONS]}>all allocations</Whole>
+              or look from <Whole keys={[]}>the whole program</Whole>, from{" "}
+              <Whole keys={[ALLOCATIONS]}>all allocations</Whole>
             </p>
           </>
         ) : (

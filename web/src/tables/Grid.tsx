@@ -34,7 +34,6 @@ export interface GridRows<R> {
   seek(id: string): Promise<void>;
 }
 
-
 /** The content of a row, except for its numbers. */
 export interface Looks<R> {
   /** The name of the table for screen readers. */
@@ -121,7 +120,16 @@ export function Grid<R>(props: Props<R>) {
     const line = rows.line(cursor);
     const visible = Math.max(1, Math.floor(inner / ROW) - 1);
     const steps: Record<string, number> = {
-      ArrowDown: 1, j: 1, J: 1, ArrowUp: -1, k: -1, K: -1, PageDown: visible, PageUp: -visible, Home: -total, End: total,
+      ArrowDown: 1,
+      j: 1,
+      J: 1,
+      ArrowUp: -1,
+      k: -1,
+      K: -1,
+      PageDown: visible,
+      PageUp: -visible,
+      Home: -total,
+      End: total,
     };
     const step = steps[event.key];
     if (step !== undefined) move(cursor + step, event.shiftKey);
@@ -211,7 +219,9 @@ function Head<R>({ columns, sort, descending, looks, onSort }: Props<R>) {
       <div class="grid-share" role="columnheader">
         Share
       </div>
-      {columns.map((column) => title(column.sort, column.title, column.what, `grid-number spare-${column.spare}`, column.sorts))}
+      {columns.map((column) =>
+        title(column.sort, column.title, column.what, `grid-number spare-${column.spare}`, column.sorts),
+      )}
       {title("name", looks.nameTitle, "name", "grid-name", looks.nameSorts)}
       <div class="grid-place" role="columnheader">
         {looks.placeTitle}
@@ -252,7 +262,10 @@ function GridRow<R>({ index, line, rows, columns, looks, selected, onClick, onFo
       {row ? (
         <>
           <div class="grid-share" role="gridcell">
-            <span class={`grid-bar ${looks.bar?.(row) ?? ""}`} style={{ width: `${Math.max(0, Math.min(1, looks.share(row))) * 100}%` }} />
+            <span
+              class={`grid-bar ${looks.bar?.(row) ?? ""}`}
+              style={{ width: `${Math.max(0, Math.min(1, looks.share(row))) * 100}%` }}
+            />
             <span class="grid-percent">{percent(looks.share(row))}</span>
           </div>
           {columns.map((column) => (

@@ -48,7 +48,8 @@ function Tables() {
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
 
-  const toGrid = (event: KeyboardEvent): void => passOn(root.current?.querySelector<HTMLElement>(".grid") ?? null, event);
+  const toGrid = (event: KeyboardEvent): void =>
+    passOn(root.current?.querySelector<HTMLElement>(".grid") ?? null, event);
   useKeys("Tables", [
     { keys: "j k ArrowDown ArrowUp", does: "next, previous row; with Shift, several", run: toGrid },
     { keys: "ArrowRight ArrowLeft", does: "open, close the row", run: toGrid },
@@ -95,7 +96,9 @@ function Tables() {
           class="icon-button"
           title="Copy the table as text, tabs between columns"
           aria-label="Copy the table as text"
-          onClick={() => void rows.all(MAX_COPIED).then((all) => copyText(tabSeparated(all), grouped(all.length) + " rows"))}
+          onClick={() =>
+            void rows.all(MAX_COPIED).then((all) => copyText(tabSeparated(all), grouped(all.length) + " rows"))
+          }
         >
           <Icon name="copy" />
         </button>

@@ -27,5 +27,8 @@ test("copied rows have one line each and one cell a title", () => {
 });
 
 test("figures read as everywhere on the page", () => {
-  assert.deepEqual(COLUMNS.map((column) => column.text(row)), ["1.50 KiB", "–", "12 B", "20", "–"]);
+  assert.deepEqual(
+    COLUMNS.map((column) => column.text(row)),
+    ["1.50 KiB", "–", "12 B", "20", "–"],
+  );
 });

@@ -70,7 +70,17 @@ export function placeOf({ file, line }: Row): string {
 
 /** Rows with tabs between columns, and a line of titles: what spreadsheets and people read. */
 export function tabSeparated(rows: readonly Row[]): string {
-  const titles = ["name", "module", "place", "share", "total bytes", "self bytes", "live bytes", "blocks", "lifetime s"];
+  const titles = [
+    "name",
+    "module",
+    "place",
+    "share",
+    "total bytes",
+    "self bytes",
+    "live bytes",
+    "blocks",
+    "lifetime s",
+  ];
   const cell = (text: string): string => text.replace(/[\t\r\n]+/g, " ");
   const lines = rows.map((row) =>
     [row.label, row.module ?? "", placeOf(row), percent(row.share), ...COLUMNS.map((column) => column.plain(row))]

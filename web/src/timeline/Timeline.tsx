@@ -37,7 +37,13 @@ export function Timeline() {
   const points = Math.min(2048, Math.max(POINTS_STEP, Math.ceil(width / POINTS_STEP) * POINTS_STEP));
   const part = window.whole ? {} : { from: window.from, to: window.to };
   const ready = run !== null && width > 0;
-  const overview = (conditions: readonly string[]) => ({ ask: "overview", rec: rec.value, filter: conditions, points, ...part });
+  const overview = (conditions: readonly string[]) => ({
+    ask: "overview",
+    rec: rec.value,
+    filter: conditions,
+    points,
+    ...part,
+  });
   const { answer: latest, error } = useAsk<OverviewResponse>(ready ? overview(filter.value) : null);
   // Where the engine refuses the filter, the whole is still there to choose from.
   const refused = error?.condition !== undefined;
@@ -129,7 +135,9 @@ export function Timeline() {
             {second?.never && <span class="never">never collected</span>}
             {!second && (
               <span class="lane-hint">
-                {secondKey === "live" ? "click: live at that moment; drag: live in a stretch" : "drag: collected in a stretch"}
+                {secondKey === "live"
+                  ? "click: live at that moment; drag: live in a stretch"
+                  : "drag: collected in a stretch"}
               </span>
             )}
           </div>

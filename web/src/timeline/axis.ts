@@ -43,7 +43,10 @@ export function elapsedMark(time: number, every: number): string {
   if (time < 60) return `${time.toFixed(places(every))} s`;
   const minutes = Math.floor(time / 60 + 1e-9);
   const rest = time - minutes * 60;
-  const seconds = every >= 60 ? "" : `${places(every) > 0 ? rest.toFixed(places(every)).padStart(3 + places(every), "0") : two(Math.round(rest))}s`;
+  const seconds =
+    every >= 60
+      ? ""
+      : `${places(every) > 0 ? rest.toFixed(places(every)).padStart(3 + places(every), "0") : two(Math.round(rest))}s`;
   if (time < 3600) return `${minutes}m${seconds}`;
   const hours = Math.floor(minutes / 60);
   if (time < 86_400 || every < 3600) {

@@ -21,7 +21,12 @@ export interface Shown {
 }
 
 /** What a lane shows: the first condition of one of `keys` that is not negated. */
-export function shown(conditions: readonly string[], keys: readonly LaneKey[], duration: number, peak: number): Shown | null {
+export function shown(
+  conditions: readonly string[],
+  keys: readonly LaneKey[],
+  duration: number,
+  peak: number,
+): Shown | null {
   for (const text of conditions) {
     const condition = tryCondition(text);
     if (condition instanceof ConditionError || condition.not) continue;

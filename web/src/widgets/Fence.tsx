@@ -17,6 +17,8 @@ export class Fence extends Component<Props, { fault: string | null }> {
 
   override render({ children }: Props, { fault }: { fault: string | null }) {
     if (fault === null) return children;
-    return <Refusal error={new EngineError(`this part of the page failed: ${fault}`, "reload the page; please report it")} />;
+    return (
+      <Refusal error={new EngineError(`this part of the page failed: ${fault}`, "reload the page; please report it")} />
+    );
   }
 }

@@ -23,7 +23,9 @@ const WAYS = [
 
 function BlockPage() {
   const number = /^\d+$/.test(block.value) ? Number(block.value) : null;
-  const { answer, error, late } = useHeapAsk<BlockResponse>(number === null ? null : { ask: "heapblock", block: number });
+  const { answer, error, late } = useHeapAsk<BlockResponse>(
+    number === null ? null : { ask: "heapblock", block: number },
+  );
   const go = useRef<HTMLInputElement>(null);
   useKeys("Block", [
     { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
@@ -85,16 +87,17 @@ function Body({ answer }: { answer: BlockResponse }) {
       <div class="block-columns">
         <section aria-label="what retains it">
           <h3>What retains it</h3>
-          {answer.reachable ? (
-            <Ways answer={answer} />
-          ) : (
-            <p class="quiet">Nothing: it is dead, and not yet swept.</p>
-          )}
+          {answer.reachable ? <Ways answer={answer} /> : <p class="quiet">Nothing: it is dead, and not yet swept.</p>}
         </section>
         <div>
           {answer.sample && <Allocated sample={answer.sample} />}
           <References title="It refers to" list={answer.references} fields="field" nothing="It refers to no block." />
-          <References title="Refers to it" list={answer.referenced_by} fields="through" nothing="No block or root refers to it." />
+          <References
+            title="Refers to it"
+            list={answer.referenced_by}
+            fields="through"
+            nothing="No block or root refers to it."
+          />
           <Dominated answer={answer} />
         </div>
       </div>
@@ -192,7 +195,10 @@ function Dominated({ answer }: { answer: BlockResponse }) {
                 <tr key={row.node}>
                   <td class="number">{bytes(row.retained)}</td>
                   <td class="bar-cell">
-                    <span class="bar" style={{ width: `${100 * Math.min(1, ratio(row.retained, answer.retained))}%` }} />
+                    <span
+                      class="bar"
+                      style={{ width: `${100 * Math.min(1, ratio(row.retained, answer.retained))}%` }}
+                    />
                   </td>
                   <td class="wide-cell">
                     <a class="clip" href={hrefOf(row)} title={row.name}>

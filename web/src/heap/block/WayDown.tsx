@@ -18,7 +18,9 @@ export function WayDown({ steps }: { steps: readonly PathStep[] }) {
             </li>
           );
         }
-        return left > 0 && index > ENDS && index < ENDS + left ? null : <Hop key={index} step={step} last={index === steps.length - 1} />;
+        return left > 0 && index > ENDS && index < ENDS + left ? null : (
+          <Hop key={index} step={step} last={index === steps.length - 1} />
+        );
       })}
     </ol>
   );

@@ -51,7 +51,11 @@ const COLUMNS = [
 
 export function Differences({ switcher }: { switcher: ComponentChildren }) {
   const [a, b] = compared.value ?? [null, null];
-  const { answer, error, of: asked } = useAsk<HeapDiffResponse>(
+  const {
+    answer,
+    error,
+    of: asked,
+  } = useAsk<HeapDiffResponse>(
     a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null,
     "h",
   );

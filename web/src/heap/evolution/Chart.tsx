@@ -124,7 +124,13 @@ export function Chart({ element, answer, axis, paints, height, onHover, onStep }
             </text>
           ))}
           {bandEnds && (
-            <rect class="evolution-band" x={bandEnds[0]} width={bandEnds[1]! - bandEnds[0]!} y={TOP} height={floor - TOP} />
+            <rect
+              class="evolution-band"
+              x={bandEnds[0]}
+              width={bandEnds[1]! - bandEnds[0]!}
+              y={TOP}
+              height={floor - TOP}
+            />
           )}
           {all.length <= width / 4 &&
             all.map((one, index) => (

@@ -33,15 +33,15 @@ export function Legend({ answer, paints, hovered, by }: Props) {
       <ul>
         {answer?.series.map(({ name, kind, bytes: sizes }, index) =>
           at >= 0 && sizes[at] === 0 ? null : (
-          <li key={`${kind} ${name}`}>
-            <a class="legend-row" href={hrefOf(by, name)} title={kind ? `${kind}: ${name}` : name}>
-              <span class="swatch" style={{ "--fill": paints[index] }} />
-              <span class="clip grow">
-                {name} {kind && <span class="quiet">{kind}</span>}
-              </span>
-              <span>{at >= 0 ? bytes(sizes[at]!) : "…"}</span>
-            </a>
-          </li>
+            <li key={`${kind} ${name}`}>
+              <a class="legend-row" href={hrefOf(by, name)} title={kind ? `${kind}: ${name}` : name}>
+                <span class="swatch" style={{ "--fill": paints[index] }} />
+                <span class="clip grow">
+                  {name} {kind && <span class="quiet">{kind}</span>}
+                </span>
+                <span>{at >= 0 ? bytes(sizes[at]!) : "…"}</span>
+              </a>
+            </li>
           ),
         )}
         {rest > 0 && (
@@ -59,7 +59,8 @@ export function Legend({ answer, paints, hovered, by }: Props) {
 /** Where more is told about what an area is. */
 function hrefOf(by: "kind" | "root", name: string): string {
   const { more } = page.value;
-  if (by === "root") return `#${printHash({ ...page.value, view: "roots", more: withParam(more, "roots-find", lastPart(name)) })}`;
+  if (by === "root")
+    return `#${printHash({ ...page.value, view: "roots", more: withParam(more, "roots-find", lastPart(name)) })}`;
   return `#${printHash({ ...page.value, view: "paths", more: withParam(withParam(more, "to", name), "node", "") })}`;
 }
 

@@ -10,7 +10,16 @@ import { Segmented } from "../../widgets/Segmented.tsx";
 import { Splitter } from "../../widgets/Splitter.tsx";
 import type { EvolutionResponse } from "../../generated/responses.ts";
 import { distinct, fills, given } from "../kindColour.ts";
-import { base, baseIsChosen, chooseBoth, chooseSnapshot, heapRevision, included, snapshot, snapshots } from "../state.ts";
+import {
+  base,
+  baseIsChosen,
+  chooseBoth,
+  chooseSnapshot,
+  heapRevision,
+  included,
+  snapshot,
+  snapshots,
+} from "../state.ts";
 import { TakeSnapshot } from "../TakeSnapshot.tsx";
 import type { Axis } from "./areas.ts";
 import { Partial } from "../Partial.tsx";
@@ -88,7 +97,9 @@ export function Strip() {
       </div>
       <Partial />
       {all.length === 0 ? (
-        <div class="strip-empty quiet">{recording.value?.snapshots ? "reading the snapshots …" : "no snapshot yet"}</div>
+        <div class="strip-empty quiet">
+          {recording.value?.snapshots ? "reading the snapshots …" : "no snapshot yet"}
+        </div>
       ) : (
         <div class="strip-body" style={{ height: `${height.value}px` }}>
           <Chart

@@ -4,8 +4,23 @@ import type { SnapshotRow } from "../../generated/responses.ts";
 import { marksUpTo, nearest, outline, place, positions, stack } from "./areas.ts";
 
 const taken = (major: number, at: number | null): SnapshotRow => ({
-  number: 1, label: null, live_in_heap: null, reason: "major", at, pause: 0, heap: 0, live: null, blocks: 0, file_bytes: 0, major, minor: 0,
-  analysed: true, contents: false, included: true, damage: null, readable: true,
+  number: 1,
+  label: null,
+  live_in_heap: null,
+  reason: "major",
+  at,
+  pause: 0,
+  heap: 0,
+  live: null,
+  blocks: 0,
+  file_bytes: 0,
+  major,
+  minor: 0,
+  analysed: true,
+  contents: false,
+  included: true,
+  damage: null,
+  readable: true,
 });
 
 test("snapshots between the same collections share the room up to the next", () => {
@@ -25,14 +40,39 @@ test("the nearest snapshot is found, also where there is one or none", () => {
 
 test("areas stand upon each other and add up to the total", () => {
   const areas = stack({
-    failed: 0, partial: [], ready: 2, of: 2, snapshots: [1, 2], total: [60, 100], rest: [10, 20],
-    series: [{ name: "a", kind: null, bytes: [30, 50] }, { name: "b", kind: null, bytes: [20, 30] }],
+    failed: 0,
+    partial: [],
+    ready: 2,
+    of: 2,
+    snapshots: [1, 2],
+    total: [60, 100],
+    rest: [10, 20],
+    series: [
+      { name: "a", kind: null, bytes: [30, 50] },
+      { name: "b", kind: null, bytes: [20, 30] },
+    ],
   });
-  assert.deepEqual(areas.map(({ upper }) => [...upper]), [[30, 50], [50, 80], [60, 100]]);
+  assert.deepEqual(
+    areas.map(({ upper }) => [...upper]),
+    [
+      [30, 50],
+      [50, 80],
+      [60, 100],
+    ],
+  );
   assert.deepEqual(areas[1]!.lower, areas[0]!.upper);
-  assert.equal(outline([0, 10], areas[0]!, (size) => 100 - size), "M0.0,70.0L10.0,50.0L10.0,100.0L0.0,100.0Z");
-  assert.match(outline([50], areas[0]!, (size) => 100 - size), /^M26\.0,70\.0L74\.0/);
-  assert.equal(outline([], areas[0]!, () => 0), "");
+  assert.equal(
+    outline([0, 10], areas[0]!, (size) => 100 - size),
+    "M0.0,70.0L10.0,50.0L10.0,100.0L0.0,100.0Z",
+  );
+  assert.match(
+    outline([50], areas[0]!, (size) => 100 - size),
+    /^M26\.0,70\.0L74\.0/,
+  );
+  assert.equal(
+    outline([], areas[0]!, () => 0),
+    "",
+  );
 });
 
 test("marks are round and few", () => {

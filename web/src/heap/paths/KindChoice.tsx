@@ -16,7 +16,12 @@ function isChosen(event: Event): boolean {
 export function KindChoice({ param }: { param: Param }) {
   const list = useId();
   const { answer } = useHeapAsk<HistogramResponse>({
-    ask: "heaphistogram", by: "kind", sort: "bytes", descending: true, offset: 0, limit: MAX_KINDS,
+    ask: "heaphistogram",
+    by: "kind",
+    sort: "bytes",
+    descending: true,
+    offset: 0,
+    limit: MAX_KINDS,
   });
   const known = (text: string): boolean => answer?.rows.some(({ kind }) => kind === text) ?? false;
   const [typed, setTyped] = useState(param.value);
@@ -57,7 +62,13 @@ export function KindChoice({ param }: { param: Param }) {
         ))}
       </datalist>
       {param.value && (
-        <button type="button" class="icon-button small" title="paths to everything" aria-label="paths to everything" onClick={() => param.set("")}>
+        <button
+          type="button"
+          class="icon-button small"
+          title="paths to everything"
+          aria-label="paths to everything"
+          onClick={() => param.set("")}
+        >
           <Icon name="close" />
         </button>
       )}

@@ -32,7 +32,10 @@ function Paths() {
   });
   const [selected, setSelected] = useState<Place | null>(null);
   const chart = useRef<Chart | null>(null);
-  const scene = useMemo<Scene | null>(() => (answer && answer.total > 0 ? sceneOf(answer.boxes) : null), [answer, given.value]);
+  const scene = useMemo<Scene | null>(
+    () => (answer && answer.total > 0 ? sceneOf(answer.boxes) : null),
+    [answer, given.value],
+  );
   const paints = useMemo(() => palette(theme.value), [theme.value]);
   const boxAt = (place: Place): BoxRow | undefined => {
     if (!answer || !scene) return undefined;
@@ -88,7 +91,9 @@ function Paths() {
       ) : error ? (
         <Refusal error={error} />
       ) : (
-        <div class="flame-place">{answer && <Empty title={to.value ? `No path leads to ${to.value}` : "Nothing is live"} />}</div>
+        <div class="flame-place">
+          {answer && <Empty title={to.value ? `No path leads to ${to.value}` : "Nothing is live"} />}
+        </div>
       )}
       <div class="flame-selection" aria-live="polite">
         {box ? (

@@ -4,7 +4,13 @@ import type { BoxRow } from "../../generated/responses.ts";
 import { sceneOf } from "./scene.ts";
 
 const box = (parent: number, name: string, retained: number): BoxRow => ({
-  parent, name, retained, node: null, what: "block", own: 0, blocks: 1,
+  parent,
+  name,
+  retained,
+  node: null,
+  what: "block",
+  own: 0,
+  blocks: 1,
 });
 
 test("boxes hang below their parents, as wide as what they retain", () => {
@@ -13,8 +19,18 @@ test("boxes hang below their parents, as wide as what they retain", () => {
   const tree = scene.callees!;
   assert.equal(scene.rows.callees, 2);
   assert.equal(scene.width, 100);
-  const named = Array.from({ length: tree.size }, (_, at) => [scene.label("callees", at), tree.left[at], tree.right[at]]);
-  assert.deepEqual(named, [["all", 0, 100], ["a", 0, 60], ["b", 60, 100], ["x", 0, 50], ["y", 60, 70]]);
+  const named = Array.from({ length: tree.size }, (_, at) => [
+    scene.label("callees", at),
+    tree.left[at],
+    tree.right[at],
+  ]);
+  assert.deepEqual(named, [
+    ["all", 0, 100],
+    ["a", 0, 60],
+    ["b", 60, 100],
+    ["x", 0, 50],
+    ["y", 60, 70],
+  ]);
   assert.equal(scene.calleeColours.length, 5);
 });
 

@@ -58,7 +58,8 @@ export function HeapTable<R>(props: Props<R>) {
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
 
-  const toGrid = (event: KeyboardEvent): void => passOn(root.current?.querySelector<HTMLElement>(".grid") ?? null, event);
+  const toGrid = (event: KeyboardEvent): void =>
+    passOn(root.current?.querySelector<HTMLElement>(".grid") ?? null, event);
   useKeys(props.title, [
     { keys: "j k ArrowDown ArrowUp", does: "next, previous row; with Shift, several", run: toGrid },
     { keys: "ArrowRight ArrowLeft", does: "open, close the row", run: toGrid },

@@ -47,7 +47,14 @@ export function draw(
 }
 
 /** The name and size of a box: in a line above what is in it, or in its upper left corner. */
-function title(context: CanvasRenderingContext2D, box: BoxRow, rect: Rect, nested: boolean, ink: string, labels: Labels): void {
+function title(
+  context: CanvasRenderingContext2D,
+  box: BoxRow,
+  rect: Rect,
+  nested: boolean,
+  ink: string,
+  labels: Labels,
+): void {
   if (rect.width < LEAST_TITLE || rect.height < TITLE - 3) return;
   if (nested && rect.height <= 2 * TITLE) return;
   context.fillStyle = ink;

@@ -18,14 +18,20 @@ const apart = (a: Rect, b: Rect) =>
 
 /** Numbers that look random and are always the same. */
 function* numbers(seed: number): Generator<number> {
-  for (let state = seed >>> 0; ; ) {
+  for (let state = seed >>> 0; ;) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     yield state / 2 ** 32;
   }
 }
 
 const box = (parent: number, retained: number): BoxRow => ({
-  parent, retained, node: null, name: "", what: "block", own: 0, blocks: 1,
+  parent,
+  retained,
+  node: null,
+  name: "",
+  what: "block",
+  own: 0,
+  blocks: 1,
 });
 
 test("areas are as the sizes, boxes stay inside and apart", () => {
