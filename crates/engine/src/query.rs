@@ -53,8 +53,11 @@ macro_rules! queries {
         }
 
         impl $name {
+            /// The names of its queries, but for capital letters.
+            pub(crate) const NAMES: &[&str] = &[$(stringify!($query)),*];
+
             pub(super) fn has(name: &str) -> bool {
-                [$(stringify!($query)),*].iter().any(|known| known.to_ascii_lowercase() == name)
+                Self::NAMES.iter().any(|known| known.to_ascii_lowercase() == name)
             }
         }
     };

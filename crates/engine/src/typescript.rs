@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use ts_rs::{Config, TS, TypeVisitor};
 
+use crate::query::{HeapQuery, ProfileQuery};
 use crate::{
     about, api_error, compare, export, filters, flame, heap, names, overview, response_body, table,
 };
@@ -13,54 +14,74 @@ use crate::{
 pub struct Declarations {
     config: Config,
     of_name: BTreeMap<String, String>,
+    /// The types of responses by the query's name.
+    of_query: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl Default for Declarations {
     fn default() -> Self {
         // JSON has one type of numbers, and no count comes near 2^53.
-        Self { config: Config::new().with_large_int("number"), of_name: BTreeMap::new() }
+        Self {
+            config: Config::new().with_large_int("number"),
+            of_name: BTreeMap::new(),
+            of_query: BTreeMap::new(),
+        }
     }
 }
 
 impl Declarations {
     /// Adds the headers of all responses of the engine.
+    ///
+    /// # Panics
+    /// If a query has none.
     pub fn add_responses(&mut self) {
-        self.add::<about::AboutResponse>();
-        self.add::<overview::OverviewResponse>();
-        self.add::<overview::DensityResponse>();
-        self.add::<flame::FlameResponse>();
-        self.add::<flame::SearchResponse>();
-        self.add::<names::NamesResponse<'static>>();
-        self.add::<names::CompleteResponse<'static>>();
-        self.add::<table::TableResponse<'static>>();
-        self.add::<table::HotFragmentsResponse<'static>>();
-        self.add::<compare::CompareTableResponse<'static>>();
-        self.add::<compare::CompareFlameResponse>();
-        self.add::<filters::PresetsResponse>();
-        self.add::<filters::ConditionsResponse>();
-        self.add::<export::ExportResponse>();
+        self.respond::<about::AboutResponse>("about");
+        self.respond::<overview::OverviewResponse>("overview");
+        self.respond::<overview::DensityResponse>("density");
+        self.respond::<flame::FlameResponse>("flame");
+        self.respond::<flame::SearchResponse>("search");
+        self.respond::<names::NamesResponse<'static>>("names");
+        self.respond::<names::CompleteResponse<'static>>("complete");
+        self.respond::<table::TableResponse<'static>>("table");
+        self.respond::<table::TableResponse<'static>>("branches");
+        self.respond::<table::HotFragmentsResponse<'static>>("hotfragments");
+        self.respond::<compare::CompareTableResponse<'static>>("compare");
+        self.respond::<compare::CompareFlameResponse>("compare");
+        self.respond::<filters::PresetsResponse>("presets");
+        self.respond::<filters::ConditionsResponse>("conditions");
+        self.respond::<export::ExportResponse>("export");
         self.add::<api_error::ErrorResponse<'static>>();
         self.add_heap_responses();
         self.add::<response_body::ColumnPlace>();
+        for query in ProfileQuery::NAMES.iter().chain(HeapQuery::NAMES) {
+            let query = query.to_ascii_lowercase();
+            assert!(self.of_query.contains_key(&*query), "{query} has no response");
+        }
     }
 
     fn add_heap_responses(&mut self) {
         self.add::<heap::outcome::AnalysingResponse>();
-        self.add::<heap::SnapshotsResponse>();
-        self.add::<heap::EvolutionResponse>();
-        self.add::<heap::GrowthResponse>();
-        self.add::<memtrail_heap::query::Difference>();
-        self.add::<heap::RootsResponse>();
-        self.add::<heap::HistogramResponse>();
-        self.add::<heap::ChildrenResponse>();
-        self.add::<heap::TreemapResponse>();
-        self.add::<heap::FlameResponse>();
-        self.add::<heap::BlockResponse>();
-        self.add::<heap::PathResponse>();
-        self.add::<heap::StackResponse>();
-        self.add::<memtrail_heap::query::Shared>();
-        self.add::<heap::StringsResponse>();
-        self.add::<heap::SamplesResponse>();
+        self.respond::<heap::SnapshotsResponse>("snapshots");
+        self.respond::<heap::EvolutionResponse>("evolution");
+        self.respond::<heap::GrowthResponse>("heapgrowth");
+        self.respond::<memtrail_heap::query::Difference>("heapdiff");
+        self.respond::<heap::RootsResponse>("heaproots");
+        self.respond::<heap::HistogramResponse>("heaphistogram");
+        self.respond::<heap::ChildrenResponse>("heapchildren");
+        self.respond::<heap::TreemapResponse>("heaptreemap");
+        self.respond::<heap::FlameResponse>("heapflame");
+        self.respond::<heap::BlockResponse>("heapblock");
+        self.respond::<heap::PathResponse>("heappath");
+        self.respond::<heap::StackResponse>("heapstack");
+        self.respond::<memtrail_heap::query::Shared>("heapshared");
+        self.respond::<heap::StringsResponse>("heapstrings");
+        self.respond::<heap::SamplesResponse>("heapsamples");
+    }
+
+    /// Adds what a query of this name may be answered with.
+    fn respond<T: TS + ?Sized + 'static>(&mut self, query: &'static str) {
+        self.add::<T>();
+        self.of_query.entry(query).or_default().push(T::name(&self.config));
     }
 
     /// Adds a type, and those of its fields.
@@ -84,7 +105,16 @@ impl Declarations {
 
     /// All of them, with an empty line between each two.
     pub fn text(&self) -> String {
-        self.of_name.values().map(String::as_str).collect::<Vec<_>>().join("\n")
+        let responses = self.of_query.iter().map(|(query, types)| {
+            let types = types.join(" | ");
+            format!("{query}: {types}, ")
+        });
+        let responses = format!(
+            "/** The response to each query, by the query's name. */\nexport type Responses = {{ {}}};\n",
+            responses.collect::<String>()
+        );
+        let declarations = self.of_name.values().chain([&responses]);
+        declarations.map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -29,7 +29,7 @@ const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 
 export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
   const focus = focusOrToplevel(focusInUrl.value);
-  const { answer, of, error, late } = useAsk<CompareFlameResponse>({
+  const { answer, of, error, late } = useAsk<"compare", CompareFlameResponse>({
     ask: "compare",
     ...sides,
     view: "flame",

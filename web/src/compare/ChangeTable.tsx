@@ -40,7 +40,7 @@ const MAX_COPIED = 10_000;
 
 export function ChangeTable({ sides }: { sides: Asked }) {
   const ask = {
-    ask: "compare",
+    ask: "compare" as const,
     ...sides,
     view: "table",
     by: BY.some(({ id }) => id === by.value) ? by.value : "function",
@@ -49,7 +49,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
     find: find.value,
     offset: 0,
   };
-  const { answer, error, late } = useAsk<CompareTableResponse>({ ...ask, limit: SHOWN });
+  const { answer, error, late } = useAsk<"compare", CompareTableResponse>({ ...ask, limit: SHOWN });
   const changes = useMemo(() => (answer ? changesOf(answer) : []), [answer]);
   const field = useRef<HTMLInputElement>(null);
   useKeys("Difference", [{ keys: "/", does: "find", run: () => field.current?.select() }]);
@@ -59,7 +59,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
     go({ more: withParam(more, "cdesc", down ? "" : "0") });
   };
   const copy = async (): Promise<void> => {
-    const all = changesOf(await askOnce<CompareTableResponse>({ ...ask, limit: MAX_COPIED }));
+    const all = changesOf(await askOnce<"compare", CompareTableResponse>({ ...ask, limit: MAX_COPIED }));
     await copyText(tabSeparated(all), `${grouped(all.length)} rows`);
   };
   return (

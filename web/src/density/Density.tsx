@@ -2,7 +2,6 @@
 import "./density.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useAsk } from "../engine/asking.ts";
-import type { DensityResponse } from "../generated/responses.ts";
 import { useKeys } from "../shell/keys.ts";
 import type { View } from "../shell/registry.ts";
 import { theme } from "../shell/theme.ts";
@@ -20,7 +19,7 @@ import { extentOf, ramp, type Extent } from "./ramp.ts";
 function Lifetimes() {
   // The plot shows what its own conditions leave out, too: they can be widened again.
   const here = useMemo(() => chosen(filter.value), [filter.value]);
-  const { answer, error, late } = useAsk<DensityResponse>({ ask: "density", rec: rec.value, filter: here.rest });
+  const { answer, error, late } = useAsk({ ask: "density", rec: rec.value, filter: here.rest });
   const density = useMemo<Density | null>(
     () =>
       answer && {

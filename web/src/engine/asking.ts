@@ -2,7 +2,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { whenAnalysed } from "./analysing.ts";
-import type { Ask, Engine } from "./engine.ts";
+import type { Responses } from "../generated/responses.ts";
+import type { Ask, Engine, QueryName } from "./engine.ts";
 import { Latest } from "./latest.ts";
 import { EngineError, type Answer } from "./slab.ts";
 
@@ -57,7 +58,10 @@ function keep(ask: string, answer: Answer<unknown>) {
 }
 
 /** Asks once, outside of drawing. */
-export async function askOnce<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
+export async function askOnce<Name extends QueryName, Fields extends Responses[Name] = Responses[Name]>(
+  ask: Ask<Name>,
+  signal?: AbortSignal,
+): Promise<Answer<Fields>> {
   asking.value += 1;
   try {
     return await whenAnalysed(() => engine().ask<Fields>(ask, signal), signal);
@@ -71,7 +75,10 @@ export async function askOnce<Fields>(ask: Ask, signal?: AbortSignal): Promise<A
  * recording grows. `null` asks nothing. What does not change as the recording grows is asked with a
  * `state` of its own: asked again when that changes.
  */
-export function useAsk<Fields>(ask: Ask | null, state?: string | number): Asked<Fields> {
+export function useAsk<Name extends QueryName, Fields extends Responses[Name] = Responses[Name]>(
+  ask: Ask<Name> | null,
+  state?: string | number,
+): Asked<Fields> {
   const text = ask && JSON.stringify(ask);
   const key = text && `${state ?? revision.value} ${text}`;
   const [held, setHeld] = useState<{ key: string | null; asked: Asked<Fields> }>({
@@ -84,7 +91,7 @@ export function useAsk<Fields>(ask: Ask | null, state?: string | number): Asked<
   wanted.current = key;
   const latest = useRef<Latest<Answer<Fields>> | null>(null);
   latest.current ??= new Latest<Answer<Fields>>({
-    run: (request, signal) => askOnce<Fields>(JSON.parse(textOf(request)) as Ask, signal),
+    run: (request, signal) => askOnce<Name, Fields>(JSON.parse(textOf(request)) as Ask<Name>, signal),
     answered: (request, answer) => {
       keep(request, answer);
       const fresh = request === wanted.current;

@@ -1,10 +1,13 @@
 /** The engine as the page sees it: asks go in, answers come out. It may be a server or a worker. */
-import type { RecordingEvent } from "../generated/responses.ts";
+import type { RecordingEvent, Responses } from "../generated/responses.ts";
 import type { Answer } from "./slab.ts";
 
-/** What to ask; `ask` names the kind, the rest are its parameters. */
-export interface Ask {
-  ask: string;
+/** The name of a query. */
+export type QueryName = keyof Responses;
+
+/** What to ask; `ask` names the query, the rest are its parameters. */
+export interface Ask<Name extends QueryName = QueryName> {
+  ask: Name;
   [parameter: string]: unknown;
 }
 

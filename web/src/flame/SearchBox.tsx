@@ -20,7 +20,7 @@ export interface Found {
 export function useSearch(focus: readonly string[]): Found {
   const text = searched.value;
   const regex = text.length > 2 && text.startsWith("/") && text.endsWith("/");
-  const asked = useAsk<SearchResponse>(
+  const asked = useAsk(
     text
       ? {
           ask: "search",

@@ -1,7 +1,7 @@
 /** Names of functions and call sites, asked for as they are needed and kept while the page lives. */
 import { signal } from "@preact/signals";
 import { askOnce } from "../engine/asking.ts";
-import type { Name, NamesResponse } from "../generated/responses.ts";
+import type { Name } from "../generated/responses.ts";
 
 /** Most asked for at once. */
 const ASKED_AT_ONCE = 500;
@@ -63,7 +63,7 @@ class NameBook {
 
   private async fetch(entities: readonly number[]): Promise<void> {
     // The engine leaves out names that would make an answer too large.
-    const { names } = await askOnce<NamesResponse>({ ask: "names", rec: this.rec, entities });
+    const { names } = await askOnce({ ask: "names", rec: this.rec, entities });
     entities.forEach((entity, index) => {
       const name = names[index];
       if (name) this.names.set(entity, name);

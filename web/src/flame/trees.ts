@@ -44,7 +44,7 @@ export interface Flame {
 }
 
 export function useFlame(focus: readonly string[], direction: Direction): Flame {
-  const asked = useAsk<FlameResponse>({
+  const asked = useAsk({
     ask: "flame",
     rec: rec.value,
     filter: filter.value,
@@ -82,7 +82,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
       const keys = found.map((name) => name.key);
       if (stop.signal.aborted || keys.length !== path.length) return;
       const callees = wanted.part === "callees";
-      const detail = await askOnce<FlameResponse>(
+      const detail = await askOnce(
         {
           ask: "flame",
           rec,

@@ -1028,3 +1028,36 @@ export type TreemapResponse = {
   /** The boxes, parents before their children. */
   boxes: Array<BoxRow>,
 };
+
+/** The response to each query, by the query's name. */
+export type Responses = {
+  about: AboutResponse,
+  branches: TableResponse,
+  compare: CompareTableResponse | CompareFlameResponse,
+  complete: CompleteResponse,
+  conditions: ConditionsResponse,
+  density: DensityResponse,
+  evolution: EvolutionResponse,
+  export: ExportResponse,
+  flame: FlameResponse,
+  heapblock: BlockResponse,
+  heapchildren: ChildrenResponse,
+  heapdiff: HeapDiffResponse,
+  heapflame: HeapFlameResponse,
+  heapgrowth: GrowthResponse,
+  heaphistogram: HistogramResponse,
+  heappath: PathResponse,
+  heaproots: RootsResponse,
+  heapsamples: SamplesResponse,
+  heapshared: SharedResponse,
+  heapstack: StackResponse,
+  heapstrings: StringsResponse,
+  heaptreemap: TreemapResponse,
+  hotfragments: HotFragmentsResponse,
+  names: NamesResponse,
+  overview: OverviewResponse,
+  presets: PresetsResponse,
+  search: SearchResponse,
+  snapshots: SnapshotsResponse,
+  table: TableResponse,
+};

@@ -8,7 +8,7 @@ import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count, percent, ratio } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { BoxRow, ChildRow, ChildrenResponse, NodeInfo, TreemapResponse } from "../generated/responses.ts";
+import type { BoxRow, ChildRow, NodeInfo, TreemapResponse } from "../generated/responses.ts";
 import type { NodeId } from "./node.ts";
 import { askHeapOnce, blockOf, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
@@ -48,7 +48,7 @@ function Dominators() {
 }
 
 function Map({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { answer, error, late } = useHeapAsk<TreemapResponse>({
+  const { answer, error, late } = useHeapAsk({
     ask: "heaptreemap",
     node: node.value,
     limit: MAX_BOXES,
@@ -206,10 +206,10 @@ const TREE: Looks<ChildRow> = {
 };
 
 function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { answer } = useHeapAsk<ChildrenResponse>({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
+  const { answer } = useHeapAsk({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
   const source = (): Source<ChildRow> => ({
     load: (above, offset, limit, signal) =>
-      askHeapOnce<ChildrenResponse>({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
+      askHeapOnce({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
     opens: (row) => row.opens,
   });
   return (

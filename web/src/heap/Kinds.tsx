@@ -3,7 +3,7 @@ import type { View } from "../shell/registry.ts";
 import { go, page, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count } from "../text/units.ts";
-import type { HistogramResponse, HistogramRow } from "../generated/responses.ts";
+import type { HistogramRow } from "../generated/responses.ts";
 import { askHeapOnce, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
@@ -17,7 +17,7 @@ const COLUMNS = [
 ];
 
 function Kinds() {
-  const { answer } = useHeapAsk<HistogramResponse>({ ask: "heaphistogram", by: "kind", limit: 1 });
+  const { answer } = useHeapAsk({ ask: "heaphistogram", by: "kind", limit: 1 });
   const looks: Looks<HistogramRow> = {
     label: "Kinds of blocks and how much there is of them",
     nameTitle: "Kind of block",
@@ -29,7 +29,7 @@ function Kinds() {
   };
   const source = (order: Order): Source<HistogramRow> => ({
     load: (_, offset, limit, signal) =>
-      askHeapOnce<HistogramResponse>({ ask: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
+      askHeapOnce({ ask: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
   });
   return (
     <HeapTable

@@ -3,7 +3,7 @@ import type { View } from "../shell/registry.ts";
 import { param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes } from "../text/units.ts";
-import type { RootFigures, RootsResponse, SharedResponse } from "../generated/responses.ts";
+import type { RootFigures } from "../generated/responses.ts";
 import { askHeapOnce, openNode, snapshot, useHeapAsk } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
@@ -30,7 +30,7 @@ const COLUMNS = [
 const MAX_ROOTS = 12;
 
 function Roots() {
-  const { answer } = useHeapAsk<RootsResponse>({ ask: "heaproots", min: 1, limit: 1 });
+  const { answer } = useHeapAsk({ ask: "heaproots", min: 1, limit: 1 });
   const looks: Looks<RootFigures> = {
     label: "Roots and what they retain",
     nameTitle: "Root",
@@ -42,7 +42,7 @@ function Roots() {
   };
   const source = ({ sort, descending, find }: Order): Source<RootFigures> => ({
     load: (above, offset, limit, signal) =>
-      askHeapOnce<RootsResponse>(
+      askHeapOnce(
         {
           ask: "heaproots",
           min: 1,
@@ -107,7 +107,7 @@ function Roots() {
 
 /** What two roots have to do with each other. */
 function Shared({ a, b }: { a: RootFigures; b: RootFigures }) {
-  const { answer } = useHeapAsk<SharedResponse>({ ask: "heapshared", a: a.node, b: b.node });
+  const { answer } = useHeapAsk({ ask: "heapshared", a: a.node, b: b.node });
   if (!answer) return null;
   return (
     <span class="clip" role="status">

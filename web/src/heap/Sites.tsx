@@ -8,7 +8,7 @@ import type { Looks } from "../tables/Grid.tsx";
 import { count } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { SamplesResponse, SiteRow } from "../generated/responses.ts";
+import type { SiteRow } from "../generated/responses.ts";
 import { openBlock, snapshot, useHeapAsk } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
@@ -42,7 +42,7 @@ function columns(): typeof COLUMNS {
 }
 
 function Sites() {
-  const { answer, error } = useHeapAsk<SamplesResponse>({
+  const { answer, error } = useHeapAsk({
     ask: "heapsamples",
     by: by.value === "function" ? "function" : "site",
     limit: MAX_SITES,

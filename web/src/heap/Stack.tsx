@@ -2,7 +2,7 @@
 import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { StackResponse, StackRow } from "../generated/responses.ts";
+import type { StackRow } from "../generated/responses.ts";
 import { openNode, snapshot, useHeapAsk } from "./state.ts";
 import { sizes } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
@@ -32,7 +32,7 @@ const WAYS = {
 };
 
 function Stack() {
-  const { answer, error } = useHeapAsk<StackResponse>({ ask: "heapstack" });
+  const { answer, error } = useHeapAsk({ ask: "heapstack" });
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
   if (answer.rows.length === 0) return <Empty title="No stack retains anything" />;

@@ -3,7 +3,7 @@ import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count, grouped } from "../text/units.ts";
 import { Empty, Refusal } from "../widgets/State.tsx";
-import type { StringRow, StringsResponse } from "../generated/responses.ts";
+import type { StringRow } from "../generated/responses.ts";
 import { askHeapOnce, openBlock, snapshot, useHeapAsk } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
@@ -15,7 +15,7 @@ const COLUMNS = [
 ];
 
 function Strings() {
-  const { answer, error } = useHeapAsk<StringsResponse>({ ask: "heapstrings", limit: 1 });
+  const { answer, error } = useHeapAsk({ ask: "heapstrings", limit: 1 });
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
   const { strings } = answer;
@@ -41,8 +41,7 @@ function Strings() {
       title="Strings"
       subject={String(snapshot.value?.number)}
       source={(order) => ({
-        load: (_, offset, limit, signal) =>
-          askHeapOnce<StringsResponse>({ ask: "heapstrings", ...order, offset, limit }, signal),
+        load: (_, offset, limit, signal) => askHeapOnce({ ask: "heapstrings", ...order, offset, limit }, signal),
       })}
       columns={COLUMNS}
       looks={looks}

@@ -2,12 +2,12 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { askOnce, useAsk, type Asked } from "../engine/asking.ts";
-import type { Ask } from "../engine/engine.ts";
+import type { Ask, QueryName } from "../engine/engine.ts";
 import type { Answer, EngineError } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { go, page, param, rec, withParam } from "../state/page.ts";
 import { printHash } from "../state/url.ts";
-import type { SnapshotRow, SnapshotsResponse } from "../generated/responses.ts";
+import type { Responses, SnapshotRow, SnapshotsResponse } from "../generated/responses.ts";
 import type { NodeId } from "./node.ts";
 
 /** Counts new snapshots and finished analyses. */
@@ -86,7 +86,7 @@ function withoutPlaces(): Readonly<Record<string, string>> {
 /** Asks for what there is, while the heap is looked at. */
 export function useSnapshots(): void {
   const wanted = (recording.value?.snapshots ?? 0) > 0;
-  const { answer, of, error } = useAsk<SnapshotsResponse>(
+  const { answer, of, error } = useAsk(
     wanted ? { ask: "snapshots", rec: rec.value } : null,
     `s${heapRevision.value}.${recording.value?.snapshots ?? 0}`,
   );
@@ -99,20 +99,23 @@ export function useSnapshots(): void {
 }
 
 /** A question about the snapshot that is looked at: its answer never changes. */
-function heapAsk(ask: Ask): Ask | null {
+function heapAsk<Name extends QueryName>(ask: Ask<Name>): Ask<Name> | null {
   const number = snapshot.value?.number;
   return number === undefined ? null : { rec: rec.value, snapshot: number, ...ask };
 }
 
 /** Where the answer is a refusal, what was shown before was about another snapshot, and is gone. */
-export function useHeapAsk<Fields>(ask: Ask | null): Asked<Fields> {
-  const asked = useAsk<Fields>(ask && heapAsk(ask), "h");
+export function useHeapAsk<Name extends QueryName>(ask: Ask<Name> | null): Asked<Responses[Name]> {
+  const asked = useAsk<Name>(ask && heapAsk(ask), "h");
   return asked.error ? { ...asked, answer: null } : asked;
 }
 
 /** For parts of the page that are there only while a snapshot is looked at. */
-export function askHeapOnce<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
-  return askOnce<Fields>(heapAsk(ask) ?? ask, signal);
+export function askHeapOnce<Name extends QueryName>(
+  ask: Ask<Name>,
+  signal?: AbortSignal,
+): Promise<Answer<Responses[Name]>> {
+  return askOnce<Name>(heapAsk(ask) ?? ask, signal);
 }
 
 const hrefWith = (view: string, more: Readonly<Record<string, string>>): string =>

@@ -1,6 +1,5 @@
 /** Recordings that grow: what is shown is asked again, at most once a second. Filters stay. */
 import { signal } from "@preact/signals";
-import type { AboutResponse } from "../generated/responses.ts";
 import { askOnce, engine, revision } from "../engine/asking.ts";
 import { EngineError } from "../engine/slab.ts";
 import { tell } from "../widgets/notice.ts";
@@ -26,7 +25,7 @@ export function begin(): void {
     timer = undefined;
     last = performance.now();
     try {
-      const answer = await askOnce<AboutResponse>({ ask: "about" });
+      const answer = await askOnce({ ask: "about" });
       const before = about.value;
       about.value = answer;
       failure.value = null;

@@ -1,7 +1,7 @@
 /** Points of interest: the functions and the call paths that carry the weight, each one click away. */
 import "./suspects.css";
 import { useAsk } from "../engine/asking.ts";
-import type { HotFragment, HotFragmentsResponse } from "../generated/responses.ts";
+import type { HotFragment } from "../generated/responses.ts";
 import { ALLOCATIONS, focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
 import type { SidePanel } from "../shell/registry.ts";
 import { filter, focus, go, param, rec } from "../state/page.ts";
@@ -17,7 +17,7 @@ const LISTS = [
 ];
 
 function Suspects() {
-  const { answer, error, late } = useAsk<HotFragmentsResponse>({
+  const { answer, error, late } = useAsk({
     ask: "hotfragments",
     rec: rec.value,
     filter: filter.value,

@@ -6,7 +6,6 @@ import { signal } from "@preact/signals";
 import { askOnce } from "../engine/asking.ts";
 import type { EngineError } from "../engine/slab.ts";
 import { ALLOCATIONS, TOPLEVEL } from "../flame/keys.ts";
-import type { TableResponse } from "../generated/responses.ts";
 import { rowsOf, type Row } from "./row.ts";
 import { lineAt, lineOfKeys, lines, type KeyedBranch, type Line } from "./outline.ts";
 
@@ -193,8 +192,8 @@ export class Rows {
 
   private ask(offset: number, limit: number) {
     const { rec, filter, by, sort, descending, find } = this.subject;
-    const ask = { ask: "table", rec, filter, by, sort, descending, find, offset, limit };
-    return askOnce<TableResponse>(ask, this.stop.signal);
+    const ask = { ask: "table" as const, rec, filter, by, sort, descending, find, offset, limit };
+    return askOnce(ask, this.stop.signal);
   }
 
   private async page(page: number): Promise<void> {
@@ -220,7 +219,7 @@ export class Rows {
     level.setOpen(at, below);
     this.changed();
     try {
-      const answer = await askOnce<TableResponse>(
+      const answer = await askOnce(
         {
           ask: "branches",
           rec: this.subject.rec,

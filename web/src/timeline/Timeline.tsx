@@ -2,7 +2,6 @@
 import "./timeline.css";
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { OverviewResponse } from "../generated/responses.ts";
 import { useAsk } from "../engine/asking.ts";
 import { failure } from "../live/live.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -38,16 +37,16 @@ export function Timeline() {
   const part = window.whole ? {} : { from: window.from, to: window.to };
   const ready = run !== null && width > 0;
   const overview = (conditions: readonly string[]) => ({
-    ask: "overview",
+    ask: "overview" as const,
     rec: rec.value,
     filter: conditions,
     points,
     ...part,
   });
-  const { answer: latest, error } = useAsk<OverviewResponse>(ready ? overview(filter.value) : null);
+  const { answer: latest, error } = useAsk(ready ? overview(filter.value) : null);
   // Where the engine refuses the filter, the whole is still there to choose from.
   const refused = error?.condition !== undefined;
-  const whole = useAsk<OverviewResponse>(ready && refused ? overview([]) : null);
+  const whole = useAsk(ready && refused ? overview([]) : null);
   const answer = refused ? whole.answer : latest;
   const filtered = filter.value.length > 0 && !refused;
   useEffect(() => {

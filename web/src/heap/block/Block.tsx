@@ -6,7 +6,7 @@ import { param } from "../../state/page.ts";
 import { bytes, count, grouped, ratio } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Empty, Refusal } from "../../widgets/State.tsx";
-import type { BlockResponse, ChildRow, PathResponse } from "../../generated/responses.ts";
+import type { BlockResponse, ChildRow } from "../../generated/responses.ts";
 import { blockHref, dominatorHref, nodeHref, openBlock, openNode, useHeapAsk } from "../state.ts";
 import { Allocated } from "./Allocated.tsx";
 import { References } from "./References.tsx";
@@ -23,9 +23,7 @@ const WAYS = [
 
 function BlockPage() {
   const number = /^\d+$/.test(block.value) ? Number(block.value) : null;
-  const { answer, error, late } = useHeapAsk<BlockResponse>(
-    number === null ? null : { ask: "heapblock", block: number },
-  );
+  const { answer, error, late } = useHeapAsk(number === null ? null : { ask: "heapblock", block: number });
   const go = useRef<HTMLInputElement>(null);
   useKeys("Block", [
     { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
@@ -108,7 +106,7 @@ function Body({ answer }: { answer: BlockResponse }) {
 /** The shortest way, or all ways that have no block in common. */
 function Ways({ answer }: { answer: BlockResponse }) {
   const all = ways.value === "all";
-  const { answer: found } = useHeapAsk<PathResponse>(
+  const { answer: found } = useHeapAsk(
     all ? { ask: "heappath", block: answer.block, how: "disjoint", limit: MAX_PATHS } : null,
   );
   const told = found?.paths ?? [];

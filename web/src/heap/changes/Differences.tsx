@@ -6,7 +6,7 @@ import type { Looks } from "../../tables/Grid.tsx";
 import { bytes, count } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Refusal } from "../../widgets/State.tsx";
-import type { HeapChange, HeapDiffResponse, SnapshotRow } from "../../generated/responses.ts";
+import type { HeapChange, SnapshotRow } from "../../generated/responses.ts";
 import { pathsTo } from "../Kinds.tsx";
 import { chooseBoth, compared, included, titleOf } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
@@ -55,10 +55,7 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
     answer,
     error,
     of: asked,
-  } = useAsk<HeapDiffResponse>(
-    a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null,
-    "h",
-  );
+  } = useAsk(a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null, "h");
   const roots = of.value === "roots";
   if (error) return <Refusal error={error} />;
   if (!answer || !a || !b) return null;

@@ -4,7 +4,7 @@ import { useAsk } from "../../engine/asking.ts";
 import { go, page, rec, withParam } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import { Refusal } from "../../widgets/State.tsx";
-import type { GrowthResponse, GrowthRow } from "../../generated/responses.ts";
+import type { GrowthRow } from "../../generated/responses.ts";
 import { pathsTo } from "../Kinds.tsx";
 import { base, baseIsChosen, heapRevision, snapshot, snapshots } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
@@ -33,10 +33,7 @@ const COLUMNS = [
 export function Grown({ switcher }: { switcher: ComponentChildren }) {
   const from = baseIsChosen.value && base.value ? base.value.number : snapshots.value[0]?.number;
   const to = snapshot.value?.number;
-  const { answer, error, of } = useAsk<GrowthResponse>(
-    { ask: "heapgrowth", rec: rec.value, from, to },
-    `s${heapRevision.value}`,
-  );
+  const { answer, error, of } = useAsk({ ask: "heapgrowth", rec: rec.value, from, to }, `s${heapRevision.value}`);
   if (error && !answer) return <Refusal error={error} />;
   if (!answer) return null;
   const looks: Looks<GrowthRow> = {

@@ -8,7 +8,6 @@ import { recording } from "../../state/about.ts";
 import { param, rec } from "../../state/page.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { Splitter } from "../../widgets/Splitter.tsx";
-import type { EvolutionResponse } from "../../generated/responses.ts";
 import { distinct, fills, given } from "../kindColour.ts";
 import {
   base,
@@ -43,7 +42,7 @@ const AXES = [
 
 export function Strip() {
   const all = snapshots.value;
-  const { answer, error } = useAsk<EvolutionResponse>(
+  const { answer, error } = useAsk(
     all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
     `s${heapRevision.value}.${all.length}`,
   );

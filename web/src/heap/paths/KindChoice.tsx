@@ -3,7 +3,6 @@ import { useEffect, useId, useState } from "preact/hooks";
 import type { Param } from "../../state/page.ts";
 import { bytes } from "../../text/units.ts";
 import { Icon } from "../../widgets/Icon.tsx";
-import type { HistogramResponse } from "../../generated/responses.ts";
 import { useHeapAsk } from "../state.ts";
 
 const MAX_KINDS = 200;
@@ -15,7 +14,7 @@ function isChosen(event: Event): boolean {
 
 export function KindChoice({ param }: { param: Param }) {
   const list = useId();
-  const { answer } = useHeapAsk<HistogramResponse>({
+  const { answer } = useHeapAsk({
     ask: "heaphistogram",
     by: "kind",
     sort: "bytes",

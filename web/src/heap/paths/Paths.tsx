@@ -13,7 +13,7 @@ import { theme } from "../../shell/theme.ts";
 import { go, page, param, withParam } from "../../state/page.ts";
 import { bytes, count, percent, ratio } from "../../text/units.ts";
 import { Empty, Refusal } from "../../widgets/State.tsx";
-import type { BoxRow, HeapFlameResponse, NodeInfo } from "../../generated/responses.ts";
+import type { BoxRow, NodeInfo } from "../../generated/responses.ts";
 import { given } from "../kindColour.ts";
 import { blockOf, openBlock, openNode, snapshot, useHeapAsk } from "../state.ts";
 import { sceneOf } from "./scene.ts";
@@ -24,7 +24,7 @@ const to = param("to", "");
 const MAX_BOXES = 4000;
 
 function Paths() {
-  const { answer, error, late } = useHeapAsk<HeapFlameResponse>({
+  const { answer, error, late } = useHeapAsk({
     ask: "heapflame",
     node: node.value,
     limit: MAX_BOXES,
