@@ -14,7 +14,7 @@ use crate::setting::Setting;
 use crate::sums::Peak;
 
 /// Lines about damage at most.
-const MOST_DAMAGE: usize = 20;
+const MAX_DAMAGE: usize = 20;
 
 /// What recordings there are, and what is recorded of each run.
 #[derive(Debug, Serialize)]
@@ -149,7 +149,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<RecordingInfo, ApiError
 fn damage(profile: &Profile) -> Vec<String> {
     let anomalies = profile.damage.list().iter().filter(|anomaly| !anomaly.cause.is_harmless());
     let mut lines: Vec<String> =
-        anomalies.take(MOST_DAMAGE).map(|anomaly| shown(&anomaly.to_string())).collect();
+        anomalies.take(MAX_DAMAGE).map(|anomaly| shown(&anomaly.to_string())).collect();
     let more = profile.damage.serious().saturating_sub(lines.len() as u64);
     if more > 0 {
         lines.push(format!("{more} more"));

@@ -16,7 +16,7 @@ use crate::table::affordable;
 const STATUSES: [Status; 5] =
     [Status::Same, Status::New, Status::Gone, Status::Grown, Status::Shrunk];
 /// Boxes at most: each may bring a name along.
-const MOST_BOXES: usize = 4000;
+const MAX_BOXES: usize = 4000;
 
 /// Rows of a comparison. Columns: `before`, `after`, `delta`, `before_stderr`, `after_stderr`,
 /// `self_before`, `self_after`, `blocks_before`, `blocks_after`.
@@ -161,7 +161,7 @@ fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
 
 fn flame(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
     let focus: Vec<&str> = ask.focus.iter().map(String::as_str).collect();
-    let limits = limits(ask.cutoff, ask.limit.min(MOST_BOXES));
+    let limits = limits(ask.cutoff, ask.limit.min(MAX_BOXES));
     let flame = calls::compare_flame(a.ask(), b.ask(), &focus, limits);
     let mut budget = Budget::new();
     // A name that has no room is no name.

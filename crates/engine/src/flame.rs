@@ -11,11 +11,11 @@ use crate::response_body::ResponseBody;
 
 /// Boxes in all at most: more than that would take longer to send than to ask for more detail
 /// where it is looked at.
-const MOST_BOXES: usize = 6_000;
+const MAX_BOXES: usize = 6_000;
 /// Matches that are told one by one at most.
-const MOST_MATCHES: usize = 20_000;
+const MAX_MATCHES: usize = 20_000;
 /// Bytes of a text to look for.
-const LONGEST_TEXT: usize = 1 << 12;
+const MAX_TEXT: usize = 1 << 12;
 
 /// A flame graph. Columns of what the focus calls: `down_parent`, `down_entity`, `down_bytes`,
 /// `down_blocks`, `down_lifetime`, `down_more`; of what calls it the same with `up_`.
@@ -42,7 +42,7 @@ pub(crate) struct SearchResponse {
 pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<ResponseBody, ApiError> {
     let selection = recording.choose(&ask.filter)?;
     let ways = if ask.direction == Direction::Both { 2 } else { 1 };
-    let limits = limits(ask.cutoff, ask.limit.min(MOST_BOXES) / ways);
+    let limits = limits(ask.cutoff, ask.limit.min(MAX_BOXES) / ways);
     let bytes = recording.profile().estimator.bytes_per_sample();
     let focus = keys(&recording.entities, &ask.focus);
     // What does not occur has no boxes.
@@ -67,7 +67,7 @@ pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<ResponseBody, 
 /// Limits that make sense, whatever was asked for.
 pub(crate) fn limits(cutoff: f64, boxes: usize) -> Limits {
     let cutoff = if cutoff > 0.0 { cutoff.min(1.0) } else { 0.0 };
-    Limits { cutoff, boxes: boxes.clamp(1, MOST_BOXES) }
+    Limits { cutoff, boxes: boxes.clamp(1, MAX_BOXES) }
 }
 
 /// The entities of keys; none if one of them is of nothing in the recording.
@@ -91,7 +91,7 @@ fn columns(answer: ResponseBody, side: &str, boxes: &Boxes, bytes: f64) -> Respo
 }
 
 pub(crate) fn search(recording: &Recording, ask: &Search) -> Result<ResponseBody, ApiError> {
-    if ask.text.len() > LONGEST_TEXT {
+    if ask.text.len() > MAX_TEXT {
         return Err(ApiError::bad(format_args!("a text of {} bytes to look for", ask.text.len())));
     }
     let pattern = if ask.regex {
@@ -108,7 +108,7 @@ pub(crate) fn search(recording: &Recording, ask: &Search) -> Result<ResponseBody
     let bytes = recording.profile().estimator.bytes_per_sample();
     let all = selection.selected.sum.samples;
     let mut entities: Vec<u32> = found.entities.iter().map(|entity| entity.0).collect();
-    entities.truncate(MOST_MATCHES);
+    entities.truncate(MAX_MATCHES);
     Ok(ResponseBody::new(SearchResponse {
         bytes: samples(found.cell.samples) * bytes,
         share: if all == 0 { 0.0 } else { samples(found.cell.samples) / samples(all) },

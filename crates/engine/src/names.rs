@@ -10,11 +10,11 @@ use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 
 /// Entities at most.
-const MOST_NAMES: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 /// Names to choose from at most.
-const MOST_CHOICES: usize = 100;
+const MAX_CHOICES: usize = 100;
 /// Letters of what is only shown, not asked with.
-const LONGEST_SHOWN: usize = 300;
+const MAX_SHOWN: usize = 300;
 
 /// What entities are, in the order of the query; none where there is no such entity, or no room for it.
 #[derive(Debug, Serialize)]
@@ -94,7 +94,7 @@ impl Budget {
 
 /// What is shown of a name.
 pub(crate) fn shown(name: &str) -> String {
-    memtrail_text::names::head(name, LONGEST_SHOWN)
+    memtrail_text::names::head(name, MAX_SHOWN)
 }
 
 pub(crate) fn names(recording: &Recording, ask: &Names) -> ResponseBody {
@@ -117,7 +117,7 @@ pub(crate) fn names(recording: &Recording, ask: &Names) -> ResponseBody {
             end: position.map(|position| position.end),
         })
     };
-    let names = ask.entities.iter().take(MOST_NAMES).map(name).collect();
+    let names = ask.entities.iter().take(MAX_NAMES).map(name).collect();
     ResponseBody::new(NamesResponse { names })
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn complete(recording: &Recording, ask: &Complete) -> ResponseBody {
         .into_iter()
         .map(|(.., name)| name)
         .filter(|name| budget.take(name.len()))
-        .take(ask.limit.min(MOST_CHOICES))
+        .take(ask.limit.min(MAX_CHOICES))
         .collect();
     ResponseBody::new(CompleteResponse { values })
 }

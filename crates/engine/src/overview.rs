@@ -30,7 +30,7 @@ pub(crate) struct DensityResponse {
 }
 
 /// Points of a curve at most: what the widest screens have.
-const MOST_POINTS: usize = 2048;
+const MAX_POINTS: usize = 2048;
 
 pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<ResponseBody, ApiError> {
     let selection = recording.choose(&ask.filter)?;
@@ -38,7 +38,7 @@ pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Response
     let live_series = &profile.live_series;
     let from = ask.from.map_or(Elapsed(0), elapsed);
     let to = ask.to.map_or(profile.end, elapsed);
-    let points = live_series.between(from, to, ask.points.clamp(1, MOST_POINTS));
+    let points = live_series.between(from, to, ask.points.clamp(1, MAX_POINTS));
     let selected = live_series.at(&selection.selected.live_series, &points);
     let bytes = |samples: u64| profile.estimator.bytes_of(samples).value as f32;
     let column = |samples: fn(&Point) -> u64| -> Vec<f32> {

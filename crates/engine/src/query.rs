@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::api_error::ApiError;
 
 /// Bytes that an ask may have.
-const LONGEST: usize = 1 << 18;
+const MAX_QUERY: usize = 1 << 18;
 
 macro_rules! asks {
     ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* })*) => {$(
@@ -90,8 +90,8 @@ impl Query {
     /// # Errors
     /// If it is none.
     pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
-        if bytes.len() > LONGEST {
-            let message = format_args!("an ask of {} bytes, more than {LONGEST}", bytes.len());
+        if bytes.len() > MAX_QUERY {
+            let message = format_args!("an ask of {} bytes, more than {MAX_QUERY}", bytes.len());
             return Err(ApiError::bad(message));
         }
         let malformed =
@@ -146,7 +146,7 @@ mod tests {
             let api_error = Query::parse(ask.as_bytes()).unwrap_err();
             assert!(api_error.message.starts_with("malformed ask: "), "{ask}: {api_error}");
         }
-        assert!(Query::parse(&vec![b'['; LONGEST]).is_err());
-        assert!(Query::parse(&vec![b' '; LONGEST + 1]).is_err());
+        assert!(Query::parse(&vec![b'['; MAX_QUERY]).is_err());
+        assert!(Query::parse(&vec![b' '; MAX_QUERY + 1]).is_err());
     }
 }

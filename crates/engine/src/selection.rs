@@ -12,9 +12,9 @@ use memtrail_profile::selected::{Selected, choose, peak};
 use crate::api_error::ApiError;
 
 /// Filters that are kept at most.
-const MOST: usize = 3;
+const MAX_SELECTIONS: usize = 3;
 /// Trees without some functions that are kept at most.
-const MOST_TREES: usize = 2;
+const MAX_TREES: usize = 2;
 
 /// What a filter keeps of a recording.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl Selections {
                 bytes += selection.selected.memory();
             }
             index += 1;
-            index == 1 || (index <= MOST && bytes <= most_bytes)
+            index == 1 || (index <= MAX_SELECTIONS && bytes <= most_bytes)
         });
     }
 
@@ -127,7 +127,7 @@ impl Selections {
         let tree = Arc::new(CallTree::new(profile, entities, |function| hidden.contains(function)));
         let mut trees = lock(&self.trees);
         trees.insert(0, (hidden.clone(), tree.clone()));
-        trees.truncate(MOST_TREES);
+        trees.truncate(MAX_TREES);
         tree
     }
 }

@@ -12,11 +12,11 @@ use crate::response_body::ResponseBody;
 use crate::selection::FilterSelection;
 
 /// Rows at most.
-const MOST_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 /// Rows that a page shows at a time, at most. Who asks for more wants a copy of the table.
-const MOST_SHOWN: usize = 1000;
+const MAX_SHOWN: usize = 1000;
 /// Elements of a suspicious path that are told; the innermost ones of longer paths.
-const LONGEST_PATH: usize = 200;
+const MAX_PATH: usize = 200;
 
 /// Rows of a table. Columns: `total`, `self`, `live`, `blocks`, `lifetime`, `share`.
 #[derive(Debug, Serialize)]
@@ -113,10 +113,10 @@ fn rows(
 
 /// As many rows as there may be, and as their keys, of these lengths, have room in an answer.
 pub(crate) fn affordable<T>(rows: &[T], key: impl Fn(&T) -> usize) -> &[T] {
-    let mut budget = if rows.len() > MOST_SHOWN { Budget::large() } else { Budget::new() };
+    let mut budget = if rows.len() > MAX_SHOWN { Budget::large() } else { Budget::new() };
     // The key, and what is shown of it, of its module and of its file.
     let fits = |row: &&T| budget.take(120 + key(row) + key(row).min(300) * 3);
-    &rows[..rows.iter().take(MOST_ROWS).take_while(fits).count()]
+    &rows[..rows.iter().take(MAX_ROWS).take_while(fits).count()]
 }
 
 pub(crate) fn hot_fragments(
@@ -130,7 +130,7 @@ pub(crate) fn hot_fragments(
     let all = selection.selected.sum.samples.max(1) as f64;
     let list = |hot_fragments: &[Suspect], mut budget: Budget| -> Vec<HotFragment<'_>> {
         let tell = |suspect: &Suspect| {
-            let cut = suspect.path.len().saturating_sub(LONGEST_PATH);
+            let cut = suspect.path.len().saturating_sub(MAX_PATH);
             let path = &suspect.path[cut..];
             let keys: Vec<&str> = path.iter().map(|&entity| entities.key(entity)).collect();
             let room = keys.iter().map(|key| key.len() + 3).sum::<usize>();

@@ -15,7 +15,7 @@
 //! |---|---|---|
 //! | 1 | `FACTS` | `taken_at`:n `clock`:n `number`:n `reason`:n `pid`:n `program`:text `runtime`:text, counters:n (text n)* `label`:text |
 //! | 2 | `LABELS` | texts:n text*, labels:n (parent+1:n kind:u8 part:u8 name:n source:n number:n)* |
-//! | 3 | `ROOTS` | roots:n (label:n, strength + 4 if it stands in a block:n, block: difference to the last, if it stands in a block: holder:n field:n)* |
+//! | 3 | `ROOTS` | roots:n (label:n, strength + 4 if it stands in a block:n, block: difference to the last, if it stands in a block: that block:n field:n)* |
 //! | 4 | `EPHEMERONS` | ephemerons:n (block: difference to the last, data+1:n, keys:n, key:n*)* |
 //! | 5 | `SAMPLES` | samples:n (block: difference to the last, id:n, samples:n)* |
 //! | 6 | `BLOCKS` | see below; as many as it takes, in the order of blocks |

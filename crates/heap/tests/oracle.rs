@@ -1,5 +1,5 @@
 //! Dominators and retained sizes of small random heaps, against what is left when each block or
-//! holder, or a group of them, is taken away.
+//! root node, or a group of them, is taken away.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -451,7 +451,7 @@ fn check(plan: &Plan, slots: bool, threads: usize) -> Result<(), TestCaseError> 
         }
         prop_assert_eq!(&mine, &truth, "dominators of {:?}", place);
 
-        // What holders retain is corrected for data of ephemerons that several of them keep.
+        // What root nodes retain is corrected for data of ephemerons that several of them keep.
         let without = match place {
             Place::Block(_) | Place::Owner(_) | Place::Static => oracle.reach(Some(*place)),
             _ => oracle.left(&plan, &BTreeSet::from([*place])),

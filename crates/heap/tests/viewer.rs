@@ -76,7 +76,7 @@ fn above(heap: &Heap<'_>, block: BlockIndex) -> Vec<Node> {
     std::iter::successors(Some(Node::Block(block)), |node| heap.graph.dominator(*node)).collect()
 }
 
-/// The holder that a block is below, and the kinds from there down to it, repetitions once.
+/// The root node that a block is below, and the kinds from there down to it, repetitions once.
 fn shape(heap: &Heap<'_>, catalogue: &Catalogue, block: BlockIndex) -> (RootNodeId, Vec<String>) {
     let (mut kinds, mut root_node) = (Vec::new(), SUPER_ROOT);
     for node in above(heap, block).into_iter().rev() {

@@ -21,11 +21,11 @@ self_cell::self_cell!(
 );
 
 /// Bytes of a string that are told.
-const LONGEST_TEXT: usize = 2000;
+const MAX_TEXT: usize = 2000;
 /// Strings that are there several times and are kept.
-const MOST_STRINGS: usize = 100_000;
+const MAX_STRINGS: usize = 100_000;
 /// Trees below single blocks that are kept.
-const MOST_TREES: usize = 4;
+const MAX_TREES: usize = 4;
 
 /// A snapshot with its analysis, and what views ask of it again and again.
 pub(crate) struct LoadedSnapshot {
@@ -152,7 +152,7 @@ impl LoadedSnapshot {
         let shapes = Arc::new(Shapes::below(self.heap(), &self.catalogue, block));
         let mut below = lock();
         below.insert(0, (block, shapes.clone()));
-        below.truncate(MOST_TREES);
+        below.truncate(MAX_TREES);
         shapes
     }
 
@@ -170,7 +170,7 @@ impl LoadedSnapshot {
     /// Strings that are there several times, where the snapshot has contents.
     pub(super) fn strings(&self) -> Result<Option<&Strings>, ApiError> {
         let strings =
-            self.strings.get_or_init(|| query::strings(self.heap(), MOST_STRINGS).map_err(damaged));
+            self.strings.get_or_init(|| query::strings(self.heap(), MAX_STRINGS).map_err(damaged));
         strings.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
@@ -206,7 +206,7 @@ impl LoadedSnapshot {
                 if of == block {
                     found = true;
                     length += text.len() as u64;
-                    let room = LONGEST_TEXT.saturating_sub(start.len()).min(text.len());
+                    let room = MAX_TEXT.saturating_sub(start.len()).min(text.len());
                     start.extend_from_slice(&text[..room]);
                 }
             })

@@ -81,7 +81,7 @@ fn simple(loaded: &LoadedSnapshot, text: &str) -> Result<Node, ApiError> {
     }
 }
 
-/// The holder of a text.
+/// The root node of a text.
 pub(super) fn root_node(loaded: &LoadedSnapshot, text: &str) -> Result<RootNodeId, ApiError> {
     match simple(loaded, text)? {
         Node::RootNode(root_node) => Ok(root_node),
@@ -146,7 +146,7 @@ pub(super) fn item_text(loaded: &LoadedSnapshot, place: &Place, item: TreeItem) 
     }
 }
 
-/// The text of a shape below a place: its own for a holder, else its group's.
+/// The text of a shape below a place: its own for a root node, else its group's.
 pub(super) fn shape_text(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     let mut at = shape;
@@ -206,7 +206,7 @@ fn shape_info(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId) -> NodeInf
 }
 
 /// Nodes above one that are told, at most.
-const LONGEST_WAY: usize = 100;
+const MAX_WAY: usize = 100;
 
 /// The nodes from the one above all down to what dominates a place, the groups that it is in among
 /// them; those in the middle of a very long way are left out.
@@ -221,7 +221,7 @@ pub(super) fn way(loaded: &LoadedSnapshot, place: &Place) -> Vec<NodeInfo> {
     while let Some(node) = at {
         match node {
             Node::RootNode(_) => root_nodes.push(node),
-            Node::Block(_) if nodes.len() < LONGEST_WAY => nodes.push(node),
+            Node::Block(_) if nodes.len() < MAX_WAY => nodes.push(node),
             Node::Block(_) => {}
         }
         at = loaded.heap().graph.dominator(node);

@@ -3,9 +3,9 @@
 use crate::names::Budget;
 
 /// Rows of an answer at most.
-const MOST_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 /// Rows that a page shows at a time, at most. Who asks for more wants a copy of the table.
-const MOST_SHOWN: usize = 1000;
+const MAX_SHOWN: usize = 1000;
 
 /// How many rows an answer may have.
 pub(super) struct Rows {
@@ -16,8 +16,8 @@ pub(super) struct Rows {
 impl Rows {
     /// As many as are asked for, and no more than there may be.
     pub(super) fn new(limit: usize) -> Self {
-        let limit = limit.min(MOST_ROWS);
-        let budget = if limit > MOST_SHOWN { Budget::large() } else { Budget::new() };
+        let limit = limit.min(MAX_ROWS);
+        let budget = if limit > MAX_SHOWN { Budget::large() } else { Budget::new() };
         Self { limit, budget }
     }
 

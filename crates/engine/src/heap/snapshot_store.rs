@@ -10,9 +10,9 @@ use crate::api_error::ApiError;
 
 /// Blocks of all open snapshots of a recording together, beyond which the one that was not used for
 /// longest is closed. Each takes some 25 bytes.
-const MOST_BLOCKS: u64 = if cfg!(target_arch = "wasm32") { 12_000_000 } else { 60_000_000 };
+const MAX_BLOCKS: u64 = if cfg!(target_arch = "wasm32") { 12_000_000 } else { 60_000_000 };
 /// So many stay open whatever their size: two, to be compared.
-const ALWAYS: usize = 2;
+const MIN_OPEN: usize = 2;
 
 /// The snapshots of a recording, by number.
 #[derive(Debug, Default)]
@@ -268,7 +268,7 @@ impl State {
         loop {
             let open = || self.entries.iter().filter(|entry| entry.open.is_some());
             let blocks: u64 = open().filter_map(|entry| Some(entry.open.as_ref()?.blocks())).sum();
-            if open().count() <= ALWAYS || blocks <= MOST_BLOCKS {
+            if open().count() <= MIN_OPEN || blocks <= MAX_BLOCKS {
                 return;
             }
             let oldest = self.entries.iter_mut().filter(|entry| entry.open.is_some());

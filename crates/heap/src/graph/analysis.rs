@@ -7,7 +7,7 @@ use super::column::Column;
 use super::core::{Conditional, Why};
 use super::csr::Csr;
 use super::external::External;
-use super::nodes::{Holders, NONE, Node, RootNodeId, SHARED};
+use super::nodes::{NO_BLOCK, Node, RootNodeId, RootNodes, SHARED};
 use super::parents;
 use super::passes::in_pieces;
 use super::retained::Sizes;
@@ -17,16 +17,16 @@ use crate::units::{BlockIndex, Bytes, Words};
 /// The dominators and retained sizes of a snapshot.
 #[derive(Debug)]
 pub struct Graph {
-    pub(super) root_nodes: Holders,
-    /// For each block what dominates it: blocks by number, holders behind them.
+    pub(super) root_nodes: RootNodes,
+    /// For each block what dominates it: blocks by number, root nodes behind them.
     pub(super) dominators: Column<u32>,
-    /// For each holder the one above.
+    /// For each root node the one above.
     pub(super) above: Vec<u32>,
     pub(super) sizes: Sizes,
     pub(super) held: Vec<u64>,
     pub(super) tree_roots: Ranked,
     /// Of each head: the block that points to it on a way from a root with the fewest heads, or the
-    /// holder.
+    /// root node.
     pub(super) predecessor: Column<u32>,
     /// Of each head: words of the tree of blocks that hangs from it, itself counted.
     pub(super) weights: Weights,
@@ -52,21 +52,21 @@ impl Graph {
     }
 
     /// The nodes above the blocks.
-    pub fn root_nodes(&self) -> &Holders {
+    pub fn root_nodes(&self) -> &RootNodes {
         &self.root_nodes
     }
 
     /// Whether anything keeps a block alive.
     pub fn is_reachable(&self, block: BlockIndex) -> bool {
-        self.dominators.get(block.0 as usize).is_some_and(|dominator| *dominator != NONE)
+        self.dominators.get(block.0 as usize).is_some_and(|dominator| *dominator != NO_BLOCK)
     }
 
-    /// What dominates a block or holder; nothing does the one above all and what is unreachable.
+    /// What dominates a block or root node; nothing does the one above all and what is unreachable.
     pub fn dominator(&self, node: Node) -> Option<Node> {
         match node {
             Node::Block(block) => self.node(*self.dominators.get(block.0 as usize)?),
             Node::RootNode(root_node) => match *self.above.get(root_node.0 as usize)? {
-                NONE => None,
+                NO_BLOCK => None,
                 above => Some(Node::RootNode(RootNodeId(above))),
             },
         }
@@ -87,7 +87,7 @@ impl Graph {
     fn node(&self, number: u32) -> Option<Node> {
         let blocks = self.dominators.len() as u32;
         match number {
-            NONE => None,
+            NO_BLOCK => None,
             block if block < blocks => Some(Node::Block(BlockIndex(block))),
             root_node => Some(Node::RootNode(RootNodeId(root_node - blocks))),
         }
@@ -102,7 +102,7 @@ impl Graph {
         self.sizes.get(block.0)
     }
 
-    /// What a holder retains: the blocks that none but it and what is below it keeps alive.
+    /// What a root node retains: the blocks that none but it and what is below it keeps alive.
     pub fn held(&self, root_node: RootNodeId) -> Words {
         Words(self.held.get(root_node.0 as usize).copied().unwrap_or(0))
     }
@@ -122,7 +122,7 @@ impl Graph {
         self.external.get(block.0)
     }
 
-    /// The bytes outside the heap that go with what a holder retains.
+    /// The bytes outside the heap that go with what a root node retains.
     pub fn held_external(&self, root_node: RootNodeId) -> Bytes {
         Bytes(self.external.held.get(root_node.0 as usize).copied().unwrap_or(0))
     }
@@ -131,13 +131,13 @@ impl Graph {
     /// [`SHARED`] for these themselves.
     pub(super) fn tops(&self, cut: impl Fn(u32) -> bool + Sync, threads: usize) -> Vec<u32> {
         let blocks = self.dominators.len() as u32;
-        let tops: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(NONE)).collect();
+        let tops: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(NO_BLOCK)).collect();
         in_pieces(tops.len(), threads, |range| {
             for block in range {
                 let top = match self.dominators[block] {
                     _ if self.tree_roots.contains(block as u32) || cut(block as u32) => SHARED,
                     above if above < blocks => above,
-                    _ => NONE,
+                    _ => NO_BLOCK,
                 };
                 tops[block].store(top, Ordering::Relaxed);
             }
@@ -146,7 +146,7 @@ impl Graph {
         tops.into_iter().map(AtomicU32::into_inner).collect()
     }
 
-    /// The block or holder at the top of the tree that a block is in, as a node of the core.
+    /// The block or root node at the top of the tree that a block is in, as a node of the core.
     pub(super) fn core_node(&self, block: u32) -> Option<u32> {
         let mut at = block;
         while !self.tree_roots.contains(at) {

@@ -11,7 +11,7 @@ use super::csr::Csr;
 use super::error::Failed;
 use super::external::{self, External};
 use super::finalisers;
-use super::nodes::{Holders, NONE, RootNodeId, SHARED, SUPER_ROOT};
+use super::nodes::{NO_BLOCK, RootNodeId, RootNodes, SHARED, SUPER_ROOT};
 use super::numbering::Numbers;
 use super::packed::Packed;
 use super::parents::{self, Apart};
@@ -117,7 +117,7 @@ struct Trees {
 
 /// Step 1: finds the parents of all blocks, and the tops of the trees that they make.
 fn find_trees(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Trees, Failed> {
-    let root_nodes = Holders::new(&snapshot.labels);
+    let root_nodes = RootNodes::new(&snapshot.labels);
     if (root_nodes.len() as u64) + u64::from(snapshot.blocks()) >= u64::from(SHARED) {
         return Err(Cause::Table("labels").at(0).into());
     }
@@ -189,7 +189,7 @@ fn dominate_core(
     Ok(CoreDominators { tree: tree?, before: before?, parents: into_plain(column) })
 }
 
-/// Puts parents back in the place of heads, [`NONE`] for blocks of trees that nothing reaches: with
+/// Puts parents back in the place of heads, [`NO_BLOCK`] for blocks of trees that nothing reaches: with
 /// nothing `before` them.
 fn restore(
     column: &[AtomicU32],
@@ -200,7 +200,7 @@ fn restore(
 ) {
     in_pieces(column.len(), threads, |range| {
         // Neighbours are often in the same tree.
-        let (mut last, mut reached) = (NONE, false);
+        let (mut last, mut reached) = (NO_BLOCK, false);
         packed.each(range, |block, parent| {
             let head = match column[block].load(Ordering::Relaxed) {
                 SHARED => block as u32,
@@ -208,9 +208,9 @@ fn restore(
             };
             if head != last {
                 last = head;
-                reached = head != NONE && before[numbers.of_head(head) as usize] != NONE;
+                reached = head != NO_BLOCK && before[numbers.of_head(head) as usize] != NO_BLOCK;
             }
-            let parent = if reached || parent == SHARED { parent } else { NONE };
+            let parent = if reached || parent == SHARED { parent } else { NO_BLOCK };
             column[block].store(parent, Ordering::Relaxed);
         });
     });
@@ -239,7 +239,7 @@ fn find_tree_edges(
         cross_edges::toward(&edges, place, numbers, tree, before, threads)?;
     drop(edges);
     for (head, before) in predecessor.iter_mut().zip(&before[root_nodes..]) {
-        if *before != NONE && numbers.is_holder(*before) {
+        if *before != NO_BLOCK && numbers.is_root_node(*before) {
             *head = blocks + before;
         }
     }
@@ -277,9 +277,9 @@ fn dominate_blocks(
 }
 
 /// For each root node the one above.
-fn above(root_nodes: Holders, labels: &Labels) -> Vec<u32> {
+fn above(root_nodes: RootNodes, labels: &Labels) -> Vec<u32> {
     (0..root_nodes.len() as u32)
         .map(|root_node| root_nodes.parent(RootNodeId(root_node), labels))
-        .map(|above| above.map_or(NONE, |above| above.0))
+        .map(|above| above.map_or(NO_BLOCK, |above| above.0))
         .collect()
 }

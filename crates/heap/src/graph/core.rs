@@ -1,4 +1,4 @@
-//! The core of the graph: holders and shared blocks, each of which stands for the whole tree of
+//! The core of the graph: root nodes and shared blocks, each of which stands for the whole tree of
 //! blocks with a single parent that hangs from it.
 
 use std::io;
@@ -10,7 +10,7 @@ use super::cross_edges::CrossEdges;
 use super::csr::Csr;
 use super::ephemerons::Waiting;
 use super::finalisers::{Finaliser, Link, circular};
-use super::nodes::{NONE, RootNodeId, SHARED, SUPER_ROOT};
+use super::nodes::{NO_BLOCK, RootNodeId, SHARED, SUPER_ROOT};
 use super::numbering::Numbers;
 use crate::label::{RootKind, Strength};
 use crate::read::Snapshot;
@@ -24,7 +24,7 @@ pub(crate) struct Parts<'p, 'a> {
     pub(crate) statics: &'p Bits,
 }
 
-/// The core's graph without the functions of `finalisers`: `more` are edges besides those of holders
+/// The core's graph without the functions of `finalisers`: `more` are edges besides those of root nodes
 /// and blocks, and come last.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub(crate) fn graph(
 ) -> io::Result<Csr> {
     let Parts { snapshot, numbers, statics } = *parts;
     let root_nodes = &numbers.root_nodes;
-    let last = place.column(numbers.len(), || AtomicU32::new(NONE))?;
+    let last = place.column(numbers.len(), || AtomicU32::new(NO_BLOCK))?;
     Csr::new(place, numbers.len(), |edge| {
         for root_node in (0..root_nodes.len() as u32).map(RootNodeId) {
             if let Some(above) = root_nodes.parent(root_node, &snapshot.labels) {
@@ -61,7 +61,7 @@ pub(crate) fn graph(
         // Neighbours tend to point to the same blocks: an edge is left out if the last one to the
         // same block was from the same head.
         for last in last.iter() {
-            last.store(NONE, Ordering::Relaxed);
+            last.store(NO_BLOCK, Ordering::Relaxed);
         }
         cross_edges.each_of_all(|exit| {
             let last = &last[exit.to as usize];
@@ -178,7 +178,7 @@ impl<'s, 'a> Search<'s, 'a> {
     fn node(&self, block: u32) -> Option<u32> {
         match self.tree_roots[block as usize] {
             SHARED => Some(self.parts.numbers.of_head(block)),
-            NONE => None,
+            NO_BLOCK => None,
             head => Some(self.parts.numbers.of_head(head)),
         }
     }

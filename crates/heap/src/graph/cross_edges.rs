@@ -14,7 +14,7 @@ use super::bits::Bits;
 use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::{Column, Place, into_plain};
 use super::error::Failed;
-use super::nodes::{NONE, SHARED};
+use super::nodes::{NO_BLOCK, SHARED};
 use super::numbering::Numbers;
 use super::passes::{gather, sweep};
 use super::refine;
@@ -120,12 +120,12 @@ fn pack(
     let mut targets: Vec<u32> = Vec::new();
     let (mut last_from, mut last_node) = (columns.first.0, 0);
     // The tree of the block before, and the words of it in a row.
-    let (mut head, mut node, mut words) = (NONE, 0, 0);
+    let (mut head, mut node, mut words) = (NO_BLOCK, 0, 0);
     for block in columns.iter() {
         let from = block.index.0;
         let its = match tree_roots[from as usize] {
             SHARED => from,
-            NONE => continue,
+            NO_BLOCK => continue,
             head => head,
         };
         if its != head {
@@ -166,8 +166,8 @@ pub(crate) fn toward(
     threads: usize,
 ) -> io::Result<(refine::CrossEdges, Column<u32>)> {
     let root_nodes = numbers.root_nodes.len();
-    let predecessor = place.column(numbers.tree_roots.len(), || AtomicU32::new(NONE))?;
-    let only = place.column(numbers.tree_roots.len(), || AtomicU32::new(NONE))?;
+    let predecessor = place.column(numbers.tree_roots.len(), || AtomicU32::new(NO_BLOCK))?;
+    let only = place.column(numbers.tree_roots.len(), || AtomicU32::new(NO_BLOCK))?;
     let gathered: Result<Vec<refine::CrossEdges>, Infallible> =
         gather(cross_edges.sections(), threads, refine::CrossEdges::default, |into, section| {
             cross_edges.each(section, |Exit { from, node, to }| {
@@ -201,11 +201,11 @@ fn note(only: &AtomicU32, from: u32, mut pair: impl FnMut(u32)) {
     while known != from {
         let new = match known {
             SHARED => return pair(from),
-            NONE => from,
+            NO_BLOCK => from,
             _ => SHARED,
         };
         match only.compare_exchange(known, new, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(NONE) => return,
+            Ok(NO_BLOCK) => return,
             Ok(other) => {
                 pair(other);
                 return pair(from);

@@ -1,29 +1,29 @@
 //! Strongly connected components: nodes that lead to each other (Tarjan).
 
-use super::nodes::NONE;
+use super::nodes::NO_BLOCK;
 
-/// For each node that a start leads to, the number of its component; [`NONE`] for others.
+/// For each node that a start leads to, the number of its component; [`NO_BLOCK`] for others.
 /// `successor` gives the successors of a node by their places.
 pub(crate) fn components(
     nodes: usize,
     starts: impl Iterator<Item = u32>,
     successor: impl Fn(u32, usize) -> Option<u32>,
 ) -> Vec<u32> {
-    let mut component = vec![NONE; nodes];
+    let mut component = vec![NO_BLOCK; nodes];
     // When each was met, and the earliest that it leads back to.
-    let mut met = vec![NONE; nodes];
-    let mut lowest = vec![NONE; nodes];
+    let mut met = vec![NO_BLOCK; nodes];
+    let mut lowest = vec![NO_BLOCK; nodes];
     let mut count = 0;
     // The way to where we are, with the next successor of each, and all that have no component yet.
     let mut way: Vec<(u32, usize)> = Vec::new();
     let mut open: Vec<u32> = Vec::new();
     for start in starts {
-        if met[start as usize] == NONE {
+        if met[start as usize] == NO_BLOCK {
             way.push((start, 0));
         }
         while let Some((node, place)) = way.last_mut() {
             let at = *node as usize;
-            if met[at] == NONE {
+            if met[at] == NO_BLOCK {
                 (met[at], lowest[at]) = (count, count);
                 count += 1;
                 open.push(*node);
@@ -31,9 +31,9 @@ pub(crate) fn components(
             if let Some(next) = successor(*node, *place) {
                 *place += 1;
                 let next = next as usize;
-                if met[next] == NONE {
+                if met[next] == NO_BLOCK {
                     way.push((next as u32, 0));
-                } else if component[next] == NONE {
+                } else if component[next] == NO_BLOCK {
                     lowest[at] = lowest[at].min(met[next]);
                 }
                 continue;

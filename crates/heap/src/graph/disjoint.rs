@@ -2,7 +2,7 @@
 //!
 //! By augmenting paths (Ford and Fulkerson; Menger's theorem) on the core of the graph. A tree of
 //! blocks with a single parent is entered at its top alone, so two ways share a block exactly if
-//! they share a node of the core that is no holder.
+//! they share a node of the core that is no root node.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,12 @@ use rustc_hash::FxBuildHasher;
 use super::analysis::Graph;
 use super::bits::Bits;
 use super::core::Conditional;
-use super::nodes::{NONE, Node, RootNodeId};
+use super::nodes::{NO_BLOCK, Node, RootNodeId};
 use super::passes::sweep;
 use crate::read::{Error, Snapshot};
 use crate::units::BlockIndex;
 
-/// A way from a block up to a holder.
+/// A way from a block up to a root node.
 #[derive(Clone, Debug)]
 pub(crate) struct PathEdges {
     /// Blocks that point from one tree of blocks to the next one's top, from below.
@@ -39,7 +39,7 @@ struct Flow {
 const IN: u32 = 1 << 31;
 
 impl Graph {
-    /// At most `most` ways to a block that share nothing but holders and the block itself, and
+    /// At most `most` ways to a block that share nothing but root nodes and the block itself, and
     /// whether there are no more. `None` where the one of [`Graph::toward_root`] is the only one.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Graph {
         Ok(Some((self.edges(snapshot, target, &flow, threads)?, !more)))
     }
 
-    /// The nodes of a way, from the block up to the holder that it starts at.
+    /// The nodes of a way, from the block up to the root node that it starts at.
     pub(crate) fn along<'g>(
         &'g self,
         block: BlockIndex,
@@ -87,7 +87,7 @@ impl Graph {
         })
     }
 
-    fn is_holder(&self, node: u32) -> bool {
+    fn is_root_node(&self, node: u32) -> bool {
         (node as usize) < self.root_nodes.len()
     }
 
@@ -96,8 +96,8 @@ impl Graph {
     fn augment(&self, target: u32, flow: &mut Flow) -> bool {
         // By state, what it was come to from: itself for those that are started at.
         let nodes = self.core.nodes();
-        let mut came = [vec![NONE; nodes], vec![NONE; nodes]];
-        // Any number of ways may lead over a holder.
+        let mut came = [vec![NO_BLOCK; nodes], vec![NO_BLOCK; nodes]];
+        // Any number of ways may lead over a root node.
         let mut queue: VecDeque<u32> = (0..self.root_nodes.len() as u32).collect();
         for root_node in &queue {
             came[0][*root_node as usize] = *root_node;
@@ -107,7 +107,7 @@ impl Graph {
             let node = state & !IN;
             let mut visit = |to: u32| {
                 let from = &mut came[usize::from(to & IN != 0)][(to & !IN) as usize];
-                if *from == NONE {
+                if *from == NO_BLOCK {
                     *from = state;
                     queue.push_back(to);
                 }
@@ -127,7 +127,7 @@ impl Graph {
                         end = Some(state);
                         break 'search;
                     }
-                } else if !self.is_holder(*to) && *to != node {
+                } else if !self.is_root_node(*to) && *to != node {
                     match flow.before.get(to) {
                         None => visit(*to),
                         Some(before) if *before != node => visit(*to | IN),
@@ -175,7 +175,7 @@ impl Graph {
         let wanted = |chain: &Vec<u32>| -> Vec<(u32, u32)> {
             chain
                 .windows(2)
-                .filter(|two| !self.is_holder(two[1]))
+                .filter(|two| !self.is_root_node(two[1]))
                 .map(|two| (two[1], two[0]))
                 .collect()
         };

@@ -9,17 +9,17 @@ use rustc_hash::FxBuildHasher;
 
 use super::bits::{Bits, Ranked};
 use super::column::Place;
-use super::nodes::{NONE, SHARED};
+use super::nodes::{NO_BLOCK, SHARED};
 use super::numbering::Numbers;
 use super::retained::{Gathered, Sizes, Sums};
 use crate::units::Bytes;
 
-/// Bytes outside the heap, of blocks and holders that retain any.
+/// Bytes outside the heap, of blocks and root nodes that retain any.
 #[derive(Debug, Default)]
 pub(crate) struct External {
     /// In bytes. Empty where no block has any.
     pub(crate) sizes: Sizes,
-    /// For each holder.
+    /// For each root node.
     pub(crate) held: Vec<u64>,
     /// For each node of the core: of the tree of blocks that hangs from it.
     pub(crate) weights: HashMap<u32, u64, FxBuildHasher>,
@@ -51,7 +51,7 @@ pub(crate) fn weights(
     for (block, bytes) in customs {
         let head = match tree_roots[*block as usize] {
             SHARED => *block,
-            NONE => continue,
+            NO_BLOCK => continue,
             head => head,
         };
         let sum = weights.entry(numbers.of_head(head)).or_default();

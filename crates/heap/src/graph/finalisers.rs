@@ -13,7 +13,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::csr::Csr;
 use super::cycles::components;
-use super::nodes::NONE;
+use super::nodes::NO_BLOCK;
 use crate::label::{RootKind, Strength};
 use crate::read::Snapshot;
 use crate::units::LabelId;
@@ -73,8 +73,8 @@ pub(crate) fn circular(graph: &Csr, links: &[Link], more: &[Link]) -> Vec<bool> 
     links
         .iter()
         .map(|(value, function)| {
-            let of = |node: u32| component.get(node as usize).copied().unwrap_or(NONE);
-            of(*value) != NONE && of(*value) == of(*function)
+            let of = |node: u32| component.get(node as usize).copied().unwrap_or(NO_BLOCK);
+            of(*value) != NO_BLOCK && of(*value) == of(*function)
         })
         .collect()
 }

@@ -1,4 +1,4 @@
-//! What would be freed if a group of blocks and holders were gone: what can be reached without them.
+//! What would be freed if a group of blocks and root nodes were gone: what can be reached without them.
 //!
 //! Not the sum of what they retain one by one: what only several of them together keep alive is
 //! freed as well.
@@ -9,15 +9,15 @@ use super::column::Place;
 use super::csr::{Csr, Pairs};
 use super::ephemerons::Waiting;
 use super::finalisers::finalisers;
-use super::nodes::{NONE, RootNodeId, SHARED, SUPER_ROOT};
+use super::nodes::{NO_BLOCK, RootNodeId, SHARED, SUPER_ROOT};
 use super::passes::gather;
 use crate::label::RootKind;
 use crate::read::{Columns, Error, Snapshot};
 use crate::units::{BlockIndex, Bytes, Words};
 
-/// So many nodes are gone through to tell exactly what holders of ephemerons retain. With more, data
+/// So many nodes are gone through to tell exactly what root nodes of ephemerons retain. With more, data
 /// of ephemerons are charged to the first key alone.
-const MOST_CORRECTIONS: u64 = 1 << 32;
+const MAX_CORRECTIONS: u64 = 1 << 32;
 
 /// What is to be gone.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl RemovalSet {
         }
     }
 
-    /// A holder and those below it, too.
+    /// A root node and those below it, too.
     pub fn root_node(&mut self, root_node: RootNodeId) {
         self.root_nodes.push(root_node);
     }
@@ -107,7 +107,7 @@ impl Graph {
         }
         for root_node in 0..root_nodes as u32 {
             let above = self.above[root_node as usize];
-            if above != NONE && cut.contains(above) {
+            if above != NO_BLOCK && cut.contains(above) {
                 cut.insert(root_node);
             }
         }
@@ -122,7 +122,7 @@ impl Graph {
         let mut all = FreedSize::default();
         for node in root_nodes as u32..self.core.nodes() as u32 {
             // Of what nothing keeps alive anyway, nothing is counted.
-            if self.predecessor[node as usize - root_nodes] != NONE {
+            if self.predecessor[node as usize - root_nodes] != NO_BLOCK {
                 all.add(self.weight(node), self.external.weight(node));
             }
         }
@@ -156,7 +156,7 @@ impl Graph {
         Ok(words)
     }
 
-    /// Where data of ephemerons hang from several holders, what each of these retains.
+    /// Where data of ephemerons hang from several root nodes, what each of these retains.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged.
@@ -169,7 +169,7 @@ impl Graph {
             return Ok(());
         }
         let root_nodes = self.holding_ephemerons(snapshot);
-        if (root_nodes.len() as u64).saturating_mul(self.core.nodes() as u64) > MOST_CORRECTIONS {
+        if (root_nodes.len() as u64).saturating_mul(self.core.nodes() as u64) > MAX_CORRECTIONS {
             return Ok(());
         }
         let mut removed = RemovalSet::nothing(snapshot);
@@ -182,7 +182,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Holders that retain an ephemeron with data, or a key of one.
+    /// Root nodes that retain an ephemeron with data, or a key of one.
     fn holding_ephemerons(&self, snapshot: &Snapshot<'_>) -> Vec<RootNodeId> {
         let blocks = self.dominators.len() as u32;
         let (mut seen, mut found) = (Bits::new(blocks as usize), Bits::new(self.root_nodes.len()));
@@ -304,7 +304,7 @@ impl Graph {
         let inner = |block: u32| {
             removed.contains(block)
                 && !self.tree_roots.contains(block)
-                && self.dominators[block as usize] != NONE
+                && self.dominators[block as usize] != NO_BLOCK
         };
         if !removed.any || !removed.blocks.iter().any(inner) {
             return Ok(None);
@@ -335,7 +335,7 @@ impl Graph {
             statics.insert(*node);
         }
         let is_touched = |block: usize| match tops[block] {
-            NONE => false,
+            NO_BLOCK => false,
             SHARED => touched_heads.contains(block as u32),
             top => touched_heads.contains(top),
         };

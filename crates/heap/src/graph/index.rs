@@ -31,7 +31,7 @@ use super::column::Column;
 use super::core::{Conditional, Why};
 use super::csr::Csr;
 use super::external::External;
-use super::nodes::{Holders, SHARED};
+use super::nodes::{RootNodes, SHARED};
 use super::number::Number;
 use super::retained::Sizes;
 use super::weights::Weights;
@@ -128,7 +128,7 @@ impl Graph {
         {
             return None;
         }
-        let root_nodes = Holders::new(&snapshot.labels);
+        let root_nodes = RootNodes::new(&snapshot.labels);
         let graph = Self {
             root_nodes,
             dominators: columns.column(u32::from_le_bytes)?,

@@ -11,7 +11,7 @@ use std::io;
 use super::bits::{Bits, Ranked};
 use super::column::{Column, Place};
 use super::csr::{Csr, Pairs};
-use super::nodes::{NONE, SHARED};
+use super::nodes::{NO_BLOCK, SHARED};
 
 /// Finds the blocks that dominate shared blocks. `pairs` are blocks of trees and the nodes that they
 /// point to; `siblings` are nodes of which one points to the other, both with the same dominating head.
@@ -33,14 +33,14 @@ pub(super) fn settle(
     }
     let kept = kept(&pairs, parents);
     let forest = Forest::new(place, &kept, parents)?;
-    let mut first = place.column(nodes, || NONE)?;
-    let mut last: Column<u32> = place.column(nodes, || NONE)?;
+    let mut first = place.column(nodes, || NO_BLOCK)?;
+    let mut last: Column<u32> = place.column(nodes, || NO_BLOCK)?;
     for (from, node) in pairs.iter() {
         let number = forest.numbers[kept.rank(from) as usize];
         let (first, last) = (&mut first[node as usize], &mut last[node as usize]);
         *first = number.min(*first);
         // Counted from the other end, so that nothing is the largest here, too.
-        *last = (NONE - 1 - number).min(*last);
+        *last = (NO_BLOCK - 1 - number).min(*last);
     }
     drop((pairs, kept));
     if !siblings.is_empty() {
@@ -50,8 +50,8 @@ pub(super) fn settle(
         carry(place, &edges, &mut last)?;
     }
     for (node, (first, last)) in (0u32..).zip(first.iter().zip(last.iter())) {
-        if *first != NONE {
-            found(node, forest.common(*first, NONE - 1 - last));
+        if *first != NO_BLOCK {
+            found(node, forest.common(*first, NO_BLOCK - 1 - last));
         }
     }
     Ok(())
@@ -83,8 +83,8 @@ fn kept(pairs: &Pairs, parents: &[u32]) -> Ranked {
 /// Gives each number to all that can be reached from where it stands, the smallest to each.
 fn carry(place: &Place, edges: &Csr, numbers: &mut [u32]) -> io::Result<()> {
     let mut order: Column<u32> =
-        place.zeros(numbers.iter().filter(|number| **number != NONE).count())?;
-    let known = (0u32..).zip(&*numbers).filter(|(_, number)| **number != NONE);
+        place.zeros(numbers.iter().filter(|number| **number != NO_BLOCK).count())?;
+    let known = (0u32..).zip(&*numbers).filter(|(_, number)| **number != NO_BLOCK);
     for (place, (node, _)) in order.iter_mut().zip(known) {
         *place = node;
     }
@@ -110,7 +110,7 @@ struct Forest {
     numbers: Column<u32>,
     /// By number.
     blocks: Column<u32>,
-    /// By number, the number above; [`NONE`] for tops.
+    /// By number, the number above; [`NO_BLOCK`] for tops.
     above: Column<u32>,
     /// The smallest numbers above in each [`SPAN`] of them, then in each span of those, and so on.
     smallest: Vec<Column<u32>>,
@@ -129,12 +129,12 @@ impl Forest {
             while at < SHARED && !kept.contains(at) {
                 at = parents[at as usize];
             }
-            ranks[rank as usize] = if at < SHARED { kept.rank(at) } else { NONE };
+            ranks[rank as usize] = if at < SHARED { kept.rank(at) } else { NO_BLOCK };
             if at >= SHARED {
                 tops.push(rank);
             }
         }
-        let edges = (0u32..).zip(ranks.iter()).filter(|(_, above)| **above != NONE);
+        let edges = (0u32..).zip(ranks.iter()).filter(|(_, above)| **above != NO_BLOCK);
         let below = Csr::from_edges(place, kept.len(), &edges.map(|(rank, above)| (*above, rank)))?;
         let mut numbers: Column<u32> = place.zeros(kept.len())?;
         let mut above: Column<u32> = place.zeros(kept.len())?;
@@ -143,7 +143,7 @@ impl Forest {
         while let Some(rank) = todo.pop() {
             numbers[rank as usize] = next;
             above[next as usize] = match ranks[rank as usize] {
-                NONE => NONE,
+                NO_BLOCK => NO_BLOCK,
                 parent => numbers[parent as usize],
             };
             next += 1;
@@ -160,7 +160,8 @@ impl Forest {
             if spans.len() <= SPAN {
                 break;
             }
-            let spans = spans.chunks(SPAN).map(|span| span.iter().copied().min().unwrap_or(NONE));
+            let spans =
+                spans.chunks(SPAN).map(|span| span.iter().copied().min().unwrap_or(NO_BLOCK));
             smallest.push(Column::from(spans.collect::<Vec<_>>()));
         }
         Ok(Self { numbers, blocks, above, smallest })
@@ -173,11 +174,12 @@ impl Forest {
             return self.blocks[first as usize];
         }
         let (mut start, mut end) = (first as usize + 1, last as usize + 1);
-        let mut least = NONE;
+        let mut least = NO_BLOCK;
         for level in std::iter::once(&self.above).chain(&self.smallest) {
             let (inner, outer) = (start.next_multiple_of(SPAN), end / SPAN * SPAN);
-            let some =
-                |range: std::ops::Range<usize>| level[range].iter().copied().min().unwrap_or(NONE);
+            let some = |range: std::ops::Range<usize>| {
+                level[range].iter().copied().min().unwrap_or(NO_BLOCK)
+            };
             if inner >= outer {
                 least = least.min(some(start..end));
                 break;
@@ -229,7 +231,7 @@ mod tests {
             let edges: Vec<(u32, u32)> = tree.chain(cross_edges).chain(others).collect();
             let graph = Csr::from_edges(&Place::Memory, 162, &edges.iter().copied()).unwrap();
             let truth = dominators(&Place::Memory, &graph, 0).unwrap();
-            let mut mine = [NONE; 12];
+            let mut mine = [NO_BLOCK; 12];
             let (pairs, siblings) = (gathered(&pairs), gathered(&siblings));
             settle(&Place::Memory, 12, pairs, siblings, &parents, |node, block| {
                 mine[node as usize] = block;
@@ -238,7 +240,7 @@ mod tests {
             for (node, mine) in mine.iter().enumerate() {
                 // What one shared block dominates is another matter.
                 let truth = truth.idom[150 + node];
-                let truth = if truth < 150 || truth == NONE { truth } else { continue };
+                let truth = if truth < 150 || truth == NO_BLOCK { truth } else { continue };
                 prop_assert_eq!(*mine, truth, "of {}", node);
             }
         }

@@ -20,15 +20,15 @@
 //!
 //! # What counts
 //!
-//! - Above the blocks stand the *holders*: one above all, one for each kind of root, one for each
+//! - Above the blocks stand the *root nodes*: one above all, one for each kind of root, one for each
 //!   label, in the tree that the labels form. So a thread, a frame and a slot of it each have their
 //!   retained size.
-//! - Static data is never freed: nothing but its holder dominates it.
+//! - Static data is never freed: nothing but its root node dominates it.
 //! - Keys of ephemerons and elements of weak arrays are not kept. The data of an ephemeron lives
 //!   while the ephemeron and all its keys do, and is charged to the key (to the first, of several).
 //!   That is exact for what would be freed with that key; what would be freed with another key or
 //!   the ephemeron is not told here, as a tree cannot hold several. [`Graph::freed`] counts it. What
-//!   holders retain is corrected for it.
+//!   root nodes retain is corrected for it.
 //! - A value with a `Gc.finalise` is charged to the finaliser if nothing else keeps it. The function
 //!   is charged to the value ([`finalisers`]).
 
@@ -64,5 +64,5 @@ mod weights;
 pub use analysis::Graph;
 pub use error::Failed;
 pub use freed::{FreedSize, RemovalSet};
-pub use nodes::{Holders, Node, RootNode, RootNodeId, SUPER_ROOT};
+pub use nodes::{Node, RootNode, RootNodeId, RootNodes, SUPER_ROOT};
 pub use reach::{ReachableSize, Reached};

@@ -5,20 +5,20 @@ use crate::label::{Labels, RootKind};
 use crate::units::{BlockIndex, LabelId};
 
 /// No block, in columns of blocks.
-pub(crate) const NONE: u32 = u32::MAX;
+pub(crate) const NO_BLOCK: u32 = u32::MAX;
 /// Several blocks.
 pub(crate) const SHARED: u32 = u32::MAX - 1;
 
-/// A block, or a holder above the blocks.
+/// A block, or a root node above the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Node {
     /// A block.
     Block(BlockIndex),
-    /// A holder.
+    /// A root node.
     RootNode(RootNodeId),
 }
 
-/// A node that is no block: a place among [`Holders`].
+/// A node that is no block: a place among [`RootNodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
@@ -30,11 +30,11 @@ pub const SUPER_ROOT: RootNodeId = RootNodeId(0);
 /// The nodes above the blocks, parents before children: first the one above all, then a node for
 /// each kind of root, then the labels.
 #[derive(Clone, Copy, Debug)]
-pub struct Holders {
+pub struct RootNodes {
     labels: u32,
 }
 
-impl Holders {
+impl RootNodes {
     pub(crate) fn new(labels: &Labels) -> Self {
         Self { labels: labels.len() as u32 }
     }

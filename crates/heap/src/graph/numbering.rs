@@ -1,12 +1,12 @@
 //! Numbers of the core's nodes.
 
 use super::bits::Ranked;
-use super::nodes::Holders;
+use super::nodes::RootNodes;
 
-/// Numbers of the core's nodes: holders first, then heads in the order of blocks.
+/// Numbers of the core's nodes: root nodes first, then heads in the order of blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbers {
-    pub(crate) root_nodes: Holders,
+    pub(crate) root_nodes: RootNodes,
     pub(crate) tree_roots: Ranked,
 }
 
@@ -16,12 +16,12 @@ impl Numbers {
         self.root_nodes.len() as u32 + self.tree_roots.rank(block)
     }
 
-    /// The head that a node of the core is; holders are none.
+    /// The head that a node of the core is; root nodes are none.
     pub(crate) fn head(&self, node: u32) -> Option<u32> {
         self.tree_roots.select(node.checked_sub(self.root_nodes.len() as u32)?)
     }
 
-    pub(crate) fn is_holder(&self, node: u32) -> bool {
+    pub(crate) fn is_root_node(&self, node: u32) -> bool {
         (node as usize) < self.root_nodes.len()
     }
 

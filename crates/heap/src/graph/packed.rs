@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::Place;
-use super::nodes::{NONE, SHARED};
+use super::nodes::{NO_BLOCK, SHARED};
 use super::passes::{PIECE, in_pieces};
 use crate::wire::{Cursor, put, unzigzag, zigzag};
 
-/// A column of parents, in pieces of as many: 0 is [`SHARED`], 1 is [`NONE`], all others are 2 more
+/// A column of parents, in pieces of as many: 0 is [`SHARED`], 1 is [`NO_BLOCK`], all others are 2 more
 /// than the difference to the block, in zigzag.
 #[derive(Debug)]
 pub(crate) struct Packed {
@@ -31,7 +31,7 @@ impl Packed {
                     &mut bytes,
                     match parents[block].load(Ordering::Relaxed) {
                         SHARED => 0,
-                        NONE => 1,
+                        NO_BLOCK => 1,
                         parent => zigzag(i64::from(parent) - block as i64) + 2,
                     },
                 );
@@ -48,7 +48,7 @@ impl Packed {
         for block in range {
             let parent = match cursor.number() {
                 Some(0) => SHARED,
-                None | Some(1) => NONE,
+                None | Some(1) => NO_BLOCK,
                 Some(packed) => (block as i64 + unzigzag(packed - 2)) as u32,
             };
             each(block, parent);

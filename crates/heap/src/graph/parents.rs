@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::bits::{Bits, Ranked};
 use super::column::{Column, Place};
 use super::error::Failed;
-use super::nodes::{NONE, SHARED};
+use super::nodes::{NO_BLOCK, SHARED};
 use super::passes::{in_pieces, sweep};
 use crate::read::Snapshot;
 use crate::space::Space;
@@ -27,7 +27,7 @@ pub(crate) struct Apart {
 /// Sizes from which on a block is large.
 const LARGE: u64 = 256;
 
-/// For each block the only one that points to it; [`NONE`] if none does, [`SHARED`] for those with
+/// For each block the only one that points to it; [`NO_BLOCK`] if none does, [`SHARED`] for those with
 /// several, for static data, and for those in `heads`, whatever points to them.
 ///
 /// # Errors
@@ -39,7 +39,7 @@ pub(crate) fn parents(
     threads: usize,
 ) -> Result<(Column<AtomicU32>, Apart), Failed> {
     let blocks = snapshot.blocks() as usize;
-    let mut column = place.column(blocks, || AtomicU32::new(NONE))?;
+    let mut column = place.column(blocks, || AtomicU32::new(NO_BLOCK))?;
     let parents: &mut [AtomicU32] = &mut column;
     for head in tree_roots {
         if let Some(parent) = parents.get_mut(head as usize) {
@@ -105,8 +105,8 @@ pub(crate) fn tree_roots(parents: &[AtomicU32], threads: usize) -> Ranked {
 #[inline]
 fn points(block: u32, parent: &AtomicU32) {
     let mut seen = parent.load(Ordering::Relaxed);
-    if seen == NONE {
-        match parent.compare_exchange(NONE, block, Ordering::Relaxed, Ordering::Relaxed) {
+    if seen == NO_BLOCK {
+        match parent.compare_exchange(NO_BLOCK, block, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => return,
             Err(other) => seen = other,
         }
@@ -117,7 +117,7 @@ fn points(block: u32, parent: &AtomicU32) {
 }
 
 /// Replaces each block's parent by the head that it hangs from, the shared block at the top of its
-/// tree of single parents. Blocks that hang from none get [`NONE`].
+/// tree of single parents. Blocks that hang from none get [`NO_BLOCK`].
 ///
 /// Threads may climb over the same blocks: whatever one finds replaced leads to the same head.
 pub(crate) fn climb_to_heads(parents: &[AtomicU32], threads: usize) {
@@ -140,8 +140,8 @@ fn climb(parents: &[AtomicU32], start: u32) {
     let head = loop {
         match parent(at) {
             SHARED => break at,
-            NONE => break NONE,
-            _ if at == waits => break NONE,
+            NO_BLOCK => break NO_BLOCK,
+            _ if at == waits => break NO_BLOCK,
             above => {
                 if steps == limit {
                     (waits, steps, limit) = (at, 0, limit * 2);
@@ -170,7 +170,7 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_climbing_step_by_step(
-            parents in proptest::collection::vec(prop_oneof![4 => 0u32..40, 1 => Just(SHARED), 1 => Just(NONE)], 40),
+            parents in proptest::collection::vec(prop_oneof![4 => 0u32..40, 1 => Just(SHARED), 1 => Just(NO_BLOCK)], 40),
         ) {
             let tree_roots: Vec<AtomicU32> = parents.iter().copied().map(AtomicU32::new).collect();
             climb_to_heads(&tree_roots, 2);
@@ -181,8 +181,8 @@ mod tests {
                     match parents[at as usize] {
                         SHARED if at == start => break SHARED,
                         SHARED => break at,
-                        NONE => break NONE,
-                        _ if steps > 40 => break NONE,
+                        NO_BLOCK => break NO_BLOCK,
+                        _ if steps > 40 => break NO_BLOCK,
                         above => at = above,
                     }
                     steps += 1;

@@ -8,17 +8,17 @@ use super::analysis::Graph;
 use super::bits::Bits;
 use super::column::{Column, Place};
 use super::csr::Csr;
-use super::nodes::{NONE, RootNodeId, SUPER_ROOT};
+use super::nodes::{NO_BLOCK, RootNodeId, SUPER_ROOT};
 use super::passes::gather;
 use crate::units::{Bytes, Words};
 
 /// For each node of the core the one before it on a way from the root over as few of them as can be;
-/// [`NONE`] for the root and what cannot be reached.
+/// [`NO_BLOCK`] for the root and what cannot be reached.
 ///
 /// # Errors
 /// If there is no room for it.
 pub(crate) fn shortest(place: &Place, graph: &Csr) -> io::Result<Column<u32>> {
-    let mut before = place.column(graph.nodes(), || NONE)?;
+    let mut before = place.column(graph.nodes(), || NO_BLOCK)?;
     // Each node is in it once.
     let mut queue: Column<u32> = place.zeros(graph.nodes())?;
     queue[0] = SUPER_ROOT.0;
@@ -27,7 +27,7 @@ pub(crate) fn shortest(place: &Place, graph: &Csr) -> io::Result<Column<u32>> {
         let from = queue[next];
         next += 1;
         for to in graph.of(from) {
-            if before[*to as usize] == NONE && *to != SUPER_ROOT.0 {
+            if before[*to as usize] == NO_BLOCK && *to != SUPER_ROOT.0 {
                 before[*to as usize] = from;
                 queue[end] = *to;
                 end += 1;
@@ -40,7 +40,7 @@ pub(crate) fn shortest(place: &Place, graph: &Csr) -> io::Result<Column<u32>> {
 /// Root nodes of one pass of [`Graph::reach_each`]: bits of a mask.
 const PASS: usize = 64;
 
-/// A part of the heap that one or several holders reach.
+/// A part of the heap that one or several root nodes reach.
 #[derive(Clone, Debug)]
 pub struct Reached {
     nodes: Bits,
@@ -60,7 +60,7 @@ pub struct ReachableSize {
 }
 
 impl Graph {
-    /// What holders reach, whatever else does, too.
+    /// What root nodes reach, whatever else does, too.
     pub fn reach(&self, root_nodes: &[RootNodeId]) -> Reached {
         let mut nodes = Bits::new(self.core.nodes());
         let mut words = 0;

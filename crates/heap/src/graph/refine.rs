@@ -11,14 +11,14 @@ use super::bits::Bits;
 use super::column::{Column, Place};
 use super::csr::{Csr, Pairs};
 use super::meet;
-use super::nodes::{NONE, SHARED};
+use super::nodes::{NO_BLOCK, SHARED};
 use super::numbering::Numbers;
 use super::semi_nca::Tree;
 
 /// What is known of the edges to shared blocks whose dominator has to be found.
 #[derive(Debug, Default)]
 pub(crate) struct CrossEdges {
-    /// For each head the only block of the dominating head's own tree that points to it; [`NONE`] if
+    /// For each head the only block of the dominating head's own tree that points to it; [`NO_BLOCK`] if
     /// none does, [`SHARED`] for those with several.
     pub(crate) only: Column<u32>,
     /// Blocks of the tree, and the node of the core that they point to, of nodes with several.
@@ -27,8 +27,8 @@ pub(crate) struct CrossEdges {
     pub(crate) settled: Vec<u32>,
 }
 
-/// Finds for each head the block or holder that dominates it: blocks by number, holders from
-/// `blocks` on, [`NONE`] where nothing does.
+/// Finds for each head the block or root node that dominates it: blocks by number, root nodes from
+/// `blocks` on, [`NO_BLOCK`] where nothing does.
 ///
 /// # Errors
 /// If there is no room for what that takes.
@@ -63,11 +63,11 @@ pub(crate) fn refine(
         node == SHARED && from == SHARED
     });
 
-    // The final answer for the others; the coarse one where a holder dominates.
+    // The final answer for the others; the coarse one where a root node dominates.
     let mut dominator = only;
     for (dominator, above) in dominator.iter_mut().zip(&tree.idom[root_nodes as usize..]) {
         *dominator = match *above {
-            NONE => NONE,
+            NO_BLOCK => NO_BLOCK,
             root_node if root_node < root_nodes => blocks + root_node,
             _ if *dominator < SHARED => continue,
             head => block_of[(head - root_nodes) as usize],
@@ -86,7 +86,7 @@ impl CrossEdges {
         let only = &mut self.only[node as usize - root_nodes];
         match *only {
             known if known == from => {}
-            NONE => *only = from,
+            NO_BLOCK => *only = from,
             known => {
                 if known != SHARED {
                     self.pairs.push((known, node));
@@ -111,10 +111,10 @@ fn spread(
     let mut meet = |from: u32, node: u32| {
         let more = only[(from - root_nodes) as usize];
         let known = &mut only[(node - root_nodes) as usize];
-        if more == *known || more == NONE || *known == SHARED {
+        if more == *known || more == NO_BLOCK || *known == SHARED {
             return false;
         }
-        if *known == NONE {
+        if *known == NO_BLOCK {
             *known = more;
         } else {
             pairs.push((*known, node));
@@ -151,7 +151,7 @@ fn siblings(
     let edges = tree
         .order()
         .iter()
-        .filter(|node| tree.idom[**node as usize] != NONE)
+        .filter(|node| tree.idom[**node as usize] != NO_BLOCK)
         .map(|node| (tree.idom[*node as usize], *node));
     let children = Csr::from_edges(place, graph.nodes(), &edges)?;
     let mut found = Pairs::default();
@@ -169,7 +169,10 @@ fn siblings(
         way.push((child, children.starts[child as usize]));
         for to in graph.of(child) {
             let above = tree.idom[*to as usize];
-            if above == child || above == NONE || numbers.is_holder(above) || settled.contains(*to)
+            if above == child
+                || above == NO_BLOCK
+                || numbers.is_root_node(above)
+                || settled.contains(*to)
             {
                 continue;
             }

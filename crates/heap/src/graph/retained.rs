@@ -1,4 +1,4 @@
-//! Retained sizes: what each block and each holder keeps alive by itself, itself counted.
+//! Retained sizes: what each block and each root node keeps alive by itself, itself counted.
 
 use std::io;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 use super::bits::{Bits, Ranked};
 use super::column::{Column, Place, into_plain};
 use super::error::Failed;
-use super::nodes::NONE;
+use super::nodes::NO_BLOCK;
 use super::passes::{in_pieces, sweep_sizes};
 use crate::read::Snapshot;
 use crate::units::Words;
@@ -26,7 +26,7 @@ pub(crate) type Large = HashMap<u32, u64, FxBuildHasher>;
 pub(crate) struct Sizes {
     /// Blocks whose size is kept.
     pub(crate) kept: Ranked,
-    /// Their sizes in words; [`NONE`] for those that do not fit.
+    /// Their sizes in words; [`NO_BLOCK`] for those that do not fit.
     pub(crate) words: Column<u32>,
     /// Sizes that do not fit, by block.
     pub(crate) large: Large,
@@ -40,13 +40,13 @@ impl Sizes {
             return None;
         }
         Some(Words(match self.words[self.kept.rank(block) as usize] {
-            NONE => self.large.get(&block).copied().unwrap_or(0),
+            NO_BLOCK => self.large.get(&block).copied().unwrap_or(0),
             words => u64::from(words),
         }))
     }
 }
 
-/// Sums up what every block and every holder retains. Holders follow the blocks in `dominators`;
+/// Sums up what every block and every root node retains. Root nodes follow the blocks in `dominators`;
 /// each must come after the one above it. Sizes of `large` blocks are kept whatever they dominate.
 ///
 /// # Errors
@@ -69,7 +69,7 @@ pub(crate) fn retained(
         }
     };
     in_pieces(dominators.len(), threads, |range| {
-        let mut last = NONE;
+        let mut last = NO_BLOCK;
         for above in &dominators[range] {
             if *above < blocks && *above != last {
                 last = *above;
@@ -105,7 +105,7 @@ pub(crate) fn retained(
     Ok(sums.finish(root_nodes))
 }
 
-/// Sums of what blocks and holders dominate, while threads add to them.
+/// Sums of what blocks and root nodes dominate, while threads add to them.
 pub(super) struct Sums {
     kept: Ranked,
     /// As in [`Sizes`].
@@ -185,13 +185,13 @@ impl Sums {
                     return;
                 }
                 part = match self.words[rank as usize].load(Ordering::Relaxed) {
-                    NONE => locked(&self.large).get(&at).copied().unwrap_or(0),
+                    NO_BLOCK => locked(&self.large).get(&at).copied().unwrap_or(0),
                     words => u64::from(words),
                 };
             }
             (parts, was_gathered) = (1, false);
             match dominators[at as usize] {
-                NONE => return,
+                NO_BLOCK => return,
                 above if above >= blocks => {
                     // Sums of bytes that a damaged file claims may be too large for any number.
                     let _ = self.held[(above - blocks) as usize].fetch_update(
@@ -209,9 +209,9 @@ impl Sums {
     fn add(&self, block: u32, rank: u32, part: u64) {
         let words = &self.words[rank as usize];
         let mut before = words.load(Ordering::Relaxed);
-        while before != NONE {
+        while before != NO_BLOCK {
             let sum = u64::from(before).saturating_add(part);
-            if sum >= u64::from(NONE) {
+            if sum >= u64::from(NO_BLOCK) {
                 break;
             }
             match words.compare_exchange_weak(
@@ -226,15 +226,15 @@ impl Sums {
         }
         let mut large = locked(&self.large);
         // What was there until now moves over with the first that does not fit.
-        let before = match words.swap(NONE, Ordering::Relaxed) {
-            NONE => 0,
+        let before = match words.swap(NO_BLOCK, Ordering::Relaxed) {
+            NO_BLOCK => 0,
             before => u64::from(before),
         };
         let sum = large.entry(block).or_insert(0);
         *sum = sum.saturating_add(before).saturating_add(part);
     }
 
-    /// The sums, all parts given. `above` has for each holder the one above it, which comes before.
+    /// The sums, all parts given. `above` has for each root node the one above it, which comes before.
     pub(super) fn finish(self, above: &[u32]) -> (Sizes, Vec<u64>) {
         let mut held: Vec<u64> = self.held.into_iter().map(AtomicU64::into_inner).collect();
         for root_node in (1..above.len()).rev() {

@@ -5,12 +5,12 @@ use std::io;
 use super::bits::Bits;
 use super::column::{Column, Place};
 use super::csr::Csr;
-use super::nodes::NONE;
+use super::nodes::NO_BLOCK;
 
 /// The dominator tree of what can be reached from one node.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    /// For each node its immediate dominator; [`NONE`] for the root and what cannot be reached.
+    /// For each node its immediate dominator; [`NO_BLOCK`] for the root and what cannot be reached.
     pub(crate) idom: Column<u32>,
     order: Column<u32>,
     reached: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Tree {
 /// If there is no room for it.
 pub(crate) fn dominators(place: &Place, graph: &Csr, root: u32) -> io::Result<Tree> {
     let nodes = graph.nodes();
-    let none = || place.column(nodes, || NONE);
+    let none = || place.column(nodes, || NO_BLOCK);
     // Numbers in the order of a depth-first search; all that follows is in them.
     let mut number = none()?;
     let mut order: Column<u32> = place.zeros(nodes)?;
@@ -47,7 +47,7 @@ pub(crate) fn dominators(place: &Place, graph: &Csr, root: u32) -> io::Result<Tr
         let to = graph.targets[*edge as usize];
         *edge += 1;
         let seen = number[to as usize];
-        if seen == NONE {
+        if seen == NO_BLOCK {
             let new = reached as u32;
             reached += 1;
             number[to as usize] = new;
@@ -134,7 +134,7 @@ pub(crate) fn dominators(place: &Place, graph: &Csr, root: u32) -> io::Result<Tr
     }
     // By node.
     let mut by_node = semi;
-    by_node.fill(NONE);
+    by_node.fill(NO_BLOCK);
     for (node, dominator) in order[..reached].iter().zip(&idom[..reached]).skip(1) {
         by_node[*node as usize] = order[*dominator as usize];
     }
@@ -181,7 +181,7 @@ mod tests {
             for node in 0..nodes {
                 let mut mine = Vec::new();
                 let mut at = tree.idom[node as usize];
-                while at != NONE {
+                while at != NO_BLOCK {
                     mine.push(at);
                     at = tree.idom[at as usize];
                 }
@@ -220,8 +220,9 @@ mod tests {
         let graph = petgraph::graph::DiGraph::<(), (), u32>::from_edges(edges);
         let theirs = petgraph::algo::dominators::simple_fast(&graph, 0.into());
         for node in 0..nodes {
-            let dominator =
-                theirs.immediate_dominator(node.into()).map_or(NONE, |node| node.index() as u32);
+            let dominator = theirs
+                .immediate_dominator(node.into())
+                .map_or(NO_BLOCK, |node| node.index() as u32);
             assert_eq!(mine.idom[node as usize], dominator, "of {node}");
         }
     }

@@ -79,8 +79,8 @@ pub fn block(heap: &Heap<'_>, index: BlockIndex, most: usize) -> Result<Option<B
     };
     // Fields of static data that are roots stand among these.
     for root in &snapshot.roots {
-        if let Some((root_node, field)) = root.root_node
-            && root_node == index
+        if let Some((block, field)) = root.field_of
+            && block == index
         {
             more(Reference { field: Some(field), to: root.block, weak: is_weak(root.strength) });
         }
@@ -129,7 +129,7 @@ pub fn referrers(
     for root in snapshot.roots.iter().filter(|root| root.block == to) {
         found.push(Referrer {
             from: Node::RootNode(heap.graph.root_nodes().label(root.label)),
-            field: root.root_node.map(|(_, field)| field),
+            field: root.field_of.map(|(_, field)| field),
             weak: is_weak(root.strength),
         });
     }

@@ -1,4 +1,4 @@
-//! What a block or holder dominates directly, grouped by kind so that a hundred thousand children
+//! What a block or root node dominates directly, grouped by kind so that a hundred thousand children
 //! stay readable.
 
 use hashbrown::HashMap;

@@ -34,7 +34,7 @@ pub enum Kind {
 }
 
 /// Up to so many fields, each size is a kind of its own.
-const TOLD: u64 = 32;
+const MAX_EXACT: u64 = 32;
 
 /// So many fields are elements of an array; records of 40 fields exist.
 const ELEMENTS: u64 = 64;
@@ -52,8 +52,8 @@ impl Kind {
             tag::LAZY => Self::Lazy,
             tag::FORWARD => Self::Forward,
             tag::OBJECT => Self::Object(fields),
-            tag if fields <= TOLD => Self::Fields(tag, fields),
-            tag => Self::Fields(tag, (1 << fields.ilog2()).max(TOLD + 1)),
+            tag if fields <= MAX_EXACT => Self::Fields(tag, fields),
+            tag => Self::Fields(tag, (1 << fields.ilog2()).max(MAX_EXACT + 1)),
         }
     }
 
@@ -93,7 +93,9 @@ impl Kind {
             Self::Lazy => "lazy".into(),
             Self::Forward => "lazy (forced)".into(),
             Self::Object(fields) => format!("object, {}", plural(fields)),
-            Self::Fields(tag, fields) if fields <= TOLD => format!("tag {tag}, {}", plural(fields)),
+            Self::Fields(tag, fields) if fields <= MAX_EXACT => {
+                format!("tag {tag}, {}", plural(fields))
+            }
             Self::Fields(tag, fields) => {
                 format!("tag {tag}, {fields} to {} fields", (fields + 1).next_power_of_two() - 1)
             }

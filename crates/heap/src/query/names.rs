@@ -1,11 +1,11 @@
 //! How root nodes are called.
 
-use crate::graph::{Holders, RootNode, RootNodeId};
+use crate::graph::{RootNode, RootNodeId, RootNodes};
 use crate::label::{Label, Labels, Part, RootKind};
 use crate::units::LabelId;
 
 /// A root node's own name, without those above it.
-pub fn root_name(labels: &Labels, root_nodes: &Holders, root_node: RootNodeId) -> String {
+pub fn root_name(labels: &Labels, root_nodes: &RootNodes, root_node: RootNodeId) -> String {
     match root_nodes.get(root_node) {
         RootNode::Everything => "all roots".into(),
         RootNode::Kind(kind) => kind.name().into(),

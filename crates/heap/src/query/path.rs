@@ -20,7 +20,7 @@ pub struct Path {
     pub steps: Vec<Step>,
 }
 
-/// One block or holder on the way, or several alike that follow each other.
+/// One block or root node on the way, or several alike that follow each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// What it is.
@@ -65,7 +65,7 @@ pub(super) fn retaining_path(heap: &Heap<'_>, block: BlockIndex) -> Option<Retai
 }
 
 impl RetainingPath {
-    /// A way from a block up to a holder; those above that are added.
+    /// A way from a block up to a root node; those above that are added.
     fn new(heap: &Heap<'_>, path: impl Iterator<Item = Node>) -> Self {
         let mut nodes: Vec<Node> = Vec::new();
         let mut last: VecDeque<Node> = VecDeque::new();

@@ -11,7 +11,7 @@ use crate::graph::{RemovalSet, RootNodeId};
 use crate::read::{Block, Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
-/// Blocks and holders, taken together.
+/// Blocks and root nodes, taken together.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     /// Blocks one by one.

@@ -53,7 +53,7 @@ pub fn group_kinds(
 }
 
 /// None of the blocks.
-const NONE: u32 = u32::MAX;
+const NO_SAMPLE: u32 = u32::MAX;
 /// Not known yet; of the blocks that are given: not looked at.
 const UNKNOWN: u32 = u32::MAX - 1;
 
@@ -68,7 +68,7 @@ pub fn sampled(
     let mut sums = vec![Sampled::default(); groups];
     // For each block the nearest of those that are looked at: itself, or what dominates it.
     let mut nearest = vec![UNKNOWN; catalogue.len()];
-    let mut looked_at = vec![NONE; catalogue.len()];
+    let mut looked_at = vec![NO_SAMPLE; catalogue.len()];
     for (place, (block, group)) in (0..).zip(blocks) {
         if heap.graph.is_reachable(*block) && (*group as usize) < groups {
             looked_at[block.0 as usize] = place;
@@ -81,10 +81,10 @@ pub fn sampled(
             continue;
         }
         let mut at = *block;
-        let mut found = NONE;
+        let mut found = NO_SAMPLE;
         while let Some(Node::Block(dominator)) = heap.graph.dominator(Node::Block(at)) {
             at = dominator;
-            if looked_at[at.0 as usize] != NONE {
+            if looked_at[at.0 as usize] != NO_SAMPLE {
                 found = looked_at[at.0 as usize];
                 break;
             }
@@ -124,13 +124,13 @@ fn each_below(
     groups: usize,
     mut each: impl FnMut(usize, bool),
 ) {
-    let mut first = vec![NONE; blocks.len()];
-    let mut next = vec![NONE; blocks.len()];
+    let mut first = vec![NO_SAMPLE; blocks.len()];
+    let mut next = vec![NO_SAMPLE; blocks.len()];
     let mut tops = Vec::new();
     for place in (0..blocks.len() as u32).rev() {
         match above[place as usize] {
             UNKNOWN => {}
-            NONE => tops.push(place),
+            NO_SAMPLE => tops.push(place),
             parent => {
                 next[place as usize] = first[parent as usize];
                 first[parent as usize] = place;
@@ -153,7 +153,7 @@ fn each_below(
             *inside += 1;
             todo.push((place, true));
             let mut child = first[place as usize];
-            while child != NONE {
+            while child != NO_SAMPLE {
                 todo.push((child, false));
                 child = next[child as usize];
             }

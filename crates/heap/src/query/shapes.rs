@@ -1,4 +1,4 @@
-//! The dominator tree, merged by shape: below each holder the kinds of blocks that it keeps alive,
+//! The dominator tree, merged by shape: below each root node the kinds of blocks that it keeps alive,
 //! below each of these the kinds that they keep, and so on. Blocks of a kind that hang from one
 //! another (the cells of a list) are one shape.
 //!
@@ -21,7 +21,7 @@ pub struct ShapeId(pub u32);
 /// What a shape is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// A holder.
+    /// A root node.
     RootNode(RootNodeId),
     /// The block that everything is below.
     Block(BlockIndex),
@@ -54,7 +54,7 @@ pub struct Shape {
     depth: u16,
 }
 
-/// The dominator tree below a holder or block, merged by shape.
+/// The dominator tree below a root node or block, merged by shape.
 #[derive(Clone, Debug)]
 pub struct Shapes {
     all: Vec<Shape>,
@@ -70,12 +70,12 @@ const UNKNOWN: u32 = u32::MAX;
 /// Not below the root.
 const OUTSIDE: u32 = u32::MAX - 1;
 /// Deeper shapes are one.
-const DEEPEST: u16 = 120;
+const MAX_DEPTH: u16 = 120;
 /// Beyond so many shapes, new ones of a parent are one.
-const MOST: usize = 1 << 19;
+const MAX_SHAPES: usize = 1 << 19;
 
 impl Shapes {
-    /// Merges what all holders keep alive.
+    /// Merges what all root nodes keep alive.
     pub fn new(heap: &Heap<'_>, catalogue: &Catalogue) -> Self {
         let mut all = Vec::new();
         for number in 0..heap.graph.root_nodes().len() as u32 {
@@ -162,10 +162,10 @@ impl Shapes {
             self.all[above as usize].add(own, None);
             return above;
         }
-        if parent.depth >= DEEPEST {
+        if parent.depth >= MAX_DEPTH {
             form = Form::Rest;
         }
-        let full = self.all.len() >= MOST;
+        let full = self.all.len() >= MAX_SHAPES;
         let next = self.all.len() as u32;
         if full && !known.contains_key(&(above, form)) {
             form = Form::Rest;

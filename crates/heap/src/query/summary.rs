@@ -64,7 +64,7 @@ pub struct RootSum {
 }
 
 /// So many kinds and roots are kept of a snapshot.
-const KEPT: usize = 4096;
+const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
@@ -76,8 +76,8 @@ impl Summary {
     /// If a section of the snapshot is damaged.
     pub fn new(heap: &Heap<'_>) -> Result<Self, Error> {
         let mut summary = Self::complete(heap)?;
-        summary.kinds.truncate(KEPT);
-        summary.roots.truncate(KEPT);
+        summary.kinds.truncate(MAX_KEPT);
+        summary.roots.truncate(MAX_KEPT);
         Ok(summary)
     }
 

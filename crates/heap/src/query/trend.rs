@@ -9,9 +9,9 @@
 /// How likely it may be that sizes in no order look as if they grew.
 const CHANCE: f64 = 0.01;
 /// With fewer, any order is more likely than that.
-const FEWEST: usize = 5;
+const MIN_SNAPSHOTS: usize = 5;
 /// With more, the distribution is as good as normal.
-const EXACT: usize = 100;
+const MAX_EXACT: usize = 100;
 /// `1 - CHANCE` of a normal distribution lies below so many deviations.
 const DEVIATIONS: f64 = 2.326;
 
@@ -27,8 +27,8 @@ impl Trend {
     /// For series of so many snapshots.
     pub fn new(count: usize) -> Self {
         let most = match count {
-            0..FEWEST => 0,
-            FEWEST..=EXACT => by_distribution(count),
+            0..MIN_SNAPSHOTS => 0,
+            MIN_SNAPSHOTS..=MAX_EXACT => by_distribution(count),
             _ => by_deviation(count),
         };
         Self { count, most: 2 * most }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_that_of_all_orders_counted() {
-        for count in FEWEST..=8 {
+        for count in MIN_SNAPSHOTS..=8 {
             let orders = orders(count);
             let share = |most: usize| {
                 orders.iter().filter(|wrong| **wrong <= most).count() as f64 / orders.len() as f64
@@ -135,7 +135,7 @@ mod tests {
             let most = by_distribution(count);
             assert!(share(most) <= CHANCE && share(most + 1) > CHANCE, "{count}: {most}");
         }
-        assert!(by_distribution(EXACT).abs_diff(by_deviation(EXACT)) < 20);
+        assert!(by_distribution(MAX_EXACT).abs_diff(by_deviation(MAX_EXACT)) < 20);
     }
 
     #[test]

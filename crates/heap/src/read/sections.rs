@@ -22,7 +22,7 @@ pub(crate) struct Section<'a> {
 }
 
 /// What LZ4 can make of a byte at most.
-const MOST_EXPANSION: usize = 255;
+const MAX_EXPANSION: usize = 255;
 
 impl<'a> Section<'a> {
     /// Its payload as it was before compression. `buffer` is used where that is needed.
@@ -35,7 +35,7 @@ impl<'a> Section<'a> {
             CODEC_NONE => Ok(self.payload),
             CODEC_LZ4 => {
                 let raw = self.raw as usize;
-                if raw / MOST_EXPANSION > self.payload.len() {
+                if raw / MAX_EXPANSION > self.payload.len() {
                     return Err(codec());
                 }
                 buffer.resize(raw, 0);

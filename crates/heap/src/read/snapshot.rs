@@ -153,7 +153,7 @@ impl<'a> Snapshot<'a> {
         let there = |block: &BlockIndex| block.0 < count;
         self.roots.retain(|root| there(&root.block));
         for root in &mut self.roots {
-            root.root_node = root.root_node.filter(|(block, _)| there(block));
+            root.field_of = root.field_of.filter(|(block, _)| there(block));
         }
         self.samples.retain(|sample| there(&sample.block));
         self.ephemerons.retain(|ephemeron| there(&ephemeron.block));

@@ -17,7 +17,7 @@ pub struct Root {
     pub strength: Strength,
     /// The static block that it is a field of, and which one. The root stands for that field: the
     /// block's own edges are without it.
-    pub root_node: Option<(BlockIndex, u64)>,
+    pub field_of: Option<(BlockIndex, u64)>,
 }
 
 /// An ephemeron or weak array: nothing is kept alive by its keys; its data lives while it and all
@@ -138,12 +138,12 @@ pub(super) fn roots(cursor: &mut Cursor<'_>, labels: usize) -> Option<Vec<Root>>
             _ => Strength::Weak,
         };
         let block = block(cursor, &mut last)?;
-        let root_node = if how & STANDS_IN_BLOCK == 0 {
+        let field_of = if how & STANDS_IN_BLOCK == 0 {
             None
         } else {
             Some((BlockIndex(u32::try_from(cursor.number()?).ok()?), cursor.number()?))
         };
-        roots.push(Root { block, label, strength, root_node });
+        roots.push(Root { block, label, strength, field_of });
     }
     Some(roots)
 }

@@ -8,9 +8,9 @@ use crate::space::Space;
 use crate::wire::{put, zigzag};
 
 /// A section is full with so many blocks,
-const MOST_BLOCKS: usize = 1 << 16;
+const MAX_BLOCKS: usize = 1 << 16;
 /// or so many bytes.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Tag, size, and which fields point to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ impl Blocks {
             runs: Vec::new(),
             shapes: Vec::new(),
             known: HashMap::default(),
-            codes: Vec::with_capacity(MOST_BLOCKS),
+            codes: Vec::with_capacity(MAX_BLOCKS),
             targets: Vec::new(),
             extras: Vec::new(),
             gaps: Vec::new(),
@@ -67,9 +67,9 @@ impl Blocks {
     /// Whether the section should be written before the next block.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.codes.len() >= MOST_BLOCKS
-            || self.targets.len() >= MOST_BYTES
-            || self.extras.len() >= MOST_BYTES
+        self.codes.len() >= MAX_BLOCKS
+            || self.targets.len() >= MAX_BYTES
+            || self.extras.len() >= MAX_BYTES
             || self.shapes.len() as u32 >= CODES - 1
     }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::blocks::Blocks;
 use super::details::{Details, Function};
-use super::find::{Found, MOST_BLOCKS, is_pointer};
+use super::find::{Found, MAX_BLOCKS, is_pointer};
 use super::heads::Recent;
 use super::sections::Sections;
 use super::source::{ClosureFormat, Layout, Region, Source};
@@ -428,7 +428,7 @@ impl Owners {
             return Some(*number);
         }
         let number = self.first + self.addresses.len() as u64;
-        if number >= MOST_BLOCKS {
+        if number >= MAX_BLOCKS {
             return None;
         }
         self.addresses.push(owner);

@@ -8,7 +8,7 @@ use super::source::{ClosureFormat, Layout, Region, Runtime, Source};
 use crate::tag;
 
 /// Numbers of blocks end well before 2^32, so that labels and marks have room above them.
-pub(super) const MOST_BLOCKS: u64 = (1 << 32) - (1 << 20);
+pub(super) const MAX_BLOCKS: u64 = (1 << 32) - (1 << 20);
 
 /// What the first walk found.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::
     }
     let mut heads = walk.heads;
     let blocks = heads.number();
-    if blocks > MOST_BLOCKS {
+    if blocks > MAX_BLOCKS {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "more blocks than a snapshot can number",

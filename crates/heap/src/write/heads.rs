@@ -12,7 +12,7 @@ const PAGE_WORDS: usize = PAGE_BITS as usize / 64;
 /// Places of the cache of pages.
 const CACHE: usize = 256;
 
-const NONE: u32 = u32::MAX;
+const NO_PAGE: u32 = u32::MAX;
 
 /// A set of addresses of blocks, and the number of each.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Recent([(u64, u32); CACHE]);
 
 impl Recent {
     pub(crate) fn new() -> Self {
-        Self([(u64::MAX, NONE); CACHE])
+        Self([(u64::MAX, NO_PAGE); CACHE])
     }
 }
 
@@ -55,7 +55,7 @@ impl Heads {
         let page = address >> PAGE_SHIFT;
         let place = &mut recent.0[page as usize % CACHE];
         if place.0 != page {
-            *place = (page, self.pages.get(&page).copied().unwrap_or(NONE));
+            *place = (page, self.pages.get(&page).copied().unwrap_or(NO_PAGE));
         }
         place.1
     }
@@ -64,7 +64,7 @@ impl Heads {
     #[inline]
     fn place(&self, address: u64, recent: &mut Recent) -> Option<(usize, u64)> {
         let page = self.page(address, recent);
-        if page == NONE {
+        if page == NO_PAGE {
             return None;
         }
         let bit = address >> 3 & (PAGE_BITS - 1);
@@ -74,7 +74,7 @@ impl Heads {
     /// Whether any covered page holds the address.
     #[inline]
     pub(crate) fn covers(&self, address: u64, recent: &mut Recent) -> bool {
-        self.page(address, recent) != NONE
+        self.page(address, recent) != NO_PAGE
     }
 
     /// Adds a block; says whether it is new.

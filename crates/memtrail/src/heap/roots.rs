@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use memtrail_heap::graph::{Holders, RootNode, RootNodeId, SUPER_ROOT};
+use memtrail_heap::graph::{RootNode, RootNodeId, RootNodes, SUPER_ROOT};
 use memtrail_heap::query::{
     self, Everything, ReachCache, RootOrder, RootQuery, RootRow, joint_name,
 };
@@ -130,7 +130,7 @@ fn row_figures(row: &RootRow, all: Bytes) -> Vec<String> {
 }
 
 /// Rows below those that they are part of, each with what its parts retain jointly.
-fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: Holders, whole: bool) {
+fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: RootNodes, whole: bool) {
     let all = answer.everything.retained;
     let mut parts: BTreeMap<RootNodeId, Vec<&RootRow>> = BTreeMap::new();
     for row in &answer.rows {
