@@ -123,9 +123,23 @@ pub struct Label {
 
 /// The labels of a snapshot.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_field_names, reason = "the labels are what it is about")]
 pub struct Labels {
     pub(crate) labels: Vec<Label>,
     pub(crate) texts: Texts,
+    /// What fields of modules' blocks are in the program's source, where that is known. Not in the file.
+    variables: HashMap<LabelId, Variable, FxBuildHasher>,
+}
+
+/// A global variable, as the program's source has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its path inside its unit: `Cache.table`.
+    pub name: String,
+    /// Its type, or what it is if it has none: `int ref`, `module`. May be empty.
+    pub ty: String,
+    /// Where it is defined: `cache.ml:12`.
+    pub position: Option<String>,
 }
 
 impl Default for Labels {
@@ -137,7 +151,7 @@ impl Default for Labels {
 impl Labels {
     /// None yet.
     pub fn new() -> Self {
-        Self { labels: Vec::new(), texts: Texts::new() }
+        Self { labels: Vec::new(), texts: Texts::new(), variables: HashMap::default() }
     }
 
     /// Adds a label below `parent`, which must have come before it.
@@ -175,6 +189,16 @@ impl Labels {
     /// All of them with their ids; parents come before children.
     pub fn iter(&self) -> impl Iterator<Item = (LabelId, &Label)> {
         (0..).map(LabelId).zip(&self.labels)
+    }
+
+    /// Notes what a field of a module's block is.
+    pub fn set_variable(&mut self, id: LabelId, variable: Variable) {
+        self.variables.insert(id, variable);
+    }
+
+    /// What a field of a module's block is, if that is known.
+    pub fn variable(&self, id: LabelId) -> Option<&Variable> {
+        self.variables.get(&id)
     }
 
     /// A label's name.

@@ -9,9 +9,11 @@ pub fn root_name(labels: &Labels, root_nodes: &RootNodes, root_node: RootNodeId)
     match root_nodes.get(root_node) {
         RootNode::Everything => "all roots".into(),
         RootNode::Kind(kind) => kind.name().into(),
-        RootNode::Label(label) => {
-            labels.get(label).map_or_else(String::new, |label| name(labels, label))
-        }
+        RootNode::Label(label) => match (labels.variable(label), labels.get(label)) {
+            (Some(variable), _) => variable.name.clone(),
+            (None, Some(label)) => name(labels, label),
+            (None, None) => String::new(),
+        },
     }
 }
 
@@ -56,10 +58,22 @@ fn name(labels: &Labels, label: &Label) -> String {
 
 /// A label's names from the coarsest to its own.
 pub fn label_path(labels: &Labels, label: LabelId) -> Vec<String> {
+    path(labels, label, |id, label| match labels.variable(id) {
+        Some(variable) => variable.name.clone(),
+        None => name(labels, label),
+    })
+}
+
+/// The same without what is known of variables: what is stored of a snapshot does not depend on that.
+pub(super) fn stored_path(labels: &Labels, label: LabelId) -> Vec<String> {
+    path(labels, label, |_, label| name(labels, label))
+}
+
+fn path(labels: &Labels, label: LabelId, name: impl Fn(LabelId, &Label) -> String) -> Vec<String> {
     let mut path = Vec::new();
     let mut at = Some(label);
-    while let Some(label) = at.and_then(|id| labels.get(id)) {
-        path.push(name(labels, label));
+    while let Some((id, label)) = at.and_then(|id| Some((id, labels.get(id)?))) {
+        path.push(name(id, label));
         at = label.parent;
     }
     path.reverse();

@@ -10,6 +10,7 @@ use super::heap::Heap;
 use super::kind::{self, Kind};
 use super::names::root_name;
 use crate::graph::{Node, RootNode, RootNodeId};
+use crate::label::Variable;
 use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -25,6 +26,12 @@ pub struct Path {
 pub struct Step {
     /// What it is.
     pub name: String,
+    /// The variable's type, if it is one and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<String>,
+    /// Where the variable is defined: `cache.ml:12`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
     /// The block, if it is one; the first, of several.
     pub block: Option<BlockIndex>,
     /// The number of the root or the part of one, if it is that.
@@ -163,6 +170,8 @@ impl Path {
             {
                 steps.push(Step {
                     name: "…".into(),
+                    r#type: None,
+                    position: None,
                     block: None,
                     root: None,
                     field: None,
@@ -193,6 +202,8 @@ impl Path {
                     let kind = details.kinds.get(&block.0);
                     Step {
                         name: kind.map_or_else(String::new, |kind| kind.name(&heap.snapshot)),
+                        r#type: None,
+                        position: None,
                         block: Some(block),
                         root: None,
                         field,
@@ -212,8 +223,12 @@ impl Path {
                     if heap.graph.root_nodes().get(root_node) == RootNode::Everything {
                         continue;
                     }
+                    let variable = variable_of(heap, root_node);
+                    let ty = variable.map(|variable| variable.ty.clone());
                     Step {
                         name: root_name(&heap.snapshot.labels, heap.graph.root_nodes(), root_node),
+                        r#type: ty.filter(|ty| !ty.is_empty()),
+                        position: variable.and_then(|variable| variable.position.clone()),
                         block: None,
                         root: Some(root_node),
                         field: None,
@@ -229,6 +244,13 @@ impl Path {
         }
         steps.reverse();
         Self { steps }
+    }
+}
+
+fn variable_of<'h>(heap: &'h Heap<'_>, root_node: RootNodeId) -> Option<&'h Variable> {
+    match heap.graph.root_nodes().get(root_node) {
+        RootNode::Label(label) => heap.snapshot.labels.variable(label),
+        RootNode::Everything | RootNode::Kind(_) => None,
     }
 }
 

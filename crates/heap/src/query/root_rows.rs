@@ -20,6 +20,15 @@ pub struct RootRow {
     pub kind: &'static str,
     /// Names from the coarsest to its own; empty for a whole kind.
     pub path: Vec<String>,
+    /// The variable's full name, if it is one and that is known: `Cache.Table.entries`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// The variable's type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<String>,
+    /// Where the variable is defined: `cache.ml:12`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
     /// Its label's number, if it is one.
     pub label: Option<LabelId>,
     /// The number of its node.
@@ -73,9 +82,13 @@ pub fn root_rows(heap: &Heap<'_>, roots: &[Root], reach: &ReachCache) -> Vec<Roo
     let rows = roots.iter().map(|root| {
         let [jointly_retained, jointly_retained_external] = jointly_retained(heap, &parts, root.id);
         let [reachable, reachable_external] = root.reachable(&reached);
+        let variable = root.label.and_then(|label| heap.snapshot.labels.variable(label));
         RootRow {
             kind: root.kind,
             path: root.path.clone(),
+            variable: variable.map(|_| root.path.join(".")),
+            r#type: variable.map(|variable| variable.ty.clone()).filter(|ty| !ty.is_empty()),
+            position: variable.and_then(|variable| variable.position.clone()),
             label: root.label,
             root: root.id,
             part_of: match heap.graph.dominator(Node::RootNode(root.id)) {

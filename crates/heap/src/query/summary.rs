@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::heap::Heap;
 use super::histogram::sums;
 use super::joint::{beside_parts, held, parts};
-use super::names::label_path;
+use super::names::stored_path;
 use crate::graph::{RootNode, RootNodeId, SUPER_ROOT};
 use crate::read::Error;
 use crate::units::{Bytes, Words};
@@ -149,7 +149,7 @@ fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Bytes) {
             }
             RootNode::Label(id) => {
                 let Some(label) = labels.get(id) else { continue };
-                let path = label_path(labels, id);
+                let path = stored_path(labels, id);
                 *sums.entry((label.kind.name(), path)).or_default() += held(heap, root_node)[0];
             }
         }

@@ -98,7 +98,8 @@ pub(crate) fn labels(cursor: &mut Cursor<'_>) -> Option<Labels> {
             texts.push(bytes);
         }
     }
-    let mut labels = Labels { labels: Vec::new(), texts };
+    let mut labels = Labels::new();
+    labels.texts = texts;
     for id in 0..cursor.count()? as u64 {
         let parent = match cursor.number()? {
             0 => None,

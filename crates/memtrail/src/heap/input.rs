@@ -25,6 +25,7 @@ use crate::outcome;
 use crate::view::snapshot_file::{self, keep};
 
 use super::named;
+use super::variables;
 
 /// What takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -234,13 +235,22 @@ impl Input {
         index.push(".index");
         let index = PathBuf::from(index);
         if let Some(graph) = Graph::open_index(&snapshot, &index) {
-            return Ok(Heap { snapshot, graph, threads });
+            return self.with_variables(Heap { snapshot, graph, threads });
         }
         let message = format!("analysing {} blocks", count(f64::from(snapshot.blocks())));
         let graph = with_spinner(message, || self.analyse(&snapshot, threads))?;
         let heap = Heap { snapshot, graph, threads };
         // Where it cannot be left, the next command takes as long as this one: that is all.
         let _ = keep(&index, |out| heap.graph.write_index(&heap.snapshot, out));
+        self.with_variables(heap)
+    }
+
+    /// Names global variables, if the recording has their names.
+    fn with_variables<'h>(&self, mut heap: Heap<'h>) -> Result<Heap<'h>, Failure> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        if let Some(types) = variables::stored(folder)? {
+            variables::name(&mut heap, &types).map_err(|error| self.failure(&error))?;
+        }
         Ok(heap)
     }
 

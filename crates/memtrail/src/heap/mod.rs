@@ -16,6 +16,7 @@ mod sites;
 mod stack;
 mod strings;
 mod table;
+mod variables;
 
 use std::process::ExitCode;
 

@@ -1,8 +1,10 @@
 //! Roots by the names and numbers that users give them.
 
+use std::collections::HashSet;
+
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{self, Heap};
-use memtrail_heap::{Bytes, RootKind};
+use memtrail_heap::{Bytes, LabelId, RootKind};
 
 use crate::error::{Failure, Kind};
 
@@ -31,6 +33,11 @@ pub(super) fn root(heap: &Heap<'_>, wanted: &str) -> Result<RootNodeId, Failure>
     if let Some((root_node, _)) = names.iter().find(|(_, name)| name == wanted) {
         return Ok(*root_node);
     }
+    let variables =
+        heap.snapshot.labels.iter().filter(|(label, _)| is_variable(heap, *label, wanted));
+    if let [(label, _)] = variables.collect::<Vec<_>>().as_slice() {
+        return Ok(root_nodes.label(*label));
+    }
     let some: Vec<_> = names.iter().filter(|(_, name)| name.contains(wanted)).collect();
     match some.as_slice() {
         [(root_node, _)] => Ok(*root_node),
@@ -46,6 +53,38 @@ pub(super) fn root(heap: &Heap<'_>, wanted: &str) -> Result<RootNodeId, Failure>
         )
         .hint("give more of the name, or all of it")),
     }
+}
+
+/// The names, joined by ` / `, of the root with a name, or of those that have it in theirs.
+pub(super) fn matching(heap: &Heap<'_>, wanted: &str) -> Result<HashSet<String>, Failure> {
+    let labels = &heap.snapshot.labels;
+    let all = || {
+        let all = labels.iter().map(|(id, _)| id);
+        all.map(|id| (id, query::label_path(labels, id).join(" / ")))
+    };
+    let is_whole =
+        |(id, name): &(LabelId, String)| name == wanted || is_variable(heap, *id, wanted);
+    let mut found: HashSet<String> = all().filter(is_whole).map(|(_, name)| name).collect();
+    if found.is_empty() {
+        let contains =
+            |name: &str| name.contains(wanted) || name.replace(" / ", ".").contains(wanted);
+        found = all().map(|(_, name)| name).filter(|name| contains(name)).collect();
+    }
+    if found.is_empty() {
+        return Err(Failure::new(Kind::Usage, format_args!("no root has `{wanted}` in its name"))
+            .hint("`memtrail heap roots REC --limit 0` lists them; `memtrail types REC` names variables"));
+    }
+    Ok(found)
+}
+
+/// Whether a label is the variable with this name, as programs write it (`Cache.Table.entries`), or the field with
+/// this number (`Cache / field 3`).
+pub(super) fn is_variable(heap: &Heap<'_>, id: LabelId, wanted: &str) -> bool {
+    let labels = &heap.snapshot.labels;
+    let (Some(label), Some(_)) = (labels.get(id), labels.variable(id)) else { return false };
+    let path = query::label_path(labels, id);
+    let above = path.split_last().map_or(String::new(), |(_, above)| above.join(" / "));
+    path.join(".") == wanted || format!("{above} / field {}", label.number) == wanted
 }
 
 /// There are no blocks of a kind.

@@ -9,6 +9,7 @@ use memtrail_text::rounded::{bytes, grouped};
 use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
+use super::variables::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -173,5 +174,6 @@ fn draw(canvas: &mut Canvas, steps: &[Step]) {
 fn name(step: &Step) -> String {
     let field = step.field.map_or_else(String::new, |field| format!(" .{field}"));
     let block = step.block.map_or_else(String::new, |block| format!("  (--block {})", block.0));
-    format!("{}{field}{block}", step.name)
+    let name = with_type(&step.name, step.r#type.as_deref(), step.position.as_deref());
+    format!("{name}{field}{block}")
 }

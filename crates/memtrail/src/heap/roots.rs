@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::input::{Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
+use super::variables::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -34,6 +35,10 @@ them alone. Look at the rows `jointly retained`: what is in them, and which root
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
+    /// Only the root with this name, or those with this in their names; `memtrail types REC` names
+    /// variables: Cache.table
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
     /// Leave out what retains less (--sort reachable: reaches less): 100k, 1M, 2GiB
     #[arg(long, value_name = "SIZE", default_value = "1", value_parser = named::size, hide_default_value = true)]
     min: Bytes,
@@ -73,7 +78,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let heap = input.heap()?;
     let Limit(limit) = args.limit;
     let min = args.min.max(Bytes(1));
-    let all = RootQuery { kind: args.kind, ..RootQuery::default() };
+    let is_wanted = args.name.as_deref().map(|name| named::matching(&heap, name)).transpose()?;
+    let is_wanted = is_wanted.as_ref().map(|known| |name: &str| known.contains(name));
+    let name = is_wanted.as_ref().map(|is_wanted| is_wanted as &dyn Fn(&str) -> bool);
+    let all = RootQuery { kind: args.kind, name, ..RootQuery::default() };
     let wanted = match args.sort {
         Sort::Retained => RootQuery { min_retained: min, ..all },
         Sort::Reachable => RootQuery {
@@ -93,6 +101,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     input.answer(&heap, &args.which.form, &answer, |canvas| {
         match (answer.rows.is_empty(), args.sort) {
             (true, _) => nothing(canvas, args),
+            (false, _) if args.name.is_some() => list(canvas, &answer),
             (false, Sort::Retained) => {
                 nested(canvas, &answer, *heap.graph.root_nodes(), args.kind.is_none());
             }
@@ -168,6 +177,7 @@ fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: RootNodes, whole: boo
     push(&mut todo, SUPER_ROOT, usize::from(whole));
     while let Some((depth, row)) = todo.pop() {
         let name = row.path.last().map_or(row.kind, String::as_str);
+        let name = with_type(name, row.r#type.as_deref(), row.position.as_deref());
         table.row(row_figures(row, all), format!("{}{name}", "  ".repeat(depth)));
         let sizes = [row.jointly_retained, row.jointly_retained_external];
         jointly_retained(&mut table, sizes, depth + 1, root_nodes.get(row.root));
@@ -189,7 +199,11 @@ fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: RootNodes, whole: boo
 fn list(canvas: &mut Canvas, answer: &Roots) {
     let mut table = Table::new(&["retained", "", "off-heap", "reachable", "kind"], "root");
     for row in &answer.rows {
-        let name = if row.path.is_empty() { "(all of them)".into() } else { row.path.join(" / ") };
+        let name = match &row.variable {
+            _ if row.path.is_empty() => "(all of them)".into(),
+            Some(name) => with_type(name, row.r#type.as_deref(), row.position.as_deref()),
+            None => row.path.join(" / "),
+        };
         let mut figures = row_figures(row, answer.everything.retained);
         figures.push(row.kind.to_owned());
         table.row(figures, name);

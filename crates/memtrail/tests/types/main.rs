@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod truth;
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -1,0 +1,91 @@
+//! Global variables by the names that `memtrail types` stored in the recording.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use memtrail_heap::Variable;
+use memtrail_heap::query::{Heap, module_blocks};
+use memtrail_heap::read::Error;
+use memtrail_ocaml::names::write_name;
+use memtrail_types::{Field, Layout, Types, Unit};
+
+use crate::error::{Failure, Kind};
+
+/// What `memtrail types` stored in a recording.
+pub(super) fn stored(folder: &Path) -> Result<Option<Types>, Failure> {
+    let path = folder.join(memtrail_types::FILE);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            let message = format_args!("cannot read {}: {error}", path.display());
+            return Err(Failure::new(Kind::Input, message));
+        }
+    };
+    let types = Types::read(&bytes).map_err(|error| {
+        Failure::new(Kind::Input, format_args!("{}: {error}", path.display()))
+            .hint("delete it, or write it anew with `memtrail types REC`")
+    })?;
+    Ok(Some(types))
+}
+
+/// Names the fields of modules' blocks. A block that has not the size that the program's file says gets no names.
+pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
+    let mut units: HashMap<Vec<u8>, Option<&Unit>> = HashMap::new();
+    for unit in &types.units {
+        let mut text = [0; 512];
+        let shown = write_name(unit.name.as_bytes(), &mut text).to_vec();
+        // Two units that are shown alike cannot be told apart.
+        units.entry(shown).and_modify(|unit| *unit = None).or_insert(Some(unit));
+    }
+    for module in module_blocks(heap)? {
+        let Some(Some(unit)) = units.get(&module.name) else { continue };
+        let Some(layout) = unit.layout.as_ref() else { continue };
+        if unit.fields != Some(module.fields) {
+            continue;
+        }
+        let repeated = repeated(layout);
+        for (label, field) in module.labels {
+            if let Some(found) = layout.field(field, module.fields) {
+                let variable = variable(found, field, &repeated);
+                heap.snapshot.labels.set_variable(label, variable);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Names of several slots: the earlier ones are shadowed.
+fn repeated(layout: &Layout) -> HashSet<String> {
+    let mut seen = HashSet::new();
+    let slots = layout.exported.iter().chain(&layout.hidden);
+    slots.map(memtrail_types::Slot::variable).filter(|name| !seen.insert(name.clone())).collect()
+}
+
+fn variable(found: Field<'_>, field: u64, repeated: &HashSet<String>) -> Variable {
+    let Field::Slot(slot) = found else {
+        return Variable { name: "(method cache)".into(), ty: String::new(), position: None };
+    };
+    let mut name = slot.variable();
+    if repeated.contains(&name) {
+        name = format!("{name} (field {field})");
+    }
+    let position = slot.position.as_ref().map(ToString::to_string);
+    Variable { name, ty: slot.type_or_kind(), position }
+}
+
+/// `table : int list  cache.ml:12`.
+pub(super) fn with_type(name: &str, ty: Option<&str>, position: Option<&str>) -> String {
+    let mut text = name.to_owned();
+    if let Some(ty) = ty {
+        text.push_str(" : ");
+        text.push_str(ty);
+    }
+    if let Some(position) = position {
+        text.push_str("  ");
+        text.push_str(position);
+    }
+    text
+}

@@ -1,0 +1,100 @@
+//! Names against what variables hold: each string of `tests/programs/named_globals.ml` is its variable's own name
+//! and line.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use memtrail_test_support::snapshot::Heap;
+use memtrail_test_support::{compilers, on_each};
+use serde_json::Value;
+
+use super::{compile, printed};
+
+/// A recording with a snapshot at exit, of a program with its files.
+fn recorded(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
+    let files = ["named_lib.mli", "named_lib.ml", "named_globals.ml"];
+    for file in files {
+        fs::copy(programs.join(file), folder.path().join(file)).unwrap();
+    }
+    let arguments: Vec<&str> = ["-w", "-a", "-o", "program"].into_iter().chain(files).collect();
+    compile(&compilers::named(name), folder.path(), &arguments);
+    let recording = folder.path().join("R");
+    let status = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--contents", "--snapshot", "exit", "-o"])
+        .args([recording.as_os_str(), "--".as_ref(), folder.path().join("program").as_os_str()])
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{status:?}");
+    (folder, recording)
+}
+
+fn rows(recording: &Path) -> Vec<Value> {
+    let words =
+        ["heap", "roots", "--limit", "0", "--kind", "global", "--sort", "reachable", "--json"];
+    let words = words.iter().map(std::ffi::OsStr::new).chain([recording.as_os_str()]);
+    let answer: Value = serde_json::from_str(&printed(words)).unwrap();
+    answer["rows"].as_array().unwrap().clone()
+}
+
+fn check_truth(name: &str) {
+    let (_folder, recording) = recorded(name);
+    let before = rows(&recording);
+    assert!(before.iter().all(|row| row["variable"].is_null()), "nothing is named yet");
+    let compiler = compilers::named(name).ocamlopt;
+    let words =
+        ["types".as_ref(), recording.as_os_str(), "--compiler".as_ref(), compiler.as_os_str()];
+    if name == "system" {
+        printed(&words[..2]);
+    } else {
+        printed(words);
+    }
+    let rows = rows(&recording);
+    assert_eq!(rows.len(), before.len());
+    let heap = Heap::read(&recording.join("0001.heap"));
+    let mut checked = Vec::new();
+    for row in &rows {
+        let path: Vec<&str> =
+            row["path"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let [unit @ ("Named_globals" | "Named_lib"), variable] = path[..] else { continue };
+        assert_eq!(row["variable"], format!("{unit}.{variable}"));
+        if variable == "(method cache)" {
+            continue;
+        }
+        let position = row["position"].as_str().unwrap();
+        let (file, line) = position.rsplit_once(':').unwrap();
+        assert!(file.starts_with(&unit.to_lowercase()), "{position}");
+        // What it holds, if that is a string.
+        let Some(text) = text(&heap, row["label"].as_u64().unwrap() as usize) else { continue };
+        let plain = variable.split(" (field").next().unwrap();
+        if plain == "made" {
+            // Its line is that in the functor's body.
+            assert_eq!(text, "made@33");
+        } else {
+            assert_eq!(text, format!("{plain}@{line}"), "{row}");
+        }
+        assert_eq!(row["type"], "string");
+        checked.push(format!("{unit}.{plain}"));
+    }
+    checked.sort();
+    checked.dedup();
+    // OCaml 5 keeps what an included structure defines in the unit's block, too.
+    let within = checked.iter().position(|name| name == "Named_globals.Within.found");
+    assert_eq!(within.map(|place| checked.remove(place)).is_some(), name == "ocaml-5.3.0");
+    insta::allow_duplicates! { insta::assert_snapshot!(checked.join("\n")) };
+    // Every field has a name, those without a string as well.
+    assert!(rows.iter().all(|row| {
+        let path = row["path"].as_array().unwrap();
+        path.len() != 2 || !row["variable"].is_null()
+    }));
+}
+on_each!(truth, check_truth);
+
+/// The string that a label's root holds itself.
+fn text(heap: &Heap, label: usize) -> Option<String> {
+    let path = heap.labels.get(label)?;
+    let root = heap.roots.iter().find(|root| root.path == *path)?;
+    heap.strings.get(&root.block).map(|text| String::from_utf8_lossy(text).into_owned())
+}
