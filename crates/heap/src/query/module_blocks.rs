@@ -29,7 +29,7 @@ pub fn module_blocks(heap: &Heap<'_>) -> Result<Vec<ModuleBlock>, Error> {
     let labels = &heap.snapshot.labels;
     let mut modules: BTreeMap<LabelId, (Vec<BlockIndex>, Fields)> = BTreeMap::new();
     for root in &heap.snapshot.roots {
-        let Some((block, field)) = root.root_node else { continue };
+        let Some((block, field)) = root.field_of else { continue };
         let Some(label) = labels.get(root.label) else { continue };
         let Some(unit) = label.parent else { continue };
         let is_unit = labels.get(unit).is_some_and(|unit| unit.part == Part::Unit);
