@@ -63,7 +63,7 @@ numbered! {
 
 numbered! {
     /// Which part of its kind of root a label is.
-    Part {
+    LabelRole {
         /// A module: `name`.
         Unit = 0 "unit",
         /// A field of the parent's block: `number`.
@@ -112,12 +112,12 @@ pub struct Label {
     /// What sort of root.
     pub kind: RootKind,
     /// What the label is within its kind.
-    pub part: Part,
-    /// A name, as [`Part`] says; 0 is the empty one.
+    pub part: LabelRole,
+    /// A name, as [`LabelRole`] says; 0 is the empty one.
     pub(crate) name: u32,
     /// A source file; 0 is the empty one.
     pub(crate) file: u32,
-    /// A number, as [`Part`] says.
+    /// A number, as [`LabelRole`] says.
     pub number: u64,
 }
 
@@ -159,7 +159,7 @@ impl Labels {
         &mut self,
         parent: Option<LabelId>,
         kind: RootKind,
-        part: Part,
+        part: LabelRole,
         name: &[u8],
         file: &[u8],
         number: u64,

@@ -24,6 +24,6 @@ mod wire;
 pub mod write;
 
 pub use facts::{Facts, SnapshotReason};
-pub use label::{Label, Labels, Part, RootKind, Strength, Variable};
+pub use label::{Label, LabelRole, Labels, RootKind, Strength, Variable};
 pub use space::Space;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};

@@ -4,12 +4,12 @@
 use std::io;
 
 use crate::facts::Facts;
-use crate::label::{Labels, Part, RootKind};
+use crate::label::{LabelRole, Labels, RootKind};
 use crate::tag;
 use crate::units::LabelId;
 use crate::write::{
-    ClosureFormat, Custom, Details, Function, Layout, Owned, Region, Root, Runtime, Sample, Shared,
-    Source, Space, Strength, Written, write,
+    ClosureFormat, Custom, Details, Function, HeapRuntime, Layout, Owned, Region, Root, Sample,
+    Shared, Source, Space, Strength, Written, write,
 };
 
 /// A block of a [`Heap`]: its place in the order of making.
@@ -128,7 +128,7 @@ impl Heap {
         value: Value,
         strength: Strength,
     ) -> LabelId {
-        let label = self.labels.add(None, kind, Part::Symbol, name.as_bytes(), b"", 0);
+        let label = self.labels.add(None, kind, LabelRole::Symbol, name.as_bytes(), b"", 0);
         self.root_at(label, value, strength, None);
         label
     }
@@ -238,7 +238,7 @@ impl Heap {
                 .map(|(made, id)| Sample { block: addresses[made.0], id: *id, samples: 1 })
                 .collect(),
             facts: self.facts.clone(),
-            runtime: Runtime {
+            runtime: HeapRuntime {
                 reserved_header_bits: 0,
                 closures: ClosureFormat::WithInfo,
                 continuations: true,

@@ -7,7 +7,7 @@ use memtrail_heap::graph::{Graph, Node, RootNode, RootNodeId};
 use memtrail_heap::model::{Heap, Made, Value, shared};
 use memtrail_heap::query;
 use memtrail_heap::read::{Snapshot, Strength};
-use memtrail_heap::write::{Part, Space};
+use memtrail_heap::write::{LabelRole, Space};
 use memtrail_heap::{BlockIndex, Bytes, LabelId, RootKind, Words, tag};
 use proptest::prelude::*;
 
@@ -380,7 +380,7 @@ fn lay_out(plan: &Plan, slots: bool) -> (Plan, Heap) {
     }
     for above in &plan.labels {
         let above = above.map(|above| LabelId(above as u32));
-        heap.labels.add(above, RootKind::Global, Part::Symbol, b"name", b"", 0);
+        heap.labels.add(above, RootKind::Global, LabelRole::Symbol, b"name", b"", 0);
     }
     let count = plan.blocks.len();
     for (place, (data, keys)) in plan.ephemerons.iter().enumerate() {
@@ -396,7 +396,7 @@ fn lay_out(plan: &Plan, slots: bool) -> (Plan, Heap) {
         heap.root_at(LabelId(*label as u32), Value::Block(Made(*block)), *how, None);
     }
     for (function, value, is_last) in &plan.finalisers {
-        let label = heap.labels.add(None, RootKind::Finaliser, Part::Function, b"f", b"", 0);
+        let label = heap.labels.add(None, RootKind::Finaliser, LabelRole::Function, b"f", b"", 0);
         heap.root_at(label, Value::Block(Made(*function)), Strength::Strong, None);
         let how = if *is_last { Strength::Last } else { Strength::Finaliser };
         heap.root_at(label, Value::Block(Made(*value)), how, None);

@@ -8,7 +8,7 @@ use memtrail_heap::query::{
     path, retained, root_rows, roots, sample, shared, stack, strings,
 };
 use memtrail_heap::read::{Snapshot, Strength};
-use memtrail_heap::write::{Part, Space};
+use memtrail_heap::write::{LabelRole, Space};
 use memtrail_heap::{Address, BlockIndex, Bytes, LabelId, RootKind, tag};
 
 /// A module with a list of `cells` strings in its second field, a thread with a frame that holds
@@ -36,8 +36,8 @@ fn known(cells: usize) -> Known {
     for two in list.windows(2) {
         model.set(two[0], 1, Value::Block(two[1]));
     }
-    let unit = model.labels.add(None, RootKind::Global, Part::Unit, b"Feed", b"", 0);
-    let field = model.labels.add(Some(unit), RootKind::Global, Part::Field, b"", b"", 1);
+    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Feed", b"", 0);
+    let field = model.labels.add(Some(unit), RootKind::Global, LabelRole::Field, b"", b"", 1);
     model.set(module, 1, Value::Block(list[0]));
     model.root_at(field, Value::Block(list[0]), Strength::Strong, Some((module, 1)));
     // Nothing points to the module itself: without this it would not be in the snapshot.
@@ -47,9 +47,15 @@ fn known(cells: usize) -> Known {
     let custom = model.block(tag::CUSTOM, &[Value::Raw(9), Value::Raw(4096)]);
     let float = model.block(tag::DOUBLE, &[Value::Raw(0)]);
     let pair = model.block(0, &[Value::Block(closure), Value::Block(custom), Value::Block(float)]);
-    let thread = model.labels.add(None, RootKind::Stack, Part::Thread, b"", b"", 1);
-    let frame =
-        model.labels.add(Some(thread), RootKind::Stack, Part::Frame, b"Feed.serve", b"feed.ml", 12);
+    let thread = model.labels.add(None, RootKind::Stack, LabelRole::Thread, b"", b"", 1);
+    let frame = model.labels.add(
+        Some(thread),
+        RootKind::Stack,
+        LabelRole::Frame,
+        b"Feed.serve",
+        b"feed.ml",
+        12,
+    );
     model.root_at(frame, Value::Block(*list.last().unwrap()), Strength::Strong, None);
     model.root_at(frame, Value::Block(pair), Strength::Strong, None);
     model.sample(pair, 42);
@@ -259,7 +265,7 @@ fn groups_retain_more_than_their_sum() {
 #[test]
 fn ways_through_a_hash_table_and_a_search_tree_have_one_shape() {
     let mut model = Model::new();
-    let unit = model.labels.add(None, RootKind::Global, Part::Unit, b"Cache", b"", 0);
+    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Cache", b"", 0);
     // Eighty buckets, with trees of different depths, and a float at the end of each.
     let mut buckets = Vec::new();
     for bucket in 0..80_usize {

@@ -8,7 +8,7 @@ use memtrail_heap::query::{
     self, Catalogue, Form, Heap, ShapeId, Shapes, Summary, block, referrers, sampled,
 };
 use memtrail_heap::read::{Peek, Snapshot, Strength};
-use memtrail_heap::write::Part;
+use memtrail_heap::write::LabelRole;
 use memtrail_heap::{BlockIndex, Bytes, RootKind, Words, tag};
 use proptest::prelude::*;
 
@@ -45,11 +45,11 @@ fn model((blocks, roots): &Plan) -> Model {
             }
         }
     }
-    let unit = model.labels.add(None, RootKind::Global, Part::Unit, b"M", b"", 0);
+    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"M", b"", 0);
     let labels: Vec<_> = (0..LABELS)
         .map(|number| {
             let above = (number > 1).then_some(unit);
-            model.labels.add(above, RootKind::Global, Part::Field, b"", b"", number as u64)
+            model.labels.add(above, RootKind::Global, LabelRole::Field, b"", b"", number as u64)
         })
         .collect();
     for (label, block) in roots {

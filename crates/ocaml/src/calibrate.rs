@@ -27,7 +27,7 @@ pub enum Mismatch {
 
 /// When the runtime is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Moment {
+pub enum Phase {
     /// After its heap was made and before anything was allocated, as when it reads `/proc/self/exe`.
     Start,
     /// Later, while OCaml's registers are saved.
@@ -50,7 +50,7 @@ pub fn calibrate(
     layout: &Layout,
     state: Address,
     minor_heaps: Option<(Address, Address)>,
-    moment: Moment,
+    moment: Phase,
 ) -> Result<Layout, Mismatch> {
     if state == 0 || !state.is_multiple_of(8) {
         return Err(Mismatch::Impossible { field: "state", found: state });
@@ -107,7 +107,7 @@ fn single(
     reader: &Reader<'_, impl Memory>,
     layout: &Layout,
     fields: &SingleState,
-    moment: Moment,
+    moment: Phase,
 ) -> Result<(), Mismatch> {
     let state = &layout.state;
     let (start, end) = (
@@ -122,7 +122,7 @@ fn single(
     expect(limit % 8 == 0 && start <= limit && limit <= end, "young_limit", limit)?;
     let collecting = reader.field(fields.in_minor_collection, "in_minor_collection")?;
     expect(collecting == 0, "in_minor_collection", collecting)?;
-    if moment == Moment::Start {
+    if moment == Phase::Start {
         // Versions differ in which of the two comes first; only the pointer stands at the end now.
         let pointer = reader.field(state.young_ptr, "young_ptr")?;
         expect(pointer == end, "young_ptr", pointer)?;
@@ -187,7 +187,7 @@ mod tests {
             self.0[from..from + 8].copy_from_slice(&value.to_le_bytes());
         }
 
-        fn calibrate(&self, layout: &Layout, moment: Moment) -> Result<Layout, Mismatch> {
+        fn calibrate(&self, layout: &Layout, moment: Phase) -> Result<Layout, Mismatch> {
             let memory = Image { base: STATE, bytes: &self.0 };
             calibrate(&memory, layout, STATE, Some((HEAP, HEAP + 8 * HEAP_WORDS)), moment)
         }
@@ -236,7 +236,7 @@ mod tests {
     fn what_is_laid_out_so_passes() {
         for layout in layouts() {
             let model = runtime(&layout);
-            for moment in [Moment::Start, Moment::Running] {
+            for moment in [Phase::Start, Phase::Running] {
                 assert_eq!(model.calibrate(&layout, moment), Ok(layout), "{}", layout.version);
             }
         }
@@ -246,7 +246,7 @@ mod tests {
     fn the_order_of_pointer_and_limit_is_seen() {
         let layout = |version| Layout::of(version, Machine::Amd64);
         for (real, other) in [(Version::V4_12, Version::V4_13), (Version::V4_14, Version::V4_11)] {
-            let verdict = runtime(&layout(real)).calibrate(&layout(other), Moment::Start);
+            let verdict = runtime(&layout(real)).calibrate(&layout(other), Phase::Start);
             assert!(verdict.is_err(), "{real} passes for {other}");
         }
     }
@@ -258,9 +258,9 @@ mod tests {
         let mut model = runtime(&layout);
         model.set(STATE + known, 7);
         let missing = Err(Mismatch::Missing("sampler"));
-        assert_eq!(model.calibrate(&layout, Moment::Start), missing);
+        assert_eq!(model.calibrate(&layout, Phase::Start), missing);
         model.set(STATE + 520, STATE + 0x1800);
-        let found = model.calibrate(&layout, Moment::Start).expect("found");
+        let found = model.calibrate(&layout, Phase::Start).expect("found");
         assert_eq!(found.multicore().and_then(|fields| fields.memprof), Some(520));
     }
 
@@ -284,7 +284,7 @@ mod tests {
             for field in fields {
                 let mut model = runtime(&layout);
                 model.set(STATE + field, 0xDEAD_BEEF_0001);
-                let verdict = model.calibrate(&layout, Moment::Start);
+                let verdict = model.calibrate(&layout, Phase::Start);
                 assert!(verdict.is_err(), "{}: {field}", layout.version);
             }
             assert_eq!(layout.single().is_some(), layout.version.family() == Family::Single);

@@ -51,7 +51,7 @@ pub(crate) fn frames(memory: &impl Memory, at: Address) {
 fn stack(memory: &impl Memory, layout: &crate::Layout, state: Address) {
     use crate::stack::{CutParents, Position, Step, first_frame};
     let _ =
-        crate::calibrate::calibrate(memory, layout, state, None, crate::calibrate::Moment::Start);
+        crate::calibrate::calibrate(memory, layout, state, None, crate::calibrate::Phase::Start);
     let distance = first_frame(memory, layout, state, |_| true).unwrap_or(8);
     let mut position = Position::innermost(memory, layout, distance, state);
     for _ in 0..MAX_STEPS {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use memtrail_ocaml::calibrate::{Moment, calibrate};
+use memtrail_ocaml::calibrate::{Phase, calibrate};
 use memtrail_ocaml::debuginfo::{RawLocation, locations};
 use memtrail_ocaml::frames::{Descriptor, FrameTable, UnitTable};
 use memtrail_ocaml::layout::Machine;
@@ -340,7 +340,7 @@ fn runtimes_calibrate() {
         let (memory, state) = (&probe.memory, probe.state());
         let heaps = probe.minor_heaps();
         assert_eq!(heaps.is_some(), probe.layout.version.family() == Family::Multicore);
-        let calibrated = calibrate(memory, &probe.layout, state, heaps, Moment::Running);
+        let calibrated = calibrate(memory, &probe.layout, state, heaps, Phase::Running);
         assert_eq!(calibrated, Ok(probe.layout), "{compiler}");
         for other in Version::ALL {
             // Neighbours whose layouts are the same, or differ only in what is looked for.
@@ -350,15 +350,15 @@ fn runtimes_calibrate() {
                 continue;
             }
             let layout = Layout::of(other, Machine::HERE);
-            match calibrate(memory, &layout, state, heaps, Moment::Running) {
+            match calibrate(memory, &layout, state, heaps, Phase::Running) {
                 Err(_) => {}
                 // 4.11 and 4.12 differ in fields that hold nothing to check; the symbols distinguish them.
                 Ok(_) if mine.family() == Family::Single && other.family() == Family::Single => {}
                 Ok(_) => panic!("{compiler} passes for {other}"),
             }
         }
-        assert!(calibrate(memory, &probe.layout, state + 8, heaps, Moment::Running).is_err());
-        assert!(calibrate(memory, &probe.layout, 0, heaps, Moment::Running).is_err());
+        assert!(calibrate(memory, &probe.layout, state + 8, heaps, Phase::Running).is_err());
+        assert!(calibrate(memory, &probe.layout, 0, heaps, Phase::Running).is_err());
     });
 }
 

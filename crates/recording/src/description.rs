@@ -25,7 +25,7 @@ pub struct Description {
     /// Name of the machine.
     pub host: String,
     /// The language runtime inside the target.
-    pub runtime: Runtime,
+    pub runtime: RecordedRuntime,
     /// How allocations were sampled.
     pub sampling: Sampling,
     /// How the trace's clock relates to the world's.
@@ -48,7 +48,7 @@ pub struct Description {
 
 /// The runtime that was found in the target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Runtime {
+pub struct RecordedRuntime {
     /// `OCaml`.
     pub language: String,
     /// Version as far as the layout tells, `4.13` or `5.3`.

@@ -11,7 +11,7 @@ pub const DESCRIPTION_FILE: &str = "recording.json";
 /// Name of the allocation trace inside a recording.
 pub const TRACE_FILE: &str = "trace.ctf";
 /// Who makes a file of this name in a recording asks its process for a snapshot.
-pub const ASK_FILE: &str = "ask";
+pub const REQUEST_FILE: &str = "ask";
 
 /// The number of a snapshot, by its name.
 pub fn number_of_snapshot(name: &str) -> Option<u64> {
@@ -202,7 +202,7 @@ pub fn folder_name(program: &str, pid: u32, again: u32) -> String {
 mod tests {
     use super::*;
     use crate::description::{
-        Clock, FileState, Outcome, Runtime, Sampling, Snapshot, SnapshotOutcome, TraceFile,
+        Clock, FileState, Outcome, RecordedRuntime, Sampling, Snapshot, SnapshotOutcome, TraceFile,
     };
     use memtrail_heap::SnapshotReason;
 
@@ -215,7 +215,7 @@ mod tests {
             pid: 4711,
             forked_from: None,
             host: "box".into(),
-            runtime: Runtime {
+            runtime: RecordedRuntime {
                 language: "OCaml".into(),
                 version: "4.13".into(),
                 word_bits: 64,

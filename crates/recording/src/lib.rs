@@ -31,11 +31,11 @@ mod written;
 
 pub use caveats::too_low;
 pub use description::{
-    Checked, Clock, Description, FORMAT, FileState, Outcome, Runtime, Sampling, Snapshot,
+    Checked, Clock, Description, FORMAT, FileState, Outcome, RecordedRuntime, Sampling, Snapshot,
     SnapshotOutcome, TraceFile,
 };
 pub use folder::{
-    ASK_FILE, DESCRIPTION_FILE, Error, Recording, TRACE_FILE, folder_name, number_of_snapshot,
+    DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, TRACE_FILE, folder_name, number_of_snapshot,
     number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
 pub use lines::LineError;

@@ -220,9 +220,9 @@ mod tests {
     }
 
     /// Sleeps by yielding: what the words do is the same.
-    struct Yielding;
+    struct ThreadYield;
 
-    impl Host for Yielding {
+    impl Host for ThreadYield {
         fn wait(word: &AtomicU32, value: u32, milliseconds: u32) {
             let until = Instant::now() + Duration::from_millis(u64::from(milliseconds));
             while word.load(Acquire) == value && Instant::now() < until {
@@ -237,17 +237,17 @@ mod tests {
     }
 
     fn sender(pid: u32) -> Sender {
-        Sender { pid, image: 2, author: pid + 1 }
+        Sender { pid, image: 2, sender_pid: pid + 1 }
     }
 
     #[test]
     fn nothing_is_asked_of_a_launcher_that_never_was_or_has_ended() {
         static RELAY: Relay = Relay::new();
         let relay = &RELAY;
-        let call = || relay.call::<Yielding>(sender(1), Operation::TakeAsk, &[], &mut []);
+        let call = || relay.call::<ThreadYield>(sender(1), Operation::TakeRequest, &[], &mut []);
         assert_eq!(call(), Err(Refused::Gone));
-        relay.look::<Yielding>();
-        relay.close::<Yielding>();
+        relay.look::<ThreadYield>();
+        relay.close::<ThreadYield>();
         assert_eq!(call(), Err(Refused::Gone));
     }
 
@@ -255,7 +255,7 @@ mod tests {
     fn requests_of_many_arrive_whole_and_in_order() {
         static RELAY: Relay = Relay::new();
         let relay = &RELAY;
-        relay.look::<Yielding>();
+        relay.look::<ThreadYield>();
         // More senders than slots, payloads of less and of more than a slot carries.
         let length = |pid: u32| (pid as usize * 7919) % (3 * PAYLOAD);
         let content = |pid: u32| (0..length(pid)).map(|i| (i % 251) as u8).collect::<Vec<_>>();
@@ -266,20 +266,20 @@ mod tests {
                     let mut answer = [0; 16];
                     let operation = Operation::WriteSnapshot(7, u64::from(pid));
                     let length =
-                        relay.call::<Yielding>(sender(pid), operation, &payload, &mut answer);
+                        relay.call::<ThreadYield>(sender(pid), operation, &payload, &mut answer);
                     (length, answer)
                 })
             })
             .collect();
         let (mut held, mut served) = (vec![Vec::new(); SLOTS], 0);
         while served < 12 {
-            let (requests, abandoned) = relay.look::<Yielding>();
+            let (requests, abandoned) = relay.look::<ThreadYield>();
             assert_eq!(abandoned, [0; 0]);
             for request in requests {
                 let all: &mut Vec<u8> = &mut held[request.slot];
                 all.extend(&request.payload);
                 if request.operation == Some(Operation::Hold) {
-                    relay.answer::<Yielding>(request.slot, Ok(&[]));
+                    relay.answer::<ThreadYield>(request.slot, Ok(&[]));
                     continue;
                 }
                 let pid = request.sender.pid;
@@ -287,7 +287,7 @@ mod tests {
                 assert_eq!(request.operation, Some(Operation::WriteSnapshot(7, u64::from(pid))));
                 assert_eq!(std::mem::take(all), content(pid));
                 let result = if pid % 2 == 0 { Ok(&b"done"[..]) } else { Err(13) };
-                relay.answer::<Yielding>(request.slot, result);
+                relay.answer::<ThreadYield>(request.slot, result);
                 served += 1;
             }
         }
@@ -309,7 +309,7 @@ mod tests {
         slot.operation.store(99, Relaxed);
         slot.length.store(u32::MAX, Relaxed);
         slot.state.store(POSTED, Release);
-        let (requests, _) = relay.look::<Yielding>();
+        let (requests, _) = relay.look::<ThreadYield>();
         assert_eq!((requests.len(), requests[0].slot), (1, 3));
         assert_eq!((requests[0].operation, requests[0].payload.len()), (None, PAYLOAD));
     }

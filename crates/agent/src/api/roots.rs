@@ -12,7 +12,7 @@ use memtrail_ocaml::{Memory as _, names, stack};
 use crate::context::target::Target;
 use crate::os::symbol::symbol;
 
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_LEN: usize = 256;
 
 /// Where a frame stands in the source.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(super) fn globals(target: &Target, mut each: impl FnMut(&[u8], Value, u64)) 
         if header.is_none_or(|header| block::tag_of(header) != 0) {
             continue;
         }
-        let mut text = [0; LONGEST_NAME];
+        let mut text = [0; MAX_NAME_LEN];
         let name = linked_name(global.block).and_then(|name| names::demangle(name, &mut text));
         each(name.unwrap_or(b"?"), global.block, global.fields);
     }
@@ -93,7 +93,7 @@ pub(super) fn frames(target: &Target, mut each: impl FnMut(&Place<'_>, &[u64])) 
             .debuginfo(&memory)
             .and_then(|at| locations(&memory, packing, at).last());
         let (mut linked, mut file, mut text) =
-            ([0; LONGEST_NAME], [0; LONGEST_NAME], [0; LONGEST_NAME]);
+            ([0; MAX_NAME_LEN], [0; MAX_NAME_LEN], [0; MAX_NAME_LEN]);
         let place = match place {
             Some(place) => Place {
                 function: names::write_name(

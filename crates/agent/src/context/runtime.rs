@@ -22,7 +22,7 @@ pub(crate) fn version() -> Result<Version, Unsupported> {
 }
 
 /// Entry points of a runtime that can be sampled.
-pub(crate) struct Runtime {
+pub(crate) struct OcamlRuntime {
     pub(crate) version: Version,
     pub(crate) layout: Layout,
     pub(crate) start: Start,
@@ -36,11 +36,11 @@ pub(crate) struct Runtime {
 }
 
 // SAFETY: holds addresses of code and of variables that live as long as the process.
-unsafe impl Send for Runtime {}
+unsafe impl Send for OcamlRuntime {}
 // SAFETY: as above.
-unsafe impl Sync for Runtime {}
+unsafe impl Sync for OcamlRuntime {}
 
-impl Runtime {
+impl OcamlRuntime {
     /// Finds the entry points of a runtime of this version. The name of what is missing is the error.
     pub(crate) fn find(version: Version, family: &dyn Locate) -> Result<Self, &'static str> {
         let state = family.state()?;

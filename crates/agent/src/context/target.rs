@@ -9,12 +9,12 @@ use memtrail_recording::Checked;
 use memtrail_recording::session::Options;
 
 use crate::context::frame_tables::FrameTables;
-use crate::context::runtime::Runtime;
+use crate::context::runtime::OcamlRuntime;
 use crate::os::lock::Lock;
 
 /// The process that is recorded.
 pub(crate) struct Target {
-    pub(crate) runtime: Runtime,
+    pub(crate) runtime: OcamlRuntime,
     /// Its memory, as far as the runtime keeps it still.
     pub(crate) memory: ThisProcess,
     pub(crate) frame_tables: FrameTables,

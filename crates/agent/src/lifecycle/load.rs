@@ -10,7 +10,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Relaxed},
 };
 
-use crate::context::runtime::{Runtime, version};
+use crate::context::runtime::{OcamlRuntime, version};
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::family::family_of;
 use crate::lifecycle::pending_start::{PendingStart, prepare};
@@ -84,5 +84,5 @@ pub unsafe fn on_readlink(path: *const c_char) {
 /// Whether the runtime has a heap. Where that cannot be told, whoever looks closer will say why.
 fn is_ready() -> bool {
     let Ok(version) = version() else { return true };
-    Runtime::find(version, family_of(version)).map_or(true, |runtime| runtime.is_ready())
+    OcamlRuntime::find(version, family_of(version)).map_or(true, |runtime| runtime.is_ready())
 }

@@ -5,13 +5,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use memtrail_ocaml::calibrate::{Moment, calibrate};
+use memtrail_ocaml::calibrate::{Phase, calibrate};
 use memtrail_ocaml::memory::{Memory as _, Probed, ThisProcess};
 use memtrail_ocaml::symbols;
 use memtrail_recording::Checked;
 use memtrail_recording::session::{CLAIM_FILE, SnapshotOptions, State};
 
-use crate::context::runtime::Runtime;
+use crate::context::runtime::OcamlRuntime;
 use crate::context::target::Target;
 use crate::lifecycle::family::family_of;
 use crate::lifecycle::hooks::HOOKS;
@@ -36,7 +36,7 @@ pub(crate) fn start(pending: PendingStart) {
 fn try_start(pending: PendingStart) -> Result<(), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
     let family = family_of(pending.version);
-    let mut runtime = Runtime::find(pending.version, family).map_err(missing)?;
+    let mut runtime = OcamlRuntime::find(pending.version, family).map_err(missing)?;
     calibrate_layout(&mut runtime)?;
     let frame_tables = family.frame_tables().map_err(missing)?;
     // SAFETY: everything read through it stems from the runtime, which holds still meanwhile.
@@ -80,11 +80,11 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
 }
 
 /// Checks that the runtime is laid out as its version says.
-fn calibrate_layout(runtime: &mut Runtime) -> Result<(), String> {
+fn calibrate_layout(runtime: &mut OcamlRuntime) -> Result<(), String> {
     let memory = Probed::open().map_err(|error| format!("cannot read its memory: {error}"))?;
     let [from, to] = symbols::state::MINOR_HEAPS.map(|name| memory.u64(symbol(name) as u64));
     let state = runtime.state();
-    let layout = calibrate(&memory, &runtime.layout, state, from.zip(to), Moment::Start);
+    let layout = calibrate(&memory, &runtime.layout, state, from.zip(to), Phase::Start);
     runtime.layout = layout.map_err(|mismatch| {
         format!("its runtime is not laid out as that of OCaml {}: {mismatch}", runtime.version)
     })?;

@@ -23,7 +23,7 @@ const LOOK_EVERY_NS: u64 = 10_000_000;
 
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 static REPORTED_BY: AtomicU64 = AtomicU64::new(0);
-static TAKING_OVER: AtomicBool = AtomicBool::new(false);
+static LEFT_TO_CHILD: AtomicBool = AtomicBool::new(false);
 
 /// The recording that samples of this process go to, if one is under way.
 #[inline]
@@ -56,12 +56,12 @@ fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder> {
                 return None;
             }
         }
-        if TAKING_OVER.swap(true, Relaxed) {
+        if LEFT_TO_CHILD.swap(true, Relaxed) {
             return None;
         }
         let epoch = files.epoch.wrapping_add(1);
         let begun = begin(files.target, files.hooks, Some(files.pid), epoch);
-        TAKING_OVER.store(false, Relaxed);
+        LEFT_TO_CHILD.store(false, Relaxed);
         match begun {
             Ok(_) => (files.hooks.child_began)(),
             // Nobody can be told; try again rarely.

@@ -8,7 +8,7 @@ use crate::recording::files::RecordingFiles;
 use crate::recording::folder::Folder;
 use crate::recording::hooks::Hooks;
 use crate::recording::installed::install;
-use crate::recording::output::{Output, Part};
+use crate::recording::output::{FileKind, Output};
 use crate::recording::recorder::Recorder;
 use crate::recording::report::report;
 use crate::recording::small_heap::SmallHeap;
@@ -28,7 +28,7 @@ pub(crate) fn begin(
         let error = std::io::Error::from_raw_os_error(errno);
         format!("cannot write into {}: {error}", folder.path().display())
     };
-    let mut output = Output::create(&folder, Part::Trace).map_err(failed)?;
+    let mut output = Output::create(&folder, FileKind::Trace).map_err(failed)?;
     let small_heap = SmallHeap::default();
     small_heap.look(&target.runtime, &target.memory, target.runtime.state());
     let mut description = describe::description(target, &clock, pid, forked_from);

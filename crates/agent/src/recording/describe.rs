@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use memtrail_ocaml::parameters;
 use memtrail_recording::{
-    Clock as ClockPair, Description, FORMAT, FileState, Runtime, Sampling, TRACE_FILE, TraceFile,
+    Clock as ClockPair, Description, FORMAT, FileState, RecordedRuntime, Sampling, TRACE_FILE,
+    TraceFile,
 };
 use memtrail_trace::write::{Version, info_packet as write_info};
 use memtrail_trace::{SampleRate, Timestamp, TraceInfo};
@@ -43,7 +44,7 @@ pub(crate) fn description(
         pid,
         forked_from,
         host: host(),
-        runtime: Runtime {
+        runtime: RecordedRuntime {
             language: "OCaml".into(),
             version: runtime.version.name().into(),
             word_bits: WORD_BITS,

@@ -99,7 +99,7 @@ impl RecordingFiles {
         report(&self.target.session, self.pid, self.folder.image(), state);
     }
 
-    /// From block `id` of `domain` on, blocks are of `author`. `at_work` runs this.
+    /// From block `id` of `domain` on, blocks are of `thread`. `at_work` runs this.
     #[cold]
     pub(crate) fn thread_changes(
         &self,

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use memtrail_recording::relay::{Operation, Refused};
-use memtrail_recording::{ASK_FILE, Description, unfinished_snapshot_name};
+use memtrail_recording::{Description, REQUEST_FILE, unfinished_snapshot_name};
 
 use crate::context::target::Target;
 use crate::os::program::program_name;
@@ -50,7 +50,7 @@ impl Folder {
             },
         )?;
         let (device, inode) = identity(&path).unwrap_or_default();
-        let ask = CString::new(path.join(ASK_FILE).as_os_str().as_bytes()).unwrap_or_default();
+        let ask = CString::new(path.join(REQUEST_FILE).as_os_str().as_bytes()).unwrap_or_default();
         Ok(Self { path, ask, device, inode, pid, image })
     }
 
@@ -120,7 +120,7 @@ impl Folder {
     }
 
     /// Whether somebody asks for a snapshot; takes the file away.
-    pub(crate) fn take_ask(&self) -> bool {
+    pub(crate) fn take_request(&self) -> bool {
         // SAFETY: a C string. Taking the file away answers who made it.
         if self.is_here() && unsafe { libc::unlink(self.ask.as_ptr()) } == 0 {
             return true;
@@ -128,7 +128,7 @@ impl Folder {
         // Most times nobody asks.
         let errno = io::Error::last_os_error().raw_os_error();
         let nobody = self.is_here() && errno == Some(libc::ENOENT);
-        !nobody && self.call(Operation::TakeAsk, &[]).is_ok()
+        !nobody && self.call(Operation::TakeRequest, &[]).is_ok()
     }
 
     /// Removes what a writer that was killed has left.

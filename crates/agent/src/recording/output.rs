@@ -14,13 +14,13 @@ use crate::recording::folder::Folder;
 
 /// Which file of the recording it is.
 #[derive(Clone, Copy)]
-pub(crate) enum Part {
+pub(crate) enum FileKind {
     Trace,
     Threads,
     Rates,
 }
 
-impl Part {
+impl FileKind {
     fn name(self) -> &'static str {
         match self {
             Self::Trace => TRACE_FILE,
@@ -40,7 +40,7 @@ impl Part {
 
 /// A file of the recording.
 pub(crate) struct Output {
-    part: Part,
+    part: FileKind,
     file: AppendFile,
     /// Length of the file: whole packets only.
     length: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Output {
 
 impl Output {
     /// Creates the file; it must not exist. Gives the system's error number.
-    pub(crate) fn create(folder: &Folder, part: Part) -> Result<Self, i32> {
+    pub(crate) fn create(folder: &Folder, part: FileKind) -> Result<Self, i32> {
         let file = folder.reach(
             |path| AppendFile::create(&path.join(part.name())),
             || folder.call(part.write_at(0), &[]).map(|()| AppendFile::ELSEWHERE),

@@ -8,7 +8,7 @@ use memtrail_trace::{BlockId, DomainId};
 use crate::os::errno::keeping_errno;
 use crate::recording::folder::Folder;
 use crate::recording::halvings::Halvings;
-use crate::recording::output::{Output, Part};
+use crate::recording::output::{FileKind, Output};
 
 /// The file under way.
 #[derive(Default)]
@@ -32,7 +32,7 @@ impl RateLog {
         keeping_errno(|| {
             let mut lines = format!("r {} {} {}\n", domain.0, id.0, halvings.0);
             if self.output.is_none() {
-                let Ok(output) = Output::create(folder, Part::Rates) else {
+                let Ok(output) = Output::create(folder, FileKind::Rates) else {
                     self.failed = true;
                     return;
                 };

@@ -76,9 +76,9 @@ pub(crate) fn ask(
     answer: &mut [u8],
 ) -> Result<usize, Refused> {
     // SAFETY: cannot fail. The raw call, for it is made in forked copies, too.
-    let author = unsafe { libc::syscall(libc::SYS_getpid) as u32 };
+    let sender_pid = unsafe { libc::syscall(libc::SYS_getpid) as u32 };
     let relay = relay().ok_or(Refused::Gone)?;
-    relay.call::<Kernel>(Sender { pid, image, author }, operation, payload, answer)
+    relay.call::<Kernel>(Sender { pid, image, sender_pid }, operation, payload, answer)
 }
 
 /// Whether an error says that the program is no longer in a position to do it: the launcher may be.

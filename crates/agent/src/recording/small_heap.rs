@@ -14,7 +14,7 @@ use memtrail_ocaml::Version;
 use memtrail_ocaml::memory::Memory;
 use memtrail_recording::{Description, too_low};
 
-use crate::context::runtime::Runtime;
+use crate::context::runtime::OcamlRuntime;
 
 /// In words. With as many, less than 1 % of the samples are lost.
 const LARGE_ENOUGH: u64 = 32 * 1024;
@@ -30,7 +30,7 @@ pub(crate) struct SmallHeap {
 impl SmallHeap {
     /// Looks at the minor heap of the domain with this state: programs may change it at any time.
     #[inline]
-    pub(crate) fn look(&self, runtime: &Runtime, memory: &impl Memory, state: u64) {
+    pub(crate) fn look(&self, runtime: &OcamlRuntime, memory: &impl Memory, state: u64) {
         if runtime.version < Version::V5_3 || self.words.load(Relaxed) != 0 {
             return;
         }

@@ -12,7 +12,7 @@ use memtrail_trace::{BlockId, DomainId};
 
 use crate::os::errno::keeping_errno;
 use crate::recording::folder::Folder;
-use crate::recording::output::{Output, Part};
+use crate::recording::output::{FileKind, Output};
 
 /// Who allocated a block: a thread's number, from 1. No other thread of the process, or of those it
 /// was forked from, ever has it.
@@ -46,7 +46,7 @@ pub(crate) struct ThreadLog {
 }
 
 impl ThreadLog {
-    /// From block `id` of `domain` on, blocks are of `author`. `at_work` runs this.
+    /// From block `id` of `domain` on, blocks are of `thread`. `at_work` runs this.
     pub(crate) fn switched(
         &mut self,
         folder: &Folder,
@@ -62,7 +62,7 @@ impl ThreadLog {
         keeping_errno(|| {
             let mut lines = String::new();
             if self.output.is_none() {
-                let Ok(output) = Output::create(folder, Part::Threads) else {
+                let Ok(output) = Output::create(folder, FileKind::Threads) else {
                     self.failed = true;
                     return;
                 };

@@ -9,7 +9,7 @@
 /// From so many expected samples on they are drawn at once; the method needs ten.
 const MANY: f64 = 16.0;
 /// One try in seven is rejected: nobody gets this far.
-const MOST_TRIES: u32 = 1_000;
+const MAX_TRIES: u32 = 1_000;
 
 /// Draws from the binomial distribution of `trials` and `probability`, which is above 0 and at most 1.
 /// `next` gives random numbers of 64 bits.
@@ -59,7 +59,7 @@ fn by_rejection(trials: u64, p: f64, next: &mut impl FnMut() -> u64) -> u64 {
     let squeeze = 0.92 - 4.2 / b;
     let alpha = (2.83 + 5.1 / b) * deviation;
     let mode = ((n + 1.0) * p).floor();
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let u = uniform(next) - 0.5;
         let v = uniform(next);
         let distance = 0.5 - u.abs();

@@ -28,7 +28,7 @@ const ABOVE_LABELS: u64 = 1 << 15;
 const FIRST: u64 = 2;
 /// The one for labels beyond those that there are numbers for.
 const OTHERS: &[u8] = b"[other labels]";
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_LEN: usize = 200;
 
 /// Labels by name, with their numbers. They are never freed. The lock is held by a thread that is gone
 /// only in a fork: nobody waits for it for ever.
@@ -70,10 +70,10 @@ impl LabelFrame {
 
 /// The value that stands for a label.
 pub fn value_of(name: &[u8]) -> Value {
-    let name = name.get(..LONGEST_NAME).unwrap_or(name);
+    let name = name.get(..MAX_NAME_LEN).unwrap_or(name);
     // A name ends at a zero byte in the trace's format.
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
-    let mut printable = [0; LONGEST_NAME];
+    let mut printable = [0; MAX_NAME_LEN];
     let name = if name.iter().any(u8::is_ascii_control) {
         // Programs take labels from requests, and they are printed on terminals.
         for (to, &from) in printable.iter_mut().zip(name) {

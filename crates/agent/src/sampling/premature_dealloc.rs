@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 use memtrail_ocaml::{Version, symbols};
 
 use crate::context::functions::size_of_function;
-use crate::context::runtime::Runtime;
+use crate::context::runtime::OcamlRuntime;
 use crate::os::objects::find_in_objects;
 use crate::os::patch::write_code;
 use crate::os::symbol::symbol;
@@ -47,7 +47,7 @@ static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 ///
 /// # Safety
 /// Only while the process has one thread.
-pub(crate) unsafe fn prevent(runtime: &Runtime) -> Option<&'static str> {
+pub(crate) unsafe fn prevent(runtime: &OcamlRuntime) -> Option<&'static str> {
     // SAFETY: as the caller promises.
     (has_fault(runtime.version) && unsafe { mend() }.is_none()).then_some(NOTE)
 }

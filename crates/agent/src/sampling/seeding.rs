@@ -14,7 +14,7 @@ use crate::sampling::arguments::Arguments;
 use crate::sampling::splitmix::SplitMix;
 
 /// Starts of the sampler that draw a batch each; a batch takes well under a microsecond.
-const MOST_BATCHES: u64 = 4096;
+const MAX_BATCHES: u64 = 4096;
 
 /// A seed that no other run has.
 pub(crate) fn random() -> u64 {
@@ -30,7 +30,7 @@ pub(crate) fn random() -> u64 {
 /// # Safety
 /// The values must be right for `caml_memprof_start`, here and now.
 pub(crate) unsafe fn draw_batches(target: &Target, arguments: &Arguments) {
-    for _ in 0..SplitMix(target.seed).next() % MOST_BATCHES {
+    for _ in 0..SplitMix(target.seed).next() % MAX_BATCHES {
         // SAFETY: as the caller promises; nothing is sampled in between.
         unsafe {
             (target.runtime.start)(arguments.rate, arguments.frames, arguments.tracker);

@@ -14,9 +14,9 @@ use crate::recording::stream::NO_OCAML_CODE;
 use crate::sampling::labels::name_of as label_name;
 
 /// Inlined frames shown of one call site, the innermost ones.
-const MOST: usize = 24;
+const MAX_INLINED: usize = 24;
 /// This and the next are on the stack of a thread of the target, so they are no larger than need be.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_LEN: usize = 256;
 
 /// Calls `use_it` with the functions at a call site, the caller first; with none where the program
 /// was compiled without debug information and exports no symbol for the place.
@@ -45,21 +45,21 @@ pub(crate) fn with_locations(target: &Target, code: Code, use_it: UseLocations<'
         return with_symbol(memory, address, use_it);
     };
     let raw: Locations<'_, _> = locations(&memory, target.runtime.layout.packing, debuginfo);
-    let mut found = [RawLocation::NOWHERE; MOST];
+    let mut found = [RawLocation::NOWHERE; MAX_INLINED];
     let mut length = 0;
     for (slot, location) in found.iter_mut().zip(raw) {
         *slot = location;
         length += 1;
     }
-    let mut text = [[0u8; 2 * LONGEST_NAME]; MOST];
+    let mut text = [[0u8; 2 * MAX_NAME_LEN]; MAX_INLINED];
     let mut named =
-        [Location { function: b"", file: b"", line: 0, start_col: 0, end_col: 0 }; MOST];
+        [Location { function: b"", file: b"", line: 0, start_col: 0, end_col: 0 }; MAX_INLINED];
     // The runtime gives the innermost first, the trace wants it last.
     for ((location, raw), text) in
         named.iter_mut().zip(found.iter().take(length).rev()).zip(text.iter_mut())
     {
-        let (function_text, file_text) = text.split_at_mut(LONGEST_NAME);
-        let mut linked = [0u8; LONGEST_NAME];
+        let (function_text, file_text) = text.split_at_mut(MAX_NAME_LEN);
+        let mut linked = [0u8; MAX_NAME_LEN];
         let linked = memory.c_string(raw.function, &mut linked).unwrap_or_default();
         *location = Location {
             function: names::write_name(linked, function_text),
@@ -87,14 +87,14 @@ fn with_symbol(memory: ThisProcess, address: u64, use_it: UseLocations<'_>) {
         Some((object.symbol_at(&memory, address)?, object))
     });
     let Some((symbol, object)) = found else { return use_it(&[]) };
-    let (mut symbol_text, mut file_text) = ([0; LONGEST_NAME], [0; LONGEST_NAME]);
+    let (mut symbol_text, mut file_text) = ([0; MAX_NAME_LEN], [0; MAX_NAME_LEN]);
     let name = memory.c_string(symbol.name, &mut symbol_text).unwrap_or_default();
     let file = match memory.c_string(object.name, &mut file_text) {
         Some(file) if !file.is_empty() => file,
         // The linker leaves the program's own name out.
         _ => invocation_name(),
     };
-    let mut text = [0; LONGEST_NAME];
+    let mut text = [0; MAX_NAME_LEN];
     let Some(function) = names::demangle(name, &mut text) else {
         return use_it(&[]);
     };

@@ -37,7 +37,7 @@ extern "C" fn run() {
             if own_thread::main_has_ended() {
                 return;
             }
-            if at.folder.take_ask() {
+            if at.folder.take_request() {
                 request::ask(SnapshotReason::Request);
             }
             look_at_size(setting, &mut threshold);
@@ -55,7 +55,7 @@ extern "C" fn run() {
 /// What the thread does, once, for a program whose main thread has ended: it calls where it allocates.
 pub(super) fn look() {
     let (Some(setting), Some(at)) = (setting(), place()) else { return };
-    if at.folder.take_ask() {
+    if at.folder.take_request() {
         request::ask(SnapshotReason::Request);
     }
     if request::wanted() {

@@ -10,7 +10,7 @@ use memtrail_ocaml::layout::MulticoreState;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 
 /// More domains cannot run at once (`Max_domains_max`, `runtime/caml/config.h`).
-const MOST: usize = 4096;
+const MAX_DOMAINS: usize = 4096;
 
 struct Reported {
     words: AtomicU64,
@@ -18,8 +18,8 @@ struct Reported {
     collection: AtomicU64,
 }
 
-static REPORTED: [Reported; MOST] =
-    [const { Reported { words: AtomicU64::new(0), collection: AtomicU64::new(0) } }; MOST];
+static REPORTED: [Reported; MAX_DOMAINS] =
+    [const { Reported { words: AtomicU64::new(0), collection: AtomicU64::new(0) } }; MAX_DOMAINS];
 
 /// What a domain has taken now, in words. Only while it cannot end.
 fn words(memory: ThisProcess, fields: &MulticoreState, state: u64) -> Option<u64> {

@@ -67,7 +67,7 @@ static INTERRUPT_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut()
 static SCAN_ROOTS_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 /// How often a domain tries to stop the others before it raises `Out_of_memory` all the same.
-const MOST_TRIES: u32 = 10_000;
+const MAX_TRIES: u32 = 10_000;
 /// How long a domain, or the thread that stands in for one, tries to stop the others before it goes on
 /// with its work. In nanoseconds.
 const TRY_FOR: u64 = 50_000_000;
@@ -227,7 +227,7 @@ impl HoldStill for Ocaml5Heap {
         let wanted = SnapshotRequest::new(SnapshotReason::OutOfMemory, None, true);
         // Should memory have run out while all domains are stopped, this cannot succeed.
         // SAFETY: the thread has a state, so it holds its domain's lock.
-        let _ = (0..MOST_TRIES).any(|_| unsafe { self.stop.try_snapshot(&wanted) });
+        let _ = (0..MAX_TRIES).any(|_| unsafe { self.stop.try_snapshot(&wanted) });
     }
 
     fn at_exit(&self) {

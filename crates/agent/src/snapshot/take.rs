@@ -37,7 +37,7 @@ pub(super) fn take(safepoint: &Safepoint<'_>) {
         let job = WriteJob { setting, place, page, number, safepoint, taken };
         match fork_snapshot(|| write(&job)) {
             Ok(pid) => {
-                page.tell_pause(monotonic().saturating_sub(safepoint.stopped_at));
+                page.report_pause(monotonic().saturating_sub(safepoint.stopped_at));
                 writers::add(Writer { pid, page, snapshot });
             }
             Err(error) => fail(format!("the process cannot be copied: {error}")),

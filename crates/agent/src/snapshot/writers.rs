@@ -13,13 +13,13 @@ use crate::recording::installed::place;
 use crate::recording::notes::note_snapshot;
 
 /// No more copies than this at once: each holds the memory that the program has changed since.
-const MOST: usize = 4;
+const MAX_WRITERS: usize = 4;
 /// A second, in tenths of a millisecond: a copy that does not come to making its file was killed.
-const MOST_WAITS: u32 = 10_000;
+const MAX_WAITS: u32 = 10_000;
 
 /// How long no copy may get on at the program's end, and how long it waits in all; nanoseconds.
 const PATIENCE: u64 = 10_000_000_000;
-const LONGEST: u64 = 600_000_000_000;
+const MAX_WAIT: u64 = 600_000_000_000;
 
 /// A thread that is not there in a fork may hold the lock: nobody waits for it for ever.
 static WRITERS: Lock<Vec<Writer>> = Lock::new(Vec::new());
@@ -60,7 +60,7 @@ impl Page {
     }
 
     /// Lets the copy know how long the original stood still.
-    pub(super) fn tell_pause(&self, nanoseconds: u64) {
+    pub(super) fn report_pause(&self, nanoseconds: u64) {
         self.pause.store(nanoseconds.max(1), Release);
     }
 
@@ -86,7 +86,7 @@ impl Page {
 
 /// Whether one more copy may be made.
 pub(super) fn has_room() -> bool {
-    WRITERS.try_lock_for().is_some_and(|writers| writers.len() < MOST)
+    WRITERS.try_lock_for().is_some_and(|writers| writers.len() < MAX_WRITERS)
 }
 
 /// Waits until the files of all copies are there; not for ever.
@@ -97,7 +97,7 @@ pub(super) fn await_files() {
         writers.iter().all(begun)
     };
     let mut waits = 0;
-    while !all_begun() && waits < MOST_WAITS {
+    while !all_begun() && waits < MAX_WAITS {
         // SAFETY: a valid duration, no remainder wanted.
         unsafe { libc::usleep(100) };
         waits += 1;
@@ -145,7 +145,7 @@ pub(super) fn finish() {
         if now.saturating_sub(got_on) >= PATIENCE {
             return abandon("it hung when the program ended, and was waited for 10 s");
         }
-        if now.saturating_sub(begun) >= LONGEST {
+        if now.saturating_sub(begun) >= MAX_WAIT {
             return abandon("it was not done ten minutes after the program's end");
         }
         // SAFETY: a valid duration.

@@ -7,7 +7,7 @@ use memtrail_engine::{
 };
 use memtrail_heap::model::{Heap as Model, Made, Value as Field};
 use memtrail_heap::read::Strength;
-use memtrail_heap::write::{Part, Space};
+use memtrail_heap::write::{LabelRole, Space};
 use memtrail_heap::{RootKind, tag};
 use serde_json::{Value, json};
 
@@ -29,11 +29,17 @@ pub(crate) fn heap(number: u64, cells: usize) -> Vec<u8> {
     }
     let custom = model.block(tag::CUSTOM, &[Field::Raw(9), Field::Raw(4096)]);
     let table = model.block(0, &[Field::Block(custom); 40]);
-    let unit = model.labels.add(None, RootKind::Global, Part::Unit, b"Feed", b"", 0);
-    let field = model.labels.add(Some(unit), RootKind::Global, Part::Field, b"", b"", 1);
-    let thread = model.labels.add(None, RootKind::Stack, Part::Thread, b"", b"", 1);
-    let frame =
-        model.labels.add(Some(thread), RootKind::Stack, Part::Frame, b"Feed.serve", b"feed.ml", 12);
+    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Feed", b"", 0);
+    let field = model.labels.add(Some(unit), RootKind::Global, LabelRole::Field, b"", b"", 1);
+    let thread = model.labels.add(None, RootKind::Stack, LabelRole::Thread, b"", b"", 1);
+    let frame = model.labels.add(
+        Some(thread),
+        RootKind::Stack,
+        LabelRole::Frame,
+        b"Feed.serve",
+        b"feed.ml",
+        12,
+    );
     if let Some(list) = list {
         model.root_at(field, Field::Block(list), Strength::Strong, None);
         model.sample(list, 0);
@@ -511,7 +517,7 @@ fn answers_have_a_bound_that_does_not_depend_on_the_snapshot() {
     for number in 0..3000 {
         let text = if number % 100 == 0 { name.as_bytes() } else { b"short" };
         let kind = if number % 2 == 0 { RootKind::Stack } else { RootKind::Global };
-        let part = if number % 2 == 0 { Part::Frame } else { Part::Unit };
+        let part = if number % 2 == 0 { LabelRole::Frame } else { LabelRole::Unit };
         let label = model.labels.add(above.filter(|_| number % 3 == 0), kind, part, text, b"", 1);
         above = Some(label);
         // Each is of a kind of its own, and each holds the next.

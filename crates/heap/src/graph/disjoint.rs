@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use crate::model::{Heap, Made, Value};
     use crate::read::Strength;
-    use crate::{LabelId, Part, RootKind};
+    use crate::{LabelId, LabelRole, RootKind};
     use proptest::prelude::*;
 
     type Edges = Vec<(usize, usize)>;
@@ -305,7 +305,7 @@ mod tests {
                 heap.block(0, &fields);
             }
             for _ in 0..3 {
-                heap.labels.add(None, RootKind::GlobalC, Part::Symbol, b"root", b"", 0);
+                heap.labels.add(None, RootKind::GlobalC, LabelRole::Symbol, b"root", b"", 0);
             }
             for (label, to) in &roots {
                 let label = LabelId(*label as u32);

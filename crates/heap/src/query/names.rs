@@ -1,7 +1,7 @@
 //! How root nodes are called.
 
 use crate::graph::{RootNode, RootNodeId, RootNodes};
-use crate::label::{Label, Labels, Part, RootKind};
+use crate::label::{Label, LabelRole, Labels, RootKind};
 use crate::units::LabelId;
 
 /// A root node's own name, without those above it.
@@ -41,13 +41,13 @@ fn name(labels: &Labels, label: &Label) -> String {
     let file = String::from_utf8_lossy(labels.file(label));
     let number = label.number;
     match label.part {
-        Part::Field if name.is_empty() => format!("field {number}"),
-        Part::Field => format!("{name} (field {number})"),
-        Part::Domain => format!("domain {number}"),
-        Part::Thread => format!("thread {number}"),
-        Part::Fiber => format!("fiber {number}"),
-        Part::Slot => format!("slot {number}"),
-        Part::Frame | Part::Function if !file.is_empty() => {
+        LabelRole::Field if name.is_empty() => format!("field {number}"),
+        LabelRole::Field => format!("{name} (field {number})"),
+        LabelRole::Domain => format!("domain {number}"),
+        LabelRole::Thread => format!("thread {number}"),
+        LabelRole::Fiber => format!("fiber {number}"),
+        LabelRole::Slot => format!("slot {number}"),
+        LabelRole::Frame | LabelRole::Function if !file.is_empty() => {
             let name = if name.is_empty() { "(unknown)" } else { &name };
             format!("{name} ({file}:{number})")
         }

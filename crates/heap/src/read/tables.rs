@@ -2,7 +2,7 @@
 
 use crate::facts::{Facts, SnapshotReason};
 use crate::format::STANDS_IN_BLOCK;
-use crate::label::{Label, Labels, Part, RootKind, Strength, Texts};
+use crate::label::{Label, LabelRole, Labels, RootKind, Strength, Texts};
 use crate::units::{Address, BlockIndex, LabelId};
 use crate::wire::{Cursor, unzigzag};
 
@@ -107,7 +107,7 @@ pub(crate) fn labels(cursor: &mut Cursor<'_>) -> Option<Labels> {
             _ => return None,
         };
         let kind = RootKind::from_code(cursor.byte()?);
-        let part = Part::from_code(cursor.byte()?);
+        let part = LabelRole::from_code(cursor.byte()?);
         let mut text = || u32::try_from(cursor.number()?).ok();
         let (name, file) = (text()?, text()?);
         labels.labels.push(Label { parent, kind, part, name, file, number: cursor.number()? });

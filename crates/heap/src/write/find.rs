@@ -4,7 +4,7 @@ use std::io;
 
 use super::details::Details;
 use super::heads::{Heads, Recent};
-use super::source::{ClosureFormat, Layout, Region, Runtime, Source};
+use super::source::{ClosureFormat, HeapRuntime, Layout, Region, Source};
 use crate::tag;
 
 /// Numbers of blocks end well before 2^32, so that labels and marks have room above them.
@@ -27,7 +27,7 @@ pub(super) struct Header {
     colour: u8,
 }
 
-impl Runtime {
+impl HeapRuntime {
     #[inline]
     pub(super) fn header(self, header: u64) -> Header {
         let reserved = self.reserved_header_bits & 31;
@@ -68,7 +68,7 @@ impl<'a> Region<'a> {
 
     /// The header word and the fields of the block at `address`, as far as they are there.
     #[inline]
-    pub(super) fn block(&self, address: u64, runtime: Runtime) -> Option<(Header, &'a [u64])> {
+    pub(super) fn block(&self, address: u64, runtime: HeapRuntime) -> Option<(Header, &'a [u64])> {
         let field = (address.checked_sub(self.start)? >> 3) as usize;
         let header = runtime.header(*self.words.get(field.checked_sub(1)?)?);
         let end = field.checked_add(usize::try_from(header.wosize).ok()?)?;
@@ -84,7 +84,12 @@ impl<'a> Found<'a> {
 
     /// The number of the block that a value is, or is inside of.
     #[inline]
-    pub(super) fn index(&self, value: u64, runtime: Runtime, recent: &mut Recent) -> Option<u32> {
+    pub(super) fn index(
+        &self,
+        value: u64,
+        runtime: HeapRuntime,
+        recent: &mut Recent,
+    ) -> Option<u32> {
         match self.heads.index(value, recent) {
             Some(index) => Some(index),
             None => self
@@ -105,7 +110,7 @@ fn enclosing(
     regions: &[Region<'_>],
     value: u64,
     heads: &Heads,
-    runtime: Runtime,
+    runtime: HeapRuntime,
     recent: &mut Recent,
 ) -> Option<u64> {
     if !is_pointer(value) || !heads.covers(value, recent) {
@@ -181,7 +186,7 @@ pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::
 }
 
 struct Walk<'w, 'a> {
-    runtime: Runtime,
+    runtime: HeapRuntime,
     reached: Reached,
     heads: Heads,
     recent: Recent,

@@ -16,12 +16,12 @@ pub(crate) mod tables;
 use std::io::{self, Write};
 
 pub use crate::facts::{Facts, SnapshotReason};
-pub use crate::label::{Labels, Part, RootKind, Strength};
+pub use crate::label::{LabelRole, Labels, RootKind, Strength};
 pub use crate::space::Space;
 pub use crate::units::LabelId;
 pub use details::{Custom, Details, Function, Owned, Shared};
 pub use emit::Written;
-pub use source::{ClosureFormat, Layout, Region, Root, Runtime, Sample, Source};
+pub use source::{ClosureFormat, HeapRuntime, Layout, Region, Root, Sample, Source};
 
 /// Writes a snapshot.
 ///

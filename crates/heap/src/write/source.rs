@@ -23,14 +23,14 @@ pub struct Source<'a> {
     /// The process and the moment.
     pub facts: Facts,
     /// How this runtime lays out blocks.
-    pub runtime: Runtime,
+    pub runtime: HeapRuntime,
     /// Whether the contents of strings go into the file.
     pub contents: bool,
 }
 
 /// How a runtime lays out blocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Runtime {
+pub struct HeapRuntime {
     /// High bits of headers that are not part of the size.
     pub reserved_header_bits: u32,
     /// How closures look.

@@ -239,7 +239,7 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
     let started = process::run(command, args.kill_with_parent, |child| {
         pid = child;
         viewing =
-            args.view.then(|| Viewing::begin(session.folder(), &args.serving, announcement(&args)));
+            args.view.then(|| Viewing::begin(session.folder(), &args.serving, announcement(args)));
     });
     let end = match started {
         Ok(end) => end,

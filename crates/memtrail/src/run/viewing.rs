@@ -128,7 +128,7 @@ impl Watch {
                     Announcement::Nothing => {}
                     Announcement::Text => eprintln!("memtrail: watch it at {}", shown.url()),
                     Announcement::Json => {
-                        eprintln!("{}", serde_json::json!({ "url": shown.url() }))
+                        eprintln!("{}", serde_json::json!({ "url": shown.url() }));
                     }
                 }
                 shown.open_browser();

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_recording::{
-    ASK_FILE, Recording, Snapshot, SnapshotOutcome, SnapshotReason, is_alive,
+    REQUEST_FILE, Recording, Snapshot, SnapshotOutcome, SnapshotReason, is_alive,
 };
 use memtrail_text::rounded::{bytes, grouped};
 
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Failure::new(Kind::Input, message).hint("start it with: memtrail run -- PROGRAM")
     })?;
     let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
-    let ask = folder.join(ASK_FILE);
+    let ask = folder.join(REQUEST_FILE);
     ask_for_it(&ask).map_err(|error| {
         Failure::new(Kind::Work, format_args!("cannot write {}: {error}", ask.display()))
     })?;

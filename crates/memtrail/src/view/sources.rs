@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting, SnapshotFacts};
-use memtrail_recording::{ASK_FILE, Recording};
+use memtrail_recording::{REQUEST_FILE, Recording};
 use memtrail_server::{RecordingEvents, SnapshotTrigger};
 
 use super::follow::follow;
@@ -86,6 +86,6 @@ impl SnapshotTrigger for Folders {
     fn take(&self, recording: RecordingId) -> Result<(), ApiError> {
         let folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = folders.get(&recording).ok_or_else(|| ApiError::bad("it has no folder"))?;
-        snapshot::ask_for_it(&folder.join(ASK_FILE)).map_err(ApiError::bad)
+        snapshot::ask_for_it(&folder.join(REQUEST_FILE)).map_err(ApiError::bad)
     }
 }

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use memtrail_heap::model::{Heap, Value};
 use memtrail_heap::read::{Snapshot, Strength};
-use memtrail_heap::write::Part;
+use memtrail_heap::write::LabelRole;
 use memtrail_heap::{RootKind, tag};
 use memtrail_trace::write::{AllocEvent, TraceWriter};
 use memtrail_trace::{
@@ -72,10 +72,10 @@ fn snapshot() -> Vec<u8> {
     let string = heap.string(STRING.as_bytes());
     let list = heap.block(0, &[Value::Block(string), Value::Int(0)]);
     let closure = heap.block(tag::CLOSURE, &[Value::Raw(77), Value::Raw(1 << 56)]);
-    let unit = heap.labels.add(None, RootKind::Global, Part::Unit, b"Feed", b"", 0);
+    let unit = heap.labels.add(None, RootKind::Global, LabelRole::Unit, b"Feed", b"", 0);
     heap.root_at(unit, Value::Block(list), Strength::Strong, None);
     let file = b"/home/alice/topsecret/src/cache.ml";
-    let frame = heap.labels.add(None, RootKind::Stack, Part::Frame, b"Cache.load", file, 7);
+    let frame = heap.labels.add(None, RootKind::Stack, LabelRole::Frame, b"Cache.load", file, 7);
     heap.root_at(frame, Value::Block(closure), Strength::Strong, None);
     heap.bytes()
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use memtrail_engine::ResponseBody;
 use memtrail_heap::model::{Heap, Value};
 use memtrail_heap::read::Strength;
-use memtrail_heap::write::Part;
+use memtrail_heap::write::LabelRole;
 use memtrail_heap::{RootKind, tag};
 
 use crate::client::View;
@@ -28,7 +28,7 @@ fn snapshot(number: u64, cells: usize) -> Vec<u8> {
         list.push(heap.block(0, &[Value::Block(element), Value::Block(list[cell - 1])]));
     }
     let list = Value::Block(list[cells]);
-    let unit = heap.labels.add(None, RootKind::Global, Part::Unit, b"Feed", b"", 0);
+    let unit = heap.labels.add(None, RootKind::Global, LabelRole::Unit, b"Feed", b"", 0);
     heap.root_at(unit, list, Strength::Strong, None);
     heap.bytes()
 }

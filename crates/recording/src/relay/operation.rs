@@ -30,7 +30,7 @@ pub enum Operation {
     /// Remove what there is of it.
     RemoveSnapshot(u64),
     /// Take away the file that asks for a snapshot; an error if nobody asks.
-    TakeAsk,
+    TakeRequest,
 }
 
 impl Operation {
@@ -46,7 +46,7 @@ impl Operation {
             Self::WriteSnapshot(number, offset) => (8, number, offset),
             Self::FinishSnapshot(number) => (9, number, 0),
             Self::RemoveSnapshot(number) => (10, number, 0),
-            Self::TakeAsk => (11, 0, 0),
+            Self::TakeRequest => (11, 0, 0),
             Self::Rates(offset) => (12, 0, offset),
         }
     }
@@ -63,7 +63,7 @@ impl Operation {
             8 => Self::WriteSnapshot(number, offset),
             9 => Self::FinishSnapshot(number),
             10 => Self::RemoveSnapshot(number),
-            11 => Self::TakeAsk,
+            11 => Self::TakeRequest,
             12 => Self::Rates(offset),
             _ => return None,
         })
@@ -78,7 +78,7 @@ pub struct Sender {
     /// Counts the programs that it has been.
     pub image: u32,
     /// The process that asks: the same, or a forked copy of it that writes a snapshot.
-    pub author: u32,
+    pub sender_pid: u32,
 }
 
 /// Why nothing was done.

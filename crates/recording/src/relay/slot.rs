@@ -19,7 +19,7 @@ pub(super) struct Slot {
     pub(super) operation: AtomicU32,
     pid: AtomicU32,
     image: AtomicU32,
-    author: AtomicU32,
+    sender_pid: AtomicU32,
     pub(super) length: AtomicU32,
     number: AtomicU64,
     offset: AtomicU64,
@@ -51,7 +51,7 @@ impl Slot {
         self.offset.store(offset, Relaxed);
         self.pid.store(sender.pid, Relaxed);
         self.image.store(sender.image, Relaxed);
-        self.author.store(sender.author, Relaxed);
+        self.sender_pid.store(sender.sender_pid, Relaxed);
         self.put(payload);
     }
 
@@ -85,7 +85,7 @@ impl Slot {
         let sender = Sender {
             pid: self.pid.load(Relaxed),
             image: self.image.load(Relaxed),
-            author: self.author.load(Relaxed),
+            sender_pid: self.sender_pid.load(Relaxed),
         };
         let operation = Operation::decode(
             self.operation.load(Relaxed),
@@ -105,7 +105,7 @@ impl Slot {
             operation: AtomicU32::new(0),
             pid: AtomicU32::new(0),
             image: AtomicU32::new(0),
-            author: AtomicU32::new(0),
+            sender_pid: AtomicU32::new(0),
             length: AtomicU32::new(0),
             number: AtomicU64::new(0),
             offset: AtomicU64::new(0),

@@ -15,9 +15,9 @@ use crate::recording::written_check::Expected;
 /// Nodes and callstacks before which nothing is freed: 4 MiB, touched only as far as used.
 const ROOM: usize = 1 << 18;
 /// Nodes and callstacks at which all are given up: their callbacks may never come.
-const MOST: usize = 1 << 22;
+const MAX_PENDING: usize = 1 << 22;
 /// In place of a node: this frame is the outermost.
-const NONE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// A frame of one or more callstacks.
 struct Node {
@@ -71,7 +71,7 @@ impl PendingStacks {
             return Some(newest.ticket);
         }
         let room = self.nodes.len() + self.entries.len() + stack.len() + 1;
-        if room > ROOM && self.waiting == 0 || room > MOST {
+        if room > ROOM && self.waiting == 0 || room > MAX_PENDING {
             self.forget();
         }
         let nodes = &self.nodes;
@@ -83,12 +83,12 @@ impl PendingStacks {
         self.path.try_reserve(new).ok()?;
         self.entries.try_reserve(1).ok()?;
         for &code in &stack[common..] {
-            let older = self.path.last().copied().unwrap_or(NONE);
+            let older = self.path.last().copied().unwrap_or(NO_NODE);
             self.path.push(self.nodes.len() as u32);
             self.nodes.push(Node { code, older });
         }
         let ticket = self.first + self.entries.len() as u64;
-        let node = self.path.last().copied().unwrap_or(NONE);
+        let node = self.path.last().copied().unwrap_or(NO_NODE);
         self.entries.push(Entry { node, thread, asked_for: false, expected });
         self.waiting += 1;
         self.newest = Some(Newest { thread, version, ticket });

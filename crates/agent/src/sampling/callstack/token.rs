@@ -24,13 +24,13 @@ pub(crate) enum CaptureToken {
     Nothing,
 }
 
-const RECEIPT_WORDS: usize = 2;
+const TOKEN_WORDS: usize = 2;
 /// Above a version or a ticket: how the sample was drawn.
 const DRAWN: u32 = 54;
 
 impl CaptureToken {
     /// As two slots of a callstack, tagged as integers, with how the sample was drawn.
-    pub(crate) fn slots(self, drawn: Drawn) -> [Value; RECEIPT_WORDS] {
+    pub(crate) fn slots(self, drawn: Drawn) -> [Value; TOKEN_WORDS] {
         let drawn = u64::from(drawn.halvings.0) << 1 | u64::from(drawn.last);
         let word = |n: u64| block::integer(n as i64);
         let [first, second] = match self {
@@ -48,7 +48,7 @@ impl CaptureToken {
                 return None;
             }
             let header = memory.u64(callstack.checked_sub(8)?)?;
-            if block::tag_of(header) != 0 || block::wosize(header) != RECEIPT_WORDS as u64 {
+            if block::tag_of(header) != 0 || block::wosize(header) != TOKEN_WORDS as u64 {
                 return None;
             }
             let first = as_integer(memory.u64(callstack)?)? as u64;
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     /// Reads a token from a block as the runtime makes it of the two slots.
-    fn carried(header: u64, slots: [Value; RECEIPT_WORDS]) -> (CaptureToken, Drawn) {
+    fn carried(header: u64, slots: [Value; TOKEN_WORDS]) -> (CaptureToken, Drawn) {
         let block = [header, slots[0], slots[1]];
         // SAFETY: only the block is read.
         let memory = unsafe { ThisProcess::new() };
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_token_comes_back_as_it_was() {
-        let header = block::header(RECEIPT_WORDS as u64, 0, 0);
+        let header = block::header(TOKEN_WORDS as u64, 0, 0);
         let longest = (1 << (DRAWN - 1)) - 1;
         for halvings in [0, 1, 7, 15] {
             for last in [false, true] {

@@ -30,7 +30,7 @@ const INTERVAL: u64 = 2_000_000;
 const MEMORY: f64 = 100e6;
 /// The base rate is halved so often at most: of a program that allocates 200 million words a second,
 /// a hundred samples a second remain at the default rate.
-const MOST: u8 = 7;
+const MAX_HALVINGS: u8 = 7;
 /// The rate is halved or doubled so often at most in one decision. Estimates are the better the less
 /// it moves.
 const STEPS: u8 = 2;
@@ -38,7 +38,7 @@ const STEPS: u8 = 2;
 const ALLOWANCE: f64 = MEMORY;
 /// What takes longer than so many times the usual is not what samples cost at any rate: others run
 /// meanwhile, or functions are looked up for the first time.
-const LONGEST: u64 = 8;
+const MAX_COST_RATIO: u64 = 8;
 /// What is usual at first, in nanoseconds.
 const USUAL: u64 = 1_000;
 
@@ -69,7 +69,7 @@ pub(super) fn begin() {
 #[inline]
 pub(super) fn spent(from: u64, to: u64, wanted: Halvings) -> Option<Halvings> {
     let mean = MEAN.load(Relaxed);
-    let time = to.saturating_sub(from).min(LONGEST * (mean / 64));
+    let time = to.saturating_sub(from).min(MAX_COST_RATIO * (mean / 64));
     MEAN.store((mean - mean / 64 + time).max(64 * USUAL / 8), Relaxed);
     SPENT.fetch_add(time, Relaxed);
     if to < DUE.load(Relaxed) { None } else { decide(to, wanted) }
@@ -97,7 +97,7 @@ impl Balance {
         self.total = self.total * keep + passed as f64;
         let share = self.spent / self.total.max(1.0);
         let (mut halvings, mut predicted) = (wanted.0, share);
-        let highest = MOST.min(halvings + STEPS);
+        let highest = MAX_HALVINGS.min(halvings + STEPS);
         while predicted > BUDGET && halvings < highest {
             halvings += 1;
             predicted /= 2.0;
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_rate_falls_until_samples_are_within_the_budget() {
-        for halvings in 1..=MOST {
+        for halvings in 1..=MAX_HALVINGS {
             // Just affordable at this rate, and not at twice as much.
             let share = 0.9 * BUDGET / BESIDES * f64::from(1 << halvings);
             let found = settles(&mut balance(), share, Halvings(0));
@@ -149,17 +149,24 @@ mod tests {
         let high = settles(&mut balance, 64.0 * BUDGET, Halvings(0));
         assert!(high.0 > 4, "{high:?}");
         assert_eq!(settles(&mut balance, 0.1 * BUDGET / BESIDES, high), Halvings(0));
-        assert_eq!(settles(&mut balance, 0.0, Halvings(MOST)), Halvings(0), "without samples");
+        assert_eq!(
+            settles(&mut balance, 0.0, Halvings(MAX_HALVINGS)),
+            Halvings(0),
+            "without samples"
+        );
     }
 
     #[test]
     fn no_decision_moves_the_rate_by_more_than_its_steps() {
         let wanted = balance().weigh(u64::MAX, 1, Halvings(0));
         assert_eq!(wanted, Halvings(STEPS));
-        assert_eq!(balance().weigh(0, STEP, Halvings(MOST)), Halvings(MOST - STEPS));
+        assert_eq!(
+            balance().weigh(0, STEP, Halvings(MAX_HALVINGS)),
+            Halvings(MAX_HALVINGS - STEPS)
+        );
         let mut balance = balance();
         let highest = settles(&mut balance, 1e6, Halvings(0));
-        assert_eq!(highest, Halvings(MOST));
+        assert_eq!(highest, Halvings(MAX_HALVINGS));
     }
 
     #[test]

@@ -17,24 +17,24 @@ use crate::sampling::binomial;
 /// Samples up to which each is decided on by itself.
 const FEW: u64 = 16;
 /// There is no block whose callstack is to be captured in the callback.
-const NONE: isize = -1;
+const NO_BLOCK: isize = -1;
 
 /// Which of the blocks allocated at once is the one whose callback comes next. Both are under the
 /// runtime's lock.
-static DEFERRED: AtomicIsize = AtomicIsize::new(NONE);
+static DEFERRED: AtomicIsize = AtomicIsize::new(NO_BLOCK);
 
 /// Leaves the capture of a callstack to the callback, if that follows at once.
 #[inline]
 pub(super) fn defer(index: isize) -> bool {
-    DEFERRED.store(index.max(NONE), Relaxed);
-    index > NONE
+    DEFERRED.store(index.max(NO_BLOCK), Relaxed);
+    index > NO_BLOCK
 }
 
 /// In the callback: the block's place among those allocated at once, if its callstack was left to it.
 pub(super) fn take_deferred() -> Option<isize> {
     let index = DEFERRED.load(Relaxed);
-    DEFERRED.store(NONE, Relaxed);
-    (index > NONE).then_some(index)
+    DEFERRED.store(NO_BLOCK, Relaxed);
+    (index > NO_BLOCK).then_some(index)
 }
 
 /// How many of a block's samples are kept.

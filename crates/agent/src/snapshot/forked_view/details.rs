@@ -13,7 +13,7 @@ use super::stacks::Stacks;
 use super::view::ForkedView;
 use crate::snapshot::writers::Page;
 
-const LONGEST_NAME: usize = 512;
+const MAX_NAME_LEN: usize = 512;
 
 pub(super) struct RuntimeDetails<'a> {
     view: &'a ForkedView<'a>,
@@ -40,7 +40,7 @@ impl<'a> RuntimeDetails<'a> {
 
     fn identifier_of(&mut self, operations: u64) -> &[u8] {
         self.identifiers.entry(operations).or_insert_with(|| {
-            custom::identifier(&self.view.memory, operations, &mut [0; LONGEST_NAME]).to_vec()
+            custom::identifier(&self.view.memory, operations, &mut [0; MAX_NAME_LEN]).to_vec()
         })
     }
 }
@@ -85,9 +85,9 @@ impl Details for RuntimeDetails<'_> {
     }
 
     fn function(&mut self, code: u64, into: &mut Function) {
-        let mut linked = [0; LONGEST_NAME];
+        let mut linked = [0; MAX_NAME_LEN];
         let Some(linked) = self.view.symbols.name_at(code, &mut linked) else { return };
-        let mut text = [0; LONGEST_NAME];
+        let mut text = [0; MAX_NAME_LEN];
         let name = names::demangle(linked, &mut text).unwrap_or(linked);
         into.name.extend_from_slice(name);
     }

@@ -1,6 +1,6 @@
 //! Finalisers: their functions are kept, their values by their kind.
 
-use memtrail_heap::write::{Part, RootKind, Strength};
+use memtrail_heap::write::{LabelRole, RootKind, Strength};
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::finalisers::{self, ENTRY, Kind, VALUE};
 use memtrail_ocaml::symbols::heap as names;
@@ -10,7 +10,7 @@ use super::mapped::Mapped;
 use super::roots::{RootList, is_pointer};
 use super::view::ForkedView;
 
-const LONGEST_NAME: usize = 512;
+const MAX_NAME_LEN: usize = 512;
 
 /// OCaml 5: a domain's.
 pub(super) fn of_domain(view: &ForkedView<'_>, list: &mut RootList, state: u64) {
@@ -71,11 +71,11 @@ fn add(view: &ForkedView<'_>, list: &mut RootList, kind: Kind, at: u64) {
     let memory = &view.memory;
     let function = memory.u64(at).unwrap_or(0);
     let value = memory.field(at, VALUE).unwrap_or(0);
-    let (mut linked, mut text) = ([0; LONGEST_NAME], [0; LONGEST_NAME]);
+    let (mut linked, mut text) = ([0; MAX_NAME_LEN], [0; MAX_NAME_LEN]);
     let code = code_of(view, function).unwrap_or(0);
     let linked = view.symbols.name_at(code, &mut linked).unwrap_or_default();
     let name = function_names::demangle(linked, &mut text).unwrap_or(linked);
-    let label = list.labels.add(None, RootKind::Finaliser, Part::Function, name, b"", 0);
+    let label = list.labels.add(None, RootKind::Finaliser, LabelRole::Function, name, b"", 0);
     list.add(at, function, label);
     let strength = match kind {
         Kind::First => Strength::Finaliser,

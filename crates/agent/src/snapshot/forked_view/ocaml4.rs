@@ -1,6 +1,6 @@
 //! OCaml 4: all roots, kind by kind.
 
-use memtrail_heap::write::{LabelId, Part, RootKind};
+use memtrail_heap::write::{LabelId, LabelRole, RootKind};
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::{ephemerons, threads};
@@ -40,7 +40,7 @@ fn threads_and_stacks(view: &ForkedView<'_>, list: &mut RootList, state: u64) {
     let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
     if !ring {
         found.clear();
-        let thread = list.numbered(None, RootKind::Stack, Part::Thread, 0);
+        let thread = list.numbered(None, RootKind::Stack, LabelRole::Thread, 0);
         add_stack(list, stacks.as_ref(), thread, top);
         registered::add_local(view, list, 0, local_roots);
         registered::add_hooked(list, hooked);
@@ -49,7 +49,7 @@ fn threads_and_stacks(view: &ForkedView<'_>, list: &mut RootList, state: u64) {
     for (index, thread) in found.iter().enumerate() {
         // A thread of ours that took the program's lock has none, and holds nothing.
         let Some(id) = thread.id else { continue };
-        let label = list.numbered(None, RootKind::Stack, Part::Thread, id);
+        let label = list.numbered(None, RootKind::Stack, LabelRole::Thread, id);
         for slot in [thread.at, thread.last_exception] {
             list.add(slot, memory.u64(slot).unwrap_or(0), label);
         }

@@ -1,6 +1,6 @@
 //! OCaml 5: all roots, kind by kind, of every domain.
 
-use memtrail_heap::write::{Part, RootKind};
+use memtrail_heap::write::{LabelRole, RootKind};
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::{ephemerons, threads};
@@ -37,7 +37,7 @@ fn domain(view: &ForkedView<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>
     let layout = &view.target.runtime.layout;
     let Some(fields) = layout.multicore() else { return };
     let id = memory.field(state, fields.id).unwrap_or(0);
-    let domain = list.numbered(None, RootKind::Stack, Part::Domain, id);
+    let domain = list.numbered(None, RootKind::Stack, LabelRole::Domain, id);
     let top = Top::of_state(memory, layout, state);
     let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
 
@@ -50,7 +50,7 @@ fn domain(view: &ForkedView<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>
         for (index, thread) in found.iter().enumerate() {
             // A thread of ours that took the program's lock has none, and holds nothing.
             let Some(id) = thread.id else { continue };
-            let label = list.numbered(Some(domain), RootKind::Stack, Part::Thread, id);
+            let label = list.numbered(Some(domain), RootKind::Stack, LabelRole::Thread, id);
             for slot in [thread.at, thread.last_exception] {
                 list.add(slot, memory.u64(slot).unwrap_or(0), label);
             }
@@ -70,7 +70,7 @@ fn domain(view: &ForkedView<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>
     }
     registered::add_hooked(list, hooked);
 
-    let own = list.numbered(None, RootKind::Domain, Part::Domain, id);
+    let own = list.numbered(None, RootKind::Domain, LabelRole::Domain, id);
     let slot = state + fields.dls_root;
     list.add(slot, memory.u64(slot).unwrap_or(0), own);
     finalisers::of_domain(view, list, state);

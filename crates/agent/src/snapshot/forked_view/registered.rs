@@ -1,7 +1,7 @@
 //! Variables that C code registered as roots, by the name they were given, the symbol they stand in,
 //! or where in a file that is loaded they are: `static` variables have no symbol in a stripped program.
 
-use memtrail_heap::write::{LabelId, Part, RootKind};
+use memtrail_heap::write::{LabelId, LabelRole, RootKind};
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::symbols::heap as names;
@@ -11,7 +11,7 @@ use super::roots::RootList;
 use super::scan::Scanned;
 use super::view::ForkedView;
 
-const LONGEST_NAME: usize = 512;
+const MAX_NAME_LEN: usize = 512;
 /// The state of OCaml 4 and of a domain is not larger than this.
 const STATE_BYTES: u64 = 1024;
 
@@ -24,7 +24,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned, 
     let mut mapped = None;
     let mut place = Vec::new();
     for (slot, value) in scanned {
-        let mut text = [0; LONGEST_NAME];
+        let mut text = [0; MAX_NAME_LEN];
         let found = by_name.binary_search_by_key(&slot, |&(slot, _)| slot);
         let name: &[u8] = match found {
             Ok(at) => view.memory.c_string(by_name[at].1, &mut text).unwrap_or_default(),
@@ -39,7 +39,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned, 
         };
         let known = last.as_ref().filter(|(known, _)| known == name).map(|&(_, label)| label);
         let label = known.unwrap_or_else(|| {
-            let label = list.named(None, RootKind::GlobalC, Part::Symbol, name);
+            let label = list.named(None, RootKind::GlobalC, LabelRole::Symbol, name);
             last = Some((name.to_vec(), label));
             label
         });
@@ -55,7 +55,7 @@ pub(super) fn add_hooked(list: &mut RootList, scanned: Scanned) {
         return;
     }
     let name = names::SCAN_ROOTS_HOOK.as_bytes();
-    let label = list.named(None, RootKind::Hook, Part::Symbol, name);
+    let label = list.named(None, RootKind::Hook, LabelRole::Symbol, name);
     for (slot, value) in rest {
         list.add(slot, value, label);
     }
@@ -66,7 +66,7 @@ pub(super) fn add_local(view: &ForkedView<'_>, list: &mut RootList, thread: u64,
     if head == 0 {
         return;
     }
-    let label = list.numbered(None, RootKind::LocalC, Part::Thread, thread);
+    let label = list.numbered(None, RootKind::LocalC, LabelRole::Thread, thread);
     let memory = &view.memory;
     threads::each_local_root(memory, head, |slot| {
         list.add(slot, memory.u64(slot).unwrap_or(0), label);

@@ -1,6 +1,6 @@
 //! All roots, as they are found, with their labels.
 
-use memtrail_heap::write::{LabelId, Labels, Part, Root, RootKind, Sample, Strength};
+use memtrail_heap::write::{LabelId, LabelRole, Labels, Root, RootKind, Sample, Strength};
 
 /// The roots, and what else is found on the way.
 pub(crate) struct RootList {
@@ -28,7 +28,7 @@ impl RootList {
         &mut self,
         parent: Option<LabelId>,
         kind: RootKind,
-        part: Part,
+        part: LabelRole,
         name: &[u8],
     ) -> LabelId {
         self.labels.add(parent, kind, part, name, b"", 0)
@@ -39,7 +39,7 @@ impl RootList {
         &mut self,
         parent: Option<LabelId>,
         kind: RootKind,
-        part: Part,
+        part: LabelRole,
         number: u64,
     ) -> LabelId {
         self.labels.add(parent, kind, part, b"", b"", number)

@@ -1,6 +1,6 @@
 //! Stacks, frame by frame: each frame has a label, with the function and the line it stands at.
 
-use memtrail_heap::write::{LabelId, Part, RootKind};
+use memtrail_heap::write::{LabelId, LabelRole, RootKind};
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::debuginfo::locations;
 use memtrail_ocaml::heap::frames::{Frame, Met, Top, Walker};
@@ -11,7 +11,7 @@ use super::roots::RootList;
 use super::view::ForkedView;
 use crate::sampling::labels;
 
-const LONGEST_NAME: usize = 512;
+const MAX_NAME_LEN: usize = 512;
 
 /// Walks the stacks of a frozen process.
 pub(super) struct Stacks<'a> {
@@ -48,7 +48,7 @@ impl<'a> Stacks<'a> {
                 }
             }
             Met::FiberEnd { id, handlers } => {
-                let label = list.numbered(Some(thread), RootKind::Stack, Part::Fiber, id);
+                let label = list.numbered(Some(thread), RootKind::Stack, LabelRole::Fiber, id);
                 for slot in handlers {
                     list.add(slot, memory.u64(slot).unwrap_or(0), label);
                 }
@@ -61,14 +61,14 @@ impl<'a> Stacks<'a> {
     fn label(&self, list: &mut RootList, thread: LabelId, frame: &Frame) -> LabelId {
         let memory = &self.view.memory;
         if let Some(name) = labels::name_of_frame(*memory, frame) {
-            return list.labels.add(Some(thread), RootKind::Stack, Part::Frame, name, b"", 0);
+            return list.labels.add(Some(thread), RootKind::Stack, LabelRole::Frame, name, b"", 0);
         }
         let packing = self.view.target.runtime.layout.packing;
         // The outermost of the functions inlined into each other is the one that has the frame.
         let place =
             frame.descriptor.debuginfo(memory).and_then(|at| locations(memory, packing, at).last());
         let (mut linked, mut file, mut text) =
-            ([0; LONGEST_NAME], [0; LONGEST_NAME], [0; LONGEST_NAME]);
+            ([0; MAX_NAME_LEN], [0; MAX_NAME_LEN], [0; MAX_NAME_LEN]);
         let (name, file, line): (&[u8], &[u8], u32) = if let Some(place) = place {
             let linked = memory.c_string(place.function, &mut linked).unwrap_or_default();
             let file = memory.c_string(place.file, &mut file).unwrap_or_default();
@@ -78,7 +78,14 @@ impl<'a> Stacks<'a> {
             let linked = self.view.symbols.name_at(code, &mut linked).unwrap_or_default();
             (names::demangle(linked, &mut text).unwrap_or(linked), b"", 0)
         };
-        list.labels.add(Some(thread), RootKind::Stack, Part::Frame, name, file, u64::from(line))
+        list.labels.add(
+            Some(thread),
+            RootKind::Stack,
+            LabelRole::Frame,
+            name,
+            file,
+            u64::from(line),
+        )
     }
 
     /// Every value on the stacks that a continuation holds; `stack` is its first field.

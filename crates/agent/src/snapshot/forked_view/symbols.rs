@@ -23,7 +23,7 @@ pub(super) struct Symbols {
     data: [Vec<u64>; 2],
 }
 
-const LONGEST_NAME: usize = 512;
+const MAX_NAME_LEN: usize = 512;
 /// How the symbols at both ends of a unit's data end.
 const DATA_EDGES: [&[u8]; 2] = [b"data_begin", b"data_end"];
 
@@ -32,7 +32,7 @@ impl Symbols {
         let mut by_address = Vec::new();
         let mut by_name = HashMap::default();
         let mut data = [Vec::new(), Vec::new()];
-        let mut text = [0; LONGEST_NAME];
+        let mut text = [0; MAX_NAME_LEN];
         // SAFETY: the linker's own variable, of which only the address is taken.
         let list = (&raw const _r_debug) as u64;
         each_object(memory, list, |object| {

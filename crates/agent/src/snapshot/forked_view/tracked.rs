@@ -1,6 +1,6 @@
 //! Blocks that the sampler tracks: what joins a snapshot with the trace.
 
-use memtrail_heap::write::{Part, RootKind, Sample};
+use memtrail_heap::write::{LabelRole, RootKind, Sample};
 use memtrail_ocaml::heap::tracked::Tracked;
 use memtrail_ocaml::memprof;
 
@@ -21,8 +21,8 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) 
             if memprof::is_profile_of(&view.memory, value, ours) {
                 continue;
             }
-            let label =
-                *label.get_or_insert_with(|| list.named(None, RootKind::Memprof, Part::Other, b""));
+            let label = *label
+                .get_or_insert_with(|| list.named(None, RootKind::Memprof, LabelRole::Other, b""));
             list.add(slot, value, label);
             continue;
         }

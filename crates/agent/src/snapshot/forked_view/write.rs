@@ -2,9 +2,7 @@
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use memtrail_heap::write::{
-    ClosureFormat, Facts, Runtime as HeapRuntime, Source, write as write_heap,
-};
+use memtrail_heap::write::{ClosureFormat, Facts, HeapRuntime, Source, write as write_heap};
 use memtrail_ocaml::Version;
 use memtrail_ocaml::symbols::heap as names;
 

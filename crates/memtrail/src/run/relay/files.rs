@@ -14,7 +14,7 @@ use memtrail_recording::relay::{Operation, Sender};
 use memtrail_recording::session::{Options, State, Status};
 use memtrail_recording::threads::THREADS_FILE;
 use memtrail_recording::{
-    ASK_FILE, Description, TRACE_FILE, mark_as_written, snapshot_name, unfinished_snapshot_name,
+    Description, REQUEST_FILE, TRACE_FILE, mark_as_written, snapshot_name, unfinished_snapshot_name,
 };
 
 use super::Recordings;
@@ -36,7 +36,7 @@ pub(super) struct Files {
 /// A snapshot under way.
 struct Writing {
     file: File,
-    author: u32,
+    sender_pid: u32,
     last: Instant,
 }
 
@@ -97,7 +97,7 @@ impl Files {
                 let file =
                     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
                 mark_as_written(&file);
-                let writing = Writing { file, author: sender.author, last: Instant::now() };
+                let writing = Writing { file, sender_pid: sender.sender_pid, last: Instant::now() };
                 self.snapshots.insert((process, number), writing);
                 Ok(Vec::new())
             }
@@ -119,8 +119,8 @@ impl Files {
                 self.snapshots.remove(&(process, number));
                 std::fs::remove_file(part).map(done)
             }
-            Operation::TakeAsk => {
-                std::fs::remove_file(self.folder(process)?.join(ASK_FILE)).map(done)
+            Operation::TakeRequest => {
+                std::fs::remove_file(self.folder(process)?.join(REQUEST_FILE)).map(done)
             }
         }
     }
@@ -181,7 +181,7 @@ impl Files {
     /// Lets go of snapshots whose writers were killed.
     pub(super) fn remove_abandoned(&mut self) {
         let gone =
-            |writing: &Writing| writing.last.elapsed() > PATIENCE && !is_alive(writing.author);
+            |writing: &Writing| writing.last.elapsed() > PATIENCE && !is_alive(writing.sender_pid);
         let abandoned: Vec<_> = self
             .snapshots
             .iter()

@@ -19,7 +19,7 @@
 //! - Up to the limit, links included, a callstack is exactly what a full walk finds. So are the
 //!   innermost frames of a deeper one (of fibers without frames, those within the limit).
 //! - Each of the outermost frames was found by a full walk, and its return address still stands in
-//!   its place. (On OCaml 5, that is looked at where the outermost fiber is at most [`NEAR`] fibers
+//!   its place. (On OCaml 5, that is looked at where the outermost fiber is at most [`MAX_FIBERS_CHECKED`] fibers
 //!   away.)
 //! - What lies between was so when it was last walked. It can only be wrong if the program has since
 //!   returned to there and come back, by other calls, to frames at the very same addresses. All is
@@ -46,7 +46,7 @@ const WINDOW: usize = (1 << 16) + 1024;
 /// As many frames as a deep stack is walked anew for after one sample.
 const SHARE: usize = 512;
 /// Fibers that are followed to see whether the outermost one is still there.
-const NEAR: usize = 64;
+const MAX_FIBERS_CHECKED: usize = 64;
 
 #[derive(Clone, Copy)]
 struct Segment {
@@ -242,7 +242,7 @@ impl CachedStack {
         let first = self.parts.first().map(|part| part.segment);
         let outermost = if whole { first } else { self.outermost.segment }?;
         let mut segment = self.parts.get(part)?.segment;
-        for _ in 0..NEAR {
+        for _ in 0..MAX_FIBERS_CHECKED {
             if segment == outermost {
                 if !whole {
                     return self.outermost.stand(frames).then_some(0);
