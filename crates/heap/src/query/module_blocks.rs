@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::heap::Heap;
-use crate::label::{Part, RootKind};
+use crate::label::{LabelRole, RootKind};
 use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, LabelId};
 
@@ -32,8 +32,8 @@ pub fn module_blocks(heap: &Heap<'_>) -> Result<Vec<ModuleBlock>, Error> {
         let Some((block, field)) = root.field_of else { continue };
         let Some(label) = labels.get(root.label) else { continue };
         let Some(unit) = label.parent else { continue };
-        let is_unit = labels.get(unit).is_some_and(|unit| unit.part == Part::Unit);
-        if label.kind != RootKind::Global || label.part != Part::Field || !is_unit {
+        let is_unit = labels.get(unit).is_some_and(|unit| unit.part == LabelRole::Unit);
+        if label.kind != RootKind::Global || label.part != LabelRole::Field || !is_unit {
             continue;
         }
         let (blocks, fields) = modules.entry(unit).or_default();
