@@ -957,7 +957,7 @@ export type StringRow = {
 export type StringTotals = {
   /** How many of the repeated strings are in the table. */
   kept: number,
-  /** Strings that something keeps alive. */
+  /** Strings that are reachable. */
   strings: number,
   /** Their size, headers counted. */
   bytes: Bytes,

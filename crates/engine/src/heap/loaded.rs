@@ -20,7 +20,7 @@ self_cell::self_cell!(
     }
 );
 
-/// Bytes of a string that are told.
+/// Maximum number of bytes of a string.
 const MAX_TEXT: usize = 2000;
 /// Strings that are there several times and are kept.
 const MAX_STRINGS: usize = 100_000;

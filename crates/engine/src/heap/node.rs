@@ -205,7 +205,7 @@ fn shape_info(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId) -> NodeInf
     }
 }
 
-/// Nodes above one that are told, at most.
+/// Maximum number of nodes above one.
 const MAX_WAY: usize = 100;
 
 /// The nodes from the one above all down to what dominates a place, the groups that it is in among

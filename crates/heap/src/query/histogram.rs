@@ -19,18 +19,18 @@ use crate::units::{BlockIndex, Bytes, Words};
 pub struct Histogram {
     /// The kinds.
     pub rows: Vec<KindRow>,
-    /// Blocks that something keeps alive.
+    /// Blocks that are reachable.
     pub blocks: u64,
     /// Their size.
     pub bytes: Bytes,
-    /// Blocks that nothing keeps alive and that are not freed yet. Unknown of a damaged snapshot:
+    /// Blocks that are unreachable and not freed yet. Unknown of a damaged snapshot:
     /// what keeps them may be in the part that is missing.
     pub unreachable_blocks: Option<u64>,
     /// Their size.
     pub unreachable_bytes: Option<Bytes>,
 }
 
-/// A kind of block. Blocks that nothing keeps alive are not counted.
+/// A kind of block. Unreachable blocks are not counted.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct KindRow {
@@ -114,7 +114,7 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
         all.words += sum.words;
         all
     });
-    // Functions may share a name: what is told apart by number only is one row.
+    // Functions may share a name: those that differ by number only are one row.
     let mut rows: Vec<KindRow> = Vec::new();
     let mut known: HashMap<String, usize, FxBuildHasher> = HashMap::default();
     for (kind, sum) in kinds {

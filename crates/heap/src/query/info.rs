@@ -32,11 +32,11 @@ pub struct Info {
     pub counters: Vec<(String, u64)>,
     /// The parts of memory.
     pub spaces: Vec<SpaceRow>,
-    /// Blocks that something keeps alive, static ones counted.
+    /// Reachable blocks, static ones counted.
     pub reachable_blocks: u64,
     /// Their size.
     pub reachable_bytes: Bytes,
-    /// Blocks that nothing keeps alive and that are not freed yet. Unknown of a damaged snapshot:
+    /// Blocks that are unreachable and not freed yet. Unknown of a damaged snapshot:
     /// what keeps them may be in the part that is missing.
     pub unreachable_blocks: Option<u64>,
     /// Their size.

@@ -29,7 +29,7 @@ pub enum Kind {
     /// An object, by how many fields it has; or an exception's or extension's constructor.
     Object(u64),
     /// A tuple, record, constructor or array: tag, and how many fields. From 33 on, sizes that need
-    /// as many bits are one kind, told by the smallest.
+    /// as many bits are one kind, named by the smallest.
     Fields(u8, u64),
 }
 

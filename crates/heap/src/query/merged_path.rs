@@ -15,9 +15,9 @@ use crate::units::{BlockIndex, Bytes};
 pub struct MergedPath {
     /// The shape: names from the root to the block, with fields.
     pub shape: Vec<String>,
-    /// How many of the blocks are kept alive this way.
+    /// How many of the blocks are retained this way.
     pub blocks: u64,
-    /// What they retain together, one by one.
+    /// The sum of what they retain one by one.
     pub retained: Bytes,
     /// One of them.
     pub example: BlockIndex,
@@ -100,8 +100,8 @@ fn shape(steps: &[Step]) -> (Vec<String>, Vec<bool>) {
     shape.into_iter().map(|(step, many)| (text(step), many)).unzip()
 }
 
-/// At most `most` blocks of a kind that something keeps alive, from all over the heap; the kind is
-/// told by its name.
+/// At most `most` reachable blocks of a kind, from all over the heap; the kind is
+/// given by its name.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.

@@ -50,7 +50,7 @@ pub struct Step {
     pub retained_external: Bytes,
 }
 
-/// Steps that are told one by one, from each end of a way; what is between is counted.
+/// Steps that are described one by one, from each end of a path; what is between is counted.
 const MAX_DETAILED: usize = 2000;
 
 /// A way as it is found: from the block upwards.

@@ -1,4 +1,4 @@
-//! What a group of blocks retains together.
+//! What a group of blocks and root nodes retains.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -11,7 +11,7 @@ use crate::graph::{RemovalSet, RootNodeId};
 use crate::read::{Block, Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
-/// Blocks and root nodes, taken together.
+/// A group of blocks and root nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     /// Blocks one by one.
@@ -25,7 +25,7 @@ pub struct Group {
 /// What would be freed if a whole group were gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Retained {
-    /// How many blocks the group has that something keeps alive.
+    /// How many blocks of the group are reachable.
     pub blocks: u64,
     /// Their own size, headers counted.
     pub bytes: Bytes,
@@ -39,8 +39,8 @@ pub struct Retained {
     pub retained_external: Bytes,
 }
 
-/// What a group retains: exactly what would be freed if all of it were gone, also what only several
-/// of it together keep alive, and data of ephemerons that loses any of its keys.
+/// What a group retains: exactly what would be freed if all of it were gone, also what several of it
+/// retain jointly, and data of ephemerons that loses any of its keys.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.

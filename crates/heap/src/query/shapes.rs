@@ -75,7 +75,7 @@ const MAX_DEPTH: u16 = 120;
 const MAX_SHAPES: usize = 1 << 19;
 
 impl Shapes {
-    /// Merges what all root nodes keep alive.
+    /// Merges what all root nodes retain.
     pub fn new(heap: &Heap<'_>, catalogue: &Catalogue) -> Self {
         let mut all = Vec::new();
         for number in 0..heap.graph.root_nodes().len() as u32 {
@@ -92,7 +92,7 @@ impl Shapes {
         Self::merge(heap, catalogue, all, None)
     }
 
-    /// Merges what one block keeps alive.
+    /// Merges what one block retains.
     pub fn below(heap: &Heap<'_>, catalogue: &Catalogue, block: BlockIndex) -> Self {
         let mut shape = Shape::new(ShapeId(0), Form::Block(block), 0);
         shape.retained = catalogue.retained(heap, block);

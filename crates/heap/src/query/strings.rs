@@ -24,7 +24,7 @@ pub struct Strings {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StringSums {
-    /// Strings that something keeps alive.
+    /// Strings that are reachable.
     pub strings: u64,
     /// Their size, headers counted.
     pub bytes: Bytes,

@@ -20,13 +20,13 @@ pub struct Summary {
     pub version: u32,
     /// The snapshot's checksum.
     pub checksum: u64,
-    /// Blocks that something keeps alive.
+    /// Blocks that are reachable.
     pub blocks: u64,
     /// Their size.
     pub bytes: Bytes,
     /// What of that lies in the major heap: the rest is static data and the minor heaps.
     pub in_heap: Bytes,
-    /// What nothing keeps alive and is not freed yet; unknown of a damaged snapshot.
+    /// What is unreachable and not freed yet; unknown of a damaged snapshot.
     pub unreachable: Option<Bytes>,
     /// What is wrong with the file, if all the figures are of a part of it.
     pub damage: Option<String>,

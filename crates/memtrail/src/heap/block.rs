@@ -18,7 +18,7 @@ use crate::limit::Limit;
 /// Show one block: its allocation site, its references in both directions, what it retains
 ///
 /// The calls are known of blocks that were sampled; `memtrail heap sites` lists such blocks. The
-/// way from a root has a star at steps that all ways lead through: cut there, it is freed.
+/// retaining path has a star at steps that are on every path: cut there, the block is freed.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `memtrail heap dominators`: what hangs below a root or block.
+//! `memtrail heap dominators`: what a root or block dominates.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use crate::limit::Limit;
 
 /// Walk down the dominator tree, by kind of block
 ///
-/// Without further arguments: what hangs directly below all roots. Each row has a number behind it
+/// Without further arguments: what all roots dominate directly. Each row has a number behind it
 /// that goes one step down: --root N for roots, --block N for the largest block of a kind.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let below = query::dominated(&heap, node).map_err(|error| input.failure(&error))?;
     input.answer(&heap, &args.which.form, &below, |canvas| {
         if below.root_nodes.is_empty() && below.groups.is_empty() {
-            canvas.line(&[(PLAIN, "nothing hangs from it alone")]);
+            canvas.line(&[(PLAIN, "nothing is retained by it alone")]);
             return;
         }
         let Limit(limit) = args.limit;

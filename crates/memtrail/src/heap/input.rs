@@ -290,7 +290,7 @@ impl Input {
         .hint("numbers are those that `heap dominators` and `heap path` print for this snapshot"))
     }
 
-    /// A damaged file, as the user is told.
+    /// The error about a damaged file.
     pub(super) fn failure(&self, error: &read::Error) -> Failure {
         Failure::new(Kind::Input, format_args!("{}: {error}", self.path.display()))
             .hint("heap snapshots come from `memtrail run --snapshot` and `memtrail snapshot`")

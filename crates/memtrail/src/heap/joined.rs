@@ -114,7 +114,7 @@ impl Joined {
         Some(format!("{} is damaged {}", self.path.display(), answer.partial.as_ref()?))
     }
 
-    /// How it ends: damage of the trace is told.
+    /// The exit code, which says if the trace is damaged.
     pub(super) fn verdict(&self) -> Result<std::process::ExitCode, Failure> {
         damage::verdict(&self.recording, &self.engine.damage(self.id).unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! `memtrail heap path`: how a block is held.
+//! `memtrail heap path`: the retaining paths of blocks.
 
 use std::process::ExitCode;
 
@@ -16,10 +16,10 @@ use crate::limit::Limit;
 
 /// Show the retaining path of a block, or of a kind of blocks
 ///
-/// Of a block: one way, over as few shared blocks as there can be; with --all, all ways that have
-/// nothing else in common. Steps that every way leads through have a star: cut one of these, and the
-/// block is freed. Of a kind: ways to blocks from all over the heap, those of the same shape
-/// together; `…` stands for several alike that follow each other, `.(…)` for elements of arrays.
+/// Of a block: one path, over as few shared blocks as possible; with --all, disjoint paths, as many as
+/// there are. Steps that are on every path have a star: cut one of these, and the block is freed. Of a
+/// kind: the paths of blocks from all over the heap, grouped by shape; `…` marks several equal steps in
+/// a row, `.(…)` elements of arrays.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("what").args(["block", "kind"]).required(true))]
 pub(crate) struct Args {
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// The block with this number, as `dominators` prints it
     #[arg(long, value_name = "N")]
     block: Option<u32>,
-    /// Of a block: all ways that share no other block, up to --limit. So many links have to be cut
+    /// Of a block: show disjoint paths, up to --limit. Each of them has to be cut to free the block
     #[arg(long, conflicts_with = "kind")]
     all: bool,
     /// Blocks of this kind, as `histogram` prints it
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Ways to blocks of a kind, by shape.
+/// Paths of blocks of a kind, by shape.
 fn of_kind(
     args: &Args,
     input: &Input,
@@ -83,7 +83,7 @@ fn of_kind(
         canvas.line(&[(PLAIN, &text)]);
         for path in merged.iter().take(limit) {
             canvas.gap();
-            let held = format!("{} held so", grouped(path.blocks));
+            let held = format!("{} retained this way", grouped(path.blocks));
             let example = format!("  (one of them: --block {})", path.example.0);
             canvas.line(&[(STRONG, &held), (FAINT, &example)]);
             for (depth, step) in path.shape.iter().enumerate() {
@@ -99,7 +99,7 @@ fn of_kind(
     })
 }
 
-/// All ways to a block that share no other.
+/// The disjoint paths of a block.
 fn all(
     args: &Args,
     input: &Input,
@@ -108,7 +108,7 @@ fn all(
     limit: usize,
 ) -> Result<ExitCode, Failure> {
     let found =
-        with_spinner("looking for ways".into(), || query::disjoint_paths(heap, block, limit))
+        with_spinner("looking for paths".into(), || query::disjoint_paths(heap, block, limit))
             .map_err(|error| input.failure(&error))?;
     input.answer(heap, &args.which.form, &found, |canvas| {
         for path in &found.paths {
@@ -117,17 +117,17 @@ fn all(
         }
         let ways = match found.paths.len() {
             0 => nothing(block),
-            1 if found.all => "one way: cut a step that has a star, and it is freed".into(),
+            1 if found.all => "one path: cut a step that has a star, and the block is freed".into(),
             ways if found.all => {
-                format!("{ways} ways that share no block: each has to be cut to free it")
+                format!("{ways} disjoint paths: each has to be cut to free the block")
             }
-            ways => format!("{ways} ways that share no block, and more (--limit 0: all)"),
+            ways => format!("{ways} disjoint paths, and more (--limit 0: all)"),
         };
         canvas.paragraph(PLAIN, 2, &ways);
     })
 }
 
-/// One way to a block.
+/// One path of a block.
 fn one(
     args: &Args,
     input: &Input,
@@ -143,9 +143,9 @@ fn one(
         draw(canvas, &path.steps);
         let alone = |above: &[Step]| above.iter().any(|step| step.dominates);
         let text = if path.steps.split_last().is_some_and(|(_, above)| alone(above)) {
-            "* all ways lead through it: cut there, and the block is freed"
+            "* on every path: cut there, and the block is freed"
         } else {
-            "nothing above keeps it alone: there are other ways to it (--all)"
+            "nothing above retains it alone: there are other paths (--all)"
         };
         canvas.paragraph(FAINT, 2, text);
     })
@@ -155,7 +155,7 @@ fn nothing(block: BlockIndex) -> String {
     format!("nothing retains block {}: it is not freed yet", block.0)
 }
 
-/// A way from a root, step by step.
+/// A retaining path, step by step.
 fn draw(canvas: &mut Canvas, steps: &[Step]) {
     let mut table = Table::new(&["retained", "off-heap", "", "times"], "from the root down");
     for step in steps {

@@ -1,4 +1,4 @@
-//! `memtrail heap retained`: what a group of blocks and roots keeps alive together.
+//! `memtrail heap retained`: what a group of blocks and roots retains.
 
 use std::process::ExitCode;
 
@@ -12,8 +12,8 @@ use crate::error::{Failure, Kind};
 
 /// Compute exactly what would be freed without a group of blocks or roots
 ///
-/// Blocks, kinds of blocks and roots may be mixed; what only several of them together keep alive
-/// counts, too. `histogram` and `dominators` say what blocks retain one by one.
+/// Blocks, kinds of blocks and roots may be mixed; what several of them retain jointly
+/// counts, too. `histogram` and `dominators` show what blocks retain one by one.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -29,7 +29,7 @@ use crate::limit::Limit;
 #[command(after_help = "\
 What several roots reach (a table that threads, callbacks and modules share) is retained by none of
 them alone. Look at the rows `jointly retained`: what is in them, and which roots reach it:
-  memtrail heap dominators REC                what all roots dominate together, by kind
+  memtrail heap dominators REC                what all roots dominate, by kind
   memtrail heap path REC --block N            the retaining path of one of these blocks
   memtrail heap roots REC --sort reachable    which roots reach most")]
 pub(crate) struct Args {
@@ -117,9 +117,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn nothing(canvas: &mut Canvas, args: &Args) {
     let kind = args.kind.map_or_else(String::new, |kind| format!("{} ", kind.name()));
     let text = if args.min.0 > 1 {
-        format!("no {kind}roots keep {} alive", bytes(args.min.0 as f64))
+        format!("no {kind}roots retain {}", bytes(args.min.0 as f64))
     } else {
-        format!("no {kind}roots keep anything alive by themselves")
+        format!("no {kind}roots retain anything by themselves")
     };
     canvas.line(&[(PLAIN, &text)]);
 }

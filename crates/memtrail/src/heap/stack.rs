@@ -1,4 +1,4 @@
-//! `memtrail heap stack`: backtraces that show what each frame keeps alive.
+//! `memtrail heap stack`: backtraces that show what each frame retains.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ use crate::error::Failure;
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
-    /// Show frames that keep nothing, and the slots of each frame, too
+    /// Show frames that retain nothing, and the slots of each frame, too
     #[arg(long)]
     all: bool,
 }
@@ -48,8 +48,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             }
         }
         if rows.iter().all(|row| row.path.is_empty()) {
-            canvas
-                .line(&[(PLAIN, "no stack holds anything: the program had ended, or waits in C")]);
+            canvas.line(&[(
+                PLAIN,
+                "no stack retains anything: the program had ended, or waits in C",
+            )]);
             return;
         }
         table.print(canvas);

@@ -11,7 +11,7 @@ pub(super) fn outside(size: Bytes) -> String {
     if size.0 == 0 { String::new() } else { bytes(size.0 as f64) }
 }
 
-/// Blocks and bytes of what nothing keeps alive, of a damaged snapshot.
+/// Blocks and bytes of what nothing retains, of a damaged snapshot.
 pub(super) fn unknown_dead() -> Vec<String> {
     vec!["?".into(), "unknown".into()]
 }
