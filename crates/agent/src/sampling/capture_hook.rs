@@ -70,9 +70,10 @@ impl Buffer {
         let (target, capturer) = (sampling.target, &sampling.capturer);
         if most as u64 == FRAMES_ASKED_FOR {
             if is_on() && active().is_some() {
-                let token = thread::with_current(|thread| capturer.capture(thread, index));
-                let token = token.unwrap_or(CaptureToken::Nothing);
-                for slot in token.slots(rate::drawn(target, index)) {
+                let drawn = || rate::drawn(target, index);
+                let slots =
+                    thread::with_current(|thread| capturer.capture(thread, index).slots(drawn()));
+                for slot in slots.unwrap_or_else(|| CaptureToken::Nothing.slots(drawn())) {
                     self.push(target, slot);
                 }
             }

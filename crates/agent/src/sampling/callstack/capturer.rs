@@ -65,7 +65,9 @@ impl Capturer {
         let frames = Frames::new(target.memory, target.frame_table()?, &target.runtime.layout);
         let running = frames.running(target.runtime.state());
         thread.stack.update(&frames, running, self.limit);
-        if let Some((check, result)) = self.check.as_ref().zip(target.checked.as_ref()) {
+        if let Some(check) = &self.check
+            && let Some(result) = &target.checked
+        {
             let (mut check, mut result) = (check.lock(), result.lock());
             let found = &mut thread.stack;
             thread.expected = Some(check.walk(&frames, running, self.limit, found, &mut result));
