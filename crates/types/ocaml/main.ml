@@ -4,7 +4,7 @@
    name, its interface's digest in hexadecimal, the number of files, the files. For each request, standard
    output gets a section of kind BEGUN, for each file that cannot be used one of kind REJECTED, and one of
    kind UNIT if files with this digest were found. A damaged file may end this process: the section BEGUN
-   says for which unit. *)
+   gives the unit. *)
 
 let begun = 1
 let rejected = 2

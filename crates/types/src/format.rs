@@ -5,7 +5,7 @@
 //! section   = kind:n length:n payload[length]
 //! ```
 //!
-//! *n* is a number, seven bits a byte, low ones first, the top bit of a byte says that more follow; `text` is a
+//! *n* is a number, seven bits a byte, low ones first, the top bit of a byte is set if more follow; `text` is a
 //! length and bytes. `checksum` is XXH3 of all before it, little-endian. Readers pass over kinds that they
 //! do not know.
 //!

@@ -1,4 +1,4 @@
-//! What an executable tells about its units: names, digests, and the sizes of their blocks.
+//! What an executable has about its units: names, digests, and the sizes of their blocks.
 
 use std::collections::HashMap;
 
@@ -110,7 +110,7 @@ impl<'a> Image<'a> {
         Some(u64::from_le_bytes(header) << 8 >> 18)
     }
 
-    /// A string's bytes: its last byte says how many of the last word's are not part of it.
+    /// A string's bytes: its last byte is the number of bytes of the last word that are not part of it.
     fn string(&self, block: u64) -> Option<&'a [u8]> {
         let bytes = self.bytes(block, self.wosize(block)?.checked_mul(8)?)?;
         let end = bytes.len().checked_sub(1 + usize::from(*bytes.last()?))?;

@@ -49,7 +49,7 @@ impl Cause {
 
 /// A section of the helper's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum HelperMessage {
     /// It reads the files of this unit now.
     Begun(String),
     /// It does not use a file.
@@ -102,7 +102,7 @@ impl Types {
 }
 
 /// Reads the helper's output, up to where it ends.
-pub(crate) fn helper_output(bytes: &[u8]) -> (Vec<Said>, Option<Error>) {
+pub(crate) fn helper_output(bytes: &[u8]) -> (Vec<HelperMessage>, Option<Error>) {
     let mut all = Vec::new();
     let mut cursor = Cursor::new(bytes);
     while !cursor.is_at_end() {
@@ -111,14 +111,14 @@ pub(crate) fn helper_output(bytes: &[u8]) -> (Vec<Said>, Option<Error>) {
             return (all, Some(Cause::Truncated.at(at)));
         };
         let mut payload = Cursor::new(payload);
-        let said = match kind {
-            kind::BEGUN => payload.text().map(Said::Begun),
-            kind::REJECTED => problem(&mut payload).map(Said::Rejected),
+        let message = match kind {
+            kind::BEGUN => payload.text().map(HelperMessage::Begun),
+            kind::REJECTED => problem(&mut payload).map(HelperMessage::Rejected),
             kind::FOUND => found(&mut payload),
             _ => continue,
         };
-        match said {
-            Some(said) => all.push(said),
+        match message {
+            Some(message) => all.push(message),
             None => return (all, Some(Cause::Section("section of the helper's output").at(at))),
         }
     }
@@ -133,11 +133,11 @@ fn program(payload: &mut Cursor<'_>) -> Option<(String, String, u64)> {
     Some((payload.text()?, payload.text()?, payload.number()?))
 }
 
-fn found(payload: &mut Cursor<'_>) -> Option<Said> {
+fn found(payload: &mut Cursor<'_>) -> Option<HelperMessage> {
     let unit = payload.text()?;
     digest(payload)??;
     let layout = layout(payload, Evidence::Interface)?;
-    Some(Said::Found { unit, layout })
+    Some(HelperMessage::Found { unit, layout })
 }
 
 fn unit(payload: &mut Cursor<'_>) -> Option<Unit> {

@@ -1,6 +1,6 @@
 //! Primitives of the format: numbers of variable length, texts, and a cursor that cannot run over.
 
-/// Appends a number, seven bits a byte, low ones first; the top bit says that more follow.
+/// Appends a number, seven bits a byte, low ones first; the top bit is set if more follow.
 pub(crate) fn put(into: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         into.push(number as u8 | 0x80);

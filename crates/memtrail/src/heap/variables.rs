@@ -31,13 +31,14 @@ pub(super) fn stored(folder: &Path) -> Result<Option<Types>, Failure> {
     Ok(Some(types))
 }
 
-/// Names the fields of modules' blocks. A block that has not the size that the program's file says gets no names.
+/// Names the fields of modules' blocks. A block gets no names if its size is not that in
+/// the program's file.
 pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
     let mut units: HashMap<Vec<u8>, Option<&Unit>> = HashMap::new();
     for unit in &types.units {
         let mut text = [0; 512];
         let shown = write_name(unit.name.as_bytes(), &mut text).to_vec();
-        // Two units that are shown alike cannot be told apart.
+        // Two units that are shown alike cannot be distinguished.
         units.entry(shown).and_modify(|unit| *unit = None).or_insert(Some(unit));
     }
     for module in module_blocks(heap)? {

@@ -139,7 +139,7 @@ fn reason(unit: &Unit) -> String {
     }
 }
 
-/// The problem that says most: of the best file that was found.
+/// The most informative problem: that of the best file that was found.
 fn worst(unit: &Unit) -> Option<&Problem> {
     unit.problems.iter().max_by_key(|problem| match problem.reason {
         Reason::OtherUnit => 0,

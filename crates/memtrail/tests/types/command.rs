@@ -54,18 +54,21 @@ fn what_is_no_program_is_refused() {
         let output = memtrail(["types".as_ref()].iter().chain(args));
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let (code, said) = refused(&[text.as_os_str()]);
+    let (code, reported) = refused(&[text.as_os_str()]);
     assert_eq!(code, Some(3));
-    assert!(said.contains("is not a 64-bit ELF file") && said.contains("\nhint: "), "{said}");
-    let (code, said) = refused(&["/bin/true".as_ref()]);
+    assert!(
+        reported.contains("is not a 64-bit ELF file") && reported.contains("\nhint: "),
+        "{reported}"
+    );
+    let (code, reported) = refused(&["/bin/true".as_ref()]);
     assert_eq!(code, Some(3));
-    assert!(said.contains("has no list of its OCaml units"), "{said}");
+    assert!(reported.contains("has no list of its OCaml units"), "{reported}");
     assert_eq!(refused(&[folder.path().join("nothing").as_os_str()]).0, Some(3));
     assert_eq!(refused(&[folder.path().as_os_str()]).0, Some(3));
     let program = program();
     let path = program.path().join("main");
-    let (code, said) = refused(&[path.as_os_str(), "--types".as_ref(), "/no/folder".as_ref()]);
-    assert_eq!((code, said.contains("no folder /no/folder")), (Some(2), true), "{said}");
-    let (code, said) = refused(&[path.as_os_str(), "--unit".as_ref(), "Nothing".as_ref()]);
-    assert_eq!((code, said.contains("has no unit Nothing")), (Some(2), true), "{said}");
+    let (code, reported) = refused(&[path.as_os_str(), "--types".as_ref(), "/no/folder".as_ref()]);
+    assert_eq!((code, reported.contains("no folder /no/folder")), (Some(2), true), "{reported}");
+    let (code, reported) = refused(&[path.as_os_str(), "--unit".as_ref(), "Nothing".as_ref()]);
+    assert_eq!((code, reported.contains("has no unit Nothing")), (Some(2), true), "{reported}");
 }

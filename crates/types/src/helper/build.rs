@@ -32,12 +32,12 @@ static BUILDS: AtomicU64 = AtomicU64::new(0);
 #[non_exhaustive]
 pub enum BuildError {
     /// The compiler does not accept it.
-    #[error("{compiler} cannot build the reader of .cmt files: {said}")]
+    #[error("{compiler} cannot build the reader of .cmt files: {output}")]
     Compiler {
         /// The compiler.
         compiler: PathBuf,
         /// What it reported.
-        said: String,
+        output: String,
     },
     /// A file cannot be written, or the compiler not be started.
     #[error("cannot build the reader of .cmt files: {0}")]
@@ -79,7 +79,7 @@ fn compile(compiler: &Compiler, work: &Path) -> Result<PathBuf, BuildError> {
     for (name, text) in SOURCES {
         fs::write(work.join(name), text)?;
     }
-    let mut said = String::new();
+    let mut reported = String::new();
     for bound in BOUNDS {
         fs::write(work.join(BOUND), bound)?;
         let output = Command::new(&compiler.file)
@@ -92,7 +92,7 @@ fn compile(compiler: &Compiler, work: &Path) -> Result<PathBuf, BuildError> {
         if output.status.success() {
             return Ok(work.join("types"));
         }
-        said = String::from_utf8_lossy(&output.stderr).into_owned();
+        reported = String::from_utf8_lossy(&output.stderr).into_owned();
     }
-    Err(BuildError::Compiler { compiler: compiler.file.clone(), said: said.trim().into() })
+    Err(BuildError::Compiler { compiler: compiler.file.clone(), output: reported.trim().into() })
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::digest::Digest;
 use crate::problem::{Problem, Reason};
-use crate::read::{Said, helper_output};
+use crate::read::{HelperMessage, helper_output};
 use crate::unit::Layout;
 
 /// A helper that writes nothing for so long is ended. A unit takes some ten milliseconds.
@@ -48,15 +48,15 @@ pub(crate) fn run(helper: &Path, requests: &[Request]) -> io::Result<Vec<Answer>
 fn gather(output: &[u8], requests: &[Request], ended_well: bool) -> Vec<Answer> {
     let (all, error) = helper_output(output);
     let mut answers: Vec<Answer> = Vec::new();
-    for said in all {
-        match said {
-            Said::Begun(_) => answers.push(Answer::default()),
-            Said::Rejected(problem) => {
+    for message in all {
+        match message {
+            HelperMessage::Begun(_) => answers.push(Answer::default()),
+            HelperMessage::Rejected(problem) => {
                 if let Some(answer) = answers.last_mut() {
                     answer.problems.push(problem);
                 }
             }
-            Said::Found { unit, layout } => {
+            HelperMessage::Found { unit, layout } => {
                 let number = answers.len().wrapping_sub(1);
                 let expected = requests.get(number).is_some_and(|request| request.unit == unit);
                 if let (Some(answer), true) = (answers.last_mut(), expected) {

@@ -154,7 +154,7 @@ let () = Hashtbl.replace hidden 1 \"y\"
         let expected = ["second : int ref  lib.mli:1", "first : string list ref  lib.mli:2"];
         assert_eq!(shown(lib), expected, "{text}");
     }
-    // Without a function that could tell.
+    // Without a function that differs.
     let built = Built::new(name);
     let silent = |text: &str| text.replace("let get () : string = Hashtbl.find hidden 1\n", "");
     built.write("lib.ml", silent(IMPLEMENTATION));
