@@ -82,10 +82,10 @@ fn units(canvas: &mut Canvas, types: &Types, Limit(limit): Limit) {
     let named: u64 = with_fields().map(Unit::named).sum();
     let complete = with_fields().filter(|unit| is_complete(unit)).count();
     let all = with_fields().count();
-    let share = if fields == 0 {
-        String::new()
-    } else {
-        format!(" ({})", percent(named as f64 / fields as f64))
+    let share = match percent(named as f64 / fields.max(1) as f64) {
+        _ if fields == 0 => String::new(),
+        rounded if rounded == "100 %" && named < fields => " (more than 99 %)".into(),
+        rounded => format!(" ({rounded})"),
     };
     let text = format!("{} of {} global fields named{share}", grouped(named), grouped(fields));
     canvas.line(&[(STRONG, &text)]);
@@ -158,7 +158,8 @@ fn hints(lacking: &[&Unit]) -> Vec<&'static str> {
         .map(|unit| match worst(unit).map(|problem| problem.reason) {
             None | Some(Reason::OtherUnit | Reason::Incomplete) => {
                 "name the folder with the .cmt and .cmi files of these units with --types DIR, or install \
-                 the -dev packages of their libraries; dune writes .cmt files, other builds need -bin-annot"
+                 the -dev packages of their libraries; `dune build @check` writes .cmt files, other builds \
+                 need -bin-annot"
             }
             Some(Reason::Stale | Reason::OtherImplementation | Reason::OtherSize) => {
                 "files are of another build than the program: name the folder of the right one with \

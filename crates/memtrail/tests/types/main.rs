@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod dune;
 mod truth;
 
 use std::ffi::OsStr;
