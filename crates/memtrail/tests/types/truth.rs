@@ -9,7 +9,7 @@ use memtrail_test_support::snapshot::Heap;
 use memtrail_test_support::{compilers, on_each};
 use serde_json::Value;
 
-use super::{compile, printed};
+use super::{compile, memtrail, printed};
 
 /// A recording with a snapshot at exit, of a program with its files.
 fn recorded(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
@@ -97,4 +97,41 @@ fn text(heap: &Heap, label: usize) -> Option<String> {
     let path = heap.labels.get(label)?;
     let root = heap.roots.iter().find(|root| root.path == *path)?;
     heap.strings.get(&root.block).map(|text| String::from_utf8_lossy(text).into_owned())
+}
+
+/// Names of another build are not used where blocks have other sizes, and damaged ones are reported.
+#[test]
+fn stored_names_that_do_not_fit() {
+    let (folder, recording) = recorded("system");
+    let roots = || memtrail(["heap".as_ref(), "roots".as_ref(), recording.as_os_str()]);
+    let stored = recording.join("types");
+    fs::write(&stored, "damaged").unwrap();
+    let output = roots();
+    assert_eq!(output.status.code(), Some(3));
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(reported.contains("types: at byte 0: not a file of types\nhint: "), "{reported}");
+    // Names of a program with one variable more in each unit.
+    for file in ["named_lib.ml", "named_globals.ml"] {
+        let path = folder.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("let added = ref 0\n{text}")).unwrap();
+    }
+    let files = ["named_lib.mli", "named_lib.ml", "named_globals.ml"];
+    let arguments: Vec<&str> = ["-w", "-a", "-o", "other"].into_iter().chain(files).collect();
+    compile(&compilers::named("system"), folder.path(), &arguments);
+    let other = folder.path().join("other");
+    let types = ["types".as_ref(), recording.as_os_str(), "--program".as_ref(), other.as_os_str()];
+    let refused = memtrail(types);
+    assert_eq!(refused.status.code(), Some(3), "the build id differs: {refused:?}");
+    // The same without build ids.
+    let description = recording.join("recording.json");
+    let text = fs::read_to_string(&description).unwrap();
+    let mut json: Value = serde_json::from_str(&text).unwrap();
+    json.as_object_mut().unwrap().remove("build_id").expect("a build id");
+    fs::write(&description, json.to_string()).unwrap();
+    printed(types);
+    let rows = rows(&recording);
+    assert!(rows.iter().any(|row| row["variable"] == "Stdlib.stdout"));
+    let ours = |row: &&Value| row["path"][0].as_str().unwrap_or("").starts_with("Named_");
+    assert!(rows.iter().filter(ours).all(|row| row["variable"].is_null()));
 }
