@@ -14,6 +14,8 @@ mod stamp;
 mod tally;
 mod test;
 mod types;
+#[cfg(test)]
+mod vocabulary;
 mod web;
 mod wild;
 

@@ -3,7 +3,7 @@
 //!
 //! It gets control before the program's own code runs ([`lifecycle`]), starts the runtime's sampler
 //! with callbacks of its own and captures callstacks ([`sampling`]), and writes events into the trace
-//! ([`recording`]). When asked, it takes a heap snapshot ([`snapshot`]). Programs that want to take part
+//! ([`recording`]). When asked, it takes a heap snapshot ([`snapshot`]). Programs that are instrumented
 //! can ask things of it ([`api`]).
 //!
 //! Each layer uses only those before it: [`os`], [`context`], [`recording`], [`sampling`], [`snapshot`],

@@ -43,7 +43,7 @@ pub struct Description {
     /// Whether its program can take heap snapshots, as long as it runs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub can_snapshot: bool,
-    /// Which thread allocated which blocks; absent if there is one only, or if nobody knows.
+    /// Which thread allocated which blocks; absent if there is one only, or if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<ThreadList>,
     /// At which rate blocks were sampled; absent if that never changed.

@@ -67,7 +67,7 @@ pub struct Facts {
     pub taken_at: u64,
     /// The same moment on the monotonic clock of the allocation trace.
     pub clock: u64,
-    /// How long the target stood still.
+    /// How long the target was paused.
     pub pause: u64,
     /// The snapshot's number within its recording.
     pub number: u64,

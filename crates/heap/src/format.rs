@@ -15,7 +15,7 @@
 //! |---|---|---|
 //! | 1 | `FACTS` | `taken_at`:n `clock`:n `number`:n `reason`:n `pid`:n `program`:text `runtime`:text, counters:n (text n)* `label`:text |
 //! | 2 | `LABELS` | texts:n text*, labels:n (parent+1:n kind:u8 part:u8 name:n source:n number:n)* |
-//! | 3 | `ROOTS` | roots:n (label:n, strength + 4 if it stands in a block:n, block: difference to the last, if it stands in a block: that block:n field:n)* |
+//! | 3 | `ROOTS` | roots:n (label:n, strength + 4 if it is in a block:n, block: difference to the last, if it is in a block: that block:n field:n)* |
 //! | 4 | `EPHEMERONS` | ephemerons:n (block: difference to the last, data+1:n, keys:n, key:n*)* |
 //! | 5 | `SAMPLES` | samples:n (block: difference to the last, id:n, samples:n)* |
 //! | 6 | `BLOCKS` | see below; as many as it takes, in the order of blocks |
@@ -108,5 +108,5 @@ pub(crate) const SHORT_CODES: u32 = 240;
 /// One more than the highest code.
 pub(crate) const CODES: u32 = SHORT_CODES + 16 * 256;
 
-/// In a root's strength: it stands in a block.
+/// In a root's strength: it is in a block.
 pub(crate) const STANDS_IN_BLOCK: u64 = 4;

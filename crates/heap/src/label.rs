@@ -44,7 +44,7 @@ numbered! {
         LocalC = 2 "local-c",
         /// A variable that C code registered for good.
         GlobalC = 3 "global-c",
-        /// A finaliser: its function, and the value where only it keeps that alive.
+        /// A finaliser: its function, and the value if only it retains that.
         Finaliser = 4 "finaliser",
         /// The statistical profiler's tables.
         Memprof = 5 "memprof",
@@ -93,14 +93,14 @@ numbered! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Strength {
-    /// It keeps the value alive.
+    /// It retains the value.
     Strong = 0,
-    /// A value with a finaliser (`Gc.finalise`): kept alive until that has run. Charged with it
+    /// A value with a finaliser (`Gc.finalise`): retained until that has run. Charged with it
     /// only where nothing else keeps it.
     Finaliser = 1,
-    /// A value with a `Gc.finalise_last`: not kept alive.
+    /// A value with a `Gc.finalise_last`: not retained.
     Last = 2,
-    /// Not kept alive.
+    /// Not retained.
     Weak = 3,
 }
 

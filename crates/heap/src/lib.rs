@@ -1,4 +1,4 @@
-//! Heap snapshots of OCaml processes: the file, the pointer graph, and what keeps what alive.
+//! Heap snapshots of OCaml processes: the file, the pointer graph, and what retains what.
 #![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
 

@@ -62,7 +62,7 @@ const MINOR: u64 = 0x7e00_0000_0000;
 /// Where static data starts.
 const STATIC: u64 = 0x5500_0000_0000;
 /// A key or data that is not set.
-const NONE: u64 = 0x4400_0000_0008;
+const UNSET: u64 = 0x4400_0000_0008;
 /// In a custom block's second word: it is unknown how much is outside.
 pub const UNKNOWN: u64 = u64::MAX;
 
@@ -107,7 +107,7 @@ impl Heap {
 
     /// Adds an ephemeron; what is `None` is not set.
     pub fn ephemeron(&mut self, data: Option<Value>, keys: &[Option<Value>]) -> Made {
-        let set = |value: Option<Value>| value.unwrap_or(Value::Raw(NONE));
+        let set = |value: Option<Value>| value.unwrap_or(Value::Raw(UNSET));
         let mut fields = vec![Value::Int(0), set(data)];
         fields.extend(keys.iter().map(|key| set(*key)));
         let made = self.block(tag::ABSTRACT, &fields);
@@ -231,7 +231,7 @@ impl Heap {
                 })
                 .collect(),
             ephemerons: self.ephemerons.iter().map(|made| addresses[made.0]).collect(),
-            ephe_none: NONE,
+            ephe_none: UNSET,
             samples: self
                 .samples
                 .iter()
@@ -245,7 +245,7 @@ impl Heap {
             },
             contents: self.contents,
         };
-        write(out, &source, &mut Told { pause: self.facts.pause })
+        write(out, &source, &mut FixedDetails { pause: self.facts.pause })
     }
 
     /// The snapshot's bytes.
@@ -280,11 +280,11 @@ fn word(value: Value, addresses: &[u64]) -> u64 {
 }
 
 /// Tells of functions and custom blocks what their words say: names are numbers.
-struct Told {
+struct FixedDetails {
     pause: u64,
 }
 
-impl Details for Told {
+impl Details for FixedDetails {
     /// The second word says how much is outside, the third what it shares.
     fn custom(&mut self, _: u64, _: u64, words: &[u64]) -> Custom {
         let owner = words.get(2).filter(|owner| **owner != 0);

@@ -42,7 +42,7 @@ pub fn redact(bytes: &[u8], removed: Removed) -> Result<Vec<u8>, Error> {
             }
             kind::FACTS..=kind::TOTALS => copy.extend_from_slice(whole),
             kind::END => {
-                // Nothing stands in it.
+                // It is empty.
                 if whole.len() == SECTION_HEADER {
                     copy.extend_from_slice(whole);
                 }

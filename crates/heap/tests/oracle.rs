@@ -141,7 +141,7 @@ struct Oracle {
     nodes: Vec<Place>,
     /// Finalisers that have to run, in the order of the plan.
     dying: Vec<bool>,
-    /// Whether any function of a finaliser keeps its value alive.
+    /// Whether any function of a finaliser retains its value.
     has_circle: bool,
 }
 

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn tails_tell_whose_they_are() {
+    fn names_of_live_packets_have_their_process() {
         assert_eq!(owner_of_live_packet(&live_packet_name(4711, 2, 127)), Some((4711, 2)));
         assert_eq!(owner_of_live_packet("tail-x-2-0"), None);
         assert_eq!(owner_of_live_packet("options.json"), None);

@@ -8,7 +8,7 @@ pub fn head(name: &str, letters: usize) -> String {
     }
 }
 
-/// A name in at most so many letters: of a long one the end, which says more than the beginning.
+/// A name in at most this many letters: of a long one the end, which says more than the beginning.
 pub fn tail(name: &str, letters: usize) -> String {
     let count = name.chars().count();
     if count <= letters {

@@ -1,5 +1,5 @@
 /**
- * The name of a function in the room that its box has. What tells functions apart stands at the
+ * The name of a function in the room that its box has. What distinguishes functions stands at the
  * end, so modules go first: `Stdlib.Map.Make.add`, `…Make.add`, `…add`, `ad…`.
  */
 

@@ -11,7 +11,7 @@ export interface Viewport {
   readonly top: number;
 }
 
-/** Narrower than this a stretch is not shown: a 64-bit float still tells its pixels apart. */
+/** Narrower than this a stretch is not shown: a 64-bit float still distinguishes its pixels. */
 const NARROWEST = 1e-9;
 
 export const WHOLE_WIDTH = { from: 0, to: 1 } as const;

@@ -222,7 +222,7 @@ function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
       looks={TREE}
       first="retained"
       finds={false}
-      nothing="It keeps nothing else alive"
+      nothing="It retains nothing else"
       tools={
         <>
           {switcher}

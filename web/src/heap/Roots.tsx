@@ -121,6 +121,6 @@ export const rootsView: View = {
   id: "roots",
   half: "heap",
   title: "Roots",
-  what: "Which roots keep how much alive",
+  what: "What each root retains",
   Component: Roots,
 };

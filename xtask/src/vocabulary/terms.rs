@@ -111,13 +111,9 @@ const TERMS: &[Term] = &[
     // Heap.
     term("Holder", "RootNode"),
     term("EVERYTHING", "SUPER_ROOT"),
-    term("above", "parent").whole().within(HEAP),
     term("via", "predecessor").whole().within(HEAP),
-    term("heads", "tree_roots").whole().within(HEAP),
-    term("Heads", "TreeRoots").within(HEAP),
     term("exits", "cross_edges").whole().within(HEAP),
     term("crowd", "large_set"),
-    term("settled", "into_plain").whole().within(HEAP),
     term("Scratch", "MappedArena"),
     term("Spool", "ChunkBuffer"),
     term("Gone", "RemovalSet").within(HEAP),
@@ -133,7 +129,6 @@ const TERMS: &[Term] = &[
     term("Suspects", "Points"),
     term("thin", "subsample").within(PROFILE),
     term("Thin", "Subsample"),
-    term("tail", "live_packet").whole().within(PROFILE),
     term("tails", "live_packets").within(&["crates/memtrail/src", "crates/recording"]),
     // Command line.
     term("patiently", "with_spinner"),
@@ -185,20 +180,30 @@ const fn phrase(pattern: &'static str, new: &'static str) -> Phrase {
     Phrase { pattern, new, allowed: &[] }
 }
 
-/// The replaced term that an identifier has in it.
-pub(super) fn in_identifier(file: &Path, identifier: &str) -> Option<&'static Term> {
-    let words = words(identifier);
-    TERMS.iter().find(|term| {
-        let old = self::words(term.old);
-        let matches = if term.whole {
-            same(&words, &old)
-        } else {
-            words.windows(old.len()).any(|part| same(part, &old))
-        };
-        matches
-            && (term.within.is_empty() || term.within.iter().any(|folder| file.starts_with(folder)))
-            && !term.allowed.iter().any(|(allowed, _)| *allowed == identifier)
-    })
+/// The replaced terms, in words.
+pub(super) struct Terms(Vec<(Vec<&'static str>, &'static Term)>);
+
+impl Terms {
+    pub(super) fn new() -> Terms {
+        Terms(TERMS.iter().map(|term| (words(term.old), term)).collect())
+    }
+
+    /// The replaced term that an identifier has in it.
+    pub(super) fn in_identifier(&self, file: &Path, identifier: &str) -> Option<&'static Term> {
+        let words = words(identifier);
+        let found = self.0.iter().find(|(old, term)| {
+            let matches = if term.whole {
+                same(&words, old)
+            } else {
+                words.windows(old.len()).any(|part| same(part, old))
+            };
+            let applies = |folder| file.starts_with(folder);
+            matches
+                && (term.within.is_empty() || term.within.iter().any(applies))
+                && !term.allowed.iter().any(|(allowed, _)| *allowed == identifier)
+        });
+        found.map(|(_, term)| *term)
+    }
 }
 
 /// The same words, or the plural.
@@ -228,7 +233,7 @@ fn words(identifier: &str) -> Vec<&str> {
 #[test]
 fn terms_are_found_as_words_of_identifiers() {
     let found = |file: &str, identifier: &str| {
-        in_identifier(Path::new(file), identifier).map(|term| term.old)
+        Terms::new().in_identifier(Path::new(file), identifier).map(|term| term.old)
     };
     assert_eq!(found("crates/heap/src/a.rs", "SnapshotShelf"), Some("Shelf"));
     assert_eq!(found("crates/heap/src/a.rs", "MOST_ROWS"), Some("MOST"));
@@ -238,8 +243,7 @@ fn terms_are_found_as_words_of_identifiers() {
     for (file, identifier) in [
         ("crates/heap/src/a.rs", "Task"),
         ("crates/heap/src/a.rs", "almost"),
-        ("crates/heap/src/a.rs", "is_above"),
-        ("crates/text/src/a.rs", "above"),
+        ("crates/text/src/a.rs", "via"),
         ("crates/agent/src/a.rs", "compiler_fence"),
     ] {
         assert_eq!(found(file, identifier), None, "{identifier} in {file}");

@@ -6,12 +6,17 @@ use regex::Regex;
 
 use super::terms::Phrase;
 
+/// Phrases with their patterns, ready to be searched.
+pub(super) fn compiled(phrases: &'static [Phrase]) -> Vec<(Regex, &'static Phrase)> {
+    let pattern = |phrase: &Phrase| Regex::new(&format!("(?i){}", phrase.pattern));
+    phrases.iter().map(|phrase| (pattern(phrase).expect(phrase.pattern), phrase)).collect()
+}
+
 /// Every place where a phrase is, as `file:line: …`.
-pub(super) fn wrong(file: &Path, text: &str, phrases: &[Phrase]) -> Vec<String> {
+pub(super) fn wrong(file: &Path, text: &str, phrases: &[(Regex, &Phrase)]) -> Vec<String> {
     let (text, lines) = joined(text);
     let mut found = Vec::new();
-    for phrase in phrases {
-        let pattern = Regex::new(&format!("(?i){}", phrase.pattern)).expect(phrase.pattern);
+    for (pattern, phrase) in phrases {
         for hit in pattern.find_iter(&text) {
             let around = around(&text, hit.start(), hit.end());
             if phrase.allowed.iter().any(|(allowed, _)| around.contains(allowed)) {
@@ -47,8 +52,9 @@ fn around(text: &str, start: usize, end: usize) -> &str {
 
 #[test]
 fn phrases_are_found_across_lines() {
-    let phrases = [Phrase { pattern: r"\bheap down\b", new: "\"snapshot\"", allowed: &[] }];
+    const PHRASES: &[Phrase] =
+        &[Phrase { pattern: r"\bheap down\b", new: "\"snapshot\"", allowed: &[] }];
     let text = "//! One.\n/// Writes the heap\n/// down.\nfn f() {}\n";
-    let found = wrong(Path::new("a.rs"), text, &phrases);
+    let found = wrong(Path::new("a.rs"), text, &compiled(PHRASES));
     assert_eq!(found, ["a.rs:2: not \"heap down\", but \"snapshot\""]);
 }

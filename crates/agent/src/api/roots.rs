@@ -14,7 +14,7 @@ use crate::os::symbol::symbol;
 
 const MAX_NAME_LEN: usize = 256;
 
-/// Where a frame stands in the source.
+/// Where a frame is in the source.
 #[derive(Debug)]
 pub struct Place<'a> {
     /// The function's name, `?` if it is not known.

@@ -32,7 +32,7 @@ const PATIENCE_AT_THE_END: u64 = 1_000_000_000;
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 static UNTIL: AtomicU64 = AtomicU64::new(0);
 
-/// Tells threads that live apart.
+/// Distinguishes live threads.
 #[inline]
 fn this_thread() -> usize {
     tls::slots() as usize

@@ -34,7 +34,7 @@ core::arch::global_asm!(
 
 const _: () = assert!(size_of::<Slots>() == 32, "as large as the section above");
 
-/// Address of this thread's slots; it tells threads apart.
+/// Address of this thread's slots; it distinguishes threads.
 #[inline]
 pub(crate) fn slots() -> *mut Slots {
     let address: *mut Slots;

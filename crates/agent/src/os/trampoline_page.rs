@@ -70,7 +70,7 @@ fn map_below(start: usize) -> io::Result<*mut u8> {
         if page as usize == wanted {
             return Ok(page.cast());
         }
-        // Kernels before 4.17 take the address as a wish.
+        // Kernels before 4.17 take the address as a hint.
         if page != libc::MAP_FAILED {
             // SAFETY: mapped just now.
             unsafe { libc::munmap(page, PAGE) };

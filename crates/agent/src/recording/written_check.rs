@@ -35,7 +35,7 @@ impl Expected {
     }
 }
 
-/// Compares what stands in the trace.
+/// Compares what is in the trace.
 pub(crate) struct WrittenCheck {
     reader: Follow,
     /// By block; absent where nothing was captured.

@@ -17,7 +17,7 @@ pub(crate) type CollectSingle =
 pub(crate) type CollectMulticore =
     unsafe extern "C" fn(usize, *mut *mut u64, *mut usize, isize) -> usize;
 
-/// Stands in for OCaml 4's `caml_collect_current_callstack`.
+/// Replaces OCaml 4's `caml_collect_current_callstack`.
 pub(crate) unsafe extern "C" fn collect_single(
     slots: *mut *mut u64,
     capacity: *mut isize,
@@ -38,7 +38,7 @@ pub(crate) unsafe extern "C" fn collect_single(
     }
 }
 
-/// Stands in for OCaml 5's `caml_get_callstack`.
+/// Replaces OCaml 5's `caml_get_callstack`.
 pub(crate) unsafe extern "C" fn collect_multicore(
     most: usize,
     slots: *mut *mut u64,

@@ -72,7 +72,7 @@ impl Collection {
         }
     }
 
-    /// Calls what ours stands in for.
+    /// Calls what ours replaces.
     pub(crate) fn go_on(&self) {
         let previous = self.previous.load(SeqCst);
         if !previous.is_null() {

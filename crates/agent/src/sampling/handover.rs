@@ -90,7 +90,7 @@ pub(crate) fn watch(target: &'static Target, family: &'static dyn Sampler) -> bo
     GUARD.set(Guard { target, family, stop, raise, collection, hooks }).is_ok()
 }
 
-/// Stands in for `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
+/// Replaces `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
 /// frame of ours is left for an exception to pass through.
 #[unsafe(naked)]
 unsafe extern "C" fn instead_of_start() {
@@ -121,7 +121,7 @@ unsafe extern "C" fn instead_of_start() {
     );
 }
 
-/// Stands in for `caml_memprof_stop`.
+/// Replaces `caml_memprof_stop`.
 #[unsafe(naked)]
 unsafe extern "C" fn instead_of_stop() {
     #[cfg(target_arch = "x86_64")]
@@ -143,13 +143,13 @@ unsafe extern "C" fn instead_of_stop() {
     );
 }
 
-/// Stands in for `caml_memprof_is_sampling`: the program's own profile does not run, or this would
+/// Replaces `caml_memprof_is_sampling`: the program's own profile does not run, or this would
 /// not be called.
 extern "C" fn instead_of_is_sampling(_: Value) -> Value {
     UNIT
 }
 
-/// Stands in for `caml_memprof_start` should it not be possible to give it back.
+/// Replaces `caml_memprof_start` should it not be possible to give it back.
 extern "C" fn nothing(_: Value, _: Value, _: Value) -> Value {
     UNIT
 }
@@ -202,7 +202,7 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
         *progress = Progress::Stopping;
     }
     drop(progress);
-    // No lock is held here: other domains that get to this place take part in the collection.
+    // No lock is held here: other domains that get to this place are involved in the collection.
     if let Some(collection) = &guard.collection {
         // SAFETY: as the caller promises.
         unsafe { collection.run([&raw mut (*arguments).tracker, &raw mut (*arguments).rate]) };

@@ -57,7 +57,7 @@ fn has_fault(version: Version) -> bool {
     version == Version::V5_3
 }
 
-/// Stands in for `caml_final_update_last_minor`.
+/// Replaces `caml_final_update_last_minor`.
 unsafe extern "C" fn instead_of_update_last(domain: *mut c_void) {
     if let Some(functions) = FUNCTIONS.get() {
         // SAFETY: the runtime's own calls, in the order that 5.4 makes them.

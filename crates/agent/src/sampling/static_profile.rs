@@ -36,7 +36,7 @@ pub(crate) unsafe fn replace(target: &Target, made: Value, ours: u64) -> Option<
     }
     let number = logarithm(memory, made)?;
     let logarithm = made + profile::LOGARITHM * 8;
-    // SAFETY: a field of the profile, which nobody else knows yet. It may stand in the remembered set,
+    // SAFETY: a field of the profile, which nobody else knows yet. It may be in the remembered set,
     // which the collector reads to no effect when the field does not lead to the minor heap.
     unsafe { (logarithm as *mut Value).write(number) };
     let holders = holders(target, memory, made)?;

@@ -82,7 +82,7 @@ impl DomainStop {
         }
     }
 
-    /// Stops all domains for a snapshot. While another domain stops all, this one takes part in that,
+    /// Stops all domains for a snapshot. While another domain stops all, this one is involved in that,
     /// and its turn comes after. True when there is an answer.
     ///
     /// # Safety

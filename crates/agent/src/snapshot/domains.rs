@@ -1,7 +1,7 @@
 //! OCaml 5: how much memory the heaps of all domains have taken.
 //!
 //! Only the domain itself can say: its state goes when it ends, at any moment. So each tells in every
-//! minor collection, in which all domains take part; who has not told in the last two has ended.
+//! minor collection, in which all domains are involved; one that has not reported in the last two has ended.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -16,7 +16,7 @@ const PANICKED: i32 = 101;
 /// Runs `work` in a copy of this process, and gives the copy's pid. The copy ends with `work`'s
 /// result as exit code.
 ///
-/// The program must stand still as far as `work` looks at it.
+/// The program must be paused as far as `work` looks at it.
 pub(super) fn fork_snapshot(work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
     // SAFETY: plain system calls. The copy runs on its copy of this stack.
     unsafe {

@@ -23,7 +23,7 @@ type Number = unsafe extern "C" fn() -> c_int;
 /// Besides what `caml_c_thread_register` gives: 0 if it cannot, 1 if it can.
 const CAME_IN: c_int = 2;
 
-/// The hook that ours stands in for.
+/// The hook that ours replaces.
 static LEAVE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 /// The thread that registers.
 static GUEST: AtomicU64 = AtomicU64::new(0);
@@ -36,7 +36,7 @@ static WORK: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 /// ring. One thread of ours does this.
 ///
 /// # Safety
-/// Systhreads has begun: its hooks stand in these variables. `work` neither unwinds nor allocates on
+/// Systhreads has begun: its hooks are in these variables. `work` neither unwinds nor allocates on
 /// the OCaml heap.
 pub(super) unsafe fn visit(
     enter: *const AtomicPtr<c_void>,

@@ -1,4 +1,4 @@
-//! What snapshots take part in of the process's life: its start, forks, its end, and calls of the program.
+//! What snapshots do in the process's life: its start, forks, its end, and calls of the program.
 
 use std::sync::OnceLock;
 

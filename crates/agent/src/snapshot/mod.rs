@@ -1,4 +1,4 @@
-//! Heap snapshots: what keeps memory alive, written down beside the running program.
+//! Heap snapshots: what retains memory, written beside the running program.
 //!
 //! Something asks (`request.rs`): the user by a signal (`signal.rs`) or by a file in the recording
 //! (`control.rs`), the end of a major collection, the size of the heap, memory that runs out

@@ -109,7 +109,7 @@ impl Ocaml4Heap {
 
     /// With systhreads: waits for their lock, as a thread of theirs.
     fn as_a_thread(&self) {
-        // SAFETY: systhreads is there, whose hooks stand in the variables.
+        // SAFETY: systhreads is there, whose hooks are in the variables.
         unsafe {
             guest::visit(self.enter, self.leave, || {
                 guarded((), || self.serve());

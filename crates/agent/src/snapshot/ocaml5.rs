@@ -2,10 +2,10 @@
 //!
 //! The runtime can stop all domains. The main domain is made to ask for that: while it runs, by the
 //! hook in which systhreads switches threads; while it waits in a system call, by a thread of ours,
-//! which then finds the domain's lock free, takes it and stands in for the domain as the runtime's
+//! which then finds the domain's lock free, takes it and replaces the domain as the runtime's
 //! own backup thread does. It never waits for the lock: a domain that comes back to work before the
 //! lock was taken is interrupted instead. Where domains hardly come out of collections, the main one
-//! may take seconds to do so: each domain that takes part in a minor collection meanwhile asks, too,
+//! may take seconds to do so: each domain that is involved in a minor collection meanwhile asks, too,
 //! as soon as it is out of it.
 
 use std::ffi::{c_int, c_void};
@@ -68,7 +68,7 @@ static SCAN_ROOTS_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut(
 
 /// How often a domain tries to stop the others before it raises `Out_of_memory` all the same.
 const MAX_TRIES: u32 = 10_000;
-/// How long a domain, or the thread that stands in for one, tries to stop the others before it goes on
+/// How long a domain, or the thread that replaces one, tries to stop the others before it goes on
 /// with its work. In nanoseconds.
 const TRY_FOR: u64 = 50_000_000;
 /// How long it gives the main domain, in microseconds, before it looks and interrupts again.

@@ -54,7 +54,7 @@ pub(super) fn prepare() -> Result<(), String> {
         .map_err(|error| format!("{} cannot be redirected: {error}", control::RAISE_OUT_OF_MEMORY))
 }
 
-/// Stands in for `caml_raise_out_of_memory`, and leaves no frame of ours for the exception to pass.
+/// Replaces `caml_raise_out_of_memory`, and leaves no frame of ours for the exception to pass.
 #[unsafe(naked)]
 unsafe extern "C" fn instead_of_raise() {
     #[cfg(target_arch = "x86_64")]

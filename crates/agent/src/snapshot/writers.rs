@@ -34,7 +34,7 @@ pub(super) struct Writer {
 /// What a copy and its original tell each other: memory that both share.
 #[derive(Default)]
 pub(super) struct Page {
-    /// From the original: how long it stood still, in nanoseconds, 0 until it is known.
+    /// From the original: how long it was paused, in nanoseconds, 0 until it is known.
     pub(super) pause: AtomicU64,
     /// From the copy: its file is there, and waited for whatever becomes of the original.
     pub(super) begun: AtomicBool,
@@ -59,12 +59,12 @@ impl Page {
         }
     }
 
-    /// Lets the copy know how long the original stood still.
+    /// Lets the copy know how long the original was paused.
     pub(super) fn report_pause(&self, nanoseconds: u64) {
         self.pause.store(nanoseconds.max(1), Release);
     }
 
-    /// In the copy: how long the original stood still; it tells at once.
+    /// In the copy: how long the original was paused; it tells at once.
     pub(super) fn await_pause(&self) -> u64 {
         for _ in 0..1000 {
             match self.pause.load(Acquire) {

@@ -67,7 +67,7 @@ pub struct SnapshotFacts {
     pub runtime: String,
     /// When: seconds since 1970.
     pub taken_unix: f64,
-    /// How long the program stood still, in seconds.
+    /// How long the program was paused, in seconds.
     pub pause: f64,
     /// Bytes that the runtime has taken for the major heap; 0 if unknown.
     pub heap: u64,

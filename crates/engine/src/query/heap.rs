@@ -19,7 +19,7 @@ queries! {
         HeapRoots,
         /// How much there is of each kind of block.
         HeapHistogram,
-        /// What a node of the dominator tree alone keeps alive.
+        /// What a node of the dominator tree alone retains.
         HeapChildren,
         /// The dominator tree as nested boxes.
         HeapTreemap,
@@ -29,7 +29,7 @@ queries! {
         HeapBlock,
         /// Ways from a root to blocks.
         HeapPath,
-        /// What each stack frame keeps alive.
+        /// What each stack frame retains.
         HeapStack,
         /// What two roots have to do with each other.
         HeapShared,
@@ -113,7 +113,7 @@ asks! {
         limit: usize,
     }
 
-    /// What a node of the dominator tree alone keeps alive.
+    /// What a node of the dominator tree alone retains.
     HeapChildren {
         /// Which recording.
         rec: u32,
@@ -185,7 +185,7 @@ asks! {
         limit: usize,
     }
 
-    /// What each stack frame keeps alive.
+    /// What each stack frame retains.
     HeapStack {
         /// Which recording.
         rec: u32,
@@ -296,7 +296,7 @@ selections! {
 
     /// Columns of roots.
     RootSort {
-        /// What nothing else keeps alive.
+        /// What nothing else retains.
         Retained,
         /// All that it reaches.
         Reachable,

@@ -56,7 +56,7 @@ impl Graph {
         &self.root_nodes
     }
 
-    /// Whether anything keeps a block alive.
+    /// Whether anything retains a block.
     pub fn is_reachable(&self, block: BlockIndex) -> bool {
         self.dominators.get(block.0 as usize).is_some_and(|dominator| *dominator != NO_BLOCK)
     }
@@ -102,13 +102,13 @@ impl Graph {
         self.sizes.get(block.0)
     }
 
-    /// What a root node retains: the blocks that none but it and what is below it keeps alive.
+    /// What a root node retains: the blocks that none but it and what is below it retains.
     pub fn held(&self, root_node: RootNodeId) -> Words {
         Words(self.held.get(root_node.0 as usize).copied().unwrap_or(0))
     }
 
     /// Whether what is said of single blocks is exact for all of them: no ephemeron has data that
-    /// something alone keeps alive. Otherwise [`Graph::freed`] is.
+    /// is live. Otherwise [`Graph::freed`] is.
     pub fn is_exact(&self) -> bool {
         self.conditional.iter().all(|edge| edge.why == Why::Finaliser)
     }

@@ -12,7 +12,7 @@ const CHUNK: usize = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct ChunkBuffer {
     place: Place,
-    /// At most so many bytes are asked for at a time.
+    /// At most this many bytes are asked for at a time.
     chunk: usize,
     filling: Mutex<Filling>,
 }

@@ -1,6 +1,6 @@
 //! What would be freed if a group of blocks and root nodes were gone: what can be reached without them.
 //!
-//! Not the sum of what they retain one by one: what only several of them together keep alive is
+//! Not the sum of what they retain one by one: what several of them retain jointly is
 //! freed as well.
 
 use super::analysis::Graph;
@@ -121,7 +121,7 @@ impl Graph {
         let rest = self.rest(snapshot, removed, threads)?;
         let mut all = FreedSize::default();
         for node in root_nodes as u32..self.core.nodes() as u32 {
-            // Of what nothing keeps alive anyway, nothing is counted.
+            // Of what nothing retains anyway, nothing is counted.
             if self.predecessor[node as usize - root_nodes] != NO_BLOCK {
                 all.add(self.weight(node), self.external.weight(node));
             }

@@ -1,7 +1,7 @@
-//! What keeps what alive: the dominators of every block, and the size of what each retains.
+//! What retains what: the dominators of every block, and the size of what each retains.
 //!
-//! A block *dominates* another if every way from a root to that one leads through it: it alone keeps
-//! the other alive. What a block dominates is what would be freed with it: its *retained* size.
+//! A block *dominates* another if every way from a root to that one leads through it: the
+//! other is freed without it. What a block dominates is what would be freed with it: its *retained* size.
 //!
 //! # How
 //!
@@ -15,7 +15,7 @@
 //! 5. sizes are summed up from below ([`retained`]), in the heap and outside ([`external`]).
 //!
 //! All of it is exact. None of it recurses. The snapshot is decoded three times. What has a number
-//! for each block or shared block is a column, which may stand in a file ([`mod@column`]): so heaps
+//! for each block or shared block is a column, which may be in a file ([`mod@column`]): so heaps
 //! larger than memory take the same way, with the same result.
 //!
 //! # What counts

@@ -16,7 +16,7 @@ use crate::space::Space;
 /// Blocks that need other care than most.
 #[derive(Debug)]
 pub(crate) struct Apart {
-    /// Static data: never freed, so that no block keeps it alive.
+    /// Static data: never freed, so that no block retains it.
     pub(crate) statics: Bits,
     /// Blocks of [`LARGE`] words or more, in no order.
     pub(crate) large: Vec<u32>,

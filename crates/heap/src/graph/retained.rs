@@ -1,4 +1,4 @@
-//! Retained sizes: what each block and each root node keeps alive by itself, itself counted.
+//! Retained sizes: what each block and each root node retains by itself, itself counted.
 
 use std::io;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -336,7 +336,7 @@ mod tests {
     use crate::read::{Snapshot, Strength};
     use crate::{BlockIndex, RootKind, Words};
 
-    /// Two arrays of so many elements that no byte counts them, whose elements stand in turns, and
+    /// Two arrays of so many elements that no byte counts them, whose elements alternate, and
     /// have something below them: the parts of each are gathered, and those of the other come between.
     #[test]
     fn arrays_of_many_elements_are_summed_up() {

@@ -34,7 +34,7 @@ pub struct Reference {
     pub field: Option<u64>,
     /// What it points to.
     pub to: BlockIndex,
-    /// Whether it keeps nothing alive.
+    /// Whether it retains nothing.
     pub weak: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct Referrer {
     pub from: Node,
     /// The field of a block; of keys of ephemerons it is not known.
     pub field: Option<u64>,
-    /// Whether it keeps nothing alive.
+    /// Whether it retains nothing.
     pub weak: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::read::{Error, Snapshot};
 pub struct Heap<'a> {
     /// The file.
     pub snapshot: Snapshot<'a>,
-    /// What keeps what alive in it.
+    /// What retains what in it.
     pub graph: Graph,
     /// How many threads may work on an answer.
     pub threads: usize,

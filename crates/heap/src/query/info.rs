@@ -26,7 +26,7 @@ pub struct Info {
     pub label: String,
     /// When it was taken: nanoseconds since 1970.
     pub taken_at: u64,
-    /// How long the program stood still: nanoseconds. Unknown where its field is damaged.
+    /// How long the program was paused: nanoseconds. Unknown where its field is damaged.
     pub pause: Option<u64>,
     /// Counters of the collector.
     pub counters: Vec<(String, u64)>,
@@ -45,7 +45,7 @@ pub struct Info {
     pub external: Bytes,
     /// Those of them that are mapped files.
     pub external_mapped: Bytes,
-    /// Blocks that have memory outside the heap of which nobody knows how much it is: bigarrays whose
+    /// Blocks that have memory outside the heap of which it is unknown how much it is: bigarrays whose
     /// data C code frees.
     pub external_unknown: u64,
     /// Pointers between blocks.

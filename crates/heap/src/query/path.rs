@@ -42,7 +42,7 @@ pub struct Step {
     pub elements: bool,
     /// How many there are.
     pub times: u64,
-    /// Whether every way leads through it: it alone keeps the block alive. Of several: through all.
+    /// Whether every way leads through it: it alone retains the block. Of several: through all.
     pub dominates: bool,
     /// What it retains; absent where steps are left out.
     pub retained: Option<Bytes>,
@@ -272,8 +272,8 @@ fn push(steps: &mut Vec<Step>, step: Step) {
     }
 }
 
-/// A way from a root to a block over as few shared blocks as there can be; `None` if nothing keeps
-/// it alive.
+/// A way from a root to a block over as few shared blocks as there can be; `None` if nothing
+/// retains it.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
@@ -294,7 +294,7 @@ pub struct DisjointPaths {
 }
 
 /// As many ways to a block as there are, but at most `most`, that share no block but itself. None if
-/// nothing keeps it alive. The first is not always the one that [`path`] gives.
+/// nothing retains it. The first is not always the one that [`path`] gives.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.

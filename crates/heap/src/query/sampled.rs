@@ -57,8 +57,8 @@ const NO_SAMPLE: u32 = u32::MAX;
 /// Not known yet; of the blocks that are given: not looked at.
 const UNKNOWN: u32 = u32::MAX - 1;
 
-/// Sums up blocks by group; each block has the number of one of `groups`. Blocks that nothing keeps
-/// alive are passed over.
+/// Sums up blocks by group; each block has the number of one of `groups`. Dead blocks are
+/// passed over.
 pub fn sampled(
     heap: &Heap<'_>,
     catalogue: &Catalogue,

@@ -1,4 +1,4 @@
-//! The dominator tree, merged by shape: below each root node the kinds of blocks that it keeps alive,
+//! The dominator tree, merged by shape: below each root node the kinds of blocks that it retains,
 //! below each of these the kinds that they keep, and so on. Blocks of a kind that hang from one
 //! another (the cells of a list) are one shape.
 //!

@@ -24,7 +24,7 @@ pub struct Summary {
     pub blocks: u64,
     /// Their size.
     pub bytes: Bytes,
-    /// What of that lies in the major heap: the rest is static data and the minor heaps.
+    /// What of that is in the major heap: the rest is static data and the minor heaps.
     pub in_heap: Bytes,
     /// What is unreachable and not freed yet; unknown of a damaged snapshot.
     pub unreachable: Option<Bytes>,

@@ -19,8 +19,8 @@ struct Sum {
 }
 
 /// Counts blocks by kind, as [`histogram`](super::histogram()) does, and tells of every kind what it
-/// retains. `shapes` are those of everything; `None` if there are so many that some are not told
-/// apart.
+/// retains. `shapes` are those of everything; `None` if there are so many that some are not
+/// distinguished.
 pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<Histogram> {
     let retained = outermost(shapes)?;
     let is_whole = heap.snapshot.damage.is_none();

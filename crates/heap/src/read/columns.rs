@@ -51,7 +51,7 @@ pub struct Columns {
     /// For each block where its edges end in `targets`.
     ends: Vec<u32>,
     targets: Vec<u32>,
-    /// For blocks told apart: shape's number, where its fields start in `fields`.
+    /// For blocks of a shape of their own: shape's number, where its fields start in `fields`.
     apart: Vec<(u32, u32)>,
     fields: Vec<u64>,
     /// Closures and their functions, by place in the section.
@@ -104,7 +104,7 @@ impl Columns {
 
     /// Decodes a section; blocks are numbered from `first`, and there are `blocks` in the file. If
     /// that is `cut` off, an edge to what is missing becomes one to the block itself, which changes
-    /// nothing for what keeps what alive.
+    /// nothing for what retains what.
     pub(crate) fn decode(
         &mut self,
         section: &Section<'_>,
@@ -144,7 +144,7 @@ impl Columns {
         if end != count {
             return None;
         }
-        // Shape 0 stands for blocks told apart.
+        // Shape 0 marks blocks of a shape of their own.
         self.shapes.push(Shape { tag: 0, wosize: 0, mask: 0, edges: 0 });
         for _ in 0..cursor.count()? {
             let tag = cursor.byte()?;
@@ -238,7 +238,7 @@ impl Columns {
         (codes.left() == 0 && extras.left() == 0).then_some(())
     }
 
-    /// A block that is told apart gets a shape of its own.
+    /// A block that is distinguished gets a shape of its own.
     fn apart(&mut self, extras: &mut Cursor<'_>, detail: Detail) -> Option<u32> {
         let tag = extras.byte()?;
         let wosize = extras.number()?;
@@ -332,7 +332,7 @@ impl Columns {
         &self.targets
     }
 
-    /// The numbers of the fields that [`Block::targets`] stand in. From the size on, they are values
+    /// The numbers of the fields that [`Block::targets`] are in. From the size on, they are values
     /// on the stack of a continuation.
     pub fn fields(&self, place: usize) -> Fields<'_> {
         let code = self.shape_of.get(place).copied().unwrap_or(0);

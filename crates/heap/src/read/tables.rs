@@ -20,7 +20,7 @@ pub struct Root {
     pub field_of: Option<(BlockIndex, u64)>,
 }
 
-/// An ephemeron or weak array: nothing is kept alive by its keys; its data lives while it and all
+/// An ephemeron or weak array: nothing is retained by its keys; its data lives while it and all
 /// keys do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ephemeron {

@@ -1,4 +1,4 @@
-//! The writer: walks a heap that stands still, and writes it as it goes.
+//! The writer: walks a heap that is paused, and writes it as it goes.
 //!
 //! It is made to run inside a frozen copy of the target: one thread, no `unsafe`, memory of its
 //! own of about a sixtieth of the heap. What it walks is handed in as slices; what only the

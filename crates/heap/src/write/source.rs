@@ -5,10 +5,10 @@ use crate::label::{Labels, Strength};
 use crate::space::Space;
 use crate::units::LabelId;
 
-/// A heap that stands still.
+/// A heap that is paused.
 #[derive(Debug)]
 pub struct Source<'a> {
-    /// All memory that blocks stand in: in any order, without overlap.
+    /// All memory that blocks are in: in any order, without overlap.
     pub regions: Vec<Region<'a>>,
     /// The roots' labels.
     pub labels: Labels,

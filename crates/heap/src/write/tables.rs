@@ -1,4 +1,4 @@
-//! The tables that name things, as they stand in the file.
+//! The tables that name things, as they are in the file.
 
 use crate::facts::{Facts, SnapshotReason};
 use crate::label::Labels;

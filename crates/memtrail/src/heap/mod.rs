@@ -1,4 +1,4 @@
-//! `memtrail heap …`: what keeps memory alive, asked of heap snapshots.
+//! `memtrail heap …`: what retains memory, asked of heap snapshots.
 
 mod block;
 mod changes;
@@ -27,7 +27,7 @@ use crate::error::Failure;
 /// Show what retains memory, from heap snapshots
 ///
 /// Each command takes a recording (a folder NAME.memtrail), of which it reads the last snapshot
-/// unless --snapshot says another, or a snapshot file (NNNN.heap). The first command on a snapshot
+/// unless --snapshot names another, or a snapshot file (NNNN.heap). The first command on a snapshot
 /// analyses it and leaves the result beside it (NNNN.heap.index), so that the others are quick.
 ///
 /// "Retained" is what would be freed if this alone were gone. "Reachable" is all that can be

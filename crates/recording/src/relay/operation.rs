@@ -1,4 +1,4 @@
-//! What can be asked of the launcher, by whom, and as which numbers that stands in a slot.
+//! What can be asked of the launcher, by whom, and its encoding in a slot.
 
 /// What is to be done in the folder of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,7 +57,7 @@ test("nothing and zeros have places, too", () => {
   for (const rect of layOut(zeros, { ...room, width: 0 }).rects) assert.ok(!Number.isNaN(area(rect)));
 });
 
-test("children lie in their parents, and the innermost is found", () => {
+test("children are inside their parents, and the innermost is found", () => {
   const boxes = [box(0, 100), box(0, 70), box(0, 30), box(1, 50), box(1, 10), box(3, 40)];
   const places = layOut(boxes, room);
   boxes.forEach(({ parent }, at) => {

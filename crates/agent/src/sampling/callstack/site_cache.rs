@@ -1,7 +1,7 @@
 //! Which of several blocks that are allocated at once a sample fell into: the code of its place in the
 //! source, by return address and index.
 //!
-//! The answer stands in the frame descriptor, four cold cache lines away; here are the last few.
+//! The answer is in the frame descriptor, four cold cache lines away; here are the last few.
 
 use memtrail_trace::Code;
 

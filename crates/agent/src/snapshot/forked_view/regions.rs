@@ -1,4 +1,4 @@
-//! All memory that blocks stand in.
+//! All memory that blocks are in.
 
 use memtrail_heap::write::{Layout, Region, Space};
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};

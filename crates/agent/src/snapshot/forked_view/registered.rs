@@ -1,4 +1,4 @@
-//! Variables that C code registered as roots, by the name they were given, the symbol they stand in,
+//! Variables that C code registered as roots, by the name they were given, the symbol they are in,
 //! or where in a file that is loaded they are: `static` variables have no symbol in a stripped program.
 
 use memtrail_heap::write::{LabelId, LabelRole, RootKind};

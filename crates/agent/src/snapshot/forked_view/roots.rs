@@ -45,7 +45,7 @@ impl RootList {
         self.labels.add(parent, kind, part, b"", b"", number)
     }
 
-    /// A root that keeps its value alive. `slot` is where it stands.
+    /// A root that retains its value. `slot` is its address.
     pub(super) fn add(&mut self, slot: u64, value: u64, label: LabelId) {
         self.held(slot, value, label, Strength::Strong);
     }

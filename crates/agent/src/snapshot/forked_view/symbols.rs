@@ -69,7 +69,7 @@ impl Symbols {
         })
     }
 
-    /// The symbol of the static block that a slot stands in.
+    /// The symbol of the static block that a slot is in.
     pub(super) fn of_block(&self, slot: u64) -> Option<&Symbol> {
         let after = self.by_address.partition_point(|symbol| symbol.address <= slot);
         self.by_address[..after].iter().rev().take(2).find(|symbol| {

@@ -18,7 +18,7 @@
 //!
 //! - Up to the limit, links included, a callstack is exactly what a full walk finds. So are the
 //!   innermost frames of a deeper one (of fibers without frames, those within the limit).
-//! - Each of the outermost frames was found by a full walk, and its return address still stands in
+//! - Each of the outermost frames was found by a full walk, and its return address still is in
 //!   its place. (On OCaml 5, that is looked at where the outermost fiber is at most [`MAX_FIBERS_CHECKED`] fibers
 //!   away.)
 //! - What lies between was so when it was last walked. It can only be wrong if the program has since
@@ -77,7 +77,7 @@ pub(crate) struct CachedStack {
     links: Vec<usize>,
     /// Indices of the entries that hold a label of the program's, ascending.
     labelled: Vec<usize>,
-    /// One code a frame: the return address names the call site, or a label that stands in the frame.
+    /// One code a frame: the return address names the call site, or a label that is in the frame.
     codes: Vec<Code>,
     parts: Vec<Segment>,
     /// Frames that are not kept, older than the first entry.
