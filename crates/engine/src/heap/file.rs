@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use memtrail_heap::SnapshotReason;
 use memtrail_heap::graph::Graph;
-use memtrail_heap::query::Summary;
+use memtrail_heap::query::{Heap, Summary};
 use memtrail_heap::read::{Error, Peek, Snapshot};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,11 @@ pub trait SnapshotFile: Debug + Send + Sync {
     /// The summary that was left, as JSON.
     fn summary(&self) -> Option<Vec<u8>> {
         None
+    }
+
+    /// Names what is known of roots beyond the snapshot itself.
+    fn name_roots(&self, heap: &mut Heap<'_>) {
+        let _ = heap;
     }
 
     /// Leaves a summary.

@@ -76,9 +76,12 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
     Analysed::try_new(bytes, |bytes| {
         let snapshot = Snapshot::read(bytes)?;
         if let Some(graph) = file.index(&snapshot) {
-            return Ok(Heap { snapshot, graph, threads });
+            let mut heap = Heap { snapshot, graph, threads };
+            file.name_roots(&mut heap);
+            return Ok(heap);
         }
-        let heap = Heap::new(snapshot, threads)?;
+        let mut heap = Heap::new(snapshot, threads)?;
+        file.name_roots(&mut heap);
         if leave == Leave::Index {
             file.keep_index(&|out| heap.graph.write_index(&heap.snapshot, out));
         }

@@ -2,6 +2,7 @@
 //! same blocks.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use memtrail_engine::heap::{OfSnapshot, Outcome};
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
@@ -9,6 +10,8 @@ use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
 use super::input::{choose, none, number_of, with_spinner};
+use super::named_snapshot::NamedSnapshot;
+use super::variables;
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
@@ -54,6 +57,10 @@ impl Joined {
         let engine = Engine::new(Setting::default());
         let id = loading::add(&engine, &recording)?;
         let (facts, file) = snapshot_file::look(&path, Some(number));
+        let file = match variables::stored(&recording.path)? {
+            Some(types) => Arc::new(NamedSnapshot { file, types }),
+            None => file,
+        };
         engine.add_snapshot(id, facts, Some(file));
         Ok(Self { snapshot: number, path, recording, engine, id })
     }

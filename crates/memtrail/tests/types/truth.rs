@@ -84,6 +84,12 @@ fn check_truth(name: &str) {
     let within = checked.iter().position(|name| name == "Named_globals.Within.found");
     assert_eq!(within.map(|place| checked.remove(place)).is_some(), name == "ocaml-5.3.0");
     insta::allow_duplicates! { insta::assert_snapshot!(checked.join("\n")) };
+    // A block's retaining path has the variable, too.
+    let label = rows.iter().find(|row| row["variable"] == "Named_globals.plain").unwrap();
+    let path = &heap.labels[label["label"].as_u64().unwrap() as usize];
+    let held = heap.roots.iter().find(|root| root.path == *path).unwrap().block.to_string();
+    let block = printed(["heap".as_ref(), "block".as_ref(), recording.as_os_str(), held.as_ref()]);
+    assert!(block.lines().any(|line| line.trim_end().ends_with(" plain")), "{block}");
     // Every field has a name, those without a string as well.
     assert!(rows.iter().all(|row| {
         let path = row["path"].as_array().unwrap();
