@@ -573,6 +573,10 @@ export type PathRow = {
 export type PathStep = {
   /** What it is. */
   name: string,
+  /** The variable's type, if it is one and that is known. */
+  type?: string,
+  /** Where the variable is defined: `cache.ml:12`. */
+  position?: string,
   /** What queries call it; none where steps are left out. */
   node: string | null,
   /** The block, if it is one. */

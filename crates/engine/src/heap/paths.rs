@@ -61,6 +61,14 @@ pub struct PathRow {
 pub struct PathStep {
     /// What it is.
     pub name: String,
+    /// The variable's type, if it is one and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub r#type: Option<String>,
+    /// Where the variable is defined: `cache.ml:12`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub position: Option<String>,
     /// What queries call it; none where steps are left out.
     pub node: Option<String>,
     /// The block, if it is one.
@@ -84,6 +92,8 @@ pub(super) fn steps(loaded: &LoadedSnapshot, path: &Path) -> Vec<PathStep> {
     };
     let gap = PathStep {
         name: format!("{left_out} steps"),
+        r#type: None,
+        position: None,
         node: None,
         block: None,
         field: None,
@@ -99,6 +109,8 @@ fn of_step(loaded: &LoadedSnapshot, step: &Step) -> PathStep {
     let node = step.block.map(Node::Block).or(step.root.map(Node::RootNode));
     PathStep {
         name: shown(&step.name),
+        r#type: step.r#type.as_deref().map(shown),
+        position: step.position.as_deref().map(shown),
         node: node.map(|node| node::text(loaded, node)),
         block: step.block,
         field: step.field,

@@ -11,6 +11,7 @@ use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::sites::place;
 use super::table::Table;
+use super::variables::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -150,7 +151,8 @@ fn held(canvas: &mut Canvas, block: &BlockResponse) {
         let field = step.field.map_or_else(String::new, |field| format!(" .{field}"));
         let star = if step.dominates { "*" } else { "" };
         let figures = vec![step.retained.map_or_else(String::new, size), star.into(), times];
-        table.row(figures, format!("{}{field}", step.name));
+        let name = with_type(&step.name, step.r#type.as_deref(), step.position.as_deref());
+        table.row(figures, format!("{name}{field}"));
     }
     table.print(canvas);
 }
