@@ -54,10 +54,9 @@ impl Subject {
     /// Whether this is the program that was recorded.
     pub(super) fn check(&self, program: &Program<'_>) -> Result<(), Failure> {
         if self.build_id.is_some() && self.build_id != program.build_id {
-            let message = format_args!(
-                "{} is not the program that was recorded: its build id differs",
-                self.program.display()
-            );
+            let program = self.program.display();
+            let message =
+                format!("{program} is not the program that was recorded: its build id differs");
             return Err(Failure::new(Kind::Input, message)
                 .hint("name the file that was recorded with --program FILE"));
         }
