@@ -29,11 +29,15 @@ pub(crate) struct Args {
     session: PathBuf,
 }
 
-/// Starts it, if recorded processes run on; whether the session is its own from now on.
-pub(super) fn take_over(session: &Path) -> bool {
+/// Starts it, if recorded processes run on; whether the session is its own from now on. Before it
+/// answers them, `relay` has ended to.
+pub(super) fn take_over(session: &Path, relay: Option<&mut Service>) -> bool {
     let begin = started_at(std::process::id()).unwrap_or(0);
     if survivors(session, begin).is_empty() {
         return false;
+    }
+    if let Some(relay) = relay {
+        relay.pause();
     }
     let mut command = Command::new("/proc/self/exe");
     command.arg("keep-session").arg(session).current_dir("/");

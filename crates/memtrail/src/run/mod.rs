@@ -223,7 +223,7 @@ fn unrecorded(args: &Args, why: &Unprepared) -> Failure {
 }
 
 fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
-    let Prepared { session, relay, library } = prepared;
+    let Prepared { session, mut relay, library } = prepared;
     let mut command = args.plain_command();
     let preload_before = std::env::var_os("LD_PRELOAD");
     let mut preload = library.into_os_string();
@@ -251,7 +251,7 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
         Err(error) => return Err(cannot_start(args.program(), &error)),
     };
     let recorded = ending::finalize(&session, pid, end);
-    let kept = keeper::take_over(session.folder());
+    let kept = keeper::take_over(session.folder(), relay.as_mut());
     if let Some(relay) = relay {
         relay.end(!kept);
     }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use memtrail_recording::relay::{Operation, Relay, SLOTS};
 use memtrail_recording::session::Options;
@@ -23,6 +24,8 @@ use shared::Kernel;
 const LOOK: u32 = 200;
 /// Looks that make a second.
 const LOOKS_A_SECOND: u32 = 1000 / LOOK;
+/// How long the rest of a request that came in parts is waited for at the end.
+const MAX_FINISH: Duration = Duration::from_secs(1);
 /// Bytes that a request may bring in parts.
 const MAX_HELD: usize = 64 << 20;
 
@@ -63,6 +66,12 @@ impl Service {
 }
 
 impl Service {
+    /// Ends answering until somebody goes on: two who answer at once take each other's requests for
+    /// their own.
+    pub(super) fn pause(&mut self) {
+        self.stop();
+    }
+
     /// Ends answering, for good or until somebody goes on.
     pub(super) fn end(mut self, for_good: bool) {
         self.stop();
@@ -100,7 +109,15 @@ struct Server {
 impl Server {
     fn run(&mut self, ended: &AtomicBool) {
         let mut looks = 0;
-        while !ended.load(Relaxed) {
+        let mut finish_by = None;
+        loop {
+            if ended.load(Relaxed) {
+                // Whoever goes on does not have the parts that are held here.
+                let by = *finish_by.get_or_insert_with(|| Instant::now() + MAX_FINISH);
+                if self.held.iter().all(Vec::is_empty) || Instant::now() >= by {
+                    return;
+                }
+            }
             let seen = self.relay.posted();
             let (requests, abandoned) = self.relay.look::<Kernel>();
             for slot in abandoned {
@@ -141,3 +158,38 @@ impl Server {
 
 /// Where the recording of a process is, as the launcher knows.
 type Recordings = std::collections::HashMap<(u32, u32), PathBuf>;
+
+#[cfg(test)]
+mod tests {
+    use memtrail_recording::relay::{Refused, Sender};
+
+    use super::*;
+
+    // A daemon's packets were written twice, or lost: the launcher still answered while the process
+    // that it left behind did already.
+    #[test]
+    fn who_pauses_answers_nothing_until_somebody_goes_on() {
+        let session = tempfile::tempdir().expect("a folder");
+        let options = serde_json::json!({
+            "memtrail": "0", "rate": 1e-4, "output": null, "base": "/", "children": false
+        });
+        let options: Options = serde_json::from_value(options).expect("options");
+        let mut first = Service::start(session.path(), &options).expect("started");
+        let relay = first.relay;
+        let request = move || {
+            let sender = Sender { pid: 1, image: 0, sender_pid: 1 };
+            relay.call::<Kernel>(sender, Operation::Trace(0), b"packet", &mut [])
+        };
+        let unknown = Err(Refused::Errno(libc::EINVAL));
+        assert_eq!(request(), unknown, "it answers that it knows no such process");
+        first.pause();
+        let asker = std::thread::spawn(request);
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(!asker.is_finished(), "nobody is there to answer");
+        let second = Service::go_on(session.path(), &options).expect("started");
+        first.end(false);
+        assert_eq!(asker.join().expect("it ends"), unknown);
+        drop(second);
+        assert_eq!(request(), Err(Refused::Gone));
+    }
+}
