@@ -740,6 +740,10 @@ export type RootFigures = {
   name: string | null,
   /** Names from the coarsest to its own. */
   path: Array<string>,
+  /** The variable's type, if it is one and that is known. */
+  type?: string,
+  /** Where the variable is defined: `cache.ml:12`. */
+  position?: string,
   /** What it retains, of all that is alive. */
   share: number,
   /** What it retains. */
@@ -925,6 +929,10 @@ export type StackRow = {
   name: string | null,
   /** Names from the coarsest to its own. */
   path: Array<string>,
+  /** The variable's type, if it is one and that is known. */
+  type?: string,
+  /** Where the variable is defined: `cache.ml:12`. */
+  position?: string,
   /** What it retains, of all that is alive. */
   share: number,
   /** What it retains. */

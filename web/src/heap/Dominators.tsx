@@ -32,7 +32,7 @@ const COLUMNS = [
   sizes<ChildRow>("bytes", "Own", "size of the blocks themselves", 1, (row) => row.bytes, false),
   sizes<ChildRow>(
     OUTSIDE,
-    "Outside",
+    "Off-heap",
     "bytes outside the heap that go with it",
     2,
     (row) => row.retained_external || null,

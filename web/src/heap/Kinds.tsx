@@ -13,7 +13,7 @@ const COLUMNS = [
   sizes<HistogramRow>("bytes", "Size", "of the blocks themselves, headers counted", 0, (row) => row.bytes),
   counts<HistogramRow>("blocks", "Blocks", "live blocks", 0, (row) => row.blocks),
   sizes<HistogramRow>("retained", "Retained", "what they retain, their own size included", 1, (row) => row.retained),
-  sizes<HistogramRow>(OUTSIDE, "Outside", "bytes outside the heap that go with them", 2, (row) => row.external || null),
+  sizes<HistogramRow>(OUTSIDE, "Off-heap", "off-heap bytes that go with them", 2, (row) => row.external || null),
 ];
 
 function Kinds() {

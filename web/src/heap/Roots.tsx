@@ -17,8 +17,8 @@ const COLUMNS = [
   sizes<RootFigures>("shared", "Shared", "of that, what is reachable from others, too", 1, (row) => row.shared),
   sizes<RootFigures>(
     OUTSIDE,
-    "Outside",
-    "bytes outside the heap that go with what it retains",
+    "Off-heap",
+    "off-heap bytes that go with what it retains",
     2,
     (row) => row.retained_external || null,
     false,
@@ -36,9 +36,9 @@ function Roots() {
     nameTitle: "Root",
     key: (row) => `${row.kind} ${row.path.join("\n")}`,
     share: (row) => row.share,
-    name: (row) => row.name ?? "",
+    name: (row) => (row.type ? `${row.name ?? ""} : ${row.type}` : (row.name ?? "")),
     placeTitle: "In",
-    place: (row) => [row.kind, ...row.path.slice(0, -1)].join(" › "),
+    place: (row) => [row.kind, ...row.path.slice(0, -1), ...(row.position ? [row.position] : [])].join(" › "),
   };
   const source = ({ sort, descending, find }: Order): Source<RootFigures> => ({
     load: (above, offset, limit, signal) =>

@@ -42,6 +42,14 @@ pub struct RootFigures {
     pub name: Option<String>,
     /// Names from the coarsest to its own.
     pub path: Vec<String>,
+    /// The variable's type, if it is one and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub r#type: Option<String>,
+    /// Where the variable is defined: `cache.ml:12`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub position: Option<String>,
     /// What it retains, of all that is alive.
     pub share: f64,
     /// What it retains.
@@ -126,6 +134,8 @@ pub(super) fn figures(loaded: &LoadedSnapshot, root: &RootRow) -> RootFigures {
         kind: root.kind,
         name: path.last().cloned(),
         path,
+        r#type: root.r#type.as_deref().map(shown),
+        position: root.position.as_deref().map(shown),
         share: root.retained.share_of(all),
         retained: root.retained,
         retained_external: root.retained_external,

@@ -69,7 +69,8 @@ pub(super) fn compile(
     let write = fs::write(folder.join(&file), source);
     write.map_err(|e| Failure::new(Kind::Work, format_args!("cannot write {file}: {e}")))?;
     let output = Command::new(ocamlopt)
-        .args(["-g", "-o", name, &file])
+        // The names and types of its variables are in the .cmt file that this leaves.
+        .args(["-g", "-bin-annot", "-o", name, &file])
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()

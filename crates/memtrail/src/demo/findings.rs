@@ -8,7 +8,7 @@ use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes_with_error, percent};
 use serde::Serialize;
 
-use super::holders::{self, Retainer};
+use super::retainers::{self, Retainer};
 use crate::error::{Failure, Kind};
 
 /// What is known beforehand: which function allocates what stays, and why it stays. How much it
@@ -51,7 +51,7 @@ pub(super) struct Finding {
     /// Why it stays.
     why: &'static str,
     /// What keeps it.
-    pub(super) held_by: Option<Retainer>,
+    pub(super) retained_by: Option<Retainer>,
 }
 
 impl Finding {
@@ -87,11 +87,11 @@ pub(super) fn find(recording: Recording, profile: &Profile) -> Result<Vec<Findin
         all.add(&total.sum);
     }
     let all = profile.estimator.bytes(&all).value;
-    let held_by = holders::find(recording, &LEAKS.map(|(function, ..)| function))?;
+    let retained_by = retainers::find(recording, &LEAKS.map(|(function, ..)| function))?;
     LEAKS
         .into_iter()
-        .zip(held_by)
-        .map(|((function, kind, why), held_by)| {
+        .zip(retained_by)
+        .map(|((function, kind, why), retained_by)| {
             let of = |totals: &[(usize, Total)]| sum_of(profile, &places, totals, function);
             let ((now, place), (ever, _)) = (of(&live), of(&ever));
             let place = place.ok_or_else(|| {
@@ -107,7 +107,7 @@ pub(super) fn find(recording: Recording, profile: &Profile) -> Result<Vec<Findin
                 share_of_live: now.value / all,
                 share_kept: now.value / ever.value,
                 why,
-                held_by,
+                retained_by,
             })
         })
         .collect()

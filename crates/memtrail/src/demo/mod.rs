@@ -2,7 +2,7 @@
 
 mod compiler;
 mod findings;
-mod holders;
+mod retainers;
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -46,6 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let recording = PathBuf::from(format!("leaks-{}.memtrail", std::process::id()));
     eprintln!("recording a news server with three leaks, for some seconds");
     record(&program, &args.rate, &recording)?;
+    name_variables(&program, &recording);
 
     let recorded = Recording::open(&recording)?;
     let profile = read(&recorded.trace)?;
@@ -66,8 +67,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     writeln!(out, "\nThe three leaks:")?;
     for (number, finding) in findings.iter().enumerate() {
         writeln!(out, "{}", wrapped(&format!("  {}. ", number + 1), &finding.sentence()))?;
-        if let Some(holder) = &finding.held_by {
-            writeln!(out, "{}", wrapped("     ", &holder.sentence()))?;
+        if let Some(retainer) = &finding.retained_by {
+            writeln!(out, "{}", wrapped("     ", &retainer.sentence()))?;
         }
     }
     let name = recording.display();
@@ -107,6 +108,14 @@ fn record(program: &Path, rate: &str, recording: &Path) -> Result<(), Failure> {
             .hint(format_args!("memtrail run -- {} says why", program.display())));
     }
     Ok(())
+}
+
+/// Stores the names of the program's variables in the recording. Where that fails, the demo shows the
+/// numbers of fields.
+fn name_variables(program: &Path, recording: &Path) {
+    let Ok(mut command) = memtrail() else { return };
+    command.arg("types").arg(recording).arg("--program").arg(program);
+    let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 fn read(trace: &Path) -> Result<Profile, Failure> {

@@ -2,7 +2,6 @@
 //! same blocks.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use memtrail_engine::heap::{OfSnapshot, Outcome};
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
@@ -10,8 +9,7 @@ use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
 use super::input::{choose, none, number_of, with_spinner};
-use super::named_snapshot::NamedSnapshot;
-use super::variables;
+use super::named_snapshot::VariableNames;
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
@@ -57,10 +55,7 @@ impl Joined {
         let engine = Engine::new(Setting::default());
         let id = loading::add(&engine, &recording)?;
         let (facts, file) = snapshot_file::look(&path, Some(number));
-        let file = match variables::stored(&recording.path)? {
-            Some(types) => Arc::new(NamedSnapshot { file, types }),
-            None => file,
-        };
+        let file = VariableNames::of_recording(&recording.path)?.name(file);
         engine.add_snapshot(id, facts, Some(file));
         Ok(Self { snapshot: number, path, recording, engine, id })
     }

@@ -8,7 +8,7 @@ mod info;
 pub(crate) mod input;
 pub(crate) mod joined;
 mod named;
-mod named_snapshot;
+pub(crate) mod named_snapshot;
 mod path;
 mod retained;
 mod roots;

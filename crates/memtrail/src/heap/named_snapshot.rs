@@ -1,6 +1,7 @@
 //! A snapshot's file, with the names of global variables for the engine.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use memtrail_engine::{Bytes, SnapshotFile};
@@ -10,11 +11,31 @@ use memtrail_heap::read::Snapshot;
 use memtrail_types::Types;
 
 use super::variables;
+use crate::error::Failure;
 
 #[derive(Debug)]
-pub(super) struct NamedSnapshot {
-    pub(super) file: Arc<dyn SnapshotFile>,
-    pub(super) types: Types,
+struct NamedSnapshot {
+    file: Arc<dyn SnapshotFile>,
+    types: Arc<Types>,
+}
+
+/// Names of a recording's global variables, for its snapshots.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VariableNames(Option<Arc<Types>>);
+
+impl VariableNames {
+    /// What `memtrail types` stored in the recording.
+    pub(crate) fn of_recording(folder: &Path) -> Result<Self, Failure> {
+        Ok(Self(variables::stored(folder)?.map(Arc::new)))
+    }
+
+    /// The snapshot with these names.
+    pub(crate) fn name(&self, file: Arc<dyn SnapshotFile>) -> Arc<dyn SnapshotFile> {
+        match &self.0 {
+            Some(types) => Arc::new(NamedSnapshot { file, types: Arc::clone(types) }),
+            None => file,
+        }
+    }
 }
 
 impl SnapshotFile for NamedSnapshot {

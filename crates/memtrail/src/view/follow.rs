@@ -12,6 +12,7 @@ use memtrail_server::RecordingEvents;
 
 use super::snapshot_file;
 use crate::error::Failure;
+use crate::heap::named_snapshot::VariableNames;
 use crate::loading;
 
 /// Between two looks at a growing trace. Agents write twice a second.
@@ -68,10 +69,14 @@ fn bring_snapshots(
     // A bare trace has none, whatever stands beside it.
     let folder = recording.path.is_dir().then_some(&recording.path)?;
     let mut last = None;
+    let mut names = None;
     for (number, path) in snapshot_file::of_recording(folder) {
         if known.insert(number) {
             let (facts, file) = snapshot_file::look(&path, Some(number));
-            engine.add_snapshot(id, facts, Some(file));
+            // Fields have numbers where the names cannot be read.
+            let names = names
+                .get_or_insert_with(|| VariableNames::of_recording(folder).unwrap_or_default());
+            engine.add_snapshot(id, facts, Some(names.name(file)));
             last = Some(number);
         }
     }

@@ -27,15 +27,17 @@ export function WayDown({ steps }: { steps: readonly PathStep[] }) {
 }
 
 function Hop({ step, last }: { step: PathStep; last: boolean }) {
-  const { name, node, block, field, times, dominates, retained } = step;
+  const { name, type, position, node, block, field, times, dominates, retained } = step;
   const href = last ? null : block !== null ? blockHref(block) : node !== null ? dominatorHref(node) : null;
   return (
     <li class={dominates ? "hop dominates" : "hop"}>
       <span class="hop-name" title={dominates ? `${name}: every way leads through it` : name}>
         {href ? <a href={href}>{name}</a> : name}
+        {type && <span class="quiet"> : {type}</span>}
         {times > 1 && <span class="quiet"> × {grouped(times)}</span>}
       </span>
       {retained !== null && <span class="hop-size">{bytes(retained)}</span>}
+      {position && <span class="hop-field">{position}</span>}
       {field !== null && !last && <span class="hop-field">field {field}</span>}
     </li>
   );
