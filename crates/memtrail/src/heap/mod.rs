@@ -17,7 +17,7 @@ mod sites;
 mod stack;
 mod strings;
 mod table;
-mod variables;
+pub(crate) mod variables;
 
 use std::process::ExitCode;
 

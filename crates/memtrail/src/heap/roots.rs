@@ -77,7 +77,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
     let Limit(limit) = args.limit;
-    let min = args.min.max(Bytes(1));
+    // Who names a root wants to see it, whatever it retains by itself.
+    let min =
+        if args.name.is_some() && args.min <= Bytes(1) { Bytes(0) } else { args.min.max(Bytes(1)) };
     let is_wanted = args.name.as_deref().map(|name| named::matching(&heap, name)).transpose()?;
     let is_wanted = is_wanted.as_ref().map(|known| |name: &str| known.contains(name));
     let name = is_wanted.as_ref().map(|is_wanted| is_wanted as &dyn Fn(&str) -> bool);

@@ -14,7 +14,7 @@ use memtrail_types::{Field, Layout, Types, Unit};
 use crate::error::{Failure, Kind};
 
 /// What `memtrail types` stored in a recording.
-pub(super) fn stored(folder: &Path) -> Result<Option<Types>, Failure> {
+pub(crate) fn stored(folder: &Path) -> Result<Option<Types>, Failure> {
     let path = folder.join(memtrail_types::FILE);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,

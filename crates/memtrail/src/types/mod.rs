@@ -56,7 +56,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let subject = Subject::of(&args.path, args.program.as_deref())?;
-    let map = subject.open()?;
+    let map = match subject.open() {
+        Ok(map) => map,
+        // Somebody else's recording, or a program that was rebuilt: there is what was stored.
+        Err(failure) => {
+            let Some((types, path)) = subject.stored()? else { return Err(failure) };
+            return print::print(args, &types, None, Some(&path));
+        }
+    };
     let program = Program::read(&map).map_err(|error| {
         Failure::new(Kind::Input, format_args!("{} {error}", subject.program.display()))
             .hint("name a recording, or an OCaml program in native code")

@@ -10,6 +10,7 @@ use memtrail_types::Types;
 use memtrail_types::program::Program;
 
 use crate::error::{Failure, Kind};
+use crate::heap::variables;
 use crate::output::Output;
 
 pub(super) struct Subject {
@@ -61,6 +62,12 @@ impl Subject {
                 .hint("name the file that was recorded with --program FILE"));
         }
         Ok(())
+    }
+
+    /// What was stored in the recording earlier, and the file's name.
+    pub(super) fn stored(&self) -> Result<Option<(Types, PathBuf)>, Failure> {
+        let Some(folder) = &self.recording else { return Ok(None) };
+        Ok(variables::stored(folder)?.map(|types| (types, folder.join(memtrail_types::FILE))))
     }
 
     /// Stores the result in the recording, and gives the file's name.

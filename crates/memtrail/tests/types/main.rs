@@ -3,6 +3,7 @@
 
 mod command;
 mod dune;
+mod stored;
 mod truth;
 
 use std::ffi::OsStr;
