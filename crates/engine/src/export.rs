@@ -2,7 +2,7 @@
 
 use memtrail_export::svg::{self, Picture};
 use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};
-use memtrail_profile::calls::{self, CallTree, Entities, Entity, Kind, Limits, Ways};
+use memtrail_profile::calls::{self, CallTree, Entities, Entity, FlameSides, Kind, Limits};
 use memtrail_text::rounded;
 use memtrail_trace::StackId;
 use serde::Serialize;
@@ -124,7 +124,7 @@ fn picture(
 ) -> Vec<u8> {
     let entities = &recording.entities;
     let flame = focus
-        .map(|focus| calls::flame(selection.view(entities), focus, Ways::Callees, PICTURE))
+        .map(|focus| calls::flame(selection.view(entities), focus, FlameSides::Callees, PICTURE))
         .unwrap_or_default();
     let caveats = recording.caveats().of_allocation();
     let bytes = recording.profile().estimator.bytes_per_sample();

@@ -122,7 +122,7 @@ mod tests {
         let text = br#"{"filter":["live:end"],"ask":"flame","limit":7,"rec":0}"#;
         assert_eq!(Query::parse(text), Ok(Query::Profile(ProfileQuery::Flame(flame))));
         let path =
-            HeapPath { kind: Some("string".into()), how: Ways::Merged, ..HeapPath::default() };
+            HeapPath { kind: Some("string".into()), how: PathForm::Merged, ..HeapPath::default() };
         let text = br#"{"ask":"heappath","kind":"string","how":"merged"}"#;
         assert_eq!(Query::parse(text), Ok(Query::Heap(HeapQuery::HeapPath(path))));
     }

@@ -10,7 +10,7 @@ use super::node;
 use super::rows::Rows;
 use crate::api_error::ApiError;
 use crate::names::shown;
-use crate::query::{HeapPath, Ways};
+use crate::query::{HeapPath, PathForm};
 
 /// Blocks of a kind whose paths are looked at.
 const LOOKED_AT: usize = 1000;
@@ -123,7 +123,9 @@ fn of_step(loaded: &LoadedSnapshot, step: &Step) -> PathStep {
 pub(super) fn path(loaded: &LoadedSnapshot, ask: &HeapPath) -> Result<PathResponse, ApiError> {
     let limit = ask.limit.min(MAX_PATHS);
     match (ask.block, &ask.kind) {
-        (Some(block), _) if ask.how == Ways::Disjoint => disjoint(loaded, BlockIndex(block), limit),
+        (Some(block), _) if ask.how == PathForm::Disjoint => {
+            disjoint(loaded, BlockIndex(block), limit)
+        }
         (Some(block), _) => to_block(loaded, BlockIndex(block)),
         (None, Some(kind)) => to_kind(loaded, kind, limit),
         (None, None) => Err(ApiError::bad("a path to nothing: neither block nor kind is given")),

@@ -27,7 +27,7 @@ queries! {
         HeapFlame,
         /// One block.
         HeapBlock,
-        /// Ways from a root to blocks.
+        /// Paths from a root to blocks.
         HeapPath,
         /// What each stack frame retains.
         HeapStack,
@@ -169,7 +169,7 @@ asks! {
         block: u32,
     }
 
-    /// Ways from a root to a block, or to the blocks of a kind.
+    /// Paths from a root to a block, or to the blocks of a kind.
     HeapPath {
         /// Which recording.
         rec: u32,
@@ -180,8 +180,8 @@ asks! {
         /// … or to blocks of this kind.
         kind: Option<String>,
         /// Which ways.
-        how: Ways,
-        /// Ways at most.
+        how: PathForm,
+        /// Paths at most.
         limit: usize,
     }
 
@@ -273,7 +273,7 @@ defaults! {
     HeapFlame { rec: 0, snapshot: None, node: "all".into(), kind: None, limit: 2000, }
     HeapBlock { rec: 0, snapshot: None, block: 0, }
     HeapPath {
-        rec: 0, snapshot: None, block: None, kind: None, how: Ways::Shortest, limit: 20,
+        rec: 0, snapshot: None, block: None, kind: None, how: PathForm::Shortest, limit: 20,
     }
     HeapStack { rec: 0, snapshot: None, }
     HeapShared { rec: 0, snapshot: None, a: "all".into(), b: "all".into(), }
@@ -350,8 +350,8 @@ selections! {
         Name,
     }
 
-    /// Which ways to a block.
-    Ways {
+    /// Which paths to a block.
+    PathForm {
         /// One over as few shared blocks as there can be.
         Shortest,
         /// Several that share no block.

@@ -359,7 +359,7 @@ impl From<By> for sites::By {
     }
 }
 
-impl From<Direction> for calls::Ways {
+impl From<Direction> for calls::FlameSides {
     fn from(direction: Direction) -> Self {
         match direction {
             Direction::Callees => Self::Callees,

@@ -1,7 +1,7 @@
 //! Answers are what the library says of the same trace and filter.
 
 use memtrail_profile::Profile;
-use memtrail_profile::calls::{self, CallTree, Column, Entities, Limits, View, Ways};
+use memtrail_profile::calls::{self, CallTree, Column, Entities, FlameSides, Limits, View};
 use memtrail_profile::filter::{Filter, Resolved};
 use memtrail_profile::selected::{Selected, choose, peak};
 use memtrail_profile::sites::By;
@@ -96,7 +96,7 @@ fn flame() {
                     "direction": "both",
                 }),
             );
-            let flame = calls::flame(slow.view(), &focus, Ways::Both, limits);
+            let flame = calls::flame(slow.view(), &focus, FlameSides::Both, limits);
             assert!(is(&answer.header()["focus_bytes"], slow.bytes(flame.focus.samples)), "{name}");
             assert!(is(&answer.header()["total"], slow.bytes(slow.selected.sum.samples)), "{name}");
             for (side, boxes) in [("down", &flame.down), ("up", &flame.up)] {

@@ -30,7 +30,7 @@ impl Default for Limits {
 
 /// Where to go from the focus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ways {
+pub enum FlameSides {
     /// Inwards.
     Callees,
     /// Outwards.
@@ -87,7 +87,7 @@ impl Boxes {
 }
 
 /// The flame graph of a focus; that of everything if the focus is empty.
-pub fn flame(view: View<'_>, focus: &[Entity], ways: Ways, limits: Limits) -> Flame {
+pub fn flame(view: View<'_>, focus: &[Entity], sides: FlameSides, limits: Limits) -> Flame {
     let focus: Vec<u32> = match focus {
         [] => vec![Entity::TOPLEVEL.0],
         _ => focus.iter().map(|entity| entity.0).collect(),
@@ -99,12 +99,12 @@ pub fn flame(view: View<'_>, focus: &[Entity], ways: Ways, limits: Limits) -> Fl
         flame.focus += found.cell;
     }
     let (first, last) = (focus[0], focus[focus.len() - 1]);
-    if ways != Ways::Callers {
+    if sides != FlameSides::Callers {
         // Nothing comes after the end of a path.
         let from = if last == Entity::ALLOCATIONS.0 { &[] } else { matches.as_slice() };
         flame.down = grow(&Inwards { level }, last, flame.focus, from, limits);
     }
-    if ways != Ways::Callees {
+    if sides != FlameSides::Callees {
         let outermost: Vec<Match> = if first == Entity::ALLOCATIONS.0 {
             matches
         } else {

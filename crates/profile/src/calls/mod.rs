@@ -28,7 +28,7 @@ pub mod tree;
 pub use branches::{Branch, branches};
 pub use compare::{Change, Side, Status, compare_flame, compare_table};
 pub use entities::{Entities, Entity, Kind, Label, Position};
-pub use flame::{Boxes, Flame, Limits, Ways, flame};
+pub use flame::{Boxes, Flame, FlameSides, Limits, flame};
 pub use hot_fragments::{HotFragments, SIGNIFICANCE, Suspect, hot_fragments};
 pub use search::{Found, Pattern, PatternError, search};
 pub use table::{Column, Line, sort, table};

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memtrail_profile::calls::{
-    Limits, Side, Status, Ways, compare_flame, compare_table, flame, table,
+    FlameSides, Limits, Side, Status, compare_flame, compare_table, flame, table,
 };
 use memtrail_profile::estimate::Estimate;
 use memtrail_profile::sites::By;
@@ -18,7 +18,7 @@ fn side(made: &Made, scale: f64) -> Side<'_> {
 /// Samples by the keys from the toplevel on.
 fn boxes(made: &Made) -> BTreeMap<Vec<String>, u64> {
     let limits = Limits { cutoff: 0.0, boxes: usize::MAX };
-    let down = flame(made.view(), &[], Ways::Callees, limits).down;
+    let down = flame(made.view(), &[], FlameSides::Callees, limits).down;
     let mut paths: Vec<Vec<String>> = Vec::new();
     for at in 0..down.len() {
         let mut path = if at == 0 { vec![] } else { paths[down.parent[at] as usize].clone() };

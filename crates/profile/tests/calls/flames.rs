@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use memtrail_profile::calls::{Boxes, Flame, Limits, Ways, flame};
+use memtrail_profile::calls::{Boxes, Flame, FlameSides, Limits, flame};
 use memtrail_test_support::traces::Spec;
 use proptest::prelude::*;
 
@@ -92,13 +92,13 @@ fn path(made: &Made, boxes: &Boxes, at: usize) -> Vec<String> {
 
 fn check(made: &Made, focus: &[String], limits: Limits) -> Flame {
     let entities: Vec<_> = focus.iter().map(|key| made.entity(key)).collect();
-    let fast = flame(made.view(), &entities, Ways::Both, EVERYTHING);
+    let fast = flame(made.view(), &entities, FlameSides::Both, EVERYTHING);
     let (total, down, up) = slowly(made, focus);
     assert_eq!(fast.total.samples, made.total());
     assert_eq!(fast.focus.samples, total);
     assert_eq!(spread(made, &fast.down), down, "down from {focus:?}");
     assert_eq!(spread(made, &fast.up), up, "up from {focus:?}");
-    let cut = flame(made.view(), &entities, Ways::Both, limits);
+    let cut = flame(made.view(), &entities, FlameSides::Both, limits);
     check_limits(&fast.down, made, limits, &cut.down);
     check_limits(&fast.up, made, limits, &cut.up);
     fast
@@ -138,10 +138,10 @@ fn a_focus_that_does_not_occur_is_empty() {
 fn a_chain_of_ten_thousand_functions_has_a_flame() {
     let made = deep();
     let limits = Limits { cutoff: 0.0, boxes: 20_000 };
-    let down = flame(made.view(), &[], Ways::Callees, limits).down;
+    let down = flame(made.view(), &[], FlameSides::Callees, limits).down;
     assert_eq!(down.len(), made.tree.len());
     let focus = [made.entity("<allocations>")];
-    let up = flame(made.view(), &focus, Ways::Callers, limits).up;
+    let up = flame(made.view(), &focus, FlameSides::Callers, limits).up;
     // From each of the sites to the toplevel, and what these have in common.
     assert!(up.len() > 9_982);
 }
