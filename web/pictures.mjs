@@ -28,7 +28,7 @@ const one = await serve([leaking]);
 await picture(one.url, "open", "");
 await picture(one.url, "leaks", leaks);
 await picture(one.url, "focus", leaks, (page) =>
-  page.locator("button.suspect", { hasText: "Leaks.Session_cache.load" }).first().click(),
+  page.locator("button.hot-fragment", { hasText: "Leaks.Session_cache.load" }).first().click(),
 );
 await picture(one.url, "lifetimes", "view=lifetimes&f=in:Leaks.Outbox.post");
 await picture(one.url, "heap-roots", "view=roots");

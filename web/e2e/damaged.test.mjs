@@ -130,7 +130,7 @@ for (const [place, open] of [
   });
 }
 
-test("a snapshot that is cut off is chosen like the others, and left again", async () => {
+test("a snapshot that is cut off is selected like the others, and left again", async () => {
   const server = await serve([cut]);
   await visit(`${server.url}#view=roots&snap=3`, async (page) => {
     await settled(page);

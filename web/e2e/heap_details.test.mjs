@@ -9,7 +9,7 @@ after(() => server.stop());
 
 const rows = (page) => page.getByRole("treegrid").getByRole("row");
 const row = (page, text) => rows(page).filter({ hasText: text }).first();
-const chosenRows = (page) => page.getByRole("treegrid").getByRole("row", { selected: true });
+const selectedRows = (page) => page.getByRole("treegrid").getByRole("row", { selected: true });
 const actions = (page) => page.locator(".tables-actions");
 /** `12.3 MiB` as bytes. */
 const size = (text) => {
@@ -123,26 +123,26 @@ test("a click on a leaf of the map shows the blocks that it is made of, and the 
     assert.equal(state(page).get("view"), "block", "a block by itself is looked at");
   }));
 
-test("a row stays chosen when rows move", () =>
+test("a row stays selected when rows move", () =>
   visit(`${server.url}#view=kinds`, async (page) => {
     await row(page, "float array").click();
     const sort = (title) => page.getByRole("columnheader", { name: title }).getByRole("button").click();
     for (const title of [/Blocks/, /Kind of block/, /Size/, /Retained/]) {
       await sort(title);
       await settled(page);
-      assert.match((await chosenRows(page).allInnerTexts()).join(), /float array/, String(title));
-      assert.equal(await chosenRows(page).count(), 1);
+      assert.match((await selectedRows(page).allInnerTexts()).join(), /float array/, String(title));
+      assert.equal(await selectedRows(page).count(), 1);
       assert.match(await actions(page).innerText(), /float array/);
     }
     await page.getByRole("treegrid").focus();
     await page.keyboard.press("Shift+ArrowDown");
     await page.keyboard.press("Shift+ArrowDown");
     const names = (all) => all.map((one) => one.querySelector(".grid-name").textContent).sort();
-    const three = await chosenRows(page).evaluateAll(names);
+    const three = await selectedRows(page).evaluateAll(names);
     assert.equal(three.length, 3);
     await sort(/Kind of block/);
     await settled(page);
-    const still = await chosenRows(page).evaluateAll(names);
+    const still = await selectedRows(page).evaluateAll(names);
     assert.ok(still.length > 0 && still.every((name) => three.includes(name)), `${still} of ${three}`);
   }));
 

@@ -7,8 +7,8 @@ import { recordLeaks, serve } from "./program.mjs";
 const server = await serve([recordLeaks()]);
 after(() => server.stop());
 
-const suspects = (page) => page.locator("button.suspect");
-const texts = (page) => suspects(page).allInnerTexts();
+const fragments = (page) => page.locator("button.hot-fragment");
+const texts = (page) => fragments(page).allInnerTexts();
 const leaks = async (page) => {
   await page
     .getByRole("group", { name: "ready-made filters" })
@@ -26,7 +26,7 @@ test("hot paths after Leaks are the paths to the leaks", () =>
     for (const leak of ["Connection.open_", "Session_cache.load", "Outbox.compose"]) {
       assert.match(paths, new RegExp(leak.replace(".", "\\.")), leak);
     }
-    await suspects(page).filter({ hasText: "Session_cache" }).first().click();
+    await fragments(page).filter({ hasText: "Session_cache" }).first().click();
     await settled(page);
     const focus = new URLSearchParams(new URL(page.url()).hash.slice(1)).getAll("focus");
     assert.ok(focus.length > 2, `the whole path is in the focus: ${focus}`);
@@ -47,10 +47,10 @@ for (const filter of ["", "f=allocated:10%25..90%25&f=live:end"]) {
     }));
 }
 
-test("a row of the allocations' table stays chosen when the order or the filter changes", () =>
+test("a row of the allocations' table stays selected when the order or the filter changes", () =>
   visit(`${server.url}#view=tables`, async (page) => {
     const grid = page.getByRole("treegrid");
-    const chosen = grid.getByRole("row", { selected: true });
+    const selected = grid.getByRole("row", { selected: true });
     await grid
       .getByRole("row", { name: /Session_cache\.load/ })
       .first()
@@ -58,11 +58,11 @@ test("a row of the allocations' table stays chosen when the order or the filter 
     for (const title of ["Self", "Live at end", "Functions", "Total"]) {
       await grid.getByRole("columnheader", { name: title }).getByRole("button").click();
       await settled(page);
-      assert.match((await chosen.allInnerTexts()).join(), /Session_cache\.load/, title);
+      assert.match((await selected.allInnerTexts()).join(), /Session_cache\.load/, title);
       assert.match(await page.locator(".tables-actions").innerText(), /Session_cache\.load/);
     }
     await leaks(page);
-    assert.match((await chosen.allInnerTexts()).join(), /Session_cache\.load/, "after a filter");
+    assert.match((await selected.allInnerTexts()).join(), /Session_cache\.load/, "after a filter");
     await page.getByRole("button", { name: "Only inside" }).click();
     await settled(page);
     assert.match(decodeURIComponent(page.url()), /in:Leaks\.Session_cache\.load/);

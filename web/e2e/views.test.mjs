@@ -20,7 +20,7 @@ const preset = async (page, name) => {
   await page.getByRole("group", { name: "ready-made filters" }).getByRole("button", { name }).click();
   await settled(page);
 };
-const suspect = (page, name) => page.locator("button.suspect", { hasText: name }).first();
+const fragment = (page, name) => page.locator("button.hot-fragment", { hasText: name }).first();
 
 for (const [place, url] of places) {
   test(`${place}: the demo's leak is found in three clicks`, () =>
@@ -32,7 +32,7 @@ for (const [place, url] of places) {
         ["Leaks.Session_cache.load", "leaks.ml:37"],
         ["Leaks.Outbox.compose", "leaks.ml:56"],
       ]) {
-        await suspect(page, leak).click();
+        await fragment(page, leak).click();
         await settled(page);
         assert.match(decodeURIComponent(page.url()), new RegExp(leak), "focus is in the URL");
         const text = await page.locator("body").innerText();
@@ -169,7 +169,7 @@ for (const [place, url] of places) {
       await page.getByRole("dialog").waitFor({ state: "hidden" });
     }));
 
-  test(`${place}: exports are files of the chosen part`, () =>
+  test(`${place}: exports are files of the selected part`, () =>
     visit(`${url}#f=live:end`, async (page) => {
       await page
         .getByRole("button", { name: /export/i })

@@ -122,7 +122,7 @@ test("a message leaves the line of actions free", () =>
     assert.ok(message.y + message.height <= actions.y, `${message.y} + ${message.height} over ${actions.y}`);
   }));
 
-test("what is chosen is seen where colours are forced", async () => {
+test("what is selected is seen where colours are forced", async () => {
   const differ = (page, a, b) =>
     page.evaluate(
       ([a, b]) => {

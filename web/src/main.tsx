@@ -2,7 +2,7 @@
 import "./style.css";
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import { asking, setEngine } from "./engine/asking.ts";
+import { asking, setEngine } from "./engine/useQuery.ts";
 import { HttpEngine } from "./engine/http.ts";
 import { firstView, isOffline, OfflineEngine } from "./engine/offline.ts";
 import { begin, failure } from "./live/live.ts";

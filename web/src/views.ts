@@ -13,7 +13,7 @@ import { stackView } from "./heap/Stack.tsx";
 import { stringsView } from "./heap/Strings.tsx";
 import { infoView } from "./info/Info.tsx";
 import { tablesView } from "./tables/Tables.tsx";
-import { suspectsPanel } from "./suspects/Suspects.tsx";
+import { hotFragmentsPanel } from "./hotFragments/HotFragments.tsx";
 import type { SidePanel, View } from "./shell/registry.ts";
 
 export const views: readonly View[] = [
@@ -33,4 +33,4 @@ export const views: readonly View[] = [
   blockView,
 ];
 
-export const sidePanels: readonly SidePanel[] = [suspectsPanel];
+export const sidePanels: readonly SidePanel[] = [hotFragmentsPanel];

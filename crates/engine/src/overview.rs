@@ -11,14 +11,14 @@ use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::sums::Sums;
 
-/// Memory over time. Columns: `time`, `minor`, `major`, `external`, `most`, `chosen`.
+/// Memory over time. Columns: `time`, `minor`, `major`, `external`, `most`, `selected`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub(crate) struct OverviewResponse {
     /// Of the whole recording.
     total: Sums,
     /// Of what the filter keeps.
-    chosen: Sums,
+    selected: Sums,
 }
 
 /// Allocation time against lifetime: the bounds of cells, in seconds. Columns: `bytes`, `never`.
@@ -44,15 +44,17 @@ pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Response
     let column = |samples: fn(&Point) -> u64| -> Vec<f32> {
         points.iter().map(|point| bytes(samples(point))).collect()
     };
-    let fields =
-        OverviewResponse { total: recording.whole()?.sums, chosen: Sums::new(profile, &selection) };
+    let fields = OverviewResponse {
+        total: recording.whole()?.sums,
+        selected: Sums::new(profile, &selection),
+    };
     Ok(ResponseBody::new(fields)
         .with("time", points.iter().map(|point| point.time.seconds()).collect::<Vec<f64>>())
         .with("minor", column(|point| point.minor))
         .with("major", column(|point| point.major))
         .with("external", column(|point| point.external))
         .with("most", column(|point| point.most))
-        .with("chosen", selected.into_iter().map(bytes).collect::<Vec<f32>>()))
+        .with("selected", selected.into_iter().map(bytes).collect::<Vec<f32>>()))
 }
 
 /// A time of an ask, in seconds. None is before the start, and no number is the start.

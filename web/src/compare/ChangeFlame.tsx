@@ -1,6 +1,6 @@
 /** The difference as a flame graph: orange has grown, blue has shrunk. */
 import { useMemo, useRef, useState } from "preact/hooks";
-import { useAsk } from "../engine/asking.ts";
+import { useQuery } from "../engine/useQuery.ts";
 import type { Chart } from "../flame/chart.ts";
 import { ChartHost } from "../flame/ChartHost.tsx";
 import { FocusPath } from "../flame/FocusPath.tsx";
@@ -13,12 +13,12 @@ import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import { theme } from "../shell/theme.ts";
 import { focus as focusInUrl, go } from "../state/page.ts";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import { amount, changePaints, FOCUS_PAINT, paintOf, signed, told, type Scale } from "./change.ts";
 import { markOfSides, type Side } from "./sides.ts";
 import { unionOf, type Union, type Width } from "./union.ts";
 
-export interface Asked {
+export interface ComparedSides {
   a: Side;
   b: Side;
   normalise: Scale;
@@ -27,9 +27,9 @@ export interface Asked {
 const NO_COLOURS = new Uint8Array(0);
 const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 
-export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
+export function ChangeFlame({ sides, width }: { sides: ComparedSides; width: Width }) {
   const focus = focusOrToplevel(focusInUrl.value);
-  const { answer, of, error, late } = useAsk<"compare", CompareFlameResponse>({
+  const { answer, of, error, late } = useQuery<"compare", CompareFlameResponse>({
     ask: "compare",
     ...sides,
     view: "flame",
@@ -37,7 +37,7 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
     ...LIMITS,
   });
   // What the answer is about, which is not always what is asked now.
-  const about = useMemo(() => (of ? (JSON.parse(of) as Asked & { focus: readonly string[] }) : null), [of]);
+  const about = useMemo(() => (of ? (JSON.parse(of) as ComparedSides & { focus: readonly string[] }) : null), [of]);
   const union = useMemo(() => answer && unionOf(answer, width), [answer, width]);
   const names = useMemo(() => answer?.names.map(labelOfKey) ?? [], [answer]);
   const labels = useMemo(() => answer?.names.map(boxLabelOfKey) ?? [], [answer]);
@@ -57,7 +57,7 @@ export function ChangeFlame({ sides, width }: { sides: Asked; width: Width }) {
     { keys: "0", does: "whole width", run: () => chart.current?.zoomOut() },
   ]);
 
-  if (error && !answer) return <Refusal error={error} />;
+  if (error && !answer) return <ErrorMessage error={error} />;
   if (!answer || !about || !union || !scene) return <div class="flame-place" />;
   if (union.tree.size === 0 || scene.width <= 0)
     return <Empty title="Nothing passes through the focus on either side" />;

@@ -1,7 +1,7 @@
 /** The difference as a table. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { askOnce, useAsk } from "../engine/asking.ts";
-import type { Answer } from "../engine/slab.ts";
+import { queryOnce, useQuery } from "../engine/useQuery.ts";
+import type { QueryResponse } from "../engine/slab.ts";
 import type { ChangeRow, CompareTableResponse } from "../generated/responses.ts";
 import { focusForUrl, labelOfKey } from "../flame/keys.ts";
 import { siteLabel } from "../flame/label.ts";
@@ -11,10 +11,10 @@ import { count, grouped } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import { amount, signed, told, type Scale } from "./change.ts";
 import { markOfSides } from "./sides.ts";
-import type { Asked } from "./ChangeFlame.tsx";
+import type { ComparedSides } from "./ChangeFlame.tsx";
 
 type Change = ChangeRow & {
   before: number;
@@ -38,7 +38,7 @@ const BY = [
 const SHOWN = 500;
 const MAX_COPIED = 10_000;
 
-export function ChangeTable({ sides }: { sides: Asked }) {
+export function ChangeTable({ sides }: { sides: ComparedSides }) {
   const ask = {
     ask: "compare" as const,
     ...sides,
@@ -49,7 +49,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
     find: find.value,
     offset: 0,
   };
-  const { answer, error, late } = useAsk<"compare", CompareTableResponse>({ ...ask, limit: SHOWN });
+  const { answer, error, late } = useQuery<"compare", CompareTableResponse>({ ...ask, limit: SHOWN });
   const changes = useMemo(() => (answer ? changesOf(answer) : []), [answer]);
   const field = useRef<HTMLInputElement>(null);
   useKeys("Difference", [{ keys: "/", does: "find", run: () => field.current?.select() }]);
@@ -59,7 +59,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
     go({ more: withParam(more, "cdesc", down ? "" : "0") });
   };
   const copy = async (): Promise<void> => {
-    const all = changesOf(await askOnce<"compare", CompareTableResponse>({ ...ask, limit: MAX_COPIED }));
+    const all = changesOf(await queryOnce<"compare", CompareTableResponse>({ ...ask, limit: MAX_COPIED }));
     await copyText(tabSeparated(all), `${grouped(all.length)} rows`);
   };
   return (
@@ -68,7 +68,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
         <Segmented label="rows" choices={BY} value={ask.by} onChoose={(id) => by.set(id)} />
         <Find field={field} />
         <span class="quiet" role="status">
-          {answer && rowsTold(answer.count)}
+          {answer && rowCount(answer.count)}
         </span>
         <span class="grow" />
         <button
@@ -82,7 +82,7 @@ export function ChangeTable({ sides }: { sides: Asked }) {
         </button>
       </div>
       {error && !answer ? (
-        <Refusal error={error} />
+        <ErrorMessage error={error} />
       ) : answer && changes.length === 0 ? (
         <Empty title={find.value ? `Nothing contains “${find.value}”` : "Nothing was allocated on either side"} />
       ) : (
@@ -97,13 +97,13 @@ export function ChangeTable({ sides }: { sides: Asked }) {
   );
 }
 
-function rowsTold(rows: number): string {
+function rowCount(rows: number): string {
   return rows > SHOWN
     ? `the first ${SHOWN} of ${grouped(rows)} rows`
     : `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
 }
 
-function changesOf({ rows, columns }: Answer<CompareTableResponse>): Change[] {
+function changesOf({ rows, columns }: QueryResponse<CompareTableResponse>): Change[] {
   const column = (name: string) => columns.numbers(name);
   const [before, after] = [column("before"), column("after")];
   const [blocksBefore, blocksAfter] = [column("blocks_before"), column("blocks_after")];

@@ -31,7 +31,7 @@ const WIDTHS = [
   { id: "after", title: "After", what: "boxes are as wide as after" },
 ];
 
-function chosen(choices: readonly { id: string }[], id: string): string {
+function selected(choices: readonly { id: string }[], id: string): string {
   return (choices.find((choice) => choice.id === id) ?? choices[0]!).id;
 }
 
@@ -44,8 +44,8 @@ function Compare() {
   const before = baseline(recordings);
   if (!before) return <Begin />;
   if (instead !== null) return null;
-  const sides = { a: before, b: present(), normalise: chosen(NORMALISE, normalise.value) as Scale };
-  const flame = chosen(SHAPES, shape.value) === "flame";
+  const sides = { a: before, b: present(), normalise: selected(NORMALISE, normalise.value) as Scale };
+  const flame = selected(SHAPES, shape.value) === "flame";
   return (
     <div class="compare">
       <div class="compare-tools">
@@ -54,7 +54,7 @@ function Compare() {
           <Segmented
             label="shape"
             choices={SHAPES}
-            value={chosen(SHAPES, shape.value)}
+            value={selected(SHAPES, shape.value)}
             onChoose={(id) => shape.set(id)}
           />
           <Segmented label="scale" choices={NORMALISE} value={sides.normalise} onChoose={(id) => normalise.set(id)} />
@@ -62,14 +62,14 @@ function Compare() {
             <Segmented
               label="width of boxes"
               choices={WIDTHS}
-              value={chosen(WIDTHS, width.value)}
+              value={selected(WIDTHS, width.value)}
               onChoose={(id) => width.set(id)}
             />
           )}
         </div>
       </div>
       {flame ? (
-        <ChangeFlame sides={sides} width={chosen(WIDTHS, width.value) as Width} />
+        <ChangeFlame sides={sides} width={selected(WIDTHS, width.value) as Width} />
       ) : (
         <ChangeTable sides={sides} />
       )}

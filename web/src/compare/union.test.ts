@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Columns, type Answer } from "../engine/slab.ts";
+import { Columns, type QueryResponse } from "../engine/slab.ts";
 import { pathTo } from "../flame/tree.ts";
 import type { CompareFlameResponse } from "../generated/responses.ts";
 import { unionOf } from "./union.ts";
 
 /** root(10, 12): a(6, 0), b(4, 4): c(1, 3); d(0, 8). */
-function answer(): Answer<CompareFlameResponse> {
+function answer(): QueryResponse<CompareFlameResponse> {
   const f64 = Float64Array.of(10, 6, 4, 1, 0, 12, 0, 4, 3, 8);
   const u32 = Uint32Array.of(0, 0, 0, 2, 0, 0, 1, 2, 3, 4);
   const buffer = new ArrayBuffer(80 + 40 + 8 + 8);

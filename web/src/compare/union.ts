@@ -1,5 +1,5 @@
 /** The trees of both sides as one: a box is as wide as both its sides together, or as one of them. */
-import type { Answer } from "../engine/slab.ts";
+import type { QueryResponse } from "../engine/slab.ts";
 import { layOut, type Tree } from "../flame/tree.ts";
 import type { ChangeStatus, CompareFlameResponse } from "../generated/responses.ts";
 
@@ -13,7 +13,7 @@ export interface Union {
   readonly status: readonly ChangeStatus[];
 }
 
-export function unionOf({ columns, statuses }: Answer<CompareFlameResponse>, width: Width): Union {
+export function unionOf({ columns, statuses }: QueryResponse<CompareFlameResponse>, width: Width): Union {
   const before = columns.f64("before");
   const after = columns.f64("after");
   const size = before.length;

@@ -1,7 +1,7 @@
 /** Lifetimes: when blocks were allocated against how long they lived, coloured by bytes. */
 import "./density.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useAsk } from "../engine/asking.ts";
+import { useQuery } from "../engine/useQuery.ts";
 import { useKeys } from "../shell/keys.ts";
 import type { View } from "../shell/registry.ts";
 import { theme } from "../shell/theme.ts";
@@ -10,16 +10,16 @@ import { filter, rec } from "../state/page.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { seconds } from "../text/units.ts";
 import { useSize } from "../widgets/size.ts";
-import { Empty, Refusal } from "../widgets/State.tsx";
-import { conditionsOf, chosen } from "./choice.ts";
-import { drawChosen, drawPlot, type Density } from "./draw.ts";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
+import { conditionsOf, selectedRanges } from "./ranges.ts";
+import { drawSelectedRanges, drawPlot, type Density } from "./draw.ts";
 import { cellAt, columns, levels, stretchesOf, type Cell, type Frame, type Selected } from "./plot.ts";
 import { extentOf, ramp, type Extent } from "./ramp.ts";
 
 function Lifetimes() {
   // The plot shows what its own conditions leave out, too: they can be widened again.
-  const here = useMemo(() => chosen(filter.value), [filter.value]);
-  const { answer, error, late } = useAsk({ ask: "density", rec: rec.value, filter: here.rest });
+  const here = useMemo(() => selectedRanges(filter.value), [filter.value]);
+  const { answer, error, late } = useQuery({ ask: "density", rec: rec.value, filter: here.rest });
   const density = useMemo<Density | null>(
     () =>
       answer && {
@@ -30,7 +30,7 @@ function Lifetimes() {
     [answer],
   );
   const empty = density && !density.bytes.some((value) => value > 0) && !density.never.some((value) => value > 0);
-  if (error && !density) return <Refusal error={error} />;
+  if (error && !density) return <ErrorMessage error={error} />;
   if (empty) return <Empty title="No block fits these filters" />;
   if (!density) return <div class="density" />;
   return <Plot density={density} here={here} late={late} />;
@@ -38,7 +38,7 @@ function Lifetimes() {
 
 interface PlotProps {
   density: Density;
-  here: ReturnType<typeof chosen>;
+  here: ReturnType<typeof selectedRanges>;
   late: boolean;
 }
 
@@ -60,7 +60,7 @@ function Plot({ density, here, late }: PlotProps) {
   }, [size, density, colours]);
   useLayoutEffect(() => {
     const context = size.width > 0 ? sized(upper.current, frame) : null;
-    if (context) drawChosen(context, frame, bins, { here, selected, hover });
+    if (context) drawSelectedRanges(context, frame, bins, { here, selected, hover });
   }, [size, density, here, selected, hover, now]);
   // Another selection elsewhere on the page takes the place of the one begun here.
   useEffect(() => setSelected(null), [here]);

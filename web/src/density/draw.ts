@@ -1,7 +1,7 @@
 /** Draws the lifetimes plot: bins, axes, and what is chosen. */
 import { themeColor } from "../shell/theme.ts";
 import { elapsedMark, marks, timeSteps } from "../timeline/axis.ts";
-import type { Chosen } from "./choice.ts";
+import type { SelectedRanges } from "./ranges.ts";
 import {
   columns,
   decades,
@@ -104,13 +104,13 @@ function decadeText(lifetime: number): string {
 }
 
 interface Marks {
-  here: Chosen;
+  here: SelectedRanges;
   selected: Selected | null;
   hover: Cell | null;
 }
 
 /** What the filter has of the plot, what is being selected, and the bin under the mouse. */
-export function drawChosen(context: CanvasRenderingContext2D, frame: Frame, bins: Bins, marks: Marks): void {
+export function drawSelectedRanges(context: CanvasRenderingContext2D, frame: Frame, bins: Bins, marks: Marks): void {
   context.clearRect(0, 0, frame.width, frame.height);
   const { here, selected, hover } = marks;
   if (!selected && (here.allocated || here.lifetime)) drawHere(context, frame, bins, here);
@@ -129,7 +129,7 @@ export function drawChosen(context: CanvasRenderingContext2D, frame: Frame, bins
 }
 
 /** A frame around what the filter keeps, and a veil over the rest. */
-function drawHere(context: CanvasRenderingContext2D, frame: Frame, bins: Bins, here: Chosen): void {
+function drawHere(context: CanvasRenderingContext2D, frame: Frame, bins: Bins, here: SelectedRanges): void {
   const [start, end] = [bins.times[0]!, bins.times.at(-1)!];
   const x = (time: number | null, otherwise: number): number =>
     xOf(frame, bins, (((time ?? otherwise) - start) / (end - start)) * columns(bins));

@@ -1,7 +1,7 @@
 /** Snapshots are analysed when they are first asked about, which may take a while. */
 import { signal } from "@preact/signals";
 import type { Analysing, AnalysingResponse } from "../generated/responses.ts";
-import type { Answer } from "./slab.ts";
+import type { QueryResponse } from "./slab.ts";
 
 /** What the engine is analysing for somebody who waits. */
 export const analysing = signal<Analysing | null>(null);
@@ -13,9 +13,9 @@ let waiting = 0;
 
 /** Asks until the answer is one. */
 export async function whenAnalysed<Fields>(
-  ask: () => Promise<Answer<Fields>>,
+  ask: () => Promise<QueryResponse<Fields>>,
   signal: AbortSignal | undefined,
-): Promise<Answer<Fields>> {
+): Promise<QueryResponse<Fields>> {
   let answer = await ask();
   if (!isAnalysing(answer)) return answer;
   waiting += 1;

@@ -1,25 +1,25 @@
 /** The engine as the page sees it: asks go in, answers come out. It may be a server or a worker. */
 import type { RecordingEvent, Responses } from "../generated/responses.ts";
-import type { Answer } from "./slab.ts";
+import type { QueryResponse } from "./slab.ts";
 
 /** The name of a query. */
 export type QueryName = keyof Responses;
 
 /** What to ask; `ask` names the query, the rest are its parameters. */
-export interface Ask<Name extends QueryName = QueryName> {
+export interface Query<Name extends QueryName = QueryName> {
   ask: Name;
   [parameter: string]: unknown;
 }
 
 /** News about a recording that grows. */
-export type News = RecordingEvent | { kind: "connected" } | { kind: "disconnected" };
+export type EngineEvent = RecordingEvent | { kind: "connected" } | { kind: "disconnected" };
 
 export interface Engine {
   /** Served by `memtrail view`, or everything inside this file. */
   readonly kind: "served" | "offline";
-  ask<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>>;
+  ask<Fields>(ask: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>>;
   /** Requests a heap snapshot of the recorded program. */
   takeSnapshot(rec: number): Promise<void>;
   /** Calls back with news, until the returned function is called. */
-  listen(tell: (news: News) => void): () => void;
+  listen(notify: (event: EngineEvent) => void): () => void;
 }

@@ -1,7 +1,7 @@
 /** The engine behind `memtrail view`: asks over HTTP, for news too. */
 import type { ErrorResponse, EventsResponse } from "../generated/responses.ts";
-import type { Ask, Engine, News } from "./engine.ts";
-import { decode, EngineError, type Answer } from "./slab.ts";
+import type { Query, Engine, EngineEvent } from "./engine.ts";
+import { decode, EngineError, type QueryResponse } from "./slab.ts";
 
 /** Between two questions for news. Agents write twice a second. */
 const BETWEEN_MS = 500;
@@ -13,7 +13,7 @@ const UNANSWERED_MS = 10_000;
 export class HttpEngine implements Engine {
   readonly kind = "served";
 
-  async ask<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
+  async ask<Fields>(ask: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>> {
     let response: Response;
     try {
       response = await fetch("api/ask", {
@@ -27,7 +27,7 @@ export class HttpEngine implements Engine {
       throw new EngineError("memtrail view does not answer", "is it still running?");
     }
     const buffer = await response.arrayBuffer();
-    if (!response.ok && !startsLikeAnAnswer(buffer)) {
+    if (!response.ok && !startsLikeAResponse(buffer)) {
       throw new EngineError(`memtrail view answers ${response.status} ${response.statusText}`);
     }
     return decode<Fields>(buffer);
@@ -45,8 +45,8 @@ export class HttpEngine implements Engine {
       throw new EngineError("memtrail view does not answer", "is it still running?");
     }
     const buffer = await response.arrayBuffer();
-    if (startsLikeAnAnswer(buffer)) decode(buffer);
-    else if (!response.ok) throw refusalIn(new TextDecoder().decode(buffer), response);
+    if (startsLikeAResponse(buffer)) decode(buffer);
+    else if (!response.ok) throw errorIn(new TextDecoder().decode(buffer), response);
   }
 
   /**
@@ -54,7 +54,7 @@ export class HttpEngine implements Engine {
    * browser has six for an origin: the seventh page would wait for ever. Pages that are not seen
    * ask when they are seen again.
    */
-  listen(tell: (news: News) => void): () => void {
+  listen(notify: (event: EngineEvent) => void): () => void {
     let version: number | null = null;
     let answers: boolean | null = null;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -71,12 +71,12 @@ export class HttpEngine implements Engine {
         const answer = (await response.json()) as EventsResponse;
         if (stopped) return;
         version = answer.version;
-        if (answers !== true) tell({ kind: "connected" });
+        if (answers !== true) notify({ kind: "connected" });
         answers = true;
-        for (const news of answer.events) tell(news);
+        for (const event of answer.events) notify(event);
       } catch {
         if (stopped) return;
-        if (answers !== false) tell({ kind: "disconnected" });
+        if (answers !== false) notify({ kind: "disconnected" });
         answers = false;
       } finally {
         asking = false;
@@ -95,7 +95,7 @@ export class HttpEngine implements Engine {
 }
 
 /** An error as JSON, or whatever came instead. */
-function refusalIn(text: string, response: Response): EngineError {
+function errorIn(text: string, response: Response): EngineError {
   try {
     const { message, hint } = (JSON.parse(text) as ErrorResponse).error;
     return new EngineError(message, hint);
@@ -104,6 +104,6 @@ function refusalIn(text: string, response: Response): EngineError {
   }
 }
 
-function startsLikeAnAnswer(buffer: ArrayBuffer): boolean {
+function startsLikeAResponse(buffer: ArrayBuffer): boolean {
   return buffer.byteLength >= 8 && new TextDecoder().decode(buffer.slice(0, 4)) === "MTA1";
 }

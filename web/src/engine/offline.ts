@@ -1,8 +1,8 @@
 /** The engine of a page that was opened from disk: the file contains everything. */
 import workerText from "worker:./worker.ts";
 import { unpack, type Parcel } from "./core.ts";
-import type { Ask, Engine } from "./engine.ts";
-import { decode, EngineError, type Answer } from "./slab.ts";
+import type { Query, Engine } from "./engine.ts";
+import { decode, EngineError, type QueryResponse } from "./slab.ts";
 import type { Order, Report } from "./worker.ts";
 
 const WASM = 'script[type="application/x-memtrail-wasm"]';
@@ -35,7 +35,7 @@ export class OfflineEngine implements Engine {
     this.server.catch(() => undefined);
   }
 
-  ask<Fields>(ask: Ask, signal?: AbortSignal): Promise<Answer<Fields>> {
+  ask<Fields>(ask: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>> {
     const answer = this.turn.then(async () => {
       const server = await this.server;
       if (signal?.aborted) throw new EngineError("not asked any more");

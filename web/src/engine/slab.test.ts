@@ -32,9 +32,9 @@ test("fields and columns of an answer, whatever the header's length", () => {
 });
 
 test("the engine's refusal keeps its hint and its place", () => {
-  const refusal = { error: { message: "no such heap: majr", hint: "minor, major, external", condition: 1, at: 5 } };
+  const filterError = { error: { message: "no such heap: majr", hint: "minor, major, external", condition: 1, at: 5 } };
   assert.throws(
-    () => decode(encode(refusal, [])),
+    () => decode(encode(filterError, [])),
     (error) =>
       error instanceof EngineError &&
       error.message === "no such heap: majr" &&

@@ -69,12 +69,12 @@ export class Columns {
 }
 
 /** The fields of an answer, and its columns. */
-export type Answer<Fields> = Fields & { columns: Columns };
+export type QueryResponse<Fields> = Fields & { columns: Columns };
 
 const magic = "MTA1";
 
 /** Reads an answer. Throws `EngineError` for one that says an error, or makes no sense. */
-export function decode<Fields>(buffer: ArrayBuffer): Answer<Fields> {
+export function decode<Fields>(buffer: ArrayBuffer): QueryResponse<Fields> {
   const bytes = new Uint8Array(buffer);
   if (bytes.length < 8 || magic !== String.fromCharCode(...bytes.subarray(0, 4))) {
     throw new EngineError(`answer of ${bytes.length} bytes does not begin with ${magic}`);

@@ -1,4 +1,4 @@
-/** The menu of conditions, then the form of the chosen one. A condition can also be typed as text. */
+/** The menu of conditions, then the form of the selected one. A condition can also be typed as text. */
 import { signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
 import { addCondition } from "../state/filter.ts";

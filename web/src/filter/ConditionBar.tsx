@@ -4,7 +4,7 @@ import type { EngineError } from "../engine/slab.ts";
 import { useKeys } from "../shell/keys.ts";
 import { removeCondition, replaceCondition } from "../state/filter.ts";
 import { filter, go } from "../state/page.ts";
-import { refusal } from "../state/sums.ts";
+import { filterError } from "../state/sums.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Popover } from "../widgets/Popover.tsx";
 import { AddFilter, addOpen } from "./AddFilter.tsx";
@@ -21,7 +21,7 @@ export function ConditionBar() {
     { keys: "f", does: "add a condition", run: () => (addOpen.value = true) },
     { keys: "r", does: "remove all conditions", run: () => go({ filter: [] }) },
   ]);
-  const objection = refusal.value;
+  const objection = filterError.value;
   return (
     <section class="conditions" aria-label="filter">
       <div class="sentence">

@@ -1,6 +1,6 @@
 /** A name of the recording, completed as it is typed. */
 import { useEffect, useId, useState } from "preact/hooks";
-import { askOnce } from "../engine/asking.ts";
+import { queryOnce } from "../engine/useQuery.ts";
 import { rec } from "../state/page.ts";
 
 interface Props {
@@ -33,7 +33,7 @@ export function NameInput({ kind, label, value, completes, first, invalid, onInp
     }
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      askOnce({ ask: "complete", rec: rec.value, kind, text: value, limit: MAX_NAMES }, stop.signal).then(
+      queryOnce({ ask: "complete", rec: rec.value, kind, text: value, limit: MAX_NAMES }, stop.signal).then(
         ({ values }) => {
           if (stop.signal.aborted) return;
           setNames(values.filter((name) => name !== value));

@@ -1,15 +1,15 @@
 /** Filters that answer the usual questions, a click each. */
-import { useAsk } from "../engine/asking.ts";
+import { useQuery } from "../engine/useQuery.ts";
 import { recording } from "../state/about.ts";
 import { filter, go, rec } from "../state/page.ts";
-import { shown } from "../timeline/choice.ts";
+import { shown } from "../timeline/ranges.ts";
 
 export function Presets() {
   const run = recording.value;
   const span = run && shown(filter.value, ["allocated"], run.duration, run.totals.peak.time)?.spans[0];
   // "Growth" is between the two moments that are chosen, if there are any.
   const between = span && span.from !== null && span.to !== null ? { from: span.from, to: span.to } : {};
-  const { answer } = useAsk(run ? { ask: "presets", rec: rec.value, ...between } : null);
+  const { answer } = useQuery(run ? { ask: "presets", rec: rec.value, ...between } : null);
   if (!answer) return null;
   const present = JSON.stringify(filter.value);
   return (

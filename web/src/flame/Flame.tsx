@@ -1,7 +1,7 @@
 /** The flame graph: the focus in the middle, who was called on one side, who called on the other. */
 import "./flame.css";
 import { useMemo, useRef, useState } from "preact/hooks";
-import type { Asked } from "../engine/asking.ts";
+import type { QueryState } from "../engine/useQuery.ts";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
@@ -11,7 +11,7 @@ import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { percent, ratio } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { FlameResponse } from "../generated/responses.ts";
 import { FactsCard } from "./Card.tsx";
 import type { Chart } from "./chart.ts";
@@ -161,8 +161,8 @@ function Flame() {
 }
 
 /** In place of the graph: why there is none. */
-function Nothing({ asked, focused }: { asked: Asked<FlameResponse>; focused: boolean }) {
-  if (asked.error) return <Refusal error={asked.error} />;
+function Nothing({ asked, focused }: { asked: QueryState<FlameResponse>; focused: boolean }) {
+  if (asked.error) return <ErrorMessage error={asked.error} />;
   if (!asked.answer) return <div class="flame-place" />;
   if (focused && asked.answer.total > 0) {
     return (

@@ -1,6 +1,6 @@
 /** Finds functions in the flame graph: marks them, and says how much they are in sum. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useAsk, type Asked } from "../engine/asking.ts";
+import { useQuery, type QueryState } from "../engine/useQuery.ts";
 import type { SearchResponse } from "../generated/responses.ts";
 import { filter, param, rec } from "../state/page.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
@@ -11,7 +11,7 @@ const searched = param("q", "");
 const REST_MS = 200;
 
 export interface Found {
-  asked: Asked<SearchResponse>;
+  asked: QueryState<SearchResponse>;
   /** Functions and sites that match, or null where nothing is searched for. */
   entities: ReadonlySet<number> | null;
 }
@@ -20,7 +20,7 @@ export interface Found {
 export function useSearch(focus: readonly string[]): Found {
   const text = searched.value;
   const regex = text.length > 2 && text.startsWith("/") && text.endsWith("/");
-  const asked = useAsk(
+  const asked = useQuery(
     text
       ? {
           ask: "search",
@@ -86,7 +86,7 @@ export function SearchBox({ found, field }: { found: Found; field: { current: HT
   );
 }
 
-function result({ answer, error }: Asked<SearchResponse>): string {
+function result({ answer, error }: QueryState<SearchResponse>): string {
   if (error) return error.message;
   if (!answer) return "";
   const matching = answer.columns.u32("entities").length;

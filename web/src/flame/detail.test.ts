@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wish, type Known } from "./detail.ts";
+import { detailRequest, type Known } from "./detail.ts";
 import { graft } from "./graft.ts";
 import { layOut, pathTo, type Tree, type TreeColumns } from "./tree.ts";
 import { columnsOf, sceneOf, type Node } from "./trees.testing.ts";
@@ -15,11 +15,11 @@ test("zooming in wishes for detail once, and what came is enough", () => {
   const coarse = layOut(columnsOf(root, 50));
   const scene = sceneOf(coarse);
   const view = { from: 0.996, to: 0.999, top: 0 };
-  const wanted = wish(scene, { view, visible: 40 }, [])!;
+  const wanted = detailRequest(scene, { view, visible: 40 }, [])!;
   assert.equal(coarse.entity[wanted.at], 1);
   assert.ok(wanted.cutoff * 500 <= 300 / 2000 + 1e-9);
   const fine = sceneOf(graft(coarse, wanted.at, columnsOf(branch)));
-  assert.equal(wish(fine, { view, visible: 40 }, [wanted.known]), null);
+  assert.equal(detailRequest(fine, { view, visible: 40 }, [wanted.known]), null);
 });
 
 /** The beginning of a stack, `size` calls deep, from call `first` on. */
@@ -44,8 +44,8 @@ test("scrolling up a stack of 9,982 calls asks for the next calls until all are 
   for (;;) {
     const scene = sceneOf(tree);
     // A flame grows upwards: the first row is the deepest call there is.
-    assert.equal(wish(scene, { view: { from: 0, to: 1, top: 500 }, visible: 40 }, known), null);
-    const wanted = wish(scene, { view: { from: 0, to: 1, top: 0 }, visible: 40 }, known);
+    assert.equal(detailRequest(scene, { view: { from: 0, to: 1, top: 500 }, visible: 40 }, known), null);
+    const wanted = detailRequest(scene, { view: { from: 0, to: 1, top: 0 }, visible: 40 }, known);
     if (!wanted) break;
     asks++;
     assert.ok(asks < 10);
@@ -63,7 +63,7 @@ test("what stays hatched after asking is not asked for again", () => {
   const columns = { ...columnsOf(root, 2), more: Uint8Array.of(1) };
   const scene = sceneOf(layOut(columns));
   const sight = { view: { from: 0, to: 1, top: 0 }, visible: 40 };
-  const wanted = wish(scene, sight, [])!;
+  const wanted = detailRequest(scene, sight, [])!;
   assert.equal(wanted.at, 0);
-  assert.equal(wish(scene, sight, [wanted.known]), null);
+  assert.equal(detailRequest(scene, sight, [wanted.known]), null);
 });

@@ -26,7 +26,7 @@ export interface Known {
   readonly lightest: number;
 }
 
-export interface Wish {
+export interface DetailRequest {
   readonly part: "callees" | "callers";
   /** The box to ask about. */
   readonly at: number;
@@ -43,7 +43,7 @@ export interface Sight {
 }
 
 /** The detail that is lacking where the view is, if any. */
-export function wish(scene: Scene, { view, visible }: Sight, known: readonly Known[]): Wish | null {
+export function detailRequest(scene: Scene, { view, visible }: Sight, known: readonly Known[]): DetailRequest | null {
   const [from, to] = [view.from * scene.width, view.to * scene.width];
   // Edges that were computed by different ways differ in their last digits.
   const slack = (to - from) * 1e-6;
@@ -51,15 +51,15 @@ export function wish(scene: Scene, { view, visible }: Sight, known: readonly Kno
   for (const part of ["callees", "callers"] as const) {
     const tree = treeOf(scene, part);
     if (!tree || tree.size === 0 || tree.size > LARGEST) continue;
-    const about = (at: number): Wish => {
+    const requestFor = (at: number): DetailRequest => {
       const [left, right] = [tree.left[at]!, tree.right[at]!];
       const wanted = { part, row: rowOf(tree, at), left, right, lightest: needed };
       return { part, at, cutoff: needed / tree.bytes[at]!, known: wanted };
     };
     const near = tooNear(tree, part, from + slack, to - slack, needed, scene.width * FINEST, known);
-    if (near >= 0) return about(near);
+    if (near >= 0) return requestFor(near);
     const cut = cutInSight(scene, tree, part, { view, visible }, needed, known);
-    if (cut >= 0) return about(cut);
+    if (cut >= 0) return requestFor(cut);
   }
   return null;
 }

@@ -1,6 +1,6 @@
 /** Names of functions and call sites, asked for as they are needed and kept while the page lives. */
 import { signal } from "@preact/signals";
-import { askOnce } from "../engine/asking.ts";
+import { queryOnce } from "../engine/useQuery.ts";
 import type { Name } from "../generated/responses.ts";
 
 /** Most asked for at once. */
@@ -63,7 +63,7 @@ class NameBook {
 
   private async fetch(entities: readonly number[]): Promise<void> {
     // The engine leaves out names that would make an answer too large.
-    const { names } = await askOnce({ ask: "names", rec: this.rec, entities });
+    const { names } = await queryOnce({ ask: "names", rec: this.rec, entities });
     entities.forEach((entity, index) => {
       const name = names[index];
       if (name) this.names.set(entity, name);

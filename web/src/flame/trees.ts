@@ -1,11 +1,11 @@
 /** The trees that a flame graph shows: what the engine answered, and detail where the view is near. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { askOnce, useAsk, type Asked } from "../engine/asking.ts";
+import { queryOnce, useQuery, type QueryState } from "../engine/useQuery.ts";
 import type { FlameResponse } from "../generated/responses.ts";
 import { filter, rec } from "../state/page.ts";
 import { side } from "./side.ts";
 import type { Chart } from "./chart.ts";
-import { FINEST, wish, type Known } from "./detail.ts";
+import { FINEST, detailRequest, type Known } from "./detail.ts";
 import { graft } from "./graft.ts";
 import { namesOf } from "./names.ts";
 import type { Direction } from "./rows.ts";
@@ -16,7 +16,7 @@ import { layOut, pathTo, type Tree } from "./tree.ts";
 const MAX_BOXES = 6_000;
 
 /** What a flame graph is about. */
-export interface FlameAsk {
+export interface FlameQuery {
   readonly rec: number;
   readonly filter: readonly string[];
   readonly focus: readonly string[];
@@ -28,7 +28,7 @@ export interface Trees {
   readonly callers: Tree | null;
   readonly answer: FlameResponse;
   /** What was asked: while the user is quick, not what is asked now. */
-  readonly ask: FlameAsk;
+  readonly ask: FlameQuery;
 }
 
 interface Grafted {
@@ -37,14 +37,14 @@ interface Grafted {
 }
 
 export interface Flame {
-  asked: Asked<FlameResponse>;
+  asked: QueryState<FlameResponse>;
   trees: Trees | null;
   /** Asks for what the view has come too near for. */
   refine(chart: Chart): void;
 }
 
 export function useFlame(focus: readonly string[], direction: Direction): Flame {
-  const asked = useAsk({
+  const asked = useQuery({
     ask: "flame",
     rec: rec.value,
     filter: filter.value,
@@ -55,7 +55,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
   });
   const { answer, of } = asked;
   const base = useMemo<Trees | null>(
-    () => (answer && of ? { ...layOutBoth(answer), answer, ask: JSON.parse(of) as FlameAsk } : null),
+    () => (answer && of ? { ...layOutBoth(answer), answer, ask: JSON.parse(of) as FlameQuery } : null),
     [answer, of],
   );
   const [grafted, setGrafted] = useState<Grafted | null>(null);
@@ -69,7 +69,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
     const scene = chart.shown;
     if (!scene || !trees || scene.callees !== trees.callees || scene.callers !== trees.callers) return;
     const known = current?.known ?? [];
-    const wanted = wish(scene, { view: chart.viewport, visible: chart.window.visible }, known);
+    const wanted = detailRequest(scene, { view: chart.viewport, visible: chart.window.visible }, known);
     if (!wanted || !asked.fresh) return;
     asking.current?.abort();
     const stop = new AbortController();
@@ -82,7 +82,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
       const keys = found.map((name) => name.key);
       if (stop.signal.aborted || keys.length !== path.length) return;
       const callees = wanted.part === "callees";
-      const detail = await askOnce(
+      const detail = await queryOnce(
         {
           ask: "flame",
           rec,
@@ -126,7 +126,7 @@ function sameWeight(a: number | undefined, b: number | undefined): boolean {
   return a !== undefined && b !== undefined && Math.abs(a - b) <= 1e-9 * Math.max(a, b);
 }
 
-function layOutBoth(answer: NonNullable<Asked<FlameResponse>["answer"]>) {
+function layOutBoth(answer: NonNullable<QueryState<FlameResponse>["answer"]>) {
   const down = side(answer.columns, "down");
   const up = side(answer.columns, "up");
   return { callees: down && layOut(down), callers: up && layOut(up) };

@@ -535,12 +535,12 @@ export type NodeInfo = {
   blocks?: number,
 };
 
-/** Memory over time. Columns: `time`, `minor`, `major`, `external`, `most`, `chosen`. */
+/** Memory over time. Columns: `time`, `minor`, `major`, `external`, `most`, `selected`. */
 export type OverviewResponse = {
   /** Of the whole recording. */
   total: Sums,
   /** Of what the filter keeps. */
-  chosen: Sums,
+  selected: Sums,
 };
 
 /** Retaining paths of a block, or of the blocks of a kind. */

@@ -1,6 +1,6 @@
 /** That a snapshot is being analysed, in the line of the tabs. */
 import { analysing } from "../engine/analysing.ts";
-import { engine, waiting } from "../engine/asking.ts";
+import { engine, waiting } from "../engine/useQuery.ts";
 import { snapshot } from "./state.ts";
 
 export function Analysing() {

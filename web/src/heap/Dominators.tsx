@@ -7,10 +7,10 @@ import { go, page, param, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count, percent, ratio } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { BoxRow, ChildRow, NodeInfo, TreemapResponse } from "../generated/responses.ts";
 import type { NodeId } from "./node.ts";
-import { askHeapOnce, blockOf, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
+import { queryHeapOnce, blockOf, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
@@ -48,7 +48,7 @@ function Dominators() {
 }
 
 function Map({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { answer, error, late } = useHeapAsk({
+  const { answer, error, late } = useHeapQuery({
     ask: "heaptreemap",
     node: node.value,
     limit: MAX_BOXES,
@@ -79,7 +79,7 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
         <Trail path={path} />
       </div>
       {error && !answer ? (
-        <Refusal error={error} />
+        <ErrorMessage error={error} />
       ) : answer && whole === 0 ? (
         <Empty title="It retains nothing" />
       ) : (
@@ -206,10 +206,10 @@ const TREE: Looks<ChildRow> = {
 };
 
 function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { answer } = useHeapAsk({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
+  const { answer } = useHeapQuery({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
   const source = (): Source<ChildRow> => ({
     load: (above, offset, limit, signal) =>
-      askHeapOnce({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
+      queryHeapOnce({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
     opens: (row) => row.opens,
   });
   return (

@@ -4,7 +4,7 @@ import { go, page, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count } from "../text/units.ts";
 import type { HistogramRow } from "../generated/responses.ts";
-import { askHeapOnce, openBlock, openNode, snapshot, useHeapAsk } from "./state.ts";
+import { queryHeapOnce, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
@@ -17,7 +17,7 @@ const COLUMNS = [
 ];
 
 function Kinds() {
-  const { answer } = useHeapAsk({ ask: "heaphistogram", by: "kind", limit: 1 });
+  const { answer } = useHeapQuery({ ask: "heaphistogram", by: "kind", limit: 1 });
   const looks: Looks<HistogramRow> = {
     label: "Kinds of blocks and how much there is of them",
     nameTitle: "Kind of block",
@@ -29,7 +29,7 @@ function Kinds() {
   };
   const source = (order: Order): Source<HistogramRow> => ({
     load: (_, offset, limit, signal) =>
-      askHeapOnce({ ask: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
+      queryHeapOnce({ ask: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
   });
   return (
     <HeapTable

@@ -1,10 +1,10 @@
 /** In place of a view of the heap as long as there is no snapshot. */
 import { recording } from "../state/about.ts";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import { snapshotsError } from "./state.ts";
 
 export function NoSnapshot() {
-  if (snapshotsError.value) return <Refusal error={snapshotsError.value} />;
+  if (snapshotsError.value) return <ErrorMessage error={snapshotsError.value} />;
   // They are being read.
   if ((recording.value?.snapshots ?? 0) > 0) return null;
   return (

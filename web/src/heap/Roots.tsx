@@ -4,7 +4,7 @@ import { param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes } from "../text/units.ts";
 import type { RootFigures } from "../generated/responses.ts";
-import { askHeapOnce, openNode, snapshot, useHeapAsk } from "./state.ts";
+import { queryHeapOnce, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
@@ -30,7 +30,7 @@ const COLUMNS = [
 const MAX_ROOTS = 12;
 
 function Roots() {
-  const { answer } = useHeapAsk({ ask: "heaproots", min: 1, limit: 1 });
+  const { answer } = useHeapQuery({ ask: "heaproots", min: 1, limit: 1 });
   const looks: Looks<RootFigures> = {
     label: "Roots and what they retain",
     nameTitle: "Root",
@@ -42,7 +42,7 @@ function Roots() {
   };
   const source = ({ sort, descending, find }: Order): Source<RootFigures> => ({
     load: (above, offset, limit, signal) =>
-      askHeapOnce(
+      queryHeapOnce(
         {
           ask: "heaproots",
           min: 1,
@@ -88,9 +88,9 @@ function Roots() {
           ))}
         </div>
       }
-      actions={(row, chosen) => (
+      actions={(row, selected) => (
         <>
-          {chosen.length === 2 && <Shared a={chosen[0]!} b={chosen[1]!} />}
+          {selected.length === 2 && <Shared a={selected[0]!} b={selected[1]!} />}
           <button
             type="button"
             class="button small"
@@ -107,7 +107,7 @@ function Roots() {
 
 /** What two roots have to do with each other. */
 function Shared({ a, b }: { a: RootFigures; b: RootFigures }) {
-  const { answer } = useHeapAsk({ ask: "heapshared", a: a.node, b: b.node });
+  const { answer } = useHeapQuery({ ask: "heapshared", a: a.node, b: b.node });
   if (!answer) return null;
   return (
     <span class="clip" role="status">

@@ -7,9 +7,9 @@ import { go, param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { count } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { SiteRow } from "../generated/responses.ts";
-import { openBlock, snapshot, useHeapAsk } from "./state.ts";
+import { openBlock, snapshot, useHeapQuery } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
 import { given } from "./table/rows.ts";
@@ -42,12 +42,12 @@ function columns(): typeof COLUMNS {
 }
 
 function Sites() {
-  const { answer, error } = useHeapAsk({
+  const { answer, error } = useHeapQuery({
     ask: "heapsamples",
     by: by.value === "function" ? "function" : "site",
     limit: MAX_SITES,
   });
-  if (error && !answer) return <Refusal error={error} />;
+  if (error && !answer) return <ErrorMessage error={error} />;
   if (!answer) return null;
   if (answer.sampled === 0) return <Empty title="No block of this snapshot was sampled" />;
   const looks: Looks<SiteRow> = {

@@ -1,9 +1,9 @@
 /** The stacks of the program's threads, and for each frame what its slots retain. */
 import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { StackRow } from "../generated/responses.ts";
-import { openNode, snapshot, useHeapAsk } from "./state.ts";
+import { openNode, snapshot, useHeapQuery } from "./state.ts";
 import { sizes } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
@@ -32,8 +32,8 @@ const WAYS = {
 };
 
 function Stack() {
-  const { answer, error } = useHeapAsk({ ask: "heapstack" });
-  if (error && !answer) return <Refusal error={error} />;
+  const { answer, error } = useHeapQuery({ ask: "heapstack" });
+  if (error && !answer) return <ErrorMessage error={error} />;
   if (!answer) return null;
   if (answer.rows.length === 0) return <Empty title="No stack retains anything" />;
   const nested = nest(answer.rows);

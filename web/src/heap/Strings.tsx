@@ -2,9 +2,9 @@
 import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count, grouped } from "../text/units.ts";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { StringRow } from "../generated/responses.ts";
-import { askHeapOnce, openBlock, snapshot, useHeapAsk } from "./state.ts";
+import { queryHeapOnce, openBlock, snapshot, useHeapQuery } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
 
@@ -15,8 +15,8 @@ const COLUMNS = [
 ];
 
 function Strings() {
-  const { answer, error } = useHeapAsk({ ask: "heapstrings", limit: 1 });
-  if (error && !answer) return <Refusal error={error} />;
+  const { answer, error } = useHeapQuery({ ask: "heapstrings", limit: 1 });
+  if (error && !answer) return <ErrorMessage error={error} />;
   if (!answer) return null;
   const { strings } = answer;
   if (!strings) {
@@ -41,7 +41,7 @@ function Strings() {
       title="Strings"
       subject={String(snapshot.value?.number)}
       source={(order) => ({
-        load: (_, offset, limit, signal) => askHeapOnce({ ask: "heapstrings", ...order, offset, limit }, signal),
+        load: (_, offset, limit, signal) => queryHeapOnce({ ask: "heapstrings", ...order, offset, limit }, signal),
       })}
       columns={COLUMNS}
       looks={looks}

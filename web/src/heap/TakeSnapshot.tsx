@@ -1,7 +1,7 @@
 /** The button that requests a heap snapshot of a running program, and the result. */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { engine } from "../engine/asking.ts";
+import { engine } from "../engine/useQuery.ts";
 import { EngineError } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { rec } from "../state/page.ts";

@@ -1,9 +1,9 @@
 /** Which snapshot is looked at, and how the page asks about it. */
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { askOnce, useAsk, type Asked } from "../engine/asking.ts";
-import type { Ask, QueryName } from "../engine/engine.ts";
-import type { Answer, EngineError } from "../engine/slab.ts";
+import { queryOnce, useQuery, type QueryState } from "../engine/useQuery.ts";
+import type { Query, QueryName } from "../engine/engine.ts";
+import type { QueryResponse, EngineError } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { go, page, param, rec, withParam } from "../state/page.ts";
 import { printHash } from "../state/url.ts";
@@ -13,14 +13,14 @@ import type { NodeId } from "./node.ts";
 /** Counts new snapshots and finished analyses. */
 export const heapRevision = signal(0);
 
-const snapshotsAnswer = signal<SnapshotsResponse | null>(null);
+const snapshotsResponse = signal<SnapshotsResponse | null>(null);
 export const snapshotsError = signal<EngineError | null>(null);
 
-const chosenNumber = param("snap", "");
+const selectedNumber = param("snap", "");
 const baseNumber = param("base", "");
 
 /** All there are, by number. */
-export const snapshots = computed<readonly SnapshotRow[]>(() => snapshotsAnswer.value?.snapshots ?? []);
+export const snapshots = computed<readonly SnapshotRow[]>(() => snapshotsResponse.value?.snapshots ?? []);
 
 /** Those that can be asked about, also where they are damaged further on: not only their summaries are here. */
 export const included = computed(() => snapshots.value.filter((one) => one.included && one.readable));
@@ -32,9 +32,9 @@ function find(wanted: string): SnapshotRow | undefined {
   return byNumber ?? snapshots.value.findLast(({ label }) => label === wanted);
 }
 
-/** The snapshot that is looked at: the chosen one, or the last. */
+/** The snapshot that is looked at: the selected one, or the last. */
 export const snapshot = computed<SnapshotRow | null>(
-  () => find(chosenNumber.value) ?? included.value.at(-1) ?? snapshots.value.at(-1) ?? null,
+  () => find(selectedNumber.value) ?? included.value.at(-1) ?? snapshots.value.at(-1) ?? null,
 );
 
 /** What a snapshot is called in a list. */
@@ -43,7 +43,7 @@ export function titleOf({ number, label, major }: SnapshotRow): string {
   return major === null ? name : `${name} (GC ${major})`;
 }
 
-/** What it is compared with: the chosen one, or else the first; the first is compared with the last. */
+/** What it is compared with: the selected one, or else the first; the first is compared with the last. */
 export const base = computed<SnapshotRow | null>(() => {
   const other = find(baseNumber.value);
   if (other && other !== snapshot.value) return other;
@@ -51,13 +51,13 @@ export const base = computed<SnapshotRow | null>(() => {
   return (first === snapshot.value ? included.value.findLast((one) => one !== first) : first) ?? null;
 });
 
-export const baseIsChosen = computed(() => baseNumber.value !== "");
+export const baseIsSelected = computed(() => baseNumber.value !== "");
 
 /** Before and after: as they were chosen, or else in the order they were taken. */
 export const compared = computed<readonly [SnapshotRow, SnapshotRow] | null>(() => {
   const [from, to] = [base.value, snapshot.value];
   if (!from || !to) return null;
-  return baseIsChosen.value || from.number <= to.number ? [from, to] : [to, from];
+  return baseIsSelected.value || from.number <= to.number ? [from, to] : [to, from];
 });
 
 /** Looks at another snapshot. The last one is followed as more come. Blocks have other numbers there. */
@@ -86,36 +86,36 @@ function withoutPlaces(): Readonly<Record<string, string>> {
 /** Asks for what there is, while the heap is looked at. */
 export function useSnapshots(): void {
   const wanted = (recording.value?.snapshots ?? 0) > 0;
-  const { answer, of, error } = useAsk(
+  const { answer, of, error } = useQuery(
     wanted ? { ask: "snapshots", rec: rec.value } : null,
     `s${heapRevision.value}.${recording.value?.snapshots ?? 0}`,
   );
   // What was answered about another recording is of no use.
   const own = wanted && of !== null && (JSON.parse(of) as { rec: number }).rec === rec.value;
   useEffect(() => {
-    snapshotsAnswer.value = own ? answer : null;
+    snapshotsResponse.value = own ? answer : null;
     snapshotsError.value = error;
   }, [answer, own, error]);
 }
 
 /** A question about the snapshot that is looked at: its answer never changes. */
-function heapAsk<Name extends QueryName>(ask: Ask<Name>): Ask<Name> | null {
+function heapQuery<Name extends QueryName>(ask: Query<Name>): Query<Name> | null {
   const number = snapshot.value?.number;
   return number === undefined ? null : { rec: rec.value, snapshot: number, ...ask };
 }
 
 /** Where the answer is a refusal, what was shown before was about another snapshot, and is gone. */
-export function useHeapAsk<Name extends QueryName>(ask: Ask<Name> | null): Asked<Responses[Name]> {
-  const asked = useAsk<Name>(ask && heapAsk(ask), "h");
+export function useHeapQuery<Name extends QueryName>(ask: Query<Name> | null): QueryState<Responses[Name]> {
+  const asked = useQuery<Name>(ask && heapQuery(ask), "h");
   return asked.error ? { ...asked, answer: null } : asked;
 }
 
 /** For parts of the page that are there only while a snapshot is looked at. */
-export function askHeapOnce<Name extends QueryName>(
-  ask: Ask<Name>,
+export function queryHeapOnce<Name extends QueryName>(
+  ask: Query<Name>,
   signal?: AbortSignal,
-): Promise<Answer<Responses[Name]>> {
-  return askOnce<Name>(heapAsk(ask) ?? ask, signal);
+): Promise<QueryResponse<Responses[Name]>> {
+  return queryOnce<Name>(heapQuery(ask) ?? ask, signal);
 }
 
 const hrefWith = (view: string, more: Readonly<Record<string, string>>): string =>

@@ -1,6 +1,6 @@
 /** Recordings that grow: what is shown is asked again, at most once a second. Filters stay. */
 import { signal } from "@preact/signals";
-import { askOnce, engine, revision } from "../engine/asking.ts";
+import { queryOnce, engine, revision } from "../engine/useQuery.ts";
 import { EngineError } from "../engine/slab.ts";
 import { tell } from "../widgets/notice.ts";
 import { heapRevision } from "../heap/state.ts";
@@ -25,7 +25,7 @@ export function begin(): void {
     timer = undefined;
     last = performance.now();
     try {
-      const answer = await askOnce({ ask: "about" });
+      const answer = await queryOnce({ ask: "about" });
       const before = about.value;
       about.value = answer;
       failure.value = null;

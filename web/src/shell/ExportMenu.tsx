@@ -1,6 +1,6 @@
 /** What is shown, as files for other tools. */
 import { signal } from "@preact/signals";
-import { askOnce } from "../engine/asking.ts";
+import { queryOnce } from "../engine/useQuery.ts";
 import { filter, focus, rec } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { tell } from "../widgets/notice.ts";
@@ -58,7 +58,7 @@ async function save(format: string, title: string): Promise<void> {
   try {
     const ask = { ask: "export" as const, rec: rec.value, filter: filter.value, format };
     const withFocus = focus.value.length > 0 ? { ...ask, focus: focus.value } : ask;
-    const { filename, mime, columns } = await askOnce(withFocus);
+    const { filename, mime, columns } = await queryOnce(withFocus);
     const url = URL.createObjectURL(new Blob([new Uint8Array(columns.u8("bytes"))], { type: mime }));
     const link = document.createElement("a");
     link.href = url;

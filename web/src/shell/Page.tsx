@@ -12,7 +12,7 @@ import { ViewTabs } from "./ViewTabs.tsx";
 import { Timeline } from "../timeline/Timeline.tsx";
 import { failure, serverLost } from "../live/live.ts";
 import { Icon } from "../widgets/Icon.tsx";
-import { Refusal } from "../widgets/State.tsx";
+import { ErrorMessage } from "../widgets/State.tsx";
 import { notice } from "../widgets/notice.ts";
 
 export function Page() {
@@ -34,7 +34,7 @@ export function Page() {
       {allocations ? <Timeline /> : <Strip />}
       {allocations && <ConditionBar />}
       <main class="main">
-        {failure.value ? <Refusal error={failure.value} /> : <ViewTabs />}
+        {failure.value ? <ErrorMessage error={failure.value} /> : <ViewTabs />}
         {allocations && <Side />}
       </main>
       <Help />

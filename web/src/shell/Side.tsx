@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { sidePanels } from "../views.ts";
-import { Fence } from "../widgets/Fence.tsx";
+import { ErrorBoundary } from "../widgets/ErrorBoundary.tsx";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Splitter } from "../widgets/Splitter.tsx";
@@ -44,9 +44,9 @@ export function Side() {
         </button>
       </header>
       <div class="side-body">
-        <Fence key={panel.id}>
+        <ErrorBoundary key={panel.id}>
           <panel.Component />
-        </Fence>
+        </ErrorBoundary>
       </div>
     </aside>
   );

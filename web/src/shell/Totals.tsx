@@ -1,7 +1,7 @@
 /** What the filter leaves, of the whole. */
 import type { OverviewResponse, Sums } from "../generated/responses.ts";
 import { filter } from "../state/page.ts";
-import { chosenSums } from "../state/sums.ts";
+import { selectedSums } from "../state/sums.ts";
 import {
   estimatedBytes as bytes,
   estimatedBytesWithError as bytesWithError,
@@ -10,40 +10,40 @@ import {
 import { percent, ratio, seconds } from "../text/units.ts";
 
 export function Totals() {
-  const sums = chosenSums.value;
+  const sums = selectedSums.value;
   if (!sums) return null;
-  const { total, chosen }: OverviewResponse = sums;
+  const { total, selected }: OverviewResponse = sums;
   const filtered = filter.value.length > 0;
   const part = (of: (sums: Sums) => number) =>
-    filtered ? <span class="quiet"> {percent(ratio(of(chosen), of(total)))}</span> : null;
+    filtered ? <span class="quiet"> {percent(ratio(of(selected), of(total)))}</span> : null;
   return (
     <dl class="totals" aria-label="what the filter leaves">
       <div title="estimated from the samples, with its standard error">
         <dt>allocated</dt>
         <dd>
-          {bytesWithError(chosen.allocated.value, chosen.allocated.stderr)}
+          {bytesWithError(selected.allocated.value, selected.allocated.stderr)}
           {part(({ allocated }) => allocated.value)}
         </dd>
       </div>
       <div class="wide" title="estimated number of blocks">
         <dt>blocks</dt>
-        <dd>{count(chosen.blocks.value)}</dd>
+        <dd>{count(selected.blocks.value)}</dd>
       </div>
       <div title="the most of it that was live at once">
         <dt>peak</dt>
-        <dd>{bytes(chosen.peak.bytes)}</dd>
+        <dd>{bytes(selected.peak.bytes)}</dd>
       </div>
       <div title="still live at the end">
         <dt>at end</dt>
         <dd>
-          {bytes(chosen.live_end)}
+          {bytes(selected.live_end)}
           {part(({ live_end }) => live_end)}
         </dd>
       </div>
-      {chosen.lifetime !== null && (
+      {selected.lifetime !== null && (
         <div class="wide" title="mean lifetime; what was never collected counts up to the end">
           <dt>lifetime</dt>
-          <dd>{seconds(chosen.lifetime)}</dd>
+          <dd>{seconds(selected.lifetime)}</dd>
         </div>
       )}
     </dl>

@@ -1,11 +1,11 @@
-/** The tabs, and the view behind the chosen one. */
-import { waiting } from "../engine/asking.ts";
+/** The tabs, and the view behind the selected one. */
+import { waiting } from "../engine/useQuery.ts";
 import { Analysing } from "../heap/Analysing.tsx";
 import { NoSnapshot } from "../heap/NoSnapshot.tsx";
 import { snapshot } from "../heap/state.ts";
 import { go } from "../state/page.ts";
 import { sidePanels } from "../views.ts";
-import { Fence } from "../widgets/Fence.tsx";
+import { ErrorBoundary } from "../widgets/ErrorBoundary.tsx";
 import { Icon } from "../widgets/Icon.tsx";
 import { half, offered, shownView } from "./halves.ts";
 import { useKeys } from "./keys.ts";
@@ -71,9 +71,9 @@ export function ViewTabs() {
       <section class="view" id="view" role="tabpanel" aria-labelledby={`tab-${shown.id}`}>
         {waiting.value > 0 && <div class="busy" role="progressbar" aria-label="asking the engine" />}
         {allocations || snapshot.value ? (
-          <Fence key={shown.id}>
+          <ErrorBoundary key={shown.id}>
             <shown.Component />
-          </Fence>
+          </ErrorBoundary>
         ) : (
           <NoSnapshot />
         )}

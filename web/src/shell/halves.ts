@@ -14,7 +14,7 @@ export const halves = computed<readonly Half[]>(() => {
   return heap ? ["allocations", "heap"] : ["allocations"];
 });
 
-/** The half that is looked at: the chosen view's. */
+/** The half that is looked at: the selected view's. */
 export const half = computed<Half>(() => {
   const wanted = views.find(({ id }) => id === view.value)?.half ?? "allocations";
   return halves.value.includes(wanted) ? wanted : halves.value[0]!;

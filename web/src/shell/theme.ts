@@ -5,10 +5,10 @@ export type Theme = "light" | "dark";
 
 const STORED_AS = "memtrail theme";
 const system = signal<Theme>("light");
-const chosen = signal<Theme | null>(null);
+const selected = signal<Theme | null>(null);
 
 /** The theme in use. Canvases read it, so that they draw again when it changes. */
-export const theme = computed<Theme>(() => chosen.value ?? system.value);
+export const theme = computed<Theme>(() => selected.value ?? system.value);
 
 /** Follows the system's theme and what was chosen earlier. */
 export function followTheme(): void {
@@ -28,7 +28,7 @@ export function toggleTheme(): void {
 
 function choose(next: Theme): void {
   document.documentElement.dataset.theme = next;
-  chosen.value = next;
+  selected.value = next;
   try {
     localStorage.setItem(STORED_AS, next);
   } catch {

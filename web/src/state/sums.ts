@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { OverviewResponse } from "../generated/responses.ts";
 import type { EngineError } from "../engine/slab.ts";
 
-export const chosenSums = signal<OverviewResponse | null>(null);
+export const selectedSums = signal<OverviewResponse | null>(null);
 
 /** Shown at the condition that is to blame. */
-export const refusal = signal<EngineError | null>(null);
+export const filterError = signal<EngineError | null>(null);

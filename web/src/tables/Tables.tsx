@@ -1,7 +1,7 @@
 /** Who allocated, as a table: by function, call site, module or file; rows open into who called whom. */
 import "./tables.css";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { revision } from "../engine/asking.ts";
+import { revision } from "../engine/useQuery.ts";
 import { focusForUrl } from "../flame/keys.ts";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
@@ -11,7 +11,7 @@ import { grouped } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { Row } from "./row.ts";
 import { COLUMNS, placeOf, tabSeparated } from "./columns.ts";
 import { FindBox } from "./FindBox.tsx";
@@ -19,7 +19,7 @@ import { Grid, type Looks } from "./Grid.tsx";
 import type { Line } from "./outline.ts";
 import { RowActions } from "./RowActions.tsx";
 import { useSelection } from "./selection.ts";
-import { Rows, type Below, type By, type Opened, type Subject } from "./rows.ts";
+import { Rows, type Below, type By, type OpenRows, type Subject } from "./rows.ts";
 
 const by = param("by", "function");
 const sort = param("sort", "total");
@@ -55,7 +55,7 @@ function Tables() {
     { keys: "ArrowRight ArrowLeft", does: "open, close the row", run: toGrid },
     { keys: "PageUp PageDown Home End", does: "scroll", run: toGrid },
     { keys: "Enter Space", does: "focus on the row in the flame graph" },
-    { keys: "Ctrl+c", does: "copy the chosen rows" },
+    { keys: "Ctrl+c", does: "copy the selected rows" },
     { keys: "/", does: "find", run: () => field.current?.select() },
   ]);
 
@@ -86,7 +86,7 @@ function Tables() {
             <Segmented
               label="rows open into"
               choices={choicesBelow()}
-              value={chosenBelow()}
+              value={selectedBelow()}
               onChoose={(id) => below.set(id)}
             />
           </span>
@@ -104,7 +104,7 @@ function Tables() {
         </button>
       </div>
       {rows.error && !rows.ready ? (
-        <Refusal error={rows.error} />
+        <ErrorMessage error={rows.error} />
       ) : rows.ready && rows.count === 0 ? (
         <Empty title={find.value ? `Nothing contains “${find.value}”` : "No block fits these filters"} />
       ) : (
@@ -117,7 +117,7 @@ function Tables() {
           selection={selection}
           onSort={sortBy}
           onFocus={focusOn}
-          copied={() => tabSeparated(selection.chosen())}
+          copied={() => tabSeparated(selection.selected())}
         />
       )}
       <RowActions line={line} by={by.value as By} path={line && rows.path(line)} focusOn={focusOn} />
@@ -142,7 +142,7 @@ function choicesBelow() {
   return by.value === "module" || by.value === "file" ? [FUNCTIONS, ...BELOW] : BELOW;
 }
 
-function chosenBelow(): Below {
+function selectedBelow(): Below {
   const choices = choicesBelow();
   return (choices.find(({ id }) => id === below.value) ?? choices[0]!).id as Below;
 }
@@ -153,13 +153,13 @@ function useRows(): Rows {
     rec: rec.value,
     filter: filter.value,
     by: BY.some(({ id }) => id === by.value) ? (by.value as By) : "function",
-    below: chosenBelow(),
+    below: selectedBelow(),
     sort: sort.value,
     descending: direction.value === "1",
     find: find.value,
   };
   const key = `${revision.value} ${JSON.stringify(subject)}`;
-  const opened = useMemo<Opened>(() => new Set(), [subject.rec, subject.by, subject.below]);
+  const opened = useMemo<OpenRows>(() => new Set(), [subject.rec, subject.by, subject.below]);
   const wanted = useMemo(() => new Rows(subject, opened), [key, opened]);
   const shown = useRef(wanted);
   // Reading the signal draws again when the first rows are there.

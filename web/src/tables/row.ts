@@ -1,5 +1,5 @@
 /** What the engine answers to `table` and `branches`, as rows. */
-import type { Answer } from "../engine/slab.ts";
+import type { QueryResponse } from "../engine/slab.ts";
 import type { RowName, TableResponse } from "../generated/responses.ts";
 
 /** Bytes, blocks, seconds, and a share of 1. */
@@ -12,7 +12,7 @@ export interface Row extends RowName {
   readonly share: number;
 }
 
-export function rowsOf({ rows, columns }: Answer<TableResponse>): Row[] {
+export function rowsOf({ rows, columns }: QueryResponse<TableResponse>): Row[] {
   const total = columns.numbers("total");
   const self = columns.numbers("self");
   const live = columns.numbers("live");

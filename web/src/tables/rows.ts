@@ -3,7 +3,7 @@
  * rows have below them.
  */
 import { signal } from "@preact/signals";
-import { askOnce } from "../engine/asking.ts";
+import { queryOnce } from "../engine/useQuery.ts";
 import type { EngineError } from "../engine/slab.ts";
 import { ALLOCATIONS, TOPLEVEL } from "../flame/keys.ts";
 import { rowsOf, type Row } from "./row.ts";
@@ -68,7 +68,7 @@ class Level implements KeyedBranch<Row> {
 }
 
 /** Trails of opened rows, kept while the filter or the order changes. */
-export type Opened = Set<string>;
+export type OpenRows = Set<string>;
 
 const trailText = (trail: readonly string[]): string => JSON.stringify(trail);
 
@@ -84,7 +84,7 @@ export class Rows {
 
   constructor(
     readonly subject: Subject,
-    private readonly opened: Opened,
+    private readonly opened: OpenRows,
   ) {
     this.top = new Level([], subject.by);
     void this.page(0);
@@ -193,7 +193,7 @@ export class Rows {
   private ask(offset: number, limit: number) {
     const { rec, filter, by, sort, descending, find } = this.subject;
     const ask = { ask: "table" as const, rec, filter, by, sort, descending, find, offset, limit };
-    return askOnce(ask, this.stop.signal);
+    return queryOnce(ask, this.stop.signal);
   }
 
   private async page(page: number): Promise<void> {
@@ -219,7 +219,7 @@ export class Rows {
     level.setOpen(at, below);
     this.changed();
     try {
-      const answer = await askOnce(
+      const answer = await queryOnce(
         {
           ask: "branches",
           rec: this.subject.rec,

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { GridRows } from "./Grid.tsx";
 import type { Line } from "./outline.ts";
 
-interface Chosen<R> {
+interface SelectionState<R> {
   /** What the rows were about. */
   subject: string;
   /** Ids of the rows that the keyboard is at, and that a range begins with; null: the first row. */
@@ -22,8 +22,8 @@ export interface Selection<R> {
   cursor: number;
   /** The row of the cursor. */
   line: Line<R> | null;
-  /** All chosen rows, in the order of the table. */
-  chosen(): R[];
+  /** All selected rows, in the order of the table. */
+  selected(): R[];
   has(line: Line<R>): boolean;
   /** Chooses a line, or all from where the choice began up to it. */
   move(index: number, extend: boolean): void;
@@ -31,7 +31,13 @@ export interface Selection<R> {
 
 /** `subject` is what rows are about: what was known of a row tells nothing about another subject. */
 export function useSelection<R>(rows: GridRows<R>, subject: string): Selection<R> {
-  const [state, set] = useState<Chosen<R>>({ subject, cursor: null, anchor: null, awaited: null, lines: new Map() });
+  const [state, set] = useState<SelectionState<R>>({
+    subject,
+    cursor: null,
+    anchor: null,
+    awaited: null,
+    lines: new Map(),
+  });
   const change = rows.changes.value;
   return useMemo(() => {
     void change;
@@ -54,7 +60,7 @@ export function useSelection<R>(rows: GridRows<R>, subject: string): Selection<R
         const id = rows.idOf(line);
         return isFirst ? id === idAt(0) : id !== null && (state.lines.has(id) || id === cursorId);
       },
-      chosen: () => {
+      selected: () => {
         const ids = new Set([...state.lines.keys(), ...(cursorId === null ? [] : [cursorId])]);
         if (isFirst) return [rows.line(0)?.row].filter((row) => row !== undefined);
         const found = [...ids].map((id) => ({ id, index: rows.find(id) }));

@@ -3,7 +3,7 @@ import { recording } from "../state/about.ts";
 import { filter } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
-import type { LaneKey, Shown } from "./choice.ts";
+import type { LaneKey, Shown } from "./ranges.ts";
 import { Ends } from "./Ends.tsx";
 import { axis, chooseTyped, clear, lane, SECOND_LANE } from "./lanes.ts";
 import { shownWindow, toggleZoom } from "./zoom.ts";
@@ -25,7 +25,7 @@ export function Controls({ allocated, second, secondKey }: Props) {
         <Key color="--minor" name="minor" />
         <Key color="--external" name="external" what={recording.value?.caveats.external} />
         <Key color="--major" name="major" />
-        {filtered && <Key color="--chosen" name="chosen" />}
+        {filtered && <Key color="--selected" name="selected" />}
       </span>
       <span class="grow" />
       <span class="choice first">
@@ -69,8 +69,8 @@ export function Controls({ allocated, second, secondKey }: Props) {
         type="button"
         class="icon-button small"
         aria-pressed={!whole}
-        title={whole ? "zoom to the chosen time (z)" : "show the whole recording (z)"}
-        aria-label={whole ? "zoom to the chosen time" : "show the whole recording"}
+        title={whole ? "zoom to the selected time (z)" : "show the whole recording (z)"}
+        aria-label={whole ? "zoom to the selected time" : "show the whole recording"}
         onClick={toggleZoom}
       >
         <Icon name="zoom" />

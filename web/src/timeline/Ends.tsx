@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ConditionError, at, type Moment, type Range } from "../filter/condition.ts";
 import { parseMoment } from "../filter/parse.ts";
 import { parseWall } from "./axis.ts";
-import { typed } from "./choice.ts";
+import { typed } from "./ranges.ts";
 
 interface Props {
   /** "allocated": what the two fields are of. */

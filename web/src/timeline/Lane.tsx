@@ -1,7 +1,7 @@
 /** A strip on which one range of time is drawn: new by dragging, then moved and resized. */
 import { useRef } from "preact/hooks";
 import type { How } from "../state/page.ts";
-import type { Span } from "./choice.ts";
+import type { Span } from "./ranges.ts";
 import { rounded, step, timeAt, xOf, type Scale } from "./scale.ts";
 
 interface Props {

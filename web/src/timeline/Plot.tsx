@@ -3,7 +3,7 @@ import "uplot/dist/uPlot.min.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { OverviewResponse } from "../generated/responses.ts";
-import type { Answer } from "../engine/slab.ts";
+import type { QueryResponse } from "../engine/slab.ts";
 import { theme } from "../shell/theme.ts";
 import { recording } from "../state/about.ts";
 import { axis } from "./lanes.ts";
@@ -11,7 +11,7 @@ import { makePlot, stacked, type Curves } from "./curves.ts";
 import type { Scale } from "./scale.ts";
 
 interface Props {
-  answer: Answer<OverviewResponse> | null;
+  answer: QueryResponse<OverviewResponse> | null;
   width: number;
   height: number;
   scale: Scale;
@@ -50,7 +50,7 @@ export function Plot({ answer, width, height, scale, filtered }: Props) {
   return <div ref={place} class="canvas" aria-hidden="true" />;
 }
 
-function columns({ columns }: Answer<OverviewResponse>): Curves {
+function columns({ columns }: QueryResponse<OverviewResponse>): Curves {
   const read = (name: string) => columns.numbers(name);
   return {
     time: read("time"),
@@ -58,6 +58,6 @@ function columns({ columns }: Answer<OverviewResponse>): Curves {
     major: read("major"),
     external: read("external"),
     most: read("most"),
-    chosen: read("chosen"),
+    selected: read("selected"),
   };
 }

@@ -1,7 +1,7 @@
 /** What stands at the pointer: the time, and each kind's share of it. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OverviewResponse } from "../generated/responses.ts";
-import type { Answer } from "../engine/slab.ts";
+import type { QueryResponse } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { seconds } from "../text/units.ts";
@@ -9,7 +9,7 @@ import { wallMark } from "./axis.ts";
 import { timeAt, xOf, type Scale } from "./scale.ts";
 
 interface Props {
-  answer: Answer<OverviewResponse>;
+  answer: QueryResponse<OverviewResponse>;
   scale: Scale;
   filtered: boolean;
 }
@@ -52,7 +52,7 @@ function Card({ answer, scale, filtered, x }: Props & { x: number }) {
       <div class="readout" style={flip ? { right: `${scale.width - left + 10}px` } : { left: `${left + 10}px` }}>
         <strong>{seconds(time)}</strong>
         <span class="faint">{start !== undefined && wallMark(start + time, 1)}</span>
-        {filtered && <Row color="--chosen" name="chosen" value={value("chosen")} />}
+        {filtered && <Row color="--selected" name="selected" value={value("selected")} />}
         <Row color="--minor" name="minor" value={value("minor")} />
         <Row color="--external" name="external" value={value("external")} />
         <Row color="--major" name="major" value={value("major")} />

@@ -1,17 +1,17 @@
-/** Live memory over time: the whole in pale colours, the chosen part over it, and two brushes. */
+/** Live memory over time: the whole in pale colours, the selected part over it, and two brushes. */
 import "./timeline.css";
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useAsk } from "../engine/asking.ts";
+import { useQuery } from "../engine/useQuery.ts";
 import { failure } from "../live/live.ts";
 import { useKeys } from "../shell/keys.ts";
 import { recording } from "../state/about.ts";
 import { filter, rec } from "../state/page.ts";
-import { chosenSums, refusal } from "../state/sums.ts";
+import { selectedSums, filterError } from "../state/sums.ts";
 import { seconds } from "../text/units.ts";
 import { Splitter } from "../widgets/Splitter.tsx";
 import { useSize } from "../widgets/size.ts";
-import { shown } from "./choice.ts";
+import { shown } from "./ranges.ts";
 import { Controls } from "./Controls.tsx";
 import { Lane } from "./Lane.tsx";
 import { choose, clear, lane, SECOND_LANE } from "./lanes.ts";
@@ -43,17 +43,17 @@ export function Timeline() {
     points,
     ...part,
   });
-  const { answer: latest, error } = useAsk(ready ? overview(filter.value) : null);
+  const { answer: latest, error } = useQuery(ready ? overview(filter.value) : null);
   // Where the engine refuses the filter, the whole is still there to choose from.
   const refused = error?.condition !== undefined;
-  const whole = useAsk(ready && refused ? overview([]) : null);
+  const whole = useQuery(ready && refused ? overview([]) : null);
   const answer = refused ? whole.answer : latest;
   const filtered = filter.value.length > 0 && !refused;
   useEffect(() => {
-    chosenSums.value = refused ? null : latest;
+    selectedSums.value = refused ? null : latest;
   }, [latest, refused]);
   useEffect(() => {
-    refusal.value = error;
+    filterError.value = error;
   }, [error]);
 
   const empty = answer !== null && answer.columns.numbers("time").length === 0;
@@ -66,7 +66,7 @@ export function Timeline() {
   useKeys("Timeline", [
     { keys: "a", does: "choose when memory was allocated", run: () => focusLane("allocated", allocated !== null) },
     { keys: "c", does: "choose when it was live or collected", run: () => focusLane("second", second !== null) },
-    { keys: "z", does: "zoom to the chosen time, or out", run: toggleZoom },
+    { keys: "z", does: "zoom to the selected time, or out", run: toggleZoom },
     { keys: "ArrowLeft ArrowRight", does: "move what has the focus (Shift: ten times as far)" },
     { keys: "Delete", does: "remove what has the focus" },
     { keys: "Ctrl+wheel", does: "zoom; Shift+wheel moves" },

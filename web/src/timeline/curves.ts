@@ -19,7 +19,7 @@ export interface Curves {
   /** The most that was live at once in the stretch before each time. */
   most: ArrayLike<number>;
   /** What the filter leaves. */
-  chosen: ArrayLike<number>;
+  selected: ArrayLike<number>;
 }
 
 export interface Settings {
@@ -29,9 +29,9 @@ export interface Settings {
   peak: { time: number; bytes: number } | null;
 }
 
-/** Columns for uPlot: time, then the sums from the top of the stack down, then the chosen part. */
+/** Columns for uPlot: time, then the sums from the top of the stack down, then the selected part. */
 export function stacked(curves: Curves, from: number): uPlot.AlignedData {
-  const { time, minor, major, external, most, chosen } = curves;
+  const { time, minor, major, external, most, selected } = curves;
   // Times are ends of stretches: the curve begins where the first stretch does.
   const length = time.length;
   const lead = length > 0 && (time[0] ?? 0) > from ? 1 : 0;
@@ -50,7 +50,7 @@ export function stacked(curves: Curves, from: number): uPlot.AlignedData {
     column((index) => of(major, index) + of(external, index) + of(minor, index)),
     column((index) => of(major, index) + of(external, index)),
     column((index) => of(major, index)),
-    column((index) => of(chosen, index)),
+    column((index) => of(selected, index)),
   ];
 }
 
@@ -114,8 +114,8 @@ export function makePlot(
       area("--major"),
       {
         show: filtered,
-        stroke: themeColor("--chosen"),
-        fill: themeColor("--chosen-area"),
+        stroke: themeColor("--selected"),
+        fill: themeColor("--selected-area"),
         width: 1.5,
         pxAlign: 0,
         points: { show: false },

@@ -2,7 +2,7 @@
 import type { Moment, Range } from "../filter/condition.ts";
 import { setConditions } from "../state/filter.ts";
 import { param, type How } from "../state/page.ts";
-import { conditionOf, rangeCondition, type LaneKey, type Span } from "./choice.ts";
+import { conditionOf, rangeCondition, type LaneKey, type Span } from "./ranges.ts";
 
 /** Elapsed or wall time. */
 export const axis = param("axis", "elapsed");

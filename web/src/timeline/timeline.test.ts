@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { elapsedMark, marks, parseWall, timeSteps, wallMark, zoneOffset } from "./axis.ts";
-import { conditionOf, shown, typed } from "./choice.ts";
+import { conditionOf, shown, typed } from "./ranges.ts";
 import { rounded, step, timeAt, xOf, zoomed, type Scale } from "./scale.ts";
 
 const scale: Scale = { from: 10, to: 20, width: 1000 };

@@ -1,7 +1,7 @@
 /** Which part of the recording the timeline shows: all of it, or what the URL says. */
 import { recording } from "../state/about.ts";
 import { filter, go, page, withParam, type How } from "../state/page.ts";
-import { shown } from "./choice.ts";
+import { shown } from "./ranges.ts";
 import { rounded } from "./scale.ts";
 
 export interface Window {

@@ -1,6 +1,6 @@
 /** One of a few, side by side. Arrow keys move, as in a radio group. */
 
-interface Choice {
+interface Option {
   id: string;
   title: string;
   what?: string;
@@ -9,7 +9,7 @@ interface Choice {
 interface Props {
   /** The group's name for screen readers. */
   label: string;
-  choices: readonly Choice[];
+  choices: readonly Option[];
   value: string;
   onChoose(id: string): void;
 }
@@ -21,8 +21,8 @@ export function Segmented({ label, choices, value, onChoose }: Props) {
     event.preventDefault();
     const next = (index + step + choices.length) % choices.length;
     const group = (event.currentTarget as HTMLElement).parentElement;
-    const choice = choices[next];
-    if (choice) onChoose(choice.id);
+    const option = choices[next];
+    if (option) onChoose(option.id);
     (group?.children[next] as HTMLElement | undefined)?.focus();
   };
   return (

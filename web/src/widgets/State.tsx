@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { EngineError } from "../engine/slab.ts";
 
 /** The engine's refusal, with what to do about it. */
-export function Refusal({ error }: { error: EngineError }) {
+export function ErrorMessage({ error }: { error: EngineError }) {
   return (
     <div class="empty" role="alert">
       <p class="empty-title">{error.message}</p>

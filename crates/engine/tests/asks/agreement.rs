@@ -68,8 +68,8 @@ fn overview() {
         let live = slow.profile.live_series.at(&slow.selected.live_series, &points);
         let live: Vec<f64> =
             live.into_iter().map(|samples| f64::from(slow.bytes(samples) as f32)).collect();
-        assert_eq!(column(&answer, "chosen"), live, "{name}");
-        let selected = &answer.header()["chosen"];
+        assert_eq!(column(&answer, "selected"), live, "{name}");
+        let selected = &answer.header()["selected"];
         let bytes = slow.profile.estimator.bytes(&slow.selected.sum);
         assert!(is(&selected["allocated"]["value"], bytes.value), "{name}");
         assert!(is(&selected["allocated"]["stderr"], bytes.stderr), "{name}");

@@ -5,25 +5,25 @@ import type { View } from "../../shell/registry.ts";
 import { param } from "../../state/page.ts";
 import { bytes, count, grouped, ratio } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
-import { Empty, Refusal } from "../../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import type { BlockResponse, ChildRow } from "../../generated/responses.ts";
-import { blockHref, dominatorHref, nodeHref, openBlock, openNode, useHeapAsk } from "../state.ts";
+import { blockHref, dominatorHref, nodeHref, openBlock, openNode, useHeapQuery } from "../state.ts";
 import { Allocated } from "./Allocated.tsx";
 import { References } from "./References.tsx";
-import { WayDown } from "./WayDown.tsx";
+import { RetainingPath } from "./RetainingPath.tsx";
 
 const block = param("block", "");
-const ways = param("ways", "one");
+const shown = param("paths", "one");
 const MAX_PATHS = 20;
 
-const WAYS = [
+const SHOWN = [
   { id: "one", title: "One path", what: "the shortest; what every path leads through stands out" },
   { id: "all", title: "Separate paths", what: "all that share no block but this one" },
 ];
 
 function BlockPage() {
   const number = /^\d+$/.test(block.value) ? Number(block.value) : null;
-  const { answer, error, late } = useHeapAsk(number === null ? null : { ask: "heapblock", block: number });
+  const { answer, error, late } = useHeapQuery(number === null ? null : { ask: "heapblock", block: number });
   const go = useRef<HTMLInputElement>(null);
   useKeys("Block", [
     { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
@@ -42,9 +42,9 @@ function BlockPage() {
         <GoTo field={go} />
       </div>
       {error ? (
-        <Refusal error={error} />
+        <ErrorMessage error={error} />
       ) : number === null ? (
-        <Empty title="No block is chosen">
+        <Empty title="No block is selected">
           <p>Boxes, rows and paths lead to blocks.</p>
         </Empty>
       ) : (
@@ -85,7 +85,7 @@ function Body({ answer }: { answer: BlockResponse }) {
       <div class="block-columns">
         <section aria-label="what retains it">
           <h3>What retains it</h3>
-          {answer.reachable ? <Ways answer={answer} /> : <p class="quiet">Nothing: it is dead, and not yet swept.</p>}
+          {answer.reachable ? <Paths answer={answer} /> : <p class="quiet">Nothing: it is dead, and not yet swept.</p>}
         </section>
         <div>
           {answer.sample && <Allocated sample={answer.sample} />}
@@ -103,22 +103,22 @@ function Body({ answer }: { answer: BlockResponse }) {
   );
 }
 
-/** The shortest way, or all ways that have no block in common. */
-function Ways({ answer }: { answer: BlockResponse }) {
-  const all = ways.value === "all";
-  const { answer: found } = useHeapAsk(
+/** The shortest path, or all paths that have no block in common. */
+function Paths({ answer }: { answer: BlockResponse }) {
+  const all = shown.value === "all";
+  const { answer: found } = useHeapQuery(
     all ? { ask: "heappath", block: answer.block, how: "disjoint", limit: MAX_PATHS } : null,
   );
   const told = found?.paths ?? [];
   return (
     <>
-      <Segmented label="ways" choices={WAYS} value={all ? "all" : "one"} onChoose={(id) => ways.set(id)} />
-      {!all && <WayDown steps={answer.path} />}
+      <Segmented label="paths" choices={SHOWN} value={all ? "all" : "one"} onChoose={(id) => shown.set(id)} />
+      {!all && <RetainingPath steps={answer.path} />}
       {all &&
         told.map(({ steps }, index) => (
-          <div key={index} class="one-of-ways">
+          <div key={index} class="one-of-paths">
             {told.length > 1 && <p class="faint">path {index + 1}</p>}
-            <WayDown steps={steps} />
+            <RetainingPath steps={steps} />
           </div>
         ))}
       {all && told.length === 1 && <p class="quiet">Every path has a block in common with this one.</p>}

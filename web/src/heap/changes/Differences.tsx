@@ -1,11 +1,11 @@
 /** Two snapshots against each other: by kind of block, or by root. */
 import type { ComponentChildren } from "preact";
-import { useAsk } from "../../engine/asking.ts";
+import { useQuery } from "../../engine/useQuery.ts";
 import { go, page, param, rec, withParam } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import { bytes, count } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
-import { Refusal } from "../../widgets/State.tsx";
+import { ErrorMessage } from "../../widgets/State.tsx";
 import type { HeapChange, SnapshotRow } from "../../generated/responses.ts";
 import { pathsTo } from "../Kinds.tsx";
 import { chooseBoth, compared, included, titleOf } from "../state.ts";
@@ -55,9 +55,9 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
     answer,
     error,
     of: asked,
-  } = useAsk(a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null, "h");
+  } = useQuery(a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null, "h");
   const roots = of.value === "roots";
-  if (error) return <Refusal error={error} />;
+  if (error) return <ErrorMessage error={error} />;
   if (!answer || !a || !b) return null;
   const rows = roots ? answer.roots : answer.kinds;
   const looks: Looks<HeapChange> = {
@@ -86,9 +86,9 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
         <>
           {switcher}
           <Segmented label="rows" choices={OF} value={roots ? "roots" : "kinds"} onChoose={(id) => of.set(id)} />
-          <Choice label="before" value={a} onChoose={(number) => chooseBoth(number, b.number)} />
+          <SnapshotSelect label="before" value={a} onChoose={(number) => chooseBoth(number, b.number)} />
           <span class="quiet">→</span>
-          <Choice label="after" value={b} onChoose={(number) => chooseBoth(a.number, number)} />
+          <SnapshotSelect label="after" value={b} onChoose={(number) => chooseBoth(a.number, number)} />
           <strong class={answer.bytes[1] > answer.bytes[0] ? "grown" : "shrunk"}>
             {signed(answer.bytes[1] - answer.bytes[0])}
           </strong>
@@ -113,7 +113,15 @@ function showRoot(row: HeapChange): void {
   go({ view: "roots", more: withParam(page.value.more, "roots-find", name) });
 }
 
-function Choice({ label, value, onChoose }: { label: string; value: SnapshotRow; onChoose(number: number): void }) {
+function SnapshotSelect({
+  label,
+  value,
+  onChoose,
+}: {
+  label: string;
+  value: SnapshotRow;
+  onChoose(number: number): void;
+}) {
   return (
     <select
       class="field small"

@@ -1,12 +1,12 @@
 /** Only what grew from snapshot to snapshot, brief dips aside: what leaks does. */
 import type { ComponentChildren } from "preact";
-import { useAsk } from "../../engine/asking.ts";
+import { useQuery } from "../../engine/useQuery.ts";
 import { go, page, rec, withParam } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
-import { Refusal } from "../../widgets/State.tsx";
+import { ErrorMessage } from "../../widgets/State.tsx";
 import type { GrowthRow } from "../../generated/responses.ts";
 import { pathsTo } from "../Kinds.tsx";
-import { base, baseIsChosen, heapRevision, snapshot, snapshots } from "../state.ts";
+import { base, baseIsSelected, heapRevision, snapshot, snapshots } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
 import { HeapTable } from "../table/HeapTable.tsx";
 import { given } from "../table/rows.ts";
@@ -31,10 +31,10 @@ const COLUMNS = [
 ];
 
 export function Grown({ switcher }: { switcher: ComponentChildren }) {
-  const from = baseIsChosen.value && base.value ? base.value.number : snapshots.value[0]?.number;
+  const from = baseIsSelected.value && base.value ? base.value.number : snapshots.value[0]?.number;
   const to = snapshot.value?.number;
-  const { answer, error, of } = useAsk({ ask: "heapgrowth", rec: rec.value, from, to }, `s${heapRevision.value}`);
-  if (error && !answer) return <Refusal error={error} />;
+  const { answer, error, of } = useQuery({ ask: "heapgrowth", rec: rec.value, from, to }, `s${heapRevision.value}`);
+  if (error && !answer) return <ErrorMessage error={error} />;
   if (!answer) return null;
   const looks: Looks<GrowthRow> = {
     label: "What grew from snapshot to snapshot",

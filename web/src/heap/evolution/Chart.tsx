@@ -5,7 +5,7 @@ import { elapsedMark, timeSteps } from "../../timeline/axis.ts";
 import { bytes, seconds } from "../../text/units.ts";
 import { useSize } from "../../widgets/size.ts";
 import type { EvolutionResponse, SnapshotRow } from "../../generated/responses.ts";
-import { base, baseIsChosen, chooseBoth, chooseSnapshot, snapshot, snapshots } from "../state.ts";
+import { base, baseIsSelected, chooseBoth, chooseSnapshot, snapshot, snapshots } from "../state.ts";
 import { marksUpTo, nearest, outline, place, positions, stack, type Axis, type Scale } from "./areas.ts";
 
 const LEFT = 64;
@@ -84,9 +84,9 @@ export function Chart({ element, answer, axis, paints, height, onHover, onStep }
     event.stopPropagation();
   };
 
-  const chosen = snapshot.value ? all.indexOf(snapshot.value) : -1;
-  const from = baseIsChosen.value && base.value ? all.indexOf(base.value) : -1;
-  const band = drag !== null && over !== null ? [drag, over] : from >= 0 ? [from, chosen] : null;
+  const selected = snapshot.value ? all.indexOf(snapshot.value) : -1;
+  const from = baseIsSelected.value && base.value ? all.indexOf(base.value) : -1;
+  const band = drag !== null && over !== null ? [drag, over] : from >= 0 ? [from, selected] : null;
   const bandEnds = band && [xOf(Math.min(...band)), xOf(Math.max(...band))];
   return (
     <div
@@ -96,7 +96,7 @@ export function Chart({ element, answer, axis, paints, height, onHover, onStep }
       aria-label="Snapshot"
       aria-valuemin={1}
       aria-valuemax={all.length}
-      aria-valuenow={chosen + 1}
+      aria-valuenow={selected + 1}
       aria-valuetext={snapshot.value ? spoken(snapshot.value) : ""}
       tabIndex={0}
       onKeyDown={key}
@@ -138,10 +138,10 @@ export function Chart({ element, answer, axis, paints, height, onHover, onStep }
             ))}
           {over !== null && <line class="evolution-over" x1={xOf(over)} x2={xOf(over)} y1={TOP} y2={floor} />}
           {from >= 0 && <line class="evolution-base" x1={xOf(from)} x2={xOf(from)} y1={TOP} y2={floor + 5} />}
-          {chosen >= 0 && (
+          {selected >= 0 && (
             <>
-              <line class="evolution-chosen" x1={xOf(chosen)} x2={xOf(chosen)} y1={TOP} y2={floor + 5} />
-              <circle class="evolution-chosen" cx={xOf(chosen)} cy={TOP} r="4" />
+              <line class="evolution-selected" x1={xOf(selected)} x2={xOf(selected)} y1={TOP} y2={floor + 5} />
+              <circle class="evolution-selected" cx={xOf(selected)} cy={TOP} r="4" />
             </>
           )}
         </svg>

@@ -1,4 +1,4 @@
-/** What the areas are, and how much each is in the snapshot under the mouse, or else the chosen one. */
+/** What the areas are, and how much each is in the snapshot under the mouse, or else the selected one. */
 import { bytes } from "../../text/units.ts";
 import { page, withParam } from "../../state/page.ts";
 import { printHash } from "../../state/url.ts";

@@ -2,7 +2,7 @@
 import "../heap.css";
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useAsk } from "../../engine/asking.ts";
+import { useQuery } from "../../engine/useQuery.ts";
 import { useKeys } from "../../shell/keys.ts";
 import { recording } from "../../state/about.ts";
 import { param, rec } from "../../state/page.ts";
@@ -11,7 +11,7 @@ import { Splitter } from "../../widgets/Splitter.tsx";
 import { distinct, fills, given } from "../kindColour.ts";
 import {
   base,
-  baseIsChosen,
+  baseIsSelected,
   chooseBoth,
   chooseSnapshot,
   heapRevision,
@@ -42,7 +42,7 @@ const AXES = [
 
 export function Strip() {
   const all = snapshots.value;
-  const { answer, error } = useAsk(
+  const { answer, error } = useQuery(
     all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
     `s${heapRevision.value}.${all.length}`,
   );
@@ -53,7 +53,7 @@ export function Strip() {
     const at = usable.findIndex((one) => one === snapshot.value);
     const next = usable[Math.max(0, Math.min(usable.length - 1, at + by))];
     if (!next || next === snapshot.value) return;
-    if (extend) chooseBoth((baseIsChosen.value ? base.value : snapshot.value)?.number ?? next.number, next.number);
+    if (extend) chooseBoth((baseIsSelected.value ? base.value : snapshot.value)?.number ?? next.number, next.number);
     else chooseSnapshot(next.number);
   };
   useKeys("Snapshots", [

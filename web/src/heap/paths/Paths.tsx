@@ -12,19 +12,19 @@ import type { View } from "../../shell/registry.ts";
 import { theme } from "../../shell/theme.ts";
 import { go, page, param, withParam } from "../../state/page.ts";
 import { bytes, count, percent, ratio } from "../../text/units.ts";
-import { Empty, Refusal } from "../../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import type { BoxRow, NodeInfo } from "../../generated/responses.ts";
 import { given } from "../kindColour.ts";
-import { blockOf, openBlock, openNode, snapshot, useHeapAsk } from "../state.ts";
+import { blockOf, openBlock, openNode, snapshot, useHeapQuery } from "../state.ts";
 import { sceneOf } from "./scene.ts";
-import { KindChoice } from "./KindChoice.tsx";
+import { KindField } from "./KindField.tsx";
 
 const node = param("node", "all");
 const to = param("to", "");
 const MAX_BOXES = 4000;
 
 function Paths() {
-  const { answer, error, late } = useHeapAsk({
+  const { answer, error, late } = useHeapQuery({
     ask: "heapflame",
     node: node.value,
     limit: MAX_BOXES,
@@ -60,7 +60,7 @@ function Paths() {
   return (
     <div class="flame">
       <div class="flame-tools">
-        <KindChoice param={to} />
+        <KindField param={to} />
         {node.value !== "all" && answer?.boxes[0] && (
           <span class="below-of">
             below <strong class="clip">{answer.boxes[0].name}</strong>
@@ -89,7 +89,7 @@ function Paths() {
           card={(place) => <Card box={boxAt(place)} whole={answer.total} />}
         />
       ) : error ? (
-        <Refusal error={error} />
+        <ErrorMessage error={error} />
       ) : (
         <div class="flame-place">
           {answer && <Empty title={to.value ? `No path leads to ${to.value}` : "Nothing is live"} />}

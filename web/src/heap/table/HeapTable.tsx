@@ -13,7 +13,7 @@ import { useSelection } from "../../tables/selection.ts";
 import { grouped } from "../../text/units.ts";
 import { Icon } from "../../widgets/Icon.tsx";
 import { copyText } from "../../widgets/notice.ts";
-import { Empty, Refusal } from "../../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import { TreeRows, type Source } from "./rows.ts";
 
 export interface Order {
@@ -40,8 +40,8 @@ interface Props<R> {
   /** What Enter and a double click do. */
   open?: ((row: R) => void) | undefined;
   opensWhat?: string;
-  /** For the row under the cursor; `chosen` are those that are selected, it among them. */
-  actions?(row: R, chosen: readonly R[]): ComponentChildren;
+  /** For the row under the cursor; `selected` are those that are selected, it among them. */
+  actions?(row: R, selected: readonly R[]): ComponentChildren;
   nothing: string;
 }
 
@@ -64,7 +64,7 @@ export function HeapTable<R>(props: Props<R>) {
     { keys: "j k ArrowDown ArrowUp", does: "next, previous row; with Shift, several", run: toGrid },
     { keys: "ArrowRight ArrowLeft", does: "open, close the row", run: toGrid },
     ...(props.opensWhat ? [{ keys: "Enter", does: props.opensWhat }] : []),
-    { keys: "Ctrl+c", does: "copy the chosen rows" },
+    { keys: "Ctrl+c", does: "copy the selected rows" },
     ...(finds ? [{ keys: "/", does: "find", run: () => field.current?.select() }] : []),
   ]);
 
@@ -93,7 +93,7 @@ export function HeapTable<R>(props: Props<R>) {
         </button>
       </div>
       {rows.error && !rows.ready ? (
-        <Refusal error={rows.error} />
+        <ErrorMessage error={rows.error} />
       ) : rows.ready && rows.count === 0 ? (
         <Empty title={order.find ? `Nothing contains “${order.find}”` : props.nothing} />
       ) : (
@@ -109,7 +109,7 @@ export function HeapTable<R>(props: Props<R>) {
             if (line.row !== undefined && props.open) props.open(line.row);
             else rows.toggle(line, !rows.isOpen(line));
           }}
-          copied={() => asText(selection.chosen(), columns, looks)}
+          copied={() => asText(selection.selected(), columns, looks)}
         />
       )}
       <div class="tables-actions">
@@ -120,7 +120,7 @@ export function HeapTable<R>(props: Props<R>) {
             </strong>
             <span class="clip quiet">{looks.place(line.row)}</span>
             <span class="grow" />
-            {props.actions?.(line.row, selection.chosen())}
+            {props.actions?.(line.row, selection.selected())}
           </>
         )}
       </div>

@@ -1,14 +1,14 @@
 /** Rows that are all here, in the order of a table. */
 import type { Order } from "./HeapTable.tsx";
 
-interface Ways<R> {
+interface Accessors<R> {
   /** What to sort by, by column. */
   readonly keys: Readonly<Record<string, (row: R) => number>>;
   /** What names are found in, and sorted by. */
   name(row: R): string;
 }
 
-export function sorted<R>(rows: readonly R[], { sort, descending, find }: Order, { keys, name }: Ways<R>): R[] {
+export function sorted<R>(rows: readonly R[], { sort, descending, find }: Order, { keys, name }: Accessors<R>): R[] {
   const wanted = find.toLowerCase();
   const by = keys[sort];
   const compare = by

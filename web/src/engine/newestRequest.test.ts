@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { Latest, PATIENCE_MS } from "./latest.ts";
+import { NewestRequest, PATIENCE_MS } from "./newestRequest.ts";
 
 /** Requests that are answered when the test says so. */
 function desk() {
   const open = new Map<string, { resolve(text: string): void; reject(error: Error): void; signal: AbortSignal }>();
   const log: string[] = [];
-  const latest = new Latest<string>({
+  const latest = new NewestRequest<string>({
     run: (request, signal) =>
       new Promise((resolve, reject) => {
         log.push(`run ${request}`);

@@ -3,18 +3,18 @@ import { useEffect, useId, useState } from "preact/hooks";
 import type { Param } from "../../state/page.ts";
 import { bytes } from "../../text/units.ts";
 import { Icon } from "../../widgets/Icon.tsx";
-import { useHeapAsk } from "../state.ts";
+import { useHeapQuery } from "../state.ts";
 
 const MAX_KINDS = 200;
 
 /** Not letter by letter: browsers say so in one way or another. */
-function isChosen(event: Event): boolean {
+function isFromList(event: Event): boolean {
   return !(event instanceof InputEvent) || event.inputType === "insertReplacementText" || event.inputType === "";
 }
 
-export function KindChoice({ param }: { param: Param }) {
+export function KindField({ param }: { param: Param }) {
   const list = useId();
-  const { answer } = useHeapAsk({
+  const { answer } = useHeapQuery({
     ask: "heaphistogram",
     by: "kind",
     sort: "bytes",
@@ -26,7 +26,7 @@ export function KindChoice({ param }: { param: Param }) {
   const [typed, setTyped] = useState(param.value);
   useEffect(() => setTyped(param.value), [param.value]);
   return (
-    <span class="kind-choice">
+    <span class="kind-field">
       <label for={`${list}-field`} class="quiet">
         paths to
       </label>
@@ -43,7 +43,7 @@ export function KindChoice({ param }: { param: Param }) {
           const text = event.currentTarget.value;
           setTyped(text);
           // What is chosen from the list counts at once; what is typed may be the beginning of another.
-          if (text === "" || (known(text) && isChosen(event))) param.set(text);
+          if (text === "" || (known(text) && isFromList(event))) param.set(text);
         }}
         onKeyDown={(event) => {
           if (event.key === "Enter") param.set(event.currentTarget.value.trim());

@@ -1,13 +1,13 @@
 /** Keeps a fault of one part of the page from taking the others with it. */
 import { Component, type ComponentChildren } from "preact";
 import { EngineError } from "../engine/slab.ts";
-import { Refusal } from "./State.tsx";
+import { ErrorMessage } from "./State.tsx";
 
 interface Props {
   children: ComponentChildren;
 }
 
-export class Fence extends Component<Props, { fault: string | null }> {
+export class ErrorBoundary extends Component<Props, { fault: string | null }> {
   override state = { fault: null };
 
   override componentDidCatch(fault: unknown): void {
@@ -18,7 +18,9 @@ export class Fence extends Component<Props, { fault: string | null }> {
   override render({ children }: Props, { fault }: { fault: string | null }) {
     if (fault === null) return children;
     return (
-      <Refusal error={new EngineError(`this part of the page failed: ${fault}`, "reload the page; please report it")} />
+      <ErrorMessage
+        error={new EngineError(`this part of the page failed: ${fault}`, "reload the page; please report it")}
+      />
     );
   }
 }

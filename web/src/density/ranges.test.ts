@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conditionsOf, chosen } from "./choice.ts";
+import { conditionsOf, selectedRanges } from "./ranges.ts";
 import { stretchesOf, type Bins } from "./plot.ts";
 
 const bins: Bins = { times: [0, 1, 2, 3, 4], lifetimes: [0, 1e-6, 1e-4, 1e-2, 1] };
@@ -9,7 +9,7 @@ test("a stretch of the plot becomes conditions, and conditions the same stretch"
   const selected = { from: { time: 1, lifetime: 1 }, to: { time: 2, lifetime: 2 } };
   const conditions = conditionsOf(bins, stretchesOf(bins, selected));
   assert.deepEqual(conditions, ["allocated:1s..3s", "lifetime:0.000001s..0.01s"]);
-  assert.deepEqual(chosen(["in:List.map", ...conditions]), {
+  assert.deepEqual(selectedRanges(["in:List.map", ...conditions]), {
     allocated: [1, 3],
     lifetime: [1e-6, 0.01],
     rest: ["in:List.map"],
@@ -33,6 +33,6 @@ test("edges of the plot are open, and the strip is what was never collected", ()
 
 test("conditions that are no single stretch stay in the filter", () => {
   const filter = ["-allocated:1s..2s", "allocated:1s..2s,3s..4s", "allocated:peak..", "lifetime:nonsense", "size:4K.."];
-  assert.deepEqual(chosen(filter), { allocated: null, lifetime: null, rest: filter });
-  assert.deepEqual(chosen(["lifetime:1s..", "lifetime:..2s"]).rest, ["lifetime:..2s"]);
+  assert.deepEqual(selectedRanges(filter), { allocated: null, lifetime: null, rest: filter });
+  assert.deepEqual(selectedRanges(["lifetime:1s..", "lifetime:..2s"]).rest, ["lifetime:..2s"]);
 });

@@ -20,7 +20,7 @@ interface Flight {
   until: number;
 }
 
-export class Latest<T> {
+export class NewestRequest<T> {
   private flight: Flight | null = null;
   private next: string | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;

@@ -41,16 +41,16 @@ function inDigits(us: number, round: Rounding): number {
 }
 
 /** What a filter says about the plot's axes, in seconds, where it says it in one stretch each. */
-export interface Chosen {
+export interface SelectedRanges {
   readonly allocated: readonly [number | null, number | null] | null;
   readonly lifetime: readonly [number | null, number | null] | null;
   /** The filter without that. */
   readonly rest: readonly string[];
 }
 
-export function chosen(filter: readonly string[]): Chosen {
-  let allocated: Chosen["allocated"] = null;
-  let lifetime: Chosen["lifetime"] = null;
+export function selectedRanges(filter: readonly string[]): SelectedRanges {
+  let allocated: SelectedRanges["allocated"] = null;
+  let lifetime: SelectedRanges["lifetime"] = null;
   const rest: string[] = [];
   for (const text of filter) {
     const stretch = stretchOf(text);

@@ -1,6 +1,6 @@
 /** Points of interest: the functions and the call paths that carry the weight, each one click away. */
-import "./suspects.css";
-import { useAsk } from "../engine/asking.ts";
+import "./hotFragments.css";
+import { useQuery } from "../engine/useQuery.ts";
 import type { HotFragment } from "../generated/responses.ts";
 import { ALLOCATIONS, focusForUrl, focusOrToplevel, labelOfKey } from "../flame/keys.ts";
 import type { SidePanel } from "../shell/registry.ts";
@@ -8,7 +8,7 @@ import { filter, focus, go, param, rec } from "../state/page.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { grouped, percent } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
-import { Empty, Refusal } from "../widgets/State.tsx";
+import { Empty, ErrorMessage } from "../widgets/State.tsx";
 
 const list = param("poi", "functions");
 const LISTS = [
@@ -16,19 +16,19 @@ const LISTS = [
   { id: "paths", title: "Hot paths", what: "call paths that much is allocated in, as long as they can be" },
 ];
 
-function Suspects() {
-  const { answer, error, late } = useAsk({
+function HotFragments() {
+  const { answer, error, late } = useQuery({
     ask: "hotfragments",
     rec: rec.value,
     filter: filter.value,
   });
   const paths = list.value === "paths";
-  const suspects = answer && (paths ? answer.paths : answer.functions);
+  const fragments = answer && (paths ? answer.paths : answer.functions);
   const count = answer ? (paths ? answer.path_count : answer.function_count) : 0;
   const present = JSON.stringify(focusOrToplevel(focus.value));
   return (
-    <div class={late ? "suspects late" : "suspects"}>
-      <div class="suspects-tools">
+    <div class={late ? "hot-fragments late" : "hot-fragments"}>
+      <div class="hot-fragments-tools">
         <Segmented
           label="points of interest"
           choices={LISTS}
@@ -36,23 +36,23 @@ function Suspects() {
           onChoose={(id) => list.set(id, "replace")}
         />
       </div>
-      {suspects ? (
-        suspects.length > 0 ? (
+      {fragments ? (
+        fragments.length > 0 ? (
           <>
             <ul>
-              {suspects.map((suspect) => (
+              {fragments.map((fragment) => (
                 <Item
-                  key={suspect.path.join("\n")}
-                  suspect={suspect}
+                  key={fragment.path.join("\n")}
+                  fragment={fragment}
                   paths={paths}
-                  here={JSON.stringify(suspect.path) === present}
+                  here={JSON.stringify(fragment.path) === present}
                 />
               ))}
             </ul>
-            {count > suspects.length && (
-              <p class="suspects-rest quiet">and {grouped(count - suspects.length)} lighter ones</p>
+            {count > fragments.length && (
+              <p class="hot-fragments-rest quiet">and {grouped(count - fragments.length)} lighter ones</p>
             )}
-            <p class="suspects-rest quiet">
+            <p class="hot-fragments-rest quiet">
               or look from <Whole keys={[]}>the whole program</Whole>, from{" "}
               <Whole keys={[ALLOCATIONS]}>all allocations</Whole>
             </p>
@@ -61,7 +61,7 @@ function Suspects() {
           <Empty title="Nothing carries as much as 0.5 %" />
         )
       ) : (
-        error && <Refusal error={error} />
+        error && <ErrorMessage error={error} />
       )}
     </div>
   );
@@ -70,28 +70,28 @@ function Suspects() {
 /** Looks from one of the two ends of all paths. */
 function Whole({ keys, children }: { keys: readonly string[]; children: string }) {
   return (
-    <button type="button" class="suspects-whole" onClick={() => go({ focus: focusForUrl(keys), view: "flame" })}>
+    <button type="button" class="hot-fragments-whole" onClick={() => go({ focus: focusForUrl(keys), view: "flame" })}>
       {children}
     </button>
   );
 }
 
-function Item({ suspect, paths, here }: { suspect: HotFragment; paths: boolean; here: boolean }) {
-  const labels = suspect.path.map(labelOfKey);
+function Item({ fragment, paths, here }: { fragment: HotFragment; paths: boolean; here: boolean }) {
+  const labels = fragment.path.map(labelOfKey);
   const last = labels.at(-1) ?? "";
   return (
     <li>
       <button
         type="button"
-        class="suspect"
+        class="hot-fragment"
         aria-current={here ? "true" : undefined}
-        title={`${labels.join("\n")}\n${bytes(suspect.bytes)}`}
-        onClick={() => go({ focus: focusForUrl(suspect.path), view: "flame" })}
+        title={`${labels.join("\n")}\n${bytes(fragment.bytes)}`}
+        onClick={() => go({ focus: focusForUrl(fragment.path), view: "flame" })}
       >
-        <span class="suspect-bar" style={{ width: `${Math.min(1, suspect.share) * 100}%` }} />
-        <span class="suspect-name">{last}</span>
-        <span class="suspect-share">{percent(suspect.share)}</span>
-        {paths && labels.length > 1 && <span class="suspect-path">{through(labels, suspect.cut)}</span>}
+        <span class="hot-fragment-bar" style={{ width: `${Math.min(1, fragment.share) * 100}%` }} />
+        <span class="hot-fragment-name">{last}</span>
+        <span class="hot-fragment-share">{percent(fragment.share)}</span>
+        {paths && labels.length > 1 && <span class="hot-fragment-path">{through(labels, fragment.cut)}</span>}
       </button>
     </li>
   );
@@ -105,8 +105,8 @@ function through(labels: readonly string[], cut: number): string {
   return `from ${labels[0]} through ${between} ${between === 1 ? "function" : "functions"}`;
 }
 
-export const suspectsPanel: SidePanel = {
-  id: "suspects",
+export const hotFragmentsPanel: SidePanel = {
+  id: "hot-fragments",
   title: "Points of interest",
-  Component: Suspects,
+  Component: HotFragments,
 };

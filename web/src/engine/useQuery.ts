@@ -3,9 +3,9 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { whenAnalysed } from "./analysing.ts";
 import type { Responses } from "../generated/responses.ts";
-import type { Ask, Engine, QueryName } from "./engine.ts";
-import { Latest } from "./latest.ts";
-import { EngineError, type Answer } from "./slab.ts";
+import type { Query, Engine, QueryName } from "./engine.ts";
+import { NewestRequest } from "./newestRequest.ts";
+import { EngineError, type QueryResponse } from "./slab.ts";
 
 let engineInUse: Engine | undefined;
 
@@ -28,9 +28,9 @@ export const asking = signal(0);
 /** Asks under way that the user has been waiting for, for the page's busy mark. */
 export const waiting = signal(0);
 
-export interface Asked<Fields> {
+export interface QueryState<Fields> {
   /** The newest answer there is. An older one stays until the new one has come. */
-  answer: Answer<Fields> | null;
+  answer: QueryResponse<Fields> | null;
   /** What was asked to get it, as JSON: not always the present ask. */
   of: string | null;
   /** Why there is no answer to the present ask. */
@@ -46,9 +46,9 @@ const LATE_AFTER_MS = 180;
 const KEPT_ANSWERS = 48;
 
 /** Answers by ask, the latest used last: going back shows at once what was there. */
-const kept = new Map<string, Answer<unknown>>();
+const kept = new Map<string, QueryResponse<unknown>>();
 
-function keep(ask: string, answer: Answer<unknown>) {
+function keep(ask: string, answer: QueryResponse<unknown>) {
   kept.delete(ask);
   kept.set(ask, answer);
   for (const oldest of kept.keys()) {
@@ -58,10 +58,10 @@ function keep(ask: string, answer: Answer<unknown>) {
 }
 
 /** Asks once, outside of drawing. */
-export async function askOnce<Name extends QueryName, Fields extends Responses[Name] = Responses[Name]>(
-  ask: Ask<Name>,
+export async function queryOnce<Name extends QueryName, Fields extends Responses[Name] = Responses[Name]>(
+  ask: Query<Name>,
   signal?: AbortSignal,
-): Promise<Answer<Fields>> {
+): Promise<QueryResponse<Fields>> {
   asking.value += 1;
   try {
     return await whenAnalysed(() => engine().ask<Fields>(ask, signal), signal);
@@ -75,13 +75,13 @@ export async function askOnce<Name extends QueryName, Fields extends Responses[N
  * recording grows. `null` asks nothing. What does not change as the recording grows is asked with a
  * `state` of its own: asked again when that changes.
  */
-export function useAsk<Name extends QueryName, Fields extends Responses[Name] = Responses[Name]>(
-  ask: Ask<Name> | null,
+export function useQuery<Name extends QueryName, Fields extends Responses[Name] = Responses[Name]>(
+  ask: Query<Name> | null,
   state?: string | number,
-): Asked<Fields> {
+): QueryState<Fields> {
   const text = ask && JSON.stringify(ask);
   const key = text && `${state ?? revision.value} ${text}`;
-  const [held, setHeld] = useState<{ key: string | null; asked: Asked<Fields> }>({
+  const [held, setHeld] = useState<{ key: string | null; asked: QueryState<Fields> }>({
     key: null,
     asked: { answer: null, of: null, error: null, late: false, fresh: false },
   });
@@ -89,9 +89,9 @@ export function useAsk<Name extends QueryName, Fields extends Responses[Name] = 
   // The newest key, for answers that come when the component has moved on.
   const wanted = useRef<string | null>(null);
   wanted.current = key;
-  const latest = useRef<Latest<Answer<Fields>> | null>(null);
-  latest.current ??= new Latest<Answer<Fields>>({
-    run: (request, signal) => askOnce<Name, Fields>(JSON.parse(textOf(request)) as Ask<Name>, signal),
+  const latest = useRef<NewestRequest<QueryResponse<Fields>> | null>(null);
+  latest.current ??= new NewestRequest<QueryResponse<Fields>>({
+    run: (request, signal) => queryOnce<Name, Fields>(JSON.parse(textOf(request)) as Query<Name>, signal),
     answered: (request, answer) => {
       keep(request, answer);
       const fresh = request === wanted.current;
@@ -105,7 +105,7 @@ export function useAsk<Name extends QueryName, Fields extends Responses[Name] = 
       })),
   });
 
-  const ready = key ? (kept.get(key) as Answer<Fields> | undefined) : undefined;
+  const ready = key ? (kept.get(key) as QueryResponse<Fields> | undefined) : undefined;
   const settled = ready !== undefined || (held.key === key && held.asked.error !== null);
   useEffect(() => {
     if (ready && key) {
