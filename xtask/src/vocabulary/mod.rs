@@ -46,18 +46,12 @@ fn sources() -> Vec<PathBuf> {
     all.filter(own).collect()
 }
 
-/// Folders whose identifiers are not all renamed yet.
-const NOT_YET: [&str; 0] = [];
-
 #[test]
 fn identifiers_have_standard_terms() {
     let mut found = Vec::new();
     let mut seen = 0;
     let terms = terms::Terms::new();
     for file in sources() {
-        if NOT_YET.iter().any(|folder| file.starts_with(folder)) {
-            continue;
-        }
         let text = read(&file);
         let all = match file.extension() {
             Some(e) if e == "rs" => identifiers::of_rust(&text),
