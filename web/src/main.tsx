@@ -2,7 +2,7 @@
 import "./style.css";
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import { asking, setEngine } from "./engine/useQuery.ts";
+import { pending, setEngine } from "./engine/useQuery.ts";
 import { HttpEngine } from "./engine/http.ts";
 import { firstView, isOffline, OfflineEngine } from "./engine/offline.ts";
 import { begin, failure } from "./live/live.ts";
@@ -25,7 +25,7 @@ begin();
 // For tests and tools that drive the page: it has what it needs, and nothing is being asked.
 effect(() => {
   document.documentElement.toggleAttribute("data-ready", about.value !== null || failure.value !== null);
-  document.documentElement.toggleAttribute("data-busy", asking.value > 0);
+  document.documentElement.toggleAttribute("data-busy", pending.value > 0);
 });
 effect(() => {
   const run = recording.value;

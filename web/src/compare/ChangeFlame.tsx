@@ -29,18 +29,18 @@ const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 
 export function ChangeFlame({ sides, width }: { sides: ComparedSides; width: Width }) {
   const focus = focusOrToplevel(focusInUrl.value);
-  const { answer, of, error, late } = useQuery<"compare", CompareFlameResponse>({
+  const { response, of, error, late } = useQuery<"compare", CompareFlameResponse>({
     ask: "compare",
     ...sides,
     view: "flame",
     focus,
     ...LIMITS,
   });
-  // What the answer is about, which is not always what is asked now.
+  // What the response is about, which is not always what is asked now.
   const about = useMemo(() => (of ? (JSON.parse(of) as ComparedSides & { focus: readonly string[] }) : null), [of]);
-  const union = useMemo(() => answer && unionOf(answer, width), [answer, width]);
-  const names = useMemo(() => answer?.names.map(labelOfKey) ?? [], [answer]);
-  const labels = useMemo(() => answer?.names.map(boxLabelOfKey) ?? [], [answer]);
+  const union = useMemo(() => response && unionOf(response, width), [response, width]);
+  const names = useMemo(() => response?.names.map(labelOfKey) ?? [], [response]);
+  const labels = useMemo(() => response?.names.map(boxLabelOfKey) ?? [], [response]);
   const scene = useMemo(
     () => union && about && sceneOf(union, about.focus, labels, about.normalise),
     [union, about, labels],
@@ -57,8 +57,8 @@ export function ChangeFlame({ sides, width }: { sides: ComparedSides; width: Wid
     { keys: "0", does: "whole width", run: () => chart.current?.zoomOut() },
   ]);
 
-  if (error && !answer) return <ErrorMessage error={error} />;
-  if (!answer || !about || !union || !scene) return <div class="flame-place" />;
+  if (error && !response) return <ErrorMessage error={error} />;
+  if (!response || !about || !union || !scene) return <div class="flame-place" />;
   if (union.tree.size === 0 || scene.width <= 0)
     return <Empty title="Nothing passes through the focus on either side" />;
 
@@ -66,7 +66,7 @@ export function ChangeFlame({ sides, width }: { sides: ComparedSides; width: Wid
     if (box.part !== "callees" || box.at === 0) return;
     const keys = pathTo(union.tree, box.at)
       .slice(1)
-      .map((at) => answer.names[union.tree.entity[at]!]!);
+      .map((at) => response.names[union.tree.entity[at]!]!);
     go({ focus: focusForUrl([...about.focus, ...keys]) });
   };
   const at = selected && boxOf(selected);

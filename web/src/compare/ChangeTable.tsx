@@ -39,7 +39,7 @@ const SHOWN = 500;
 const MAX_COPIED = 10_000;
 
 export function ChangeTable({ sides }: { sides: ComparedSides }) {
-  const ask = {
+  const query = {
     ask: "compare" as const,
     ...sides,
     view: "table",
@@ -49,8 +49,8 @@ export function ChangeTable({ sides }: { sides: ComparedSides }) {
     find: find.value,
     offset: 0,
   };
-  const { answer, error, late } = useQuery<"compare", CompareTableResponse>({ ...ask, limit: SHOWN });
-  const changes = useMemo(() => (answer ? changesOf(answer) : []), [answer]);
+  const { response, error, late } = useQuery<"compare", CompareTableResponse>({ ...query, limit: SHOWN });
+  const changes = useMemo(() => (response ? changesOf(response) : []), [response]);
   const field = useRef<HTMLInputElement>(null);
   useKeys("Difference", [{ keys: "/", does: "find", run: () => field.current?.select() }]);
   const sortBy = (column: string): void => {
@@ -59,16 +59,16 @@ export function ChangeTable({ sides }: { sides: ComparedSides }) {
     go({ more: withParam(more, "cdesc", down ? "" : "0") });
   };
   const copy = async (): Promise<void> => {
-    const all = changesOf(await queryOnce<"compare", CompareTableResponse>({ ...ask, limit: MAX_COPIED }));
+    const all = changesOf(await queryOnce<"compare", CompareTableResponse>({ ...query, limit: MAX_COPIED }));
     await copyText(tabSeparated(all), `${grouped(all.length)} rows`);
   };
   return (
     <div class={late ? "compare-table late" : "compare-table"}>
       <div class="tables-tools">
-        <Segmented label="rows" choices={BY} value={ask.by} onChoose={(id) => by.set(id)} />
+        <Segmented label="rows" choices={BY} value={query.by} onChoose={(id) => by.set(id)} />
         <Find field={field} />
         <span class="quiet" role="status">
-          {answer && rowCount(answer.count)}
+          {response && rowCount(response.count)}
         </span>
         <span class="grow" />
         <button
@@ -81,16 +81,16 @@ export function ChangeTable({ sides }: { sides: ComparedSides }) {
           <Icon name="copy" />
         </button>
       </div>
-      {error && !answer ? (
+      {error && !response ? (
         <ErrorMessage error={error} />
-      ) : answer && changes.length === 0 ? (
+      ) : response && changes.length === 0 ? (
         <Empty title={find.value ? `Nothing contains “${find.value}”` : "Nothing was allocated on either side"} />
       ) : (
         <Body
           changes={changes}
           sortBy={sortBy}
           scale={sides.normalise}
-          focusable={ask.by === "function" || ask.by === "site"}
+          focusable={query.by === "function" || query.by === "site"}
         />
       )}
     </div>

@@ -6,7 +6,7 @@ import type { CompareFlameResponse } from "../generated/responses.ts";
 import { unionOf } from "./union.ts";
 
 /** root(10, 12): a(6, 0), b(4, 4): c(1, 3); d(0, 8). */
-function answer(): QueryResponse<CompareFlameResponse> {
+function response(): QueryResponse<CompareFlameResponse> {
   const f64 = Float64Array.of(10, 6, 4, 1, 0, 12, 0, 4, 3, 8);
   const u32 = Uint32Array.of(0, 0, 0, 2, 0, 0, 1, 2, 3, 4);
   const buffer = new ArrayBuffer(80 + 40 + 8 + 8);
@@ -36,7 +36,7 @@ for (const [width, order] of [
   ["after", "d b a"],
 ] as const) {
   test(`siblings stand heaviest first by ${width}, each with its own figures`, () => {
-    const given = answer();
+    const given = response();
     const union = unionOf(given, width);
     const names = Array.from(union.tree.entity, (entity) => given.names[entity]!);
     assert.equal(names.slice(1, 4).join(" "), order);

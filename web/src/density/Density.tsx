@@ -19,15 +19,15 @@ import { extentOf, ramp, type Extent } from "./ramp.ts";
 function Lifetimes() {
   // The plot shows what its own conditions leave out, too: they can be widened again.
   const here = useMemo(() => selectedRanges(filter.value), [filter.value]);
-  const { answer, error, late } = useQuery({ ask: "density", rec: rec.value, filter: here.rest });
+  const { response, error, late } = useQuery({ ask: "density", rec: rec.value, filter: here.rest });
   const density = useMemo<Density | null>(
     () =>
-      answer && {
-        bins: { times: answer.times, lifetimes: answer.lifetimes },
-        bytes: answer.columns.f32("bytes"),
-        never: answer.columns.f32("never"),
+      response && {
+        bins: { times: response.times, lifetimes: response.lifetimes },
+        bytes: response.columns.f32("bytes"),
+        never: response.columns.f32("never"),
       },
-    [answer],
+    [response],
   );
   const empty = density && !density.bytes.some((value) => value > 0) && !density.never.some((value) => value > 0);
   if (error && !density) return <ErrorMessage error={error} />;

@@ -11,28 +11,28 @@ const AGAIN_AFTER_MS = 300;
 /** Those who wait for an analysis. */
 let waiting = 0;
 
-/** Asks until the answer is one. */
+/** Asks until the response is one. */
 export async function whenAnalysed<Fields>(
-  ask: () => Promise<QueryResponse<Fields>>,
+  query: () => Promise<QueryResponse<Fields>>,
   signal: AbortSignal | undefined,
 ): Promise<QueryResponse<Fields>> {
-  let answer = await ask();
-  if (!isAnalysing(answer)) return answer;
+  let response = await query();
+  if (!isAnalysing(response)) return response;
   waiting += 1;
   try {
-    while (isAnalysing(answer)) {
-      analysing.value = answer.analysing;
+    while (isAnalysing(response)) {
+      analysing.value = response.analysing;
       await new Promise((done) => setTimeout(done, AGAIN_AFTER_MS));
       signal?.throwIfAborted();
-      answer = await ask();
+      response = await query();
     }
-    return answer;
+    return response;
   } finally {
     waiting -= 1;
     if (waiting === 0) analysing.value = null;
   }
 }
 
-function isAnalysing(answer: object): answer is AnalysingResponse {
-  return "analysing" in answer;
+function isAnalysing(response: object): response is AnalysingResponse {
+  return "analysing" in response;
 }

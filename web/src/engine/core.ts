@@ -40,9 +40,9 @@ export class Core {
     if (status !== 0) decode(this.result(this.exports.last_error()));
   }
 
-  /** The answer's bytes: a copy, since the engine's memory goes on being used. */
-  ask(ask: string): ArrayBuffer {
-    return this.result(this.lend(new TextEncoder().encode(ask), (ptr, len) => this.exports.ask(ptr, len)));
+  /** The response's bytes: a copy, since the engine's memory goes on being used. */
+  query(query: string): ArrayBuffer {
+    return this.result(this.lend(new TextEncoder().encode(query), (ptr, len) => this.exports.ask(ptr, len)));
   }
 
   /** Bytes in the engine's memory, for as long as a call takes. */

@@ -1,4 +1,4 @@
-/** The engine as the page sees it: asks go in, answers come out. It may be a server or a worker. */
+/** The engine as the page sees it: queries go in, responses come out. It may be a server or a worker. */
 import type { RecordingEvent, Responses } from "../generated/responses.ts";
 import type { QueryResponse } from "./slab.ts";
 
@@ -11,15 +11,15 @@ export interface Query<Name extends QueryName = QueryName> {
   [parameter: string]: unknown;
 }
 
-/** News about a recording that grows. */
+/** What happens to a recording that grows. */
 export type EngineEvent = RecordingEvent | { kind: "connected" } | { kind: "disconnected" };
 
 export interface Engine {
   /** Served by `memtrail view`, or everything inside this file. */
   readonly kind: "served" | "offline";
-  ask<Fields>(ask: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>>;
+  query<Fields>(query: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>>;
   /** Requests a heap snapshot of the recorded program. */
   takeSnapshot(rec: number): Promise<void>;
-  /** Calls back with news, until the returned function is called. */
+  /** Calls back with events, until the returned function is called. */
   listen(notify: (event: EngineEvent) => void): () => void;
 }

@@ -13,13 +13,13 @@ const UNANSWERED_MS = 10_000;
 export class HttpEngine implements Engine {
   readonly kind = "served";
 
-  async ask<Fields>(ask: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>> {
+  async query<Fields>(query: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>> {
     let response: Response;
     try {
       response = await fetch("api/ask", {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify(ask),
+        body: JSON.stringify(query),
         signal: signal ?? null,
       });
     } catch (error) {
@@ -56,36 +56,36 @@ export class HttpEngine implements Engine {
    */
   listen(notify: (event: EngineEvent) => void): () => void {
     let version: number | null = null;
-    let answers: boolean | null = null;
+    let connected: boolean | null = null;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let stopped = false;
-    let asking = false;
-    const ask = async () => {
-      if (asking || stopped) return;
+    let polling = false;
+    const poll = async () => {
+      if (polling || stopped) return;
       clearTimeout(timer);
-      asking = true;
+      polling = true;
       try {
         const since = version === null ? "" : `?since=${version}`;
         const response = await fetch(`api/events${since}`, { signal: AbortSignal.timeout(UNANSWERED_MS) });
         if (!response.ok) throw new Error(response.statusText);
-        const answer = (await response.json()) as EventsResponse;
+        const polled = (await response.json()) as EventsResponse;
         if (stopped) return;
-        version = answer.version;
-        if (answers !== true) notify({ kind: "connected" });
-        answers = true;
-        for (const event of answer.events) notify(event);
+        version = polled.version;
+        if (connected !== true) notify({ kind: "connected" });
+        connected = true;
+        for (const event of polled.events) notify(event);
       } catch {
         if (stopped) return;
-        if (answers !== false) notify({ kind: "disconnected" });
-        answers = false;
+        if (connected !== false) notify({ kind: "disconnected" });
+        connected = false;
       } finally {
-        asking = false;
+        polling = false;
       }
-      if (!document.hidden) timer = setTimeout(ask, answers ? BETWEEN_MS : BETWEEN_TRIES_MS);
+      if (!document.hidden) timer = setTimeout(poll, connected ? BETWEEN_MS : BETWEEN_TRIES_MS);
     };
-    const seen = () => void (document.hidden || ask());
+    const seen = () => void (document.hidden || poll());
     document.addEventListener("visibilitychange", seen);
-    void ask();
+    void poll();
     return () => {
       stopped = true;
       clearTimeout(timer);

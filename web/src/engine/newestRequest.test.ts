@@ -12,7 +12,7 @@ function desk() {
         log.push(`run ${request}`);
         open.set(request, { resolve, reject, signal });
       }),
-    answered: (request, answer) => log.push(`${request}=${answer}`),
+    responded: (request, response) => log.push(`${request}=${response}`),
     failed: (request, error) => log.push(`${request}: ${(error as Error).message}`),
   });
   const settle = () => new Promise<void>((done) => setImmediate(done));
@@ -39,7 +39,7 @@ test("what is under way and wanted again is not asked twice", async () => {
   assert.deepEqual(log, ["run a", "a=1"]);
 });
 
-test("a slow request gives way, and its late answer is not heard", async () => {
+test("a slow request gives way, and its late response is not heard", async () => {
   const { open, log, latest, settle } = desk();
   mock.timers.enable({ apis: ["setTimeout"] });
   try {

@@ -9,7 +9,7 @@ export const PATIENCE_MS = 250;
 
 export interface Handlers<T> {
   run(request: string, signal: AbortSignal): Promise<T>;
-  answered(request: string, answer: T): void;
+  responded(request: string, response: T): void;
   failed(request: string, error: unknown): void;
 }
 
@@ -62,8 +62,8 @@ export class NewestRequest<T> {
     const flight: Flight = { request, stop, until: performance.now() + PATIENCE_MS };
     this.flight = flight;
     try {
-      const answer = await this.handlers.run(request, stop.signal);
-      if (this.flight === flight) this.handlers.answered(request, answer);
+      const response = await this.handlers.run(request, stop.signal);
+      if (this.flight === flight) this.handlers.responded(request, response);
     } catch (error) {
       if (this.flight === flight) this.handlers.failed(request, error);
     }

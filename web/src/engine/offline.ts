@@ -20,8 +20,8 @@ export function firstView(): string {
   return document.querySelector(VIEW)?.textContent?.trim() ?? "";
 }
 
-/** Gives the bytes of an answer to the text of an ask. */
-type Server = (ask: string) => Promise<ArrayBuffer>;
+/** Gives the bytes of a response to the text of a query. */
+type Server = (query: string) => Promise<ArrayBuffer>;
 
 export class OfflineEngine implements Engine {
   readonly kind = "offline";
@@ -35,14 +35,14 @@ export class OfflineEngine implements Engine {
     this.server.catch(() => undefined);
   }
 
-  ask<Fields>(ask: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>> {
-    const answer = this.turn.then(async () => {
+  query<Fields>(query: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>> {
+    const response = this.turn.then(async () => {
       const server = await this.server;
       if (signal?.aborted) throw new EngineError("not asked any more");
-      return decode<Fields>(await server(JSON.stringify(ask)));
+      return decode<Fields>(await server(JSON.stringify(query)));
     });
-    this.turn = answer.catch(() => undefined);
-    return answer;
+    this.turn = response.catch(() => undefined);
+    return response;
   }
 
   takeSnapshot(): Promise<void> {
@@ -62,7 +62,7 @@ async function boot(): Promise<Server> {
     if (error instanceof EngineError) throw error;
     // No worker here: the page itself does the work, and does not respond meanwhile.
     const core = await unpack(takeParcel());
-    return async (ask) => core.ask(ask);
+    return async (query) => core.query(query);
   }
 }
 
@@ -88,11 +88,11 @@ function inWorker(parcel: Parcel): Promise<Server> {
   const worker = new Worker(url);
   const order = (order: Order, transfer: Transferable[] = []) => worker.postMessage(order, transfer);
   return new Promise((resolve, reject) => {
-    const waiting: { resolve(answer: ArrayBuffer): void; reject(error: Error): void }[] = [];
-    const server: Server = (ask) =>
+    const waiting: { resolve(response: ArrayBuffer): void; reject(error: Error): void }[] = [];
+    const server: Server = (query) =>
       new Promise((resolve, reject) => {
         waiting.push({ resolve, reject });
-        order({ ask });
+        order({ query });
       });
     worker.onmessage = ({ data }: MessageEvent<Report>) => {
       if ("ready" in data) {
@@ -101,7 +101,7 @@ function inWorker(parcel: Parcel): Promise<Server> {
         return;
       }
       const next = waiting.shift();
-      if ("answer" in data) next?.resolve(data.answer);
+      if ("response" in data) next?.resolve(data.response);
       else if (next) next.reject(new EngineError(data.failure));
       else reject(new EngineError(data.failure, "the file may be damaged"));
     };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, EngineError } from "./slab.ts";
 
-/** An answer as the engine writes it. */
+/** A response as the engine writes it. */
 function encode(header: object, columns: number[]): ArrayBuffer {
   const json = new TextEncoder().encode(JSON.stringify(header));
   const base = Math.ceil((8 + json.length) / 8) * 8;
@@ -15,19 +15,19 @@ function encode(header: object, columns: number[]): ArrayBuffer {
   return buffer;
 }
 
-test("fields and columns of an answer, whatever the header's length", () => {
+test("fields and columns of a response, whatever the header's length", () => {
   for (const name of ["", "a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg"]) {
     const header = {
       name,
       columns: { time: { type: "f64", at: 0, len: 2 }, id: { type: "u32", at: 16, len: 2 } },
     };
-    const answer = decode<{ name: string }>(encode(header, [1.5, -2, 0]));
-    assert.equal(answer.name, name);
-    assert.deepEqual([...answer.columns.f64("time")], [1.5, -2]);
-    assert.deepEqual([...answer.columns.u32("id")], [0, 0]);
-    assert.ok(!answer.columns.has("toString"));
-    assert.throws(() => answer.columns.f64("id"), /column id is u32/);
-    assert.throws(() => answer.columns.f64("toString"), /without a column toString/);
+    const response = decode<{ name: string }>(encode(header, [1.5, -2, 0]));
+    assert.equal(response.name, name);
+    assert.deepEqual([...response.columns.f64("time")], [1.5, -2]);
+    assert.deepEqual([...response.columns.u32("id")], [0, 0]);
+    assert.ok(!response.columns.has("toString"));
+    assert.throws(() => response.columns.f64("id"), /column id is u32/);
+    assert.throws(() => response.columns.f64("toString"), /without a column toString/);
   }
 });
 
@@ -44,7 +44,7 @@ test("the engine's refusal keeps its hint and its place", () => {
   );
 });
 
-test("bytes that are no answer", () => {
+test("bytes that are no response", () => {
   assert.throws(() => decode(new ArrayBuffer(0)), /0 bytes does not begin with MTA1/);
   assert.throws(() => decode(encode({}, []).slice(0, 9)), /has a header of 2/);
 });

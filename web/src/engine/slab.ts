@@ -1,5 +1,5 @@
 /**
- * An answer of the engine: a JSON header and columns of numbers, in one piece of memory.
+ * A response of the engine: a JSON header and columns of numbers, in one piece of memory.
  *
  *     "MTA1" | u32 n | n bytes of JSON | zeros up to a multiple of 8 | columns
  */
@@ -29,7 +29,7 @@ export class EngineError extends Error {
   }
 }
 
-/** The columns of an answer, by name. They are views: nothing is copied. */
+/** The columns of a response, by name. They are views: nothing is copied. */
 export class Columns {
   constructor(
     private readonly buffer: ArrayBuffer,
@@ -62,26 +62,26 @@ export class Columns {
 
   private view(name: string, type: ColumnType | undefined) {
     const place = Object.hasOwn(this.places, name) ? this.places[name] : undefined;
-    if (!place) throw new EngineError(`answer without a column ${name}`);
+    if (!place) throw new EngineError(`response without a column ${name}`);
     if (type && place.type !== type) throw new EngineError(`column ${name} is ${place.type}, not ${type}`);
     return new arrays[place.type](this.buffer, this.base + place.at, place.len);
   }
 }
 
-/** The fields of an answer, and its columns. */
+/** The fields of a response, and its columns. */
 export type QueryResponse<Fields> = Fields & { columns: Columns };
 
 const magic = "MTA1";
 
-/** Reads an answer. Throws `EngineError` for one that says an error, or makes no sense. */
+/** Reads a response. Throws `EngineError` for one that says an error, or makes no sense. */
 export function decode<Fields>(buffer: ArrayBuffer): QueryResponse<Fields> {
   const bytes = new Uint8Array(buffer);
   if (bytes.length < 8 || magic !== String.fromCharCode(...bytes.subarray(0, 4))) {
-    throw new EngineError(`answer of ${bytes.length} bytes does not begin with ${magic}`);
+    throw new EngineError(`response of ${bytes.length} bytes does not begin with ${magic}`);
   }
   const length = new DataView(buffer).getUint32(4, true);
   if (8 + length > bytes.length) {
-    throw new EngineError(`answer of ${bytes.length} bytes has a header of ${length}`);
+    throw new EngineError(`response of ${bytes.length} bytes has a header of ${length}`);
   }
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
   if (header.error) {

@@ -1,8 +1,8 @@
 /** The offline engine's thread: a parcel first, then asks, one at a time. */
 import { unpack, type Core, type Parcel } from "./core.ts";
 
-export type Order = { parcel: Parcel } | { ask: string };
-export type Report = { ready: true } | { answer: ArrayBuffer } | { failure: string };
+export type Order = { parcel: Parcel } | { query: string };
+export type Report = { ready: true } | { response: ArrayBuffer } | { failure: string };
 
 let core: Core | undefined;
 
@@ -14,8 +14,8 @@ self.onmessage = async ({ data }: MessageEvent<Order>) => {
       core = await unpack(data.parcel);
       report({ ready: true });
     } else if (core) {
-      const answer = core.ask(data.ask);
-      report({ answer }, [answer]);
+      const response = core.query(data.query);
+      report({ response }, [response]);
     }
   } catch (error) {
     report({ failure: error instanceof Error ? error.message : String(error) });

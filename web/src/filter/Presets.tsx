@@ -9,12 +9,12 @@ export function Presets() {
   const span = run && shown(filter.value, ["allocated"], run.duration, run.totals.peak.time)?.spans[0];
   // "Growth" is between the two moments that are chosen, if there are any.
   const between = span && span.from !== null && span.to !== null ? { from: span.from, to: span.to } : {};
-  const { answer } = useQuery(run ? { ask: "presets", rec: rec.value, ...between } : null);
-  if (!answer) return null;
+  const { response } = useQuery(run ? { ask: "presets", rec: rec.value, ...between } : null);
+  if (!response) return null;
   const present = JSON.stringify(filter.value);
   return (
     <div class="presets" role="group" aria-label="ready-made filters">
-      {answer.presets.map(({ id, name, why, conditions }) => {
+      {response.presets.map(({ id, name, why, conditions }) => {
         const on = JSON.stringify(conditions) === present;
         return (
           <button

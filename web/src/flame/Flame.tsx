@@ -50,15 +50,15 @@ function Flame() {
   const [selected, setSelected] = useState<Box | null>(null);
   const chart = useRef<Chart | null>(null);
   const field = useRef<HTMLInputElement>(null);
-  const way = DIRECTIONS.some(({ id }) => id === direction.value) ? (direction.value as Direction) : "both";
+  const side = DIRECTIONS.some(({ id }) => id === direction.value) ? (direction.value as Direction) : "both";
   const upwards: Orientation = orientation.value === "icicle" ? "icicle" : "flame";
 
-  const { asked, trees, refine } = useFlame(focus, way);
+  const { state, trees, refine } = useFlame(focus, side);
   const found = useSearch(focus);
   const next = useMemo<Shown | null>(() => {
-    if (!trees || trees.answer.focus_bytes <= 0) return null;
-    const { total, focus_bytes: sum } = trees.answer;
-    const { rec, focus, direction } = trees.ask;
+    if (!trees || trees.response.focus_bytes <= 0) return null;
+    const { total, focus_bytes: sum } = trees.response;
+    const { rec, focus, direction } = trees.query;
     const names = namesOf(rec);
     const text = `${bytes(sum)}, ${percent(ratio(sum, total))}`;
     const scene = sceneOf(trees, focus, upwards, text, names);
@@ -108,7 +108,7 @@ function Flame() {
       <div class="flame-tools">
         <FocusPath focus={focus} />
         <SearchBox found={found} field={field} />
-        <Segmented label="sides of the focus" choices={DIRECTIONS} value={way} onChoose={(id) => direction.set(id)} />
+        <Segmented label="sides of the focus" choices={DIRECTIONS} value={side} onChoose={(id) => direction.set(id)} />
         <Segmented
           label="direction of callees"
           choices={ORIENTATIONS}
@@ -134,7 +134,7 @@ function Flame() {
           paints={paints}
           subject={shown.subject}
           label={`Flame graph of ${bytes(scene.width)}; the tables have the same figures`}
-          dimmed={asked.late || (asked.error !== null && !asked.fresh)}
+          dimmed={state.late || (state.error !== null && !state.fresh)}
           onChart={(made) => (chart.current = made)}
           onSelect={setSelected}
           onExtend={extend}
@@ -145,7 +145,7 @@ function Flame() {
           card={(box) => <FactsCard facts={factsAt(box)} />}
         />
       ) : (
-        <Nothing asked={asked} focused={focus[0] !== TOPLEVEL || focus.length > 1} />
+        <Nothing state={state} focused={focus[0] !== TOPLEVEL || focus.length > 1} />
       )}
       <Selection
         facts={facts}
@@ -161,10 +161,10 @@ function Flame() {
 }
 
 /** In place of the graph: why there is none. */
-function Nothing({ asked, focused }: { asked: QueryState<FlameResponse>; focused: boolean }) {
-  if (asked.error) return <ErrorMessage error={asked.error} />;
-  if (!asked.answer) return <div class="flame-place" />;
-  if (focused && asked.answer.total > 0) {
+function Nothing({ state, focused }: { state: QueryState<FlameResponse>; focused: boolean }) {
+  if (state.error) return <ErrorMessage error={state.error} />;
+  if (!state.response) return <div class="flame-place" />;
+  if (focused && state.response.total > 0) {
     return (
       <Empty title="Nothing of the selection passes through the focus">
         <button type="button" class="button" onClick={() => go({ focus: [] })}>

@@ -11,16 +11,16 @@ const searched = param("q", "");
 const REST_MS = 200;
 
 export interface Found {
-  asked: QueryState<SearchResponse>;
+  state: QueryState<SearchResponse>;
   /** Functions and sites that match, or null where nothing is searched for. */
   entities: ReadonlySet<number> | null;
 }
 
-/** The answer to what is in the search box. `/text/` is a regular expression, as in filters. */
+/** The response to what is in the search box. `/text/` is a regular expression, as in filters. */
 export function useSearch(focus: readonly string[]): Found {
   const text = searched.value;
   const regex = text.length > 2 && text.startsWith("/") && text.endsWith("/");
-  const asked = useQuery(
+  const state = useQuery(
     text
       ? {
           ask: "search",
@@ -32,9 +32,9 @@ export function useSearch(focus: readonly string[]): Found {
         }
       : null,
   );
-  const answer = text ? asked.answer : null;
-  const entities = useMemo(() => (answer ? new Set(answer.columns.u32("entities")) : null), [answer]);
-  return { asked, entities };
+  const response = text ? state.response : null;
+  const entities = useMemo(() => (response ? new Set(response.columns.u32("entities")) : null), [response]);
+  return { state, entities };
 }
 
 /** `field` lets a key bring the cursor here. */
@@ -50,7 +50,7 @@ export function SearchBox({ found, field }: { found: Found; field: { current: HT
     if (now) searched.set(text, "replace");
     else timer.current = setTimeout(() => searched.set(text, "replace"), REST_MS);
   };
-  const { asked } = found;
+  const { state } = found;
   return (
     <div class="flame-search">
       <span class="flame-search-field">
@@ -64,7 +64,7 @@ export function SearchBox({ found, field }: { found: Found; field: { current: HT
           title="Part of a name, or /a regular expression/ (key: /)"
           spellcheck={false}
           value={typed}
-          aria-invalid={asked.error ? true : undefined}
+          aria-invalid={state.error ? true : undefined}
           onInput={(event) => search(event.currentTarget.value, false)}
           onKeyDown={(event) => {
             if (event.key === "Enter") search(event.currentTarget.value, true);
@@ -79,17 +79,17 @@ export function SearchBox({ found, field }: { found: Found; field: { current: HT
       </span>
       {searched.value && (
         <span class="flame-found clip" role="status">
-          {result(asked)}
+          {result(state)}
         </span>
       )}
     </div>
   );
 }
 
-function result({ answer, error }: QueryState<SearchResponse>): string {
+function result({ response, error }: QueryState<SearchResponse>): string {
   if (error) return error.message;
-  if (!answer) return "";
-  const matching = answer.columns.u32("entities").length;
+  if (!response) return "";
+  const matching = response.columns.u32("entities").length;
   if (matching === 0) return "no match";
-  return `${bytes(answer.bytes)}, ${percent(answer.share)}`;
+  return `${bytes(response.bytes)}, ${percent(response.share)}`;
 }

@@ -31,7 +31,7 @@ export function sceneOf(
     callers,
     focus: focus.map((key) => ({ label: labelOfKey(key), colour: FOCUS })),
     sum,
-    width: trees.answer.focus_bytes,
+    width: trees.response.focus_bytes,
     calleeColours: NO_COLOURS,
     callerColours: NO_COLOURS,
     label: (part, at) => labelOf(part === "callers" ? callers : callees, at, names),

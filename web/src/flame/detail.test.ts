@@ -40,21 +40,21 @@ test("scrolling up a stack of 9,982 calls asks for the next calls until all are 
   const depth = 9_982;
   let tree: Tree = layOut(stack(0, 3_000, depth));
   const known: Known[] = [];
-  let asks = 0;
+  let requests = 0;
   for (;;) {
     const scene = sceneOf(tree);
     // A flame grows upwards: the first row is the deepest call there is.
     assert.equal(detailRequest(scene, { view: { from: 0, to: 1, top: 500 }, visible: 40 }, known), null);
     const wanted = detailRequest(scene, { view: { from: 0, to: 1, top: 0 }, visible: 40 }, known);
     if (!wanted) break;
-    asks++;
-    assert.ok(asks < 10);
+    requests++;
+    assert.ok(requests < 10);
     known.push(wanted.known);
     assert.equal(pathTo(tree, wanted.at).length, tree.rows);
     tree = graft(tree, wanted.at, stack(tree.entity[wanted.at]!, 3_000, depth));
   }
   assert.equal(tree.rows, depth);
-  assert.equal(asks, 3);
+  assert.equal(requests, 3);
 });
 
 test("what stays hatched after asking is not asked for again", () => {

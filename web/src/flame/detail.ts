@@ -1,6 +1,6 @@
 /**
  * More detail where the view is: which box to ask about, and how light its boxes may be. The engine
- * leaves out what would be narrower than half a pixel, and what is too much for one answer; after
+ * leaves out what would be narrower than half a pixel, and what is too much for one response; after
  * zooming in or scrolling, it would show.
  */
 import { contentOf, rowCount, type Part } from "./rows.ts";
@@ -8,7 +8,7 @@ import { treeOf, type Scene } from "./scene.ts";
 import { deepestCovering, firstBoxAfter, isCut, rowOf, type Tree } from "./tree.ts";
 import type { Viewport } from "./viewport.ts";
 
-/** The lightest box that an answer should have, as a share of what is on the screen. */
+/** The lightest box that a response should have, as a share of what is on the screen. */
 export const FINEST = 1 / 2000;
 /** Trees larger than this get no more detail. */
 const LARGEST = 200_000;
@@ -22,7 +22,7 @@ export interface Known {
   /** Bytes from the left edge. */
   readonly left: number;
   readonly right: number;
-  /** Bytes of the lightest box that the answer had. */
+  /** Bytes of the lightest box that the response had. */
   readonly lightest: number;
 }
 
@@ -32,7 +32,7 @@ export interface DetailRequest {
   readonly at: number;
   /** The lightest box wanted, as a share of that box. */
   readonly cutoff: number;
-  /** What is known once the answer has come. */
+  /** What is known once the response has come. */
   readonly known: Known;
 }
 
@@ -82,7 +82,7 @@ function tooNear(
   return needed * 1.5 < finest && isCut(tree, at) ? at : -1;
 }
 
-/** The box in sight that lacks most: an answer has only so many boxes, and stacks may be deep. */
+/** The box in sight that lacks most: a response has only so many boxes, and stacks may be deep. */
 function cutInSight(
   scene: Scene,
   tree: Tree,

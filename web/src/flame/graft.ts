@@ -1,5 +1,5 @@
 /**
- * More detail below one box: the answer for that box alone takes the place of what was there.
+ * More detail below one box: the response for that box alone takes the place of what was there.
  * A box is as heavy in the one as in the other, so nothing on the screen moves.
  */
 

@@ -7,43 +7,43 @@ export type Measure = (text: string) => number;
 
 const ELLIPSIS = "…";
 
-/** The ways to write a name that keep whole segments, longest first. */
+/** The forms of a name that keep whole segments, longest first. */
 export function shortenings(name: string): string[] {
-  const ways = [name];
+  const forms = [name];
   const line = /.(:\d+)$/.exec(name);
   if (line) return [name, ELLIPSIS + line[1]];
   const dots = /\.(?=[^.])/g;
   for (let dot = dots.exec(name); dot !== null; dot = dots.exec(name)) {
     const rest = name.slice(dot.index + 1);
     // An operator's dots do not separate modules, and `(fun)` is nothing without what it is in.
-    if (/^[\p{L}_(]/u.test(rest) && !rest.startsWith("(fun")) ways.push(ELLIPSIS + rest);
+    if (/^[\p{L}_(]/u.test(rest) && !rest.startsWith("(fun")) forms.push(ELLIPSIS + rest);
   }
-  return ways;
+  return forms;
 }
 
 /** Writes names into rooms, and remembers how wide what it measured is. */
 export class Labels {
-  private readonly ways = new Map<string, { text: string; width: number }[]>();
+  private readonly forms = new Map<string, { text: string; width: number }[]>();
 
   constructor(private readonly measure: Measure) {}
 
-  /** The longest way to write `name` in `room` pixels; empty where nothing sensible fits. */
+  /** The longest form of `name` that fits in `room` pixels; empty where nothing sensible fits. */
   fit(name: string, room: number): string {
-    const ways = this.waysOf(name);
-    for (const way of ways) {
-      if (way.width <= room) return way.text;
+    const forms = this.formsOf(name);
+    for (const form of forms) {
+      if (form.width <= room) return form.text;
     }
-    const shortest = ways[ways.length - 1];
+    const shortest = forms[forms.length - 1];
     return shortest === undefined ? "" : beginning(shortest.text, shortest.width, room);
   }
 
-  private waysOf(name: string): { text: string; width: number }[] {
-    let ways = this.ways.get(name);
-    if (ways === undefined) {
-      ways = shortenings(name).map((text) => ({ text, width: this.measure(text) }));
-      this.ways.set(name, ways);
+  private formsOf(name: string): { text: string; width: number }[] {
+    let forms = this.forms.get(name);
+    if (forms === undefined) {
+      forms = shortenings(name).map((text) => ({ text, width: this.measure(text) }));
+      this.forms.set(name, forms);
     }
-    return ways;
+    return forms;
   }
 }
 

@@ -10,8 +10,8 @@ const ASKED_AT_ONCE = 500;
 class NameBook {
   private readonly names = new Map<number, Name>();
   private readonly wanted = new Set<number>();
-  private readonly asked = new Set<number>();
-  private asking = false;
+  private readonly requested = new Set<number>();
+  private requesting = false;
 
   constructor(private readonly rec: number) {}
 
@@ -21,18 +21,18 @@ class NameBook {
 
   /** Asks for a name soon, together with others that are wanted now. */
   want(entity: number): void {
-    if (this.asked.has(entity)) return;
-    this.asked.add(entity);
+    if (this.requested.has(entity)) return;
+    this.requested.add(entity);
     this.wanted.add(entity);
-    if (!this.asking) {
-      this.asking = true;
-      queueMicrotask(() => void this.ask());
+    if (!this.requesting) {
+      this.requesting = true;
+      queueMicrotask(() => void this.request());
     }
   }
 
   /** Nothing that was wanted is still on its way. */
   get settled(): boolean {
-    return !this.asking;
+    return !this.requesting;
   }
 
   /** The names of `entities`, waiting for those that are not known yet. */
@@ -44,7 +44,7 @@ class NameBook {
     return entities.flatMap((entity) => this.names.get(entity) ?? []);
   }
 
-  private async ask(): Promise<void> {
+  private async request(): Promise<void> {
     while (this.wanted.size > 0) {
       const batch = [...this.wanted].slice(0, ASKED_AT_ONCE);
       for (const entity of batch) this.wanted.delete(entity);
@@ -52,17 +52,17 @@ class NameBook {
         await this.fetch(batch);
       } catch {
         // Boxes stay nameless until something else asks again; the view says what is wrong.
-        for (const entity of batch) this.asked.delete(entity);
+        for (const entity of batch) this.requested.delete(entity);
         break;
       }
       if (this.wanted.size > 0) named.value += 1;
     }
-    this.asking = false;
+    this.requesting = false;
     named.value += 1;
   }
 
   private async fetch(entities: readonly number[]): Promise<void> {
-    // The engine leaves out names that would make an answer too large.
+    // The engine leaves out names that would make a response too large.
     const { names } = await queryOnce({ ask: "names", rec: this.rec, entities });
     entities.forEach((entity, index) => {
       const name = names[index];

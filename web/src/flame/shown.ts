@@ -1,5 +1,5 @@
 /**
- * The flame graph that is on the screen: it belongs to the newest answer, but for the moment until
+ * The flame graph that is on the screen: it belongs to the newest response, but for the moment until
  * the names of its boxes have come. Else boxes would first be grey and then in colour.
  */
 import { useEffect, useRef, useState } from "preact/hooks";

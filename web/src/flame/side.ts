@@ -2,7 +2,7 @@
 import type { Columns } from "../engine/slab.ts";
 import type { TreeColumns } from "./tree.ts";
 
-/** One side of an answer, or null where it was not asked for. */
+/** One side of a response, or null where it was not asked for. */
 export function side(columns: Columns, which: "down" | "up"): TreeColumns | null {
   if (!columns.has(`${which}_parent`)) return null;
   return {

@@ -12,7 +12,7 @@ import type { Direction } from "./rows.ts";
 import { treeOf } from "./scene.ts";
 import { layOut, pathTo, type Tree } from "./tree.ts";
 
-/** Most boxes in an answer: 25 bytes each. */
+/** Most boxes in a response: 25 bytes each. */
 const MAX_BOXES = 6_000;
 
 /** What a flame graph is about. */
@@ -26,9 +26,9 @@ export interface FlameQuery {
 export interface Trees {
   readonly callees: Tree | null;
   readonly callers: Tree | null;
-  readonly answer: FlameResponse;
+  readonly response: FlameResponse;
   /** What was asked: while the user is quick, not what is asked now. */
-  readonly ask: FlameQuery;
+  readonly query: FlameQuery;
 }
 
 interface Grafted {
@@ -37,14 +37,14 @@ interface Grafted {
 }
 
 export interface Flame {
-  asked: QueryState<FlameResponse>;
+  state: QueryState<FlameResponse>;
   trees: Trees | null;
   /** Asks for what the view has come too near for. */
   refine(chart: Chart): void;
 }
 
 export function useFlame(focus: readonly string[], direction: Direction): Flame {
-  const asked = useQuery({
+  const state = useQuery({
     ask: "flame",
     rec: rec.value,
     filter: filter.value,
@@ -53,31 +53,31 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
     cutoff: FINEST,
     limit: MAX_BOXES,
   });
-  const { answer, of } = asked;
+  const { response, of } = state;
   const base = useMemo<Trees | null>(
-    () => (answer && of ? { ...layOutBoth(answer), answer, ask: JSON.parse(of) as FlameQuery } : null),
-    [answer, of],
+    () => (response && of ? { ...layOutBoth(response), response, query: JSON.parse(of) as FlameQuery } : null),
+    [response, of],
   );
   const [grafted, setGrafted] = useState<Grafted | null>(null);
-  const current = grafted && grafted.trees.answer === answer ? grafted : null;
+  const current = grafted && grafted.trees.response === response ? grafted : null;
   const trees = current?.trees ?? base;
 
-  const asking = useRef<AbortController | null>(null);
-  useEffect(() => () => asking.current?.abort(), [answer]);
+  const pending = useRef<AbortController | null>(null);
+  useEffect(() => () => pending.current?.abort(), [response]);
 
   const refine = (chart: Chart): void => {
     const scene = chart.shown;
     if (!scene || !trees || scene.callees !== trees.callees || scene.callers !== trees.callers) return;
     const known = current?.known ?? [];
     const wanted = detailRequest(scene, { view: chart.viewport, visible: chart.window.visible }, known);
-    if (!wanted || !asked.fresh) return;
-    asking.current?.abort();
+    if (!wanted || !state.fresh) return;
+    pending.current?.abort();
     const stop = new AbortController();
-    asking.current = stop;
+    pending.current = stop;
     const tree = treeOf(scene, wanted.part)!;
     void (async () => {
       const path = pathTo(tree, wanted.at).slice(1);
-      const { rec, filter, focus } = trees.ask;
+      const { rec, filter, focus } = trees.query;
       const found = await namesOf(rec).all(path.map((box) => tree.entity[box]!));
       const keys = found.map((name) => name.key);
       if (stop.signal.aborted || keys.length !== path.length) return;
@@ -106,7 +106,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
       // What is shown stays; the next move of the view asks again.
     });
   };
-  return { asked, trees, refine };
+  return { state, trees, refine };
 }
 
 /** Letters that the keys in an ask may have. */
@@ -114,7 +114,7 @@ const MAX_FOCUS_LEN = 150_000;
 
 /**
  * The first keys of a path, as many as an ask has room for. Fewer functions may be called from
- * elsewhere, too: then the answer is heavier, and of no use.
+ * elsewhere, too: then the response is heavier, and of no use.
  */
 function shortened(keys: readonly string[]): string[] {
   let room = MAX_FOCUS_LEN;
@@ -126,8 +126,8 @@ function sameWeight(a: number | undefined, b: number | undefined): boolean {
   return a !== undefined && b !== undefined && Math.abs(a - b) <= 1e-9 * Math.max(a, b);
 }
 
-function layOutBoth(answer: NonNullable<QueryState<FlameResponse>["answer"]>) {
-  const down = side(answer.columns, "down");
-  const up = side(answer.columns, "up");
+function layOutBoth(response: NonNullable<QueryState<FlameResponse>["response"]>) {
+  const down = side(response.columns, "down");
+  const up = side(response.columns, "up");
   return { callees: down && layOut(down), callers: up && layOut(up) };
 }

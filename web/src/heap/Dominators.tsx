@@ -48,15 +48,15 @@ function Dominators() {
 }
 
 function Map({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { answer, error, late } = useHeapQuery({
+  const { response, error, late } = useHeapQuery({
     ask: "heaptreemap",
     node: node.value,
     limit: MAX_BOXES,
     depth: DEPTH,
   });
   const [selection, setSelection] = useState<{ of: TreemapResponse | null; at: number }>({ of: null, at: -1 });
-  const selected = selection.of === answer ? selection.at : -1;
-  const path = trailOf(answer);
+  const selected = selection.of === response ? selection.at : -1;
+  const path = trailOf(response);
   const out = (): void => {
     const above = path.at(-2);
     if (above) openNode(above.node);
@@ -68,7 +68,7 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
     { keys: "Enter", does: "zoom into the box, or look at the block" },
     { keys: "Backspace", does: "zoom out", run: out },
   ]);
-  const boxes = answer?.boxes ?? [];
+  const boxes = response?.boxes ?? [];
   const whole = boxes[0]?.retained ?? 0;
   const open = (at: number): void => openBox(boxes, at);
   const box = boxes[selected];
@@ -78,17 +78,19 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
         {switcher}
         <Trail path={path} />
       </div>
-      {error && !answer ? (
+      {error && !response ? (
         <ErrorMessage error={error} />
-      ) : answer && whole === 0 ? (
+      ) : response && whole === 0 ? (
         <Empty title="It retains nothing" />
       ) : (
         <Treemap
           boxes={boxes}
-          label={answer ? `Retained by ${boxes[0]?.name}, ${bytes(whole)}; the tree has the same figures` : "Retained"}
+          label={
+            response ? `Retained by ${boxes[0]?.name}, ${bytes(whole)}; the tree has the same figures` : "Retained"
+          }
           dimmed={late}
           selected={selected}
-          onSelect={(at) => setSelection({ of: answer, at })}
+          onSelect={(at) => setSelection({ of: response, at })}
           onOpen={open}
           onOut={out}
           card={(at) => <BoxCard box={boxes[at]!} whole={whole} all={path[0]} />}
@@ -122,10 +124,10 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
   );
 }
 
-function trailOf(answer: TreemapResponse | null): readonly NodeInfo[] {
-  const self = answer?.boxes[0];
+function trailOf(response: TreemapResponse | null): readonly NodeInfo[] {
+  const self = response?.boxes[0];
   return downTo(
-    answer?.path ?? [],
+    response?.path ?? [],
     self && {
       node: self.node ?? "all",
       name: self.name,
@@ -206,7 +208,7 @@ const TREE: Looks<ChildRow> = {
 };
 
 function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { answer } = useHeapQuery({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
+  const { response } = useHeapQuery({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
   const source = (): Source<ChildRow> => ({
     load: (above, offset, limit, signal) =>
       queryHeapOnce({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
@@ -218,7 +220,7 @@ function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
       title="Dominators"
       subject={`${snapshot.value?.number} ${node.value}`}
       source={source}
-      columns={withOutside(COLUMNS, (answer?.node.retained_external ?? 0) > 0)}
+      columns={withOutside(COLUMNS, (response?.node.retained_external ?? 0) > 0)}
       looks={TREE}
       first="retained"
       finds={false}
@@ -226,7 +228,7 @@ function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
       tools={
         <>
           {switcher}
-          <Trail path={downTo(answer?.path ?? [], answer?.node)} />
+          <Trail path={downTo(response?.path ?? [], response?.node)} />
         </>
       }
       actions={(row) => <ChildActions row={row} />}

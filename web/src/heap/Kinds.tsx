@@ -17,7 +17,7 @@ const COLUMNS = [
 ];
 
 function Kinds() {
-  const { answer } = useHeapQuery({ ask: "heaphistogram", by: "kind", limit: 1 });
+  const { response } = useHeapQuery({ ask: "heaphistogram", by: "kind", limit: 1 });
   const looks: Looks<HistogramRow> = {
     label: "Kinds of blocks and how much there is of them",
     nameTitle: "Kind of block",
@@ -37,18 +37,18 @@ function Kinds() {
       title="Kinds"
       subject={String(snapshot.value?.number)}
       source={source}
-      columns={withOutside(COLUMNS, (answer?.external ?? 0) > 0)}
+      columns={withOutside(COLUMNS, (response?.external ?? 0) > 0)}
       looks={looks}
       first="bytes"
       nothing="Nothing is alive"
       open={(row) => pathsTo(row.kind)}
       opensWhat="the paths to blocks of the kind"
       tools={
-        answer && (
+        response && (
           <span class="quiet clip">
-            {count(answer.blocks)} blocks, {bytes(answer.bytes)} alive
-            {answer.unreachable_bytes === null && "; unknown how much is dead, not yet swept"}
-            {!!answer.unreachable_bytes && `; ${bytes(answer.unreachable_bytes)} dead, not yet swept`}
+            {count(response.blocks)} blocks, {bytes(response.bytes)} alive
+            {response.unreachable_bytes === null && "; unknown how much is dead, not yet swept"}
+            {!!response.unreachable_bytes && `; ${bytes(response.unreachable_bytes)} dead, not yet swept`}
           </span>
         )
       }

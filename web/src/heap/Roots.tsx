@@ -30,7 +30,7 @@ const COLUMNS = [
 const MAX_ROOTS = 12;
 
 function Roots() {
-  const { answer } = useHeapQuery({ ask: "heaproots", min: 1, limit: 1 });
+  const { response } = useHeapQuery({ ask: "heaproots", min: 1, limit: 1 });
   const looks: Looks<RootFigures> = {
     label: "Roots and what they retain",
     nameTitle: "Root",
@@ -56,7 +56,7 @@ function Roots() {
       ),
     opens: (row) => row.below > 0,
   });
-  const kinds = (answer?.kinds ?? [])
+  const kinds = (response?.kinds ?? [])
     .filter(({ retained }) => retained > 0)
     .sort((a, b) => b.retained - a.retained)
     .slice(0, MAX_ROOTS);
@@ -66,7 +66,7 @@ function Roots() {
       title="Roots"
       subject={`${snapshot.value?.number} ${kind.value}`}
       source={source}
-      columns={withOutside(COLUMNS, answer?.kinds.some((one) => one.retained_external > 0) ?? false)}
+      columns={withOutside(COLUMNS, response?.kinds.some((one) => one.retained_external > 0) ?? false)}
       looks={looks}
       first="retained"
       nothing="No root retains anything"
@@ -107,12 +107,12 @@ function Roots() {
 
 /** What two roots have to do with each other. */
 function Shared({ a, b }: { a: RootFigures; b: RootFigures }) {
-  const { answer } = useHeapQuery({ ask: "heapshared", a: a.node, b: b.node });
-  if (!answer) return null;
+  const { response } = useHeapQuery({ ask: "heapshared", a: a.node, b: b.node });
+  if (!response) return null;
   return (
     <span class="clip" role="status">
       <strong>{a.name}</strong> and <strong>{b.name}</strong>{" "}
-      {answer.common > 0 ? `both reach ${bytes(answer.common)}` : "share nothing"}
+      {response.common > 0 ? `both reach ${bytes(response.common)}` : "share nothing"}
     </span>
   );
 }

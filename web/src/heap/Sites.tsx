@@ -42,14 +42,14 @@ function columns(): typeof COLUMNS {
 }
 
 function Sites() {
-  const { answer, error } = useHeapQuery({
+  const { response, error } = useHeapQuery({
     ask: "heapsamples",
     by: by.value === "function" ? "function" : "site",
     limit: MAX_SITES,
   });
-  if (error && !answer) return <ErrorMessage error={error} />;
-  if (!answer) return null;
-  if (answer.sampled === 0) return <Empty title="No block of this snapshot was sampled" />;
+  if (error && !response) return <ErrorMessage error={error} />;
+  if (!response) return null;
+  if (response.sampled === 0) return <Empty title="No block of this snapshot was sampled" />;
   const looks: Looks<SiteRow> = {
     label: "Allocation sites and what their blocks retain",
     nameTitle: by.value === "function" ? "Function" : "Allocated in",
@@ -63,8 +63,8 @@ function Sites() {
     <HeapTable
       id="sites"
       title="Sites"
-      subject={`${snapshot.value?.number} ${by.value} ${answer.rows.length}`}
-      source={(order) => given(sorted(answer.rows, order, WAYS))}
+      subject={`${snapshot.value?.number} ${by.value} ${response.rows.length}`}
+      source={(order) => given(sorted(response.rows, order, ACCESSORS))}
       columns={columns()}
       looks={looks}
       first="retained"
@@ -76,7 +76,7 @@ function Sites() {
           <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
           <span class="quiet clip">
             {markOf(recording.value)}
-            {count(answer.sampled)} blocks of the snapshot were sampled when allocated
+            {count(response.sampled)} blocks of the snapshot were sampled when allocated
           </span>
         </>
       }
@@ -107,7 +107,7 @@ function Sites() {
   );
 }
 
-const WAYS = {
+const ACCESSORS = {
   keys: {
     retained: (row: SiteRow) => row.retained,
     bytes: (row: SiteRow) => row.bytes,

@@ -22,7 +22,7 @@ const COLUMNS = [
 ];
 
 const FIRST = "order";
-const WAYS = {
+const ACCESSORS = {
   keys: {
     retained: ({ row }: Nested) => row.retained,
     reachable: ({ row }: Nested) => row.reachable,
@@ -32,11 +32,11 @@ const WAYS = {
 };
 
 function Stack() {
-  const { answer, error } = useHeapQuery({ ask: "heapstack" });
-  if (error && !answer) return <ErrorMessage error={error} />;
-  if (!answer) return null;
-  if (answer.rows.length === 0) return <Empty title="No stack retains anything" />;
-  const nested = nest(answer.rows);
+  const { response, error } = useHeapQuery({ ask: "heapstack" });
+  if (error && !response) return <ErrorMessage error={error} />;
+  if (!response) return null;
+  if (response.rows.length === 0) return <Empty title="No stack retains anything" />;
+  const nested = nest(response.rows);
   const looks: Looks<Nested> = {
     label: "Stacks and what their slots retain",
     nameTitle: "Frame",
@@ -51,7 +51,7 @@ function Stack() {
     load: (above, offset, limit) => {
       const all = above?.below ?? nested;
       // The order of the stack is the first order.
-      const rows = order.sort === FIRST ? all : sorted(all, order, WAYS);
+      const rows = order.sort === FIRST ? all : sorted(all, order, ACCESSORS);
       return Promise.resolve({ rows: rows.slice(offset, offset + limit), count: rows.length });
     },
     opens: ({ below }) => below.length > 0,
@@ -62,7 +62,7 @@ function Stack() {
     <HeapTable
       id="stack"
       title="Stack"
-      subject={`${snapshot.value?.number} ${answer.rows.length}`}
+      subject={`${snapshot.value?.number} ${response.rows.length}`}
       source={source}
       columns={COLUMNS}
       looks={looks}

@@ -15,10 +15,10 @@ const COLUMNS = [
 ];
 
 function Strings() {
-  const { answer, error } = useHeapQuery({ ask: "heapstrings", limit: 1 });
-  if (error && !answer) return <ErrorMessage error={error} />;
-  if (!answer) return null;
-  const { strings } = answer;
+  const { response, error } = useHeapQuery({ ask: "heapstrings", limit: 1 });
+  if (error && !response) return <ErrorMessage error={error} />;
+  if (!response) return null;
+  const { strings } = response;
   if (!strings) {
     return (
       <Empty title="What strings hold is not here">

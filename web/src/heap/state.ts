@@ -86,36 +86,36 @@ function withoutPlaces(): Readonly<Record<string, string>> {
 /** Asks for what there is, while the heap is looked at. */
 export function useSnapshots(): void {
   const wanted = (recording.value?.snapshots ?? 0) > 0;
-  const { answer, of, error } = useQuery(
+  const { response, of, error } = useQuery(
     wanted ? { ask: "snapshots", rec: rec.value } : null,
     `s${heapRevision.value}.${recording.value?.snapshots ?? 0}`,
   );
   // What was answered about another recording is of no use.
   const own = wanted && of !== null && (JSON.parse(of) as { rec: number }).rec === rec.value;
   useEffect(() => {
-    snapshotsResponse.value = own ? answer : null;
+    snapshotsResponse.value = own ? response : null;
     snapshotsError.value = error;
-  }, [answer, own, error]);
+  }, [response, own, error]);
 }
 
-/** A question about the snapshot that is looked at: its answer never changes. */
-function heapQuery<Name extends QueryName>(ask: Query<Name>): Query<Name> | null {
+/** A question about the snapshot that is looked at: its response never changes. */
+function heapQuery<Name extends QueryName>(query: Query<Name>): Query<Name> | null {
   const number = snapshot.value?.number;
-  return number === undefined ? null : { rec: rec.value, snapshot: number, ...ask };
+  return number === undefined ? null : { rec: rec.value, snapshot: number, ...query };
 }
 
-/** Where the answer is a refusal, what was shown before was about another snapshot, and is gone. */
-export function useHeapQuery<Name extends QueryName>(ask: Query<Name> | null): QueryState<Responses[Name]> {
-  const asked = useQuery<Name>(ask && heapQuery(ask), "h");
-  return asked.error ? { ...asked, answer: null } : asked;
+/** Where the response is an error, what was shown before was about another snapshot, and is gone. */
+export function useHeapQuery<Name extends QueryName>(query: Query<Name> | null): QueryState<Responses[Name]> {
+  const state = useQuery<Name>(query && heapQuery(query), "h");
+  return state.error ? { ...state, response: null } : state;
 }
 
 /** For parts of the page that are there only while a snapshot is looked at. */
 export function queryHeapOnce<Name extends QueryName>(
-  ask: Query<Name>,
+  query: Query<Name>,
   signal?: AbortSignal,
 ): Promise<QueryResponse<Responses[Name]>> {
-  return queryOnce<Name>(heapQuery(ask) ?? ask, signal);
+  return queryOnce<Name>(heapQuery(query) ?? query, signal);
 }
 
 const hrefWith = (view: string, more: Readonly<Record<string, string>>): string =>

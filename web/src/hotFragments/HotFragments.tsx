@@ -17,14 +17,14 @@ const LISTS = [
 ];
 
 function HotFragments() {
-  const { answer, error, late } = useQuery({
+  const { response, error, late } = useQuery({
     ask: "hotfragments",
     rec: rec.value,
     filter: filter.value,
   });
   const paths = list.value === "paths";
-  const fragments = answer && (paths ? answer.paths : answer.functions);
-  const count = answer ? (paths ? answer.path_count : answer.function_count) : 0;
+  const fragments = response && (paths ? response.paths : response.functions);
+  const count = response ? (paths ? response.path_count : response.function_count) : 0;
   const present = JSON.stringify(focusOrToplevel(focus.value));
   return (
     <div class={late ? "hot-fragments late" : "hot-fragments"}>

@@ -25,12 +25,12 @@ export function begin(): void {
     timer = undefined;
     last = performance.now();
     try {
-      const answer = await queryOnce({ ask: "about" });
+      const response = await queryOnce({ ask: "about" });
       const before = about.value;
-      about.value = answer;
+      about.value = response;
       failure.value = null;
       // A page that connects hears of what it has just been told, too.
-      if (before && JSON.stringify(before.recordings) !== JSON.stringify(answer.recordings)) revision.value += 1;
+      if (before && JSON.stringify(before.recordings) !== JSON.stringify(response.recordings)) revision.value += 1;
     } catch (error) {
       if (about.value === null) failure.value = error instanceof EngineError ? error : new EngineError(String(error));
     }

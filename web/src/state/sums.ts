@@ -1,4 +1,4 @@
-/** What the filter leaves, as the timeline's answer says, and why it is refused, if it is. */
+/** What the filter leaves, as the timeline's response says, and why it is refused, if it is. */
 import { signal } from "@preact/signals";
 import type { OverviewResponse } from "../generated/responses.ts";
 import type { EngineError } from "../engine/slab.ts";

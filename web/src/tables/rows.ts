@@ -182,18 +182,18 @@ export class Rows {
   private async some(from: number, most: number): Promise<Row[]> {
     const found: Row[] = [];
     for (;;) {
-      const answer = await this.ask(from + found.length, most - found.length);
-      const rows = rowsOf(answer);
-      if (from === 0) this.top.count = answer.count;
+      const response = await this.query(from + found.length, most - found.length);
+      const rows = rowsOf(response);
+      if (from === 0) this.top.count = response.count;
       found.push(...rows);
-      if (rows.length === 0 || found.length >= Math.min(most, answer.count - from)) return found;
+      if (rows.length === 0 || found.length >= Math.min(most, response.count - from)) return found;
     }
   }
 
-  private ask(offset: number, limit: number) {
+  private query(offset: number, limit: number) {
     const { rec, filter, by, sort, descending, find } = this.subject;
-    const ask = { ask: "table" as const, rec, filter, by, sort, descending, find, offset, limit };
-    return queryOnce(ask, this.stop.signal);
+    const query = { ask: "table" as const, rec, filter, by, sort, descending, find, offset, limit };
+    return queryOnce(query, this.stop.signal);
   }
 
   private async page(page: number): Promise<void> {
@@ -219,7 +219,7 @@ export class Rows {
     level.setOpen(at, below);
     this.changed();
     try {
-      const answer = await queryOnce(
+      const response = await queryOnce(
         {
           ask: "branches",
           rec: this.subject.rec,
@@ -230,7 +230,7 @@ export class Rows {
         },
         this.stop.signal,
       );
-      const rows = rowsOf(answer).slice(0, MAX_BELOW);
+      const rows = rowsOf(response).slice(0, MAX_BELOW);
       below.count = rows.length;
       below.waiting = false;
       this.fill(below, 0, rows);

@@ -11,26 +11,26 @@ import { makePlot, stacked, type Curves } from "./curves.ts";
 import type { Scale } from "./scale.ts";
 
 interface Props {
-  answer: QueryResponse<OverviewResponse> | null;
+  response: QueryResponse<OverviewResponse> | null;
   width: number;
   height: number;
   scale: Scale;
   filtered: boolean;
 }
 
-export function Plot({ answer, width, height, scale, filtered }: Props) {
+export function Plot({ response, width, height, scale, filtered }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const range = useRef<[number, number]>([0, 1]);
   range.current = [scale.from, scale.to];
   const wallStart = axis.value === "wall" ? (recording.value?.start_unix ?? null) : null;
-  const curves = useMemo(() => (answer ? columns(answer) : null), [answer]);
+  const curves = useMemo(() => (response ? columns(response) : null), [response]);
   const data = useMemo(() => (curves ? stacked(curves, scale.from) : null), [curves, scale.from]);
   const [fontsReady, setFontsReady] = useState(false);
   useEffect(() => {
     document.fonts.ready.then(() => setFontsReady(true));
   }, []);
-  const peak = answer?.total.peak ?? null;
+  const peak = response?.total.peak ?? null;
 
   useLayoutEffect(() => {
     if (!place.current || !data || width === 0) return undefined;

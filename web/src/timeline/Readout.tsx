@@ -9,12 +9,12 @@ import { wallMark } from "./axis.ts";
 import { timeAt, xOf, type Scale } from "./scale.ts";
 
 interface Props {
-  answer: QueryResponse<OverviewResponse>;
+  response: QueryResponse<OverviewResponse>;
   scale: Scale;
   filtered: boolean;
 }
 
-export function Readout({ answer, scale, filtered }: Props) {
+export function Readout({ response, scale, filtered }: Props) {
   const probe = useRef<HTMLDivElement>(null);
   const [x, setX] = useState<number | null>(null);
   useEffect(() => {
@@ -31,13 +31,13 @@ export function Readout({ answer, scale, filtered }: Props) {
   }, []);
   return (
     <div ref={probe} class="readout-probe" aria-hidden="true">
-      {x !== null && <Card answer={answer} scale={scale} filtered={filtered} x={x} />}
+      {x !== null && <Card response={response} scale={scale} filtered={filtered} x={x} />}
     </div>
   );
 }
 
-function Card({ answer, scale, filtered, x }: Props & { x: number }) {
-  const { columns } = answer;
+function Card({ response, scale, filtered, x }: Props & { x: number }) {
+  const { columns } = response;
   const times = columns.numbers("time");
   const index = firstNotBefore(times, timeAt(scale, x));
   if (index >= times.length) return null;

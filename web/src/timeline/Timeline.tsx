@@ -43,11 +43,11 @@ export function Timeline() {
     points,
     ...part,
   });
-  const { answer: latest, error } = useQuery(ready ? overview(filter.value) : null);
+  const { response: latest, error } = useQuery(ready ? overview(filter.value) : null);
   // Where the engine refuses the filter, the whole is still there to choose from.
   const refused = error?.condition !== undefined;
   const whole = useQuery(ready && refused ? overview([]) : null);
-  const answer = refused ? whole.answer : latest;
+  const response = refused ? whole.response : latest;
   const filtered = filter.value.length > 0 && !refused;
   useEffect(() => {
     selectedSums.value = refused ? null : latest;
@@ -56,7 +56,7 @@ export function Timeline() {
     filterError.value = error;
   }, [error]);
 
-  const empty = answer !== null && answer.columns.numbers("time").length === 0;
+  const empty = response !== null && response.columns.numbers("time").length === 0;
   const drawable = run !== null && width > 0 && duration > 0;
   const scale: Scale = { from: window.from, to: window.to, width: Math.max(0, width - LEFT - RIGHT) };
   const allocated = shown(filter.value, ["allocated"], duration, peakTime);
@@ -88,13 +88,13 @@ export function Timeline() {
     <section class="timeline" aria-label="memory over time">
       <Controls allocated={allocated} second={second} secondKey={secondKey} />
       <div class="plot" ref={place} style={{ height: `${height.value}px` }}>
-        {!empty && <Plot answer={answer} width={width} height={height.value} scale={scale} filtered={filtered} />}
+        {!empty && <Plot response={response} width={width} height={height.value} scale={scale} filtered={filtered} />}
         {empty && (
           <div class="plot-error">
             {run?.state === "growing" ? "no samples yet" : "no samples: the program allocated too little for this rate"}
           </div>
         )}
-        {error && !answer && <div class="plot-error">{error.message}</div>}
+        {error && !response && <div class="plot-error">{error.message}</div>}
         {!run && !failure.value && <div class="plot-error slow">reading the recording …</div>}
         {drawable && !empty && (
           <div class="over" style={{ left: `${LEFT}px`, width: `${scale.width}px` }}>
@@ -111,7 +111,7 @@ export function Timeline() {
               onChange={(span, how) => choose("allocated", span, how)}
               onClear={() => clear(["allocated"])}
             />
-            {answer && <Readout answer={answer} scale={scale} filtered={filtered} />}
+            {response && <Readout response={response} scale={scale} filtered={filtered} />}
           </div>
         )}
       </div>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { EngineError } from "../engine/slab.ts";
 
-/** The engine's refusal, with what to do about it. */
+/** The engine's error message, with what to do about it. */
 export function ErrorMessage({ error }: { error: EngineError }) {
   return (
     <div class="empty" role="alert">

@@ -23,21 +23,21 @@ const SHOWN = [
 
 function BlockPage() {
   const number = /^\d+$/.test(block.value) ? Number(block.value) : null;
-  const { answer, error, late } = useHeapQuery(number === null ? null : { ask: "heapblock", block: number });
+  const { response, error, late } = useHeapQuery(number === null ? null : { ask: "heapblock", block: number });
   const go = useRef<HTMLInputElement>(null);
   useKeys("Block", [
     { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
-    { keys: "u", does: "up: what retains it", run: () => answer?.dominator && openNode(answer.dominator.node) },
+    { keys: "u", does: "up: what retains it", run: () => response?.dominator && openNode(response.dominator.node) },
   ]);
   const heading = useRef<HTMLHeadingElement>(null);
   // A block that was followed to is read from its beginning.
-  useEffect(() => heading.current?.closest(".view")?.scrollTo(0, 0), [answer?.block]);
+  useEffect(() => heading.current?.closest(".view")?.scrollTo(0, 0), [response?.block]);
   return (
     <div class={late ? "block-page late" : "block-page"}>
       <div class="block-head">
         <h2 ref={heading} class="grow">
-          {answer ? answer.kind : "Block"}
-          {answer && <span class="quiet"> block {grouped(answer.block)}</span>}
+          {response ? response.kind : "Block"}
+          {response && <span class="quiet"> block {grouped(response.block)}</span>}
         </h2>
         <GoTo field={go} />
       </div>
@@ -48,7 +48,7 @@ function BlockPage() {
           <p>Boxes, rows and paths lead to blocks.</p>
         </Empty>
       ) : (
-        answer && <Body answer={answer} />
+        response && <Body response={response} />
       )}
     </div>
   );
@@ -77,26 +77,30 @@ function GoTo({ field }: { field: { current: HTMLInputElement | null } }) {
   );
 }
 
-function Body({ answer }: { answer: BlockResponse }) {
+function Body({ response }: { response: BlockResponse }) {
   return (
     <>
-      <Facts answer={answer} />
-      {answer.text !== null && <Text answer={answer} />}
+      <Facts response={response} />
+      {response.text !== null && <Text response={response} />}
       <div class="block-columns">
         <section aria-label="what retains it">
           <h3>What retains it</h3>
-          {answer.reachable ? <Paths answer={answer} /> : <p class="quiet">Nothing: it is dead, and not yet swept.</p>}
+          {response.reachable ? (
+            <Paths response={response} />
+          ) : (
+            <p class="quiet">Nothing: it is dead, and not yet swept.</p>
+          )}
         </section>
         <div>
-          {answer.sample && <Allocated sample={answer.sample} />}
-          <References title="It refers to" list={answer.references} fields="field" nothing="It refers to no block." />
+          {response.sample && <Allocated sample={response.sample} />}
+          <References title="It refers to" list={response.references} fields="field" nothing="It refers to no block." />
           <References
             title="Refers to it"
-            list={answer.referenced_by}
+            list={response.referenced_by}
             fields="through"
             nothing="No block or root refers to it."
           />
-          <Dominated answer={answer} />
+          <Dominated response={response} />
         </div>
       </div>
     </>
@@ -104,16 +108,16 @@ function Body({ answer }: { answer: BlockResponse }) {
 }
 
 /** The shortest path, or all paths that have no block in common. */
-function Paths({ answer }: { answer: BlockResponse }) {
+function Paths({ response }: { response: BlockResponse }) {
   const all = shown.value === "all";
-  const { answer: found } = useHeapQuery(
-    all ? { ask: "heappath", block: answer.block, how: "disjoint", limit: MAX_PATHS } : null,
+  const { response: found } = useHeapQuery(
+    all ? { ask: "heappath", block: response.block, how: "disjoint", limit: MAX_PATHS } : null,
   );
   const told = found?.paths ?? [];
   return (
     <>
       <Segmented label="paths" choices={SHOWN} value={all ? "all" : "one"} onChoose={(id) => shown.set(id)} />
-      {!all && <RetainingPath steps={answer.path} />}
+      {!all && <RetainingPath steps={response.path} />}
       {all &&
         told.map(({ steps }, index) => (
           <div key={index} class="one-of-paths">
@@ -127,8 +131,8 @@ function Paths({ answer }: { answer: BlockResponse }) {
   );
 }
 
-function Facts({ answer }: { answer: BlockResponse }) {
-  const { size, retained, blocks, retained_external, space, address, dominator } = answer;
+function Facts({ response }: { response: BlockResponse }) {
+  const { size, retained, blocks, retained_external, space, address, dominator } = response;
   return (
     <dl class="block-facts">
       <div>
@@ -167,7 +171,7 @@ function Facts({ answer }: { answer: BlockResponse }) {
   );
 }
 
-function Text({ answer: { text, text_length, text_is_cut: cut } }: { answer: BlockResponse }) {
+function Text({ response: { text, text_length, text_is_cut: cut } }: { response: BlockResponse }) {
   return (
     <pre class="block-text" aria-label="contents">
       "{text}
@@ -178,8 +182,8 @@ function Text({ answer: { text, text_length, text_is_cut: cut } }: { answer: Blo
 }
 
 /** What would go with the block, by kind. */
-function Dominated({ answer }: { answer: BlockResponse }) {
-  const { rows, count: all } = answer.dominates;
+function Dominated({ response }: { response: BlockResponse }) {
+  const { rows, count: all } = response.dominates;
   return (
     <section aria-label="what it retains">
       <h3>What it retains</h3>
@@ -195,7 +199,7 @@ function Dominated({ answer }: { answer: BlockResponse }) {
                   <td class="bar-cell">
                     <span
                       class="bar"
-                      style={{ width: `${100 * Math.min(1, ratio(row.retained, answer.retained))}%` }}
+                      style={{ width: `${100 * Math.min(1, ratio(row.retained, response.retained))}%` }}
                     />
                   </td>
                   <td class="wide-cell">
@@ -210,7 +214,7 @@ function Dominated({ answer }: { answer: BlockResponse }) {
           </table>
           {all > rows.length && <p class="quiet">and {grouped(all - rows.length)} more</p>}
           <p>
-            <a href={dominatorHref(answer.node)}>All of it, as a map</a>
+            <a href={dominatorHref(response.node)}>All of it, as a map</a>
           </p>
         </>
       )}

@@ -52,14 +52,14 @@ const COLUMNS = [
 export function Differences({ switcher }: { switcher: ComponentChildren }) {
   const [a, b] = compared.value ?? [null, null];
   const {
-    answer,
+    response,
     error,
-    of: asked,
+    of: requested,
   } = useQuery(a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null, "h");
   const roots = of.value === "roots";
   if (error) return <ErrorMessage error={error} />;
-  if (!answer || !a || !b) return null;
-  const rows = roots ? answer.roots : answer.kinds;
+  if (!response || !a || !b) return null;
+  const rows = roots ? response.roots : response.kinds;
   const looks: Looks<HeapChange> = {
     label: "What changed between two snapshots",
     nameTitle: roots ? "Root" : "Kind of block",
@@ -74,8 +74,8 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
     <HeapTable
       id="changes"
       title="Changes"
-      subject={`${asked} ${of.value}`}
-      source={(order) => given(sorted(rows, order, WAYS))}
+      subject={`${requested} ${of.value}`}
+      source={(order) => given(sorted(rows, order, ACCESSORS))}
       columns={COLUMNS}
       looks={looks}
       first="change"
@@ -89,11 +89,11 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
           <SnapshotSelect label="before" value={a} onChoose={(number) => chooseBoth(number, b.number)} />
           <span class="quiet">→</span>
           <SnapshotSelect label="after" value={b} onChoose={(number) => chooseBoth(a.number, number)} />
-          <strong class={answer.bytes[1] > answer.bytes[0] ? "grown" : "shrunk"}>
-            {signed(answer.bytes[1] - answer.bytes[0])}
+          <strong class={response.bytes[1] > response.bytes[0] ? "grown" : "shrunk"}>
+            {signed(response.bytes[1] - response.bytes[0])}
           </strong>
           <span class="quiet">
-            {bytes(answer.bytes[0])} → {bytes(answer.bytes[1])}
+            {bytes(response.bytes[0])} → {bytes(response.bytes[1])}
           </span>
         </>
       }
@@ -138,7 +138,7 @@ function SnapshotSelect({
   );
 }
 
-const WAYS = {
+const ACCESSORS = {
   keys: {
     change,
     before: ({ bytes }: HeapChange) => bytes[0],

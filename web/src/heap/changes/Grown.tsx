@@ -33,9 +33,9 @@ const COLUMNS = [
 export function Grown({ switcher }: { switcher: ComponentChildren }) {
   const from = baseIsSelected.value && base.value ? base.value.number : snapshots.value[0]?.number;
   const to = snapshot.value?.number;
-  const { answer, error, of } = useQuery({ ask: "heapgrowth", rec: rec.value, from, to }, `s${heapRevision.value}`);
-  if (error && !answer) return <ErrorMessage error={error} />;
-  if (!answer) return null;
+  const { response, error, of } = useQuery({ ask: "heapgrowth", rec: rec.value, from, to }, `s${heapRevision.value}`);
+  if (error && !response) return <ErrorMessage error={error} />;
+  if (!response) return null;
   const looks: Looks<GrowthRow> = {
     label: "What grew from snapshot to snapshot",
     nameTitle: "Kind of block, or root",
@@ -55,8 +55,8 @@ export function Grown({ switcher }: { switcher: ComponentChildren }) {
     <HeapTable
       id="growth"
       title="Growth"
-      subject={`${of} ${answer.ready} ${answer.rows.length}`}
-      source={(order) => given(sorted(answer.rows, order, WAYS))}
+      subject={`${of} ${response.ready} ${response.rows.length}`}
+      source={(order) => given(sorted(response.rows, order, ACCESSORS))}
       columns={COLUMNS}
       looks={looks}
       first="grown"
@@ -67,10 +67,10 @@ export function Grown({ switcher }: { switcher: ComponentChildren }) {
         <>
           {switcher}
           <span class="quiet">
-            grew in each of {answer.snapshots.length} snapshots
-            {answer.snapshots.length > 0 && `, from ${answer.snapshots[0]} to ${answer.snapshots.at(-1)}`}
-            {answer.ready + answer.failed < answer.of && ` (${answer.ready} of ${answer.of} analysed)`}
-            {answer.failed > 0 && `; ${answer.failed} cannot be read`}
+            grew in each of {response.snapshots.length} snapshots
+            {response.snapshots.length > 0 && `, from ${response.snapshots[0]} to ${response.snapshots.at(-1)}`}
+            {response.ready + response.failed < response.of && ` (${response.ready} of ${response.of} analysed)`}
+            {response.failed > 0 && `; ${response.failed} cannot be read`}
           </span>
         </>
       }
@@ -88,7 +88,7 @@ function show(row: GrowthRow): void {
   else go({ view: "roots", more: withParam(page.value.more, "roots-find", row.name.split(" / ").at(-1) ?? "") });
 }
 
-const WAYS = {
+const ACCESSORS = {
   keys: { grown, first, last },
   name: ({ name }: GrowthRow) => name,
 };

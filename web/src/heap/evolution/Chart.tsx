@@ -18,7 +18,7 @@ const COUNT_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_00
 
 interface Props {
   element: RefObject<HTMLDivElement | null>;
-  answer: EvolutionResponse | null;
+  response: EvolutionResponse | null;
   axis: Axis;
   paints: readonly string[];
   height: number;
@@ -27,20 +27,20 @@ interface Props {
   onStep(by: number, extend: boolean): void;
 }
 
-export function Chart({ element, answer, axis, paints, height, onHover, onStep }: Props) {
+export function Chart({ element, response, axis, paints, height, onHover, onStep }: Props) {
   const { width } = useSize(element);
   const all = snapshots.value;
   const [over, setOver] = useState<number | null>(null);
   const [drag, setDrag] = useState<number | null>(null);
   const at = useMemo(() => positions(all, axis), [all, axis]);
   const x: Scale = { from: at[0] ?? 0, to: at.at(-1) ?? 1, size: Math.max(1, width - LEFT - RIGHT) };
-  const most = Math.max(1, ...(answer?.total ?? []));
+  const most = Math.max(1, ...(response?.total ?? []));
   const floor = height - BOTTOM;
   const y = (size: number): number => floor - (size / most) * (floor - TOP);
   const xOf = (index: number): number => LEFT + place(x, at[index] ?? 0);
-  const areas = useMemo(() => (answer ? stack(answer) : []), [answer]);
+  const areas = useMemo(() => (response ? stack(response) : []), [response]);
   const indexOf = (number: number): number => all.findIndex((one) => one.number === number);
-  const xs = (answer?.snapshots ?? []).map((number) => xOf(indexOf(number)));
+  const xs = (response?.snapshots ?? []).map((number) => xOf(indexOf(number)));
 
   const under = (event: PointerEvent): number => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();

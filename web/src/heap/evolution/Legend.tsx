@@ -7,17 +7,17 @@ import { snapshot, snapshots } from "../state.ts";
 import { spoken } from "./Chart.tsx";
 
 interface Props {
-  answer: EvolutionResponse | null;
+  response: EvolutionResponse | null;
   paints: readonly string[];
   hovered: number | null;
   by: "kind" | "root";
 }
 
-export function Legend({ answer, paints, hovered, by }: Props) {
+export function Legend({ response, paints, hovered, by }: Props) {
   const number = hovered ?? snapshot.value?.number;
   const one = snapshots.value.find((one) => one.number === number);
-  const at = answer && number !== undefined ? answer.snapshots.indexOf(number) : -1;
-  const rest = answer?.rest[at] ?? 0;
+  const at = response && number !== undefined ? response.snapshots.indexOf(number) : -1;
+  const rest = response?.rest[at] ?? 0;
   return (
     <div class="evolution-legend" aria-label="what the areas are">
       <p title={one && spoken(one)}>
@@ -27,11 +27,11 @@ export function Legend({ answer, paints, hovered, by }: Props) {
             <span class="quiet clip grow">{one.label === null ? one.reason : `“${one.label}”`}</span>
           </>
         )}
-        <strong>{at >= 0 && bytes(answer!.total[at]!)}</strong>
+        <strong>{at >= 0 && bytes(response!.total[at]!)}</strong>
         {at >= 0 && one?.damage != null && <span class="quiet">partial</span>}
       </p>
       <ul>
-        {answer?.series.map(({ name, kind, bytes: sizes }, index) =>
+        {response?.series.map(({ name, kind, bytes: sizes }, index) =>
           at >= 0 && sizes[at] === 0 ? null : (
             <li key={`${kind} ${name}`}>
               <a class="legend-row" href={hrefOf(by, name)} title={kind ? `${kind}: ${name}` : name}>

@@ -42,7 +42,7 @@ const AXES = [
 
 export function Strip() {
   const all = snapshots.value;
-  const { answer, error } = useQuery(
+  const { response, error } = useQuery(
     all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
     `s${heapRevision.value}.${all.length}`,
   );
@@ -62,27 +62,27 @@ export function Strip() {
     { keys: "s", does: "choose along the curve: arrows, with Shift two to compare", run: () => chart.current?.focus() },
   ]);
   const colours = fills();
-  const series = answer?.series ?? [];
+  const series = response?.series ?? [];
   const own = distinct(series.map(({ name }) => name));
   const paints = [...own, 1].map((index) => colours[index]!);
   useEffect(() => {
-    if (answer && by.value !== "root") given.value = new Map(series.map(({ name }, index) => [name, own[index]!]));
-  }, [answer]);
+    if (response && by.value !== "root") given.value = new Map(series.map(({ name }, index) => [name, own[index]!]));
+  }, [response]);
   const along: Axis = axis.value === "time" ? "time" : "gc";
   return (
     <section class="strip" aria-label="the heap over time">
       <div class="controls">
         <Segmented label="areas" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
         <Segmented label="axis" choices={AXES} value={along} onChoose={(id) => axis.set(id)} />
-        {answer && answer.ready + answer.failed < answer.of && (
+        {response && response.ready + response.failed < response.of && (
           <span class="analysing" role="status">
             <span class="spinner" aria-hidden="true" />
-            {answer.ready} of {answer.of} snapshots analysed
+            {response.ready} of {response.of} snapshots analysed
           </span>
         )}
-        {answer && answer.failed > 0 && (
+        {response && response.failed > 0 && (
           <span class="refused" role="status">
-            {answer.failed} of {answer.of} snapshots cannot be read
+            {response.failed} of {response.of} snapshots cannot be read
           </span>
         )}
         {error && (
@@ -103,14 +103,14 @@ export function Strip() {
         <div class="strip-body" style={{ height: `${height.value}px` }}>
           <Chart
             element={chart}
-            answer={answer}
+            response={response}
             axis={along}
             paints={paints}
             height={height.value}
             onHover={setHovered}
             onStep={step}
           />
-          <Legend answer={answer} paints={paints} hovered={hovered} by={by.value === "root" ? "root" : "kind"} />
+          <Legend response={response} paints={paints} hovered={hovered} by={by.value === "root" ? "root" : "kind"} />
         </div>
       )}
       <Splitter

@@ -14,7 +14,7 @@ function isFromList(event: Event): boolean {
 
 export function KindField({ param }: { param: Param }) {
   const list = useId();
-  const { answer } = useHeapQuery({
+  const { response } = useHeapQuery({
     ask: "heaphistogram",
     by: "kind",
     sort: "bytes",
@@ -22,7 +22,7 @@ export function KindField({ param }: { param: Param }) {
     offset: 0,
     limit: MAX_KINDS,
   });
-  const known = (text: string): boolean => answer?.rows.some(({ kind }) => kind === text) ?? false;
+  const known = (text: string): boolean => response?.rows.some(({ kind }) => kind === text) ?? false;
   const [typed, setTyped] = useState(param.value);
   useEffect(() => setTyped(param.value), [param.value]);
   return (
@@ -54,7 +54,7 @@ export function KindField({ param }: { param: Param }) {
         }}
       />
       <datalist id={list}>
-        {answer?.rows.map(({ kind, bytes: size }) => (
+        {response?.rows.map(({ kind, bytes: size }) => (
           <option key={kind} value={kind}>
             {bytes(size)}
           </option>

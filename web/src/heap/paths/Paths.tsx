@@ -24,7 +24,7 @@ const to = param("to", "");
 const MAX_BOXES = 4000;
 
 function Paths() {
-  const { answer, error, late } = useHeapQuery({
+  const { response, error, late } = useHeapQuery({
     ask: "heapflame",
     node: node.value,
     limit: MAX_BOXES,
@@ -33,13 +33,13 @@ function Paths() {
   const [selected, setSelected] = useState<Place | null>(null);
   const chart = useRef<Chart | null>(null);
   const scene = useMemo<Scene | null>(
-    () => (answer && answer.total > 0 ? sceneOf(answer.boxes) : null),
-    [answer, given.value],
+    () => (response && response.total > 0 ? sceneOf(response.boxes) : null),
+    [response, given.value],
   );
   const paints = useMemo(() => palette(theme.value), [theme.value]);
   const boxAt = (place: Place): BoxRow | undefined => {
-    if (!answer || !scene) return undefined;
-    return place.part === "focus" ? answer.boxes[0] : answer.boxes[scene.callees?.origin[place.at] ?? -1];
+    if (!response || !scene) return undefined;
+    return place.part === "focus" ? response.boxes[0] : response.boxes[scene.callees?.origin[place.at] ?? -1];
   };
   const follow = (place: Place): void => {
     const box = boxAt(place);
@@ -61,38 +61,38 @@ function Paths() {
     <div class="flame">
       <div class="flame-tools">
         <KindField param={to} />
-        {node.value !== "all" && answer?.boxes[0] && (
+        {node.value !== "all" && response?.boxes[0] && (
           <span class="below-of">
-            below <strong class="clip">{answer.boxes[0].name}</strong>
+            below <strong class="clip">{response.boxes[0].name}</strong>
             <button type="button" class="button small plain" onClick={() => node.set("all")}>
               all roots
             </button>
           </span>
         )}
         <span class="grow" />
-        {answer && (
+        {response && (
           <span class="quiet">
-            {bytes(answer.total)} retained{to.value && " by the topmost of them"}
+            {bytes(response.total)} retained{to.value && " by the topmost of them"}
           </span>
         )}
       </div>
-      {scene && answer ? (
+      {scene && response ? (
         <ChartHost
           scene={scene}
           paints={paints}
           subject={`${snapshot.value?.number} ${node.value} ${to.value}`}
-          label={`Paths from the roots to ${to.value || "everything"}, ${bytes(answer.total)}; the dominators have the same figures`}
+          label={`Paths from the roots to ${to.value || "everything"}, ${bytes(response.total)}; the dominators have the same figures`}
           dimmed={late}
           onChart={(made) => (chart.current = made)}
           onSelect={setSelected}
           onExtend={follow}
-          card={(place) => <Card box={boxAt(place)} whole={answer.total} />}
+          card={(place) => <Card box={boxAt(place)} whole={response.total} />}
         />
       ) : error ? (
         <ErrorMessage error={error} />
       ) : (
         <div class="flame-place">
-          {answer && <Empty title={to.value ? `No path leads to ${to.value}` : "Nothing is live"} />}
+          {response && <Empty title={to.value ? `No path leads to ${to.value}` : "Nothing is live"} />}
         </div>
       )}
       <div class="flame-selection" aria-live="polite">
@@ -100,7 +100,7 @@ function Paths() {
           <>
             <strong class="clip">{box.name}</strong>
             <span class="flame-selection-sums">
-              retains {bytes(box.retained)}, {percent(ratio(box.retained, answer?.total ?? 0))}
+              retains {bytes(box.retained)}, {percent(ratio(box.retained, response?.total ?? 0))}
             </span>
             <span class="quiet flame-selection-more">{count(box.blocks)} blocks</span>
             <span class="grow" />

@@ -9,7 +9,7 @@ export interface Rect {
   height: number;
 }
 
-/** Boxes with places, by index into the answer; those too small to be seen have no area. */
+/** Boxes with places, by index into the response; those too small to be seen have no area. */
 export interface Places {
   rects: Rect[];
   /** Whether the box shows what is in it. */
