@@ -1,4 +1,4 @@
-//! The answer to [`About`](crate::query::About).
+//! The answer to `About`.
 
 use memtrail_profile::estimate::{Adapted, Estimate};
 use memtrail_profile::threads::Threads;

@@ -1,4 +1,4 @@
-//! The answer to [`Compare`](crate::query::Compare).
+//! The answer to [`Compare`].
 
 use memtrail_profile::calls::{self, Change, Label, Pattern, Status};
 use serde::Serialize;

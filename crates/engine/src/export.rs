@@ -1,4 +1,4 @@
-//! The answer to [`Export`](crate::query::Export).
+//! The answer to [`Export`].
 
 use memtrail_export::svg::{self, Picture};
 use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};

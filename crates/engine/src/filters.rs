@@ -1,5 +1,5 @@
-//! The answers to [`Presets`](crate::query::Presets) and
-//! [`Conditions`](crate::query::Conditions).
+//! The answers to [`Presets`] and
+//! [`Conditions`].
 
 use memtrail_profile::filter::{Condition, ConditionError, Filter};
 use memtrail_profile::presets;

@@ -1,5 +1,5 @@
-//! The answers to [`Flame`](crate::query::Flame) and
-//! [`Search`](crate::query::Search).
+//! The answers to [`Flame`] and
+//! [`Search`].
 
 use memtrail_profile::calls::{self, Boxes, Entities, Entity, Limits, Pattern};
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! The answers to [`Names`](crate::query::Names) and
-//! [`Complete`](crate::query::Complete), and names in other answers.
+//! The answers to [`Names`] and
+//! [`Complete`], and names in other answers.
 
 use memtrail_profile::calls::{Entities, Entity, Kind, Label};
 use memtrail_profile::threads::Threads;

@@ -1,5 +1,5 @@
-//! The answers to [`Overview`](crate::query::Overview) and
-//! [`Density`](crate::query::Density): what is plotted over time.
+//! The answers to [`Overview`] and
+//! [`Density`]: what is plotted over time.
 
 use memtrail_profile::live_series::Point;
 use memtrail_profile::time::Elapsed;

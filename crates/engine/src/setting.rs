@@ -1,6 +1,6 @@
 //! Where an engine works.
 
-/// Where an engine works. Asks for it are answered by [`about`](crate::query::About).
+/// Where an engine works. Asks for it are answered by `about`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
     /// Whether recordings may still grow, and events tell of it.

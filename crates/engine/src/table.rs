@@ -1,5 +1,5 @@
-//! The answers to [`Table`](crate::query::Table),
-//! [`Branches`](crate::query::Branches) and [`HotFragments`](crate::query::HotFragments).
+//! The answers to [`Table`],
+//! [`Branches`] and [`HotFragments`].
 
 use memtrail_profile::calls::{self, Column, Label, Line, Pattern, SIGNIFICANCE, Suspect};
 use serde::Serialize;

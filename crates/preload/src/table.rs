@@ -1,6 +1,6 @@
 //! The table of functions for the OCaml library `memtrail` (`ocaml/` in the repository).
 //!
-//! The library looks for [`memtrail_agent`] among the symbols of the process; where there is none it
+//! The library looks for `memtrail_agent` among the symbols of the process; where there is none it
 //! does nothing. It is given a table of functions. A table keeps its version and meaning for ever:
 //! what changes gets a table of the next version, so that library and agent may be of any age.
 

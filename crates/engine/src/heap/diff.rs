@@ -1,4 +1,4 @@
-//! The answer to [`HeapDiff`](crate::query::HeapDiff).
+//! The answer to `HeapDiff`.
 
 use memtrail_heap::query::{self, Change, ChangeOrder, Difference, Summary};
 

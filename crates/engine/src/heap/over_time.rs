@@ -1,4 +1,4 @@
-//! The answers to [`Snapshots`](crate::query::Snapshots), [`Evolution`] and [`HeapGrowth`], which
+//! The answers to `Snapshots`, `Evolution` and `HeapGrowth`, which
 //! summaries suffice for.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The answer to [`HeapStack`](crate::query::HeapStack).
+//! The answer to `HeapStack`.
 
 use memtrail_heap::query;
 use serde::Serialize;
