@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use memtrail_test_support::running::Case;
+use memtrail_test_support::running::{Case, Recorded};
 
 use crate::answer;
+
+/// Frames of the stack, and what each retains.
+type Frames = Vec<(String, u64)>;
 
 #[test]
 fn what_coqc_keeps_while_it_works() {
@@ -12,29 +15,10 @@ fn what_coqc_keeps_while_it_works() {
     let theory = std::fs::read_to_string(theory).unwrap();
     // As far as the lemma that the kernel unfolds; coqc ends while it still holds what it unfolded.
     let (until_there, _) = theory.split_once("Lemma pays ").expect("the lemma behind it");
-    let case = Case::command("coqc", &["sums.v"]).options(&["--snapshot", "every-major"]);
-    std::fs::write(case.folder.path().join("sums.v"), until_there).unwrap();
-    let recorded = case.recorded();
-    assert!(recorded.seen.status.success(), "{:?}", recorded.seen);
-
-    // A busy machine may still be writing the snapshot before when the last one would be due, and where
-    // collections end differs from run to run: the one in which the kernel's reduction retains most.
-    let taken = std::fs::read_dir(&recorded.recording).unwrap().filter_map(Result::ok);
-    let mut taken: Vec<u64> = taken
-        .filter_map(|file| file.file_name().to_str()?.strip_suffix(".heap")?.parse().ok())
-        .collect();
-    taken.sort_unstable();
-    let reducing = |frames: &[(String, u64)]| {
-        let frames = frames.iter().filter(|(frame, _)| frame.starts_with("CClosure."));
-        frames.map(|(_, retained)| *retained).max()
-    };
-    let (snapshot, frames) = taken
-        .iter()
-        .rev()
-        .take(6)
-        .map(|number| (number.to_string(), frames(&recorded.recording, &number.to_string())))
-        .max_by_key(|(_, frames)| reducing(frames))
-        .filter(|(_, frames)| reducing(frames).is_some())
+    // Where collections end differs from run to run, and on a busy machine the snapshot before may
+    // still be written: not each run has a snapshot of the reduction.
+    let (recorded, snapshot, frames) = (0..4)
+        .find_map(|_| reduction(until_there))
         .expect("a snapshot in which the kernel reduces");
     let place = |name: &str| frames.iter().position(|(frame, _)| frame.starts_with(name));
     // The innermost first, and all of them between.
@@ -52,8 +36,35 @@ fn what_coqc_keeps_while_it_works() {
     assert!(reducing.starts_with("CClosure.") && *most > all / 4, "{reducing}: {most} of {all}");
 }
 
+/// A recording of coqc, and that of its last snapshots in which the kernel's reduction retains most.
+fn reduction(theory: &str) -> Option<(Recorded, String, Frames)> {
+    let case = Case::command("coqc", &["sums.v"]).options(&["--snapshot", "every-major"]);
+    std::fs::write(case.folder.path().join("sums.v"), theory).unwrap();
+    let recorded = case.recorded();
+    assert!(recorded.seen.status.success(), "{:?}", recorded.seen);
+    let taken = std::fs::read_dir(&recorded.recording).unwrap().filter_map(Result::ok);
+    let mut taken: Vec<u64> = taken
+        .filter_map(|file| file.file_name().to_str()?.strip_suffix(".heap")?.parse().ok())
+        .collect();
+    taken.sort_unstable();
+    let (snapshot, frames) = taken
+        .iter()
+        .rev()
+        .take(6)
+        .map(|number| (number.to_string(), frames(&recorded.recording, &number.to_string())))
+        .max_by_key(|(_, frames)| reducing(frames))
+        .filter(|(_, frames)| reducing(frames).is_some())?;
+    Some((recorded, snapshot, frames))
+}
+
+/// What the kernel's reduction retains at most, if it is under way.
+fn reducing(frames: &[(String, u64)]) -> Option<u64> {
+    let frames = frames.iter().filter(|(frame, _)| frame.starts_with("CClosure."));
+    frames.map(|(_, retained)| *retained).max()
+}
+
 /// Frames with a position, the innermost first, and what each retains.
-fn frames(recording: &Path, snapshot: &str) -> Vec<(String, u64)> {
+fn frames(recording: &Path, snapshot: &str) -> Frames {
     let rows = answer("stack", recording, &["--snapshot", snapshot]);
     let rows = rows.as_array().unwrap().iter().filter(|row| row["path"][1].is_string());
     rows.map(|row| {
