@@ -1,4 +1,4 @@
-//! Why an ask is not answered.
+//! Why a query is not answered.
 
 use serde::Serialize;
 

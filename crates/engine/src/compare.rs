@@ -95,10 +95,10 @@ impl<'a> Side<'a> {
     }
 }
 
-pub(crate) fn compare(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
-    match ask.view {
-        Shape::Table => table(a, b, ask),
-        Shape::Flame => flame(a, b, ask),
+pub(crate) fn compare(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
+    match query.view {
+        Shape::Table => table(a, b, query),
+        Shape::Flame => flame(a, b, query),
     }
 }
 
@@ -111,31 +111,31 @@ fn side<'a>(a: &'a Side<'a>, b: &'a Side<'a>, change: &Change) -> (&'a Recording
     }
 }
 
-fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
+fn table(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
     let key = |change: &Change| {
         let (recording, label) = side(a, b, change);
         recording.entities.label_key(label)
     };
-    let mut changes = calls::compare_table(a.ask(), b.ask(), ask.by.into());
-    if !ask.find.is_empty() {
-        let pattern = Pattern::text(&ask.find);
+    let mut changes = calls::compare_table(a.ask(), b.ask(), query.by.into());
+    if !query.find.is_empty() {
+        let pattern = Pattern::text(&query.find);
         changes.retain(|change| pattern.matches(key(change)));
     }
     let delta = |change: &Change| change.after.value - change.before.value;
     changes.sort_by(|x, y| {
         let number = |of: &dyn Fn(&Change) -> f64| of(x).total_cmp(&of(y));
-        let order = match ask.sort {
+        let order = match query.sort {
             ChangeSort::Delta => number(&|change| delta(change).abs()),
             ChangeSort::Before => number(&|change| change.before.value),
             ChangeSort::After => number(&|change| change.after.value),
             ChangeSort::Name => key(x).cmp(key(y)),
         };
-        let order = if ask.descending { order.reverse() } else { order };
+        let order = if query.descending { order.reverse() } else { order };
         order.then_with(|| key(x).cmp(key(y)))
     });
     let count = changes.len();
-    let from = ask.offset.min(count);
-    let some = &changes[from..][..(count - from).min(ask.limit)];
+    let from = query.offset.min(count);
+    let some = &changes[from..][..(count - from).min(query.limit)];
     let some = affordable(some, |change| key(change).len());
     let row = |change: &Change| {
         let (recording, label) = side(a, b, change);
@@ -159,9 +159,9 @@ fn table(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
     .with("blocks_after", column(|change| change.blocks_after))
 }
 
-fn flame(a: &Side<'_>, b: &Side<'_>, ask: &Compare) -> ResponseBody {
-    let focus: Vec<&str> = ask.focus.iter().map(String::as_str).collect();
-    let limits = limits(ask.cutoff, ask.limit.min(MAX_BOXES));
+fn flame(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
+    let focus: Vec<&str> = query.focus.iter().map(String::as_str).collect();
+    let limits = limits(query.cutoff, query.limit.min(MAX_BOXES));
     let flame = calls::compare_flame(a.ask(), b.ask(), &focus, limits);
     let mut budget = Budget::new();
     // A name that has no room is no name.

@@ -177,13 +177,13 @@ impl Engine {
         self.get(id.0).ok().map(|recording| read(&recording).profile().damage.clone())
     }
 
-    /// Answers an ask, whatever it is.
-    pub fn ask(&self, ask: &[u8]) -> Response {
-        match Query::parse(ask).and_then(|ask| self.answer_or_work(&ask)) {
-            Ok(answer) if is_analysing(&answer) => {
-                Response { status: Status::Analysing, bytes: answer.encode() }
+    /// Answers a query, whatever it is.
+    pub fn ask(&self, query: &[u8]) -> Response {
+        match Query::parse(query).and_then(|query| self.answer_or_work(&query)) {
+            Ok(response) if is_analysing(&response) => {
+                Response { status: Status::Analysing, bytes: response.encode() }
             }
-            Ok(answer) => Response { status: Status::Answered, bytes: answer.encode() },
+            Ok(response) => Response { status: Status::Answered, bytes: response.encode() },
             Err(api_error) => {
                 Response { status: api_error.status, bytes: api_error.answer().encode() }
             }
@@ -191,26 +191,26 @@ impl Engine {
     }
 
     /// In a page that was opened from disk nobody else works.
-    fn answer_or_work(&self, ask: &Query) -> Result<ResponseBody, ApiError> {
+    fn answer_or_work(&self, query: &Query) -> Result<ResponseBody, ApiError> {
         loop {
-            let answer = self.answer(ask)?;
-            if !self.setting.offline || !is_analysing(&answer) || self.work().is_none() {
-                return Ok(answer);
+            let response = self.answer(query)?;
+            if !self.setting.offline || !is_analysing(&response) || self.work().is_none() {
+                return Ok(response);
             }
         }
     }
 
-    /// Answers an ask that has been read.
+    /// Answers a query that has been read.
     ///
     /// # Errors
     /// If it makes no sense, or is about a recording that does not exist.
-    pub fn answer(&self, ask: &Query) -> Result<ResponseBody, ApiError> {
-        match ask {
+    pub fn answer(&self, query: &Query) -> Result<ResponseBody, ApiError> {
+        match query {
             Query::Profile(query) => self.answer_profile(query),
             Query::Heap(query) => {
-                let answer = answer::answer(self, query);
+                let response = answer::answer(self, query);
                 self.notify();
-                answer
+                response
             }
         }
     }
@@ -251,36 +251,40 @@ impl Engine {
     fn answer_profile(&self, query: &ProfileQuery) -> Result<ResponseBody, ApiError> {
         match query {
             ProfileQuery::About(_) => self.about(),
-            ProfileQuery::Overview(ask) => {
-                self.of(ask.rec, |recording| overview::overview(recording, ask))
+            ProfileQuery::Overview(query) => {
+                self.of(query.rec, |recording| overview::overview(recording, query))
             }
-            ProfileQuery::Flame(ask) => self.of(ask.rec, |recording| flame::flame(recording, ask)),
-            ProfileQuery::Names(ask) => {
-                self.of(ask.rec, |recording| Ok(names::names(recording, ask)))
+            ProfileQuery::Flame(query) => {
+                self.of(query.rec, |recording| flame::flame(recording, query))
             }
-            ProfileQuery::Table(ask) => self.of(ask.rec, |recording| table::table(recording, ask)),
-            ProfileQuery::Branches(ask) => {
-                self.of(ask.rec, |recording| table::branches(recording, ask))
+            ProfileQuery::Names(query) => {
+                self.of(query.rec, |recording| Ok(names::names(recording, query)))
             }
-            ProfileQuery::HotFragments(ask) => {
-                self.of(ask.rec, |recording| table::hot_fragments(recording, ask))
+            ProfileQuery::Table(query) => {
+                self.of(query.rec, |recording| table::table(recording, query))
             }
-            ProfileQuery::Density(ask) => {
-                self.of(ask.rec, |recording| overview::density(recording, ask))
+            ProfileQuery::Branches(query) => {
+                self.of(query.rec, |recording| table::branches(recording, query))
             }
-            ProfileQuery::Search(ask) => {
-                self.of(ask.rec, |recording| flame::search(recording, ask))
+            ProfileQuery::HotFragments(query) => {
+                self.of(query.rec, |recording| table::hot_fragments(recording, query))
             }
-            ProfileQuery::Compare(ask) => self.compare(ask),
-            ProfileQuery::Presets(ask) => {
-                self.of(ask.rec, |recording| Ok(filters::presets(recording, ask)))
+            ProfileQuery::Density(query) => {
+                self.of(query.rec, |recording| overview::density(recording, query))
             }
-            ProfileQuery::Complete(ask) => {
-                self.of(ask.rec, |recording| Ok(names::complete(recording, ask)))
+            ProfileQuery::Search(query) => {
+                self.of(query.rec, |recording| flame::search(recording, query))
             }
-            ProfileQuery::Conditions(ask) => Ok(filters::conditions(ask)),
-            ProfileQuery::Export(ask) => {
-                self.of(ask.rec, |recording| export::export(recording, ask))
+            ProfileQuery::Compare(query) => self.compare(query),
+            ProfileQuery::Presets(query) => {
+                self.of(query.rec, |recording| Ok(filters::presets(recording, query)))
+            }
+            ProfileQuery::Complete(query) => {
+                self.of(query.rec, |recording| Ok(names::complete(recording, query)))
+            }
+            ProfileQuery::Conditions(query) => Ok(filters::conditions(query)),
+            ProfileQuery::Export(query) => {
+                self.of(query.rec, |recording| export::export(recording, query))
             }
         }
     }
@@ -288,9 +292,9 @@ impl Engine {
     fn of(
         &self,
         rec: u32,
-        answer: impl FnOnce(&Recording) -> Result<ResponseBody, ApiError>,
+        respond: impl FnOnce(&Recording) -> Result<ResponseBody, ApiError>,
     ) -> Result<ResponseBody, ApiError> {
-        answer(&read(&*self.get(rec)?))
+        respond(&read(&*self.get(rec)?))
     }
 
     fn about(&self) -> Result<ResponseBody, ApiError> {
@@ -299,18 +303,18 @@ impl Engine {
         Ok(about::answer(self.setting, each.collect::<Result<Vec<_>, _>>()?))
     }
 
-    fn compare(&self, ask: &Compare) -> Result<ResponseBody, ApiError> {
-        let (first, second) = (self.get(ask.a.rec)?, self.get(ask.b.rec)?);
+    fn compare(&self, query: &Compare) -> Result<ResponseBody, ApiError> {
+        let (first, second) = (self.get(query.a.rec)?, self.get(query.b.rec)?);
         // Both must not change meanwhile. They are locked in the order of their numbers, and one
         // that is compared with itself but once, so that nobody waits for somebody who waits.
-        let low = read(if ask.a.rec <= ask.b.rec { &first } else { &second });
-        let high = (ask.a.rec != ask.b.rec)
-            .then(|| read(if ask.a.rec <= ask.b.rec { &second } else { &first }));
+        let low = read(if query.a.rec <= query.b.rec { &first } else { &second });
+        let high = (query.a.rec != query.b.rec)
+            .then(|| read(if query.a.rec <= query.b.rec { &second } else { &first }));
         let high = high.as_deref().unwrap_or(&low);
-        let (a, b) = if ask.a.rec <= ask.b.rec { (&*low, high) } else { (high, &*low) };
-        let a = Side::new(a, &ask.a.filter, ask.normalise)?;
-        let b = Side::new(b, &ask.b.filter, ask.normalise)?;
-        Ok(compare::compare(&a, &b, ask))
+        let (a, b) = if query.a.rec <= query.b.rec { (&*low, high) } else { (high, &*low) };
+        let a = Side::new(a, &query.a.filter, query.normalise)?;
+        let b = Side::new(b, &query.b.filter, query.normalise)?;
+        Ok(compare::compare(&a, &b, query))
     }
 
     fn get(&self, rec: u32) -> Result<Arc<RwLock<Recording>>, ApiError> {

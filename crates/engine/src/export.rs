@@ -27,21 +27,21 @@ pub(crate) struct ExportResponse {
     least_bytes: f64,
 }
 
-pub(crate) fn export(recording: &Recording, ask: &Export) -> Result<ResponseBody, ApiError> {
-    let Some(format) = Format::named(&ask.format) else {
+pub(crate) fn export(recording: &Recording, query: &Export) -> Result<ResponseBody, ApiError> {
+    let Some(format) = Format::named(&query.format) else {
         let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        return Err(ApiError::bad(format_args!("no format {:?}", ask.format))
+        return Err(ApiError::bad(format_args!("no format {:?}", query.format))
             .hint(format_args!("formats are {}", known.join(", "))));
     };
-    let selection = recording.choose(&ask.filter)?;
-    let focus = keys(&recording.entities, &ask.focus);
+    let selection = recording.choose(&query.filter)?;
+    let focus = keys(&recording.entities, &query.focus);
     let mut least = 0.0;
     let bytes = match (format, &focus) {
-        (Format::Svg, focus) => picture(recording, &selection, focus.as_deref(), ask),
+        (Format::Svg, focus) => picture(recording, &selection, focus.as_deref(), query),
         (_, focus) => {
             let kept = focus.as_ref().map(|focus| Within::new(&selection.tree, focus));
             let keep = |stack: StackId| kept.as_ref().is_some_and(|kept| kept.holds(stack));
-            let (title, conditions) = (recording.program(), canonical(&ask.filter));
+            let (title, conditions) = (recording.program(), canonical(&query.filter));
             let selection = Selection::new(
                 format,
                 recording.profile(),
@@ -120,7 +120,7 @@ fn picture(
     recording: &Recording,
     selection: &FilterSelection,
     focus: Option<&[Entity]>,
-    ask: &Export,
+    query: &Export,
 ) -> Vec<u8> {
     let entities = &recording.entities;
     let flame = focus
@@ -137,7 +137,7 @@ fn picture(
         group: entities.module(entity).map_or("", |module| entities.module_name(module)),
         bytes: cell.samples as f64 * bytes,
     });
-    let conditions = canonical(&ask.filter);
+    let conditions = canonical(&query.filter);
     let filter = if conditions.is_empty() {
         "everything allocated".to_owned()
     } else {

@@ -64,10 +64,10 @@ pub(crate) struct ConditionProblem {
     hint: Option<String>,
 }
 
-pub(crate) fn presets(recording: &Recording, ask: &Presets) -> ResponseBody {
+pub(crate) fn presets(recording: &Recording, query: &Presets) -> ResponseBody {
     let end = recording.profile().end;
     let within = |time| elapsed(time).min(end);
-    let between = ask.from.zip(ask.to).map(|(from, to)| (within(from), within(to)));
+    let between = query.from.zip(query.to).map(|(from, to)| (within(from), within(to)));
     let filter = |preset: Preset| PresetFilter {
         id: preset.id,
         name: preset.name,
@@ -79,7 +79,7 @@ pub(crate) fn presets(recording: &Recording, ask: &Presets) -> ResponseBody {
 }
 
 /// Each condition as it is written and said, or what is wrong with it.
-pub(crate) fn conditions(ask: &Conditions) -> ResponseBody {
+pub(crate) fn conditions(query: &Conditions) -> ResponseBody {
     let check = |text: &String| match text.parse::<Condition>() {
         Ok(condition) => ConditionCheck::Valid {
             canonical: condition.to_string(),
@@ -90,6 +90,6 @@ pub(crate) fn conditions(ask: &Conditions) -> ResponseBody {
             ConditionCheck::Invalid { error: ConditionProblem { at, message, hint } }
         }
     };
-    let conditions = ask.texts.iter().take(Filter::MAX_CONDITIONS).map(check).collect();
+    let conditions = query.texts.iter().take(Filter::MAX_CONDITIONS).map(check).collect();
     ResponseBody::new(ConditionsResponse { conditions })
 }

@@ -39,29 +39,29 @@ pub(crate) struct SearchResponse {
     matches: usize,
 }
 
-pub(crate) fn flame(recording: &Recording, ask: &Flame) -> Result<ResponseBody, ApiError> {
-    let selection = recording.choose(&ask.filter)?;
-    let ways = if ask.direction == Direction::Both { 2 } else { 1 };
-    let limits = limits(ask.cutoff, ask.limit.min(MAX_BOXES) / ways);
+pub(crate) fn flame(recording: &Recording, query: &Flame) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&query.filter)?;
+    let ways = if query.direction == Direction::Both { 2 } else { 1 };
+    let limits = limits(query.cutoff, query.limit.min(MAX_BOXES) / ways);
     let bytes = recording.profile().estimator.bytes_per_sample();
-    let focus = keys(&recording.entities, &ask.focus);
+    let focus = keys(&recording.entities, &query.focus);
     // What does not occur has no boxes.
     let flame = focus.map(|focus| {
         let view = selection.view(&recording.entities);
-        calls::flame(view, &focus, ask.direction.into(), limits)
+        calls::flame(view, &focus, query.direction.into(), limits)
     });
     let flame = flame.unwrap_or_default();
-    let mut answer = ResponseBody::new(FlameResponse {
+    let mut response = ResponseBody::new(FlameResponse {
         total: selection.selected.sum.samples as f64 * bytes,
         focus_bytes: flame.focus.samples as f64 * bytes,
     });
-    if ask.direction != Direction::Callers {
-        answer = columns(answer, "down", &flame.down, bytes);
+    if query.direction != Direction::Callers {
+        response = columns(response, "down", &flame.down, bytes);
     }
-    if ask.direction != Direction::Callees {
-        answer = columns(answer, "up", &flame.up, bytes);
+    if query.direction != Direction::Callees {
+        response = columns(response, "up", &flame.up, bytes);
     }
-    Ok(answer)
+    Ok(response)
 }
 
 /// Limits that make sense, whatever was asked for.
@@ -75,13 +75,13 @@ pub(crate) fn keys(entities: &Entities, keys: &[String]) -> Option<Vec<Entity>> 
     keys.iter().map(|key| entities.find(key)).collect()
 }
 
-fn columns(answer: ResponseBody, side: &str, boxes: &Boxes, bytes: f64) -> ResponseBody {
+fn columns(response: ResponseBody, side: &str, boxes: &Boxes, bytes: f64) -> ResponseBody {
     let column = |name: &str| format!("{side}_{name}");
     let cells = boxes.cell.iter();
     let blocks: Vec<f32> = cells.clone().map(|cell| cell.blocks as f32).collect();
     let lifetime: Vec<f32> =
         cells.clone().map(|cell| (cell.mean_lifetime() / 1e6) as f32).collect();
-    answer
+    response
         .with(&column("parent"), boxes.parent.clone())
         .with(&column("entity"), boxes.entity.iter().map(|entity| entity.0).collect::<Vec<u32>>())
         .with(&column("bytes"), cells.map(|cell| cell.samples as f64 * bytes).collect::<Vec<f64>>())
@@ -90,18 +90,21 @@ fn columns(answer: ResponseBody, side: &str, boxes: &Boxes, bytes: f64) -> Respo
         .with(&column("more"), boxes.more.iter().map(|&more| u8::from(more)).collect::<Vec<u8>>())
 }
 
-pub(crate) fn search(recording: &Recording, ask: &Search) -> Result<ResponseBody, ApiError> {
-    if ask.text.len() > MAX_TEXT {
-        return Err(ApiError::bad(format_args!("a text of {} bytes to look for", ask.text.len())));
+pub(crate) fn search(recording: &Recording, query: &Search) -> Result<ResponseBody, ApiError> {
+    if query.text.len() > MAX_TEXT {
+        return Err(ApiError::bad(format_args!(
+            "a text of {} bytes to look for",
+            query.text.len()
+        )));
     }
-    let pattern = if ask.regex {
-        Pattern::regex(&ask.text)
+    let pattern = if query.regex {
+        Pattern::regex(&query.text)
             .map_err(|error| ApiError::bad(format_args!("no regular expression: {error}")))?
     } else {
-        Pattern::text(&ask.text)
+        Pattern::text(&query.text)
     };
-    let selection = recording.choose(&ask.filter)?;
-    let focus = keys(&recording.entities, &ask.focus);
+    let selection = recording.choose(&query.filter)?;
+    let focus = keys(&recording.entities, &query.focus);
     let view = selection.view(&recording.entities);
     let found = focus.map(|focus| calls::search(view, &pattern, &focus)).unwrap_or_default();
     let samples = |samples: u64| samples as f64;

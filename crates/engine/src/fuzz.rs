@@ -43,10 +43,10 @@ fn snapshot() -> Vec<u8> {
 /// # Panics
 /// If the engine is wrong.
 pub fn ask(engine: &Engine, ask: &[u8]) {
-    let reply = engine.ask(ask);
-    let answer = ResponseBody::decode(&reply.bytes).expect("a slab");
+    let response = engine.ask(ask);
+    let answer = ResponseBody::decode(&response.bytes).expect("a slab");
     let is_error = answer.header().contains_key("error");
-    let answered = matches!(reply.status, Status::Answered | Status::Analysing);
+    let answered = matches!(response.status, Status::Answered | Status::Analysing);
     assert_eq!(is_error, !answered);
 }
 

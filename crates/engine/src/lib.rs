@@ -2,7 +2,7 @@
 //! [`Engine`], so they cannot differ.
 //!
 //! A query is JSON ([`query::Query`]), a response a [slab](response_body): a JSON header and columns of numbers.
-//! The engine computes nothing itself: it reads an ask, calls `memtrail_profile`, keeps what is
+//! The engine computes nothing itself: it reads a query, calls `memtrail_profile`, keeps what is
 //! dear for the next ask, and lays the result out.
 //!
 //! Invariants: no process, no file, no terminal and no clock in here; whatever is asked, nothing

@@ -97,7 +97,7 @@ pub(crate) fn shown(name: &str) -> String {
     memtrail_text::names::head(name, MAX_SHOWN)
 }
 
-pub(crate) fn names(recording: &Recording, ask: &Names) -> ResponseBody {
+pub(crate) fn names(recording: &Recording, query: &Names) -> ResponseBody {
     let entities = &recording.entities;
     let mut budget = Budget::new();
     let name = |&id: &u32| {
@@ -117,7 +117,7 @@ pub(crate) fn names(recording: &Recording, ask: &Names) -> ResponseBody {
             end: position.map(|position| position.end),
         })
     };
-    let names = ask.entities.iter().take(MAX_NAMES).map(name).collect();
+    let names = query.entities.iter().take(MAX_NAMES).map(name).collect();
     ResponseBody::new(NamesResponse { names })
 }
 
@@ -160,16 +160,16 @@ pub(crate) fn row(entities: &Entities, label: Label) -> RowName<'_> {
 }
 
 /// Names that have a text, in any case: those that begin with it first, then the shorter ones.
-pub(crate) fn complete(recording: &Recording, ask: &Complete) -> ResponseBody {
+pub(crate) fn complete(recording: &Recording, query: &Complete) -> ResponseBody {
     let entities = &recording.entities;
-    let text = ask.text.to_lowercase();
+    let text = query.text.to_lowercase();
     let mut found: Vec<(bool, usize, &str)> = Vec::new();
     let mut look = |name| {
         if let Some(at) = position(name, &text) {
             found.push((at > 0, str::len(name), name));
         }
     };
-    match ask.kind {
+    match query.kind {
         Named::Function => (0..entities.len() as u32)
             .map(Entity)
             .filter(|&entity| entities.kind(entity) == Kind::Function)
@@ -189,7 +189,7 @@ pub(crate) fn complete(recording: &Recording, ask: &Complete) -> ResponseBody {
         .into_iter()
         .map(|(.., name)| name)
         .filter(|name| budget.take(name.len()))
-        .take(ask.limit.min(MAX_CHOICES))
+        .take(query.limit.min(MAX_CHOICES))
         .collect();
     ResponseBody::new(CompleteResponse { values })
 }

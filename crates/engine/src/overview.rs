@@ -32,13 +32,13 @@ pub(crate) struct DensityResponse {
 /// Points of a curve at most: what the widest screens have.
 const MAX_POINTS: usize = 2048;
 
-pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<ResponseBody, ApiError> {
-    let selection = recording.choose(&ask.filter)?;
+pub(crate) fn overview(recording: &Recording, query: &Overview) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&query.filter)?;
     let profile = recording.profile();
     let live_series = &profile.live_series;
-    let from = ask.from.map_or(Elapsed(0), elapsed);
-    let to = ask.to.map_or(profile.end, elapsed);
-    let points = live_series.between(from, to, ask.points.clamp(1, MAX_POINTS));
+    let from = query.from.map_or(Elapsed(0), elapsed);
+    let to = query.to.map_or(profile.end, elapsed);
+    let points = live_series.between(from, to, query.points.clamp(1, MAX_POINTS));
     let selected = live_series.at(&selection.selected.live_series, &points);
     let bytes = |samples: u64| profile.estimator.bytes_of(samples).value as f32;
     let column = |samples: fn(&Point) -> u64| -> Vec<f32> {
@@ -57,14 +57,14 @@ pub(crate) fn overview(recording: &Recording, ask: &Overview) -> Result<Response
         .with("selected", selected.into_iter().map(bytes).collect::<Vec<f32>>()))
 }
 
-/// A time of an ask, in seconds. None is before the start, and no number is the start.
+/// A time of a query, in seconds. None is before the start, and no number is the start.
 pub(crate) fn elapsed(seconds: f64) -> Elapsed {
     // Casts of floats end where the integers do.
     Elapsed((seconds * 1e6).round() as u64)
 }
 
-pub(crate) fn density(recording: &Recording, ask: &Density) -> Result<ResponseBody, ApiError> {
-    let selection = recording.choose(&ask.filter)?;
+pub(crate) fn density(recording: &Recording, query: &Density) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&query.filter)?;
     let density = &selection.selected.density;
     let seconds = |times: &[Elapsed]| times.iter().map(|time| time.seconds()).collect::<Vec<_>>();
     let bytes = |samples: &[u64]| -> Vec<f32> {

@@ -1,16 +1,17 @@
 //! What can be asked. `{"ask": "flame", "rec": 0, "filter": ["live:end"], "cutoff": 0.001}`
 //!
-//! Everything but `ask` may be left out. Fields that do not exist are refused; numbers beyond what
-//! a page could show are taken for the largest or smallest that it could.
+//! Everything but `ask`, the name of the query, may be left out. Fields that do not exist are
+//! refused; numbers beyond what a page could show are taken for the largest or smallest that it
+//! could.
 
 use serde::Deserialize;
 
 use crate::api_error::ApiError;
 
-/// Bytes that an ask may have.
+/// Bytes that a query may have.
 const MAX_QUERY: usize = 1 << 18;
 
-macro_rules! asks {
+macro_rules! parameters {
     ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -81,28 +82,30 @@ pub enum Query {
 /// What a query is called; its fields are read by its own struct.
 #[derive(Deserialize)]
 struct QueryName {
-    ask: String,
+    #[serde(rename = "ask")]
+    name: String,
 }
 
 impl Query {
-    /// Reads an ask.
+    /// Reads a query.
     ///
     /// # Errors
     /// If it is none.
     pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
         if bytes.len() > MAX_QUERY {
-            let message = format_args!("an ask of {} bytes, more than {MAX_QUERY}", bytes.len());
+            let message = format_args!("a query of {} bytes, more than {MAX_QUERY}", bytes.len());
             return Err(ApiError::bad(message));
         }
         let malformed =
-            |what: &dyn std::fmt::Display| ApiError::bad(format_args!("malformed ask: {what}"));
-        let QueryName { ask } = serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
-        let query = if ProfileQuery::has(&ask) {
+            |what: &dyn std::fmt::Display| ApiError::bad(format_args!("malformed query: {what}"));
+        let QueryName { name } =
+            serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
+        let query = if ProfileQuery::has(&name) {
             serde_json::from_slice(bytes).map(Self::Profile)
-        } else if HeapQuery::has(&ask) {
+        } else if HeapQuery::has(&name) {
             serde_json::from_slice(bytes).map(Self::Heap)
         } else {
-            return Err(malformed(&format_args!("nothing is called {ask:?}")));
+            return Err(malformed(&format_args!("nothing is called {name:?}")));
         };
         query.map_err(|error| malformed(&error))
     }
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_does_not_exist_is_refused() {
-        for ask in [
+        for query in [
             "",
             "{}",
             "[]",
@@ -143,8 +146,8 @@ mod tests {
             r#"{"ask":"table","by":"colour"}"#,
             r#"{"ask":"compare","a":{"rec":0,"filters":[]}}"#,
         ] {
-            let api_error = Query::parse(ask.as_bytes()).unwrap_err();
-            assert!(api_error.message.starts_with("malformed ask: "), "{ask}: {api_error}");
+            let api_error = Query::parse(query.as_bytes()).unwrap_err();
+            assert!(api_error.message.starts_with("malformed query: "), "{query}: {api_error}");
         }
         assert!(Query::parse(&vec![b'['; MAX_QUERY]).is_err());
         assert!(Query::parse(&vec![b' '; MAX_QUERY + 1]).is_err());

@@ -40,10 +40,10 @@ pub enum Column {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// They do not begin as one.
-    #[error("not an answer: it does not begin with MTA1")]
+    #[error("not a response: it does not begin with MTA1")]
     Magic,
     /// They end too early.
-    #[error("the answer ends after {have} bytes, {need} are needed")]
+    #[error("the response ends after {have} bytes, {need} are needed")]
     Short {
         /// Bytes there are.
         have: usize,
@@ -51,7 +51,7 @@ pub enum Malformed {
         need: usize,
     },
     /// The header is not the JSON it should be.
-    #[error("malformed header of an answer: {0}")]
+    #[error("malformed header of a response: {0}")]
     Header(String),
 }
 
@@ -308,15 +308,15 @@ mod tests {
             text in any::<String>(),
             columns in prop::collection::btree_map("[a-z]{1,3}", column(), 0..5),
         ) {
-            let mut answer = ResponseBody::new(json!({ "text": text }));
+            let mut response = ResponseBody::new(json!({ "text": text }));
             for (name, column) in columns {
-                answer = answer.with(&name, column);
+                response = response.with(&name, column);
             }
-            let bytes = answer.encode();
+            let bytes = response.encode();
             prop_assert_eq!(bytes.len() % 8, 0);
             let back = ResponseBody::decode(&bytes).unwrap();
-            prop_assert_eq!(back.header(), answer.header());
-            for (name, column) in answer.columns() {
+            prop_assert_eq!(back.header(), response.header());
+            for (name, column) in response.columns() {
                 prop_assert_eq!(back.column(name), Some(column));
             }
             for cut in 0..bytes.len() {
@@ -327,9 +327,9 @@ mod tests {
 
     #[test]
     fn columns_stand_at_multiples_of_eight() {
-        let answer =
+        let response =
             ResponseBody::new(json!({ "a": 1 })).with("x", vec![1_u8]).with("y", vec![0.5_f64]);
-        let bytes = answer.encode();
+        let bytes = response.encode();
         let size = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
         let header: Value = serde_json::from_slice(&bytes[8..8 + size]).unwrap();
         let data = (8 + size).next_multiple_of(8);

@@ -56,32 +56,32 @@ pub(crate) struct HotFragment<'a> {
     entity: Option<u32>,
 }
 
-pub(crate) fn table(recording: &Recording, ask: &Table) -> Result<ResponseBody, ApiError> {
-    let selection = recording.choose(&ask.filter)?;
+pub(crate) fn table(recording: &Recording, query: &Table) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&query.filter)?;
     let entities = &recording.entities;
-    let mut lines = calls::table(selection.view(entities), ask.by.into());
-    if !ask.find.is_empty() {
-        let pattern = Pattern::text(&ask.find);
+    let mut lines = calls::table(selection.view(entities), query.by.into());
+    if !query.find.is_empty() {
+        let pattern = Pattern::text(&query.find);
         lines.retain(|line| pattern.matches(entities.label_key(line.label)));
     }
-    calls::sort(&mut lines, entities, ask.sort.into(), ask.descending);
-    let from = ask.offset.min(lines.len());
+    calls::sort(&mut lines, entities, query.sort.into(), query.descending);
+    let from = query.offset.min(lines.len());
     let shown = &lines[from..];
-    Ok(rows(recording, &selection, &shown[..shown.len().min(ask.limit)], lines.len()))
+    Ok(rows(recording, &selection, &shown[..shown.len().min(query.limit)], lines.len()))
 }
 
-pub(crate) fn branches(recording: &Recording, ask: &Branches) -> Result<ResponseBody, ApiError> {
-    let selection = recording.choose(&ask.filter)?;
+pub(crate) fn branches(recording: &Recording, query: &Branches) -> Result<ResponseBody, ApiError> {
+    let selection = recording.choose(&query.filter)?;
     let entities = &recording.entities;
-    let by = ask.by.into();
+    let by = query.by.into();
     let path: Option<Vec<Label>> =
-        ask.path.iter().map(|key| entities.find_label(by, key)).collect();
+        query.path.iter().map(|key| entities.find_label(by, key)).collect();
     let mut lines = match path {
-        Some(path) => calls::branches(selection.view(entities), by, &path, ask.direction.into()),
+        Some(path) => calls::branches(selection.view(entities), by, &path, query.direction.into()),
         None => Vec::new(),
     };
     calls::sort(&mut lines, entities, Column::Total, true);
-    Ok(rows(recording, &selection, &lines[..lines.len().min(ask.limit)], lines.len()))
+    Ok(rows(recording, &selection, &lines[..lines.len().min(query.limit)], lines.len()))
 }
 
 /// Some of `count` rows.
@@ -121,9 +121,9 @@ pub(crate) fn affordable<T>(rows: &[T], key: impl Fn(&T) -> usize) -> &[T] {
 
 pub(crate) fn hot_fragments(
     recording: &Recording,
-    ask: &HotFragments,
+    query: &HotFragments,
 ) -> Result<ResponseBody, ApiError> {
-    let selection = recording.choose(&ask.filter)?;
+    let selection = recording.choose(&query.filter)?;
     let entities = &recording.entities;
     let hot_fragments = calls::hot_fragments(selection.view(entities), SIGNIFICANCE);
     let bytes = recording.profile().estimator.bytes_per_sample();

@@ -3,7 +3,7 @@
 //! | path | what |
 //! |---|---|
 //! | `/TOKEN/` and its files | the page |
-//! | `POST /TOKEN/api/ask` | an ask, answered by the engine |
+//! | `POST /TOKEN/api/ask` | a query, answered by the engine |
 //! | `POST /TOKEN/api/snapshot` | asks a recording's program for a heap snapshot |
 //! | `GET /TOKEN/api/events?since=VERSION` | news: what has changed since then |
 
@@ -25,9 +25,9 @@ use crate::events::RecordingEvents;
 use crate::guard::{self, Guard};
 use crate::trigger::{self, SnapshotTrigger};
 
-/// Bytes of an ask; the longest that a page sends are lists of some thousand ids.
+/// Bytes of a query; the longest that a page sends are lists of some thousand ids.
 const MAX_QUERY_LEN: usize = 1 << 18;
-/// How long an ask waits for an analysis before the page is told that it is under way.
+/// How long a query waits for an analysis before the page is told that it is under way.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the handlers share.

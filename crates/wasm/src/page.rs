@@ -56,7 +56,7 @@ impl Page {
         true
     }
 
-    /// Answers an ask.
+    /// Answers a query.
     pub fn ask(&mut self, ask: &[u8]) -> &[u8] {
         self.result = self.engine.ask(ask).bytes;
         &self.result

@@ -31,72 +31,75 @@ pub(crate) trait Recordings {
 /// Answers a query about snapshots.
 pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<ResponseBody, ApiError> {
     Ok(match query {
-        HeapQuery::Snapshots(ask) => Outcome::ready(snapshots(of, ask.rec)?).into(),
-        HeapQuery::Evolution(ask) => {
-            Outcome::ready(over_time::evolution(&all(of, ask.rec)?, ask)).into()
+        HeapQuery::Snapshots(query) => Outcome::ready(snapshots(of, query.rec)?).into(),
+        HeapQuery::Evolution(query) => {
+            Outcome::ready(over_time::evolution(&all(of, query.rec)?, query)).into()
         }
-        HeapQuery::HeapGrowth(ask) => {
-            Outcome::ready(over_time::growth(&all(of, ask.rec)?, ask)).into()
+        HeapQuery::HeapGrowth(query) => {
+            Outcome::ready(over_time::growth(&all(of, query.rec)?, query)).into()
         }
-        HeapQuery::HeapDiff(ask) => compare(of, ask)?.into(),
-        HeapQuery::HeapRoots(ask) => {
-            of_snapshot(of, ask.rec, ask.snapshot, |loaded| roots::roots(loaded, ask))?.into()
+        HeapQuery::HeapDiff(query) => compare(of, query)?.into(),
+        HeapQuery::HeapRoots(query) => {
+            of_snapshot(of, query.rec, query.snapshot, |loaded| roots::roots(loaded, query))?.into()
         }
-        HeapQuery::HeapHistogram(ask) => {
-            let answer = |loaded: &LoadedSnapshot| histogram::histogram(loaded, ask);
-            of_snapshot(of, ask.rec, ask.snapshot, answer)?.into()
+        HeapQuery::HeapHistogram(query) => {
+            let response = |loaded: &LoadedSnapshot| histogram::histogram(loaded, query);
+            of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
-        HeapQuery::HeapChildren(ask) => children(of, ask)?.into(),
-        HeapQuery::HeapTreemap(ask) => {
-            of_snapshot(of, ask.rec, ask.snapshot, |loaded| boxes::treemap(loaded, ask))?.into()
+        HeapQuery::HeapChildren(query) => children(of, query)?.into(),
+        HeapQuery::HeapTreemap(query) => {
+            of_snapshot(of, query.rec, query.snapshot, |loaded| boxes::treemap(loaded, query))?
+                .into()
         }
-        HeapQuery::HeapFlame(ask) => {
-            of_snapshot(of, ask.rec, ask.snapshot, |loaded| boxes::flame(loaded, ask))?.into()
+        HeapQuery::HeapFlame(query) => {
+            of_snapshot(of, query.rec, query.snapshot, |loaded| boxes::flame(loaded, query))?.into()
         }
-        HeapQuery::HeapBlock(ask) => block(of, ask)?.into(),
-        HeapQuery::HeapPath(ask) => {
-            of_snapshot(of, ask.rec, ask.snapshot, |loaded| paths::path(loaded, ask))?.into()
+        HeapQuery::HeapBlock(query) => block(of, query)?.into(),
+        HeapQuery::HeapPath(query) => {
+            of_snapshot(of, query.rec, query.snapshot, |loaded| paths::path(loaded, query))?.into()
         }
-        HeapQuery::HeapStack(ask) => {
-            of_snapshot(of, ask.rec, ask.snapshot, |loaded| Ok(stack::stack(loaded)))?.into()
+        HeapQuery::HeapStack(query) => {
+            of_snapshot(of, query.rec, query.snapshot, |loaded| Ok(stack::stack(loaded)))?.into()
         }
-        HeapQuery::HeapShared(ask) => {
-            of_snapshot(of, ask.rec, ask.snapshot, |loaded| shared::shared(loaded, ask))?.into()
+        HeapQuery::HeapShared(query) => {
+            of_snapshot(of, query.rec, query.snapshot, |loaded| shared::shared(loaded, query))?
+                .into()
         }
-        HeapQuery::HeapStrings(ask) => {
-            of_snapshot(of, ask.rec, ask.snapshot, |loaded| strings::strings(loaded, ask))?.into()
+        HeapQuery::HeapStrings(query) => {
+            of_snapshot(of, query.rec, query.snapshot, |loaded| strings::strings(loaded, query))?
+                .into()
         }
-        HeapQuery::HeapSamples(ask) => samples(of, ask)?.into(),
+        HeapQuery::HeapSamples(query) => samples(of, query)?.into(),
     })
 }
 
 /// What a node of the dominator tree alone retains.
 pub(crate) fn children(
     of: &impl Recordings,
-    ask: &HeapChildren,
+    query: &HeapChildren,
 ) -> Result<Outcome<ChildrenResponse>, ApiError> {
-    of_snapshot(of, ask.rec, ask.snapshot, |loaded| tree::children(loaded, ask))
+    of_snapshot(of, query.rec, query.snapshot, |loaded| tree::children(loaded, query))
 }
 
 /// All that is known of a block.
 pub(crate) fn block(
     of: &impl Recordings,
-    ask: &HeapBlock,
+    query: &HeapBlock,
 ) -> Result<Outcome<BlockResponse>, ApiError> {
-    of_snapshot(of, ask.rec, ask.snapshot, |loaded| {
-        let index = BlockIndex(ask.block);
-        let sample = of.look(ask.rec, |of| samples::sample(loaded, of, index))?;
-        block::block(loaded, ask, sample)
+    of_snapshot(of, query.rec, query.snapshot, |loaded| {
+        let index = BlockIndex(query.block);
+        let sample = of.look(query.rec, |of| samples::sample(loaded, of, index))?;
+        block::block(loaded, query, sample)
     })
 }
 
 /// The places in the program whose blocks retain most.
 pub(crate) fn samples(
     of: &impl Recordings,
-    ask: &HeapSamples,
+    query: &HeapSamples,
 ) -> Result<Outcome<SamplesResponse>, ApiError> {
-    of_snapshot(of, ask.rec, ask.snapshot, |loaded| {
-        of.look(ask.rec, |of| samples::samples(loaded, of, ask))
+    of_snapshot(of, query.rec, query.snapshot, |loaded| {
+        of.look(query.rec, |of| samples::samples(loaded, of, query))
     })
 }
 
@@ -105,13 +108,13 @@ fn of_snapshot<T>(
     of: &impl Recordings,
     rec: u32,
     number: Option<u64>,
-    answer: impl FnOnce(&LoadedSnapshot) -> Result<T, ApiError>,
+    respond: impl FnOnce(&LoadedSnapshot) -> Result<T, ApiError>,
 ) -> Result<Outcome<T>, ApiError> {
     let loaded = match of.snapshots(rec)?.want(number)? {
         Wanted::Open(loaded) => loaded,
         Wanted::Analysing(number) => return Ok(Outcome::Analysing(number)),
     };
-    let response = answer(&loaded)?;
+    let response = respond(&loaded)?;
     // No figure of a damaged snapshot goes out without this.
     let partial = loaded.heap().snapshot.damage.map(|damage| damage.to_string());
     Ok(Outcome::Ready(OfSnapshot { response, partial }))
@@ -134,8 +137,8 @@ fn all(of: &impl Recordings, rec: u32) -> Result<Vec<Known>, ApiError> {
 }
 
 /// What changed between two snapshots.
-fn compare(of: &impl Recordings, ask: &HeapDiff) -> Result<Outcome<Difference>, ApiError> {
-    let sides = [(ask.rec, ask.a, false), (ask.rec_b.unwrap_or(ask.rec), ask.b, true)];
+fn compare(of: &impl Recordings, query: &HeapDiff) -> Result<Outcome<Difference>, ApiError> {
+    let sides = [(query.rec, query.a, false), (query.rec_b.unwrap_or(query.rec), query.b, true)];
     let mut summaries: Vec<Arc<Summary>> = Vec::new();
     for (rec, number, is_last) in sides {
         let snapshots = of.snapshots(rec)?;
@@ -162,5 +165,5 @@ fn compare(of: &impl Recordings, ask: &HeapDiff) -> Result<Outcome<Difference>, 
         return Err(ApiError::bad("there is nothing to compare"));
     };
     let partial = before.damage.as_ref().or(after.damage.as_ref()).cloned();
-    Ok(Outcome::Ready(OfSnapshot { response: diff::diff(before, after, ask.limit), partial }))
+    Ok(Outcome::Ready(OfSnapshot { response: diff::diff(before, after, query.limit), partial }))
 }

@@ -107,11 +107,11 @@ pub struct ReferrerRow {
 /// What is known of a block; `sample` is where it was allocated.
 pub(super) fn block(
     loaded: &LoadedSnapshot,
-    ask: &HeapBlock,
+    query: &HeapBlock,
     sample: Option<BlockSample>,
 ) -> Result<BlockResponse, ApiError> {
     let heap = loaded.heap();
-    let index = BlockIndex(ask.block);
+    let index = BlockIndex(query.block);
     let facts = query::block(heap, index, MAX_REFERENCES).map_err(damaged)?;
     let Some(facts) = facts else { return Err(loaded.no_block(index)) };
     let (referrer_count, referrers) =

@@ -78,10 +78,10 @@ fn named(loaded: &LoadedSnapshot, place: &Place, boxes: Vec<NestedBox>) -> Vec<B
 
 pub(super) fn treemap(
     loaded: &LoadedSnapshot,
-    ask: &HeapTreemap,
+    query: &HeapTreemap,
 ) -> Result<TreemapResponse, ApiError> {
-    let place = node::find(loaded, &ask.node)?;
-    let limits = limits(ask.limit, ask.depth);
+    let place = node::find(loaded, &query.node)?;
+    let limits = limits(query.limit, query.depth);
     let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
     let boxes = query::nested_boxes(heap, catalogue, &place.shapes, place.shape, limits);
     Ok(TreemapResponse {
@@ -91,10 +91,10 @@ pub(super) fn treemap(
     })
 }
 
-pub(super) fn flame(loaded: &LoadedSnapshot, ask: &HeapFlame) -> Result<FlameResponse, ApiError> {
-    let place = node::find(loaded, &ask.node)?;
+pub(super) fn flame(loaded: &LoadedSnapshot, query: &HeapFlame) -> Result<FlameResponse, ApiError> {
+    let place = node::find(loaded, &query.node)?;
     let shapes = &place.shapes;
-    let weights = match &ask.kind {
+    let weights = match &query.kind {
         None => None,
         Some(kind) => {
             let kind = loaded.catalogue.find(kind).ok_or_else(|| {
@@ -104,7 +104,7 @@ pub(super) fn flame(loaded: &LoadedSnapshot, ask: &HeapFlame) -> Result<FlameRes
             Some(shapes.leading_to(kind))
         }
     };
-    let limits = limits(ask.limit, MAX_DEPTH);
+    let limits = limits(query.limit, MAX_DEPTH);
     let boxes = query::path_boxes(shapes, place.shape, limits, weights.as_deref());
     Ok(FlameResponse {
         node: node::info(loaded, place.node),

@@ -61,15 +61,15 @@ pub struct KindPlace {
 
 pub(super) fn histogram(
     loaded: &LoadedSnapshot,
-    ask: &HeapHistogram,
+    query: &HeapHistogram,
 ) -> Result<HistogramResponse, ApiError> {
     let histogram = loaded.histogram()?;
-    let pattern = (!ask.find.is_empty()).then(|| Pattern::text(&ask.find));
+    let pattern = (!query.find.is_empty()).then(|| Pattern::text(&query.find));
     let wanted = |kind: &str| pattern.as_ref().is_none_or(|pattern| pattern.matches(kind));
-    let rows = histogram.select(wanted, ask.sort.into(), ask.descending);
+    let rows = histogram.select(wanted, query.sort.into(), query.descending);
     let count = rows.len();
-    let mut bounds = Rows::new(ask.limit);
-    let shown = bounds.affordable(&rows[ask.offset.min(count)..], |row| 160 + row.kind.len());
+    let mut bounds = Rows::new(query.limit);
+    let shown = bounds.affordable(&rows[query.offset.min(count)..], |row| 160 + row.kind.len());
     let rows = shown.iter().map(|row| {
         let most = loaded.most_of(&row.kind);
         HistogramRow {

@@ -162,20 +162,20 @@ fn analysed<'k>(
     (about, ready.into_iter().map(|(_, summary)| summary).collect())
 }
 
-pub(super) fn evolution(known: &[Known], ask: &Evolution) -> EvolutionResponse {
+pub(super) fn evolution(known: &[Known], query: &Evolution) -> EvolutionResponse {
     let (about, summaries) = analysed(known.iter());
-    let most = ask.limit.clamp(1, MAX_SERIES);
-    let mut evolution = query::evolution(&summaries, ask.by.into(), most);
+    let most = query.limit.clamp(1, MAX_SERIES);
+    let mut evolution = query::evolution(&summaries, query.by.into(), most);
     for series in &mut evolution.series {
         series.name = shown(&series.name);
     }
     EvolutionResponse { about, evolution }
 }
 
-pub(super) fn growth(known: &[Known], ask: &HeapGrowth) -> GrowthResponse {
+pub(super) fn growth(known: &[Known], query: &HeapGrowth) -> GrowthResponse {
     let among = |known: &&Known| {
         let number = known.facts.number;
-        ask.from.is_none_or(|from| number >= from) && ask.to.is_none_or(|to| number <= to)
+        query.from.is_none_or(|from| number >= from) && query.to.is_none_or(|to| number <= to)
     };
     let (about, summaries) = analysed(known.iter().filter(among));
     let mut rows = query::growth(&summaries);

@@ -120,10 +120,10 @@ fn of_step(loaded: &LoadedSnapshot, step: &Step) -> PathStep {
     }
 }
 
-pub(super) fn path(loaded: &LoadedSnapshot, ask: &HeapPath) -> Result<PathResponse, ApiError> {
-    let limit = ask.limit.min(MAX_PATHS);
-    match (ask.block, &ask.kind) {
-        (Some(block), _) if ask.how == PathForm::Disjoint => {
+pub(super) fn path(loaded: &LoadedSnapshot, query: &HeapPath) -> Result<PathResponse, ApiError> {
+    let limit = query.limit.min(MAX_PATHS);
+    match (query.block, &query.kind) {
+        (Some(block), _) if query.how == PathForm::Disjoint => {
             disjoint(loaded, BlockIndex(block), limit)
         }
         (Some(block), _) => to_block(loaded, BlockIndex(block)),

@@ -75,11 +75,11 @@ pub struct RootKindFigures {
     pub kind: RootKindRow,
 }
 
-pub(super) fn roots(loaded: &LoadedSnapshot, ask: &HeapRoots) -> Result<RootsResponse, ApiError> {
+pub(super) fn roots(loaded: &LoadedSnapshot, query: &HeapRoots) -> Result<RootsResponse, ApiError> {
     let heap = loaded.heap();
-    let under = ask.under.as_deref().map(|under| node::root_node(loaded, under)).transpose()?;
-    let kind = ask.kind.as_deref().map(kind).transpose()?;
-    let pattern = (!ask.find.is_empty()).then(|| Pattern::text(&ask.find));
+    let under = query.under.as_deref().map(|under| node::root_node(loaded, under)).transpose()?;
+    let kind = query.kind.as_deref().map(kind).transpose()?;
+    let pattern = (!query.find.is_empty()).then(|| Pattern::text(&query.find));
     let matches = |name: &str| pattern.as_ref().is_none_or(|pattern| pattern.matches(name));
     let wanted = RootQuery {
         scope: match (under, &pattern) {
@@ -88,17 +88,17 @@ pub(super) fn roots(loaded: &LoadedSnapshot, ask: &HeapRoots) -> Result<RootsRes
             (None, None) => RootScope::Top,
         },
         kind,
-        min_retained: Bytes(ask.min),
+        min_retained: Bytes(query.min),
         min_reachable: Bytes(0),
         with_external: false,
         name: Some(&matches),
-        order: ask.sort.into(),
-        descending: ask.descending,
+        order: query.sort.into(),
+        descending: query.descending,
     };
     let roots = query::roots(heap, &wanted, &loaded.reach);
     let count = roots.len();
-    let mut bounds = Rows::new(ask.limit);
-    let affordable = bounds.affordable(&roots[ask.offset.min(count)..], size);
+    let mut bounds = Rows::new(query.limit);
+    let affordable = bounds.affordable(&roots[query.offset.min(count)..], size);
     let rows = query::root_rows(heap, affordable, &loaded.reach);
     let kinds = query::root_kinds(heap, &loaded.reach)
         .into_iter()

@@ -152,10 +152,10 @@ fn label(recording: &Recording, by: By, site: Site) -> Option<Label> {
 pub(super) fn samples(
     loaded: &LoadedSnapshot,
     recording: &Recording,
-    ask: &HeapSamples,
+    query: &HeapSamples,
 ) -> SamplesResponse {
     let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
-    let (labels, blocks) = group(loaded, recording, ask.by);
+    let (labels, blocks) = group(loaded, recording, query.by);
     let sums = query::sampled(heap, catalogue, &blocks, labels.len());
     let kinds = query::group_kinds(catalogue, &blocks, labels.len(), MAX_KINDS);
     let rows = query::largest_groups(&sums);
@@ -163,9 +163,9 @@ pub(super) fn samples(
     let all = heap.graph.held(SUPER_ROOT).bytes();
     let key =
         |group: usize| labels[group].map_or("", |label| recording.entities.label_key(label)).len();
-    let mut bounds = Rows::new(ask.limit);
+    let mut bounds = Rows::new(query.limit);
     let affordable =
-        bounds.affordable(&rows[ask.offset.min(count)..], |(group, _)| 500 + key(*group) * 2);
+        bounds.affordable(&rows[query.offset.min(count)..], |(group, _)| 500 + key(*group) * 2);
     let rows = affordable.iter().map(|(group, sum)| {
         let name = labels[*group].map(|label| row(&recording.entities, label));
         let kinds = kinds[*group].iter().map(|kind| shown(catalogue.name(*kind)));

@@ -45,17 +45,17 @@ pub struct StringRow {
 
 pub(super) fn strings(
     loaded: &LoadedSnapshot,
-    ask: &HeapStrings,
+    query: &HeapStrings,
 ) -> Result<StringsResponse, ApiError> {
     let Some(strings) = loaded.strings()? else {
         return Ok(StringsResponse { strings: None, rows: Vec::new(), count: 0 });
     };
-    let pattern = (!ask.find.is_empty()).then(|| Pattern::text(&ask.find));
+    let pattern = (!query.find.is_empty()).then(|| Pattern::text(&query.find));
     let wanted = |start: &str| pattern.as_ref().is_none_or(|pattern| pattern.matches(start));
-    let rows = strings.select(wanted, ask.sort.into(), ask.descending);
+    let rows = strings.select(wanted, query.sort.into(), query.descending);
     let count = rows.len();
-    let mut bounds = Rows::new(ask.limit);
-    let shown = bounds.affordable(&rows[ask.offset.min(count)..], |row| 160 + row.start.len());
+    let mut bounds = Rows::new(query.limit);
+    let shown = bounds.affordable(&rows[query.offset.min(count)..], |row| 160 + row.start.len());
     let rows = shown.iter().map(|row| StringRow {
         string: (*row).clone(),
         share: row.wasted.share_of(strings.sums.bytes),

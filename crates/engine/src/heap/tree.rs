@@ -40,21 +40,21 @@ pub struct ChildRow {
 
 pub(super) fn children(
     loaded: &LoadedSnapshot,
-    ask: &HeapChildren,
+    query: &HeapChildren,
 ) -> Result<ChildrenResponse, ApiError> {
-    let place = node::find(loaded, &ask.node)?;
+    let place = node::find(loaded, &query.node)?;
     let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
     let mut children = if place.kinds.is_empty() {
         query::children(heap, catalogue, &place.shapes, place.shape)
     } else {
         query::group_members(heap, catalogue, &place.shapes, place.shape)
     };
-    query::sort_children(&mut children, ask.sort.into(), ask.descending);
+    query::sort_children(&mut children, query.sort.into(), query.descending);
     let count = children.len();
-    let mut bounds = Rows::new(ask.limit);
+    let mut bounds = Rows::new(query.limit);
     let rows: Vec<ChildRow> = children
         .into_iter()
-        .skip(ask.offset)
+        .skip(query.offset)
         .take(bounds.limit())
         .map(|child| row(loaded, &place, child))
         .collect();

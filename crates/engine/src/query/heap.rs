@@ -42,7 +42,7 @@ queries! {
     }
 }
 
-asks! {
+parameters! {
     /// What snapshots there are.
     Snapshots {
         /// Which recording.

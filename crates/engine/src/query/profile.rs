@@ -39,7 +39,7 @@ queries! {
     }
 }
 
-asks! {
+parameters! {
     /// What recordings there are, and what is recorded of each run.
     About {}
 

@@ -33,7 +33,7 @@ pub(crate) fn engine(traces: &[&[u8]]) -> Engine {
     engine
 }
 
-/// The answer to an ask that must have one.
+/// The answer to a query that must have one.
 pub(crate) fn answer(engine: &Engine, ask: &Value) -> ResponseBody {
     let reply = engine.ask(ask.to_string().as_bytes());
     let answer = ResponseBody::decode(&reply.bytes).unwrap();
@@ -41,7 +41,7 @@ pub(crate) fn answer(engine: &Engine, ask: &Value) -> ResponseBody {
     answer
 }
 
-/// The error that an ask must give.
+/// The error that a query must give.
 pub(crate) fn api_error(engine: &Engine, ask: &[u8]) -> (Status, Value) {
     let reply = engine.ask(ask);
     let answer = ResponseBody::decode(&reply.bytes).unwrap();

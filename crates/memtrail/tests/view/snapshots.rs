@@ -45,7 +45,7 @@ fn recording(folder: &Path) -> PathBuf {
     recording
 }
 
-/// The answer to an ask, when what it needs is analysed.
+/// The answer to a query, when what it needs is analysed.
 fn ask(view: &View, ask: &str) -> ResponseBody {
     for _ in 0..600 {
         let response = view.request("POST", "api/ask", ask);
