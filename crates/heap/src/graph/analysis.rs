@@ -21,14 +21,14 @@ pub struct Graph {
     /// For each block what dominates it: blocks by number, root nodes behind them.
     pub(super) dominators: Column<u32>,
     /// For each root node the one above.
-    pub(super) above: Vec<u32>,
+    pub(super) root_parents: Vec<u32>,
     pub(super) sizes: Sizes,
     pub(super) held: Vec<u64>,
     pub(super) tree_roots: Ranked,
-    /// Of each head: the block that points to it on a way from a root with the fewest heads, or the
+    /// Of each tree root: the block that points to it on a way from a root with the fewest tree roots, or the
     /// root node.
     pub(super) predecessor: Column<u32>,
-    /// Of each head: words of the tree of blocks that hangs from it, itself counted.
+    /// Of each tree root: words of the tree of blocks that hangs from it, itself counted.
     pub(super) weights: Weights,
     pub(super) external: External,
     /// Edges of the core that stand for ephemerons and finalisers, in order of the nodes that they leave: they are
@@ -65,9 +65,9 @@ impl Graph {
     pub fn dominator(&self, node: Node) -> Option<Node> {
         match node {
             Node::Block(block) => self.node(*self.dominators.get(block.0 as usize)?),
-            Node::RootNode(root_node) => match *self.above.get(root_node.0 as usize)? {
+            Node::RootNode(root_node) => match *self.root_parents.get(root_node.0 as usize)? {
                 NO_BLOCK => None,
-                above => Some(Node::RootNode(RootNodeId(above))),
+                parent => Some(Node::RootNode(RootNodeId(parent))),
             },
         }
     }
@@ -136,7 +136,7 @@ impl Graph {
             for block in range {
                 let top = match self.dominators[block] {
                     _ if self.tree_roots.contains(block as u32) || cut(block as u32) => SHARED,
-                    above if above < blocks => above,
+                    parent if parent < blocks => parent,
                     _ => NO_BLOCK,
                 };
                 tops[block].store(top, Ordering::Relaxed);

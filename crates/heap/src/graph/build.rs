@@ -80,16 +80,17 @@ fn build(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Graph
     )?;
     drop(before);
     let dominators = dominate_blocks(place, &numbers, &core, tree, parents, tree_edges)?;
-    let above = above(root_nodes, &snapshot.labels);
+    let root_parents = root_parents(root_nodes, &snapshot.labels);
     let Apart { large, customs, .. } = &apart;
-    let (sizes, held) = retained::retained(place, snapshot, &dominators, &above, large, threads)?;
-    let (bytes, held_bytes) = external::retained(place, customs, &dominators, &above)?;
+    let (sizes, held) =
+        retained::retained(place, snapshot, &dominators, &root_parents, large, threads)?;
+    let (bytes, held_bytes) = external::retained(place, customs, &dominators, &root_parents)?;
     let external = External { sizes: bytes, held: held_bytes, weights: outside };
     let tree_roots = numbers.tree_roots;
     let mut graph = Graph {
         root_nodes,
         dominators,
-        above,
+        root_parents,
         sizes,
         held,
         tree_roots,
@@ -110,7 +111,7 @@ struct Trees {
     numbers: Numbers,
     /// The parents, while `heads_of` has taken their place.
     packed: Packed,
-    /// For each block the head that it hangs from.
+    /// For each block the tree root that it hangs from.
     heads_of: Column<u32>,
     apart: Apart,
 }
@@ -166,7 +167,7 @@ struct CoreDominators {
     parents: Column<u32>,
 }
 
-/// Step 3: the core's dominators and shortest paths; meanwhile parents take the place of heads again.
+/// Step 3: the core's dominators and shortest paths; meanwhile parents take the place of tree roots again.
 fn dominate_core(
     place: &Place,
     core: &Csr,
@@ -189,7 +190,7 @@ fn dominate_core(
     Ok(CoreDominators { tree: tree?, before: before?, parents: into_plain(column) })
 }
 
-/// Puts parents back in the place of heads, [`NO_BLOCK`] for blocks of trees that nothing reaches: with
+/// Puts parents back in the place of tree roots, [`NO_BLOCK`] for blocks of trees that nothing reaches: with
 /// nothing `before` them.
 fn restore(
     column: &[AtomicU32],
@@ -202,13 +203,14 @@ fn restore(
         // Neighbours are often in the same tree.
         let (mut last, mut reached) = (NO_BLOCK, false);
         packed.each(range, |block, parent| {
-            let head = match column[block].load(Ordering::Relaxed) {
+            let tree_root = match column[block].load(Ordering::Relaxed) {
                 SHARED => block as u32,
-                head => head,
+                tree_root => tree_root,
             };
-            if head != last {
-                last = head;
-                reached = head != NO_BLOCK && before[numbers.of_head(head) as usize] != NO_BLOCK;
+            if tree_root != last {
+                last = tree_root;
+                reached = tree_root != NO_BLOCK
+                    && before[numbers.of_tree_root(tree_root) as usize] != NO_BLOCK;
             }
             let parent = if reached || parent == SHARED { parent } else { NO_BLOCK };
             column[block].store(parent, Ordering::Relaxed);
@@ -224,7 +226,7 @@ struct CoreEdges<'c> {
     tree: &'c Tree,
 }
 
-/// Step 4: the edges that leave the trees of dominating heads, and for each head the block or root
+/// Step 4: the edges that leave the trees of dominating tree roots, and for each tree root the block or root
 /// node that points to it on a shortest path.
 fn find_tree_edges(
     place: &Place,
@@ -238,9 +240,9 @@ fn find_tree_edges(
     let (mut tree_edges, mut predecessor) =
         cross_edges::toward(&edges, place, numbers, tree, before, threads)?;
     drop(edges);
-    for (head, before) in predecessor.iter_mut().zip(&before[root_nodes..]) {
+    for (tree_root, before) in predecessor.iter_mut().zip(&before[root_nodes..]) {
         if *before != NO_BLOCK && numbers.is_root_node(*before) {
-            *head = blocks + before;
+            *tree_root = blocks + before;
         }
     }
     for Conditional { from, node, to, .. } in conditional.iter().copied() {
@@ -248,8 +250,8 @@ fn find_tree_edges(
             predecessor[to as usize - root_nodes] = from;
         }
         if tree.idom[to as usize] == node {
-            if numbers.head(node) == Some(from) {
-                tree_edges.settled.push(to);
+            if numbers.tree_root(node) == Some(from) {
+                tree_edges.direct.push(to);
             } else {
                 tree_edges.add(from, to, root_nodes);
             }
@@ -258,7 +260,7 @@ fn find_tree_edges(
     Ok((tree_edges, predecessor))
 }
 
-/// Step 5: what dominates each block: its parent, or what dominates the head that it is.
+/// Step 5: what dominates each block: its parent, or what dominates the tree root that it is.
 fn dominate_blocks(
     place: &Place,
     numbers: &Numbers,
@@ -277,9 +279,9 @@ fn dominate_blocks(
 }
 
 /// For each root node the one above.
-fn above(root_nodes: RootNodes, labels: &Labels) -> Vec<u32> {
+fn root_parents(root_nodes: RootNodes, labels: &Labels) -> Vec<u32> {
     (0..root_nodes.len() as u32)
         .map(|root_node| root_nodes.parent(RootNodeId(root_node), labels))
-        .map(|above| above.map_or(NO_BLOCK, |above| above.0))
+        .map(|parent| parent.map_or(NO_BLOCK, |parent| parent.0))
         .collect()
 }

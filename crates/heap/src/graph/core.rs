@@ -41,13 +41,13 @@ pub(crate) fn graph(
     let last = place.column(numbers.len(), || AtomicU32::new(NO_BLOCK))?;
     Csr::new(place, numbers.len(), |edge| {
         for root_node in (0..root_nodes.len() as u32).map(RootNodeId) {
-            if let Some(above) = root_nodes.parent(root_node, &snapshot.labels) {
-                edge(above.0, root_node.0);
+            if let Some(parent) = root_nodes.parent(root_node, &snapshot.labels) {
+                edge(parent.0, root_node.0);
             }
         }
         let permanent = root_nodes.kind(RootKind::Static).0;
         for block in statics.iter() {
-            edge(permanent, numbers.of_head(block));
+            edge(permanent, numbers.of_tree_root(block));
         }
         let mut functions = finalisers.iter().map(|finaliser| finaliser.root).peekable();
         for (place, root) in snapshot.roots.iter().enumerate() {
@@ -55,11 +55,11 @@ pub(crate) fn graph(
                 continue;
             }
             if root.strength == Strength::Strong && !statics.contains(root.block.0) {
-                edge(root_nodes.label(root.label).0, numbers.of_head(root.block.0));
+                edge(root_nodes.label(root.label).0, numbers.of_tree_root(root.block.0));
             }
         }
         // Neighbours tend to point to the same blocks: an edge is left out if the last one to the
-        // same block was from the same head.
+        // same block was from the same tree root.
         for last in last.iter() {
             last.store(NO_BLOCK, Ordering::Relaxed);
         }
@@ -177,9 +177,9 @@ impl<'s, 'a> Search<'s, 'a> {
     /// The core's node whose tree a block is in.
     fn node(&self, block: u32) -> Option<u32> {
         match self.tree_roots[block as usize] {
-            SHARED => Some(self.parts.numbers.of_head(block)),
+            SHARED => Some(self.parts.numbers.of_tree_root(block)),
             NO_BLOCK => None,
-            head => Some(self.parts.numbers.of_head(head)),
+            tree_root => Some(self.parts.numbers.of_tree_root(tree_root)),
         }
     }
 
@@ -201,7 +201,12 @@ impl<'s, 'a> Search<'s, 'a> {
             let finaliser = self.finalisers.get(number as usize - ephemerons.len())?;
             (finaliser.value, finaliser.function, Why::Finaliser)
         };
-        Some(Conditional { from, node: self.node(from)?, to: self.parts.numbers.of_head(to), why })
+        Some(Conditional {
+            from,
+            node: self.node(from)?,
+            to: self.parts.numbers.of_tree_root(to),
+            why,
+        })
     }
 
     /// Goes on until there is nothing more to reach.
@@ -228,7 +233,7 @@ impl<'s, 'a> Search<'s, 'a> {
             .iter()
             .filter_map(|finaliser| {
                 let value = self.node(finaliser.value)?;
-                Some((value, self.parts.numbers.of_head(finaliser.function)))
+                Some((value, self.parts.numbers.of_tree_root(finaliser.function)))
             })
             .collect();
         if links.is_empty() {
@@ -254,7 +259,8 @@ impl<'s, 'a> Search<'s, 'a> {
         let mut reached = self.reached.clone();
         let mut waiting = self.waiting.clone();
         let functions = self.finalisers.iter().map(|finaliser| finaliser.function);
-        let mut todo: Vec<u32> = functions.map(|block| self.parts.numbers.of_head(block)).collect();
+        let mut todo: Vec<u32> =
+            functions.map(|block| self.parts.numbers.of_tree_root(block)).collect();
         todo.retain(|node| reached.insert(*node));
         let mut complete = Vec::new();
         while let Some(from) = todo.pop() {
@@ -289,14 +295,14 @@ impl<'s, 'a> Search<'s, 'a> {
         });
         let numbers = self.parts.numbers;
         let alone = alone.map(|(_, root)| {
-            (numbers.root_nodes.label(root.label).0, numbers.of_head(root.block.0))
+            (numbers.root_nodes.label(root.label).0, numbers.of_tree_root(root.block.0))
         });
         paired.chain(alone).collect()
     }
 
     fn of_finaliser(&self, finaliser: &Finaliser, block: u32) -> (u32, u32) {
         let numbers = self.parts.numbers;
-        (numbers.root_nodes.label(finaliser.label).0, numbers.of_head(block))
+        (numbers.root_nodes.label(finaliser.label).0, numbers.of_tree_root(block))
     }
 
     /// Adds edges from finalisers, and goes on from there.

@@ -84,8 +84,8 @@ fn difference(from: u32, to: u32) -> u64 {
     zigzag(i64::from(to) - i64::from(from))
 }
 
-/// Gathers them, and the size of the tree that hangs from each head, itself counted. `heads` has for
-/// each block the head that it hangs from.
+/// Gathers them, and the size of the tree that hangs from each tree root, itself counted. `tree_roots` has for
+/// each block the tree root that it hangs from.
 pub(crate) fn cross_edges(
     place: &Place,
     snapshot: &Snapshot<'_>,
@@ -120,19 +120,19 @@ fn pack(
     let mut targets: Vec<u32> = Vec::new();
     let (mut last_from, mut last_node) = (columns.first.0, 0);
     // The tree of the block before, and the words of it in a row.
-    let (mut head, mut node, mut words) = (NO_BLOCK, 0, 0);
+    let (mut tree_root, mut node, mut words) = (NO_BLOCK, 0, 0);
     for block in columns.iter() {
         let from = block.index.0;
         let its = match tree_roots[from as usize] {
             SHARED => from,
             NO_BLOCK => continue,
-            head => head,
+            tree_root => tree_root,
         };
-        if its != head {
+        if its != tree_root {
             if words > 0 {
                 weigh(node, words);
             }
-            (head, node, words) = (its, numbers.of_head(its), 0);
+            (tree_root, node, words) = (its, numbers.of_tree_root(its), 0);
         }
         words += block.size().0;
         for to in block.targets {
@@ -145,7 +145,7 @@ fn pack(
             put(bytes, difference(last_node, node));
             put(bytes, targets.len() as u64);
             for to in targets.drain(..) {
-                put(bytes, difference(node, numbers.of_head(to)));
+                put(bytes, difference(node, numbers.of_tree_root(to)));
             }
             (last_from, last_node) = (from, node);
         }
@@ -155,8 +155,8 @@ fn pack(
     }
 }
 
-/// The edges by which shared blocks hang from the tree of the head that dominates them, and for each
-/// head a block that points to it from the tree of the node `before` it.
+/// The edges by which shared blocks hang from the tree of the tree root that dominates them, and for each
+/// tree root a block that points to it from the tree of the node `before` it.
 pub(crate) fn toward(
     cross_edges: &CrossEdges,
     place: &Place,
@@ -176,7 +176,7 @@ pub(crate) fn toward(
                 }
                 if tree.idom[to as usize] == node {
                     if numbers.tree_roots.contains(from) {
-                        into.settled.push(to);
+                        into.direct.push(to);
                     } else {
                         let only = &only[to as usize - root_nodes];
                         note(only, from, |from| into.pairs.push((from, to)));
@@ -189,7 +189,7 @@ pub(crate) fn toward(
     let mut all = refine::CrossEdges { only: into_plain(only), ..refine::CrossEdges::default() };
     for mut cross_edges in gathered {
         all.pairs.append(cross_edges.pairs);
-        all.settled.append(&mut cross_edges.settled);
+        all.direct.append(&mut cross_edges.direct);
     }
     Ok((all, into_plain(predecessor)))
 }

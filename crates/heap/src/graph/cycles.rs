@@ -47,9 +47,9 @@ pub(crate) fn components(
                 }
             }
             way.pop();
-            if let Some((above, _)) = way.last() {
-                let above = *above as usize;
-                lowest[above] = lowest[above].min(lowest[at]);
+            if let Some((parent, _)) = way.last() {
+                let parent = *parent as usize;
+                lowest[parent] = lowest[parent].min(lowest[at]);
             }
         }
     }

@@ -55,7 +55,7 @@ impl Graph {
         if !matches!(self.dominator(Node::Block(block)), Some(Node::RootNode(_))) {
             return Ok(None);
         }
-        let target = self.node_of_head(block.0);
+        let target = self.node_of_tree_root(block.0);
         let mut flow = Flow::default();
         let mut more = true;
         while more && flow.last.len() < most.max(1) {
@@ -209,16 +209,18 @@ impl Graph {
                 found.insert((from, to), predecessor);
             } else if let Some(edge) = self.conditional.iter().find(conditional) {
                 found.insert((from, to), edge.from);
-            } else if let Some(head) = self.tree_roots.select(to - self.root_nodes.len() as u32) {
-                wanted.entry(head).or_default().push(from);
+            } else if let Some(tree_root) =
+                self.tree_roots.select(to - self.root_nodes.len() as u32)
+            {
+                wanted.entry(tree_root).or_default().push(from);
             }
         }
         if wanted.is_empty() {
             return Ok(found);
         }
         let mut pointed = Bits::new(self.dominators.len());
-        for head in wanted.keys() {
-            pointed.insert(*head);
+        for tree_root in wanted.keys() {
+            pointed.insert(*tree_root);
         }
         let candidates = sweep(snapshot, threads, Vec::new, |candidates, _, columns| {
             if columns.edges().iter().any(|to| pointed.contains(*to)) {
@@ -231,14 +233,14 @@ impl Graph {
         let candidates = candidates.concat();
         // Many long ways up are shortened first.
         let tops = if candidates.len() > 8 { self.tops(|_| false, threads) } else { Vec::new() };
-        for (block, head) in candidates {
+        for (block, tree_root) in candidates {
             if !self.is_reachable(BlockIndex(block)) {
                 continue;
             }
             let top = tops.get(block as usize).copied().filter(|top| *top < blocks);
             let Some(from) = self.core_node(top.unwrap_or(block)) else { continue };
-            if wanted.get(&head).is_some_and(|wanted| wanted.contains(&from)) {
-                found.entry((from, self.node_of_head(head))).or_insert(block);
+            if wanted.get(&tree_root).is_some_and(|wanted| wanted.contains(&from)) {
+                found.entry((from, self.node_of_tree_root(tree_root))).or_insert(block);
             }
         }
         Ok(found)

@@ -40,7 +40,7 @@ impl External {
     }
 }
 
-/// What the tree of each node of the core has; `heads` has for each block the head that it hangs
+/// What the tree of each node of the core has; `tree_roots` has for each block the tree root that it hangs
 /// from.
 pub(crate) fn weights(
     customs: &[(u32, u64)],
@@ -49,12 +49,12 @@ pub(crate) fn weights(
 ) -> HashMap<u32, u64, FxBuildHasher> {
     let mut weights: HashMap<u32, u64, FxBuildHasher> = HashMap::default();
     for (block, bytes) in customs {
-        let head = match tree_roots[*block as usize] {
+        let tree_root = match tree_roots[*block as usize] {
             SHARED => *block,
             NO_BLOCK => continue,
-            head => head,
+            tree_root => tree_root,
         };
-        let sum = weights.entry(numbers.of_head(head)).or_default();
+        let sum = weights.entry(numbers.of_tree_root(tree_root)).or_default();
         *sum = sum.saturating_add(*bytes);
     }
     weights
@@ -68,10 +68,10 @@ pub(crate) fn retained(
     place: &Place,
     customs: &[(u32, u64)],
     dominators: &[u32],
-    above: &[u32],
+    root_parents: &[u32],
 ) -> io::Result<(Sizes, Vec<u64>)> {
     if customs.is_empty() {
-        return Ok((Sizes::default(), vec![0; above.len()]));
+        return Ok((Sizes::default(), vec![0; root_parents.len()]));
     }
     let blocks = dominators.len() as u32;
     let mut kept = Bits::new(dominators.len());
@@ -80,13 +80,13 @@ pub(crate) fn retained(
         let mut at = *block;
         while kept.insert(at) {
             match dominators[at as usize] {
-                above if above < blocks => at = above,
+                parent if parent < blocks => at = parent,
                 _ => break,
             }
             parts.push(at);
         }
     }
-    let sums = Sums::new(place, Ranked::new(kept), 0, above.len())?;
+    let sums = Sums::new(place, Ranked::new(kept), 0, root_parents.len())?;
     for block in parts.into_iter().chain(customs.iter().map(|(block, _)| *block)) {
         sums.wait_for_more(block, 1);
     }
@@ -95,5 +95,5 @@ pub(crate) fn retained(
         sums.give(dominators, *block, *bytes, &mut gathered);
     }
     sums.settle(dominators, gathered);
-    Ok(sums.finish(above))
+    Ok(sums.finish(root_parents))
 }

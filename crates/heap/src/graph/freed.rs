@@ -71,7 +71,7 @@ impl FreedSize {
 
 /// Trees of which only a part is left.
 struct Rest {
-    /// For each block that hangs from no node of the core by itself the nearest head or block that
+    /// For each block that hangs from no node of the core by itself the nearest tree root or block that
     /// is gone; [`SHARED`] for these.
     tops: Vec<u32>,
     /// The trees' nodes.
@@ -106,14 +106,14 @@ impl Graph {
             }
         }
         for root_node in 0..root_nodes as u32 {
-            let above = self.above[root_node as usize];
-            if above != NO_BLOCK && cut.contains(above) {
+            let parent = self.root_parents[root_node as usize];
+            if parent != NO_BLOCK && cut.contains(parent) {
                 cut.insert(root_node);
             }
         }
         if removed.any {
-            for (node, head) in (root_nodes as u32..).zip(self.tree_roots.bits().iter()) {
-                if removed.contains(head) {
+            for (node, tree_root) in (root_nodes as u32..).zip(self.tree_roots.bits().iter()) {
+                if removed.contains(tree_root) {
                     cut.insert(node);
                 }
             }
@@ -194,7 +194,7 @@ impl Graph {
                 }
                 let mut root_node = at.wrapping_sub(blocks);
                 while (root_node as usize) < self.root_nodes.len() && found.insert(root_node) {
-                    root_node = self.above[root_node as usize];
+                    root_node = self.root_parents[root_node as usize];
                 }
             }
         }
@@ -319,14 +319,14 @@ impl Graph {
             // Up over other blocks of the group to the tree's top.
             let mut at = block;
             while inner(at) && seen.insert(at) {
-                let above = self.dominators[at as usize];
-                if above >= blocks {
+                let parent = self.dominators[at as usize];
+                if parent >= blocks {
                     break;
                 }
-                at = if tops[above as usize] == SHARED { above } else { tops[above as usize] };
+                at = if tops[parent as usize] == SHARED { parent } else { tops[parent as usize] };
             }
             if self.tree_roots.contains(at) {
-                touched.insert(self.node_of_head(at));
+                touched.insert(self.node_of_tree_root(at));
                 touched_heads.insert(at);
             }
         }
@@ -361,11 +361,11 @@ impl Graph {
                         SHARED => block.index.0,
                         top => top,
                     };
-                    let node = self.node_of_head(top);
+                    let node = self.node_of_tree_root(top);
                     left[node as usize].add(block.size().0, external.map_or(0, |found| found.2));
                     for to in block.targets {
                         if self.tree_roots.contains(*to) {
-                            let to = self.node_of_head(*to);
+                            let to = self.node_of_tree_root(*to);
                             if to != node && !statics.contains(to) {
                                 edges.push((node, to));
                             }
@@ -397,7 +397,7 @@ impl Graph {
     }
 
     #[inline]
-    pub(super) fn node_of_head(&self, head: u32) -> u32 {
-        self.root_nodes.len() as u32 + self.tree_roots.rank(head)
+    pub(super) fn node_of_tree_root(&self, tree_root: u32) -> u32 {
+        self.root_nodes.len() as u32 + self.tree_roots.rank(tree_root)
     }
 }

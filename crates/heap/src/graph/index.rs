@@ -7,8 +7,8 @@
 //!
 //! All numbers are little-endian. `snapshot` is the snapshot's checksum, `checksum` XXH3 of what
 //! follows it. The columns, in order: dominators:u32, above:u32, kept sizes as bits:u64, sizes:u32,
-//! large sizes as block and size:u64, held:u64, heads as bits:u64, via:u32, weights' lower half:u32,
-//! their upper half where there is one as head and number:u64, the core's starts:u32 and targets:u32;
+//! large sizes as block and size:u64, held:u64, tree roots as bits:u64, via:u32, weights' lower half:u32,
+//! their upper half where there is one as tree root and number:u64, the core's starts:u32 and targets:u32;
 //! then of bytes outside the heap: kept sums as bits:u64, sums:u32, large sums as block and sum:u64,
 //! held:u64, weights as node and sum:u64; then the edges of ephemerons and finalisers as key or value,
 //! node, node of the data or function, 0 or 1:u32.
@@ -65,7 +65,7 @@ impl Graph {
     fn each_column(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let large = pairs(&self.sizes.large);
         column(&self.dominators, u32::to_le_bytes, &mut each)?;
-        column(&self.above, u32::to_le_bytes, &mut each)?;
+        column(&self.root_parents, u32::to_le_bytes, &mut each)?;
         column(self.sizes.kept.bits().words(), u64::to_le_bytes, &mut each)?;
         column(&self.sizes.words, u32::to_le_bytes, &mut each)?;
         column(&large, u64::to_le_bytes, &mut each)?;
@@ -132,7 +132,7 @@ impl Graph {
         let graph = Self {
             root_nodes,
             dominators: columns.column(u32::from_le_bytes)?,
-            above: columns.take(u32::from_le_bytes)?,
+            root_parents: columns.take(u32::from_le_bytes)?,
             sizes: columns.sizes()?,
             held: columns.take(u64::from_le_bytes)?,
             tree_roots: columns.ranked()?,
@@ -170,10 +170,10 @@ impl Graph {
         let nodes = root_nodes + tree_roots;
         self.dominators.len() == blocks
             && self.dominators.iter().all(node)
-            && self.above.len() == root_nodes
+            && self.root_parents.len() == root_nodes
             && (0u32..)
-                .zip(&self.above)
-                .all(|(root_node, above)| *above < root_node || *above >= SHARED)
+                .zip(&self.root_parents)
+                .all(|(root_node, parent)| *parent < root_node || *parent >= SHARED)
             && self.sizes.kept.bits().words().len() == bits
             && self.sizes.words.len() == self.sizes.kept.len()
             && self.held.len() == root_nodes

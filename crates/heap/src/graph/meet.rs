@@ -14,7 +14,7 @@ use super::csr::{Csr, Pairs};
 use super::nodes::{NO_BLOCK, SHARED};
 
 /// Finds the blocks that dominate shared blocks. `pairs` are blocks of trees and the nodes that they
-/// point to; `siblings` are nodes of which one points to the other, both with the same dominating head.
+/// point to; `siblings` are nodes of which one points to the other, both with the same dominating tree root.
 /// `found` gets each node of either that anything leads to. Trees hang from blocks whose parent is
 /// [`SHARED`]; there are so many `nodes`.
 ///

@@ -3,7 +3,7 @@
 use super::bits::Ranked;
 use super::nodes::RootNodes;
 
-/// Numbers of the core's nodes: root nodes first, then heads in the order of blocks.
+/// Numbers of the core's nodes: root nodes first, then tree roots in the order of blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbers {
     pub(crate) root_nodes: RootNodes,
@@ -12,12 +12,12 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     #[inline]
-    pub(crate) fn of_head(&self, block: u32) -> u32 {
+    pub(crate) fn of_tree_root(&self, block: u32) -> u32 {
         self.root_nodes.len() as u32 + self.tree_roots.rank(block)
     }
 
-    /// The head that a node of the core is; root nodes are none.
-    pub(crate) fn head(&self, node: u32) -> Option<u32> {
+    /// The tree root that a node of the core is; root nodes are none.
+    pub(crate) fn tree_root(&self, node: u32) -> Option<u32> {
         self.tree_roots.select(node.checked_sub(self.root_nodes.len() as u32)?)
     }
 

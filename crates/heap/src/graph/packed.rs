@@ -1,4 +1,4 @@
-//! Parents put aside while their column is used for heads: most stand near their children, so that a
+//! Parents put aside while their column is used for tree roots: most stand near their children, so that a
 //! byte or two does for each.
 
 use std::io;

@@ -28,7 +28,7 @@ pub(crate) struct Apart {
 const LARGE: u64 = 256;
 
 /// For each block the only one that points to it; [`NO_BLOCK`] if none does, [`SHARED`] for those with
-/// several, for static data, and for those in `heads`, whatever points to them.
+/// several, for static data, and for those in `tree_roots`, whatever points to them.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged, or there is no room.
@@ -41,8 +41,8 @@ pub(crate) fn parents(
     let blocks = snapshot.blocks() as usize;
     let mut column = place.column(blocks, || AtomicU32::new(NO_BLOCK))?;
     let parents: &mut [AtomicU32] = &mut column;
-    for head in tree_roots {
-        if let Some(parent) = parents.get_mut(head as usize) {
+    for tree_root in tree_roots {
+        if let Some(parent) = parents.get_mut(tree_root as usize) {
             *parent.get_mut() = SHARED;
         }
     }
@@ -116,10 +116,10 @@ fn points(block: u32, parent: &AtomicU32) {
     }
 }
 
-/// Replaces each block's parent by the head that it hangs from, the shared block at the top of its
+/// Replaces each block's parent by the tree root that it hangs from, the shared block at the top of its
 /// tree of single parents. Blocks that hang from none get [`NO_BLOCK`].
 ///
-/// Threads may climb over the same blocks: whatever one finds replaced leads to the same head.
+/// Threads may climb over the same blocks: whatever one finds replaced leads to the same tree root.
 pub(crate) fn climb_to_heads(parents: &[AtomicU32], threads: usize) {
     in_pieces(parents.len(), threads, |range| {
         for start in range {
@@ -137,28 +137,28 @@ fn climb(parents: &[AtomicU32], start: u32) {
     let mut at = first;
     // A circle that nothing points to (Brent): the one that waits is met again.
     let (mut waits, mut steps, mut limit) = (start, 0u64, 64u64);
-    let head = loop {
+    let tree_root = loop {
         match parent(at) {
             SHARED => break at,
             NO_BLOCK => break NO_BLOCK,
             _ if at == waits => break NO_BLOCK,
-            above => {
+            parent => {
                 if steps == limit {
                     (waits, steps, limit) = (at, 0, limit * 2);
                 }
                 steps += 1;
-                at = above;
+                at = parent;
             }
         }
     };
     let mut at = start;
     loop {
-        let above = parent(at);
-        if above >= SHARED || above == head {
+        let parent = parent(at);
+        if parent >= SHARED || parent == tree_root {
             return;
         }
-        parents[at as usize].store(head, Ordering::Relaxed);
-        at = above;
+        parents[at as usize].store(tree_root, Ordering::Relaxed);
+        at = parent;
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
                         SHARED => break at,
                         NO_BLOCK => break NO_BLOCK,
                         _ if steps > 40 => break NO_BLOCK,
-                        above => at = above,
+                        parent => at = parent,
                     }
                     steps += 1;
                 };

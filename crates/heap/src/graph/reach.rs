@@ -95,8 +95,8 @@ impl Graph {
     }
 
     pub(super) fn weight(&self, node: u32) -> u64 {
-        let head = (node as usize).checked_sub(self.root_nodes.len());
-        head.map_or(0, |head| self.weights.get(head))
+        let tree_root = (node as usize).checked_sub(self.root_nodes.len());
+        tree_root.map_or(0, |tree_root| self.weights.get(tree_root))
     }
     /// The size of what each root node reaches, whatever else does, too; on so many threads.
     pub fn reach_each(&self, root_nodes: &[RootNodeId], threads: usize) -> Vec<ReachableSize> {

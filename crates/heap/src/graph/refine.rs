@@ -1,7 +1,7 @@
-//! From dominators among heads to dominators among all blocks.
+//! From dominators among tree roots to dominators among all blocks.
 //!
-//! The core says for each shared block which *head* dominates it, but its dominator may be a block
-//! further down in the tree that hangs from that head. A shared block to which all edges lead from one
+//! The core says for each shared block which *tree root* dominates it, but its dominator may be a block
+//! further down in the tree that hangs from that tree root. A shared block to which all edges lead from one
 //! block of the tree, or from shared blocks of which that is true, is dominated by that one: so are
 //! nearly all. The others are dominated by the block where the ways to them meet ([`meet`]).
 
@@ -18,16 +18,16 @@ use super::semi_nca::Tree;
 /// What is known of the edges to shared blocks whose dominator has to be found.
 #[derive(Debug, Default)]
 pub(crate) struct CrossEdges {
-    /// For each head the only block of the dominating head's own tree that points to it; [`NO_BLOCK`] if
+    /// For each tree root the only block of the dominating tree root's own tree that points to it; [`NO_BLOCK`] if
     /// none does, [`SHARED`] for those with several.
     pub(crate) only: Column<u32>,
     /// Blocks of the tree, and the node of the core that they point to, of nodes with several.
     pub(crate) pairs: Pairs,
-    /// Nodes of the core that the dominating head itself points to.
-    pub(crate) settled: Vec<u32>,
+    /// Nodes of the core that the dominating tree root itself points to.
+    pub(crate) direct: Vec<u32>,
 }
 
-/// Finds for each head the block or root node that dominates it: blocks by number, root nodes from
+/// Finds for each tree root the block or root node that dominates it: blocks by number, root nodes from
 /// `blocks` on, [`NO_BLOCK`] where nothing does.
 ///
 /// # Errors
@@ -43,19 +43,19 @@ pub(crate) fn refine(
     let blocks = parents.len() as u32;
     let root_nodes = numbers.root_nodes.len() as u32;
     let mut block_of: Column<u32> = place.zeros(numbers.tree_roots.len())?;
-    for (block, head) in block_of.iter_mut().zip(numbers.tree_roots.bits().iter()) {
-        *block = head;
+    for (block, tree_root) in block_of.iter_mut().zip(numbers.tree_roots.bits().iter()) {
+        *block = tree_root;
     }
-    let CrossEdges { mut only, mut pairs, settled: of_head } = cross_edges;
-    let mut settled = Bits::new(numbers.len());
-    for node in of_head {
-        settled.insert(node);
+    let CrossEdges { mut only, mut pairs, direct: of_tree_roots } = cross_edges;
+    let mut direct = Bits::new(numbers.len());
+    for node in of_tree_roots {
+        direct.insert(node);
         only[(node - root_nodes) as usize] =
             block_of[(tree.idom[node as usize] - root_nodes) as usize];
     }
-    pairs.retain(|(_, node)| !settled.contains(node));
-    let mut siblings = siblings(place, numbers, graph, tree, &settled)?;
-    drop(settled);
+    pairs.retain(|(_, node)| !direct.contains(node));
+    let mut siblings = siblings(place, numbers, graph, tree, &direct)?;
+    drop(direct);
     spread(place, numbers, &mut only, &mut pairs, &siblings)?;
     // What several blocks lead to is left, and shared blocks that point to it.
     siblings.retain(|(from, node)| {
@@ -65,23 +65,23 @@ pub(crate) fn refine(
 
     // The final answer for the others; the coarse one where a root node dominates.
     let mut dominator = only;
-    for (dominator, above) in dominator.iter_mut().zip(&tree.idom[root_nodes as usize..]) {
-        *dominator = match *above {
+    for (dominator, parent) in dominator.iter_mut().zip(&tree.idom[root_nodes as usize..]) {
+        *dominator = match *parent {
             NO_BLOCK => NO_BLOCK,
             root_node if root_node < root_nodes => blocks + root_node,
             _ if *dominator < SHARED => continue,
-            head => block_of[(head - root_nodes) as usize],
+            tree_root => block_of[(tree_root - root_nodes) as usize],
         };
     }
     drop(block_of);
-    meet::settle(place, numbers.len(), pairs, siblings, parents, |node, above| {
-        dominator[(node - root_nodes) as usize] = above;
+    meet::settle(place, numbers.len(), pairs, siblings, parents, |node, parent| {
+        dominator[(node - root_nodes) as usize] = parent;
     })?;
     Ok(dominator)
 }
 
 impl CrossEdges {
-    /// One more: a block of the dominating head's tree, and the node that it points to.
+    /// One more: a block of the dominating tree root's tree, and the node that it points to.
     pub(crate) fn add(&mut self, from: u32, node: u32, root_nodes: usize) {
         let only = &mut self.only[node as usize - root_nodes];
         match *only {
@@ -140,13 +140,13 @@ fn spread(
 }
 
 /// Edges from what a shared block dominates to another shared block, where both have the same
-/// dominating head: as the two shared blocks.
+/// dominating tree root: as the two shared blocks.
 fn siblings(
     place: &Place,
     numbers: &Numbers,
     graph: &Csr,
     tree: &Tree,
-    settled: &Bits,
+    direct: &Bits,
 ) -> io::Result<Pairs> {
     let edges = tree
         .order()
@@ -168,15 +168,15 @@ fn siblings(
         depth[child as usize] = way.len() as u32;
         way.push((child, children.starts[child as usize]));
         for to in graph.of(child) {
-            let above = tree.idom[*to as usize];
-            if above == child
-                || above == NO_BLOCK
-                || numbers.is_root_node(above)
-                || settled.contains(*to)
+            let parent = tree.idom[*to as usize];
+            if parent == child
+                || parent == NO_BLOCK
+                || numbers.is_root_node(parent)
+                || direct.contains(*to)
             {
                 continue;
             }
-            let Some((branch, _)) = way.get(depth[above as usize] as usize + 1) else { continue };
+            let Some((branch, _)) = way.get(depth[parent as usize] as usize + 1) else { continue };
             if branch != to {
                 found.push((*branch, *to));
             }

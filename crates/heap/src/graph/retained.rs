@@ -70,9 +70,9 @@ pub(crate) fn retained(
     };
     in_pieces(dominators.len(), threads, |range| {
         let mut last = NO_BLOCK;
-        for above in &dominators[range] {
-            if *above < blocks && *above != last {
-                last = *above;
+        for parent in &dominators[range] {
+            if *parent < blocks && *parent != last {
+                last = *parent;
                 keep(last);
             }
         }
@@ -85,11 +85,11 @@ pub(crate) fn retained(
         // Neighbours are often dominated by the same block.
         let mut parts = 0;
         let mut here = dominators[range].iter().copied().peekable();
-        while let Some(above) = here.next() {
+        while let Some(parent) = here.next() {
             parts += 1;
-            if here.peek() != Some(&above) {
-                if above < blocks {
-                    sums.wait_for_more(above, parts);
+            if here.peek() != Some(&parent) {
+                if parent < blocks {
+                    sums.wait_for_more(parent, parts);
                 }
                 parts = 0;
             }
@@ -192,16 +192,16 @@ impl Sums {
             (parts, was_gathered) = (1, false);
             match dominators[at as usize] {
                 NO_BLOCK => return,
-                above if above >= blocks => {
+                parent if parent >= blocks => {
                     // Sums of bytes that a damaged file claims may be too large for any number.
-                    let _ = self.held[(above - blocks) as usize].fetch_update(
+                    let _ = self.held[(parent - blocks) as usize].fetch_update(
                         Ordering::Relaxed,
                         Ordering::Relaxed,
                         |held| Some(held.saturating_add(part)),
                     );
                     return;
                 }
-                above => at = above,
+                parent => at = parent,
             }
         }
     }
@@ -234,11 +234,11 @@ impl Sums {
         *sum = sum.saturating_add(before).saturating_add(part);
     }
 
-    /// The sums, all parts given. `above` has for each root node the one above it, which comes before.
-    pub(super) fn finish(self, above: &[u32]) -> (Sizes, Vec<u64>) {
+    /// The sums, all parts given. `root_parents` has for each root node its parent, which comes before.
+    pub(super) fn finish(self, root_parents: &[u32]) -> (Sizes, Vec<u64>) {
         let mut held: Vec<u64> = self.held.into_iter().map(AtomicU64::into_inner).collect();
-        for root_node in (1..above.len()).rev() {
-            let into = above[root_node] as usize;
+        for root_node in (1..root_parents.len()).rev() {
+            let into = root_parents[root_node] as usize;
             if into < root_node {
                 held[into] = held[into].saturating_add(held[root_node]);
             }

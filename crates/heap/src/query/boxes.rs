@@ -82,9 +82,9 @@ fn pieces(
         pieces.push(Piece { shape, parent, words: weight, inside: 0, left_out: (0, 0) });
         if number + 1 >= limit {
             for (weight, _, shape, parent, _) in waiting.drain() {
-                let above: &mut Piece = &mut pieces[parent];
-                above.left_out.0 += weight;
-                above.left_out.1 += shapes.get(shape).tops;
+                let outer: &mut Piece = &mut pieces[parent];
+                outer.left_out.0 += weight;
+                outer.left_out.1 += shapes.get(shape).tops;
             }
             break;
         }

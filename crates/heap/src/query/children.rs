@@ -90,7 +90,7 @@ pub fn children(
     heap: &Heap<'_>,
     catalogue: &Catalogue,
     shapes: &Shapes,
-    above: ShapeId,
+    parent: ShapeId,
 ) -> Vec<Child> {
     let child = |id: &ShapeId| {
         let shape = shapes.get(*id);
@@ -110,7 +110,7 @@ pub fn children(
             },
         }
     };
-    shapes.children(above).iter().map(child).collect()
+    shapes.children(parent).iter().map(child).collect()
 }
 
 /// The blocks of a group that hang from no other of it, those that retain most first.

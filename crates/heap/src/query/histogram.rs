@@ -213,7 +213,7 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
     }
     // Which kinds are among a block's dominators and itself. Threads that come over the same blocks
     // find the same.
-    let above: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(0)).collect();
+    let masks: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(0)).collect();
     in_pieces(blocks, heap.threads, |range| {
         let mut way: Vec<u32> = Vec::new();
         for start in range {
@@ -222,7 +222,7 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
             }
             let mut at = start as u32;
             let mut mask = loop {
-                let known = above[at as usize].load(Ordering::Relaxed);
+                let known = masks[at as usize].load(Ordering::Relaxed);
                 if known != 0 {
                     break known;
                 }
@@ -237,7 +237,7 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
                 if kind != NO_KIND {
                     mask |= 1 << kind;
                 }
-                above[block as usize].store(mask, Ordering::Relaxed);
+                masks[block as usize].store(mask, Ordering::Relaxed);
             }
         }
     });
@@ -251,7 +251,7 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
                 let kind = kind_of[block.0 as usize];
                 let over = match heap.graph.dominator(Node::Block(block)) {
                     Some(Node::Block(above_it)) => {
-                        above[above_it.0 as usize].load(Ordering::Relaxed)
+                        masks[above_it.0 as usize].load(Ordering::Relaxed)
                     }
                     Some(Node::RootNode(_)) => 0,
                     None => continue,

@@ -36,8 +36,8 @@ pub(super) type Parts = HashMap<RootNodeId, [Bytes; 2], FxBuildHasher>;
 pub(super) fn parts(heap: &Heap<'_>) -> Parts {
     let mut parts = Parts::default();
     for root_node in (0..heap.graph.root_nodes().len() as u32).map(RootNodeId) {
-        if let Some(Node::RootNode(above)) = heap.graph.dominator(Node::RootNode(root_node)) {
-            let sum = parts.entry(above).or_default();
+        if let Some(Node::RootNode(parent)) = heap.graph.dominator(Node::RootNode(root_node)) {
+            let sum = parts.entry(parent).or_default();
             let held = held(heap, root_node);
             sum[0] += held[0];
             sum[1] += held[1];

@@ -91,9 +91,9 @@ impl RetainingPath {
         for node in path {
             add(node);
             let mut at = node;
-            while let (Node::RootNode(_), Some(above)) = (at, heap.graph.dominator(at)) {
-                add(above);
-                at = above;
+            while let (Node::RootNode(_), Some(parent)) = (at, heap.graph.dominator(at)) {
+                add(parent);
+                at = parent;
             }
         }
         let gap = (left_out > 0).then_some((nodes.len(), left_out));
@@ -183,10 +183,10 @@ impl Path {
                 });
                 // The next dominator may have been left out.
                 let rest: BTreeSet<Node> = path.nodes[at..].iter().copied().collect();
-                while let Some(above) = dominator
-                    && !rest.contains(&above)
+                while let Some(parent) = dominator
+                    && !rest.contains(&parent)
                 {
-                    dominator = heap.graph.dominator(above);
+                    dominator = heap.graph.dominator(parent);
                 }
             }
             let dominates = Some(node) == dominator;

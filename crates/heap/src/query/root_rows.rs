@@ -92,7 +92,7 @@ pub fn root_rows(heap: &Heap<'_>, roots: &[Root], reach: &ReachCache) -> Vec<Roo
             label: root.label,
             root: root.id,
             part_of: match heap.graph.dominator(Node::RootNode(root.id)) {
-                Some(Node::RootNode(above)) => above,
+                Some(Node::RootNode(parent)) => parent,
                 _ => SUPER_ROOT,
             },
             retained: root.retained,

@@ -150,7 +150,7 @@ fn candidates(heap: &Heap<'_>, query: &RootQuery<'_>) -> Vec<Root> {
             let is_in_scope = match scope {
                 RootScope::All | RootScope::Labels => true,
                 RootScope::Top => label.parent.is_none(),
-                RootScope::PartsOf(above) => dominator(id) == Some(Node::RootNode(above)),
+                RootScope::PartsOf(parent) => dominator(id) == Some(Node::RootNode(parent)),
             };
             is_in_scope.then_some(label.kind)
         }
@@ -159,21 +159,21 @@ fn candidates(heap: &Heap<'_>, query: &RootQuery<'_>) -> Vec<Root> {
     let ids = (0..root_nodes.len() as u32).map(RootNodeId);
     let mut roots: Vec<Root> =
         ids.filter(|id| wanted(*id).is_some_and(is_of_kind)).map(|id| Root::of(heap, id)).collect();
-    let above: Vec<RootNodeId> = match query.scope {
+    let parents: Vec<RootNodeId> = match query.scope {
         RootScope::All | RootScope::Labels => Vec::new(),
-        RootScope::PartsOf(above) => vec![above],
+        RootScope::PartsOf(parent) => vec![parent],
         RootScope::Top => {
             let kinds = RootKind::ALL.iter().filter(|kind| is_of_kind(**kind));
             let everything = query.kind.is_none().then_some(SUPER_ROOT);
             kinds.map(|kind| root_nodes.kind(*kind)).chain(everything).collect()
         }
     };
-    if !above.is_empty() {
+    if !parents.is_empty() {
         let parts = parts(heap);
         // All of a root that is no sum would be itself once more.
         let is_sum = |id: &RootNodeId| query.scope == RootScope::Top || parts.contains_key(id);
-        let sums = above.into_iter().filter(is_sum);
-        roots.extend(sums.map(|above| Root::joint(heap, &parts, above)));
+        let sums = parents.into_iter().filter(is_sum);
+        roots.extend(sums.map(|parent| Root::joint(heap, &parts, parent)));
     }
     roots
 }

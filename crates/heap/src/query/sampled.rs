@@ -74,7 +74,7 @@ pub fn sampled(
             looked_at[block.0 as usize] = place;
         }
     }
-    let mut above = vec![UNKNOWN; blocks.len()];
+    let mut parents = vec![UNKNOWN; blocks.len()];
     let mut way: Vec<u32> = Vec::new();
     for (place, (block, _)) in (0u32..).zip(blocks) {
         if looked_at.get(block.0 as usize) != Some(&place) {
@@ -97,10 +97,10 @@ pub fn sampled(
         for block in way.drain(..) {
             nearest[block as usize] = found;
         }
-        above[place as usize] = found;
+        parents[place as usize] = found;
     }
     drop((nearest, looked_at));
-    each_below(&above, blocks, groups, |place, is_outermost| {
+    each_below(&parents, blocks, groups, |place, is_outermost| {
         let (block, group) = blocks[place];
         let sum = &mut sums[group as usize];
         let retained = catalogue.retained(heap, block);
@@ -119,7 +119,7 @@ pub fn sampled(
 /// Goes through a forest from above, and says of each member whether it is the first of its group
 /// on its way from the top.
 fn each_below(
-    above: &[u32],
+    parents: &[u32],
     blocks: &[(BlockIndex, u32)],
     groups: usize,
     mut each: impl FnMut(usize, bool),
@@ -128,7 +128,7 @@ fn each_below(
     let mut next = vec![NO_SAMPLE; blocks.len()];
     let mut tops = Vec::new();
     for place in (0..blocks.len() as u32).rev() {
-        match above[place as usize] {
+        match parents[place as usize] {
             UNKNOWN => {}
             NO_SAMPLE => tops.push(place),
             parent => {

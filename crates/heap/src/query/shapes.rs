@@ -81,7 +81,7 @@ impl Shapes {
         for number in 0..heap.graph.root_nodes().len() as u32 {
             let root_node = RootNodeId(number);
             let parent = match heap.graph.dominator(Node::RootNode(root_node)) {
-                Some(Node::RootNode(above)) if above < root_node => ShapeId(above.0),
+                Some(Node::RootNode(root)) if root < root_node => ShapeId(root.0),
                 _ => ShapeId(SUPER_ROOT.0),
             };
             let mut shape = Shape::new(parent, Form::RootNode(root_node), 0);
@@ -128,7 +128,7 @@ impl Shapes {
                     shape => break shape,
                 }
                 match heap.graph.dominator(Node::Block(BlockIndex(at))) {
-                    Some(Node::Block(above)) => at = above.0,
+                    Some(Node::Block(parent)) => at = parent.0,
                     Some(Node::RootNode(root_node)) if root.is_none() => break root_node.0,
                     _ => break OUTSIDE,
                 }
@@ -150,29 +150,29 @@ impl Shapes {
     fn place(
         &mut self,
         known: &mut HashMap<(u32, Form), u32, FxBuildHasher>,
-        above: u32,
+        parent_index: u32,
         block: BlockIndex,
         heap: &Heap<'_>,
         catalogue: &Catalogue,
     ) -> u32 {
-        let parent = self.all[above as usize];
+        let parent = self.all[parent_index as usize];
         let mut form = Form::Kind(catalogue.kind(block));
         let own = catalogue.size(block);
         if parent.form == form || parent.form == Form::Rest {
-            self.all[above as usize].add(own, None);
-            return above;
+            self.all[parent_index as usize].add(own, None);
+            return parent_index;
         }
         if parent.depth >= MAX_DEPTH {
             form = Form::Rest;
         }
         let full = self.all.len() >= MAX_SHAPES;
         let next = self.all.len() as u32;
-        if full && !known.contains_key(&(above, form)) {
+        if full && !known.contains_key(&(parent_index, form)) {
             form = Form::Rest;
         }
-        let place = *known.entry((above, form)).or_insert(next);
+        let place = *known.entry((parent_index, form)).or_insert(next);
         if place == next {
-            self.all.push(Shape::new(ShapeId(above), form, parent.depth.saturating_add(1)));
+            self.all.push(Shape::new(ShapeId(parent_index), form, parent.depth.saturating_add(1)));
         }
         let shape = &mut self.all[place as usize];
         shape.add(own, Some((block, catalogue.retained(heap, block))));
@@ -248,10 +248,10 @@ impl Shapes {
         let mut inside = vec![false; self.all.len()];
         for (place, shape) in self.all.iter().enumerate() {
             let parent = shape.parent.0 as usize;
-            let above = place > 0 && inside[parent];
+            let inside_parent = place > 0 && inside[parent];
             let is = shape.form == Form::Kind(kind);
-            inside[place] = above || is;
-            if is && !above {
+            inside[place] = inside_parent || is;
+            if is && !inside_parent {
                 weights[place] = shape.retained;
             }
         }
@@ -270,7 +270,7 @@ impl Shapes {
             .filter(|block| {
                 is(*block)
                     && match heap.graph.dominator(Node::Block(*block)) {
-                        Some(Node::Block(above)) => !is(above),
+                        Some(Node::Block(parent)) => !is(parent),
                         _ => true,
                     }
             })
