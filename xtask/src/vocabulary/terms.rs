@@ -111,6 +111,9 @@ const TERMS: &[Term] = &[
     // Heap.
     term("Holder", "RootNode"),
     term("EVERYTHING", "SUPER_ROOT"),
+    term("Heads", "BlockStarts").within(HEAP),
+    term("head", "tree_root").whole().within(HEAP),
+    term("above", "parent").whole().within(&["crates/heap/src/query"]),
     term("via", "predecessor").whole().within(HEAP),
     term("exits", "cross_edges").whole().within(HEAP),
     term("crowd", "large_set"),

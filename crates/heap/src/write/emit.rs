@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::block_starts::Recent;
 use super::blocks::Blocks;
 use super::details::{Details, Function};
 use super::find::{Found, MAX_BLOCKS, is_pointer};
-use super::heads::Recent;
 use super::sections::Sections;
 use super::source::{ClosureFormat, Layout, Region, Source};
 use super::tables;
@@ -113,7 +113,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
     /// The static block that the slot of a root is a field of: where it is, and which field.
     fn root_node(&self, slot: u64) -> Option<(u64, u64)> {
         let region = self.found.region(slot).filter(|region| region.layout == Layout::Reached)?;
-        let block = self.found.heads.last_before(slot, region.start)?;
+        let block = self.found.block_starts.last_before(slot, region.start)?;
         let (_, fields) = region.block(block, self.source.runtime)?;
         let field = (slot - block) / 8;
         (field < fields.len() as u64).then_some((block, field))
@@ -126,7 +126,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         for root in &self.source.roots {
             let Some(index) = self.index(root.value) else { continue };
             let root_node = self.root_node(root.slot).and_then(|(block, field)| {
-                let index = self.found.heads.index(block, &mut self.recent)?;
+                let index = self.found.block_starts.index(block, &mut self.recent)?;
                 Some((index, field))
             });
             put(&mut body, u64::from(root.label.0));
@@ -220,7 +220,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
                 _ => 0,
             };
             let mut in_run = false;
-            found.heads.each(region.start + 8, region.end(), |address| {
+            found.block_starts.each(region.start + 8, region.end(), |address| {
                 if blocks.is_full() {
                     let count = blocks.count();
                     self.sections.section(kind::BLOCKS, count, blocks.finish())?;

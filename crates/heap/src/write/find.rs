@@ -2,8 +2,8 @@
 
 use std::io;
 
+use super::block_starts::{BlockStarts, Recent};
 use super::details::Details;
-use super::heads::{Heads, Recent};
 use super::source::{ClosureFormat, HeapRuntime, Layout, Region, Source};
 use crate::tag;
 
@@ -15,7 +15,7 @@ pub(super) const MAX_BLOCKS: u64 = (1 << 32) - (1 << 20);
 pub(super) struct Found<'a> {
     /// The regions by address.
     pub(super) regions: Vec<Region<'a>>,
-    pub(super) heads: Heads,
+    pub(super) block_starts: BlockStarts,
     pub(super) blocks: u64,
 }
 
@@ -90,11 +90,12 @@ impl<'a> Found<'a> {
         runtime: HeapRuntime,
         recent: &mut Recent,
     ) -> Option<u32> {
-        match self.heads.index(value, recent) {
+        match self.block_starts.index(value, recent) {
             Some(index) => Some(index),
-            None => self
-                .heads
-                .index(enclosing(&self.regions, value, &self.heads, runtime, recent)?, recent),
+            None => self.block_starts.index(
+                enclosing(&self.regions, value, &self.block_starts, runtime, recent)?,
+                recent,
+            ),
         }
     }
 }
@@ -109,11 +110,11 @@ fn region_of<'r, 'a>(regions: &'r [Region<'a>], address: u64) -> Option<&'r Regi
 fn enclosing(
     regions: &[Region<'_>],
     value: u64,
-    heads: &Heads,
+    block_starts: &BlockStarts,
     runtime: HeapRuntime,
     recent: &mut Recent,
 ) -> Option<u64> {
-    if !is_pointer(value) || !heads.covers(value, recent) {
+    if !is_pointer(value) || !block_starts.covers(value, recent) {
         return None;
     }
     let region = region_of(regions, value)?;
@@ -139,15 +140,15 @@ pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::
         apart
     });
 
-    let mut heads = Heads::new();
+    let mut block_starts = BlockStarts::new();
     for region in &regions {
-        heads.cover(region.start, region.end());
+        block_starts.cover(region.start, region.end());
     }
     let reached = regions.iter().any(|region| region.layout == Layout::Reached);
     let mut walk = Walk {
         runtime: source.runtime,
         reached: Reached::new(&regions, reached),
-        heads,
+        block_starts,
         recent: Recent::new(),
         regions: &regions,
         todo: Vec::new(),
@@ -174,21 +175,21 @@ pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::
             walk.fields(block, header.tag, fields, details);
         }
     }
-    let mut heads = walk.heads;
-    let blocks = heads.number();
+    let mut block_starts = walk.block_starts;
+    let blocks = block_starts.number();
     if blocks > MAX_BLOCKS {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "more blocks than a snapshot can number",
         ));
     }
-    Ok(Found { regions, heads, blocks })
+    Ok(Found { regions, block_starts, blocks })
 }
 
 struct Walk<'w, 'a> {
     runtime: HeapRuntime,
     reached: Reached,
-    heads: Heads,
+    block_starts: BlockStarts,
     recent: Recent,
     regions: &'w [Region<'a>],
     /// Blocks that were reached and not yet looked into.
@@ -234,7 +235,7 @@ impl Walk<'_, '_> {
 
     #[inline]
     fn block<D: Details>(&mut self, address: u64, tag: u8, fields: &[u64], details: &mut D) {
-        self.heads.set(address, &mut self.recent);
+        self.block_starts.set(address, &mut self.recent);
         if !self.reached.none() {
             self.fields(address, tag, fields, details);
         }
@@ -268,12 +269,14 @@ impl Walk<'_, '_> {
         };
         let mut value = value;
         if region.block(value, self.runtime).is_some_and(|(header, _)| header.tag == tag::INFIX) {
-            match enclosing(regions, value, &self.heads, self.runtime, &mut self.recent) {
+            match enclosing(regions, value, &self.block_starts, self.runtime, &mut self.recent) {
                 Some(base) => value = base,
                 None => return,
             }
         }
-        if region.block(value, self.runtime).is_some() && self.heads.set(value, &mut self.recent) {
+        if region.block(value, self.runtime).is_some()
+            && self.block_starts.set(value, &mut self.recent)
+        {
             self.todo.push(value);
         }
     }

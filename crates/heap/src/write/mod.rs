@@ -4,11 +4,11 @@
 //! own of about a sixtieth of the heap. What it walks is handed in as slices; what only the
 //! runtime knows is asked through [`Details`].
 
+mod block_starts;
 mod blocks;
 mod details;
 mod emit;
 mod find;
-mod heads;
 pub(crate) mod sections;
 mod source;
 pub(crate) mod tables;

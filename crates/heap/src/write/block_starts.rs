@@ -16,11 +16,11 @@ const NO_PAGE: u32 = u32::MAX;
 
 /// A set of addresses of blocks, and the number of each.
 #[derive(Debug)]
-pub(crate) struct Heads {
+pub(crate) struct BlockStarts {
     /// The pages: number in the address space, number of their bits here.
     pages: HashMap<u64, u32, FxBuildHasher>,
     bits: Vec<u64>,
-    /// Blocks before each word of bits, once [`Heads::number`] has counted.
+    /// Blocks before each word of bits, once [`BlockStarts::number`] has counted.
     before: Vec<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Recent {
     }
 }
 
-impl Heads {
+impl BlockStarts {
     pub(crate) fn new() -> Self {
         Self { pages: HashMap::default(), bits: Vec::new(), before: Vec::new() }
     }
@@ -167,22 +167,22 @@ mod tests {
             length in 0u64..1 << 19,
         ) {
             let addresses: BTreeSet<u64> = words.iter().map(|word| 0x7f00_0000_0000 + word * 8).collect();
-            let (mut heads, mut recent) = (Heads::new(), Recent::new());
-            heads.cover(0x7f00_0000_0000, 0x7f00_0000_0000 + (8 << 20));
+            let (mut block_starts, mut recent) = (BlockStarts::new(), Recent::new());
+            block_starts.cover(0x7f00_0000_0000, 0x7f00_0000_0000 + (8 << 20));
             // In an order that is not that of addresses.
             for address in addresses.iter().rev() {
-                prop_assert!(heads.set(*address, &mut recent));
+                prop_assert!(block_starts.set(*address, &mut recent));
             }
-            prop_assert_eq!(heads.number(), addresses.len() as u64);
+            prop_assert_eq!(block_starts.number(), addresses.len() as u64);
             for (index, address) in addresses.iter().enumerate() {
-                prop_assert_eq!(heads.index(*address, &mut recent), Some(index as u32));
+                prop_assert_eq!(block_starts.index(*address, &mut recent), Some(index as u32));
             }
             let (start, end) = (0x7f00_0000_0000 + from * 8, 0x7f00_0000_0000 + (from + length) * 8);
             let mut seen = Vec::new();
-            heads.each(start, end, |address| { seen.push(address); Ok::<(), ()>(()) }).unwrap();
+            block_starts.each(start, end, |address| { seen.push(address); Ok::<(), ()>(()) }).unwrap();
             prop_assert_eq!(seen, addresses.range(start..end).copied().collect::<Vec<_>>());
             prop_assert_eq!(
-                heads.last_before(end, start),
+                block_starts.last_before(end, start),
                 addresses.range(start..=end).next_back().copied(),
             );
         }
