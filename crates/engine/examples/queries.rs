@@ -1,6 +1,6 @@
-//! Asks all that a page asks about a trace or a heap snapshot, and prints what each answer takes, in
-//! time of all processors, in time on the clock, and in bytes: `asks TRACE [CONDITION…]`, `asks HEAP`. On
-//! Linux.
+//! Makes all queries that a page makes about a trace or a heap snapshot, and prints what each response
+//! takes, in time of all processors, in time on the clock, and in bytes: `queries TRACE [CONDITION…]`,
+//! `queries HEAP`. On Linux.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = env::args().skip(1);
-    let Some(path) = args.next() else { return Err("usage: asks TRACE [CONDITION…]".into()) };
+    let Some(path) = args.next() else { return Err("usage: queries TRACE [CONDITION…]".into()) };
     let conditions: Vec<String> = args.collect();
     if fs::read(&path)?.starts_with(b"MTHEAP") {
         return snapshot(&path);
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = used();
     engine.add(&fs::read(path)?, Description::default(), |_| ())?;
     println!("{:>10.1} ms  reading", used() - start);
-    let asks = [
+    let queries = [
         json!({ "ask": "about" }),
         json!({ "ask": "overview", "filter": conditions, "points": 1024 }),
         json!({ "ask": "flame", "filter": conditions }),
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         json!({ "ask": "export", "format": "json", "filter": conditions }),
         json!({ "ask": "export", "format": "svg", "filter": conditions }),
     ];
-    measure(&engine, &asks)
+    measure(&engine, &queries)
 }
 
 fn snapshot(path: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -79,14 +79,14 @@ fn snapshot(path: &str) -> Result<(), Box<dyn std::error::Error>> {
     )
 }
 
-fn measure(engine: &Engine, asks: &[Value]) -> Result<(), Box<dyn std::error::Error>> {
-    for ask in asks {
+fn measure(engine: &Engine, queries: &[Value]) -> Result<(), Box<dyn std::error::Error>> {
+    for query in queries {
         let (start, clock) = (used(), Instant::now());
-        let reply = engine.ask(ask.to_string().as_bytes());
+        let response = engine.ask(query.to_string().as_bytes());
         let (took, clock) = (used() - start, clock.elapsed().as_secs_f64() * 1e3);
-        println!("{took:>10.1} ms {clock:>10.1} ms {:>10} bytes  {ask}", reply.bytes.len());
+        println!("{took:>10.1} ms {clock:>10.1} ms {:>10} bytes  {query}", response.bytes.len());
         if let Some(Value::Object(error)) =
-            ResponseBody::decode(&reply.bytes)?.header().get("error")
+            ResponseBody::decode(&response.bytes)?.header().get("error")
         {
             println!("{error:?}");
         }
