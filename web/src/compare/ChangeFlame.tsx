@@ -14,7 +14,7 @@ import { passOn } from "../shell/passOn.ts";
 import { theme } from "../shell/theme.ts";
 import { focus as focusInUrl, go } from "../state/page.ts";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
-import { amount, changePaints, FOCUS_PAINT, paintOf, signed, told, type Scale } from "./change.ts";
+import { amount, changePaints, FOCUS_PAINT, paintOf, signed, changeText, type Scale } from "./change.ts";
 import { markOfSides, type Side } from "./sides.ts";
 import { unionOf, type Union, type Width } from "./union.ts";
 
@@ -99,7 +99,7 @@ export function ChangeFlame({ sides, width }: { sides: ComparedSides; width: Wid
           {at !== null && at < union.tree.size ? (
             <>
               <strong class="clip">{names[union.tree.entity[at]!]}</strong>
-              <span class="flame-selection-sums">{sentenceOf(union, at, about.normalise)}</span>
+              <span class="flame-selection-sums">{changeOf(union, at, about.normalise)}</span>
               <span class="grow" />
               <button
                 type="button"
@@ -118,7 +118,7 @@ export function ChangeFlame({ sides, width }: { sides: ComparedSides; width: Wid
       <div class="unseen" aria-live="polite">
         {at !== null &&
           at < union.tree.size &&
-          `${names[union.tree.entity[at]!]}, ${sentenceOf(union, at, about.normalise)}`}
+          `${names[union.tree.entity[at]!]}, ${changeOf(union, at, about.normalise)}`}
       </div>
     </>
   );
@@ -129,9 +129,9 @@ function boxOf(box: Box): number {
   return box.part === "callees" ? box.at : 0;
 }
 
-function sentenceOf({ before, after, status }: Union, at: number, scale: Scale): string {
+function changeOf({ before, after, status }: Union, at: number, scale: Scale): string {
   const [old, now] = [before[at]!, after[at]!];
-  return `${amount(old, scale, markOfSides())} → ${amount(now, scale, markOfSides())} (${signed(now - old, scale)}, ${told(status[at]!, old, now)})`;
+  return `${amount(old, scale, markOfSides())} → ${amount(now, scale, markOfSides())} (${signed(now - old, scale)}, ${changeText(status[at]!, old, now)})`;
 }
 
 const SIGNS: Readonly<Record<ChangeStatus, string>> = { new: "+ ", gone: "− ", same: "", grown: "", shrunk: "" };
@@ -169,7 +169,7 @@ function ChangeCard({ name, union, at, scale }: { name: string; union: Union; at
         <div>
           <dt>difference</dt>
           <dd>
-            {signed(after - before, scale)}, {told(status, before, after)}
+            {signed(after - before, scale)}, {changeText(status, before, after)}
           </dd>
         </div>
       </dl>

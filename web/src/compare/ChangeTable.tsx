@@ -12,7 +12,7 @@ import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
-import { amount, signed, told, type Scale } from "./change.ts";
+import { amount, signed, changeText, type Scale } from "./change.ts";
 import { markOfSides } from "./sides.ts";
 import type { ComparedSides } from "./ChangeFlame.tsx";
 
@@ -65,7 +65,7 @@ export function ChangeTable({ sides }: { sides: ComparedSides }) {
   return (
     <div class={late ? "compare-table late" : "compare-table"}>
       <div class="tables-tools">
-        <Segmented label="rows" choices={BY} value={query.by} onChoose={(id) => by.set(id)} />
+        <Segmented label="rows" options={BY} value={query.by} onChoose={(id) => by.set(id)} />
         <Find field={field} />
         <span class="quiet" role="status">
           {response && rowCount(response.count)}
@@ -180,7 +180,7 @@ function Row({
           style={more ? { left: "50%", width: `${share * 50}%` } : { right: "50%", width: `${share * 50}%` }}
         />
       </td>
-      <td class="change-told">{told(status, before, after)}</td>
+      <td class="change-text">{changeText(status, before, after)}</td>
       <td class="number">{before > 0 ? amount(before, scale, markOfSides()) : "–"}</td>
       <td class="number">{after > 0 ? amount(after, scale, markOfSides()) : "–"}</td>
       <td class="number spare quiet">

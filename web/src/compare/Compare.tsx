@@ -31,8 +31,8 @@ const WIDTHS = [
   { id: "after", title: "After", what: "boxes are as wide as after" },
 ];
 
-function selected(choices: readonly { id: string }[], id: string): string {
-  return (choices.find((choice) => choice.id === id) ?? choices[0]!).id;
+function selected(options: readonly { id: string }[], id: string): string {
+  return (options.find((option) => option.id === id) ?? options[0]!).id;
 }
 
 function Compare() {
@@ -53,15 +53,15 @@ function Compare() {
         <div class="compare-choices">
           <Segmented
             label="shape"
-            choices={SHAPES}
+            options={SHAPES}
             value={selected(SHAPES, shape.value)}
             onChoose={(id) => shape.set(id)}
           />
-          <Segmented label="scale" choices={NORMALISE} value={sides.normalise} onChoose={(id) => normalise.set(id)} />
+          <Segmented label="scale" options={NORMALISE} value={sides.normalise} onChoose={(id) => normalise.set(id)} />
           {flame && (
             <Segmented
               label="width of boxes"
-              choices={WIDTHS}
+              options={WIDTHS}
               value={selected(WIDTHS, width.value)}
               onChoose={(id) => width.set(id)}
             />

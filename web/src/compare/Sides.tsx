@@ -1,6 +1,6 @@
 /** What is compared with what, and how: chosen here, kept in the URL. */
 import type { ComponentChildren } from "preact";
-import { sentence } from "../filter/sentence.ts";
+import { describe } from "../filter/describe.ts";
 import { tryCondition } from "../filter/parse.ts";
 import { about } from "../state/about.ts";
 import { go, page, withParam } from "../state/page.ts";
@@ -63,15 +63,15 @@ interface LineProps {
 function SideLine({ word, side, name, children }: LineProps) {
   const words = side.filter.map((text) => {
     const condition = tryCondition(text);
-    return condition instanceof Error ? text : sentence(condition);
+    return condition instanceof Error ? text : describe(condition);
   });
-  const told = words.length > 0 ? words.join(" and ") : "all memory";
+  const description = words.length > 0 ? words.join(" and ") : "all memory";
   return (
     <div class="compare-side">
       <strong>{word}</strong>
       <span class="compare-side-name">{name}</span>
-      <span class="clip quiet" title={told}>
-        {told}
+      <span class="clip quiet" title={description}>
+        {description}
       </span>
       {children}
     </div>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contrast } from "../flame/contrast.testing.ts";
-import { amount, changePaints, FOCUS_PAINT, paintOf, signed, told } from "./change.ts";
+import { amount, changePaints, FOCUS_PAINT, paintOf, signed, changeText } from "./change.ts";
 
 test("every status has a paint, and more difference a stronger one", () => {
   for (const theme of ["light", "dark"] as const) {
@@ -39,11 +39,11 @@ test("differences have their sign, and words where a share would mislead", () =>
   assert.equal(signed(-0.25, "allocated"), "−25 %");
   assert.equal(signed(0, "none"), "±0");
   assert.equal(amount(0.031, "allocated"), "3.1 %");
-  assert.equal(told("grown", 100, 135), "+35 %");
-  assert.equal(told("shrunk", 100, 88), "−12 %");
-  assert.equal(told("grown", 1, 25), "25 times");
-  assert.equal(told("new", 0, 25), "new");
-  assert.equal(told("gone", 25, 0), "gone");
-  assert.equal(told("same", 25, 26), "uncertain");
-  assert.equal(told("same", 25, 25), "same");
+  assert.equal(changeText("grown", 100, 135), "+35 %");
+  assert.equal(changeText("shrunk", 100, 88), "−12 %");
+  assert.equal(changeText("grown", 1, 25), "25 times");
+  assert.equal(changeText("new", 0, 25), "new");
+  assert.equal(changeText("gone", 25, 0), "gone");
+  assert.equal(changeText("same", 25, 26), "uncertain");
+  assert.equal(changeText("same", 25, 25), "same");
 });

@@ -60,7 +60,7 @@ export function signed(difference: number, scale: Scale): string {
 }
 
 /** `new`, `gone`, `+35 %`, `−12 %`, `same`, and `uncertain` for what sampling alone may explain. */
-export function told(status: ChangeStatus, before: number, after: number): string {
+export function changeText(status: ChangeStatus, before: number, after: number): string {
   if (status === "same") return before === after ? "same" : "uncertain";
   if (status === "new" || status === "gone") return status;
   if (before <= 0) return "new";

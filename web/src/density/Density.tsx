@@ -91,13 +91,13 @@ function Plot({ density, here, late }: PlotProps) {
     { keys: "Enter", does: "filter by the selection" },
   ]);
 
-  const told =
-    selected && !same(selected.from, selected.to) ? tellSelected(density, selected) : hover && tell(density, hover);
+  const readout =
+    selected && !same(selected.from, selected.to) ? selectedText(density, selected) : hover && cellText(density, hover);
   return (
     <div class={late ? "density late" : "density"}>
       <div class="density-tools">
         <span class="quiet">
-          {told ?? "Each bin: blocks allocated at one time that lived so long. Drag to filter by time and lifetime."}
+          {readout ?? "Each bin: blocks allocated at one time that lived so long. Drag to filter by time and lifetime."}
         </span>
         <span class="grow" />
         <Legend colours={colours} extent={extent} />
@@ -131,7 +131,7 @@ function Plot({ density, here, late }: PlotProps) {
         <canvas ref={upper} />
       </div>
       <div class="unseen" aria-live="polite">
-        {selected && tellSelected(density, selected)}
+        {selected && selectedText(density, selected)}
       </div>
     </div>
   );
@@ -167,11 +167,11 @@ function stepped({ bins }: Density, { time, lifetime }: Cell, x: number, y: numb
 
 const same = (a: Cell, b: Cell): boolean => a.time === b.time && a.lifetime === b.lifetime;
 
-function tell(density: Density, cell: Cell): string {
-  return `${tellSelected(density, { from: cell, to: cell })}: ${bytes(bytesIn(density, cell))}`;
+function cellText(density: Density, cell: Cell): string {
+  return `${selectedText(density, { from: cell, to: cell })}: ${bytes(bytesIn(density, cell))}`;
 }
 
-function tellSelected({ bins }: Density, selection: Selected): string {
+function selectedText({ bins }: Density, selection: Selected): string {
   const { allocated, lifetime } = stretchesOf(bins, selection);
   const lived = lifetime ? `lived ${seconds(lifetime[0])} to ${seconds(lifetime[1])}` : "never collected";
   return `allocated ${seconds(allocated[0])} to ${seconds(allocated[1])}, ${lived}`;

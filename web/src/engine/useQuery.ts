@@ -117,15 +117,15 @@ export function useQuery<Name extends QueryName, Fields extends Responses[Name] 
   useEffect(() => () => latest.current?.stop(), []);
   useEffect(() => {
     if (!key || settled) return undefined;
-    let told = false;
+    let counted = false;
     const timer = setTimeout(() => {
-      told = true;
+      counted = true;
       waiting.value += 1;
       setHeld((old) => ({ key: old.key, state: { ...old.state, late: true } }));
     }, LATE_AFTER_MS);
     return () => {
       clearTimeout(timer);
-      if (told) waiting.value -= 1;
+      if (counted) waiting.value -= 1;
     };
   }, [key, settled]);
 

@@ -11,7 +11,7 @@ import { newDraft } from "./draft.ts";
 import { KINDS, type Kind } from "./kinds.ts";
 import { tryCondition } from "./parse.ts";
 import { printCondition } from "./print.ts";
-import { sentence } from "./sentence.ts";
+import { describe } from "./describe.ts";
 
 export const addOpen = signal(false);
 
@@ -84,7 +84,7 @@ function Menu({ onKind, onCondition }: { onKind(key: Key): void; onCondition(con
       )}
       {condition && !(condition instanceof ConditionError) && (
         <button type="button" class="menu-item" onClick={() => onCondition(printCondition(condition))}>
-          {sentence(condition)} <kbd>Enter</kbd>
+          {describe(condition)} <kbd>Enter</kbd>
         </button>
       )}
       {groups.map((group) => (

@@ -13,7 +13,7 @@ import { ConditionForm } from "./ConditionForm.tsx";
 import { draftOf } from "./draft.ts";
 import { tryCondition } from "./parse.ts";
 import { Presets } from "./Presets.tsx";
-import { sentence } from "./sentence.ts";
+import { describe } from "./describe.ts";
 
 export function ConditionBar() {
   const conditions = filter.value;
@@ -71,7 +71,7 @@ interface ConditionProps {
 function Condition({ text, index, objection }: ConditionProps) {
   const condition = tryCondition(text);
   const wrong = condition instanceof ConditionError ? condition.message : objection?.message;
-  const words = condition instanceof ConditionError ? text : sentence(condition);
+  const words = condition instanceof ConditionError ? text : describe(condition);
   return (
     <li>
       <span class={`condition ${wrong ? "wrong" : ""}`}>

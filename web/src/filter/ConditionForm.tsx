@@ -8,7 +8,7 @@ import type { Condition } from "./condition.ts";
 import { NameValue, RangeValue, Words } from "./fields.tsx";
 import { kindOf } from "./kinds.ts";
 import { printCondition } from "./print.ts";
-import { sentence } from "./sentence.ts";
+import { describe } from "./describe.ts";
 
 interface Props {
   draft: Draft;
@@ -45,7 +45,7 @@ export function ConditionForm({ draft: begin, action, objection, onDone, onCance
         {draft.key !== "hide" && (
           <Segmented
             label="whether it must hold"
-            choices={[
+            options={[
               { id: "", title: "only these" },
               { id: "not", title: "all but these" },
             ]}
@@ -103,7 +103,7 @@ export function ConditionForm({ draft: begin, action, objection, onDone, onCance
         </>
       )}
       <p class={`condition-preview ${trouble?.why ? "wrong" : ""}`} aria-live="polite">
-        {trouble ? (trouble.why ?? "") : condition && sentence(condition)}
+        {trouble ? (trouble.why ?? "") : condition && describe(condition)}
         {condition && <code class="faint">{printCondition(condition)}</code>}
       </p>
       {objection && <p class="wrong">{objection}</p>}

@@ -7,7 +7,7 @@ import { conditionOfDraft, draftOf, newDraft } from "./draft.ts";
 import { KINDS } from "./kinds.ts";
 import { parseCondition, parseMoment, parseSize, parseTime, tryCondition } from "./parse.ts";
 import { printCondition, quoteName } from "./print.ts";
-import { sentence } from "./sentence.ts";
+import { describe } from "./describe.ts";
 
 interface Example {
   text: string;
@@ -27,7 +27,7 @@ test("examples are read, printed and told as the engine does", () => {
     const read = parseCondition(text);
     assert.deepEqual(read, condition, text);
     assert.equal(printCondition(read), canonical, text);
-    assert.equal(sentence(read), words, text);
+    assert.equal(describe(read), words, text);
     assert.deepEqual(parseCondition(printCondition(read)), read, text);
   }
 });

@@ -108,10 +108,10 @@ function Flame() {
       <div class="flame-tools">
         <FocusPath focus={focus} />
         <SearchBox found={found} field={field} />
-        <Segmented label="sides of the focus" choices={DIRECTIONS} value={side} onChoose={(id) => direction.set(id)} />
+        <Segmented label="sides of the focus" options={DIRECTIONS} value={side} onChoose={(id) => direction.set(id)} />
         <Segmented
           label="direction of callees"
-          choices={ORIENTATIONS}
+          options={ORIENTATIONS}
           value={upwards}
           onChoose={(id) => orientation.set(id)}
         />

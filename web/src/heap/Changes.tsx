@@ -24,7 +24,7 @@ function Changes() {
     );
   }
   const switcher = (
-    <Segmented label="changes" choices={WHAT} value={growth ? "growth" : "diff"} onChoose={(id) => what.set(id)} />
+    <Segmented label="changes" options={WHAT} value={growth ? "growth" : "diff"} onChoose={(id) => what.set(id)} />
   );
   if (growth) return <Grown switcher={switcher} />;
   if (included.value.length < 2) {

@@ -43,7 +43,7 @@ const COLUMNS = [
 
 function Dominators() {
   const table = as.value === "tree";
-  const switcher = <Segmented label="how" choices={AS} value={table ? "tree" : "map"} onChoose={(id) => as.set(id)} />;
+  const switcher = <Segmented label="how" options={AS} value={table ? "tree" : "map"} onChoose={(id) => as.set(id)} />;
   return table ? <Tree switcher={switcher} /> : <Map switcher={switcher} />;
 }
 

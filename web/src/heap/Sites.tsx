@@ -73,7 +73,7 @@ function Sites() {
       opensWhat="the block that retains most"
       tools={
         <>
-          <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
+          <Segmented label="rows" options={BY} value={by.value} onChoose={(id) => by.set(id)} />
           <span class="quiet clip">
             {markOf(recording.value)}
             {count(response.sampled)} blocks of the snapshot were sampled when allocated

@@ -6,7 +6,7 @@ import { EngineError } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { rec } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
-import { tell } from "../widgets/notice.ts";
+import { notify } from "../widgets/notice.ts";
 import { snapshots } from "./state.ts";
 
 /** How many there were when one was asked for; null when none is awaited. */
@@ -24,7 +24,7 @@ export function TakeSnapshot() {
     if (!wait) return undefined;
     if (wait.rec !== rec.value || count > wait.before) {
       awaited.value = null;
-      if (count > wait.before) tell(`snapshot ${snapshots.value.at(-1)?.number} is there`);
+      if (count > wait.before) notify(`snapshot ${snapshots.value.at(-1)?.number} is there`);
       return undefined;
     }
     const timer = setTimeout(() => {

@@ -31,7 +31,7 @@ function HotFragments() {
       <div class="hot-fragments-tools">
         <Segmented
           label="points of interest"
-          choices={LISTS}
+          options={LISTS}
           value={list.value}
           onChoose={(id) => list.set(id, "replace")}
         />

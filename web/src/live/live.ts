@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { queryOnce, engine, revision } from "../engine/useQuery.ts";
 import { EngineError } from "../engine/slab.ts";
-import { tell } from "../widgets/notice.ts";
+import { notify } from "../widgets/notice.ts";
 import { heapRevision } from "../heap/state.ts";
 import { about } from "../state/about.ts";
 
@@ -39,8 +39,8 @@ export function begin(): void {
     timer ??= setTimeout(refresh, Math.max(0, last + MIN_INTERVAL_MS - performance.now()));
   };
   void refresh();
-  engine().listen((news) => {
-    switch (news.kind) {
+  engine().listen((event) => {
+    switch (event.kind) {
       case "connected":
         if (serverLost.value || about.value === null) soon();
         serverLost.value = false;
@@ -49,18 +49,18 @@ export function begin(): void {
         serverLost.value = true;
         break;
       case "lost":
-        lost.value = new Map(lost.value).set(news.rec, news.why);
+        lost.value = new Map(lost.value).set(event.rec, event.why);
         soon();
         break;
       case "snapshot":
       case "analysed":
         heapRevision.value += 1;
-        if (news.kind === "snapshot") soon();
+        if (event.kind === "snapshot") soon();
         break;
       case "ended":
         // A page that connects hears of what ended before, too.
-        if (about.value?.recordings[news.rec]?.state === "growing") {
-          tell(news.outcome ? `the recording has ended: ${news.outcome}` : "the recording has ended");
+        if (about.value?.recordings[event.rec]?.state === "growing") {
+          notify(event.outcome ? `the recording has ended: ${event.outcome}` : "the recording has ended");
         }
         soon();
         break;

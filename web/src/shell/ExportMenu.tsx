@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { queryOnce } from "../engine/useQuery.ts";
 import { filter, focus, rec } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
-import { tell } from "../widgets/notice.ts";
+import { notify } from "../widgets/notice.ts";
 import { Popover } from "../widgets/Popover.tsx";
 
 export const exportOpen = signal(false);
@@ -66,8 +66,8 @@ async function save(format: string, title: string): Promise<void> {
     link.click();
     // The download has begun by then.
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    tell(`${filename} saved`);
+    notify(`${filename} saved`);
   } catch (error) {
-    tell(`${title}: ${error instanceof Error ? error.message : String(error)}`);
+    notify(`${title}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

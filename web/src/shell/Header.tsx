@@ -36,7 +36,7 @@ export function Header() {
       {halves.value.length > 1 && (
         <Segmented
           label="half of the page"
-          choices={HALVES}
+          options={HALVES}
           value={half.value}
           onChoose={(id) => switchTo(id as Half)}
         />

@@ -28,7 +28,7 @@ export function Side() {
       />
       <header>
         {sidePanels.length > 1 ? (
-          <Segmented label="side panel" choices={sidePanels} value={panel.id} onChoose={setShown} />
+          <Segmented label="side panel" options={sidePanels} value={panel.id} onChoose={setShown} />
         ) : (
           <h2>{panel.title}</h2>
         )}

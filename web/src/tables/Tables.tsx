@@ -74,7 +74,7 @@ function Tables() {
   return (
     <div class="tables" ref={root}>
       <div class="tables-tools">
-        <Segmented label="rows" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
+        <Segmented label="rows" options={BY} value={by.value} onChoose={(id) => by.set(id)} />
         <FindBox field={field} find={find} />
         <span class="quiet" role="status">
           {rows.ready && `${grouped(rows.count)} ${rows.count === 1 ? "row" : "rows"}`}
@@ -85,7 +85,7 @@ function Tables() {
             <span class="quiet">open into</span>
             <Segmented
               label="rows open into"
-              choices={choicesBelow()}
+              options={optionsBelow()}
               value={selectedBelow()}
               onChoose={(id) => below.set(id)}
             />
@@ -138,13 +138,13 @@ function looksOf(nameTitle: string): Looks<Row> {
 }
 
 /** The first is what rows open into where nothing was chosen. */
-function choicesBelow() {
+function optionsBelow() {
   return by.value === "module" || by.value === "file" ? [FUNCTIONS, ...BELOW] : BELOW;
 }
 
 function selectedBelow(): Below {
-  const choices = choicesBelow();
-  return (choices.find(({ id }) => id === below.value) ?? choices[0]!).id as Below;
+  const options = optionsBelow();
+  return (options.find(({ id }) => id === below.value) ?? options[0]!).id as Below;
 }
 
 /** The rows asked for; the ones before stay until the first new ones have come. */

@@ -41,7 +41,7 @@ export function Controls({ allocated, second, secondKey }: Props) {
       <span class="choice second-choice">
         <Segmented
           label="what the second lane chooses"
-          choices={[
+          options={[
             { id: "live", title: "Live in", what: "blocks that were live at a moment or in a stretch" },
             { id: "collected", title: "Collected in", what: "blocks that were collected in a stretch" },
           ]}
@@ -58,7 +58,7 @@ export function Controls({ allocated, second, secondKey }: Props) {
       </span>
       <Segmented
         label="time axis"
-        choices={[
+        options={[
           { id: "elapsed", title: "Elapsed", what: "time since the start" },
           { id: "wall", title: "Clock", what: "time of day where you are" },
         ]}

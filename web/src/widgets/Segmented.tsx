@@ -9,25 +9,25 @@ interface Option {
 interface Props {
   /** The group's name for screen readers. */
   label: string;
-  choices: readonly Option[];
+  options: readonly Option[];
   value: string;
   onChoose(id: string): void;
 }
 
-export function Segmented({ label, choices, value, onChoose }: Props) {
+export function Segmented({ label, options, value, onChoose }: Props) {
   const move = (event: KeyboardEvent, index: number) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;
     event.preventDefault();
-    const next = (index + step + choices.length) % choices.length;
+    const next = (index + step + options.length) % options.length;
     const group = (event.currentTarget as HTMLElement).parentElement;
-    const option = choices[next];
+    const option = options[next];
     if (option) onChoose(option.id);
     (group?.children[next] as HTMLElement | undefined)?.focus();
   };
   return (
     <div class="segmented" role="radiogroup" aria-label={label}>
-      {choices.map(({ id, title, what }, index) => (
+      {options.map(({ id, title, what }, index) => (
         <button
           key={id}
           type="button"

@@ -5,7 +5,7 @@ export const notice = signal<string | null>(null);
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export function tell(text: string): void {
+export function notify(text: string): void {
   notice.value = text;
   clearTimeout(timer);
   timer = setTimeout(() => {
@@ -16,7 +16,7 @@ export function tell(text: string): void {
 /** Puts text on the clipboard, and says so. */
 export async function copyText(text: string, what: string): Promise<void> {
   const copied = (await writeText(text)) || copySelected(text);
-  tell(copied ? `${what} copied` : "the browser does not let this page copy");
+  notify(copied ? `${what} copied` : "the browser does not let this page copy");
 }
 
 /** The clipboard's API is there only where the page comes from this machine or over TLS. */

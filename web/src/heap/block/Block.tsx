@@ -113,19 +113,19 @@ function Paths({ response }: { response: BlockResponse }) {
   const { response: found } = useHeapQuery(
     all ? { ask: "heappath", block: response.block, how: "disjoint", limit: MAX_PATHS } : null,
   );
-  const told = found?.paths ?? [];
+  const paths = found?.paths ?? [];
   return (
     <>
-      <Segmented label="paths" choices={SHOWN} value={all ? "all" : "one"} onChoose={(id) => shown.set(id)} />
+      <Segmented label="paths" options={SHOWN} value={all ? "all" : "one"} onChoose={(id) => shown.set(id)} />
       {!all && <RetainingPath steps={response.path} />}
       {all &&
-        told.map(({ steps }, index) => (
+        paths.map(({ steps }, index) => (
           <div key={index} class="one-of-paths">
-            {told.length > 1 && <p class="faint">path {index + 1}</p>}
+            {paths.length > 1 && <p class="faint">path {index + 1}</p>}
             <RetainingPath steps={steps} />
           </div>
         ))}
-      {all && told.length === 1 && <p class="quiet">Every path has a block in common with this one.</p>}
+      {all && paths.length === 1 && <p class="quiet">Every path has a block in common with this one.</p>}
       {found?.all === false && <p class="quiet">There are more.</p>}
     </>
   );

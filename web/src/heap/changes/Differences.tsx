@@ -85,7 +85,7 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
       tools={
         <>
           {switcher}
-          <Segmented label="rows" choices={OF} value={roots ? "roots" : "kinds"} onChoose={(id) => of.set(id)} />
+          <Segmented label="rows" options={OF} value={roots ? "roots" : "kinds"} onChoose={(id) => of.set(id)} />
           <SnapshotSelect label="before" value={a} onChoose={(number) => chooseBoth(number, b.number)} />
           <span class="quiet">→</span>
           <SnapshotSelect label="after" value={b} onChoose={(number) => chooseBoth(a.number, number)} />

@@ -72,8 +72,8 @@ export function Strip() {
   return (
     <section class="strip" aria-label="the heap over time">
       <div class="controls">
-        <Segmented label="areas" choices={BY} value={by.value} onChoose={(id) => by.set(id)} />
-        <Segmented label="axis" choices={AXES} value={along} onChoose={(id) => axis.set(id)} />
+        <Segmented label="areas" options={BY} value={by.value} onChoose={(id) => by.set(id)} />
+        <Segmented label="axis" options={AXES} value={along} onChoose={(id) => axis.set(id)} />
         {response && response.ready + response.failed < response.of && (
           <span class="analysing" role="status">
             <span class="spinner" aria-hidden="true" />

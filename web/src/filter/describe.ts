@@ -12,7 +12,7 @@ const FRAMES: Readonly<Record<NameKey, string>> = {
   hide: "hiding",
 };
 
-export function sentence(condition: Condition): string {
+export function describe(condition: Condition): string {
   const not = condition.not ? "not " : "";
   switch (condition.key) {
     case "allocated":
