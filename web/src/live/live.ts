@@ -20,6 +20,8 @@ export const lost = signal<ReadonlyMap<number, string>>(new Map());
 /** Asks what there is, then listens. */
 export function begin(): void {
   let last = 0;
+  /** Recordings that were seen to grow, and not yet to end. */
+  const growing = new Set<number>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const refresh = async () => {
     timer = undefined;
@@ -29,6 +31,7 @@ export function begin(): void {
       const before = about.value;
       about.value = response;
       failure.value = null;
+      response.recordings.forEach(({ state }, rec) => state === "growing" && growing.add(rec));
       // A page that connects hears of what it has just been told, too.
       if (before && JSON.stringify(before.recordings) !== JSON.stringify(response.recordings)) revision.value += 1;
     } catch (error) {
@@ -58,8 +61,8 @@ export function begin(): void {
         if (event.kind === "snapshot") soon();
         break;
       case "ended":
-        // A page that connects hears of what ended before, too.
-        if (about.value?.recordings[event.rec]?.state === "growing") {
+        // A page that connects hears of what ended before, too. What it knows by now may be that it ended.
+        if (growing.delete(event.rec)) {
           notify(event.outcome ? `the recording has ended: ${event.outcome}` : "the recording has ended");
         }
         soon();

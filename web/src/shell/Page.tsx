@@ -40,7 +40,7 @@ export function Page() {
       <Help />
       {serverLost.value && (
         <div class="lost" role="alert">
-          <Icon name="warn" /> memtrail view does not response. What is shown stays; it is tried again.
+          <Icon name="warn" /> memtrail view does not answer. What is shown stays; it is tried again.
         </div>
       )}
       <div class="unseen" aria-live="polite">
