@@ -1,5 +1,6 @@
 //! The snapshot that a command reads, and its index.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -214,6 +215,8 @@ pub(super) struct Input {
     map: MappedFile,
     /// How much memory an analysis may use.
     memory: Option<Bytes>,
+    /// Set if the names of variables cannot be read, which was reported: the exit code.
+    without_names: Cell<Option<ExitCode>>,
 }
 
 impl Input {
@@ -224,7 +227,7 @@ impl Input {
 
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let map = MappedFile::open(path).map_err(|error| cannot_open(path, &error))?;
-        Ok(Self { path: path.to_path_buf(), map, memory: None })
+        Ok(Self { path: path.to_path_buf(), map, memory: None, without_names: Cell::new(None) })
     }
 
     /// The snapshot with its analysis: read from the index, or made and left there.
@@ -248,8 +251,13 @@ impl Input {
     /// Names global variables, if the recording has their names.
     fn with_variables<'h>(&self, mut heap: Heap<'h>) -> Result<Heap<'h>, Failure> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        if let Some(types) = variables::stored(folder)? {
-            variables::name(&mut heap, &types).map_err(|error| self.failure(&error))?;
+        match variables::stored(folder) {
+            Ok(Some(types)) => {
+                variables::name(&mut heap, &types).map_err(|error| self.failure(&error))?;
+            }
+            Ok(None) => {}
+            // The snapshot can be read all the same.
+            Err(failure) => self.without_names.set(Some(failure.report())),
         }
         Ok(heap)
     }
@@ -304,7 +312,8 @@ impl Input {
         answer: &T,
         draw: impl FnOnce(&mut Canvas),
     ) -> Result<ExitCode, Failure> {
-        put(form, self.damage(heap), answer, draw)
+        let code = put(form, self.damage(heap), answer, draw)?;
+        Ok(self.without_names.take().unwrap_or(code))
     }
 
     /// What is wrong with the file, if it is not whole.

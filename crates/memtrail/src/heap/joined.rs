@@ -55,7 +55,7 @@ impl Joined {
         let engine = Engine::new(Setting::default());
         let id = loading::add(&engine, &recording)?;
         let (facts, file) = snapshot_file::look(&path, Some(number));
-        let file = VariableNames::of_recording(&recording.path)?.name(file);
+        let file = VariableNames::of_recording(&recording.path).name(file);
         engine.add_snapshot(id, facts, Some(file));
         Ok(Self { snapshot: number, path, recording, engine, id })
     }

@@ -11,7 +11,6 @@ use memtrail_heap::read::Snapshot;
 use memtrail_types::Types;
 
 use super::variables;
-use crate::error::Failure;
 
 #[derive(Debug)]
 struct NamedSnapshot {
@@ -24,9 +23,14 @@ struct NamedSnapshot {
 pub(crate) struct VariableNames(Option<Arc<Types>>);
 
 impl VariableNames {
-    /// What `memtrail types` stored in the recording.
-    pub(crate) fn of_recording(folder: &Path) -> Result<Self, Failure> {
-        Ok(Self(variables::stored(folder)?.map(Arc::new)))
+    /// What `memtrail types` stored in the recording. If that cannot be read, it is reported, and
+    /// fields have numbers.
+    pub(crate) fn of_recording(folder: &Path) -> Self {
+        let types = variables::stored(folder).unwrap_or_else(|failure| {
+            failure.report();
+            None
+        });
+        Self(types.map(Arc::new))
     }
 
     /// The snapshot with these names.

@@ -73,9 +73,7 @@ fn bring_snapshots(
     for (number, path) in snapshot_file::of_recording(folder) {
         if known.insert(number) {
             let (facts, file) = snapshot_file::look(&path, Some(number));
-            // Fields have numbers where the names cannot be read.
-            let names = names
-                .get_or_insert_with(|| VariableNames::of_recording(folder).unwrap_or_default());
+            let names = names.get_or_insert_with(|| VariableNames::of_recording(folder));
             engine.add_snapshot(id, facts, Some(names.name(file)));
             last = Some(number);
         }

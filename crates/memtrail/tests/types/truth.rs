@@ -119,6 +119,8 @@ fn stored_names_that_do_not_fit() {
     assert_eq!(output.status.code(), Some(3));
     let reported = String::from_utf8(output.stderr).unwrap();
     assert!(reported.contains("types: at byte 0: not a file of types\nhint: "), "{reported}");
+    let rows_with_numbers = String::from_utf8(output.stdout).unwrap();
+    assert!(rows_with_numbers.contains("field "), "the snapshot is read: {rows_with_numbers}");
     // Names of a program with one variable more in each unit.
     for file in ["named_lib.ml", "named_globals.ml"] {
         let path = folder.path().join(file);
