@@ -69,7 +69,10 @@ for (const [place, url] of places) {
       assert.match(state(page).get("node"), /^(label|kind):/);
       await page.reload();
       await settled(page);
-      assert.match(await page.getByRole("navigation", { name: /dominator tree/ }).innerText(), /Keeps/);
+      await page
+        .getByRole("navigation", { name: /dominator tree/ })
+        .filter({ hasText: "Keeps" })
+        .waitFor();
     }));
 
   test(`${place}: the map of dominators zooms by keys and by clicks, and back undoes it`, () =>
