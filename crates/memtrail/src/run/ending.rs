@@ -24,6 +24,11 @@ impl Finalized {
     pub(super) fn is_empty(&self) -> bool {
         self.recordings.is_empty()
     }
+
+    /// Whether a process ran on, so that its recording was not completed.
+    pub(super) fn has_alive(&self) -> bool {
+        self.recordings.iter().any(|recorded| recorded.alive)
+    }
 }
 
 struct Recorded {

@@ -250,8 +250,12 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
         }
         Err(error) => return Err(cannot_start(args.program(), &error)),
     };
-    let recorded = ending::finalize(&session, pid, end);
+    let mut recorded = ending::finalize(&session, pid, end);
     let kept = keeper::take_over(session.folder(), relay.as_mut());
+    if !kept && recorded.has_alive() {
+        // It ended between the two looks: nobody else completes its recording.
+        recorded = ending::finalize(&session, pid, end);
+    }
     if let Some(relay) = relay {
         relay.end(!kept);
     }
