@@ -112,7 +112,7 @@ function Shared({ a, b }: { a: RootFigures; b: RootFigures }) {
   return (
     <span class="clip" role="status">
       <strong>{a.name}</strong> and <strong>{b.name}</strong>{" "}
-      {response.common > 0 ? `both reach ${bytes(response.common)}` : "share nothing"}
+      {response.common > 0 ? `both reach ${bytes(response.common)}` : "reach nothing in common"}
     </span>
   );
 }

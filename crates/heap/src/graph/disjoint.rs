@@ -39,7 +39,7 @@ struct Flow {
 const IN: u32 = 1 << 31;
 
 impl Graph {
-    /// At most `most` ways to a block that share nothing but root nodes and the block itself, and
+    /// At most `most` disjoint paths to a block: they have root nodes and the block in common, and
     /// whether there are no more. `None` where the one of [`Graph::toward_root`] is the only one.
     ///
     /// # Errors
