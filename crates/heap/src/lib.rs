@@ -2,6 +2,7 @@
 #![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
 
+mod block_types;
 mod facts;
 mod format;
 #[doc(hidden)]
@@ -23,6 +24,7 @@ mod units;
 mod wire;
 pub mod write;
 
+pub use block_types::{BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames};
 pub use facts::{Facts, SnapshotReason};
 pub use label::{Label, LabelRole, Labels, RootKind, Strength, Variable};
 pub use space::Space;

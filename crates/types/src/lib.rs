@@ -29,6 +29,7 @@ mod read;
 #[cfg(feature = "find")]
 pub mod resolve;
 mod slot;
+pub mod term;
 mod unit;
 mod wire;
 mod write;

@@ -7,6 +7,7 @@ use crate::digest::Digest;
 use crate::format::{MAGIC, VERSION, kind};
 use crate::problem::{Problem, Reason};
 use crate::slot::{Position, Slot, SlotKind};
+use crate::term::Content;
 use crate::unit::{Evidence, Layout, Types, Unit};
 use crate::wire::Cursor;
 
@@ -203,5 +204,5 @@ fn slot(payload: &mut Cursor<'_>, files: &[String]) -> Option<Slot> {
         }
     };
     let stamp = Some(payload.number()?).filter(|&stamp| stamp != 0);
-    Some(Slot { kind, path, ty, position, stamp })
+    Some(Slot { kind, path, ty, position, stamp, content: Content::Unknown })
 }

@@ -11,6 +11,7 @@ use crate::find::{Files, implementation, magic};
 use crate::helper::{self, Answer, BuildError, Request, run};
 use crate::problem::{Problem, Reason};
 use crate::program::{Program, ProgramUnit};
+use crate::term::TypeTable;
 use crate::unit::{Evidence, Layout, Types, Unit};
 
 /// Why no files can be read.
@@ -66,6 +67,7 @@ pub fn resolve(
         program: path.to_string_lossy().into_owned(),
         compiler: compiler.map_or_else(String::new, |compiler| compiler.version.clone()),
         units: units.collect(),
+        table: TypeTable::default(),
     };
     // Without any file there is nothing to read, and nothing went wrong.
     let nothing = types.units.iter().all(|unit| unit.problems.is_empty() && unit.layout.is_none());

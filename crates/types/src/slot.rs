@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::term::Content;
+
 /// One slot: a global variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
@@ -15,6 +17,8 @@ pub struct Slot {
     pub position: Option<Position>,
     /// Of a function that has a symbol of its own: the number at the symbol's end.
     pub stamp: Option<u64>,
+    /// What it holds, as a term or a module's layout. Not in files of version 1.
+    pub content: Content,
 }
 
 /// What a slot holds.
@@ -119,7 +123,14 @@ mod tests {
 
     fn slot(kind: SlotKind, path: &[&str]) -> Slot {
         let path = path.iter().map(|&name| name.into()).collect();
-        Slot { kind, path, ty: String::new(), position: None, stamp: None }
+        Slot {
+            kind,
+            path,
+            ty: String::new(),
+            position: None,
+            stamp: None,
+            content: Content::Unknown,
+        }
     }
 
     #[test]

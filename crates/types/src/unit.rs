@@ -3,6 +3,7 @@
 use crate::digest::Digest;
 use crate::problem::Problem;
 use crate::slot::Slot;
+use crate::term::TypeTable;
 
 /// What is known of all units of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Types {
     pub compiler: String,
     /// The units, in the order of the program.
     pub units: Vec<Unit>,
+    /// What the contents of slots speak of. Empty in files of version 1.
+    pub table: TypeTable,
 }
 
 /// A compilation unit of a program.

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use memtrail_heap::BlockIndex;
 use memtrail_heap::query::{
     self, Catalogue, Example, Heap, Histogram, KindId, ReachCache, Shapes, Strings, Summary,
 };
 use memtrail_heap::read::{self, Snapshot};
+use memtrail_heap::{BlockIndex, BlockTypes};
 
 use super::file::{Bytes, SnapshotFacts, SnapshotFile};
 use crate::api_error::ApiError;
@@ -76,7 +76,7 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
     Analysed::try_new(bytes, |bytes| {
         let snapshot = Snapshot::read(bytes)?;
         if let Some(graph) = file.index(&snapshot) {
-            let mut heap = Heap { snapshot, graph, threads };
+            let mut heap = Heap { snapshot, graph, threads, types: BlockTypes::default() };
             file.name_roots(&mut heap);
             return Ok(heap);
         }

@@ -1,5 +1,6 @@
 //! What queries are asked of.
 
+use crate::block_types::BlockTypes;
 use crate::graph::Graph;
 use crate::read::{Error, Snapshot};
 
@@ -12,6 +13,8 @@ pub struct Heap<'a> {
     pub graph: Graph,
     /// How many threads may work on an answer.
     pub threads: usize,
+    /// What is known of the types of its blocks.
+    pub types: BlockTypes,
 }
 
 impl<'a> Heap<'a> {
@@ -21,6 +24,6 @@ impl<'a> Heap<'a> {
     /// If a section of the snapshot is damaged.
     pub fn new(snapshot: Snapshot<'a>, threads: usize) -> Result<Self, Error> {
         let graph = Graph::new(&snapshot, threads)?;
-        Ok(Self { snapshot, graph, threads })
+        Ok(Self { snapshot, graph, threads, types: BlockTypes::default() })
     }
 }

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
-use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_heap::{BlockIndex, BlockTypes, Bytes};
 use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
@@ -238,11 +238,16 @@ impl Input {
         index.push(".index");
         let index = PathBuf::from(index);
         if let Some(graph) = Graph::open_index(&snapshot, &index) {
-            return self.with_variables(Heap { snapshot, graph, threads });
+            return self.with_variables(Heap {
+                snapshot,
+                graph,
+                threads,
+                types: BlockTypes::default(),
+            });
         }
         let message = format!("analysing {} blocks", count(f64::from(snapshot.blocks())));
         let graph = with_spinner(message, || self.analyse(&snapshot, threads))?;
-        let heap = Heap { snapshot, graph, threads };
+        let heap = Heap { snapshot, graph, threads, types: BlockTypes::default() };
         // Where it cannot be left, the next command takes as long as this one: that is all.
         let _ = keep(&index, |out| heap.graph.write_index(&heap.snapshot, out));
         self.with_variables(heap)

@@ -1,0 +1,226 @@
+//! Types as terms, and the declarations that give them a meaning.
+//!
+//! Terms are stored once each: equal terms have the same id. A term below a declaration speaks of the declaration's
+//! variables by number. Arguments are not expanded when they are read: who follows types through a heap
+//! expands the outermost declaration of a term and leaves its arguments as they are, so that recursive
+//! abbreviations (`-rectypes`) have finite terms.
+
+use crate::slot::{Position, Slot};
+
+/// A term: a place in [`TypeTable::terms`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TermId(pub u32);
+
+/// A declaration: a place in [`TypeTable::declarations`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeclarationId(pub u32);
+
+/// The layout of a module's block: a place in [`TypeTable::modules`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleId(pub u32);
+
+/// All terms, declarations and module layouts of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TypeTable {
+    /// Terms; those that one has parts of come before it.
+    pub terms: Vec<Term>,
+    /// Declarations of types.
+    pub declarations: Vec<Declaration>,
+    /// Blocks of modules inside units, of functors' results and of first-class modules.
+    pub modules: Vec<ModuleLayout>,
+    /// Constructors of extensible types, exceptions among them.
+    pub extensions: Vec<Extension>,
+    /// Functions, by the symbol of their code.
+    pub functions: Vec<Function>,
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// Not known: an existential, an unresolved path, a type variable that nothing binds. The text says which.
+    Unknown(String),
+    /// A variable of the declaration, constructor or function that the term belongs to.
+    Variable(u32),
+    /// Values that are no blocks: `int`, `char`, `bool`, `unit`.
+    Constant(String),
+    /// `string` and `bytes`: the name.
+    String(String),
+    /// `float`.
+    Float,
+    /// Custom blocks of the runtime: `int32`, `int64`, `nativeint`.
+    Boxed(String),
+    /// A function.
+    Function,
+    /// A tuple.
+    Tuple(Vec<TermId>),
+    /// `'a array`. Of floats, it is a block of floats.
+    Array(TermId),
+    /// `floatarray`.
+    FloatArray,
+    /// `'a lazy_t`.
+    Lazy(TermId),
+    /// A declared type with its arguments. `list`, `option`, `exn` and the like are declared, too.
+    Declared(DeclarationId, Vec<TermId>),
+    /// A polymorphic variant: its tags, in the order of their names.
+    PolymorphicVariant(Vec<PolymorphicTag>),
+    /// An object: methods in the order of their names.
+    Object(Vec<Method>),
+    /// A first-class module.
+    Package(ModuleId),
+}
+
+/// A tag of a polymorphic variant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PolymorphicTag {
+    /// Its name, without the backquote.
+    pub name: String,
+    /// What it carries.
+    pub argument: Option<TermId>,
+}
+
+/// A method of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Method {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: TermId,
+}
+
+/// A declared type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its full path, readable: `Hashtbl.t`, `Map.Make(Names.KerName).t`, `list`.
+    pub name: String,
+    /// Where it is declared, if known.
+    pub position: Option<Position>,
+    /// How many variables its terms speak of.
+    pub variables: u32,
+    /// Its parameters: for most declarations `Variable(0)`, `Variable(1)` …; otherwise patterns that arguments
+    /// are matched with to bind the variables.
+    pub parameters: Vec<TermId>,
+    /// What it is.
+    pub definition: Definition,
+}
+
+/// What a declared type is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// Nothing more is known. The runtime's own abstract types are known by name (`Weak.t`).
+    Abstract,
+    /// Another type.
+    Alias(TermId),
+    /// A record.
+    Record {
+        /// Its fields, in order.
+        fields: Vec<LabelledField>,
+        /// All fields are floats: one block of floats.
+        is_floats: bool,
+    },
+    /// Constructors.
+    Variant(Vec<Constructor>),
+    /// A record with one field or a constructor with one argument that is not boxed: values are those of this type.
+    Unboxed(TermId),
+    /// An extensible type: blocks are those of [`Extension`]s.
+    Open,
+}
+
+/// A field of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelledField {
+    /// Its name; empty for arguments that have none.
+    pub name: String,
+    /// Its type.
+    pub ty: TermId,
+}
+
+/// A constructor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constructor {
+    /// Its name.
+    pub name: String,
+    /// Its block's tag; `None` if it is a constant.
+    pub tag: Option<u8>,
+    /// What its block holds. Fields of an inline record have names.
+    pub arguments: Vec<LabelledField>,
+    /// Of a GADT's constructor: the arguments of the type that it results in, as patterns; `None` if these are the
+    /// declaration's parameters. Variables from [`Declaration::variables`] on are the constructor's own.
+    pub result: Option<Vec<TermId>>,
+}
+
+/// A constructor of an extensible type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// Its full path: `Not_found`, `Cache.Miss`.
+    pub name: String,
+    /// The type that it belongs to.
+    pub of: DeclarationId,
+    /// What its block holds behind the constructor itself. Variables are the extension's own.
+    pub arguments: Vec<LabelledField>,
+    /// As of [`Constructor::result`].
+    pub result: Option<Vec<TermId>>,
+    /// The arguments are those of an inline record.
+    pub is_record: bool,
+}
+
+/// The block of a module that is no unit's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleLayout {
+    /// Its path: `Cache.Table`, `Map.Make(String)`.
+    pub name: String,
+    /// What its fields hold, in order.
+    pub slots: Vec<Slot>,
+}
+
+/// What a function's closure holds behind its code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The symbol of its code, without the prefix `caml`: `Cache__add_271`.
+    pub symbol: String,
+    /// How many arguments it takes at once.
+    pub arity: u32,
+    /// Whether its code belongs to a functor's body or another place that may be evaluated several times: then
+    /// the types of its free variables may differ from closure to closure.
+    pub is_generic: bool,
+    /// Its free variables in the order of the closure's environment.
+    pub environment: Vec<FreeVariable>,
+}
+
+/// A value that a closure captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreeVariable {
+    /// Its name.
+    pub name: String,
+    /// Its type; `None` if it is a module.
+    pub ty: Option<TermId>,
+}
+
+/// What a slot of a module's block holds, beyond its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Content {
+    /// Nothing is known.
+    Unknown,
+    /// A value of this type.
+    Value(TermId),
+    /// A module's block.
+    Module(ModuleId),
+    /// The constructor of an extensible type: a place in [`TypeTable::extensions`].
+    Extension(u32),
+}
+
+impl TypeTable {
+    /// A term.
+    pub fn term(&self, id: TermId) -> Option<&Term> {
+        self.terms.get(id.0 as usize)
+    }
+
+    /// A declaration.
+    pub fn declaration(&self, id: DeclarationId) -> Option<&Declaration> {
+        self.declarations.get(id.0 as usize)
+    }
+
+    /// The layout of a module's block.
+    pub fn module(&self, id: ModuleId) -> Option<&ModuleLayout> {
+        self.modules.get(id.0 as usize)
+    }
+}
