@@ -15,10 +15,10 @@ test("without the token there is nothing", async () => {
   assert.equal((await fetch(server.url)).status, 200);
 });
 
-test("another origin's page cannot ask", async () => {
-  const ask = (headers) => fetch(`${server.url}api/ask`, { method: "POST", body: '{"ask":"about"}', headers });
-  assert.equal((await ask({ origin: new URL(server.url).origin })).status, 200);
-  assert.equal((await ask({ origin: "http://evil.example" })).status, 403);
+test("another origin's page cannot query", async () => {
+  const query = (headers) => fetch(`${server.url}api/query`, { method: "POST", body: '{"query":"about"}', headers });
+  assert.equal((await query({ origin: new URL(server.url).origin })).status, 200);
+  assert.equal((await query({ origin: "http://evil.example" })).status, 403);
 });
 
 test("the policy forbids what the page does not need, and the browser agrees", () =>

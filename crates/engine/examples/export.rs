@@ -13,8 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = Engine::new(Setting::default());
     engine.add(&fs::read(trace)?, Description::default(), |_| ())?;
     let export = Export { format, filter: args.collect(), ..Export::default() };
-    let ask = Query::Profile(ProfileQuery::Export(export));
-    let answer = engine.answer(&ask)?;
+    let query = Query::Profile(ProfileQuery::Export(export));
+    let answer = engine.answer(&query)?;
     fs::write(out, answer.bytes("bytes").unwrap_or_default())?;
     Ok(())
 }

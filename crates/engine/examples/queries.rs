@@ -21,24 +21,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     engine.add(&fs::read(path)?, Description::default(), |_| ())?;
     println!("{:>10.1} ms  reading", used() - start);
     let queries = [
-        json!({ "ask": "about" }),
-        json!({ "ask": "overview", "filter": conditions, "points": 1024 }),
-        json!({ "ask": "flame", "filter": conditions }),
-        json!({ "ask": "flame", "filter": conditions, "direction": "both" }),
-        json!({ "ask": "hotfragments", "filter": conditions }),
-        json!({ "ask": "table", "filter": conditions }),
-        json!({ "ask": "table", "filter": conditions, "by": "site" }),
-        json!({ "ask": "table", "filter": conditions, "by": "module" }),
-        json!({ "ask": "density", "filter": conditions }),
-        json!({ "ask": "search", "filter": conditions, "text": "map" }),
-        json!({ "ask": "presets" }),
-        json!({ "ask": "compare", "b": { "filter": conditions } }),
-        json!({ "ask": "export", "format": "folded", "filter": conditions }),
-        json!({ "ask": "export", "format": "pprof", "filter": conditions }),
-        json!({ "ask": "export", "format": "speedscope", "filter": conditions }),
-        json!({ "ask": "export", "format": "firefox", "filter": conditions }),
-        json!({ "ask": "export", "format": "json", "filter": conditions }),
-        json!({ "ask": "export", "format": "svg", "filter": conditions }),
+        json!({ "query": "about" }),
+        json!({ "query": "overview", "filter": conditions, "points": 1024 }),
+        json!({ "query": "flame", "filter": conditions }),
+        json!({ "query": "flame", "filter": conditions, "direction": "both" }),
+        json!({ "query": "hotfragments", "filter": conditions }),
+        json!({ "query": "table", "filter": conditions }),
+        json!({ "query": "table", "filter": conditions, "by": "site" }),
+        json!({ "query": "table", "filter": conditions, "by": "module" }),
+        json!({ "query": "density", "filter": conditions }),
+        json!({ "query": "search", "filter": conditions, "text": "map" }),
+        json!({ "query": "presets" }),
+        json!({ "query": "compare", "b": { "filter": conditions } }),
+        json!({ "query": "export", "format": "folded", "filter": conditions }),
+        json!({ "query": "export", "format": "pprof", "filter": conditions }),
+        json!({ "query": "export", "format": "speedscope", "filter": conditions }),
+        json!({ "query": "export", "format": "firefox", "filter": conditions }),
+        json!({ "query": "export", "format": "json", "filter": conditions }),
+        json!({ "query": "export", "format": "svg", "filter": conditions }),
     ];
     measure(&engine, &queries)
 }
@@ -54,27 +54,27 @@ fn snapshot(path: &str) -> Result<(), Box<dyn std::error::Error>> {
         &engine,
         &[
             // The first one waits for the analysis.
-            json!({ "ask": "heapchildren" }),
-            json!({ "ask": "heapchildren" }),
-            json!({ "ask": "evolution" }),
-            json!({ "ask": "heaproots" }),
-            json!({ "ask": "heaproots", "sort": "shared", "find": "a" }),
-            json!({ "ask": "heaphistogram" }),
-            json!({ "ask": "heaphistogram", "sort": "retained" }),
-            json!({ "ask": "heapchildren", "node": "kind:static" }),
-            json!({ "ask": "heapchildren", "node": "group:all/tag 0, 2 fields" }),
-            json!({ "ask": "heapchildren", "node": "block:1000" }),
-            json!({ "ask": "heaptreemap" }),
-            json!({ "ask": "heapflame" }),
-            json!({ "ask": "heapflame", "kind": "string" }),
-            json!({ "ask": "heapblock", "block": 1000 }),
-            json!({ "ask": "heappath", "block": 1000 }),
-            json!({ "ask": "heappath", "block": 1000, "how": "disjoint" }),
-            json!({ "ask": "heappath", "kind": "string" }),
-            json!({ "ask": "heapstack" }),
-            json!({ "ask": "heapshared", "a": "kind:global", "b": "kind:stack" }),
-            json!({ "ask": "heapstrings" }),
-            json!({ "ask": "heapsamples" }),
+            json!({ "query": "heapchildren" }),
+            json!({ "query": "heapchildren" }),
+            json!({ "query": "evolution" }),
+            json!({ "query": "heaproots" }),
+            json!({ "query": "heaproots", "sort": "shared", "find": "a" }),
+            json!({ "query": "heaphistogram" }),
+            json!({ "query": "heaphistogram", "sort": "retained" }),
+            json!({ "query": "heapchildren", "node": "kind:static" }),
+            json!({ "query": "heapchildren", "node": "group:all/tag 0, 2 fields" }),
+            json!({ "query": "heapchildren", "node": "block:1000" }),
+            json!({ "query": "heaptreemap" }),
+            json!({ "query": "heapflame" }),
+            json!({ "query": "heapflame", "kind": "string" }),
+            json!({ "query": "heapblock", "block": 1000 }),
+            json!({ "query": "heappath", "block": 1000 }),
+            json!({ "query": "heappath", "block": 1000, "how": "disjoint" }),
+            json!({ "query": "heappath", "kind": "string" }),
+            json!({ "query": "heapstack" }),
+            json!({ "query": "heapshared", "a": "kind:global", "b": "kind:stack" }),
+            json!({ "query": "heapstrings" }),
+            json!({ "query": "heapsamples" }),
         ],
     )
 }
@@ -82,7 +82,7 @@ fn snapshot(path: &str) -> Result<(), Box<dyn std::error::Error>> {
 fn measure(engine: &Engine, queries: &[Value]) -> Result<(), Box<dyn std::error::Error>> {
     for query in queries {
         let (start, clock) = (used(), Instant::now());
-        let response = engine.ask(query.to_string().as_bytes());
+        let response = engine.query(query.to_string().as_bytes());
         let (took, clock) = (used() - start, clock.elapsed().as_secs_f64() * 1e3);
         println!("{took:>10.1} ms {clock:>10.1} ms {:>10} bytes  {query}", response.bytes.len());
         if let Some(Value::Object(error)) =

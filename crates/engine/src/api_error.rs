@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::response_body::ResponseBody;
 
-/// An ask that is not answered: whose fault it is, what is wrong, and what to do about it.
+/// A query that is not answered: whose fault it is, what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[error("{message}")]
@@ -42,9 +42,9 @@ pub enum Status {
     /// There is an answer.
     #[default]
     Answered,
-    /// A snapshot is being analysed; the ask is to be repeated: HTTP 202.
+    /// A snapshot is being analysed; the query is to be repeated: HTTP 202.
     Analysing,
-    /// The ask makes no sense: HTTP 400.
+    /// The query makes no sense: HTTP 400.
     Bad,
     /// There is no such recording: HTTP 404.
     Unknown,
@@ -63,13 +63,13 @@ impl Status {
 }
 
 impl ApiError {
-    /// An ask that makes no sense.
+    /// A query that makes no sense.
     pub fn bad(message: impl std::fmt::Display) -> Self {
         let message = message.to_string();
         Self { status: Status::Bad, message, hint: None, condition: None, at: None }
     }
 
-    /// An ask of a recording that is not there.
+    /// A query of a recording that is not there.
     pub fn unknown(message: impl std::fmt::Display) -> Self {
         Self { status: Status::Unknown, ..Self::bad(message) }
     }

@@ -78,7 +78,7 @@ impl<'a> Side<'a> {
         Ok(Self { recording, selection, scale })
     }
 
-    fn ask(&self) -> calls::Side<'_> {
+    fn of_calls(&self) -> calls::Side<'_> {
         let estimator = &self.recording.profile().estimator;
         calls::Side {
             view: self.selection.view(&self.recording.entities),
@@ -116,7 +116,7 @@ fn table(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
         let (recording, label) = side(a, b, change);
         recording.entities.label_key(label)
     };
-    let mut changes = calls::compare_table(a.ask(), b.ask(), query.by.into());
+    let mut changes = calls::compare_table(a.of_calls(), b.of_calls(), query.by.into());
     if !query.find.is_empty() {
         let pattern = Pattern::text(&query.find);
         changes.retain(|change| pattern.matches(key(change)));
@@ -162,7 +162,7 @@ fn table(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
 fn flame(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
     let focus: Vec<&str> = query.focus.iter().map(String::as_str).collect();
     let limits = limits(query.cutoff, query.limit.min(MAX_BOXES));
-    let flame = calls::compare_flame(a.ask(), b.ask(), &focus, limits);
+    let flame = calls::compare_flame(a.of_calls(), b.of_calls(), &focus, limits);
     let mut budget = Budget::new();
     // A name that has no room is no name.
     let name =

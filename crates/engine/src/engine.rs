@@ -40,7 +40,7 @@ pub struct Grown {
     pub end: f64,
 }
 
-/// Answers asks. Any number of threads may ask at a time; growing waits for those that ask of the
+/// Answers queries. Any number of threads may ask at a time; growing waits for those that ask of the
 /// same recording.
 #[derive(Debug, Default)]
 pub struct Engine {
@@ -108,7 +108,7 @@ impl Engine {
     }
 
     /// Analyses a snapshot that somebody has asked for, if there is one. Takes as long as that
-    /// takes; asks are answered meanwhile.
+    /// takes; queries are answered meanwhile.
     pub fn work(&self) -> Option<(RecordingId, Done)> {
         let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner).clone();
         // What somebody waits for comes first, whichever recording it is of.
@@ -178,7 +178,7 @@ impl Engine {
     }
 
     /// Answers a query, whatever it is.
-    pub fn ask(&self, query: &[u8]) -> Response {
+    pub fn query(&self, query: &[u8]) -> Response {
         match Query::parse(query).and_then(|query| self.answer_or_work(&query)) {
             Ok(response) if is_analysing(&response) => {
                 Response { status: Status::Analysing, bytes: response.encode() }

@@ -42,8 +42,8 @@ fn snapshot() -> Vec<u8> {
 ///
 /// # Panics
 /// If the engine is wrong.
-pub fn ask(engine: &Engine, ask: &[u8]) {
-    let response = engine.ask(ask);
+pub fn query(engine: &Engine, query: &[u8]) {
+    let response = engine.query(query);
     let answer = ResponseBody::decode(&response.bytes).expect("a slab");
     let is_error = answer.header().contains_key("error");
     let answered = matches!(response.status, Status::Answered | Status::Analysing);

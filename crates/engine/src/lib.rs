@@ -3,7 +3,7 @@
 //!
 //! A query is JSON ([`query::Query`]), a response a [slab](response_body): a JSON header and columns of numbers.
 //! The engine computes nothing itself: it reads a query, calls `memtrail_profile`, keeps what is
-//! dear for the next ask, and lays the result out.
+//! dear for the next query, and lays the result out.
 //!
 //! Invariants: no process, no file, no terminal and no clock in here; whatever is asked, nothing
 //! panics, and the size of an answer has a bound that does not depend on the trace.

@@ -1,6 +1,6 @@
-//! What can be asked. `{"ask": "flame", "rec": 0, "filter": ["live:end"], "cutoff": 0.001}`
+//! What can be asked. `{"query": "flame", "rec": 0, "filter": ["live:end"], "cutoff": 0.001}`
 //!
-//! Everything but `ask`, the name of the query, may be left out. Fields that do not exist are
+//! Everything but `query`, the name of the query, may be left out. Fields that do not exist are
 //! refused; numbers beyond what a page could show are taken for the largest or smallest that it
 //! could.
 
@@ -48,7 +48,7 @@ macro_rules! queries {
     ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $query:ident,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Deserialize)]
-        #[serde(tag = "ask", rename_all = "lowercase")]
+        #[serde(tag = "query", rename_all = "lowercase")]
         pub enum $name {
             $($(#[$about])* $query($query),)*
         }
@@ -82,7 +82,7 @@ pub enum Query {
 /// What a query is called; its fields are read by its own struct.
 #[derive(Deserialize)]
 struct QueryName {
-    #[serde(rename = "ask")]
+    #[serde(rename = "query")]
     name: String,
 }
 
@@ -116,17 +116,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn asks_are_read() {
+    fn queries_are_read() {
         assert_eq!(
-            Query::parse(br#"{"ask":"about"}"#),
+            Query::parse(br#"{"query":"about"}"#),
             Ok(Query::Profile(ProfileQuery::About(About {})))
         );
         let flame = Flame { filter: vec!["live:end".into()], limit: 7, ..Flame::default() };
-        let text = br#"{"filter":["live:end"],"ask":"flame","limit":7,"rec":0}"#;
+        let text = br#"{"filter":["live:end"],"query":"flame","limit":7,"rec":0}"#;
         assert_eq!(Query::parse(text), Ok(Query::Profile(ProfileQuery::Flame(flame))));
         let path =
             HeapPath { kind: Some("string".into()), how: PathForm::Merged, ..HeapPath::default() };
-        let text = br#"{"ask":"heappath","kind":"string","how":"merged"}"#;
+        let text = br#"{"query":"heappath","kind":"string","how":"merged"}"#;
         assert_eq!(Query::parse(text), Ok(Query::Heap(HeapQuery::HeapPath(path))));
     }
 
@@ -136,15 +136,15 @@ mod tests {
             "",
             "{}",
             "[]",
-            r#"{"ask":"nothing"}"#,
-            r#"{"ask":"HeapRoots"}"#,
-            r#"{"ask":"about","ask":"about"}"#,
-            r#"{"ask":"about","reck":0}"#,
-            r#"{"ask":"flame","cutof":0.1}"#,
-            r#"{"ask":"flame","rec":-1}"#,
-            r#"{"ask":"flame","limit":1e99}"#,
-            r#"{"ask":"table","by":"colour"}"#,
-            r#"{"ask":"compare","a":{"rec":0,"filters":[]}}"#,
+            r#"{"query":"nothing"}"#,
+            r#"{"query":"HeapRoots"}"#,
+            r#"{"query":"about","query":"about"}"#,
+            r#"{"query":"about","reck":0}"#,
+            r#"{"query":"flame","cutof":0.1}"#,
+            r#"{"query":"flame","rec":-1}"#,
+            r#"{"query":"flame","limit":1e99}"#,
+            r#"{"query":"table","by":"colour"}"#,
+            r#"{"query":"compare","a":{"rec":0,"filters":[]}}"#,
         ] {
             let api_error = Query::parse(query.as_bytes()).unwrap_err();
             assert!(api_error.message.starts_with("malformed query: "), "{query}: {api_error}");

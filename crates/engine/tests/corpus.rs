@@ -17,10 +17,10 @@ fn replay(target: &str, check: impl Fn(&[u8])) {
 }
 
 #[test]
-fn ask() {
+fn query() {
     let trace = include_bytes!("../../trace/tests/fixtures/lists_and_sets-v1.ctf");
     let engine = fuzz::engine(trace);
-    replay("ask", |ask| fuzz::ask(&engine, ask));
+    replay("query", |query| fuzz::query(&engine, query));
 }
 
 #[test]

@@ -86,7 +86,7 @@ pub(crate) fn no_trace(path: &Path, error: &memtrail_trace::Error) -> Failure {
         .hint("traces come from `memtrail run`, or from programs linked with memtrace")
 }
 
-/// An ask that the command line made wrong: a condition, mostly.
+/// A query that the command line made wrong: a condition, mostly.
 pub(crate) fn refused(api_error: &ApiError) -> Failure {
     let failure = Failure::new(Kind::Usage, api_error);
     match &api_error.hint {

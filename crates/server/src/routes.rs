@@ -3,7 +3,7 @@
 //! | path | what |
 //! |---|---|
 //! | `/TOKEN/` and its files | the page |
-//! | `POST /TOKEN/api/ask` | a query, answered by the engine |
+//! | `POST /TOKEN/api/query` | a query, answered by the engine |
 //! | `POST /TOKEN/api/snapshot` | asks a recording's program for a heap snapshot |
 //! | `GET /TOKEN/api/events?since=VERSION` | news: what has changed since then |
 
@@ -36,14 +36,14 @@ pub(crate) struct Shared {
     pub(crate) engine: Arc<Engine>,
     pub(crate) recording_events: RecordingEvents,
     pub(crate) trigger: Option<Arc<dyn SnapshotTrigger>>,
-    /// Asks that are worked on at a time.
+    /// Queries that are worked on at a time.
     pub(crate) lanes: Arc<Semaphore>,
 }
 
 pub(crate) fn router(shared: Shared, guard: Arc<Guard>) -> Router {
     let mut routes = Router::new()
         .route("/{token}", get(to_folder))
-        .route("/{token}/api/ask", post(ask))
+        .route("/{token}/api/query", post(query))
         .route("/{token}/api/snapshot", post(trigger::take))
         .route("/{token}/api/events", get(events));
     for asset in &SERVED {
@@ -61,27 +61,27 @@ async fn to_folder(uri: Uri) -> Redirect {
     Redirect::permanent(&format!("{}/", uri.path()))
 }
 
-async fn ask(State(shared): State<Shared>, request: Request) -> Response {
+async fn query(State(shared): State<Shared>, request: Request) -> Response {
     // A length that is too great is refused before anything of it is read.
     let body = request.into_body();
     let fits = body.size_hint().lower() <= MAX_QUERY_LEN as u64;
-    let ask = if fits { to_bytes(body, MAX_QUERY_LEN).await.ok() } else { None };
-    let Some(ask) = ask else {
-        return (StatusCode::PAYLOAD_TOO_LARGE, "this ask is too long\n").into_response();
+    let query = if fits { to_bytes(body, MAX_QUERY_LEN).await.ok() } else { None };
+    let Some(query) = query else {
+        return (StatusCode::PAYLOAD_TOO_LARGE, "this query is too long\n").into_response();
     };
     let until = Instant::now() + PATIENCE;
     let reply = loop {
         let mut changes = shared.recording_events.changes();
-        // A page that no longer waits drops this future, and its ask is never worked on.
+        // A page that no longer waits drops this future, and its query is never worked on.
         let Ok(lane) = shared.lanes.clone().acquire_owned().await else { return ended() };
-        let (engine, asked) = (Arc::clone(&shared.engine), ask.clone());
+        let (engine, query) = (Arc::clone(&shared.engine), query.clone());
         let work = tokio::task::spawn_blocking(move || {
-            let reply = engine.ask(&asked);
+            let reply = engine.query(&query);
             drop(lane);
             reply
         });
         let Ok(reply) = work.await else {
-            return (StatusCode::INTERNAL_SERVER_ERROR, "this ask cannot be answered\n")
+            return (StatusCode::INTERNAL_SERVER_ERROR, "this query cannot be answered\n")
                 .into_response();
         };
         // What is being analysed is waited for without keeping others from asking.

@@ -89,11 +89,11 @@ unsafe extern "C" fn add_snapshot(
 /// # Safety
 /// The place came from [`alloc`] with this length.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ask(ptr: *const u8, len: usize) -> *const Place {
+unsafe extern "C" fn query(ptr: *const u8, len: usize) -> *const Place {
     // SAFETY: the page's promise, as above.
-    let ask = unsafe { written(ptr, len) };
+    let query = unsafe { written(ptr, len) };
     HELD.with_borrow_mut(|held| {
-        held.page.ask(ask);
+        held.page.query(query);
         held.place_of_result()
     })
 }

@@ -9,7 +9,7 @@
 //! | `free(ptr, len)` | gives that room back |
 //! | `add_recording(ptr, len, description, description_len) -> i32` | reads a trace and its description in JSON; 0, or -1 when it cannot be read |
 //! | `add_snapshot(recording, ptr, len, facts, facts_len) -> i32` | adds a heap snapshot and what is said of it in JSON to a recording; without bytes, only that is known; 0 or -1 |
-//! | `ask(ptr, len) -> result` | answers a query in JSON |
+//! | `query(ptr, len) -> result` | answers a query in JSON |
 //! | `last_error() -> result` | why one of these gave -1 |
 //!
 //! A `result` is the place of two `u32`: where a [slab](memtrail_engine::response_body) begins and how

@@ -57,8 +57,8 @@ impl Page {
     }
 
     /// Answers a query.
-    pub fn ask(&mut self, ask: &[u8]) -> &[u8] {
-        self.result = self.engine.ask(ask).bytes;
+    pub fn query(&mut self, query: &[u8]) -> &[u8] {
+        self.result = self.engine.query(query).bytes;
         &self.result
     }
 
@@ -80,7 +80,7 @@ mod tests {
     fn a_page_answers_as_a_server_does() {
         let mut page = Page::default();
         assert!(page.add(TRACE, br#"{"name":"cache"}"#));
-        let answer = ResponseBody::decode(page.ask(br#"{"ask":"about"}"#)).unwrap();
+        let answer = ResponseBody::decode(page.query(br#"{"query":"about"}"#)).unwrap();
         assert_eq!(answer.header()["recordings"][0]["name"], "cache");
         assert_eq!(answer.header()["offline"], true);
     }
@@ -99,7 +99,7 @@ mod tests {
             let said = error.header()["error"]["message"].as_str().unwrap();
             assert!(said.starts_with(message) && !said.is_empty(), "{said}");
         }
-        let error = ResponseBody::decode(page.ask(b"nonsense")).unwrap();
+        let error = ResponseBody::decode(page.query(b"nonsense")).unwrap();
         assert!(error.header()["error"]["message"].is_string());
     }
 }

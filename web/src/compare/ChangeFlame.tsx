@@ -30,7 +30,7 @@ const LIMITS = { cutoff: 1 / 2000, limit: 4_000 };
 export function ChangeFlame({ sides, width }: { sides: ComparedSides; width: Width }) {
   const focus = focusOrToplevel(focusInUrl.value);
   const { response, of, error, late } = useQuery<"compare", CompareFlameResponse>({
-    ask: "compare",
+    query: "compare",
     ...sides,
     view: "flame",
     focus,

@@ -40,7 +40,7 @@ const MAX_COPIED = 10_000;
 
 export function ChangeTable({ sides }: { sides: ComparedSides }) {
   const query = {
-    ask: "compare" as const,
+    query: "compare" as const,
     ...sides,
     view: "table",
     by: BY.some(({ id }) => id === by.value) ? by.value : "function",

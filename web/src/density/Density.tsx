@@ -19,7 +19,7 @@ import { extentOf, ramp, type Extent } from "./ramp.ts";
 function Lifetimes() {
   // The plot shows what its own conditions leave out, too: they can be widened again.
   const here = useMemo(() => selectedRanges(filter.value), [filter.value]);
-  const { response, error, late } = useQuery({ ask: "density", rec: rec.value, filter: here.rest });
+  const { response, error, late } = useQuery({ query: "density", rec: rec.value, filter: here.rest });
   const density = useMemo<Density | null>(
     () =>
       response && {

@@ -8,7 +8,7 @@ interface Exports {
   add_recording(ptr: number, len: number, description: number, descriptionLen: number): number;
   /** Absent from engines that know no snapshots. */
   add_snapshot?(recording: number, ptr: number, len: number, meta: number, metaLen: number): number;
-  ask(ptr: number, len: number): number;
+  query(ptr: number, len: number): number;
   last_error(): number;
 }
 
@@ -42,7 +42,7 @@ export class Core {
 
   /** The response's bytes: a copy, since the engine's memory goes on being used. */
   query(query: string): ArrayBuffer {
-    return this.result(this.lend(new TextEncoder().encode(query), (ptr, len) => this.exports.ask(ptr, len)));
+    return this.result(this.lend(new TextEncoder().encode(query), (ptr, len) => this.exports.query(ptr, len)));
   }
 
   /** Bytes in the engine's memory, for as long as a call takes. */

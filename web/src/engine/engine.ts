@@ -5,9 +5,9 @@ import type { QueryResponse } from "./slab.ts";
 /** The name of a query. */
 export type QueryName = keyof Responses;
 
-/** What to ask; `ask` names the query, the rest are its parameters. */
+/** What to ask; `query` names the query, the rest are its parameters. */
 export interface Query<Name extends QueryName = QueryName> {
-  ask: Name;
+  query: Name;
   [parameter: string]: unknown;
 }
 

@@ -16,7 +16,7 @@ export class HttpEngine implements Engine {
   async query<Fields>(query: Query, signal?: AbortSignal): Promise<QueryResponse<Fields>> {
     let response: Response;
     try {
-      response = await fetch("api/ask", {
+      response = await fetch("api/query", {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(query),

@@ -31,7 +31,7 @@ export class OfflineEngine implements Engine {
 
   constructor() {
     this.server = boot();
-    // Told by each ask; unheard it would also be an error of the page.
+    // Told by each query; unheard it would also be an error of the page.
     this.server.catch(() => undefined);
   }
 

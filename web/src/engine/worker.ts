@@ -1,4 +1,4 @@
-/** The offline engine's thread: a parcel first, then asks, one at a time. */
+/** The offline engine's thread: a parcel first, then queries, one at a time. */
 import { unpack, type Core, type Parcel } from "./core.ts";
 
 export type Order = { parcel: Parcel } | { query: string };

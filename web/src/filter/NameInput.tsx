@@ -33,7 +33,7 @@ export function NameInput({ kind, label, value, completes, first, invalid, onInp
     }
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      queryOnce({ ask: "complete", rec: rec.value, kind, text: value, limit: MAX_NAMES }, stop.signal).then(
+      queryOnce({ query: "complete", rec: rec.value, kind, text: value, limit: MAX_NAMES }, stop.signal).then(
         ({ values }) => {
           if (stop.signal.aborted) return;
           setNames(values.filter((name) => name !== value));

@@ -23,7 +23,7 @@ export function useSearch(focus: readonly string[]): Found {
   const state = useQuery(
     text
       ? {
-          ask: "search",
+          query: "search",
           rec: rec.value,
           filter: filter.value,
           text: regex ? text.slice(1, -1) : text,

@@ -63,7 +63,7 @@ class NameBook {
 
   private async fetch(entities: readonly number[]): Promise<void> {
     // The engine leaves out names that would make a response too large.
-    const { names } = await queryOnce({ ask: "names", rec: this.rec, entities });
+    const { names } = await queryOnce({ query: "names", rec: this.rec, entities });
     entities.forEach((entity, index) => {
       const name = names[index];
       if (name) this.names.set(entity, name);

@@ -45,7 +45,7 @@ export interface Flame {
 
 export function useFlame(focus: readonly string[], direction: Direction): Flame {
   const state = useQuery({
-    ask: "flame",
+    query: "flame",
     rec: rec.value,
     filter: filter.value,
     focus,
@@ -84,7 +84,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
       const callees = wanted.part === "callees";
       const detail = await queryOnce(
         {
-          ask: "flame",
+          query: "flame",
           rec,
           filter,
           focus: callees
@@ -109,11 +109,11 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
   return { state, trees, refine };
 }
 
-/** Letters that the keys in an ask may have. */
+/** Letters that the keys in a query may have. */
 const MAX_FOCUS_LEN = 150_000;
 
 /**
- * The first keys of a path, as many as an ask has room for. Fewer functions may be called from
+ * The first keys of a path, as many as a query has room for. Fewer functions may be called from
  * elsewhere, too: then the response is heavier, and of no use.
  */
 function shortened(keys: readonly string[]): string[] {

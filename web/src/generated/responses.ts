@@ -30,7 +30,7 @@ export type AnalysingResponse = {
   analysing: Analysing,
 };
 
-/** An ask that is not answered: whose fault it is, what is wrong, and what to do about it. */
+/** A query that is not answered: whose fault it is, what is wrong, and what to do about it. */
 export type ApiError = {
   /** What is wrong, a lowercase fragment. */
   message: string,

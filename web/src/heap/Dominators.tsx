@@ -49,7 +49,7 @@ function Dominators() {
 
 function Map({ switcher }: { switcher: preact.ComponentChildren }) {
   const { response, error, late } = useHeapQuery({
-    ask: "heaptreemap",
+    query: "heaptreemap",
     node: node.value,
     limit: MAX_BOXES,
     depth: DEPTH,
@@ -208,10 +208,10 @@ const TREE: Looks<ChildRow> = {
 };
 
 function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
-  const { response } = useHeapQuery({ ask: "heapchildren", node: node.value, offset: 0, limit: 1 });
+  const { response } = useHeapQuery({ query: "heapchildren", node: node.value, offset: 0, limit: 1 });
   const source = (): Source<ChildRow> => ({
     load: (above, offset, limit, signal) =>
-      queryHeapOnce({ ask: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
+      queryHeapOnce({ query: "heapchildren", node: above?.node ?? node.value, offset, limit }, signal),
     opens: (row) => row.opens,
   });
   return (

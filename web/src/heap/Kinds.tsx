@@ -17,7 +17,7 @@ const COLUMNS = [
 ];
 
 function Kinds() {
-  const { response } = useHeapQuery({ ask: "heaphistogram", by: "kind", limit: 1 });
+  const { response } = useHeapQuery({ query: "heaphistogram", by: "kind", limit: 1 });
   const looks: Looks<HistogramRow> = {
     label: "Kinds of blocks and how much there is of them",
     nameTitle: "Kind of block",
@@ -29,7 +29,7 @@ function Kinds() {
   };
   const source = (order: Order): Source<HistogramRow> => ({
     load: (_, offset, limit, signal) =>
-      queryHeapOnce({ ask: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
+      queryHeapOnce({ query: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
   });
   return (
     <HeapTable

@@ -30,7 +30,7 @@ const COLUMNS = [
 const MAX_ROOTS = 12;
 
 function Roots() {
-  const { response } = useHeapQuery({ ask: "heaproots", min: 1, limit: 1 });
+  const { response } = useHeapQuery({ query: "heaproots", min: 1, limit: 1 });
   const looks: Looks<RootFigures> = {
     label: "Roots and what they retain",
     nameTitle: "Root",
@@ -44,7 +44,7 @@ function Roots() {
     load: (above, offset, limit, signal) =>
       queryHeapOnce(
         {
-          ask: "heaproots",
+          query: "heaproots",
           min: 1,
           sort,
           descending,
@@ -107,7 +107,7 @@ function Roots() {
 
 /** What two roots have to do with each other. */
 function Shared({ a, b }: { a: RootFigures; b: RootFigures }) {
-  const { response } = useHeapQuery({ ask: "heapshared", a: a.node, b: b.node });
+  const { response } = useHeapQuery({ query: "heapshared", a: a.node, b: b.node });
   if (!response) return null;
   return (
     <span class="clip" role="status">

@@ -43,7 +43,7 @@ function columns(): typeof COLUMNS {
 
 function Sites() {
   const { response, error } = useHeapQuery({
-    ask: "heapsamples",
+    query: "heapsamples",
     by: by.value === "function" ? "function" : "site",
     limit: MAX_SITES,
   });

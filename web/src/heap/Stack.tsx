@@ -32,7 +32,7 @@ const ACCESSORS = {
 };
 
 function Stack() {
-  const { response, error } = useHeapQuery({ ask: "heapstack" });
+  const { response, error } = useHeapQuery({ query: "heapstack" });
   if (error && !response) return <ErrorMessage error={error} />;
   if (!response) return null;
   if (response.rows.length === 0) return <Empty title="No stack retains anything" />;

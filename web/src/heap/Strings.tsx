@@ -15,7 +15,7 @@ const COLUMNS = [
 ];
 
 function Strings() {
-  const { response, error } = useHeapQuery({ ask: "heapstrings", limit: 1 });
+  const { response, error } = useHeapQuery({ query: "heapstrings", limit: 1 });
   if (error && !response) return <ErrorMessage error={error} />;
   if (!response) return null;
   const { strings } = response;
@@ -41,7 +41,7 @@ function Strings() {
       title="Strings"
       subject={String(snapshot.value?.number)}
       source={(order) => ({
-        load: (_, offset, limit, signal) => queryHeapOnce({ ask: "heapstrings", ...order, offset, limit }, signal),
+        load: (_, offset, limit, signal) => queryHeapOnce({ query: "heapstrings", ...order, offset, limit }, signal),
       })}
       columns={COLUMNS}
       looks={looks}

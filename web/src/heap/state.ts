@@ -87,7 +87,7 @@ function withoutPlaces(): Readonly<Record<string, string>> {
 export function useSnapshots(): void {
   const wanted = (recording.value?.snapshots ?? 0) > 0;
   const { response, of, error } = useQuery(
-    wanted ? { ask: "snapshots", rec: rec.value } : null,
+    wanted ? { query: "snapshots", rec: rec.value } : null,
     `s${heapRevision.value}.${recording.value?.snapshots ?? 0}`,
   );
   // What was answered about another recording is of no use.

@@ -18,7 +18,7 @@ const LISTS = [
 
 function HotFragments() {
   const { response, error, late } = useQuery({
-    ask: "hotfragments",
+    query: "hotfragments",
     rec: rec.value,
     filter: filter.value,
   });

@@ -27,7 +27,7 @@ export function begin(): void {
     timer = undefined;
     last = performance.now();
     try {
-      const response = await queryOnce({ ask: "about" });
+      const response = await queryOnce({ query: "about" });
       const before = about.value;
       about.value = response;
       failure.value = null;

@@ -56,7 +56,7 @@ export function ExportMenu() {
 
 async function save(format: string, title: string): Promise<void> {
   try {
-    const query = { ask: "export" as const, rec: rec.value, filter: filter.value, format };
+    const query = { query: "export" as const, rec: rec.value, filter: filter.value, format };
     const withFocus = focus.value.length > 0 ? { ...query, focus: focus.value } : query;
     const { filename, mime, columns } = await queryOnce(withFocus);
     const url = URL.createObjectURL(new Blob([new Uint8Array(columns.u8("bytes"))], { type: mime }));

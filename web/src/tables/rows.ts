@@ -192,7 +192,7 @@ export class Rows {
 
   private query(offset: number, limit: number) {
     const { rec, filter, by, sort, descending, find } = this.subject;
-    const query = { ask: "table" as const, rec, filter, by, sort, descending, find, offset, limit };
+    const query = { query: "table" as const, rec, filter, by, sort, descending, find, offset, limit };
     return queryOnce(query, this.stop.signal);
   }
 
@@ -221,7 +221,7 @@ export class Rows {
     try {
       const response = await queryOnce(
         {
-          ask: "branches",
+          query: "branches",
           rec: this.subject.rec,
           filter: this.subject.filter,
           by: isGroup(level.by) ? level.by : "function",

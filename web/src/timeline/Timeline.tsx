@@ -23,7 +23,7 @@ import { useWheel } from "./wheel.ts";
 import { shownWindow, toggleZoom } from "./zoom.ts";
 
 const height = signal(innerHeight < 760 ? 120 : 156);
-/** More points than pixels tell nothing; asks that differ by a pixel are not worth it. */
+/** More points than pixels tell nothing; queries that differ by a pixel are not worth it. */
 const POINTS_STEP = 128;
 
 export function Timeline() {
@@ -37,7 +37,7 @@ export function Timeline() {
   const part = window.whole ? {} : { from: window.from, to: window.to };
   const ready = run !== null && width > 0;
   const overview = (conditions: readonly string[]) => ({
-    ask: "overview" as const,
+    query: "overview" as const,
     rec: rec.value,
     filter: conditions,
     points,

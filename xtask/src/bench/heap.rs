@@ -43,14 +43,14 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
         run(record.stdout(Stdio::null()))?;
         let snapshot = folder.join("0001.heap");
         let index = folder.join("0001.heap.index");
-        let ask = |arguments: &[&str]| {
+        let memtrail = |arguments: &[&str]| {
             let mut command = Command::new(memtrail);
             command.arg("heap").args(arguments).arg(&snapshot);
             command
         };
-        let first = Spent::of(&mut ask(&["roots", "--min", "1000G"]))?;
-        let again = Spent::of(&mut ask(&["roots", "--min", "1000G"]))?;
-        let info: Value = serde_json::from_str(&output(&mut ask(&["info", "--json"]))?)
+        let first = Spent::of(&mut memtrail(&["roots", "--min", "1000G"]))?;
+        let again = Spent::of(&mut memtrail(&["roots", "--min", "1000G"]))?;
+        let info: Value = serde_json::from_str(&output(&mut memtrail(&["info", "--json"]))?)
             .map_err(|e| format!("heap info: {e}"))?;
         let number = |name: &str| info[name].as_f64().unwrap_or(f64::NAN);
         let blocks = number("reachable_blocks") + number("unreachable_blocks");
@@ -73,7 +73,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
         ]);
         fs::remove_file(&index).map_err(|e| format!("{}: {e}", index.display()))?;
         let quarter = format!("{:.0}M", size / 4.0 / f64::from(1 << 20));
-        let spent = Spent::of(&mut ask(&["roots", "--min", "1000G", "--memory", &quarter]))?;
+        let spent = Spent::of(&mut memtrail(&["roots", "--min", "1000G", "--memory", &quarter]))?;
         bounded.row(vec![
             subject.name.into(),
             format!("{:.0} MiB", size / f64::from(1 << 20)),

@@ -32,10 +32,10 @@ fn filters() -> Vec<Value> {
 /// What the page asks when the filter has changed.
 fn change(filter: &Value) -> [Value; 4] {
     [
-        json!({ "ask": "overview", "rec": 0, "filter": filter, "points": 1000 }),
-        json!({ "ask": "flame", "rec": 0, "filter": filter }),
-        json!({ "ask": "table", "rec": 0, "filter": filter, "by": "function", "limit": 100 }),
-        json!({ "ask": "hotfragments", "rec": 0, "filter": filter }),
+        json!({ "query": "overview", "rec": 0, "filter": filter, "points": 1000 }),
+        json!({ "query": "flame", "rec": 0, "filter": filter }),
+        json!({ "query": "table", "rec": 0, "filter": filter, "by": "function", "limit": 100 }),
+        json!({ "query": "hotfragments", "rec": 0, "filter": filter }),
     ]
 }
 
@@ -47,21 +47,21 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
     let mut first = Vec::new();
     for _ in 0..options.rounds.clamp(1, 5) {
         let view = View::start(memtrail, &trace)?;
-        for ask in &change(&json!([]))[..2] {
-            view.ask(ask)?;
+        for query in &change(&json!([]))[..2] {
+            view.query(query)?;
         }
         first.push(view.cpu()?.as_secs_f64());
     }
     let view = View::start(memtrail, &trace)?;
     let loaded = view.memory("VmHWM")?;
-    let (about, _) = view.ask(&json!({ "ask": "about" }))?;
+    let (about, _) = view.query(&json!({ "query": "about" }))?;
     let blocks = about["recordings"][0]["blocks_recorded"].as_f64().unwrap_or(f64::NAN);
     let (mut wall, mut cpu, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
     for filter in filters() {
         let (started, before) = (Instant::now(), view.cpu()?);
         let mut answered = 0;
-        for ask in change(&filter) {
-            answered += view.ask(&ask)?.1;
+        for query in change(&filter) {
+            answered += view.query(&query)?.1;
         }
         wall.push(started.elapsed().as_secs_f64() * 1e3);
         cpu.push(view.cpu()?.saturating_sub(before).as_secs_f64() * 1e3);
@@ -108,13 +108,13 @@ impl View {
         BufReader::new(out).read_line(&mut url).map_err(|e| format!("no address: {e}"))?;
         let rest = url.trim_end().strip_prefix("http://").ok_or("no address was printed")?;
         let (host, path) = rest.split_once('/').ok_or("an address without a path")?;
-        Ok(Self { host: host.to_owned(), path: format!("/{path}api/ask"), child })
+        Ok(Self { host: host.to_owned(), path: format!("/{path}api/query"), child })
     }
 
     /// The header of the answer, and the bytes that it took.
-    fn ask(&self, ask: &Value) -> Outcome<(Value, usize)> {
+    fn query(&self, query: &Value) -> Outcome<(Value, usize)> {
         let io = |error: std::io::Error| format!("asking: {error}");
-        let body = ask.to_string();
+        let body = query.to_string();
         let mut stream = TcpStream::connect(&self.host).map_err(io)?;
         let (host, path, length) = (&self.host, &self.path, body.len());
         let head = format!(
@@ -129,9 +129,9 @@ impl View {
         let size = slab.get(4..8).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes);
         let header = slab.get(8..8 + size as usize).unwrap_or_default();
         let header: Value =
-            serde_json::from_slice(header).map_err(|e| format!("answer to {ask}: {e}"))?;
+            serde_json::from_slice(header).map_err(|e| format!("answer to {query}: {e}"))?;
         match header.get("error") {
-            Some(error) => Err(format!("{ask}: {error}")),
+            Some(error) => Err(format!("{query}: {error}")),
             None => Ok((header, slab.len())),
         }
     }

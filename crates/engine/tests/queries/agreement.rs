@@ -58,7 +58,7 @@ fn each(check: impl Fn(&str, &memtrail_engine::Engine, &Slow, &[&str])) {
 fn overview() {
     each(|name, engine, slow, conditions| {
         let answer =
-            answer(engine, &json!({ "ask": "overview", "filter": conditions, "points": 100 }));
+            answer(engine, &json!({ "query": "overview", "filter": conditions, "points": 100 }));
         let points = slow.profile.live_series.points(100);
         let times: Vec<f64> = points.iter().map(|point| point.time.seconds()).collect();
         assert_eq!(column(&answer, "time"), times, "{name}");
@@ -92,7 +92,7 @@ fn flame() {
             let answer = answer(
                 engine,
                 &json!({
-                    "ask": "flame", "filter": conditions, "focus": keys, "cutoff": 0.01, "limit": 100,
+                    "query": "flame", "filter": conditions, "focus": keys, "cutoff": 0.01, "limit": 100,
                     "direction": "both",
                 }),
             );
@@ -129,7 +129,7 @@ fn tables_and_what_they_open_into() {
             let table = answer(
                 engine,
                 &json!({
-                    "ask": "table", "filter": conditions, "by": word, "sort": "self", "limit": 10,
+                    "query": "table", "filter": conditions, "by": word, "sort": "self", "limit": 10,
                     "offset": 1,
                 }),
             );
@@ -149,7 +149,7 @@ fn tables_and_what_they_open_into() {
             let callers = calls::branches(slow.view(), by, &[label], calls::Branch::Callers);
             let loaded = answer(
                 engine,
-                &json!({ "ask": "branches", "filter": conditions, "by": word, "path": [key] }),
+                &json!({ "query": "branches", "filter": conditions, "by": word, "path": [key] }),
             );
             assert_eq!(loaded.header()["count"], json!(callers.len()), "{name}");
             let sum: f64 = callers.iter().map(|line| slow.bytes(line.total.samples)).sum();
@@ -164,7 +164,8 @@ fn tables_and_what_they_open_into() {
 #[test]
 fn points_of_interest_and_searches() {
     each(|name, engine, slow, conditions| {
-        let hot_fragments = answer(engine, &json!({ "ask": "hotfragments", "filter": conditions }));
+        let hot_fragments =
+            answer(engine, &json!({ "query": "hotfragments", "filter": conditions }));
         let expected = calls::hot_fragments(slow.view(), calls::SIGNIFICANCE);
         let paths = |list: &[calls::Suspect]| -> Vec<Value> {
             let path = |suspect: &calls::Suspect| {
@@ -192,9 +193,9 @@ fn points_of_interest_and_searches() {
                 calls::Pattern::text(text)
             };
             let found = calls::search(slow.view(), &pattern, &[]);
-            let ask =
-                json!({ "ask": "search", "filter": conditions, "text": text, "regex": regex });
-            let answer = answer(engine, &ask);
+            let query =
+                json!({ "query": "search", "filter": conditions, "text": text, "regex": regex });
+            let answer = answer(engine, &query);
             assert!(is(&answer.header()["bytes"], slow.bytes(found.cell.samples)), "{name}");
             let entities: Vec<f64> =
                 found.entities.iter().map(|entity| f64::from(entity.0)).collect();
@@ -204,12 +205,12 @@ fn points_of_interest_and_searches() {
 }
 
 #[test]
-fn names_are_those_that_asks_take() {
+fn names_are_those_that_queries_take() {
     each(|name, engine, slow, conditions| {
-        let flame = answer(engine, &json!({ "ask": "flame", "filter": conditions }));
+        let flame = answer(engine, &json!({ "query": "flame", "filter": conditions }));
         let entities = column(&flame, "down_entity");
         let ids: Vec<u32> = entities.iter().take(50).map(|&entity| entity as u32).collect();
-        let names = answer(engine, &json!({ "ask": "names", "entities": ids }));
+        let names = answer(engine, &json!({ "query": "names", "entities": ids }));
         let names = names.header()["names"].as_array().unwrap();
         for (id, told) in ids.iter().zip(names) {
             let key = told["key"].as_str().unwrap();
@@ -224,18 +225,18 @@ fn a_recording_compared_with_itself_is_the_same() {
         let engine = engine(&[&trace, &trace]);
         for other in [0, 1] {
             for normalise in ["none", "duration", "allocated"] {
-                let ask = json!({
-                    "ask": "compare", "a": { "rec": 0 }, "b": { "rec": other },
+                let query = json!({
+                    "query": "compare", "a": { "rec": 0 }, "b": { "rec": other },
                     "normalise": normalise,
                 });
-                let table = answer(&engine, &ask);
+                let table = answer(&engine, &query);
                 for row in table.header()["rows"].as_array().unwrap() {
                     assert_eq!(row["status"], "same", "{name}");
                 }
                 assert!(column(&table, "delta").iter().all(|&delta| delta == 0.0), "{name}");
-                let mut ask = ask;
-                ask["view"] = json!("flame");
-                let flame = answer(&engine, &ask);
+                let mut query = query;
+                query["view"] = json!("flame");
+                let flame = answer(&engine, &query);
                 assert_eq!(column(&flame, "before"), column(&flame, "after"), "{name}");
                 let statuses = flame.header()["statuses"].as_array().unwrap().clone();
                 for status in column(&flame, "status") {
@@ -249,10 +250,10 @@ fn a_recording_compared_with_itself_is_the_same() {
 #[test]
 fn two_filters_of_one_recording_are_new_and_gone() {
     let engine = engine(&[&crate::recorded::fixture("cache-v2.ctf")]);
-    let ask = json!({
-        "ask": "compare", "a": { "filter": ["size:1G.."] }, "b": { "filter": [] }, "limit": 3,
+    let query = json!({
+        "query": "compare", "a": { "filter": ["size:1G.."] }, "b": { "filter": [] }, "limit": 3,
     });
-    let table = answer(&engine, &ask);
+    let table = answer(&engine, &query);
     assert_eq!(table.header()["rows"][0]["status"], "new");
     assert_eq!(column(&table, "before"), [0.0; 3]);
     assert!(column(&table, "after")[0] > 0.0);
@@ -262,12 +263,12 @@ fn two_filters_of_one_recording_are_new_and_gone() {
 fn presets_are_filters_that_are_taken() {
     for (name, trace) in traces() {
         let engine = engine(&[&trace]);
-        let presets = answer(&engine, &json!({ "ask": "presets" }));
+        let presets = answer(&engine, &json!({ "query": "presets" }));
         let presets = presets.header()["presets"].as_array().unwrap().clone();
         let ids: Vec<&str> = presets.iter().map(|preset| preset["id"].as_str().unwrap()).collect();
         assert_eq!(ids, ["leak", "peak", "temporary", "growth"], "{name}");
         for preset in presets {
-            answer(&engine, &json!({ "ask": "overview", "filter": preset["conditions"] }));
+            answer(&engine, &json!({ "query": "overview", "filter": preset["conditions"] }));
         }
     }
 }
@@ -276,13 +277,13 @@ fn presets_are_filters_that_are_taken() {
 fn what_is_typed_becomes_names() {
     let engine = engine(&[&crate::recorded::fixture("cache-v2.ctf")]);
     for kind in ["function", "module", "file"] {
-        let all = answer(&engine, &json!({ "ask": "complete", "kind": kind, "limit": 100 }));
+        let all = answer(&engine, &json!({ "query": "complete", "kind": kind, "limit": 100 }));
         let all = all.header()["values"].as_array().unwrap().clone();
         assert!(!all.is_empty(), "{kind}");
         for value in all {
             let text = value.as_str().unwrap();
-            let ask = json!({ "ask": "complete", "kind": kind, "text": text.to_uppercase() });
-            let found = answer(&engine, &ask);
+            let query = json!({ "query": "complete", "kind": kind, "text": text.to_uppercase() });
+            let found = answer(&engine, &query);
             let found = found.header()["values"].as_array().unwrap().clone();
             assert_eq!(found.first(), Some(&value), "{kind} {text}");
         }
@@ -293,7 +294,7 @@ fn what_is_typed_becomes_names() {
 fn conditions_are_said_and_refused() {
     let engine = engine(&[]);
     let conditions =
-        answer(&engine, &json!({ "ask": "conditions", "texts": ["live:end", "size:4X"] }));
+        answer(&engine, &json!({ "query": "conditions", "texts": ["live:end", "size:4X"] }));
     let conditions = &conditions.header()["conditions"];
     assert_eq!(conditions[0]["sentence"], "live at the end");
     assert_eq!(conditions[1]["error"]["at"], 6);
@@ -303,7 +304,7 @@ fn conditions_are_said_and_refused() {
 fn a_recording_is_described() {
     let trace = crate::recorded::fixture("cache-v2.ctf");
     let engine = engine(&[&trace]);
-    let about = answer(&engine, &json!({ "ask": "about" }));
+    let about = answer(&engine, &json!({ "query": "about" }));
     let recording = &about.header()["recordings"][0];
     let slow = Slow::new(&trace, &[]);
     assert_eq!(recording["trace_bytes"], json!(trace.len()));
@@ -322,7 +323,7 @@ fn a_recording_is_described() {
 fn damage_is_told_with_its_place() {
     let trace = crate::recorded::fixture("cache-v2.ctf");
     let engine = engine(&[&trace[..trace.len() / 2]]);
-    let about = answer(&engine, &json!({ "ask": "about" }));
+    let about = answer(&engine, &json!({ "query": "about" }));
     let damage = about.header()["recordings"][0]["damage"].as_array().unwrap();
     assert!(damage[0].as_str().unwrap().contains("the file ends inside a packet"), "{damage:?}");
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::recorded::{answer, api_error, column, engine, fixture, is, traces};
 
-fn bytes(engine: &memtrail_engine::Engine, ask: &Value) -> Vec<u8> {
-    answer(engine, ask).bytes("bytes").unwrap().to_vec()
+fn bytes(engine: &memtrail_engine::Engine, query: &Value) -> Vec<u8> {
+    answer(engine, query).bytes("bytes").unwrap().to_vec()
 }
 
 #[test]
@@ -13,11 +13,11 @@ fn every_format_of_every_trace() {
     for (name, trace) in traces() {
         let engine = engine(&[&trace]);
         for format in ["folded", "speedscope", "pprof", "firefox", "json", "svg"] {
-            let ask = json!({ "ask": "export", "format": format, "filter": ["live:end"] });
-            let answer = answer(&engine, &ask);
+            let query = json!({ "query": "export", "format": format, "filter": ["live:end"] });
+            let answer = answer(&engine, &query);
             assert!(!answer.header()["filename"].as_str().unwrap().contains('/'), "{name}");
             if let "json" | "speedscope" | "firefox" = format {
-                let _: Value = serde_json::from_slice(&bytes(&engine, &ask)).unwrap();
+                let _: Value = serde_json::from_slice(&bytes(&engine, &query)).unwrap();
             }
         }
     }
@@ -26,30 +26,30 @@ fn every_format_of_every_trace() {
 #[test]
 fn a_focus_keeps_the_paths_that_have_it() {
     let engine = engine(&[&fixture("cache-v2.ctf")]);
-    let table = answer(&engine, &json!({ "ask": "table", "limit": 40 }));
+    let table = answer(&engine, &json!({ "query": "table", "limit": 40 }));
     let rows = table.header()["rows"].as_array().unwrap();
     for (row, total) in rows.iter().zip(column(&table, "total")) {
-        let ask = json!({ "ask": "export", "format": "json", "focus": [row["key"]] });
-        let file: Value = serde_json::from_slice(&bytes(&engine, &ask)).unwrap();
+        let query = json!({ "query": "export", "format": "json", "focus": [row["key"]] });
+        let file: Value = serde_json::from_slice(&bytes(&engine, &query)).unwrap();
         assert!(is(&file["total"]["allocated_bytes"], total), "{row}");
     }
     for focus in [json!(["<toplevel>"]), json!(["<allocations>"])] {
-        let ask = json!({ "ask": "export", "format": "json", "focus": focus });
-        let file: Value = serde_json::from_slice(&bytes(&engine, &ask)).unwrap();
-        let all = json!({ "ask": "export", "format": "json" });
+        let query = json!({ "query": "export", "format": "json", "focus": focus });
+        let file: Value = serde_json::from_slice(&bytes(&engine, &query)).unwrap();
+        let all = json!({ "query": "export", "format": "json" });
         let all: Value = serde_json::from_slice(&bytes(&engine, &all)).unwrap();
         assert_eq!(file["total"], all["total"], "{focus}");
     }
-    let nothing = json!({ "ask": "export", "format": "folded", "focus": ["nowhere"] });
+    let nothing = json!({ "query": "export", "format": "folded", "focus": ["nowhere"] });
     assert_eq!(bytes(&engine, &nothing), b"");
 }
 
 #[test]
 fn a_picture_has_the_heaviest_functions_in_it() {
     let engine = engine(&[&fixture("cache-v2.ctf")]);
-    let table = answer(&engine, &json!({ "ask": "table", "limit": 1 }));
+    let table = answer(&engine, &json!({ "query": "table", "limit": 1 }));
     let heaviest = table.header()["rows"][0]["key"].as_str().unwrap().to_owned();
-    let picture = bytes(&engine, &json!({ "ask": "export", "format": "svg" }));
+    let picture = bytes(&engine, &json!({ "query": "export", "format": "svg" }));
     let picture = String::from_utf8(picture).unwrap();
     assert!(picture.contains(&heaviest), "{heaviest}");
 }
@@ -57,7 +57,7 @@ fn a_picture_has_the_heaviest_functions_in_it() {
 #[test]
 fn formats_that_do_not_exist_are_refused_with_those_that_do() {
     let engine = engine(&[&fixture("cache-v2.ctf")]);
-    let (_, error) = api_error(&engine, br#"{"ask":"export","format":"pdf"}"#);
+    let (_, error) = api_error(&engine, br#"{"query":"export","format":"pdf"}"#);
     assert_eq!(error["message"], "no format \"pdf\"");
     assert!(error["hint"].as_str().unwrap().contains("pprof"));
 }

@@ -27,9 +27,9 @@ fn growing_in_pieces_ends_as_the_whole() {
         let whole = engine(&[&trace]);
         let grown = Engine::new(Setting { live: true, offline: false });
         let id = grown.add_growing(Description::default());
-        // Before anything is there, asks have answers.
-        answer(&grown, &json!({ "ask": "about" }));
-        answer(&grown, &json!({ "ask": "flame", "filter": ["live:peak"] }));
+        // Before anything is there, queries have responses.
+        answer(&grown, &json!({ "query": "about" }));
+        answer(&grown, &json!({ "query": "flame", "filter": ["live:peak"] }));
         let (mut there, mut events) = (0, 0);
         while there < trace.len() {
             there = trace.len().min(there + 10_007);
@@ -37,20 +37,20 @@ fn growing_in_pieces_ends_as_the_whole() {
             if let Some(more) = grown.grow(id, tail) {
                 assert!(more.events >= events, "{name}");
                 events = more.events;
-                answer(&grown, &json!({ "ask": "table", "filter": ["live:end"] }));
+                answer(&grown, &json!({ "query": "table", "filter": ["live:end"] }));
             }
         }
         grown.finish(id, &trace[grown.offset(id) as usize..]).unwrap();
-        for ask in [
-            json!({ "ask": "overview", "filter": ["live:end"] }),
-            json!({ "ask": "table", "limit": 1000 }),
-            json!({ "ask": "density" }),
-            json!({ "ask": "hotfragments" }),
+        for query in [
+            json!({ "query": "overview", "filter": ["live:end"] }),
+            json!({ "query": "table", "limit": 1000 }),
+            json!({ "query": "density" }),
+            json!({ "query": "hotfragments" }),
         ] {
-            let (grown, whole) = (answer(&grown, &ask), answer(&whole, &ask));
+            let (grown, whole) = (answer(&grown, &query), answer(&whole, &query));
             assert_eq!(without_numbers(grown.header()), without_numbers(whole.header()), "{name}");
             for (column, cells) in whole.columns() {
-                assert_eq!(grown.column(column), Some(cells), "{name}: {ask} {column}");
+                assert_eq!(grown.column(column), Some(cells), "{name}: {query} {column}");
             }
         }
     }
@@ -62,9 +62,9 @@ fn what_grows_is_described_anew() {
     let id = engine.add_growing(Description::default());
     let outcome = Some("killed by signal 9".to_owned());
     engine.describe(id, Description { name: "new".into(), outcome, ..Description::default() });
-    let about = answer(&engine, &json!({ "ask": "about" }));
+    let about = answer(&engine, &json!({ "query": "about" }));
     assert_eq!(about.header()["recordings"][0]["outcome"], "killed by signal 9");
     assert_eq!(about.header()["live"], true);
     assert!(engine.finish(id, b"no trace").is_err());
-    api_error(&engine, br#"{"ask":"overview","rec":1}"#);
+    api_error(&engine, br#"{"query":"overview","rec":1}"#);
 }

@@ -69,9 +69,9 @@ fn three() -> Engine {
     with_snapshots(OFFLINE, &[heap(1, 10), heap(2, 20), heap(3, 40)])
 }
 
-fn ask(engine: &Engine, text: &str) -> Value {
-    let ask: Value = serde_json::from_str(text).unwrap();
-    Value::Object(answer(engine, &ask).header().clone())
+fn query(engine: &Engine, text: &str) -> Value {
+    let query: Value = serde_json::from_str(text).unwrap();
+    Value::Object(answer(engine, &query).header().clone())
 }
 
 fn bytes(value: &Value) -> u64 {
@@ -81,9 +81,9 @@ fn bytes(value: &Value) -> u64 {
 #[test]
 fn an_ask_of_what_is_not_analysed_says_so_until_somebody_has_worked() {
     let engine = with_snapshots(Setting::default(), &[heap(1, 10), heap(2, 20)]);
-    let text = br#"{"ask":"heaproots","snapshot":1}"#;
+    let text = br#"{"query":"heaproots","snapshot":1}"#;
     for _ in 0..2 {
-        let reply = engine.ask(text);
+        let reply = engine.query(text);
         assert_eq!(reply.status, Status::Analysing);
         let answer = ResponseBody::decode(&reply.bytes).unwrap();
         assert_eq!(answer.header()["analysing"]["snapshot"], 1);
@@ -91,13 +91,13 @@ fn an_ask_of_what_is_not_analysed_says_so_until_somebody_has_worked() {
     let (id, done) = engine.work().unwrap();
     assert_eq!((id.0, done.number, done.ready, done.of), (0, 1, 1, 2));
     assert_eq!(engine.work(), None, "nobody has asked for the other");
-    assert_eq!(engine.ask(text).status, Status::Answered);
+    assert_eq!(engine.query(text).status, Status::Answered);
 
-    let evolution = ask(&engine, r#"{"ask":"evolution"}"#);
+    let evolution = query(&engine, r#"{"query":"evolution"}"#);
     assert_eq!((&evolution["ready"], &evolution["of"]), (&json!(1), &json!(2)));
     assert_eq!(engine.work().unwrap().1.ready, 2);
     assert_eq!(engine.work(), None);
-    let evolution = ask(&engine, r#"{"ask":"evolution"}"#);
+    let evolution = query(&engine, r#"{"query":"evolution"}"#);
     assert_eq!(evolution["snapshots"], json!([1, 2]));
 }
 
@@ -108,8 +108,8 @@ fn what_somebody_waits_for_is_analysed_before_the_summaries_of_another_recording
     let bytes = heap(7, 10);
     let facts = SnapshotFacts::peek(&bytes).unwrap();
     engine.add_snapshot(other, facts, Some(Arc::new(InMemory(bytes.into()))));
-    ask(&engine, r#"{"ask":"evolution"}"#);
-    assert_eq!(engine.ask(br#"{"ask":"heapstack","rec":1}"#).status, Status::Analysing);
+    query(&engine, r#"{"query":"evolution"}"#);
+    assert_eq!(engine.query(br#"{"query":"heapstack","rec":1}"#).status, Status::Analysing);
     assert_eq!(engine.work().unwrap().0, other);
     assert_eq!(engine.work().unwrap().1.number, 1);
 }
@@ -129,12 +129,12 @@ fn a_panic_of_an_analysis_is_the_end_of_that_snapshot_alone() {
     let engine = with_snapshots(Setting::default(), &[heap(1, 10)]);
     let facts = SnapshotFacts { number: 2, ..SnapshotFacts::default() };
     engine.add_snapshot(memtrail_engine::RecordingId(0), facts, Some(Arc::new(Trap)));
-    engine.ask(br#"{"ask":"heapstack","snapshot":2}"#);
+    engine.query(br#"{"query":"heapstack","snapshot":2}"#);
     let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.work()));
     assert!(worked.is_err());
-    let (_, error) = api_error(&engine, br#"{"ask":"heapstack","snapshot":2}"#);
+    let (_, error) = api_error(&engine, br#"{"query":"heapstack","snapshot":2}"#);
     assert_eq!(error["message"], "the analysis of the snapshot failed");
-    engine.ask(br#"{"ask":"heapstack","snapshot":1}"#);
+    engine.query(br#"{"query":"heapstack","snapshot":1}"#);
     assert_eq!(engine.work().unwrap().1.number, 1);
 }
 
@@ -151,26 +151,26 @@ fn waiting_for_work_ends_when_there_may_be_some() {
             count = worker.wait_for_analysis(count);
         }
     });
-    assert_eq!(engine.ask(br#"{"ask":"heapstack"}"#).status, Status::Analysing);
+    assert_eq!(engine.query(br#"{"query":"heapstack"}"#).status, Status::Analysing);
     assert_eq!(worker.join().unwrap().1.number, 1);
 }
 
 #[test]
 fn snapshots_are_listed_with_what_is_known_of_them() {
     let engine = three();
-    let about = ask(&engine, r#"{"ask":"about"}"#);
+    let about = query(&engine, r#"{"query":"about"}"#);
     assert_eq!(about["recordings"][0]["snapshots"], 3);
     assert_eq!(about["recordings"][0]["trace"], true);
     assert_eq!(about["recordings"][0]["can_snapshot"], false);
-    let list = ask(&engine, r#"{"ask":"snapshots"}"#);
+    let list = query(&engine, r#"{"query":"snapshots"}"#);
     assert_eq!(list["can_take"], false);
     let first = &list["snapshots"][0];
     assert_eq!((&first["number"], &first["major"]), (&json!(1), &json!(1)));
     assert_eq!((&first["live"], &first["analysed"]), (&Value::Null, &json!(false)));
     assert_eq!((&first["contents"], &first["included"]), (&json!(true), &json!(true)));
-    ask(&engine, r#"{"ask":"heapstack","snapshot":1}"#);
-    let list = ask(&engine, r#"{"ask":"snapshots"}"#);
-    let histogram = ask(&engine, r#"{"ask":"heaphistogram","snapshot":1}"#);
+    query(&engine, r#"{"query":"heapstack","snapshot":1}"#);
+    let list = query(&engine, r#"{"query":"snapshots"}"#);
+    let histogram = query(&engine, r#"{"query":"heaphistogram","snapshot":1}"#);
     assert_eq!(list["snapshots"][0]["live"], histogram["bytes"]);
 }
 
@@ -178,10 +178,10 @@ fn snapshots_are_listed_with_what_is_known_of_them() {
 fn series_add_up_to_what_was_alive() {
     for setting in [r#""by":"kind""#, r#""by":"root""#, r#""by":"kind","limit":1"#] {
         let engine = three();
-        let text = format!(r#"{{"ask":"evolution",{setting}}}"#);
-        // Each ask lets the engine go on, as the page's do.
-        while engine.work().is_some() || ask(&engine, &text)["ready"] != 3 {}
-        let evolution = ask(&engine, &text);
+        let text = format!(r#"{{"query":"evolution",{setting}}}"#);
+        // Each query lets the engine go on, as the page's do.
+        while engine.work().is_some() || query(&engine, &text)["ready"] != 3 {}
+        let evolution = query(&engine, &text);
         for place in 0..3 {
             let series = evolution["series"].as_array().unwrap();
             let sum: u64 = series.iter().map(|series| bytes(&series["bytes"][place])).sum();
@@ -200,10 +200,10 @@ fn series_add_up_to_what_was_alive() {
 fn growth_is_what_grew_every_time() {
     let engine = with_snapshots(OFFLINE, &[heap(1, 10), heap(2, 20), heap(3, 20), heap(4, 40)]);
     let growth = |range: &str| {
-        let text = format!(r#"{{"ask":"heapgrowth"{range}}}"#);
-        while engine.work().is_some() || ask(&engine, &text)["ready"] == 0 {}
+        let text = format!(r#"{{"query":"heapgrowth"{range}}}"#);
+        while engine.work().is_some() || query(&engine, &text)["ready"] == 0 {}
         while engine.work().is_some() {}
-        ask(&engine, &text)
+        query(&engine, &text)
     };
     assert_eq!(growth("")["rows"], json!([]));
     let some = growth(r#","to":2"#);
@@ -217,7 +217,7 @@ fn growth_is_what_grew_every_time() {
 #[test]
 fn roots_are_told_level_by_level() {
     let engine = three();
-    let top = ask(&engine, r#"{"ask":"heaproots"}"#);
+    let top = query(&engine, r#"{"query":"heaproots"}"#);
     let names = |answer: &Value| -> Vec<String> {
         let rows = answer["rows"].as_array().unwrap().iter();
         rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
@@ -233,16 +233,16 @@ fn roots_are_told_level_by_level() {
     assert_eq!(bytes(&feed["shared"]), shared);
     // The table with its 41 words and the custom block with 3.
     assert_eq!(shared, (41 + 3) * 8);
-    let under = format!(r#"{{"ask":"heaproots","under":{}}}"#, feed["node"]);
-    assert_eq!(names(&ask(&engine, &under)), ["field 1"]);
-    let found = ask(&engine, r#"{"ask":"heaproots","find":"serve","sort":"reachable"}"#);
+    let under = format!(r#"{{"query":"heaproots","under":{}}}"#, feed["node"]);
+    assert_eq!(names(&query(&engine, &under)), ["field 1"]);
+    let found = query(&engine, r#"{"query":"heaproots","find":"serve","sort":"reachable"}"#);
     assert_eq!(names(&found), ["Feed.serve (feed.ml:12)"]);
     assert_eq!(bytes(&found["rows"][0]["reachable"]), shared);
     let kinds = found["kinds"].as_array().unwrap();
     assert_eq!(kinds.iter().find(|kind| kind["kind"] == "global").unwrap()["labels"], 2);
-    let both = r#"{"ask":"heapshared","a":"kind:global","b":"kind:stack"}"#;
-    assert_eq!(bytes(&ask(&engine, both)["common"]), shared);
-    let stack = ask(&engine, r#"{"ask":"heapstack"}"#);
+    let both = r#"{"query":"heapshared","a":"kind:global","b":"kind:stack"}"#;
+    assert_eq!(bytes(&query(&engine, both)["common"]), shared);
+    let stack = query(&engine, r#"{"query":"heapstack"}"#);
     assert_eq!(stack["rows"][1]["depth"], 1);
 }
 
@@ -250,7 +250,7 @@ fn roots_are_told_level_by_level() {
 fn the_dominator_tree_opens_down_to_single_blocks() {
     let engine = three();
     let below = |node: &str| {
-        let ask_it = json!({ "ask": "heapchildren", "node": node });
+        let ask_it = json!({ "query": "heapchildren", "node": node });
         Value::Object(answer(&engine, &ask_it).header().clone())
     };
     let top = below("all");
@@ -282,7 +282,7 @@ fn the_dominator_tree_opens_down_to_single_blocks() {
     assert_eq!(way("group:label:1/tag 0, 2 fields"), to_field[..4]);
     for wrong in ["", "label:99", "block:99999", "kind:no", "group:all", "group:all/string", "x:1"]
     {
-        let text = json!({ "ask": "heapchildren", "node": wrong }).to_string();
+        let text = json!({ "query": "heapchildren", "node": wrong }).to_string();
         let (status, _) = api_error(&engine, text.as_bytes());
         assert_eq!(status, Status::Bad, "{wrong}");
     }
@@ -292,15 +292,15 @@ fn the_dominator_tree_opens_down_to_single_blocks() {
 fn boxes_hold_what_is_inside_them() {
     let engine = three();
     for text in [
-        r#"{"ask":"heaptreemap"}"#,
-        r#"{"ask":"heaptreemap","limit":6}"#,
-        r#"{"ask":"heaptreemap","node":"group:label:1/tag 0, 2 fields","depth":1}"#,
-        r#"{"ask":"heaptreemap","node":"group:label:1/tag 0, 2 fields›string","limit":20}"#,
-        r#"{"ask":"heapflame"}"#,
-        r#"{"ask":"heapflame","limit":3}"#,
-        r#"{"ask":"heapflame","kind":"string"}"#,
+        r#"{"query":"heaptreemap"}"#,
+        r#"{"query":"heaptreemap","limit":6}"#,
+        r#"{"query":"heaptreemap","node":"group:label:1/tag 0, 2 fields","depth":1}"#,
+        r#"{"query":"heaptreemap","node":"group:label:1/tag 0, 2 fields›string","limit":20}"#,
+        r#"{"query":"heapflame"}"#,
+        r#"{"query":"heapflame","limit":3}"#,
+        r#"{"query":"heapflame","kind":"string"}"#,
     ] {
-        let boxes = ask(&engine, text)["boxes"].as_array().unwrap().clone();
+        let boxes = query(&engine, text)["boxes"].as_array().unwrap().clone();
         let mut inside = vec![0; boxes.len()];
         for (number, one) in boxes.iter().enumerate().skip(1) {
             let parent = one["parent"].as_u64().unwrap() as usize;
@@ -315,15 +315,15 @@ fn boxes_hold_what_is_inside_them() {
         }
     }
     // 40 strings, of which half have two words more than a header.
-    let strings = ask(&engine, r#"{"ask":"heapflame","kind":"string"}"#);
+    let strings = query(&engine, r#"{"query":"heapflame","kind":"string"}"#);
     assert_eq!(bytes(&strings["total"]), 20 * 2 * 8 + 20 * 3 * 8);
-    api_error(&engine, br#"{"ask":"heapflame","kind":"no such kind"}"#);
+    api_error(&engine, br#"{"query":"heapflame","kind":"no such kind"}"#);
 }
 
 #[test]
 fn a_block_is_told_with_its_neighbours_and_where_it_was_allocated() {
     let engine = three();
-    let samples = ask(&engine, r#"{"ask":"heapsamples"}"#);
+    let samples = query(&engine, r#"{"query":"heapsamples"}"#);
     assert_eq!(samples["sampled"], 2);
     let rows = samples["rows"].as_array().unwrap();
     let blocks: u64 = rows.iter().map(|row| bytes(&row["blocks"])).sum();
@@ -332,7 +332,7 @@ fn a_block_is_told_with_its_neighbours_and_where_it_was_allocated() {
     assert!(retained.is_sorted_by(|a, b| a >= b));
     let example = rows[0]["example"].as_u64().unwrap();
 
-    let block = ask(&engine, &format!(r#"{{"ask":"heapblock","block":{example}}}"#));
+    let block = query(&engine, &format!(r#"{{"query":"heapblock","block":{example}}}"#));
     assert_eq!(block["reachable"], true);
     assert_eq!(block["kind"], "tag 0, 2 fields");
     assert_eq!(block["referenced_by"]["rows"][0]["node"], "label:1");
@@ -345,11 +345,11 @@ fn a_block_is_told_with_its_neighbours_and_where_it_was_allocated() {
     assert_eq!(steps[0]["node"], "kind:global");
 
     let string = &block["references"]["rows"][0];
-    let text = ask(&engine, &format!(r#"{{"ask":"heapblock","block":{}}}"#, string["block"]));
+    let text = query(&engine, &format!(r#"{{"query":"heapblock","block":{}}}"#, string["block"]));
     assert_eq!((&text["text"], &text["text_length"]), (&json!("odd number"), &json!(10)));
     assert_eq!(text["sample"], Value::Null);
     assert_eq!(text["dominator"]["node"], format!("block:{example}"));
-    api_error(&engine, br#"{"ask":"heapblock","block":100000}"#);
+    api_error(&engine, br#"{"query":"heapblock","block":100000}"#);
 }
 
 #[test]
@@ -357,7 +357,7 @@ fn a_group_that_nothing_hangs_from_is_shown_as_its_blocks() {
     let engine = three();
     let map = |limit: usize| {
         let node = "group:label:1/tag 0, 2 fields›string";
-        let ask_it = json!({ "ask": "heaptreemap", "node": node, "limit": limit });
+        let ask_it = json!({ "query": "heaptreemap", "node": node, "limit": limit });
         answer(&engine, &ask_it).header()["boxes"].as_array().unwrap().clone()
     };
     let boxes = map(100);
@@ -379,8 +379,8 @@ fn what_is_alive_in_the_heap_is_told_apart_from_what_is_alive_elsewhere() {
         model.root(RootKind::Global, &format!("M{field}"), Field::Block(block), Strength::Strong);
     }
     let engine = with_snapshots(OFFLINE, &[model.bytes()]);
-    ask(&engine, r#"{"ask":"heapstack"}"#);
-    let list = ask(&engine, r#"{"ask":"snapshots"}"#);
+    query(&engine, r#"{"query":"heapstack"}"#);
+    let list = query(&engine, r#"{"query":"snapshots"}"#);
     let last = &list["snapshots"][0];
     assert_eq!((bytes(&last["live"]), bytes(&last["live_in_heap"])), (4 * 80, 2 * 80));
 }
@@ -389,21 +389,23 @@ fn what_is_alive_in_the_heap_is_told_apart_from_what_is_alive_elsewhere() {
 #[test]
 fn shares_are_those_of_all_that_is_alive() {
     let engine = three();
-    let alive = bytes(&ask(&engine, r#"{"ask":"heaproots"}"#)["total"]) as f64;
+    let alive = bytes(&query(&engine, r#"{"query":"heaproots"}"#)["total"]) as f64;
     let near = |share: &Value, of: u64| {
         let expected = of as f64 / alive;
         assert!((share.as_f64().unwrap() - expected).abs() < 1e-9, "{share}, not {expected}");
     };
-    for text in [r#"{"ask":"heapstack"}"#, r#"{"ask":"heaproots"}"#, r#"{"ask":"heapchildren"}"#] {
-        for row in ask(&engine, text)["rows"].as_array().unwrap() {
+    for text in
+        [r#"{"query":"heapstack"}"#, r#"{"query":"heaproots"}"#, r#"{"query":"heapchildren"}"#]
+    {
+        for row in query(&engine, text)["rows"].as_array().unwrap() {
             near(&row["share"], bytes(&row["retained"]));
         }
     }
-    let diff = ask(&engine, r#"{"ask":"heapdiff"}"#);
+    let diff = query(&engine, r#"{"query":"heapdiff"}"#);
     for row in diff["kinds"].as_array().unwrap().iter().chain(diff["roots"].as_array().unwrap()) {
         near(&row["share"], bytes(&row["bytes"][1]).abs_diff(bytes(&row["bytes"][0])));
     }
-    let growth = ask(&engine, r#"{"ask":"heapgrowth"}"#);
+    let growth = query(&engine, r#"{"query":"heapgrowth"}"#);
     assert!(!growth["rows"].as_array().unwrap().is_empty());
     for row in growth["rows"].as_array().unwrap() {
         let sizes = row["bytes"].as_array().unwrap();
@@ -414,48 +416,48 @@ fn shares_are_those_of_all_that_is_alive() {
 #[test]
 fn ways_are_told_to_blocks_and_to_kinds() {
     let engine = three();
-    let kinds = ask(&engine, r#"{"ask":"heappath","kind":"string"}"#);
+    let kinds = query(&engine, r#"{"query":"heappath","kind":"string"}"#);
     let paths = kinds["paths"].as_array().unwrap();
     let blocks: u64 = paths.iter().map(|path| bytes(&path["blocks"])).sum();
     assert_eq!(blocks, 40);
     let retained: u64 = paths.iter().map(|path| bytes(&path["retained"])).sum();
     assert_eq!(retained, 20 * 2 * 8 + 20 * 3 * 8);
-    let custom = ask(&engine, r#"{"ask":"heaphistogram","find":"custom"}"#);
+    let custom = query(&engine, r#"{"query":"heaphistogram","find":"custom"}"#);
     let block = &custom["rows"][0]["example"];
-    let shortest = ask(&engine, &format!(r#"{{"ask":"heappath","block":{block}}}"#));
+    let shortest = query(&engine, &format!(r#"{{"query":"heappath","block":{block}}}"#));
     assert_eq!(shortest["count"], 1);
-    let text = format!(r#"{{"ask":"heappath","block":{block},"how":"disjoint"}}"#);
-    assert_eq!(ask(&engine, &text)["all"], true);
-    let strings = ask(&engine, r#"{"ask":"heapstrings"}"#);
+    let text = format!(r#"{{"query":"heappath","block":{block},"how":"disjoint"}}"#);
+    assert_eq!(query(&engine, &text)["all"], true);
+    let strings = query(&engine, r#"{"query":"heapstrings"}"#);
     assert_eq!(strings["rows"][0]["times"], 20);
     assert_eq!((&strings["count"], &strings["strings"]["repeated"]), (&json!(2), &json!(2)));
     let sums = &strings["strings"];
     assert_eq!(bytes(&sums["bytes"]), 20 * 2 * 8 + 20 * 3 * 8, "as all sizes are, with headers");
     assert_eq!(bytes(&sums["wasted"]), 19 * 2 * 8 + 19 * 3 * 8);
     let next =
-        ask(&engine, r#"{"ask":"heapstrings","sort":"length","descending":false,"offset":1}"#);
+        query(&engine, r#"{"query":"heapstrings","sort":"length","descending":false,"offset":1}"#);
     assert_eq!(next["rows"][0]["start"], strings["rows"][0]["start"], "the longer one wastes more");
-    api_error(&engine, br#"{"ask":"heappath"}"#);
+    api_error(&engine, br#"{"query":"heappath"}"#);
 }
 
 #[test]
 fn snapshots_are_compared() {
     let engine = three();
-    let diff = ask(&engine, r#"{"ask":"heapdiff"}"#);
+    let diff = query(&engine, r#"{"query":"heapdiff"}"#);
     let [before, after] = [0, 1].map(|side| bytes(&diff["bytes"][side]));
     // 30 cells of three words, 15 strings each of two and of three.
     assert_eq!(after - before, (30 * 3 + 15 * 2 + 15 * 3) * 8);
     assert_eq!(diff["kinds"][0]["blocks"], json!([10, 40]));
     assert_eq!(diff["roots"][0]["name"], "Feed");
-    let back = ask(&engine, r#"{"ask":"heapdiff","a":3,"b":2,"rec_b":0}"#);
+    let back = query(&engine, r#"{"query":"heapdiff","a":3,"b":2,"rec_b":0}"#);
     assert!(bytes(&back["bytes"][0]) > bytes(&back["bytes"][1]));
-    api_error(&engine, br#"{"ask":"heapdiff","a":7}"#);
+    api_error(&engine, br#"{"query":"heapdiff","a":7}"#);
 }
 
 #[test]
 fn of_what_is_not_in_a_page_there_is_the_summary() {
     let full = three();
-    ask(&full, r#"{"ask":"heapstack","snapshot":1}"#);
+    query(&full, r#"{"query":"heapstack","snapshot":1}"#);
     let bytes = heap(1, 10);
     let mut facts = SnapshotFacts::peek(&bytes).unwrap();
     let file = InMemory(bytes.as_slice().into());
@@ -465,14 +467,14 @@ fn of_what_is_not_in_a_page_there_is_the_summary() {
     let engine = with_snapshots(OFFLINE, &[heap(2, 20)]);
     assert!(engine.add_snapshot(memtrail_engine::RecordingId(0), facts.clone(), None));
     assert!(!engine.add_snapshot(memtrail_engine::RecordingId(0), facts, None), "it is there");
-    let list = ask(&engine, r#"{"ask":"snapshots"}"#);
+    let list = query(&engine, r#"{"query":"snapshots"}"#);
     assert_eq!(list["snapshots"][0]["included"], false);
     assert!(list["snapshots"][0]["live"].is_u64());
-    let (_, error) = api_error(&engine, br#"{"ask":"heaproots","snapshot":1}"#);
+    let (_, error) = api_error(&engine, br#"{"query":"heaproots","snapshot":1}"#);
     assert!(error["message"].as_str().unwrap().contains("snapshot 1 is not in this file"));
     // The last one is the one that is there.
-    ask(&engine, r#"{"ask":"heaproots"}"#);
-    ask(&engine, r#"{"ask":"heapdiff","a":1,"b":2}"#);
+    query(&engine, r#"{"query":"heaproots"}"#);
+    query(&engine, r#"{"query":"heapdiff","a":1,"b":2}"#);
 }
 
 #[test]
@@ -481,31 +483,31 @@ fn a_damaged_snapshot_is_told_and_the_others_go_on() {
     let end = broken.len() / 2;
     broken[end] ^= 0xff;
     let engine = with_snapshots(OFFLINE, &[broken, heap(2, 20)]);
-    engine.ask(br#"{"ask":"heaproots","snapshot":1}"#);
-    ask(&engine, r#"{"ask":"heaproots","snapshot":2}"#);
+    engine.query(br#"{"query":"heaproots","snapshot":1}"#);
+    query(&engine, r#"{"query":"heaproots","snapshot":2}"#);
     let alone = Engine::new(OFFLINE);
     let id = alone.add_without_trace(Description::default());
     let file: Arc<dyn SnapshotFile> = Arc::new(InMemory(b"no snapshot".as_slice().into()));
     alone.add_snapshot(id, SnapshotFacts { number: 1, ..SnapshotFacts::default() }, Some(file));
-    let (_, error) = api_error(&alone, br#"{"ask":"heapchildren"}"#);
+    let (_, error) = api_error(&alone, br#"{"query":"heapchildren"}"#);
     assert!(error["message"].as_str().unwrap().starts_with("cannot read the snapshot"));
-    assert_eq!(ask(&alone, r#"{"ask":"about"}"#)["recordings"][0]["trace"], false);
-    let list = ask(&alone, r#"{"ask":"snapshots"}"#);
+    assert_eq!(query(&alone, r#"{"query":"about"}"#)["recordings"][0]["trace"], false);
+    let list = query(&alone, r#"{"query":"snapshots"}"#);
     assert!(list["snapshots"][0]["damage"].is_string());
 }
 
 #[test]
 fn a_recording_without_snapshots_says_so() {
     let engine = with_snapshots(OFFLINE, &[]);
-    let (status, error) = api_error(&engine, br#"{"ask":"heaproots"}"#);
+    let (status, error) = api_error(&engine, br#"{"query":"heaproots"}"#);
     assert_eq!(
         (status, &error["message"]),
         (Status::Unknown, &json!("the recording has no heap snapshots"))
     );
-    assert_eq!(ask(&engine, r#"{"ask":"snapshots"}"#)["snapshots"], json!([]));
-    assert_eq!(ask(&engine, r#"{"ask":"evolution"}"#)["of"], 0);
-    assert_eq!(ask(&engine, r#"{"ask":"heapgrowth"}"#)["rows"], json!([]));
-    api_error(&engine, br#"{"ask":"heapdiff"}"#);
+    assert_eq!(query(&engine, r#"{"query":"snapshots"}"#)["snapshots"], json!([]));
+    assert_eq!(query(&engine, r#"{"query":"evolution"}"#)["of"], 0);
+    assert_eq!(query(&engine, r#"{"query":"heapgrowth"}"#)["rows"], json!([]));
+    api_error(&engine, br#"{"query":"heapdiff"}"#);
 }
 
 /// Whatever the names in a snapshot, and however many there are of everything.
@@ -532,21 +534,21 @@ fn answers_have_a_bound_that_does_not_depend_on_the_snapshot() {
     }
     let engine = with_snapshots(OFFLINE, &[model.bytes()]);
     for (text, most) in [
-        (r#"{"ask":"heaproots","limit":1000000}"#, 1_000_000),
-        (r#"{"ask":"heaproots","find":"o","limit":1000}"#, 1_000_000),
-        (r#"{"ask":"heapstack"}"#, 2_000_000),
-        (r#"{"ask":"heapchildren","limit":1000000}"#, 8_000_000),
-        (r#"{"ask":"heapchildren","limit":1000}"#, 1_000_000),
-        (r#"{"ask":"heaphistogram","limit":1000}"#, 1_000_000),
-        (r#"{"ask":"heaptreemap","limit":1000000}"#, 4_000_000),
-        (r#"{"ask":"heapflame","limit":1000000}"#, 4_000_000),
-        (r#"{"ask":"heapblock","block":1500}"#, 1_000_000),
-        (r#"{"ask":"heappath","block":1500}"#, 1_000_000),
-        (r#"{"ask":"heappath","block":1500,"how":"disjoint","limit":1000}"#, 2_000_000),
-        (r#"{"ask":"evolution","by":"root","limit":1000000}"#, 1_000_000),
-        (r#"{"ask":"heapgrowth"}"#, 1_000_000),
+        (r#"{"query":"heaproots","limit":1000000}"#, 1_000_000),
+        (r#"{"query":"heaproots","find":"o","limit":1000}"#, 1_000_000),
+        (r#"{"query":"heapstack"}"#, 2_000_000),
+        (r#"{"query":"heapchildren","limit":1000000}"#, 8_000_000),
+        (r#"{"query":"heapchildren","limit":1000}"#, 1_000_000),
+        (r#"{"query":"heaphistogram","limit":1000}"#, 1_000_000),
+        (r#"{"query":"heaptreemap","limit":1000000}"#, 4_000_000),
+        (r#"{"query":"heapflame","limit":1000000}"#, 4_000_000),
+        (r#"{"query":"heapblock","block":1500}"#, 1_000_000),
+        (r#"{"query":"heappath","block":1500}"#, 1_000_000),
+        (r#"{"query":"heappath","block":1500,"how":"disjoint","limit":1000}"#, 2_000_000),
+        (r#"{"query":"evolution","by":"root","limit":1000000}"#, 1_000_000),
+        (r#"{"query":"heapgrowth"}"#, 1_000_000),
     ] {
-        let reply = engine.ask(text.as_bytes());
+        let reply = engine.query(text.as_bytes());
         assert_eq!(reply.status, Status::Answered, "{text}");
         assert!(reply.bytes.len() <= most, "{text}: {} bytes", reply.bytes.len());
     }

@@ -34,18 +34,18 @@ pub(crate) fn engine(traces: &[&[u8]]) -> Engine {
 }
 
 /// The answer to a query that must have one.
-pub(crate) fn answer(engine: &Engine, ask: &Value) -> ResponseBody {
-    let reply = engine.ask(ask.to_string().as_bytes());
+pub(crate) fn answer(engine: &Engine, query: &Value) -> ResponseBody {
+    let reply = engine.query(query.to_string().as_bytes());
     let answer = ResponseBody::decode(&reply.bytes).unwrap();
-    assert_eq!(reply.status, Status::Answered, "{ask}: {:?}", answer.header());
+    assert_eq!(reply.status, Status::Answered, "{query}: {:?}", answer.header());
     answer
 }
 
 /// The error that a query must give.
-pub(crate) fn api_error(engine: &Engine, ask: &[u8]) -> (Status, Value) {
-    let reply = engine.ask(ask);
+pub(crate) fn api_error(engine: &Engine, query: &[u8]) -> (Status, Value) {
+    let reply = engine.query(query);
     let answer = ResponseBody::decode(&reply.bytes).unwrap();
-    assert_ne!(reply.status, Status::Answered, "{}", String::from_utf8_lossy(ask));
+    assert_ne!(reply.status, Status::Answered, "{}", String::from_utf8_lossy(query));
     (reply.status, answer.header()["error"].clone())
 }
 

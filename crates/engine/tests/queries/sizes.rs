@@ -12,13 +12,13 @@ const MOST: usize = 300_000;
 
 /// Everything that a page asks when its filter changes, with the parameters that it uses.
 fn change(engine: &Engine, filter: &[&str]) -> usize {
-    let size = |ask: Value| {
-        let size = engine.ask(ask.to_string().as_bytes()).bytes.len();
-        assert!(size <= MOST, "{size} bytes for {ask}");
+    let size = |query: Value| {
+        let size = engine.query(query.to_string().as_bytes()).bytes.len();
+        assert!(size <= MOST, "{size} bytes for {query}");
         size
     };
     let flame = json!({
-        "ask": "flame", "filter": filter, "limit": 10_000, "direction": "both",
+        "query": "flame", "filter": filter, "limit": 10_000, "direction": "both",
     });
     let boxes = answer(engine, &flame);
     let wide = column(&boxes, "down_bytes");
@@ -29,10 +29,10 @@ fn change(engine: &Engine, filter: &[&str]) -> usize {
     named.sort_unstable();
     named.dedup();
     size(flame)
-        + size(json!({ "ask": "overview", "filter": filter, "points": 2048 }))
-        + size(json!({ "ask": "hotfragments", "filter": filter }))
-        + size(json!({ "ask": "presets" }))
-        + size(json!({ "ask": "names", "entities": named }))
+        + size(json!({ "query": "overview", "filter": filter, "points": 2048 }))
+        + size(json!({ "query": "hotfragments", "filter": filter }))
+        + size(json!({ "query": "presets" }))
+        + size(json!({ "query": "names", "entities": named }))
 }
 
 /// A trace in which hardly two stacks are alike, and names are long.
@@ -101,25 +101,25 @@ fn a_change_of_the_filter_is_small_whatever_the_trace() {
 #[test]
 fn each_answer_is_small_even_if_names_are_monstrous() {
     let engine = engine(&[&bushy(3000), &bushy(10)]);
-    for ask in [
-        json!({ "ask": "about" }),
-        json!({ "ask": "overview", "points": 2048 }),
-        json!({ "ask": "flame", "limit": 10_000, "direction": "both", "cutoff": 0.0 }),
-        json!({ "ask": "flame", "limit": 10_000, "cutoff": 0.0 }),
-        json!({ "ask": "names", "entities": (0..3000).collect::<Vec<u32>>() }),
-        json!({ "ask": "table", "limit": 1000 }),
-        json!({ "ask": "table", "by": "site", "limit": 1000 }),
-        json!({ "ask": "branches", "path": ["<toplevel>"], "direction": "callees", "limit": 1000 }),
-        json!({ "ask": "hotfragments" }),
-        json!({ "ask": "density" }),
-        json!({ "ask": "search", "text": "f" }),
-        json!({ "ask": "compare", "b": { "filter": ["live:end"] }, "limit": 1000 }),
-        json!({ "ask": "compare", "b": { "rec": 1 }, "view": "flame", "limit": 10_000, "cutoff": 0.0 }),
-        json!({ "ask": "presets" }),
-        json!({ "ask": "complete", "limit": 100 }),
+    for query in [
+        json!({ "query": "about" }),
+        json!({ "query": "overview", "points": 2048 }),
+        json!({ "query": "flame", "limit": 10_000, "direction": "both", "cutoff": 0.0 }),
+        json!({ "query": "flame", "limit": 10_000, "cutoff": 0.0 }),
+        json!({ "query": "names", "entities": (0..3000).collect::<Vec<u32>>() }),
+        json!({ "query": "table", "limit": 1000 }),
+        json!({ "query": "table", "by": "site", "limit": 1000 }),
+        json!({ "query": "branches", "path": ["<toplevel>"], "direction": "callees", "limit": 1000 }),
+        json!({ "query": "hotfragments" }),
+        json!({ "query": "density" }),
+        json!({ "query": "search", "text": "f" }),
+        json!({ "query": "compare", "b": { "filter": ["live:end"] }, "limit": 1000 }),
+        json!({ "query": "compare", "b": { "rec": 1 }, "view": "flame", "limit": 10_000, "cutoff": 0.0 }),
+        json!({ "query": "presets" }),
+        json!({ "query": "complete", "limit": 100 }),
     ] {
-        let size = engine.ask(ask.to_string().as_bytes()).bytes.len();
-        println!("{size} bytes for {ask}");
-        assert!(size <= MOST, "{size} bytes for {ask}");
+        let size = engine.query(query.to_string().as_bytes()).bytes.len();
+        println!("{size} bytes for {query}");
+        assert!(size <= MOST, "{size} bytes for {query}");
     }
 }

@@ -19,14 +19,14 @@ fn blocks_belong_to_threads() {
     let id = grown.add_growing(description);
     grown.finish(id, &trace).unwrap();
     for engine in [&whole, &grown] {
-        let about = answer(engine, &json!({ "ask": "about" }));
+        let about = answer(engine, &json!({ "query": "about" }));
         let names = json!(["main (1)", "worker (2)"]);
         assert_eq!(about.header()["recordings"][0]["threads"], names);
-        let values = answer(engine, &json!({ "ask": "complete", "kind": "thread", "text": "W" }));
+        let values = answer(engine, &json!({ "query": "complete", "kind": "thread", "text": "W" }));
         assert_eq!(values.header()["values"], json!(["worker (2)"]));
         let bytes = |conditions: &[&str]| {
             let answer =
-                answer(engine, &json!({ "ask": "table", "filter": conditions, "limit": 1 }));
+                answer(engine, &json!({ "query": "table", "filter": conditions, "limit": 1 }));
             let total = answer.header()["count"].as_u64().unwrap();
             (total > 0).then(|| column(&answer, "total")[0])
         };
@@ -39,7 +39,7 @@ fn blocks_belong_to_threads() {
 #[test]
 fn a_recording_without_threads_says_so() {
     let engine = crate::recorded::engine(&[&fixture("cache-v2.ctf")]);
-    let ask = json!({ "ask": "overview", "filter": ["live:end", "thread:main"] });
-    let (_, error) = api_error(&engine, ask.to_string().as_bytes());
+    let query = json!({ "query": "overview", "filter": ["live:end", "thread:main"] });
+    let (_, error) = api_error(&engine, query.to_string().as_bytes());
     assert_eq!(error["condition"], 1);
 }

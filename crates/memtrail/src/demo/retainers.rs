@@ -54,7 +54,7 @@ pub(super) fn find(
     let joined = Joined::open(recording, None)?;
     let (rec, snapshot) = joined.ids();
     let by_function = HeapSamples { rec, snapshot, by: By::Function, offset: 0, limit: 1000 };
-    let sites = joined.ask(|engine| engine.heap_samples(&by_function))?.response.rows;
+    let sites = joined.query(|engine| engine.heap_samples(&by_function))?.response.rows;
     functions
         .iter()
         .map(|function| {
@@ -63,7 +63,7 @@ pub(super) fn find(
                 .find(|site| site.key.as_deref() == Some(function) || site.name == *function);
             let Some(block) = site.and_then(|site| site.example) else { return Ok(None) };
             let query = HeapBlock { rec, snapshot, block: block.0 };
-            Ok(retainer(&joined.ask(|engine| engine.heap_block(&query))?.response))
+            Ok(retainer(&joined.query(|engine| engine.heap_block(&query))?.response))
         })
         .collect()
 }

@@ -38,8 +38,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
     let (rec, snapshot) = joined.ids();
-    let mut answer =
-        joined.ask(|engine| engine.heap_block(&HeapBlock { rec, snapshot, block: args.block }))?;
+    let mut answer = joined
+        .query(|engine| engine.heap_block(&HeapBlock { rec, snapshot, block: args.block }))?;
     let below = &mut answer.response.dominates;
     if below.rows.len() < limit && (below.rows.len() as u64) < below.count {
         // The answer about a block has the first of them only.

@@ -66,7 +66,7 @@ impl Joined {
     }
 
     /// Asks the engine, which analyses the snapshot first.
-    pub(crate) fn ask<T>(
+    pub(crate) fn query<T>(
         &self,
         query: impl Fn(&Engine) -> Result<Outcome<T>, ApiError>,
     ) -> Result<OfSnapshot<T>, Failure> {
@@ -95,7 +95,7 @@ impl Joined {
         let mut all: Vec<R> = Vec::new();
         loop {
             let (offset, left) = (all.len(), limit - all.len());
-            let mut answer = self.ask(|engine| query(engine, offset, left))?;
+            let mut answer = self.query(|engine| query(engine, offset, left))?;
             let (some, count) = rows(&mut answer.response);
             let none_left = some.is_empty();
             all.append(some);

@@ -45,7 +45,7 @@ fn recorded(trace: &str, outcome: &str) -> Recording {
     Recording { description: Some(serde_json::from_str(&text).unwrap()), ..bare() }
 }
 
-fn ask(live_at: Option<Moment>) -> Question {
+fn question(live_at: Option<Moment>) -> Question {
     let selection = TimeSelection { live_at, ..TimeSelection::default() };
     Question { selection, by: By::Site, top: 6, points: 78 }
 }
@@ -67,51 +67,55 @@ fn at_width(trace: &[u8], question: Question, width: usize) -> String {
 
 #[test]
 fn a_leaking_program_at_80_columns() {
-    insta::assert_snapshot!(at_width(CACHE, ask(Some(Moment::Peak)), 80));
+    insta::assert_snapshot!(at_width(CACHE, question(Some(Moment::Peak)), 80));
 }
 
 #[test]
 fn a_leaking_program_at_200_columns() {
-    insta::assert_snapshot!(at_width(CACHE, ask(Some(Moment::Peak)), 200));
+    insta::assert_snapshot!(at_width(CACHE, question(Some(Moment::Peak)), 200));
 }
 
 #[test]
 fn a_compiler_at_80_columns() {
-    insta::assert_snapshot!(at_width(COMPILER, ask(Some(Moment::Peak)), 80));
+    insta::assert_snapshot!(at_width(COMPILER, question(Some(Moment::Peak)), 80));
 }
 
 #[test]
 fn a_compiler_at_200_columns() {
-    insta::assert_snapshot!(at_width(COMPILER, ask(Some(Moment::Peak)), 200));
+    insta::assert_snapshot!(at_width(COMPILER, question(Some(Moment::Peak)), 200));
 }
 
 #[test]
 fn deep_recursion_at_80_columns() {
-    insta::assert_snapshot!(at_width(LISTS, ask(Some(Moment::Peak)), 80));
+    insta::assert_snapshot!(at_width(LISTS, question(Some(Moment::Peak)), 80));
 }
 
 #[test]
 fn several_domains_at_80_columns() {
-    insta::assert_snapshot!(at_width(DOMAINS, ask(Some(Moment::End)), 80));
+    insta::assert_snapshot!(at_width(DOMAINS, question(Some(Moment::End)), 80));
 }
 
 #[test]
 fn by_module_of_what_was_allocated_in_a_range() {
     let selection =
         TimeSelection { from: Some(Elapsed(100_000)), to: Some(Elapsed(200_000)), live_at: None };
-    let question = Question { selection, by: By::Module, ..ask(None) };
+    let question = Question { selection, by: By::Module, ..question(None) };
     insta::assert_snapshot!(at_width(COMPILER, question, 80));
 }
 
 #[test]
 fn by_file_of_what_is_live_at_some_time() {
-    let question = Question { by: By::File, ..ask(Some(Moment::At(Elapsed(300_000)))) };
+    let question = Question { by: By::File, ..question(Some(Moment::At(Elapsed(300_000)))) };
     insta::assert_snapshot!(at_width(CACHE, question, 80));
 }
 
 #[test]
 fn forty_columns_are_enough() {
-    insta::assert_snapshot!(at_width(CACHE, Question { top: 2, ..ask(Some(Moment::End)) }, 40));
+    insta::assert_snapshot!(at_width(
+        CACHE,
+        Question { top: 2, ..question(Some(Moment::End)) },
+        40
+    ));
 }
 
 /// A trace without events.
@@ -131,19 +135,19 @@ fn empty(rate: f64) -> Vec<u8> {
 
 #[test]
 fn a_trace_without_samples() {
-    insta::assert_snapshot!(at_width(&empty(1e-4), ask(Some(Moment::Peak)), 80));
+    insta::assert_snapshot!(at_width(&empty(1e-4), question(Some(Moment::Peak)), 80));
 }
 
 #[test]
 fn a_selection_without_samples() {
     let selection = TimeSelection { from: Some(Elapsed(0)), to: Some(Elapsed(1)), live_at: None };
-    let text = at_width(CACHE, Question { selection, ..ask(None) }, 80);
+    let text = at_width(CACHE, Question { selection, ..question(None) }, 80);
     assert!(text.contains("No sampled block is among these."), "{text}");
 }
 
 #[test]
 fn what_is_missing_is_said() {
-    let report = report(&CACHE[..CACHE.len() - 1_000], &ask(Some(Moment::End)));
+    let report = report(&CACHE[..CACHE.len() - 1_000], &question(Some(Moment::End)));
     let ending = |trace, outcome| {
         let text = plain(&recorded(trace, outcome), &report, 80);
         let lines: Vec<_> = text.lines().rev().take(3).map(str::to_owned).collect();
@@ -160,7 +164,7 @@ fn what_is_missing_is_said() {
 
 #[test]
 fn json_holds_everything() {
-    let question = Question { top: 1, points: 2, ..ask(Some(Moment::End)) };
+    let question = Question { top: 1, points: 2, ..question(Some(Moment::End)) };
     let recording = recorded(r#""state": "complete""#, r#"{"exited": {"code": 0}}"#);
     let text = json::render(&recording, "memtrail view x", &report(CACHE, &question));
     let version = format!("\"memtrail\": \"{}\",\n  \"rec", env!("CARGO_PKG_VERSION"));
@@ -252,7 +256,7 @@ proptest! {
         width in 40..=crate::canvas::MAX_COLUMNS,
         huge in any::<bool>(),
     ) {
-        let question = Question { points: curve::points(width), ..ask(Some(Moment::Peak)) };
+        let question = Question { points: curve::points(width), ..question(Some(Moment::Peak)) };
         let mut report = report(DOMAINS, &question);
         report.places = places;
         report.trace.executable = executable;

@@ -52,9 +52,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Failure::new(Kind::Input, message).hint("start it with: memtrail run -- PROGRAM")
     })?;
     let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
-    let ask = folder.join(REQUEST_FILE);
-    ask_for_it(&ask).map_err(|error| {
-        Failure::new(Kind::Work, format_args!("cannot write {}: {error}", ask.display()))
+    let request = folder.join(REQUEST_FILE);
+    write_request(&request).map_err(|error| {
+        Failure::new(Kind::Work, format_args!("cannot write {}: {error}", request.display()))
     })?;
     let asked = Instant::now();
     let found = loop {
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let ended = !is_alive(pid);
         if ended || asked.elapsed() > args.wait {
             // Nobody must find it later.
-            let _ = fs::remove_file(&ask);
+            let _ = fs::remove_file(&request);
             return Err(no_answer(pid, &folder, ended, args.wait));
         }
     };
@@ -107,9 +107,9 @@ fn snapshots(folder: &Path) -> Result<Option<Vec<Snapshot>>, Failure> {
 }
 
 /// Leaves the file that asks a process for a snapshot.
-pub(crate) fn ask_for_it(ask: &Path) -> std::io::Result<()> {
+pub(crate) fn write_request(file: &Path) -> std::io::Result<()> {
     let mut options = fs::OpenOptions::new();
-    match options.write(true).create_new(true).mode(0o600).open(ask) {
+    match options.write(true).create_new(true).mode(0o600).open(file) {
         Ok(_) => Ok(()),
         // Somebody else is asking, and the answer will be for both.
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),

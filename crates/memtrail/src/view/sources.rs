@@ -86,6 +86,6 @@ impl SnapshotTrigger for Folders {
     fn take(&self, recording: RecordingId) -> Result<(), ApiError> {
         let folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = folders.get(&recording).ok_or_else(|| ApiError::bad("it has no folder"))?;
-        snapshot::ask_for_it(&folder.join(REQUEST_FILE)).map_err(ApiError::bad)
+        snapshot::write_request(&folder.join(REQUEST_FILE)).map_err(ApiError::bad)
     }
 }

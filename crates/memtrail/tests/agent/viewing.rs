@@ -77,8 +77,8 @@ impl Page {
         (stream, format!("{method} {root}{path} HTTP/1.1\r\nHost: {host}\r\n"), host.to_owned())
     }
 
-    fn ask(&self, ask: &str) -> ResponseBody {
-        let (mut stream, head, _) = self.connect("POST api/ask");
+    fn query(&self, ask: &str) -> ResponseBody {
+        let (mut stream, head, _) = self.connect("POST api/query");
         let length = ask.len();
         let request = format!("{head}Connection: close\r\nContent-Length: {length}\r\n\r\n{ask}");
         stream.write_all(request.as_bytes()).expect("send");
@@ -123,7 +123,7 @@ impl Page {
     }
 
     fn recorded(&self) -> u64 {
-        let about = self.ask(r#"{"ask":"about"}"#);
+        let about = self.query(r#"{"query":"about"}"#);
         about.header()["recordings"][0]["blocks_recorded"].as_u64().expect("a number")
     }
 }
@@ -157,7 +157,7 @@ fn the_page_grows_with_the_program() {
     let mut events = page.events();
     // The first may tell no more than that there is a trace.
     while wait_for("grown", &mut events)["events"].as_u64().expect("a number") == 0 {}
-    let about = page.ask(r#"{"ask":"about"}"#);
+    let about = page.query(r#"{"query":"about"}"#);
     assert_eq!(about.header()["recordings"][0]["state"], "growing");
     assert_eq!(about.header()["live"], true);
 
@@ -194,7 +194,7 @@ fn another_process_follows_a_recording_to_its_end() {
     assert_eq!(running.child.wait().expect("its end").code(), Some(0));
     assert_eq!(wait_for("ended", &mut events)["outcome"], serde_json::Value::Null);
     let whole = fs::read(recording(running.folder.path()).join("trace.ctf")).expect("the trace");
-    let about = page.ask(r#"{"ask":"about"}"#);
+    let about = page.query(r#"{"query":"about"}"#);
     let shown = &about.header()["recordings"][0];
     assert_eq!(shown["state"], "ended");
     assert_eq!(shown["trace_bytes"], whole.len());
@@ -226,7 +226,7 @@ fn a_program_that_dies_unseen_is_lost() {
     drop(stdin);
     let why = wait_for("lost", &mut events);
     assert!(why["why"].as_str().expect("a reason").contains("is gone"), "{why}");
-    let about = view.ask(r#"{"ask":"about"}"#);
+    let about = view.query(r#"{"query":"about"}"#);
     assert_eq!(about.header()["recordings"][0]["state"], "lost");
     interrupt(&view.child);
     assert_eq!(view.child.wait().expect("its end").code(), Some(0));
@@ -257,7 +257,7 @@ fn on_a_terminal_the_page_stays_until_ctrl_c() {
     let mut lines = out.lines().map_while(Result::ok);
     let stays = lines.find(|line| line.contains("the page stays until Ctrl-C: "));
     let mut page = Page { child, url: address(&stays.expect("it says so")), folder };
-    let about = page.ask(r#"{"ask":"about"}"#);
+    let about = page.query(r#"{"query":"about"}"#);
     assert_eq!(about.header()["recordings"].as_array().expect("an array").len(), 1);
     stdin.write_all(b"\x03").expect("press Ctrl-C");
     assert_eq!(page.child.wait().expect("its end").code(), Some(3), "the program's exit code");

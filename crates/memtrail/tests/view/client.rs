@@ -87,8 +87,8 @@ impl View {
     }
 
     /// Asks the engine behind the page.
-    pub(crate) fn ask(&self, ask: &str) -> ResponseBody {
-        let response = self.request("POST", "api/ask", ask);
+    pub(crate) fn query(&self, query: &str) -> ResponseBody {
+        let response = self.request("POST", "api/query", query);
         assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.body));
         ResponseBody::decode(&response.body).expect("an answer")
     }

@@ -12,7 +12,7 @@ fn a_bare_trace_is_shown_until_ctrl_c() {
     let page = view.request("GET", "", "");
     assert_eq!(page.status, 200);
     assert!(String::from_utf8_lossy(&page.body).contains("viewer.js"));
-    let about = view.ask(r#"{"ask":"about"}"#);
+    let about = view.query(r#"{"query":"about"}"#);
     let recording = &about.header()["recordings"][0];
     assert_eq!(recording["name"], "cache-v2.ctf");
     assert_eq!(recording["state"], "ended");
@@ -25,10 +25,10 @@ fn a_bare_trace_is_shown_until_ctrl_c() {
 #[test]
 fn several_recordings_have_their_order() {
     let view = View::start([fixture("cache-v2.ctf"), fixture("domains-v3.ctf")]);
-    let about = view.ask(r#"{"ask":"about"}"#);
+    let about = view.query(r#"{"query":"about"}"#);
     assert_eq!(about.header()["recordings"][1]["name"], "domains-v3.ctf");
     assert_eq!(
-        view.request("POST", "api/ask", r#"{"ask":"overview","rec":2,"points":9}"#).status,
+        view.request("POST", "api/query", r#"{"query":"overview","rec":2,"points":9}"#).status,
         404
     );
 }
@@ -73,7 +73,7 @@ fn the_address_as_json() {
 fn damaged_traces_are_shown_and_their_damage_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let view = View::start([truncated(folder.path())]);
-    let about = view.ask(r#"{"ask":"about"}"#);
+    let about = view.query(r#"{"query":"about"}"#);
     let damage = about.header()["recordings"][0]["damage"].as_array().unwrap().clone();
     assert!(!damage.is_empty(), "{:?}", about.header());
     let (code, said) = complaint(&view.interrupt());
@@ -84,7 +84,7 @@ fn damaged_traces_are_shown_and_their_damage_is_told() {
 #[test]
 fn a_trace_without_samples_is_shown() {
     let view = View::start([fixture("empty-v2.ctf")]);
-    let about = view.ask(r#"{"ask":"about"}"#);
+    let about = view.query(r#"{"query":"about"}"#);
     assert_eq!(about.header()["recordings"][0]["blocks_recorded"], 0);
 }
 

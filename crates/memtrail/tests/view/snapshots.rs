@@ -46,9 +46,9 @@ fn recording(folder: &Path) -> PathBuf {
 }
 
 /// The answer to a query, when what it needs is analysed.
-fn ask(view: &View, ask: &str) -> ResponseBody {
+fn query(view: &View, query: &str) -> ResponseBody {
     for _ in 0..600 {
-        let response = view.request("POST", "api/ask", ask);
+        let response = view.request("POST", "api/query", query);
         let answer = ResponseBody::decode(&response.body).expect("an answer");
         match response.status {
             202 => assert!(answer.header().contains_key("analysing")),
@@ -57,7 +57,7 @@ fn ask(view: &View, ask: &str) -> ResponseBody {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    panic!("not analysed for half a minute: {ask}");
+    panic!("not analysed for half a minute: {query}");
 }
 
 #[test]
@@ -65,18 +65,18 @@ fn a_recording_is_shown_with_its_snapshots() {
     let folder = tempfile::tempdir().unwrap();
     let recording = recording(folder.path());
     let view = View::start([&recording]);
-    let about = view.ask(r#"{"ask":"about"}"#);
+    let about = view.query(r#"{"query":"about"}"#);
     assert_eq!(about.header()["recordings"][0]["snapshots"], 3);
-    let roots = ask(&view, r#"{"ask":"heaproots"}"#);
+    let roots = query(&view, r#"{"query":"heaproots"}"#);
     assert_eq!(roots.header()["rows"][0]["name"], "Feed");
     assert_eq!(roots.header()["rows"][0]["retained"], (300 * 3 + 2) * 8);
     // The page asks again when it hears that more is analysed.
     let mut ready = 0;
     while ready < 3 {
         std::thread::sleep(Duration::from_millis(20));
-        ready = ask(&view, r#"{"ask":"evolution"}"#).header()["ready"].as_u64().unwrap();
+        ready = query(&view, r#"{"query":"evolution"}"#).header()["ready"].as_u64().unwrap();
     }
-    let growth = ask(&view, r#"{"ask":"heapgrowth"}"#);
+    let growth = query(&view, r#"{"query":"heapgrowth"}"#);
     assert_eq!(growth.header()["rows"][0]["name"], "Feed");
     // What was found is left beside the snapshots, for the next time.
     for file in ["0001.heap.summary", "0003.heap.index"] {
@@ -85,7 +85,7 @@ fn a_recording_is_shown_with_its_snapshots() {
     assert!(!recording.join("0001.heap.index").exists(), "nobody has looked into that one");
     assert_eq!(view.interrupt().status.code(), Some(0));
     let view = View::start([&recording]);
-    let evolution = view.ask(r#"{"ask":"evolution"}"#);
+    let evolution = view.query(r#"{"query":"evolution"}"#);
     assert_eq!(evolution.header()["ready"], 3, "at once");
 }
 
@@ -94,7 +94,7 @@ fn analysing_is_told_to_the_pages() {
     let folder = tempfile::tempdir().unwrap();
     let view = View::start([recording(folder.path())]);
     let (version, _) = view.events(None);
-    ask(&view, r#"{"ask":"heapstack","snapshot":2}"#);
+    query(&view, r#"{"query":"heapstack","snapshot":2}"#);
     // It is analysed before the page hears of it.
     let started = Instant::now();
     let events = loop {
@@ -115,14 +115,14 @@ fn a_snapshot_alone_is_shown() {
     let file = folder.path().join("0007.heap");
     fs::write(&file, snapshot(7, 10)).unwrap();
     let view = View::start([&file]);
-    let about = view.ask(r#"{"ask":"about"}"#);
+    let about = view.query(r#"{"query":"about"}"#);
     let told = &about.header()["recordings"][0];
     assert_eq!(told["trace"], false);
     assert_eq!(told["program"], "server");
     assert_eq!(told["snapshots"], 1);
-    let list = ask(&view, r#"{"ask":"snapshots"}"#);
+    let list = query(&view, r#"{"query":"snapshots"}"#);
     assert_eq!(list.header()["snapshots"][0]["number"], 7);
-    ask(&view, r#"{"ask":"heaptreemap"}"#);
+    query(&view, r#"{"query":"heaptreemap"}"#);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn before_and_after_have_as_many_snapshots_in_the_page() {
 /// Looking at what is gone of a mapped file ends a process: the viewer with all its recordings.
 #[test]
 fn a_snapshot_or_index_that_is_cut_short_while_it_is_open_is_analysed_anew() {
-    const BLOCK: &str = r#"{"ask":"heapblock","block":19990}"#;
+    const BLOCK: &str = r#"{"query":"heapblock","block":19990}"#;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("0001.heap");
     let index = folder.path().join("0001.heap.index");
@@ -246,17 +246,17 @@ fn a_snapshot_or_index_that_is_cut_short_while_it_is_open_is_analysed_anew() {
     fs::write(&file, snapshot(1, 20_000)).expect("written");
     drop({
         let view = View::start([&file]);
-        ask(&view, BLOCK);
+        query(&view, BLOCK);
         view
     });
     // This one opens the index.
     let view = View::start([&file]);
-    let whole = ask(&view, BLOCK);
+    let whole = query(&view, BLOCK);
     cut(&index, 2);
-    let again = ask(&view, BLOCK);
+    let again = query(&view, BLOCK);
     assert_eq!(again.header(), whole.header());
     assert!(!again.header().contains_key("partial"));
     cut(&file, 2);
-    let part = ask(&view, r#"{"ask":"heaphistogram"}"#);
+    let part = query(&view, r#"{"query":"heaphistogram"}"#);
     assert!(part.header().contains_key("partial"), "{:?}", part.header());
 }

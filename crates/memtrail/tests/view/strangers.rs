@@ -36,7 +36,7 @@ fn half_open_connections_do_not_make_the_page_unreachable() {
     for round in 0..3 {
         strangers.extend((0..200).map(|_| half_open(&view)));
         assert_eq!(view.request("GET", "", "").status, 200, "round {round}");
-        let about = view.ask(r#"{"ask":"about"}"#);
+        let about = view.query(r#"{"query":"about"}"#);
         assert_eq!(about.header()["recordings"][0]["name"], "cache-v2.ctf");
     }
     assert!(is_closed(&mut strangers[0], Duration::from_secs(60)), "the oldest are closed");

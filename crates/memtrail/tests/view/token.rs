@@ -44,8 +44,8 @@ fn check(options: &[&str]) {
         ("GET", "viewer.js", "", 200),
         ("GET", "nothing", "", 404),
         ("GET", "api/events", "", 200),
-        ("POST", "api/ask", "{", 400),
-        ("POST", "api/ask", r#"{"ask":"about"}"#, 200),
+        ("POST", "api/query", "{", 400),
+        ("POST", "api/query", r#"{"query":"about"}"#, 200),
         ("POST", "api/snapshot", r#"{"rec":0}"#, 400),
         ("POST", "api/snapshot", r#"{"rec":9}"#, 404),
     ] {

@@ -90,9 +90,9 @@ impl Fixture {
         self.request(&format!("GET {path}"), &[&self.host()], "")
     }
 
-    pub(crate) fn ask(&self, ask: &str) -> Response {
+    pub(crate) fn query(&self, query: &str) -> Response {
         let origin = format!("Origin: http://{}", self.server.address());
-        let path = format!("POST {}api/ask", self.root());
-        self.request(&path, &[&self.host(), &origin, "Content-Type: application/json"], ask)
+        let path = format!("POST {}api/query", self.root());
+        self.request(&path, &[&self.host(), &origin, "Content-Type: application/json"], query)
     }
 }

@@ -15,7 +15,7 @@ const ROUTES: [(&str, &str, &str); 8] = [
     ("GET", "viewer.js", ""),
     ("GET", "viewer.css", ""),
     ("GET", "api/events", ""),
-    ("POST", "api/ask", r#"{"ask":"about"}"#),
+    ("POST", "api/query", r#"{"query":"about"}"#),
     ("POST", "api/snapshot", r#"{"rec":0}"#),
     ("GET", "nothing", ""),
 ];
@@ -54,8 +54,8 @@ fn no_path_leads_out_of_the_page() {
         "viewer.js%2f..",
         "assets/../viewer.js",
         "api/../viewer.js",
-        "api/ask/",
-        "api//ask",
+        "api/query/",
+        "api//query",
         "api/../../x",
         "engine.wasm",
         "index.html",
@@ -154,22 +154,22 @@ fn errors_and_redirects_have_the_headers_of_the_page() {
         assert_eq!(expected.iter().filter(|(known, _)| known == name).count(), 1, "{name}");
     }
     let long = format!(
-        "POST {root}api/ask HTTP/1.1\r\n{host}\r\nConnection: close\r\n\
+        "POST {root}api/query HTTP/1.1\r\n{host}\r\nConnection: close\r\n\
          Content-Length: 262145\r\n\r\n"
     );
     let request = |line: &str, body: &str| fixture.request(line, &[&host], body);
     for (status, response) in [
         (308, fixture.get(root.trim_end_matches('/'))),
-        (400, request(&format!("POST {root}api/ask"), "{")),
+        (400, request(&format!("POST {root}api/query"), "{")),
         (400, request(&format!("POST {root}api/snapshot"), "{")),
         (403, fixture.request(&format!("GET {root}"), &["Host: evil.example"], "")),
         (403, fixture.request(&format!("GET {root}"), &[&host, "Origin: null"], "")),
         (404, fixture.get("/")),
         (404, fixture.get(&format!("{root}nothing"))),
         (404, request(&format!("POST {root}api/snapshot"), r#"{"rec":7}"#)),
-        (405, fixture.get(&format!("{root}api/ask"))),
+        (405, fixture.get(&format!("{root}api/query"))),
         (405, request(&format!("POST {root}"), "")),
-        (405, request(&format!("OPTIONS {root}api/ask"), "")),
+        (405, request(&format!("OPTIONS {root}api/query"), "")),
         (405, request(&format!("TRACE {root}"), "")),
         (413, fixture.exchange(&long)),
     ] {

@@ -17,8 +17,8 @@ use serde_json::json;
 
 use crate::client::{Fixture, TRACE};
 
-const ABOUT: &str = r#"{"ask":"about"}"#;
-const HEAP: &str = r#"{"ask":"heapstack"}"#;
+const ABOUT: &str = r#"{"query":"about"}"#;
+const HEAP: &str = r#"{"query":"heapstack"}"#;
 
 #[test]
 fn the_page_and_its_files_are_behind_the_token() {
@@ -46,12 +46,12 @@ fn without_the_token_there_is_nothing() {
     let other = format!("/{}/", "0".repeat(32));
     let short = format!("{}/", &root[..32]);
     let unknown = fixture.get(&format!("{root}nothing"));
-    for path in ["/", "/viewer.js", "/api/ask", "/api/events", "//", &other, &short] {
+    for path in ["/", "/viewer.js", "/api/query", "/api/events", "//", &other, &short] {
         let response = fixture.get(path);
         assert_eq!(response.status, 404, "{path}");
         assert_eq!(response.body, unknown.body, "{path}: one cannot tell what was wrong");
     }
-    let response = fixture.request(&format!("POST {other}api/ask"), &[&fixture.host()], ABOUT);
+    let response = fixture.request(&format!("POST {other}api/query"), &[&fixture.host()], ABOUT);
     assert_eq!(response.status, 404);
 }
 
@@ -89,7 +89,7 @@ fn browsers_are_told_what_to_refuse_on_every_answer() {
     let fixture = Fixture::new();
     let root = fixture.root();
     let foreign = fixture.request(&format!("GET {root}"), &["Host: evil.example"], "");
-    for response in [fixture.get(&root), fixture.get("/"), foreign, fixture.ask(ABOUT)] {
+    for response in [fixture.get(&root), fixture.get("/"), foreign, fixture.query(ABOUT)] {
         let policy = response.header("content-security-policy").unwrap();
         for part in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"] {
             assert!(policy.split("; ").any(|p| p == part), "{policy}");
@@ -108,9 +108,9 @@ fn browsers_are_told_what_to_refuse_on_every_answer() {
 }
 
 #[test]
-fn asks_are_answered() {
+fn queries_are_answered() {
     let fixture = Fixture::new();
-    let response = fixture.ask(ABOUT);
+    let response = fixture.query(ABOUT);
     assert_eq!(response.status, 200);
     assert_eq!(response.header("content-type"), Some("application/octet-stream"));
     let answer = ResponseBody::decode(&response.body).unwrap();
@@ -118,26 +118,27 @@ fn asks_are_answered() {
 }
 
 #[test]
-fn wrong_asks_get_errors_in_the_form_of_answers() {
+fn wrong_queries_get_errors_in_the_form_of_answers() {
     let fixture = Fixture::new();
-    for ask in ["", "{", r#"{"ask":"nothing"}"#, "[[[[", r#"{"ask":"about","x":1}"#] {
-        let response = fixture.ask(ask);
-        assert_eq!(response.status, 400, "{ask}");
+    for query in ["", "{", r#"{"query":"nothing"}"#, "[[[[", r#"{"query":"about","x":1}"#] {
+        let response = fixture.query(query);
+        assert_eq!(response.status, 400, "{query}");
         let answer = ResponseBody::decode(&response.body).unwrap();
-        assert!(answer.header()["error"]["message"].is_string(), "{ask}");
+        assert!(answer.header()["error"]["message"].is_string(), "{query}");
     }
-    let get = fixture.get(&format!("{}api/ask", fixture.root()));
+    let get = fixture.get(&format!("{}api/query", fixture.root()));
     assert_eq!(get.status, 405);
 }
 
 #[test]
-fn long_asks_are_refused_unread() {
+fn long_queries_are_refused_unread() {
     let fixture = Fixture::new();
     let root = fixture.root();
     let host = fixture.host();
     // The length alone decides: nothing of the body is ever sent.
-    let mut stream = fixture
-        .send(&format!("POST {root}api/ask HTTP/1.1\r\n{host}\r\nContent-Length: 262145\r\n\r\n"));
+    let mut stream = fixture.send(&format!(
+        "POST {root}api/query HTTP/1.1\r\n{host}\r\nContent-Length: 262145\r\n\r\n"
+    ));
     let mut line = String::new();
     BufReader::new(&mut stream).read_line(&mut line).unwrap();
     assert!(line.starts_with("HTTP/1.1 413 "), "{line}");
@@ -245,8 +246,8 @@ fn who_asks_of_what_is_being_analysed_does_not_keep_others_from_asking() {
     let fixture = Fixture { server, recording_events };
     std::thread::scope(|scope| {
         // More than are worked on at a time, and nobody analyses anything.
-        let waiting: Vec<_> = (0..20).map(|_| scope.spawn(|| fixture.ask(HEAP))).collect();
-        assert_eq!(fixture.ask(ABOUT).status, 200);
+        let waiting: Vec<_> = (0..20).map(|_| scope.spawn(|| fixture.query(HEAP))).collect();
+        assert_eq!(fixture.query(ABOUT).status, 200);
         for waiting in waiting {
             let response = waiting.join().unwrap();
             assert_eq!(response.status, 202);
@@ -257,7 +258,7 @@ fn who_asks_of_what_is_being_analysed_does_not_keep_others_from_asking() {
         let (id, done) = engine.work().unwrap();
         fixture.recording_events.analysed(id, done);
     });
-    assert_eq!(fixture.ask(HEAP).status, 400);
+    assert_eq!(fixture.query(HEAP).status, 400);
 }
 
 #[test]

@@ -23,7 +23,7 @@ const SHOWN = [
 
 function BlockPage() {
   const number = /^\d+$/.test(block.value) ? Number(block.value) : null;
-  const { response, error, late } = useHeapQuery(number === null ? null : { ask: "heapblock", block: number });
+  const { response, error, late } = useHeapQuery(number === null ? null : { query: "heapblock", block: number });
   const go = useRef<HTMLInputElement>(null);
   useKeys("Block", [
     { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
@@ -111,7 +111,7 @@ function Body({ response }: { response: BlockResponse }) {
 function Paths({ response }: { response: BlockResponse }) {
   const all = shown.value === "all";
   const { response: found } = useHeapQuery(
-    all ? { ask: "heappath", block: response.block, how: "disjoint", limit: MAX_PATHS } : null,
+    all ? { query: "heappath", block: response.block, how: "disjoint", limit: MAX_PATHS } : null,
   );
   const paths = found?.paths ?? [];
   return (

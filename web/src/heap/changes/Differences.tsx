@@ -55,7 +55,7 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
     response,
     error,
     of: requested,
-  } = useQuery(a && b ? { ask: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null, "h");
+  } = useQuery(a && b ? { query: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null, "h");
   const roots = of.value === "roots";
   if (error) return <ErrorMessage error={error} />;
   if (!response || !a || !b) return null;

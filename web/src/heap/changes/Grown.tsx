@@ -33,7 +33,7 @@ const COLUMNS = [
 export function Grown({ switcher }: { switcher: ComponentChildren }) {
   const from = baseIsSelected.value && base.value ? base.value.number : snapshots.value[0]?.number;
   const to = snapshot.value?.number;
-  const { response, error, of } = useQuery({ ask: "heapgrowth", rec: rec.value, from, to }, `s${heapRevision.value}`);
+  const { response, error, of } = useQuery({ query: "heapgrowth", rec: rec.value, from, to }, `s${heapRevision.value}`);
   if (error && !response) return <ErrorMessage error={error} />;
   if (!response) return null;
   const looks: Looks<GrowthRow> = {

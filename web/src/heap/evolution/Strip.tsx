@@ -43,7 +43,7 @@ const AXES = [
 export function Strip() {
   const all = snapshots.value;
   const { response, error } = useQuery(
-    all.length > 0 ? { ask: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
+    all.length > 0 ? { query: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
     `s${heapRevision.value}.${all.length}`,
   );
   const [hovered, setHovered] = useState<number | null>(null);

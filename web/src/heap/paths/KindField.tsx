@@ -15,7 +15,7 @@ function isFromList(event: Event): boolean {
 export function KindField({ param }: { param: Param }) {
   const list = useId();
   const { response } = useHeapQuery({
-    ask: "heaphistogram",
+    query: "heaphistogram",
     by: "kind",
     sort: "bytes",
     descending: true,

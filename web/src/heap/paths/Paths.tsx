@@ -25,7 +25,7 @@ const MAX_BOXES = 4000;
 
 function Paths() {
   const { response, error, late } = useHeapQuery({
-    ask: "heapflame",
+    query: "heapflame",
     node: node.value,
     limit: MAX_BOXES,
     ...(to.value ? { kind: to.value } : {}),

@@ -8,4 +8,4 @@ const TRACE: &[u8] = include_bytes!("../../../trace/tests/fixtures/lists_and_set
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| fuzz::engine(TRACE));
 
-libfuzzer_sys::fuzz_target!(|ask: &[u8]| fuzz::ask(&ENGINE, ask));
+libfuzzer_sys::fuzz_target!(|query: &[u8]| fuzz::query(&ENGINE, query));
