@@ -35,6 +35,10 @@ pub struct Graph {
     /// the last ones of each.
     pub(super) conditional: Vec<Conditional>,
     pub(super) core: Csr,
+    /// Of each tree root: the root node that owns it.
+    pub(super) owners: Column<u32>,
+    /// Submodules' blocks, with what each of their fields holds, in order.
+    pub(super) modules: Vec<(u32, u32)>,
     /// The index that columns are in, if they were read from one.
     #[cfg(feature = "mmap")]
     pub(super) index: Option<memtrail_map::Extent>,

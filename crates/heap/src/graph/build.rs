@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::analysis::Graph;
 use super::column::{Column, Place, into_atomic, into_plain};
 use super::core::{self, Conditional, Parts};
-use super::cross_edges::{self, CrossEdges};
+use super::cross_edges::{self, CrossEdges, Gathered};
 use super::csr::Csr;
 use super::error::Failed;
 use super::external::{self, External};
 use super::finalisers;
 use super::nodes::{NO_BLOCK, RootNodeId, RootNodes, SHARED, SUPER_ROOT};
 use super::numbering::Numbers;
+use super::owners;
 use super::packed::Packed;
 use super::parents::{self, Apart};
 use super::passes::{both, in_pieces};
@@ -64,11 +65,14 @@ fn build(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Graph
     let Trees { numbers, packed, heads_of, apart } = find_trees(place, snapshot, threads)?;
     let root_nodes = numbers.root_nodes;
     let statics = &apart.statics;
-    let (edges, weights) =
+    let Gathered { shared: edges, statics: static_edges, weights, mut globals } =
         cross_edges::cross_edges(place, snapshot, &numbers, &heads_of, statics, threads)?;
+    globals.sort();
     let parts = Parts { snapshot, numbers: &numbers, statics };
     let (core, conditional) = build_core(place, &parts, &heads_of, &edges)?;
     let outside = external::weights(&apart.customs, &numbers, &heads_of);
+    let owners = owners::owners(place, &parts, &core, &static_edges, &globals)?;
+    drop(static_edges);
     let CoreDominators { tree, before, parents } =
         dominate_core(place, &core, heads_of, packed, &numbers, threads)?;
     let (tree_edges, predecessor) = find_tree_edges(
@@ -99,6 +103,8 @@ fn build(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Graph
         external,
         conditional,
         core,
+        owners,
+        modules: globals.into_modules(),
         #[cfg(feature = "mmap")]
         index: None,
     };

@@ -181,11 +181,13 @@ mod tests {
             assert_eq!(graph.retained(block), bounded.retained(block));
             assert_eq!(graph.external(block), bounded.external(block));
             assert_eq!(graph.toward_root(block), bounded.toward_root(block));
+            assert_eq!(graph.owner(block), bounded.owner(block));
         }
         for root_node in (0..graph.root_nodes().len() as u32).map(RootNodeId) {
             assert_eq!(graph.held(root_node), bounded.held(root_node));
             assert_eq!(graph.reach(&[root_node]).words, bounded.reach(&[root_node]).words);
         }
+        assert_eq!(graph.owned(), bounded.owned());
         assert!(graph.held(SUPER_ROOT).0 > 0);
     }
 

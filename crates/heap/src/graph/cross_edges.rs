@@ -14,6 +14,7 @@ use super::bits::Bits;
 use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::{Column, Place, into_plain};
 use super::error::Failed;
+use super::globals::Globals;
 use super::nodes::{NO_BLOCK, SHARED};
 use super::numbering::Numbers;
 use super::passes::{gather, sweep};
@@ -84,8 +85,19 @@ fn difference(from: u32, to: u32) -> u64 {
     zigzag(i64::from(to) - i64::from(from))
 }
 
-/// Gathers them, and the size of the tree that hangs from each tree root, itself counted. `tree_roots` has for
-/// each block the tree root that it hangs from.
+/// What one pass over the edges of all blocks gathers.
+pub(crate) struct Gathered {
+    /// Edges to shared blocks.
+    pub(crate) shared: CrossEdges,
+    /// Edges to static data, which decide about its owners alone.
+    pub(crate) statics: CrossEdges,
+    /// The size of the tree that hangs from each tree root, itself counted.
+    pub(crate) weights: Weights,
+    /// What global variables hold.
+    pub(crate) globals: Globals,
+}
+
+/// Gathers them. `tree_roots` has for each block the tree root that it hangs from.
 pub(crate) fn cross_edges(
     place: &Place,
     snapshot: &Snapshot<'_>,
@@ -93,32 +105,48 @@ pub(crate) fn cross_edges(
     tree_roots: &[u32],
     statics: &Bits,
     threads: usize,
-) -> Result<(CrossEdges, Weights), Failed> {
+) -> Result<Gathered, Failed> {
     let root_nodes = numbers.root_nodes.len() as u32;
     let weighing = Weighing::new(place, numbers.tree_roots.len())?;
     let sections = ChunkBuffer::new(place, snapshot.sections(), tree_roots.len() * 2);
-    sweep(snapshot, threads, Vec::new, |bytes, section, columns| {
-        bytes.clear();
+    let to_statics = ChunkBuffer::new(place, snapshot.sections(), tree_roots.len() / 8);
+    let held = Globals::held(snapshot);
+    let start = || ([Vec::new(), Vec::new()], Globals::default());
+    let gathered = sweep(snapshot, threads, start, |(bytes, globals), section, columns| {
+        bytes.iter_mut().for_each(Vec::clear);
         pack(columns, numbers, tree_roots, statics, bytes, |node, words| {
             weighing.add(node - root_nodes, words);
         });
-        sections.put(section, bytes);
+        sections.put(section, &bytes[0]);
+        to_statics.put(section, &bytes[1]);
+        globals.look(columns, &held);
     })?;
-    let firsts = (0..snapshot.sections()).map(|section| snapshot.first_of(section).0).collect();
-    Ok((CrossEdges { sections: sections.finish()?, firsts }, weighing.finish()))
+    let mut globals = Globals::default();
+    for (_, more) in gathered {
+        globals.append(more);
+    }
+    let firsts: Vec<u32> =
+        (0..snapshot.sections()).map(|section| snapshot.first_of(section).0).collect();
+    Ok(Gathered {
+        shared: CrossEdges { sections: sections.finish()?, firsts: firsts.clone() },
+        statics: CrossEdges { sections: to_statics.finish()?, firsts },
+        weights: weighing.finish(),
+        globals,
+    })
 }
 
-/// A section's edges to shared blocks; `weigh` gets the sizes of runs of blocks in one tree.
+/// A section's edges to shared blocks, and to static data; `weigh` gets the sizes of runs of blocks in one
+/// tree.
 fn pack(
     columns: &Columns,
     numbers: &Numbers,
     tree_roots: &[u32],
     statics: &Bits,
-    bytes: &mut Vec<u8>,
+    [bytes, static_bytes]: &mut [Vec<u8>; 2],
     mut weigh: impl FnMut(u32, u64),
 ) {
-    let mut targets: Vec<u32> = Vec::new();
-    let (mut last_from, mut last_node) = (columns.first.0, 0);
+    let (mut shared, mut to_statics) =
+        (Packing::new(columns.first.0, bytes), Packing::new(columns.first.0, static_bytes));
     // The tree of the block before, and the words of it in a row.
     let (mut tree_root, mut node, mut words) = (NO_BLOCK, 0, 0);
     for block in columns.iter() {
@@ -136,22 +164,46 @@ fn pack(
         }
         words += block.size().0;
         for to in block.targets {
-            if tree_roots[*to as usize] == SHARED && *to != from && !statics.contains(*to) {
-                targets.push(*to);
+            if tree_roots[*to as usize] == SHARED && *to != from {
+                let packing = if statics.contains(*to) { &mut to_statics } else { &mut shared };
+                packing.targets.push(*to);
             }
         }
-        if !targets.is_empty() {
-            put(bytes, u64::from(from - last_from));
-            put(bytes, difference(last_node, node));
-            put(bytes, targets.len() as u64);
-            for to in targets.drain(..) {
-                put(bytes, difference(node, numbers.of_tree_root(to)));
-            }
-            (last_from, last_node) = (from, node);
-        }
+        shared.put(from, node, numbers);
+        to_statics.put(from, node, numbers);
     }
     if words > 0 {
         weigh(node, words);
+    }
+}
+
+/// Edges of a section that are being packed.
+struct Packing<'b> {
+    bytes: &'b mut Vec<u8>,
+    /// Where the edges of the block that is looked at lead.
+    targets: Vec<u32>,
+    last_from: u32,
+    last_node: u32,
+}
+
+impl<'b> Packing<'b> {
+    fn new(first: u32, bytes: &'b mut Vec<u8>) -> Self {
+        Self { bytes, targets: Vec::new(), last_from: first, last_node: 0 }
+    }
+
+    /// Packs the edges of a block.
+    #[inline]
+    fn put(&mut self, from: u32, node: u32, numbers: &Numbers) {
+        if self.targets.is_empty() {
+            return;
+        }
+        put(self.bytes, u64::from(from - self.last_from));
+        put(self.bytes, difference(self.last_node, node));
+        put(self.bytes, self.targets.len() as u64);
+        for to in self.targets.drain(..) {
+            put(self.bytes, difference(node, numbers.of_tree_root(to)));
+        }
+        (self.last_from, self.last_node) = (from, node);
     }
 }
 

@@ -11,7 +11,8 @@
 //! their upper half where there is one as tree root and number:u64, the core's starts:u32 and targets:u32;
 //! then of bytes outside the heap: kept sums as bits:u64, sums:u32, large sums as block and sum:u64,
 //! held:u64, weights as node and sum:u64; then the edges of ephemerons and finalisers as key or value,
-//! node, node of the data or function, 0 or 1:u32.
+//! node, node of the data or function, 0 or 1:u32; then owners of tree roots:u32, and modules' blocks as block
+//! and block that a field holds:u32.
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
@@ -31,7 +32,7 @@ use super::column::Column;
 use super::core::{Conditional, Why};
 use super::csr::Csr;
 use super::external::External;
-use super::nodes::{RootNodes, SHARED};
+use super::nodes::{NO_BLOCK, RootNodes, SHARED};
 use super::number::Number;
 use super::retained::Sizes;
 use super::weights::Weights;
@@ -39,7 +40,7 @@ use crate::read::Snapshot;
 
 const MAGIC: &[u8; 6] = b"MTHIDX";
 /// Raised whenever the columns or what they mean changes: an index of another version is not read.
-const VERSION: u16 = 5;
+const VERSION: u16 = 6;
 const HEADER: usize = 24;
 
 impl Graph {
@@ -84,7 +85,11 @@ impl Graph {
         column(&pairs(&external.weights), u64::to_le_bytes, &mut each)?;
         let conditional: Vec<u32> =
             self.conditional.iter().flat_map(Conditional::numbers).collect();
-        column(&conditional, u32::to_le_bytes, &mut each)
+        column(&conditional, u32::to_le_bytes, &mut each)?;
+        column(&self.owners, u32::to_le_bytes, &mut each)?;
+        let modules: Vec<u32> =
+            self.modules.iter().flat_map(|(module, field)| [*module, *field]).collect();
+        column(&modules, u32::to_le_bytes, &mut each)
     }
 
     /// Reads the index of a snapshot. `None` if it is another's, of another version, or damaged:
@@ -154,6 +159,14 @@ impl Graph {
                 .iter()
                 .map(Conditional::from_numbers)
                 .collect(),
+            owners: columns.column(u32::from_le_bytes)?,
+            modules: columns
+                .take(u32::from_le_bytes)?
+                .as_chunks()
+                .0
+                .iter()
+                .map(|[module, field]| (*module, *field))
+                .collect(),
             #[cfg(feature = "mmap")]
             index: None,
         };
@@ -190,6 +203,10 @@ impl Graph {
                 || self.external.sizes.kept.bits().words().len() == bits)
             && self.external.sizes.words.len() == self.external.sizes.kept.len()
             && self.external.held.len() == root_nodes
+            && self.owners.len() == tree_roots
+            && self.owners.iter().all(|owner| (*owner as usize) < root_nodes || *owner == NO_BLOCK)
+            && self.modules.is_sorted()
+            && self.modules.iter().flat_map(|(a, b)| [a, b]).all(|block| (*block as usize) < blocks)
             && self.conditional.is_sorted_by_key(|edge| edge.node)
             && self.conditional.iter().all(|edge| {
                 (edge.from as usize) < blocks

@@ -14,6 +14,8 @@
 //! 4. they are carried back to the blocks of the trees ([`refine`], [`meet`]);
 //! 5. sizes are summed up from below ([`retained`]), in the heap and outside ([`external`]).
 //!
+//! Beside that, each block is attributed to one root ([`owners`]).
+//!
 //! All of it is exact. None of it recurses. The snapshot is decoded three times. What has a number
 //! for each block or shared block is a column, which may be in a file ([`mod@column`]): so heaps
 //! larger than memory take the same way, with the same result.
@@ -47,11 +49,13 @@ mod error;
 mod external;
 mod finalisers;
 mod freed;
+mod globals;
 mod index;
 mod meet;
 mod nodes;
 pub(crate) mod number;
 mod numbering;
+mod owners;
 mod packed;
 mod parents;
 pub(crate) mod passes;

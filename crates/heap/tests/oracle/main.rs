@@ -1,6 +1,8 @@
 //! Dominators and retained sizes of small random heaps, against what is left when each block or
 //! root node, or a group of them, is taken away.
 
+mod owners;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use memtrail_heap::graph::{Graph, Node, RootNode, RootNodeId};
@@ -16,9 +18,13 @@ use proptest::prelude::*;
 struct Plan {
     /// For each block its fields: other blocks, or integers.
     blocks: Vec<Vec<Option<usize>>>,
+    /// Those that are closures, unless they have bytes outside the heap.
+    closures: Vec<usize>,
     statics: usize,
     /// For each label the one above.
     labels: Vec<Option<usize>>,
+    /// For each label what sort of roots it is of.
+    kinds: Vec<RootKind>,
     roots: Vec<(usize, usize, Strength)>,
     /// Data and keys.
     ephemerons: Vec<(Option<usize>, Vec<usize>)>,
@@ -63,6 +69,7 @@ impl Plan {
     fn size(&self, block: usize) -> u64 {
         match self.blocks.get(block) {
             _ if self.external(block) > 0 => 3 + u64::from(self.owner(block).is_some()),
+            Some(fields) if self.closures.contains(&block) => fields.len() as u64 + 4,
             Some(fields) => fields.len() as u64 + 2,
             None => 3 + self.ephemerons[block - self.blocks.len()].1.len() as u64,
         }
@@ -100,6 +107,8 @@ fn plan(ephemerons: usize, keys: usize, finalisers: usize) -> impl Strategy<Valu
                     .enumerate()
                     .map(|(id, above)| above.filter(|above| *above < id))
                     .collect(),
+                kinds: vec![RootKind::Global; labels.len()],
+                closures: Vec::new(),
                 roots: roots
                     .into_iter()
                     .map(|(label, block, how)| (label % labels.len(), block, how))
@@ -370,6 +379,10 @@ fn lay_out(plan: &Plan, slots: bool) -> (Plan, Heap) {
             .chain([Value::Int(block as i64)])
             .collect();
         match plan.external(block) {
+            0 if plan.closures.contains(&block) => {
+                let code = [Value::Raw(77), Value::Raw(1 << 56 | 2 << 1 | 1)];
+                heap.block_in(space, tag::CLOSURE, &[&code, &*fields].concat())
+            }
             0 => heap.block_in(space, 0, &fields),
             external => {
                 let mut fields = vec![Value::Raw(16), Value::Raw(external)];
@@ -378,9 +391,9 @@ fn lay_out(plan: &Plan, slots: bool) -> (Plan, Heap) {
             }
         };
     }
-    for above in &plan.labels {
+    for (above, kind) in plan.labels.iter().zip(&plan.kinds) {
         let above = above.map(|above| LabelId(above as u32));
-        heap.labels.add(above, RootKind::Global, LabelRole::Symbol, b"name", b"", 0);
+        heap.labels.add(above, *kind, LabelRole::Symbol, b"name", b"", 0);
     }
     let count = plan.blocks.len();
     for (place, (data, keys)) in plan.ephemerons.iter().enumerate() {

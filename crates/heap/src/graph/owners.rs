@@ -1,0 +1,207 @@
+//! The owner of each block: the one root that it is attributed to, so that sizes add up.
+//!
+//! A root is what a label stands for: a global variable, a variable of C, a frame of a stack. Roots have
+//! four classes:
+//! 1. global variables that hold a value;
+//! 2. global variables that hold a closure or a submodule's block, and the blocks of modules themselves;
+//! 3. variables that C code registered for good, hooks, finalisers;
+//! 4. all others: stacks, C variables of calls that are under way, state of domains.
+//!
+//! Each class is completed before the next one: a search from all its roots at once, breadth first, takes
+//! all that no earlier class reaches. So within a class, a block belongs to the root that is
+//! nearest, as [`Graph::toward_root`] counts: over the fewest shared blocks. Of several that are equally
+//! near, it is the one with the lowest number, which is the one that was linked first. A root that retains
+//! a block alone always owns it.
+//!
+//! Edges of ephemerons and finalisers count as for the dominators. Edges to static data, which decide about
+//! nothing there, count here. Static data that no root reaches belongs to [`RootKind::Static`].
+//!
+//! All blocks of a tree with a single way in have the same owner, so what is kept is one number for each
+//! tree. The rule looks at nothing but the snapshot: names that are found later change no owner.
+
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::analysis::Graph;
+use super::column::{Column, Place};
+use super::core::Parts;
+use super::cross_edges::CrossEdges;
+use super::csr::Csr;
+use super::globals::Globals;
+use super::nodes::{NO_BLOCK, RootNodeId};
+use super::reach::ReachableSize;
+use crate::label::{LabelRole, Labels, RootKind, Strength};
+use crate::units::{BlockIndex, Bytes, LabelId};
+
+/// A root that holds a node of the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Seed {
+    class: u8,
+    owner: u32,
+    node: u32,
+}
+
+const VALUES: u8 = 1;
+const OTHER_GLOBALS: u8 = 2;
+
+/// The class of roots of a kind.
+const fn class(kind: RootKind, is_value: bool) -> u8 {
+    match kind {
+        RootKind::Global if is_value => VALUES,
+        RootKind::Global => OTHER_GLOBALS,
+        RootKind::GlobalC | RootKind::Hook | RootKind::Finaliser => 3,
+        _ => 4,
+    }
+}
+
+/// For each tree root the root node that owns it; [`NO_BLOCK`] for what nothing reaches.
+///
+/// # Errors
+/// If there is no room for it.
+pub(super) fn owners(
+    place: &Place,
+    parts: &Parts<'_, '_>,
+    core: &Csr,
+    static_edges: &CrossEdges,
+    globals: &Globals,
+) -> io::Result<Column<u32>> {
+    let numbers = parts.numbers;
+    let root_nodes = numbers.root_nodes.len() as u32;
+    let to_statics = to_statics(place, parts, static_edges)?;
+    let mut owners = place.column(numbers.tree_roots.len(), || NO_BLOCK)?;
+    // Each node is in it once.
+    let mut queue: Column<u32> = place.zeros(numbers.tree_roots.len())?;
+    let (mut next, mut end) = (0, 0);
+    let mut take = |node: u32, owner: u32, queue: &mut [u32], end: &mut usize| {
+        let known = &mut owners[(node - root_nodes) as usize];
+        if *known == NO_BLOCK {
+            *known = owner;
+            queue[*end] = node;
+            *end += 1;
+        }
+        *known
+    };
+    let mut seeds = seeds(parts, core, globals);
+    let permanent = numbers.root_nodes.kind(RootKind::Static).0;
+    let statics = parts.statics.iter().map(|block| numbers.of_tree_root(block));
+    seeds.extend(statics.map(|node| Seed { class: u8::MAX, owner: permanent, node }));
+    for of_class in seeds.chunk_by(|a, b| a.class == b.class) {
+        // They are in the order of owners, and so is all that is met at one distance.
+        for seed in of_class {
+            take(seed.node, seed.owner, &mut queue, &mut end);
+        }
+        while next < end {
+            let from = queue[next];
+            next += 1;
+            let owner = take(from, NO_BLOCK, &mut queue, &mut end);
+            for to in core.of(from).iter().chain(to_statics.of(from)) {
+                take(*to, owner, &mut queue, &mut end);
+            }
+        }
+    }
+    Ok(owners)
+}
+
+/// What the roots hold, in the order of classes and owners.
+fn seeds(parts: &Parts<'_, '_>, core: &Csr, globals: &Globals) -> Vec<Seed> {
+    let Parts { snapshot, numbers, statics } = *parts;
+    let (root_nodes, labels) = (&numbers.root_nodes, &snapshot.labels);
+    let mut seeds = Vec::new();
+    let mut add = |label: LabelId, node: u32, block: u32| {
+        let Some(kind) = labels.get(label).map(|label| label.kind) else { return };
+        let owner = root_nodes.label(owner_of(labels, label)).0;
+        seeds.push(Seed { class: class(kind, globals.is_value(block)), owner, node });
+    };
+    for (label, _) in labels.iter() {
+        for node in core.of(root_nodes.label(label).0) {
+            if let Some(block) = numbers.tree_root(*node) {
+                add(label, *node, block);
+            }
+        }
+    }
+    // The graph has no edges to static data.
+    for root in &snapshot.roots {
+        if root.strength == Strength::Strong && statics.contains(root.block.0) {
+            add(root.label, numbers.of_tree_root(root.block.0), root.block.0);
+        }
+    }
+    for (label, block) in module_blocks(parts) {
+        let owner = root_nodes.label(label).0;
+        seeds.push(Seed { class: OTHER_GLOBALS, owner, node: numbers.of_tree_root(block) });
+    }
+    seeds.sort_unstable();
+    seeds.dedup();
+    seeds
+}
+
+/// The static blocks whose fields are global variables, with the labels that these are below.
+fn module_blocks<'p>(parts: &'p Parts<'_, '_>) -> impl Iterator<Item = (LabelId, u32)> + 'p {
+    let Parts { snapshot, statics, .. } = *parts;
+    snapshot.roots.iter().filter_map(move |root| {
+        let (block, _) = root.field_of?;
+        let label = snapshot.labels.get(root.label)?;
+        let is_module = label.kind == RootKind::Global && statics.contains(block.0);
+        is_module.then_some((label.parent.unwrap_or(root.label), block.0))
+    })
+}
+
+/// The label that owns what a label holds: slots of a frame are the frame.
+fn owner_of(labels: &Labels, label: LabelId) -> LabelId {
+    let slot = labels.get(label).filter(|label| label.part == LabelRole::Slot);
+    slot.and_then(|slot| slot.parent).unwrap_or(label)
+}
+
+/// The edges to static data between nodes of the core.
+fn to_statics(place: &Place, parts: &Parts<'_, '_>, edges: &CrossEdges) -> io::Result<Csr> {
+    let nodes = parts.numbers.len();
+    let last = place.column(nodes, || AtomicU32::new(NO_BLOCK))?;
+    Csr::new(place, nodes, |edge| {
+        for last in last.iter() {
+            last.store(NO_BLOCK, Ordering::Relaxed);
+        }
+        edges.each_of_all(|exit| {
+            let last = &last[exit.to as usize];
+            if exit.node != exit.to && last.load(Ordering::Relaxed) != exit.node {
+                last.store(exit.node, Ordering::Relaxed);
+                edge(exit.node, exit.to);
+            }
+        });
+    })
+}
+
+impl Graph {
+    /// The root that a block is attributed to; `None` if nothing retains it.
+    pub fn owner(&self, block: BlockIndex) -> Option<RootNodeId> {
+        if !self.is_reachable(block) {
+            return None;
+        }
+        let node = self.core_node(block.0)?;
+        self.owner_of_node(node)
+    }
+
+    fn owner_of_node(&self, node: u32) -> Option<RootNodeId> {
+        let owner = *self.owners.get((node as usize).checked_sub(self.root_nodes.len())?)?;
+        (owner != NO_BLOCK).then_some(RootNodeId(owner))
+    }
+
+    /// For each root node what is attributed to it. The sum is all that is reachable.
+    pub fn owned(&self) -> Vec<ReachableSize> {
+        let mut owned = vec![ReachableSize::default(); self.root_nodes.len()];
+        for (tree_root, owner) in self.owners.iter().enumerate() {
+            if *owner != NO_BLOCK {
+                owned[*owner as usize].words.0 += self.weights.get(tree_root);
+            }
+        }
+        for (node, bytes) in &self.external.weights {
+            if let Some(owner) = self.owner_of_node(*node) {
+                owned[owner.0 as usize].external += Bytes(*bytes);
+            }
+        }
+        owned
+    }
+
+    /// Submodules' blocks that global variables hold, with what each of their fields holds, in order.
+    pub fn modules(&self) -> impl Iterator<Item = (BlockIndex, BlockIndex)> + '_ {
+        self.modules.iter().map(|(module, field)| (BlockIndex(*module), BlockIndex(*field)))
+    }
+}
