@@ -150,8 +150,8 @@ fn picture(
         rounded::bytes(sum.value),
         rounded::bytes(sum.stderr)
     );
-    for sentence in caveats.sentences() {
-        subtitle = format!("{subtitle} · {sentence}");
+    for note in caveats.notes() {
+        subtitle = format!("{subtitle} · {note}");
     }
     Picture { title: recording.program(), subtitle: &subtitle, boxes: boxes.collect() }.write()
 }

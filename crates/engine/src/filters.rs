@@ -44,7 +44,7 @@ pub(crate) struct ConditionsResponse {
 pub(crate) enum ConditionCheck {
     Valid {
         canonical: String,
-        sentence: String,
+        description: String,
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         condition: Condition,
     },
@@ -83,7 +83,7 @@ pub(crate) fn conditions(query: &Conditions) -> ResponseBody {
     let check = |text: &String| match text.parse::<Condition>() {
         Ok(condition) => ConditionCheck::Valid {
             canonical: condition.to_string(),
-            sentence: condition.sentence(),
+            description: condition.description(),
             condition,
         },
         Err(ConditionError { at, message, hint }) => {

@@ -77,8 +77,8 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
     let synthetic = std::iter::once(UNKNOWN).chain(gaps);
     frames.extend(synthetic.map(|name| Frame { name, file: None, line: None, col: None }));
     let mut title = selection.title.clone();
-    let sentences = selection.caveats.sentences();
-    for part in selection.conditions.iter().chain(&sentences) {
+    let notes = selection.caveats.notes();
+    for part in selection.conditions.iter().chain(&notes) {
         title = title + " · " + part;
     }
     let bytes = selection.profile.estimator.bytes_per_sample();

@@ -5,8 +5,8 @@ use memtrail_recording::Recording;
 
 /// Says it on standard error, where what is printed has no place for it.
 pub(crate) fn tell(caveats: &Caveats) {
-    for sentence in caveats.sentences() {
-        eprintln!("memtrail: note: {sentence}");
+    for note in caveats.notes() {
+        eprintln!("memtrail: note: {note}");
     }
 }
 

@@ -47,7 +47,7 @@ impl Caveats {
     }
 
     /// All, the gravest first; what is about estimates begins with its mark.
-    pub fn sentences(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         let estimates = self.estimates.as_ref().map(|why| format!("{AT_LEAST} {why}"));
         estimates.into_iter().chain(self.promoted.clone()).chain(self.external.clone()).collect()
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::filter::sentence::time;
+use crate::filter::description::time;
 use crate::filter::{Between, Clause, Collected, Condition, Millionths, Moment};
 use crate::live_series::Point;
 use crate::profile::Profile;

@@ -1,6 +1,6 @@
 /** What is compared with what, and how: chosen here, kept in the URL. */
 import type { ComponentChildren } from "preact";
-import { describe } from "../filter/describe.ts";
+import { describe } from "../filter/description.ts";
 import { tryCondition } from "../filter/parse.ts";
 import { about } from "../state/about.ts";
 import { go, page, withParam } from "../state/page.ts";

@@ -11,7 +11,7 @@ import { newDraft } from "./draft.ts";
 import { KINDS, type Kind } from "./kinds.ts";
 import { tryCondition } from "./parse.ts";
 import { printCondition } from "./print.ts";
-import { describe } from "./describe.ts";
+import { describe } from "./description.ts";
 
 export const addOpen = signal(false);
 

@@ -13,7 +13,7 @@ import { ConditionForm } from "./ConditionForm.tsx";
 import { draftOf } from "./draft.ts";
 import { tryCondition } from "./parse.ts";
 import { Presets } from "./Presets.tsx";
-import { describe } from "./describe.ts";
+import { describe } from "./description.ts";
 
 export function ConditionBar() {
   const conditions = filter.value;
@@ -24,7 +24,7 @@ export function ConditionBar() {
   const objection = filterError.value;
   return (
     <section class="conditions" aria-label="filter">
-      <div class="sentence">
+      <div class="condition-list">
         <span class="quiet">{conditions.length === 0 ? "Showing all memory" : "Showing memory"}</span>
         {conditions.length > 0 && (
           <ul role="list" aria-label="Filters">

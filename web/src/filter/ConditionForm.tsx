@@ -8,7 +8,7 @@ import type { Condition } from "./condition.ts";
 import { NameValue, RangeValue, Words } from "./fields.tsx";
 import { kindOf } from "./kinds.ts";
 import { printCondition } from "./print.ts";
-import { describe } from "./describe.ts";
+import { describe } from "./description.ts";
 
 interface Props {
   draft: Draft;

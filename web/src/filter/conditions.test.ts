@@ -7,13 +7,13 @@ import { conditionOfDraft, draftOf, newDraft } from "./draft.ts";
 import { KINDS } from "./kinds.ts";
 import { parseCondition, parseMoment, parseSize, parseTime, tryCondition } from "./parse.ts";
 import { printCondition, quoteName } from "./print.ts";
-import { describe } from "./describe.ts";
+import { describe } from "./description.ts";
 
 interface Example {
   text: string;
   canonical?: string;
   condition?: unknown;
-  sentence?: string;
+  description?: string;
   error?: { at: number; message: string };
   rust_only?: boolean;
 }
@@ -23,7 +23,7 @@ const good = all.filter(({ error }) => !error);
 
 test("examples are read, printed and told as the engine does", () => {
   assert.ok(good.length > 50);
-  for (const { text, canonical, condition, sentence: words } of good) {
+  for (const { text, canonical, condition, description: words } of good) {
     const read = parseCondition(text);
     assert.deepEqual(read, condition, text);
     assert.equal(printCondition(read), canonical, text);

@@ -247,7 +247,7 @@ export type CompleteResponse = {
 
 export type ConditionCheck = {
   canonical: string,
-  sentence: string,
+  description: string,
   condition: unknown,
 } | {
   error: ConditionProblem,

@@ -296,7 +296,7 @@ fn conditions_are_said_and_refused() {
     let conditions =
         answer(&engine, &json!({ "query": "conditions", "texts": ["live:end", "size:4X"] }));
     let conditions = &conditions.header()["conditions"];
-    assert_eq!(conditions[0]["sentence"], "live at the end");
+    assert_eq!(conditions[0]["description"], "live at the end");
     assert_eq!(conditions[1]["error"]["at"], 6);
 }
 

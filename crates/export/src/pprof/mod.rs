@@ -37,10 +37,10 @@ pub fn profile(selection: &Selection<'_>) -> Profile {
         value_type("inuse_space", "bytes"),
     ];
     let period_type = value_type("space", "bytes");
-    let sentences = selection.caveats.sentences();
+    let notes = selection.caveats.notes();
     let comment = std::iter::once(concat!("memtrail ", env!("CARGO_PKG_VERSION")))
         .chain(selection.conditions.iter().map(String::as_str))
-        .chain(sentences.iter().map(String::as_str))
+        .chain(notes.iter().map(String::as_str))
         .map(|text| strings.index(text))
         .collect();
     let mapping = Mapping {

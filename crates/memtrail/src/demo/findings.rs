@@ -55,7 +55,7 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    pub(super) fn sentence(&self) -> String {
+    pub(super) fn description(&self) -> String {
         let Self { kind, function, place, why, .. } = self;
         let kept = if self.share_kept > 0.995 {
             "all that it ever made".to_owned()

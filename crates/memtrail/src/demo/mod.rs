@@ -66,9 +66,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "\nThe three leaks:")?;
     for (number, finding) in findings.iter().enumerate() {
-        writeln!(out, "{}", wrapped(&format!("  {}. ", number + 1), &finding.sentence()))?;
+        writeln!(out, "{}", wrapped(&format!("  {}. ", number + 1), &finding.description()))?;
         if let Some(retainer) = &finding.retained_by {
-            writeln!(out, "{}", wrapped("     ", &retainer.sentence()))?;
+            writeln!(out, "{}", wrapped("     ", &retainer.description()))?;
         }
     }
     let name = recording.display();
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_are_wrapped_under_their_number() {
+    fn descriptions_are_wrapped_under_their_number() {
         let text = "word ".repeat(30);
         let lines = wrapped("  1. ", text.trim());
         assert!(lines.lines().all(|line| line.len() <= 78), "{lines}");

@@ -29,7 +29,7 @@ pub(super) struct Retainer {
 }
 
 impl Retainer {
-    pub(super) fn sentence(&self) -> String {
+    pub(super) fn description(&self) -> String {
         let size = bytes(self.retained.0 as f64);
         match (&self.ty, &self.position) {
             (Some(ty), Some(position)) => format!(

@@ -91,8 +91,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if left_out > 0 {
             canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
         }
-        for sentence in caveats.sentences() {
-            canvas.paragraph(WARNING, 2, &format!("note: {sentence}"));
+        for note in caveats.notes() {
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
         canvas.line(&[(FAINT, "the retaining path of one of them: memtrail heap block REC N")]);
     })?;

@@ -114,8 +114,8 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
     if let Some(problem) = &recording.problem {
         warn(canvas, &format!("{problem}: {UNKNOWN}"));
     }
-    for sentence in report.caveats.sentences() {
-        warn(canvas, &format!("note: {sentence}"));
+    for note in report.caveats.notes() {
+        warn(canvas, &format!("note: {note}"));
     }
     if let Some(description) = &recording.description {
         let trace = &description.trace;

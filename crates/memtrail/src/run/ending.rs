@@ -125,7 +125,7 @@ pub(super) fn announce(finalized: &Finalized, command: &[OsString], children: bo
         return;
     }
     for recorded in &finalized.recordings {
-        eprintln!("{}", sentence(recorded));
+        eprintln!("{}", summary(recorded));
         for line in writing::lines(&recorded.description, &shell_quote::path(&recorded.folder)) {
             eprintln!("memtrail: {line}");
         }
@@ -168,7 +168,7 @@ pub(super) fn announce(finalized: &Finalized, command: &[OsString], children: bo
     }
 }
 
-fn sentence(recorded: &Recorded) -> String {
+fn summary(recorded: &Recorded) -> String {
     let Recorded { folder, description, alive } = recorded;
     let shown = shell_quote::path(folder);
     let mut text = format!(

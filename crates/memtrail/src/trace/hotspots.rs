@@ -163,8 +163,8 @@ impl Report {
             bytes(self.bytes as f64),
             grouped(self.samples)
         )?;
-        for sentence in self.caveats.sentences() {
-            writeln!(out, "note: {sentence}")?;
+        for note in self.caveats.notes() {
+            writeln!(out, "note: {note}")?;
         }
         for spot in &self.hotspots {
             write!(

@@ -232,7 +232,7 @@ impl Summary {
         }
         let estimates = self.caveats.estimates.as_ref();
         let notes = self.notes.iter().filter(|note| Some(*note) != estimates);
-        for note in self.caveats.sentences().iter().chain(notes) {
+        for note in self.caveats.notes().iter().chain(notes) {
             writeln!(out, "Note       {note}")?;
         }
         Ok(())

@@ -64,7 +64,7 @@ fn demo_finds_its_three_leaks() {
 }
 
 #[test]
-fn demo_prints_a_sentence_a_leak_and_what_to_type_next() {
+fn demo_prints_a_description_of_each_leak_and_what_to_type_next() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
     let output = command.arg("demo").current_dir(folder.path()).output().expect("memtrail starts");

@@ -29,12 +29,12 @@
 //! never is promoted, it is left out.
 
 mod condition;
+pub(crate) mod description;
 mod json;
 pub mod names;
 mod parse;
 mod resolve;
 pub(crate) mod rows;
-pub(crate) mod sentence;
 mod text;
 mod verdicts;
 
@@ -78,7 +78,7 @@ impl Filter {
     /// ```
     /// use memtrail_profile::filter::Filter;
     /// let filter = Filter::parse(&["live:end", "-in:~test"])?;
-    /// assert_eq!(filter.conditions()[0].sentence(), "live at the end");
+    /// assert_eq!(filter.conditions()[0].description(), "live at the end");
     /// assert_eq!(Filter::parse(&["size:4X"]).map_err(|error| error.at), Err(Some(6)));
     /// # Ok::<(), memtrail_profile::filter::FilterError>(())
     /// ```

@@ -22,7 +22,7 @@ fn the_examples_mean_what_they_say() {
                     "text": text,
                     "canonical": condition.to_string(),
                     "condition": condition,
-                    "sentence": condition.sentence(),
+                    "description": condition.description(),
                 });
                 assert_eq!(said, example, "{text}");
                 assert_eq!(condition.to_string().parse(), Ok(condition), "{text}");

@@ -11,7 +11,7 @@ use crate::time::Elapsed;
 
 impl Condition {
     /// The condition in words.
-    pub fn sentence(&self) -> String {
+    pub fn description(&self) -> String {
         let not = if self.not { "not " } else { "" };
         match &self.clause {
             Clause::Allocated(ranges) => {
