@@ -799,10 +799,19 @@ export type RowName = {
   entity: number | null,
 };
 
-/** The places in the program whose blocks retain most. */
+/** The places in the program whose blocks take up or retain most. */
 export type SamplesResponse = {
-  /** How many blocks of the snapshot were sampled. */
+  /** How many blocks of the snapshot were sampled and are in the trace. */
   sampled: number,
+  /** How many of them nothing retains: they are collected soon. */
+  unreachable: number,
+  /** How many blocks of the snapshot were sampled and are not in the trace. */
+  unknown: number,
+  /**
+   * Bytes of all blocks that are alive, estimated from the sampled ones. The snapshot has the exact
+   * number, without those whose allocation was before the recording or was not sampled at all.
+   */
+  alive: Estimate,
   /** The places. */
   rows: Array<SiteRow>,
   /** How many rows there are. */
@@ -845,14 +854,21 @@ export type SiteRow = {
   line: number | null,
   /** Number of the function or site, if it is one. */
   entity: number | null,
-  /** How many blocks. */
+  /**
+   * Bytes of all its blocks that are alive, sampled or not, and of memory off the heap that they own: an
+   * estimate.
+   */
+  alive: Estimate,
+  /** Number of all its blocks that are alive, sampled or not: an estimate. Memory off the heap counts as a block. */
+  alive_blocks: Estimate,
+  /** Its bytes, of all that is alive, off-heap memory included. */
+  share: number,
+  /** How many sampled blocks. */
   blocks: number,
   /** Their own size. */
   bytes: Bytes,
   /** What they retain. */
   retained: Bytes,
-  /** That, of all that is alive. */
-  share: number,
   /** The block that retains most. */
   example: BlockIndex | null,
   /** The most frequent kinds of the blocks. */

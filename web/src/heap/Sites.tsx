@@ -1,4 +1,4 @@
-/** Where the blocks were allocated that are alive in the snapshot, and how much they retain. */
+/** Where the blocks were allocated that are alive in the snapshot, how much they are, and what they retain. */
 import { focusForUrl } from "../flame/keys.ts";
 import type { View } from "../shell/registry.ts";
 import { recording } from "../state/about.ts";
@@ -25,14 +25,20 @@ const BY = [
 
 const COLUMNS = [
   sizes<SiteRow>(
+    "alive",
+    "Alive",
+    "bytes of all blocks of this place that are alive, sampled or not: an estimate",
+    0,
+    (row) => row.alive.value,
+  ),
+  counts<SiteRow>("blocks", "Samples", "sampled blocks of this place that are alive", 1, (row) => row.blocks),
+  sizes<SiteRow>(
     "retained",
     "Retained",
-    "what the sampled blocks of this place that are alive retain",
-    0,
+    "what these sampled blocks retain, exactly",
+    1,
     (row) => row.retained,
   ),
-  sizes<SiteRow>("bytes", "Own", "size of these blocks", 1, (row) => row.bytes),
-  counts<SiteRow>("blocks", "Samples", "sampled blocks of this place that are alive", 1, (row) => row.blocks),
 ];
 
 /** Where samples were lost, blocks are missing in each row. */
@@ -51,7 +57,7 @@ function Sites() {
   if (!response) return null;
   if (response.sampled === 0) return <Empty title="No block of this snapshot was sampled" />;
   const looks: Looks<SiteRow> = {
-    label: "Allocation sites and what their blocks retain",
+    label: "Allocation sites of the blocks that are alive",
     nameTitle: by.value === "function" ? "Function" : "Allocated in",
     key: (row) => row.key ?? "",
     share: (row) => row.share,
@@ -67,7 +73,7 @@ function Sites() {
       source={(order) => given(sorted(response.rows, order, ACCESSORS))}
       columns={columns()}
       looks={looks}
-      first="retained"
+      first="alive"
       nothing="No block of this snapshot was sampled"
       open={(row) => row.example !== null && openBlock(row.example)}
       opensWhat="the block that retains most"
@@ -109,8 +115,8 @@ function Sites() {
 
 const ACCESSORS = {
   keys: {
+    alive: (row: SiteRow) => row.alive.value,
     retained: (row: SiteRow) => row.retained,
-    bytes: (row: SiteRow) => row.bytes,
     blocks: (row: SiteRow) => row.blocks,
   },
   name: ({ name, file }: SiteRow) => (file ? `${name} ${file}` : name),
@@ -120,7 +126,7 @@ export const sitesView: View = {
   id: "sites",
   half: "heap",
   title: "Sites",
-  what: "Where the blocks were allocated that retain most",
+  what: "Where the blocks were allocated that are alive",
   Component: Sites,
   applies: () => recording.value?.trace !== false,
 };

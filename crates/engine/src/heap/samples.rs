@@ -1,20 +1,22 @@
 //! The answer to [`HeapSamples`], and what the allocation trace says of single blocks: the join of
 //! both halves of a recording.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::graph::SUPER_ROOT;
-use memtrail_heap::query;
+use memtrail_heap::query::{self, Sampled};
 use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_profile::blocks::Row;
 use memtrail_profile::calls::Label;
+use memtrail_profile::estimate::{Estimate, Sum};
 use memtrail_trace::{BlockId, Site};
 use serde::Serialize;
 
 use super::loaded::LoadedSnapshot;
 use super::rows::Rows;
 use crate::names::{row, shown};
-use crate::query::{By, HeapSamples};
+use crate::query::{By, HeapSamples, SiteOrder};
 use crate::recording::Recording;
 
 /// Maximum number of frames of a backtrace.
@@ -54,12 +56,19 @@ pub struct BlockFrame {
     pub end: u32,
 }
 
-/// The places in the program whose blocks retain most.
+/// The places in the program whose blocks take up or retain most.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SamplesResponse {
-    /// How many blocks of the snapshot were sampled.
+    /// How many blocks of the snapshot were sampled and are in the trace.
     pub sampled: usize,
+    /// How many of them nothing retains: they are collected soon.
+    pub unreachable: usize,
+    /// How many blocks of the snapshot were sampled and are not in the trace.
+    pub unknown: usize,
+    /// Bytes of all blocks that are alive, estimated from the sampled ones. The snapshot has the exact
+    /// number, without those whose allocation was before the recording or was not sampled at all.
+    pub alive: Estimate,
     /// The places.
     pub rows: Vec<SiteRow>,
     /// How many rows there are.
@@ -82,14 +91,19 @@ pub struct SiteRow {
     pub line: Option<u32>,
     /// Number of the function or site, if it is one.
     pub entity: Option<u32>,
-    /// How many blocks.
+    /// Bytes of all its blocks that are alive, sampled or not, and of memory off the heap that they own: an
+    /// estimate.
+    pub alive: Estimate,
+    /// Number of all its blocks that are alive, sampled or not: an estimate. Memory off the heap counts as a block.
+    pub alive_blocks: Estimate,
+    /// Its bytes, of all that is alive, off-heap memory included.
+    pub share: f64,
+    /// How many sampled blocks.
     pub blocks: u64,
     /// Their own size.
     pub bytes: Bytes,
     /// What they retain.
     pub retained: Bytes,
-    /// That, of all that is alive.
-    pub share: f64,
     /// The block that retains most.
     pub example: Option<BlockIndex>,
     /// The most frequent kinds of the blocks.
@@ -155,19 +169,20 @@ pub(super) fn samples(
     query: &HeapSamples,
 ) -> SamplesResponse {
     let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
-    let (labels, blocks) = group(loaded, recording, query.by);
-    let sums = query::sampled(heap, catalogue, &blocks, labels.len());
-    let kinds = query::group_kinds(catalogue, &blocks, labels.len(), MAX_KINDS);
-    let rows = query::largest_groups(&sums);
-    let count = rows.len();
-    let all = heap.graph.held(SUPER_ROOT).bytes();
-    let key =
-        |group: usize| labels[group].map_or("", |label| recording.entities.label_key(label)).len();
+    let estimator = &recording.profile().estimator;
+    let groups = Groups::new(loaded, recording, query.by);
+    let sums = query::sampled(heap, catalogue, &groups.blocks, groups.labels.len());
+    let kinds = query::group_kinds(catalogue, &groups.blocks, groups.labels.len(), MAX_KINDS);
+    let order = groups.order(query.order, &sums);
+    let all = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
+    let entities = &recording.entities;
+    let key = |group: usize| groups.labels[group].map_or("", |label| entities.label_key(label));
     let mut bounds = Rows::new(query.limit);
-    let affordable =
-        bounds.affordable(&rows[query.offset.min(count)..], |(group, _)| 500 + key(*group) * 2);
-    let rows = affordable.iter().map(|(group, sum)| {
-        let name = labels[*group].map(|label| row(&recording.entities, label));
+    let wanted = &order[query.offset.min(order.len())..];
+    let affordable = bounds.affordable(wanted, |group| 600 + key(*group).len() * 2);
+    let rows = affordable.iter().map(|group| {
+        let (sum, alive) = (&sums[*group], estimator.bytes(&groups.alive[*group]));
+        let name = groups.labels[*group].map(|label| row(entities, label));
         let kinds = kinds[*group].iter().map(|kind| shown(catalogue.name(*kind)));
         let figures = SiteRow {
             key: None,
@@ -176,10 +191,12 @@ pub(super) fn samples(
             file: None,
             line: None,
             entity: None,
+            alive,
+            alive_blocks: estimator.blocks(&groups.alive[*group]),
+            share: if all.0 == 0 { 0.0 } else { alive.value / all.0 as f64 },
             blocks: sum.blocks,
             bytes: sum.own.bytes(),
             retained: sum.retained.bytes(),
-            share: sum.retained.bytes().share_of(all),
             example: sum.example,
             kinds: kinds.collect(),
         };
@@ -196,27 +213,68 @@ pub(super) fn samples(
             },
         }
     });
-    SamplesResponse { sampled: blocks.len(), rows: rows.collect(), count }
+    let mut alive = Sum::default();
+    groups.alive.iter().for_each(|group| alive.add(group));
+    SamplesResponse {
+        sampled: groups.blocks.len(),
+        unreachable: groups.unreachable,
+        unknown: groups.unknown,
+        alive: estimator.bytes(&alive),
+        rows: rows.collect(),
+        count: order.len(),
+    }
 }
 
-/// The sampled blocks of a snapshot with the numbers of their groups, and what each group is.
-fn group(
-    loaded: &LoadedSnapshot,
-    recording: &Recording,
-    by: By,
-) -> (Vec<Option<Label>>, Vec<(BlockIndex, u32)>) {
-    let mut groups: HashMap<Option<Label>, u32> = HashMap::new();
-    let mut labels: Vec<Option<Label>> = Vec::new();
-    let mut blocks: Vec<(BlockIndex, u32)> = Vec::new();
-    for sample in &loaded.heap().snapshot.samples {
-        let Some(found) = recording.profile().find(BlockId(sample.id)) else { continue };
-        let innermost = sites(recording, found).next();
-        let label = innermost.and_then(|site| label(recording, by, site));
-        let group = *groups.entry(label).or_insert_with(|| {
-            labels.push(label);
-            labels.len() as u32 - 1
-        });
-        blocks.push((sample.block, group));
+/// The sampled blocks of a snapshot by what allocated them.
+#[derive(Default)]
+struct Groups {
+    /// What each group is.
+    labels: Vec<Option<Label>>,
+    /// What is known of the blocks of each that are alive.
+    alive: Vec<Sum>,
+    /// The blocks with the numbers of their groups.
+    blocks: Vec<(BlockIndex, u32)>,
+    unreachable: usize,
+    unknown: usize,
+}
+
+impl Groups {
+    fn new(loaded: &LoadedSnapshot, recording: &Recording, by: By) -> Self {
+        let (heap, profile) = (loaded.heap(), recording.profile());
+        let mut numbers: HashMap<Option<Label>, u32> = HashMap::new();
+        let mut groups = Self::default();
+        for sample in &heap.snapshot.samples {
+            let Some(found) = profile.find(BlockId(sample.id)) else {
+                groups.unknown += 1;
+                continue;
+            };
+            let innermost = sites(recording, found).next();
+            let label = innermost.and_then(|site| label(recording, by, site));
+            let group = *numbers.entry(label).or_insert_with(|| {
+                groups.labels.push(label);
+                groups.alive.push(Sum::default());
+                groups.labels.len() as u32 - 1
+            });
+            groups.blocks.push((sample.block, group));
+            if heap.graph.is_reachable(sample.block) {
+                let alive = &mut groups.alive[group as usize];
+                profile.estimator.add_row(alive, &profile.blocks, found);
+            } else {
+                groups.unreachable += 1;
+            }
+        }
+        groups
     }
-    (labels, blocks)
+
+    /// The groups that have blocks which are alive, largest first.
+    fn order(&self, order: SiteOrder, sums: &[Sampled]) -> Vec<usize> {
+        let mut groups: Vec<usize> =
+            (0..sums.len()).filter(|group| sums[*group].blocks > 0).collect();
+        let figure = |group: usize| match order {
+            SiteOrder::Alive => self.alive[group].samples,
+            SiteOrder::Retained => sums[group].retained.0,
+        };
+        groups.sort_by_key(|group| (Reverse(figure(*group)), *group));
+        groups
+    }
 }

@@ -246,6 +246,8 @@ parameters! {
         snapshot: Option<u64>,
         /// A row for each what.
         by: By,
+        /// What rows are put in order by.
+        order: SiteOrder,
         /// Rows to leave out at the beginning.
         offset: usize,
         /// Rows at most.
@@ -282,7 +284,9 @@ defaults! {
         offset: 0, limit: 100,
     }
     HeapDiff { rec: 0, a: None, b: None, rec_b: None, limit: 100, }
-    HeapSamples { rec: 0, snapshot: None, by: By::Site, offset: 0, limit: 100, }
+    HeapSamples {
+        rec: 0, snapshot: None, by: By::Site, order: SiteOrder::Alive, offset: 0, limit: 100,
+    }
 }
 
 selections! {
@@ -292,6 +296,14 @@ selections! {
         Kind,
         /// Roots.
         Root,
+    }
+
+    /// What allocation sites are put in order by.
+    SiteOrder {
+        /// Bytes that are alive, an estimate.
+        Alive,
+        /// What the sampled blocks retain.
+        Retained,
     }
 
     /// Columns of roots.

@@ -55,7 +55,7 @@ pub use reach_cache::ReachCache;
 pub use retained::{Group as RetainedGroup, Retained, retained};
 pub use root_rows::{RootKindRow, RootRow, Shared, root_kinds, root_rows, shared};
 pub use roots::{Root, RootOrder, RootQuery, RootScope, roots, stack};
-pub use sampled::{Sampled, group_kinds, largest_groups, sampled};
+pub use sampled::{Sampled, group_kinds, sampled};
 pub use shapes::{Form, Shape, ShapeId, Shapes};
 pub use strings::{Duplicate, StringOrder, StringSums, Strings, strings};
 pub use summary::{KindSum, RootSum, Summary};

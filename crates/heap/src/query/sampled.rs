@@ -25,14 +25,6 @@ pub struct Sampled {
     example_words: u64,
 }
 
-/// The groups that have blocks, those that retain most first, by their numbers.
-pub fn largest_groups(groups: &[Sampled]) -> Vec<(usize, &Sampled)> {
-    let mut largest: Vec<(usize, &Sampled)> = groups.iter().enumerate().collect();
-    largest.retain(|(_, sum)| sum.blocks > 0);
-    largest.sort_by_key(|(group, sum)| (Reverse(sum.retained), *group));
-    largest
-}
-
 /// For each group the most frequent kinds of its blocks, at most `most`.
 pub fn group_kinds(
     catalogue: &Catalogue,

@@ -1,7 +1,7 @@
 //! What retains the blocks of the leaks, as the snapshot at the end shows it.
 
 use memtrail_engine::heap::BlockResponse;
-use memtrail_engine::query::{By, HeapBlock, HeapSamples};
+use memtrail_engine::query::{By, HeapBlock, HeapSamples, SiteOrder};
 use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::bytes;
@@ -53,7 +53,9 @@ pub(super) fn find(
 ) -> Result<Vec<Option<Retainer>>, Failure> {
     let joined = Joined::open(recording, None)?;
     let (rec, snapshot) = joined.ids();
-    let by_function = HeapSamples { rec, snapshot, by: By::Function, offset: 0, limit: 1000 };
+    let order = SiteOrder::Retained;
+    let by_function =
+        HeapSamples { rec, snapshot, by: By::Function, order, offset: 0, limit: 1000 };
     let sites = joined.query(|engine| engine.heap_samples(&by_function))?.response.rows;
     functions
         .iter()

@@ -39,7 +39,7 @@ use crate::error::Failure;
 Diagnosing high memory use, in this order:
   memtrail heap roots REC               how much globals, stacks and finalisers retain
   memtrail heap growth REC              what grows, if there are several snapshots
-  memtrail heap sites REC               whose blocks retain most, and which calls allocated them
+  memtrail heap sites REC               which calls allocated what is alive
   memtrail heap dominators REC          what the roots dominate, by kind
   memtrail heap path REC --kind string  the retaining paths of strings")]
 pub(crate) struct Args {

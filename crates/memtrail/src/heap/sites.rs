@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use memtrail_engine::heap::{OfSnapshot, SamplesResponse};
-use memtrail_engine::query::{self, HeapSamples};
+use memtrail_engine::query::{self, HeapSamples, SiteOrder};
 use memtrail_profile::Caveats;
-use memtrail_text::rounded::{bytes, grouped};
+use memtrail_text::rounded::{bytes, bytes_with_error, grouped, percent};
 use serde::Serialize;
 
 use super::input::{Form, put};
@@ -16,11 +16,11 @@ use crate::canvas::{FAINT, PLAIN, WARNING};
 use crate::error::Failure;
 use crate::limit::Limit;
 
-/// List the allocation sites whose live blocks retain most memory
+/// List the allocation sites whose blocks are alive in a snapshot
 ///
-/// Here both halves of a recording meet: which calls allocated a block is in the trace, what it
-/// retains is in the snapshot. Blocks are those that were sampled and are alive. What each retains
-/// is exact; how many there are beside the sampled ones, `memtrail report` estimates.
+/// Here both halves of a recording meet: which calls allocated a block is in the trace, whether it is
+/// alive and what it retains is in the snapshot. `alive` is an estimate of all blocks of a site, sampled or
+/// not, with its standard error after ±. What the sampled ones retain is exact.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// A row for each what
     #[arg(long, value_enum, default_value = "site")]
     by: By,
+    /// Put rows in order by this, largest first
+    #[arg(long, value_enum, default_value = "alive")]
+    sort: Sort,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     limit: Limit,
@@ -44,6 +47,15 @@ enum By {
     File,
 }
 
+/// What rows are put in order by.
+#[derive(Clone, Copy, ValueEnum)]
+enum Sort {
+    /// Bytes that are alive, an estimate
+    Alive,
+    /// What the sampled blocks retain
+    Retained,
+}
+
 /// The answer.
 #[derive(Serialize)]
 struct Sites<'a> {
@@ -57,11 +69,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
     let (rec, snapshot) = joined.ids();
-    let by = args.by.into();
+    let (by, order) = (args.by.into(), args.sort.into());
     let samples = joined.rows(
         limit,
         |engine, offset, limit| {
-            engine.heap_samples(&HeapSamples { rec, snapshot, by, offset, limit })
+            engine.heap_samples(&HeapSamples { rec, snapshot, by, order, offset, limit })
         },
         |samples| (&mut samples.rows, samples.count),
     )?;
@@ -75,13 +87,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             canvas.line(&[(FAINT, "a higher --rate of memtrail run samples more")]);
             return;
         }
-        let headings = ["retained", "own size", "sampled", "block"];
+        let headings = ["alive", "share", "sampled", "retained by these", "block"];
         let mut table = Table::new(&headings, "allocated by");
         for row in rows {
             let figures = vec![
-                format!("{mark}{}", bytes(row.retained.0 as f64)),
-                format!("{mark}{}", bytes(row.bytes.0 as f64)),
+                format!("{mark}{}", bytes_with_error(row.alive.value, row.alive.stderr)),
+                percent(row.share),
                 format!("{mark}{}", grouped(row.blocks)),
+                bytes(row.retained.0 as f64),
                 row.example.map_or_else(String::new, |block| block.0.to_string()),
             ];
             table.row(figures, place(&row.name, row.file.as_deref(), row.line));
@@ -104,6 +117,15 @@ pub(super) fn place(name: &str, file: Option<&str>, line: Option<u32>) -> String
     match (file, line) {
         (Some(file), Some(line)) if !file.is_empty() => format!("{name}  {file}:{line}"),
         _ => name.to_owned(),
+    }
+}
+
+impl From<Sort> for SiteOrder {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Alive => Self::Alive,
+            Sort::Retained => Self::Retained,
+        }
     }
 }
 

@@ -1,12 +1,15 @@
 //! What allocated blocks and what holds them, at once.
 
+use serde_json::Value;
+
 use crate::{Held, answer, complaint, heap, printed};
 
 #[test]
 fn sites_are_those_of_the_blocks_that_retain_most() {
     // At this rate every larger block is sampled.
     let held = Held::sampled("1", "system", &[]);
-    let sites = answer("sites", held.recording(), &["--by", "function", "--limit", "1000"]);
+    let by_retained = ["--by", "function", "--sort", "retained", "--limit", "1000"];
+    let sites = answer("sites", held.recording(), &by_retained);
     let rows = sites["rows"].as_array().unwrap();
     let mut retained: Vec<u64> = rows.iter().map(|row| row["retained"].as_u64().unwrap()).collect();
     assert!(retained.is_sorted_by(|a, b| a >= b), "{retained:?}");
@@ -31,6 +34,36 @@ fn sites_are_those_of_the_blocks_that_retain_most() {
         assert!(text.contains(word), "{word} is not in\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+}
+
+/// A site with 391 samples, some 31 MiB, was shown as 309 KiB: the sum of its sampled blocks.
+#[test]
+fn sites_are_estimates_of_all_their_blocks() {
+    let figure = |row: &Value, name: &str| row["alive"][name].as_f64().unwrap();
+    // With all words sampled, they are the sums over the blocks, without error.
+    let held = Held::sampled("1", "system", &[]);
+    let exact = answer("sites", held.recording(), &["--by", "function", "--limit", "0"]);
+    let rows = exact["rows"].as_array().unwrap();
+    assert!(rows.iter().map(|row| figure(row, "value")).is_sorted_by(|a, b| a >= b));
+    for row in rows {
+        assert!(figure(row, "stderr") < 1.0, "{row}");
+        // Blocks that nothing retains are not counted, but memory off the heap is.
+        let has_more = row["kinds"].to_string().contains("custom");
+        let own = row["bytes"].as_f64().unwrap();
+        assert!(has_more || figure(row, "value") <= own + 1.0, "{row}");
+    }
+    let of = |sites: &Value, name: &str| {
+        let rows = sites["rows"].as_array().unwrap().clone();
+        rows.into_iter().find(|row| row["name"] == name)
+    };
+    let truth = figure(&of(&exact, "Heap_held").unwrap(), "value");
+    // With a hundredth of them, they are close to these.
+    let held = Held::sampled("1e-2", "system", &[]);
+    let sites = answer("sites", held.recording(), &["--by", "function", "--limit", "0"]);
+    let row = of(&sites, "Heap_held").unwrap();
+    let (value, stderr) = (figure(&row, "value"), figure(&row, "stderr"));
+    assert!(stderr > 0.0 && (value - truth).abs() <= 4.0 * stderr, "{value} ±{stderr}, {truth}");
+    assert!(value > 2.0 * row["blocks"].as_f64().unwrap(), "{row}");
 }
 
 /// `--limit 0` printed no row of `sites` and `block`, and no string.
