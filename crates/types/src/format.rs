@@ -16,6 +16,13 @@
 //! | 3 | `FOUND` | the helper, if files describe the unit |
 //! | 4 | `PROGRAM` | the file, first |
 //! | 5 | `UNIT` | the file, once for each unit |
+//! | 6 | `FILES` | both: names of source files |
+//! | 7 | `TERMS` | both |
+//! | 8 | `DECLARATIONS` | both |
+//! | 9 | `MODULES` | both |
+//! | 10 | `EXTENSIONS` | both |
+//! | 11 | `FUNCTIONS` | both |
+//! | 12 | `CONTENTS` | the helper, for each unit: what its slots hold |
 //!
 //! ```text
 //! BEGUN     = unit:text
@@ -27,19 +34,46 @@
 //! problem   = file:text reason:n detail:text
 //! layout    = interface_file:text implementation_file:text files:n text* method_cache:n
 //!             exported:n slot* hidden:n slot*
-//! slot      = kind:n names:n text* type:text file:n line:n column:n stamp:n
+//! slot      = kind:n names:n text* type:text position stamp:n content
+//! position  = file:n line:n column:n
+//! content   = 0 | 1 term:n | 2 module:n | 3 extension:n
+//! CONTENTS  = unit:text contents:n content*
+//! ```
+//!
+//! `FOUND` has slots without `content`; `CONTENTS` has those of the exported and then of the hidden slots.
+//!
+//! Sections 6 to 11 have rows until they end; rows of one kind that are in several sections are numbered
+//! through, from 0.
+//!
+//! ```text
+//! FILES     = text*
+//! TERMS     = (code:n …)*                       as in `read_table.rs`; parts are terms before
+//! DECLARATIONS = (name:text position variables:n parameters:n n* definition)*
+//! definition = 0 | 1 term:n | 2 fields floats:n | 3 constructors:n constructor* | 4 term:n | 5
+//! constructor = name:text option(tag:n) fields option(results:n n*)
+//! fields    = count:n (name:text term:n)*
+//! MODULES   = (name:text slots:n slot*)*
+//! EXTENSIONS = (name:text of:n fields option(results:n n*) record:n)*
+//! FUNCTIONS = (symbol:text arity:n generic:n variables:n (name:text option(term:n))*)*
+//! option(x) = 0 | 1 x
 //! ```
 //!
 //! A slot's names are the modules inside the unit that define it, and its own last. `file` is 0 for none, or
 //! the number of one of the layout's files from 1; lines and columns are from 1. `stamp` is the number at
 //! the end of a function's symbol, 0 for none. Digests are texts of 16 bytes, or empty.
+//!
+//! Version 1 has slots without `content`, and sections up to 5.
 
 /// The result's name in a recording.
 pub const FILE: &str = "types";
 /// The first bytes of the file.
 pub(crate) const MAGIC: &[u8; 7] = b"MTTYPES";
 /// The version that is written.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
+/// The oldest version that is read.
+pub(crate) const OLDEST: u8 = 1;
+/// From this version on, slots have contents.
+pub(crate) const WITH_CONTENTS: u8 = 2;
 
 /// Kinds of sections.
 pub(crate) mod kind {
@@ -48,4 +82,11 @@ pub(crate) mod kind {
     pub(crate) const FOUND: u64 = 3;
     pub(crate) const PROGRAM: u64 = 4;
     pub(crate) const UNIT: u64 = 5;
+    pub(crate) const FILES: u64 = 6;
+    pub(crate) const TERMS: u64 = 7;
+    pub(crate) const DECLARATIONS: u64 = 8;
+    pub(crate) const MODULES: u64 = 9;
+    pub(crate) const EXTENSIONS: u64 = 10;
+    pub(crate) const FUNCTIONS: u64 = 11;
+    pub(crate) const CONTENTS: u64 = 12;
 }

@@ -26,13 +26,16 @@ mod problem;
 #[cfg(feature = "find")]
 pub mod program;
 mod read;
+mod read_table;
 #[cfg(feature = "find")]
 pub mod resolve;
 mod slot;
 pub mod term;
+mod term_text;
 mod unit;
 mod wire;
 mod write;
+mod write_table;
 
 pub use digest::Digest;
 pub use format::FILE;

@@ -4,10 +4,11 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::digest::Digest;
-use crate::format::{MAGIC, VERSION, kind};
+use crate::format::{MAGIC, OLDEST, VERSION, WITH_CONTENTS, kind};
 use crate::problem::{Problem, Reason};
-use crate::slot::{Position, Slot, SlotKind};
-use crate::term::Content;
+use crate::read_table::{Section, content, contents, has_content, slot, table};
+use crate::slot::Slot;
+use crate::term::{Content, TypeTable};
 use crate::unit::{Evidence, Layout, Types, Unit};
 use crate::wire::Cursor;
 
@@ -43,7 +44,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    const fn at(self, offset: usize) -> Error {
+    pub(crate) const fn at(self, offset: usize) -> Error {
         Error { offset: offset as u64, cause: self }
     }
 }
@@ -57,6 +58,8 @@ pub(crate) enum HelperMessage {
     Rejected(Problem),
     /// It has a unit's layout.
     Found { unit: String, layout: Layout },
+    /// It has what the slots of a unit's block hold.
+    Contents { unit: String, contents: Vec<Content> },
 }
 
 impl Types {
@@ -67,7 +70,7 @@ impl Types {
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or(Cause::Magic.at(0))?;
         let version = *rest.first().ok_or(Cause::Truncated.at(MAGIC.len()))?;
-        if version != VERSION {
+        if !(OLDEST..=VERSION).contains(&version) {
             return Err(Cause::Version(version).at(MAGIC.len()));
         }
         let (body, checksum) =
@@ -79,9 +82,12 @@ impl Types {
         let mut units = 0;
         let mut cursor = Cursor::new(body);
         cursor.take(MAGIC.len() as u64 + 1).ok_or(Cause::Truncated.at(0))?;
-        while !cursor.is_at_end() {
-            let at = cursor.at();
-            let (kind, payload) = section(&mut cursor).ok_or(Cause::Truncated.at(at))?;
+        let (sections, error) = sections(&mut cursor);
+        if let Some(error) = error {
+            return Err(error);
+        }
+        types.table = table(&sections)?;
+        for Section { at, kind, payload } in sections {
             let mut payload = Cursor::new(payload);
             match kind {
                 kind::PROGRAM => {
@@ -89,7 +95,9 @@ impl Types {
                         program(&mut payload).ok_or(Cause::Section("program").at(at))?;
                 }
                 kind::UNIT => {
-                    let unit = unit(&mut payload).ok_or(Cause::Section("unit").at(at))?;
+                    let unit = unit(&mut payload, version)
+                        .filter(|unit| has_contents(&types.table, unit))
+                        .ok_or(Cause::Section("unit").at(at))?;
                     types.units.push(unit);
                 }
                 _ => {}
@@ -102,20 +110,23 @@ impl Types {
     }
 }
 
+/// Whether the table has what a unit's slots speak of.
+fn has_contents(table: &TypeTable, unit: &Unit) -> bool {
+    let slots = unit.layout.iter().flat_map(|layout| layout.exported.iter().chain(&layout.hidden));
+    slots.into_iter().all(|slot| has_content(table, slot.content))
+}
+
 /// Reads the helper's output, up to where it ends.
 pub(crate) fn helper_output(bytes: &[u8]) -> (Vec<HelperMessage>, Option<Error>) {
     let mut all = Vec::new();
-    let mut cursor = Cursor::new(bytes);
-    while !cursor.is_at_end() {
-        let at = cursor.at();
-        let Some((kind, payload)) = section(&mut cursor) else {
-            return (all, Some(Cause::Truncated.at(at)));
-        };
+    let (sections, error) = sections(&mut Cursor::new(bytes));
+    for Section { at, kind, payload } in sections {
         let mut payload = Cursor::new(payload);
         let message = match kind {
             kind::BEGUN => payload.text().map(HelperMessage::Begun),
             kind::REJECTED => problem(&mut payload).map(HelperMessage::Rejected),
             kind::FOUND => found(&mut payload),
+            kind::CONTENTS => held(&mut payload),
             _ => continue,
         };
         match message {
@@ -123,11 +134,25 @@ pub(crate) fn helper_output(bytes: &[u8]) -> (Vec<HelperMessage>, Option<Error>)
             None => return (all, Some(Cause::Section("section of the helper's output").at(at))),
         }
     }
-    (all, None)
+    (all, error)
 }
 
-fn section<'a>(cursor: &mut Cursor<'a>) -> Option<(u64, &'a [u8])> {
-    Some((cursor.number()?, cursor.bytes()?))
+/// Reads the table at the end of the helper's output.
+pub(crate) fn helper_table(bytes: &[u8]) -> Result<TypeTable, Error> {
+    table(&sections(&mut Cursor::new(bytes)).0)
+}
+
+/// All sections, up to the first that is not whole.
+fn sections<'a>(cursor: &mut Cursor<'a>) -> (Vec<Section<'a>>, Option<Error>) {
+    let mut sections = Vec::new();
+    while !cursor.is_at_end() {
+        let at = cursor.at();
+        let Some((kind, payload)) = cursor.number().zip(cursor.bytes()) else {
+            return (sections, Some(Cause::Truncated.at(at)));
+        };
+        sections.push(Section { at, kind, payload });
+    }
+    (sections, None)
 }
 
 fn program(payload: &mut Cursor<'_>) -> Option<(String, String, u64)> {
@@ -137,11 +162,16 @@ fn program(payload: &mut Cursor<'_>) -> Option<(String, String, u64)> {
 fn found(payload: &mut Cursor<'_>) -> Option<HelperMessage> {
     let unit = payload.text()?;
     digest(payload)??;
-    let layout = layout(payload, Evidence::Interface)?;
+    let layout = layout(payload, Evidence::Interface, false)?;
     Some(HelperMessage::Found { unit, layout })
 }
 
-fn unit(payload: &mut Cursor<'_>) -> Option<Unit> {
+fn held(payload: &mut Cursor<'_>) -> Option<HelperMessage> {
+    let unit = payload.text()?;
+    Some(HelperMessage::Contents { unit, contents: contents(payload)? })
+}
+
+fn unit(payload: &mut Cursor<'_>, version: u8) -> Option<Unit> {
     let name = payload.text()?;
     let interface = digest(payload)?;
     let implementation = digest(payload)?;
@@ -152,7 +182,7 @@ fn unit(payload: &mut Cursor<'_>) -> Option<Unit> {
         0 => None,
         1 => {
             let evidence = Evidence::from_code(payload.number()?)?;
-            Some(layout(payload, evidence)?)
+            Some(layout(payload, evidence, version >= WITH_CONTENTS)?)
         }
         _ => return None,
     };
@@ -174,35 +204,23 @@ fn digest(payload: &mut Cursor<'_>) -> Option<Option<Digest>> {
     }
 }
 
-fn layout(payload: &mut Cursor<'_>, evidence: Evidence) -> Option<Layout> {
+fn layout(payload: &mut Cursor<'_>, evidence: Evidence, with_contents: bool) -> Option<Layout> {
     let interface_file = payload.text()?;
     let implementation_file = payload.text()?;
     let files = payload.count()?;
     let files = (0..files).map(|_| payload.text()).collect::<Option<Vec<_>>>()?;
     let method_cache = payload.number()? != 0;
-    let exported = slots(payload, &files)?;
-    let hidden = slots(payload, &files)?;
+    let exported = slots(payload, &files, with_contents)?;
+    let hidden = slots(payload, &files, with_contents)?;
     Some(Layout { interface_file, implementation_file, evidence, method_cache, exported, hidden })
 }
 
-fn slots(payload: &mut Cursor<'_>, files: &[String]) -> Option<Vec<Slot>> {
+fn slots(payload: &mut Cursor<'_>, files: &[String], with_contents: bool) -> Option<Vec<Slot>> {
     let count = payload.count()?;
-    (0..count).map(|_| slot(payload, files)).collect()
-}
-
-fn slot(payload: &mut Cursor<'_>, files: &[String]) -> Option<Slot> {
-    let kind = SlotKind::from_code(payload.number()?)?;
-    let names = payload.count()?;
-    let path = (0..names).map(|_| payload.text()).collect::<Option<Vec<_>>>()?;
-    let ty = payload.text()?;
-    let (file, line, column) = (payload.number()?, payload.number()?, payload.number()?);
-    let position = match file.checked_sub(1) {
-        None => None,
-        Some(file) => {
-            let file = files.get(usize::try_from(file).ok()?)?.clone();
-            Some(Position { file, line, column })
-        }
+    let slot = |_| {
+        let slot = slot(payload, files)?;
+        let content = if with_contents { content(payload)? } else { Content::Unknown };
+        Some(Slot { content, ..slot })
     };
-    let stamp = Some(payload.number()?).filter(|&stamp| stamp != 0);
-    Some(Slot { kind, path, ty, position, stamp, content: Content::Unknown })
+    (0..count).map(slot).collect()
 }

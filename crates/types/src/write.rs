@@ -1,14 +1,12 @@
 //! Writes the file.
 
-use std::collections::HashMap;
-
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::digest::Digest;
 use crate::format::{MAGIC, VERSION, kind};
-use crate::slot::Slot;
 use crate::unit::{Layout, Types, Unit};
 use crate::wire::{put, put_bytes};
+use crate::write_table::{FileNames, put_slot, put_table};
 
 impl Types {
     /// The file's bytes.
@@ -20,6 +18,7 @@ impl Types {
         put_bytes(&mut payload, self.compiler.as_bytes());
         put(&mut payload, self.units.len() as u64);
         section(&mut file, kind::PROGRAM, &payload);
+        put_table(&mut file, &self.table);
         for unit in &self.units {
             payload.clear();
             put_unit(&mut payload, unit);
@@ -61,42 +60,19 @@ fn put_digest(into: &mut Vec<u8>, digest: Option<Digest>) {
 fn put_layout(into: &mut Vec<u8>, layout: &Layout) {
     put_bytes(into, layout.interface_file.as_bytes());
     put_bytes(into, layout.implementation_file.as_bytes());
-    let mut files: Vec<&str> = Vec::new();
-    let mut numbers = HashMap::new();
-    for slot in layout.exported.iter().chain(&layout.hidden) {
-        if let Some(position) = &slot.position {
-            numbers.entry(position.file.as_str()).or_insert_with(|| {
-                files.push(&position.file);
-                files.len() as u64
-            });
+    // The names of files come first.
+    let mut names = FileNames::default();
+    let mut slots = Vec::new();
+    for part in [&layout.exported, &layout.hidden] {
+        put(&mut slots, part.len() as u64);
+        for slot in part {
+            put_slot(&mut slots, slot, &mut names);
         }
     }
-    put(into, files.len() as u64);
-    for file in files {
-        put_bytes(into, file.as_bytes());
-    }
-    put(into, u64::from(layout.method_cache));
-    for slots in [&layout.exported, &layout.hidden] {
-        put(into, slots.len() as u64);
-        for slot in slots {
-            put_slot(into, slot, &numbers);
-        }
-    }
-}
-
-fn put_slot(into: &mut Vec<u8>, slot: &Slot, files: &HashMap<&str, u64>) {
-    put(into, slot.kind.code());
-    put(into, slot.path.len() as u64);
-    for name in &slot.path {
+    put(into, names.names.len() as u64);
+    for name in &names.names {
         put_bytes(into, name.as_bytes());
     }
-    put_bytes(into, slot.ty.as_bytes());
-    let (file, line, column) = slot.position.as_ref().map_or((0, 0, 0), |position| {
-        let file = files.get(position.file.as_str()).copied().unwrap_or(0);
-        (file, position.line, position.column)
-    });
-    put(into, file);
-    put(into, line);
-    put(into, column);
-    put(into, slot.stamp.unwrap_or(0));
+    put(into, u64::from(layout.method_cache));
+    into.extend_from_slice(&slots);
 }

@@ -17,6 +17,9 @@ use crate::unit::Layout;
 /// A helper that writes nothing for so long is ended. A unit takes some ten milliseconds.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
 
+/// A helper that writes more is ended. Coq's 600 units take some ten million bytes.
+const MAX_OUTPUT: usize = 1 << 29;
+
 /// A unit to be looked for in files.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -37,7 +40,7 @@ pub(crate) fn run(helper: &Path, requests: &[Request]) -> io::Result<Vec<Answer>
     let mut answers = Vec::with_capacity(requests.len());
     while answers.len() < requests.len() {
         let left = &requests[answers.len()..];
-        let (output, ended_well) = run_once(helper, left)?;
+        let (output, ended_well) = run_once(helper, None, left)?;
         let done = gather(&output, left, ended_well);
         answers.extend(done);
     }
@@ -63,6 +66,7 @@ fn gather(output: &[u8], requests: &[Request], ended_well: bool) -> Vec<Answer> 
                     answer.layout = Some(layout);
                 }
             }
+            HelperMessage::Contents { .. } => {}
         }
     }
     answers.truncate(requests.len());
@@ -86,8 +90,14 @@ fn gather(output: &[u8], requests: &[Request], ended_well: bool) -> Vec<Answer> 
     answers
 }
 
-fn run_once(helper: &Path, requests: &[Request]) -> io::Result<(Vec<u8>, bool)> {
+/// Its output, and whether it ended as it should.
+pub(super) fn run_once(
+    helper: &Path,
+    argument: Option<&str>,
+    requests: &[Request],
+) -> io::Result<(Vec<u8>, bool)> {
     let mut child = Command::new(helper)
+        .args(argument)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -131,8 +141,8 @@ fn read_all(child: &mut Child) -> Vec<u8> {
             }
         }
     });
-    let (output, silent) = collect(&receiver);
-    if silent {
+    let (output, to_be_ended) = collect(&receiver);
+    if to_be_ended {
         // It may have ended by itself meanwhile.
         let _ = child.kill();
     }
@@ -141,10 +151,12 @@ fn read_all(child: &mut Child) -> Vec<u8> {
     output
 }
 
+/// The output, and whether the helper is to be ended: it writes nothing, or too much.
 fn collect(receiver: &Receiver<Vec<u8>>) -> (Vec<u8>, bool) {
     let mut output = Vec::new();
     loop {
         match receiver.recv_timeout(MAX_SILENCE) {
+            Ok(_) if output.len() > MAX_OUTPUT => return (output, true),
             Ok(piece) => output.extend(piece),
             Err(RecvTimeoutError::Timeout) => return (output, true),
             Err(RecvTimeoutError::Disconnected) => return (output, false),
