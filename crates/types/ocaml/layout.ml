@@ -9,7 +9,29 @@ open Types
 (* What can shadow what. *)
 type namespace = Values | Modules | Extensions | Classes
 
-type item = { id : Ident.t option; namespace : namespace; exportable : bool; slot : Slot.t }
+(* What a slot holds, as its definition says it. *)
+type content =
+  | Value_of of Types.type_expr
+  | Module_of of Types.module_type
+  | Extension_of of Types.extension_constructor
+  | Nothing_known
+
+(* A way into a structure. *)
+type step = Named of Ident.t | Anonymous of structure
+
+type item = {
+  id : Ident.t option;
+  namespace : namespace;
+  exportable : bool;
+  slot : Slot.t;
+  content : content;
+  (* From the unit to the structure that the item belongs to, in reverse. *)
+  home : step list;
+  (* As the interface declares it, if the item is that of the implementation. *)
+  declared : content option;
+  (* Only the interface has it. *)
+  of_interface : bool;
+}
 
 let name_of item = match List.rev item.slot.Slot.path with name :: _ -> name | [] -> ""
 
@@ -19,9 +41,15 @@ let is_primitive item = item.id = None
 let slot ?(stamp = 0) within kind name ty position =
   { Slot.kind; path = within @ [ name ]; ty; position; stamp }
 
-let item ?stamp within kind namespace id ty position =
-  let name = Ident.name id in
-  { id = Some id; namespace; exportable = true; slot = slot ?stamp within kind name ty position }
+(* Where structures inside a unit are: the names that lead there, and the steps. *)
+type place = { names : string list; steps : step list }
+
+let top = { names = []; steps = [] }
+
+let item ?stamp place kind namespace id ty content position =
+  let slot = slot ?stamp place.names kind (Ident.name id) ty position in
+  { id = Some id; namespace; exportable = true; slot; content; home = place.steps; declared = None;
+    of_interface = false }
 
 let module_kind (ty : Types.module_type) =
   match ty with
@@ -29,24 +57,25 @@ let module_kind (ty : Types.module_type) =
   | Mty_ident path | Mty_alias path -> (Slot.Module, Slot.path_text path)
   | _ -> (Slot.Module, "")
 
-let module_item within id ty position =
+let module_item place id ty position =
   let kind, text = module_kind ty in
-  item within kind Modules id text position
+  item place kind Modules id text (Module_of ty) position
 
 (* The items of a signature, those without a slot as well. *)
-let of_signature within signature =
+let of_signature place signature =
   List.filter_map
     (function
       | Sig_value (id, ({ val_kind = Val_prim _; _ } as value), _) ->
-          let it = item within Slot.Value Values id "" value.val_loc in
+          let it = item place Slot.Value Values id "" Nothing_known value.val_loc in
           Some { it with id = None }
       | Sig_value (id, value, _) ->
-          Some (item within Slot.Value Values id (Slot.type_text value.val_type) value.val_loc)
+          let text = Slot.type_text value.val_type in
+          Some (item place Slot.Value Values id text (Value_of value.val_type) value.val_loc)
       | Sig_typext (id, ext, _, _) ->
-          Some (item within Slot.Exception Extensions id "" ext.ext_loc)
+          Some (item place Slot.Exception Extensions id "" (Extension_of ext) ext.ext_loc)
       | Sig_module (id, Mp_present, md, _, _) ->
-          Some (module_item within id md.md_type md.md_loc)
-      | Sig_class (id, cl, _, _) -> Some (item within Slot.Class Classes id "" cl.cty_loc)
+          Some (module_item place id md.md_type md.md_loc)
+      | Sig_class (id, cl, _, _) -> Some (item place Slot.Class Classes id "" Nothing_known cl.cty_loc)
       | _ -> None)
     signature
 
@@ -55,7 +84,7 @@ let not_exportable items = List.map (fun it -> { it with exportable = false }) i
 
 let is_function expression = match expression.exp_desc with Texp_function _ -> true | _ -> false
 
-let of_binding within vb =
+let of_binding place vb =
   let bound = Bound.of_bindings [ vb ] in
   let stamp_of id =
     match (bound, vb.vb_pat.pat_desc) with
@@ -71,11 +100,12 @@ let of_binding within vb =
   in
   List.map
     (fun (id, name, ty) ->
-      item ~stamp:(stamp_of id) within Slot.Value Values id (Slot.type_text ty)
+      item ~stamp:(stamp_of id) place Slot.Value Values id (Slot.type_text ty) (Value_of ty)
         name.Location.loc)
     bound
 
-let of_extension within ext = item within Slot.Exception Extensions ext.ext_id "" ext.ext_loc
+let of_extension place ext =
+  item place Slot.Exception Extensions ext.ext_id "" (Extension_of ext.ext_type) ext.ext_loc
 
 (* A structure written out. *)
 let structure_of me =
@@ -99,42 +129,51 @@ let included_structure me =
 let opened_structure me =
   match me.mod_desc with Tmod_structure structure -> Some structure | _ -> None
 
+let enter place id =
+  { names = place.names @ [ Ident.name id ]; steps = Named id :: place.steps }
+
+let enter_anonymous place structure = { place with steps = Anonymous structure :: place.steps }
+
 (* [defined_idents] and [all_idents] of the compiler: what an item defines itself, and with [inside]
    what structures inside it define, too. *)
-let rec defined ~inside within structure =
-  List.concat_map (defined_by ~inside within) structure.str_items
+let rec defined ~inside place structure =
+  List.concat_map (defined_by ~inside place) structure.str_items
 
-and defined_by ~inside within it =
+and defined_by ~inside place it =
   match it.str_desc with
-  | Tstr_value (_, bindings) -> List.concat_map (of_binding within) bindings
+  | Tstr_value (_, bindings) -> List.concat_map (of_binding place) bindings
   | Tstr_primitive value ->
-      let it = item within Slot.Value Values value.val_id "" value.val_loc in
+      let it = item place Slot.Value Values value.val_id "" Nothing_known value.val_loc in
       [ { it with id = None } ]
-  | Tstr_typext extension -> List.map (of_extension within) extension.tyext_constructors
-  | Tstr_exception exn -> [ of_extension within exn.tyexn_constructor ]
+  | Tstr_typext extension -> List.map (of_extension place) extension.tyext_constructors
+  | Tstr_exception exn -> [ of_extension place exn.tyexn_constructor ]
   | Tstr_module { mb_id = Some id; mb_presence = Mp_present; mb_expr; mb_loc; _ } ->
-      module_item within id mb_expr.mod_type mb_loc
-      :: (if inside then inner (within @ [ Ident.name id ]) (structure_of mb_expr) else [])
+      module_item place id mb_expr.mod_type mb_loc
+      :: (if inside then inner (enter place id) (structure_of mb_expr) else [])
   | Tstr_recmodule bindings ->
       List.filter_map
         (fun mb ->
-          Option.map (fun id -> module_item within id mb.mb_expr.mod_type mb.mb_loc) mb.mb_id)
+          Option.map (fun id -> module_item place id mb.mb_expr.mod_type mb.mb_loc) mb.mb_id)
         bindings
   | Tstr_open opened ->
-      not_exportable (of_signature within opened.open_bound_items)
-      @ if inside then inner within (opened_structure opened.open_expr) else []
+      not_exportable (of_signature place opened.open_bound_items)
+      @ if inside then inner_anonymous place (opened_structure opened.open_expr) else []
   | Tstr_class classes ->
       List.map
         (fun (cl, _) ->
-          item within Slot.Class Classes cl.ci_id_class "" cl.ci_id_name.Location.loc)
+          item place Slot.Class Classes cl.ci_id_class "" Nothing_known cl.ci_id_name.Location.loc)
         classes
   | Tstr_include included ->
-      of_signature within included.incl_type
-      @ if inside then inner within (included_structure included.incl_mod) else []
+      of_signature place included.incl_type
+      @ if inside then inner_anonymous place (included_structure included.incl_mod) else []
   | _ -> []
 
-and inner within = function
-  | Some structure -> defined ~inside:true within structure
+and inner place = function
+  | Some structure -> defined ~inside:true place structure
+  | None -> []
+
+and inner_anonymous place = function
+  | Some structure -> inner (enter_anonymous place structure) (Some structure)
   | None -> []
 
 (* [more_idents] of the compiler: only what structures inside define. *)
@@ -143,10 +182,12 @@ let defined_inside structure =
     (fun it ->
       match it.str_desc with
       | Tstr_module { mb_id; mb_presence = Mp_present; mb_expr; _ } ->
-          let name = match mb_id with Some id -> Ident.name id | None -> "_" in
-          inner [ name ] (structure_of mb_expr)
-      | Tstr_open opened -> inner [] (opened_structure opened.open_expr)
-      | Tstr_include included -> inner [] (included_structure included.incl_mod)
+          let place =
+            match mb_id with Some id -> enter top id | None -> { top with names = [ "_" ] }
+          in
+          inner place (structure_of mb_expr)
+      | Tstr_open opened -> inner_anonymous top (opened_structure opened.open_expr)
+      | Tstr_include included -> inner_anonymous top (included_structure included.incl_mod)
       | _ -> [])
     structure.str_items
 
@@ -154,11 +195,12 @@ let has_slot it = not (is_primitive it)
 
 (* Exported slots, hidden ones. *)
 let of_unit signature structure =
-  let exported = List.filter has_slot (of_signature [] signature) in
+  let exported = List.filter has_slot (of_signature top signature) in
+  let exported = List.map (fun it -> { it with of_interface = true }) exported in
   match structure with
-  | None -> (List.map (fun it -> it.slot) exported, [])
+  | None -> (exported, [])
   | Some structure ->
-      let items = Array.of_list (defined ~inside:false [] structure) in
+      let items = Array.of_list (defined ~inside:false top structure) in
       (* The last definition of a name is the one that the interface means. *)
       let last = Hashtbl.create 100 in
       Array.iteri
@@ -172,15 +214,15 @@ let of_unit signature structure =
             match Hashtbl.find_opt last (it.namespace, name_of it) with
             | Some i when has_slot items.(i) ->
                 taken.(i) <- true;
-                items.(i).slot
-            | _ -> it.slot)
+                { (items.(i)) with declared = Some it.content }
+            | _ -> it)
           exported
       in
       let hidden =
         List.filteri (fun i it -> (not taken.(i)) && has_slot it) (Array.to_list items)
       in
       let inside = List.filter has_slot (defined_inside structure) in
-      (exported, List.map (fun it -> it.slot) (hidden @ inside))
+      (exported, hidden @ inside)
 
 (* Whether a structure may need the slot of a method cache, which is the last one: where classes and
    objects call methods, the compiler decides. *)

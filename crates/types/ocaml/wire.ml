@@ -22,28 +22,38 @@ let section channel kind payload =
   Buffer.output_buffer channel payload;
   flush channel
 
+(* A place in a source file; the file by its number from 1, in the order of [files]. *)
+let position buffer files (position : Location.t) =
+  let start = position.loc_start in
+  let known = start.Lexing.pos_lnum > 0 && not position.loc_ghost in
+  let file =
+    if not known then 0
+    else
+      match Hashtbl.find_opt files start.pos_fname with
+      | Some n -> n
+      | None ->
+          let n = Hashtbl.length files + 1 in
+          Hashtbl.add files start.pos_fname n;
+          n
+  in
+  number buffer file;
+  number buffer (if known then start.pos_lnum else 0);
+  number buffer (if known then max 0 (start.pos_cnum - start.pos_bol) + 1 else 0)
+
+let slot buffer files (slot : Slot.t) =
+  number buffer (Slot.code slot.kind);
+  number buffer (List.length slot.path);
+  List.iter (text buffer) slot.path;
+  text buffer slot.ty;
+  position buffer files slot.position;
+  number buffer slot.stamp
+
 let slots buffer files slots =
   number buffer (List.length slots);
-  List.iter
-    (fun (slot : Slot.t) ->
-      let start = slot.position.Location.loc_start in
-      let known = start.Lexing.pos_lnum > 0 && not slot.position.Location.loc_ghost in
-      let file =
-        if not known then 0
-        else
-          match Hashtbl.find_opt files start.pos_fname with
-          | Some n -> n
-          | None ->
-              let n = Hashtbl.length files + 1 in
-              Hashtbl.add files start.pos_fname n;
-              n
-      in
-      number buffer (Slot.code slot.kind);
-      number buffer (List.length slot.path);
-      List.iter (text buffer) slot.path;
-      text buffer slot.ty;
-      number buffer file;
-      number buffer (if known then start.pos_lnum else 0);
-      number buffer (if known then max 0 (start.pos_cnum - start.pos_bol) + 1 else 0);
-      number buffer slot.stamp)
-    slots
+  List.iter (slot buffer files) slots
+
+(* The names of the files that positions spoke of, in the order of their numbers. *)
+let file_names files =
+  let names = Array.make (Hashtbl.length files) "" in
+  Hashtbl.iter (fun file n -> names.(n - 1) <- file) files;
+  names

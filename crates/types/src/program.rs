@@ -14,6 +14,8 @@ use crate::marshal::{Marshalled, Value};
 pub struct Program<'a> {
     /// Its units, in the order in which they were linked.
     pub units: Vec<ProgramUnit>,
+    /// Interfaces whose implementation is not linked: most have none, and types alone.
+    pub interfaces: Vec<ProgramUnit>,
     /// What the linker identifies it by, in hexadecimal, if it has that.
     pub build_id: Option<String>,
     /// Addresses of the symbols of OCaml code and data.
@@ -71,12 +73,14 @@ impl<'a> Program<'a> {
         let image = Image { elf };
         let map = symbols.get(UNITS).ok_or(Error::NoUnits)?;
         let map = image.string(*map).ok_or(Error::Damaged)?;
-        let mut units = units_in(map).ok_or(Error::Damaged)?;
+        let units = units_in(map).ok_or(Error::Damaged)?;
+        let (mut units, interfaces): (Vec<_>, Vec<_>) =
+            units.into_iter().partition(|unit| unit.implementation.is_some());
         for unit in &mut units {
             let block = symbols.get(format!("caml{}", unit.name).as_bytes());
             unit.fields = block.and_then(|&block| image.wosize(block));
         }
-        Ok(Self { units, build_id, symbols })
+        Ok(Self { units, interfaces, build_id, symbols })
     }
 
     /// Whether the program has a function of this name and stamp, which both are in its symbol.
@@ -118,7 +122,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The units with an implementation in the marshalled list, `(name, interface's digest, implementation's digest,
+/// The units and interfaces in the marshalled list, `(name, interface's digest, implementation's digest,
 /// symbols) list`.
 pub(crate) fn units_in(bytes: &[u8]) -> Option<Vec<ProgramUnit>> {
     let list = Marshalled::read(bytes)?;
@@ -131,9 +135,7 @@ pub(crate) fn units_in(bytes: &[u8]) -> Option<Vec<ProgramUnit>> {
         let [name, interface, implementation, _] = list.fields(element)? else { return None };
         let name = std::str::from_utf8(list.text(*name)?).ok()?.to_owned();
         let (interface, implementation) = (digest(*interface), digest(*implementation));
-        if implementation.is_some() {
-            units.push(ProgramUnit { name, interface, implementation, fields: None });
-        }
+        units.push(ProgramUnit { name, interface, implementation, fields: None });
     }
     Some(units)
 }

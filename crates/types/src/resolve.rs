@@ -11,6 +11,7 @@ use crate::find::{Files, implementation, magic};
 use crate::helper::{self, Answer, BuildError, Request, run};
 use crate::problem::{Problem, Reason};
 use crate::program::{Program, ProgramUnit};
+use crate::read_table::has_content;
 use crate::term::TypeTable;
 use crate::unit::{Evidence, Layout, Types, Unit};
 
@@ -43,14 +44,16 @@ pub fn resolve(
         program.units.iter().map(|unit| Candidates::of(unit, files)).collect();
     let mut best = (Vec::new(), None, Some(Error::NoCompiler));
     for compiler in in_order(compilers, version, &units) {
-        let answers = helper::build(compiler)
-            .map_err(Error::from)
-            .and_then(|helper| look(&helper, program, &units, &compiler.magic));
+        let answers = helper::build(compiler).map_err(Error::from).and_then(|helper| {
+            let answers = look(&helper, program, &units, &compiler.magic)?;
+            Ok((helper, answers))
+        });
         match answers {
             Ok(answers) => {
+                let (helper, answers) = answers;
                 let found = answers.iter().any(|answer| answer.layout.is_some());
                 if found || best.0.is_empty() {
-                    best = (answers, Some(compiler), None);
+                    best = (answers, Some((compiler, helper)), None);
                 }
                 if found {
                     break;
@@ -62,12 +65,19 @@ pub fn resolve(
     }
     let (mut answers, compiler, error) = best;
     answers.resize_with(units.len(), Answer::default);
+    let table = match &compiler {
+        Some((compiler, helper)) => {
+            types_of(helper, program, files, &compiler.magic, &units, &mut answers)
+        }
+        None => TypeTable::default(),
+    };
+    let compiler = compiler.map(|(compiler, _)| compiler);
     let units = units.iter().zip(answers).map(|(unit, answer)| unit.with(answer, compiler));
     let types = Types {
         program: path.to_string_lossy().into_owned(),
         compiler: compiler.map_or_else(String::new, |compiler| compiler.version.clone()),
         units: units.collect(),
-        table: TypeTable::default(),
+        table,
     };
     // Without any file there is nothing to read, and nothing went wrong.
     let nothing = types.units.iter().all(|unit| unit.problems.is_empty() && unit.layout.is_none());
@@ -233,6 +243,67 @@ fn look(
         }
     }
     Ok(answers)
+}
+
+/// Types as terms, from the files that were found right and those of interfaces without an implementation. The
+/// layouts in the answers get what their slots hold. A result without types is no error: names remain.
+fn types_of(
+    helper: &Path,
+    program: &Program<'_>,
+    files: &Files,
+    compiler: &str,
+    units: &[Candidates<'_>],
+    answers: &mut [Answer],
+) -> TypeTable {
+    let mut requests = Vec::new();
+    for (candidates, answer) in units.iter().zip(&*answers) {
+        let unit = candidates.unit;
+        let Some(interface) = unit.interface else { continue };
+        let files = match &answer.layout {
+            Some(layout) => [&layout.implementation_file, &layout.interface_file]
+                .into_iter()
+                .filter(|file| !file.is_empty())
+                .map(PathBuf::from)
+                .collect(),
+            // It has no variables, but may have types.
+            None if unit.fields.is_none_or(|fields| fields == 0) => {
+                of_version(files, &unit.name, compiler)
+            }
+            None => continue,
+        };
+        requests.push(Request { unit: unit.name.clone(), interface, files });
+    }
+    for unit in &program.interfaces {
+        let Some(interface) = unit.interface else { continue };
+        let files = of_version(files, &unit.name, compiler);
+        requests.push(Request { unit: unit.name.clone(), interface, files });
+    }
+    requests.retain(|request| !request.files.is_empty());
+    let Ok((table, mut contents)) = helper::terms(helper, requests) else {
+        return TypeTable::default();
+    };
+    for (candidates, answer) in units.iter().zip(answers) {
+        let Some(layout) = &mut answer.layout else { continue };
+        let Some(contents) = contents.remove(&candidates.unit.name) else { continue };
+        if contents.len() != layout.exported.len() + layout.hidden.len() {
+            continue;
+        }
+        let slots = layout.exported.iter_mut().chain(&mut layout.hidden);
+        for (slot, content) in slots.zip(contents).filter(|(_, held)| has_content(&table, *held)) {
+            slot.content = content;
+        }
+    }
+    table
+}
+
+/// Files with a unit's types or interface that this version of the compiler made.
+fn of_version(files: &Files, unit: &str, compiler: &str) -> Vec<PathBuf> {
+    let is_right = |file: &&Path| {
+        magic(file).is_some_and(|magic| {
+            matches!(magic.as_bytes()[8], b'I' | b'T') && &magic[9..] == compiler
+        })
+    };
+    files.of(unit).into_iter().filter(is_right).map(Path::to_path_buf).collect()
 }
 
 /// Whether a layout is that of the program's unit.

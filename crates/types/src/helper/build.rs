@@ -12,17 +12,33 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::cache;
 use crate::compiler::Compiler;
 
-/// The sources in the order of their dependencies; the first one depends on the compiler.
-const SOURCES: [(&str, &str); 4] = [
+/// The sources in the order of their dependencies.
+const SOURCES: [(&str, &str); 11] = [
     ("slot.ml", include_str!("../../ocaml/slot.ml")),
+    ("scope.ml", include_str!("../../ocaml/scope.ml")),
     ("layout.ml", include_str!("../../ocaml/layout.ml")),
+    ("evaluate.ml", include_str!("../../ocaml/evaluate.ml")),
+    ("term.ml", include_str!("../../ocaml/term.ml")),
     ("wire.ml", include_str!("../../ocaml/wire.ml")),
+    ("translate.ml", include_str!("../../ocaml/translate.ml")),
+    ("tables.ml", include_str!("../../ocaml/tables.ml")),
+    ("unit_files.ml", include_str!("../../ocaml/unit_files.ml")),
+    ("contents.ml", include_str!("../../ocaml/contents.ml")),
     ("main.ml", include_str!("../../ocaml/main.ml")),
 ];
-const BOUND: &str = "bound.ml";
-/// For versions of the compiler from the latest on: the first one that compiles is right.
-const BOUNDS: [&str; 2] =
-    [include_str!("../../ocaml/bound_5.ml"), include_str!("../../ocaml/bound_4.ml")];
+/// What differs between versions of the compiler, before all others; the latest version first. The first that
+/// compiles is right.
+const VARIANTS: [(&str, &[&str]); 2] = [
+    (
+        "type_view.ml",
+        &[
+            include_str!("../../ocaml/type_view_504.ml"),
+            include_str!("../../ocaml/type_view_414.ml"),
+            include_str!("../../ocaml/type_view_413.ml"),
+        ],
+    ),
+    ("bound.ml", &[include_str!("../../ocaml/bound_5.ml"), include_str!("../../ocaml/bound_4.ml")]),
+];
 
 /// How many this process has begun: each has a folder of its own.
 static BUILDS: AtomicU64 = AtomicU64::new(0);
@@ -66,7 +82,8 @@ pub fn build(compiler: &Compiler) -> Result<PathBuf, BuildError> {
 /// What a built helper depends on. Two compilers of one version differ in their libraries' files.
 fn identity(compiler: &Compiler) -> u64 {
     let mut hash = Xxh3Default::new();
-    for text in BOUNDS.iter().chain(SOURCES.iter().map(|(_, text)| text)) {
+    let variants = VARIANTS.iter().flat_map(|(_, texts)| texts.iter());
+    for text in variants.chain(SOURCES.iter().map(|(_, text)| text)) {
         hash.update(text.as_bytes());
     }
     hash.update(compiler.version.as_bytes());
@@ -79,20 +96,42 @@ fn compile(compiler: &Compiler, work: &Path) -> Result<PathBuf, BuildError> {
     for (name, text) in SOURCES {
         fs::write(work.join(name), text)?;
     }
-    let mut reported = String::new();
-    for bound in BOUNDS {
-        fs::write(work.join(BOUND), bound)?;
-        let output = Command::new(&compiler.file)
-            .args(["-w", "-a", "-I", "+compiler-libs", "ocamlcommon.cmxa", BOUND])
-            .args(SOURCES.map(|(name, _)| name))
-            .args(["-o", "types"])
-            .current_dir(work)
-            .stdin(Stdio::null())
-            .output()?;
-        if output.status.success() {
-            return Ok(work.join("types"));
+    for (name, texts) in VARIANTS {
+        let mut reported = String::new();
+        for text in texts {
+            fs::write(work.join(name), text)?;
+            reported = run(compiler, work, &["-c", name])?;
+            if reported.is_empty() {
+                break;
+            }
         }
-        reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !reported.is_empty() {
+            return Err(refused(compiler, reported));
+        }
     }
-    Err(BuildError::Compiler { compiler: compiler.file.clone(), output: reported.trim().into() })
+    let mut arguments = vec!["ocamlcommon.cmxa"];
+    arguments.extend(VARIANTS.map(|(name, _)| name));
+    arguments.extend(SOURCES.map(|(name, _)| name));
+    arguments.extend(["-o", "types"]);
+    let reported = run(compiler, work, &arguments)?;
+    if reported.is_empty() { Ok(work.join("types")) } else { Err(refused(compiler, reported)) }
+}
+
+fn refused(compiler: &Compiler, output: String) -> BuildError {
+    BuildError::Compiler { compiler: compiler.file.clone(), output }
+}
+
+/// What the compiler reported; empty if it accepted its input.
+fn run(compiler: &Compiler, work: &Path, arguments: &[&str]) -> io::Result<String> {
+    let output = Command::new(&compiler.file)
+        .args(["-w", "-a", "-I", "+compiler-libs"])
+        .args(arguments)
+        .current_dir(work)
+        .stdin(Stdio::null())
+        .output()?;
+    if output.status.success() {
+        return Ok(String::new());
+    }
+    let reported = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Ok(if reported.is_empty() { output.status.to_string() } else { reported })
 }

@@ -2,6 +2,8 @@
 
 mod build;
 mod run;
+mod terms;
 
 pub use build::{BuildError, build};
 pub(crate) use run::{Answer, Request, run};
+pub(crate) use terms::terms;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use memtrail_test_support::{compilers, on_each};
-use memtrail_types::Evidence;
+use memtrail_types::term::{Content, Term};
+use memtrail_types::{Evidence, SlotKind, Types};
 
 use crate::{found, on_path};
 
@@ -30,8 +31,50 @@ fn check_compiler_itself(name: &str) {
     }
     println!("{named} of {fields} fields in {} units; evidence {evidence:?}", types.units.len());
     assert!(fields > 10_000, "{fields}");
+    check_terms(&types);
     let weak = evidence.get(&Evidence::Interface.code()).copied().unwrap_or(0);
     assert!(weak * 20 < types.units.len(), "{evidence:?}");
+}
+
+/// Every value has a type, and every path in a type leads to a declaration.
+fn check_terms(types: &Types) {
+    let table = &types.table;
+    let mut values = 0;
+    for unit in &types.units {
+        let slots =
+            unit.layout.iter().flat_map(|layout| layout.exported.iter().chain(&layout.hidden));
+        for slot in slots.filter(|slot| slot.kind == SlotKind::Value) {
+            let Content::Value(id) = slot.content else {
+                panic!("{}.{} has no type", unit.name, slot.variable());
+            };
+            assert!(
+                !matches!(table.term(id), Some(Term::Unknown(_))),
+                "{}.{}: {}",
+                unit.name,
+                slot.variable(),
+                table.text(id)
+            );
+            values += 1;
+        }
+    }
+    let reasons: Vec<&str> = table
+        .terms
+        .iter()
+        .filter_map(|term| match term {
+            Term::Unknown(reason) => Some(reason.as_str()),
+            _ => None,
+        })
+        .collect();
+    println!(
+        "{values} values; {} terms, {} declarations, {} modules, {} extensions; unknown: {reasons:?}",
+        table.terms.len(),
+        table.declarations.len(),
+        table.modules.len(),
+        table.extensions.len(),
+    );
+    for reason in reasons {
+        assert!(["existential type", "type variable"].contains(&reason), "{reason}");
+    }
 }
 
 on_each!(compiler_itself, check_compiler_itself);

@@ -22,7 +22,7 @@ const MAIN: &str =
     "let own = ref 0\nlet () = incr own; incr Lib.second; Lib.first := []; print_int !Lib.second\n";
 
 /// A program of two units, and the folder with its files.
-struct Built {
+pub(crate) struct Built {
     folder: tempfile::TempDir,
     ocamlopt: PathBuf,
     version: String,
@@ -30,6 +30,11 @@ struct Built {
 
 impl Built {
     fn new(name: &str) -> Self {
+        Self::of(name, &[("lib.mli", INTERFACE), ("lib.ml", IMPLEMENTATION), ("main.ml", MAIN)])
+    }
+
+    /// A program of these files, in the order in which they are linked, by its name `main`.
+    pub(crate) fn of(name: &str, files: &[(&str, &str)]) -> Self {
         let compiler = compilers::named(name);
         let ocamlopt = match name {
             "system" => on_path("ocamlopt"),
@@ -37,10 +42,12 @@ impl Built {
         };
         let folder = tempfile::tempdir().unwrap();
         let built = Self { folder, ocamlopt, version: version(&compiler) };
-        built.write("lib.mli", INTERFACE);
-        built.write("lib.ml", IMPLEMENTATION);
-        built.write("main.ml", MAIN);
-        built.compile(&["-o", "main", "lib.mli", "lib.ml", "main.ml"]);
+        let mut arguments = vec!["-o", "main"];
+        for (name, text) in files {
+            built.write(name, text);
+            arguments.push(name);
+        }
+        built.compile(&arguments);
         built
     }
 
@@ -60,6 +67,18 @@ impl Built {
 
     fn types(&self) -> Types {
         self.types_in(self.folder.path())
+    }
+
+    /// What the compiler prints of a file's interface.
+    pub(crate) fn printed_interface(&self, file: &str) -> String {
+        let mut command = Command::new(&self.ocamlopt);
+        let output = command.args(["-i", file]).current_dir(self.folder.path()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// With the standard library's files, too.
+    pub(crate) fn types_with(&self, library: &Path) -> Types {
+        found(&self.path("main"), &[self.folder.path(), library], &self.ocamlopt, &self.version)
     }
 
     fn types_in(&self, folder: &Path) -> Types {

@@ -3,6 +3,7 @@
 
 mod compilers;
 mod files;
+mod kinds;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,42 @@
+(* What changed between versions of the compiler's Types: here as it is from OCaml 4.14 on. *)
+
+open Types
+
+type t =
+  | Variable
+  | Arrow
+  | Tuple of type_expr list
+  | Constructor of Path.t * type_expr list
+  | Object of (string * type_expr) list
+  | Variant of (string * type_expr option) list
+  | Package of Path.t * (string list * type_expr) list
+  | Polymorphic of type_expr
+  | Other
+
+let id = get_id
+
+let rec methods found ty =
+  match get_desc ty with
+  | Tfield (name, _, ty, rest) -> methods ((name, ty) :: found) rest
+  | _ -> List.rev found
+
+(* A tag that may be there with one of several arguments has the first one: they are to be equal. *)
+let tag (name, field) =
+  match row_field_repr field with
+  | Rpresent argument -> Some (name, argument)
+  | Reither (_, argument :: _, _) -> Some (name, Some argument)
+  | Reither (_, [], _) -> Some (name, None)
+  | Rabsent -> None
+
+let view ty =
+  match get_desc ty with
+  | Tvar _ | Tunivar _ -> Variable
+  | Tarrow _ -> Arrow
+  | Ttuple parts -> Tuple parts
+  | Tconstr (path, arguments, _) -> Constructor (path, arguments)
+  | Tobject (fields, _) -> Object (methods [] fields)
+  | Tvariant row -> Variant (List.filter_map tag (row_fields row))
+  | Tpackage (path, constraints) ->
+      Package (path, List.map (fun (name, ty) -> (Longident.flatten name, ty)) constraints)
+  | Tpoly (ty, _) -> Polymorphic ty
+  | _ -> Other
