@@ -12,6 +12,8 @@ use crate::units::{BlockIndex, LabelId};
 pub struct ModuleBlock {
     /// The module's name, as roots have it.
     pub name: Vec<u8>,
+    /// The block itself.
+    pub block: BlockIndex,
     /// How many fields it has.
     pub fields: u64,
     /// The labels of those that refer to the heap, with their numbers.
@@ -62,7 +64,7 @@ pub fn module_blocks(heap: &Heap<'_>) -> Result<Vec<ModuleBlock>, Error> {
         let place = (block.0 - columns.first.0) as usize;
         let Some(module) = columns.get(place) else { continue };
         let name = labels.get(unit).map_or(&[][..], |label| labels.name(label)).to_vec();
-        found.push(ModuleBlock { name, fields: module.wosize.0, labels: fields });
+        found.push(ModuleBlock { name, block, fields: module.wosize.0, labels: fields });
     }
     Ok(found)
 }

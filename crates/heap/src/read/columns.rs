@@ -5,7 +5,7 @@ use super::sections::Section;
 use crate::format::{SHAPE_FIELDS, SHORT_CODES, WITH_UNKNOWN};
 use crate::space::Space;
 use crate::tag;
-use crate::units::{Address, BlockIndex, Words};
+use crate::units::{Address, BlockIndex, Bytes, Words};
 use crate::wire::{Cursor, unzigzag};
 
 /// Tag and size that many blocks have.
@@ -351,6 +351,32 @@ impl Columns {
     /// The closures and their functions, as numbers in the file's table.
     pub fn closures(&self) -> impl Iterator<Item = (usize, u32)> {
         self.functions.iter().map(|(place, function)| (*place as usize, *function))
+    }
+
+    /// The function of the closure at a place of the section.
+    pub fn function(&self, place: usize) -> Option<u32> {
+        let at = self.functions.binary_search_by_key(&place, |(at, _)| *at as usize).ok()?;
+        self.functions.get(at).map(|(_, function)| *function)
+    }
+
+    /// How much memory the blocks take.
+    pub fn memory(&self) -> Bytes {
+        let of = |length: usize, size: usize| (length * size) as u64;
+        Bytes(
+            of(self.shape_of.len(), 2)
+                + of(self.ends.len() + self.targets.len(), 4)
+                + of(self.fields.len() + self.functions.len() + self.apart.len(), 8)
+                + of(self.customs.len() + self.gaps.len() + self.shapes.len(), 24),
+        )
+    }
+
+    /// Gives back memory that the blocks do not take.
+    pub fn shrink(&mut self) {
+        self.buffer = Vec::new();
+        self.targets.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.shape_of.shrink_to_fit();
+        self.fields.shrink_to_fit();
     }
 
     /// The custom blocks and those that stand for shared memory outside the heap, their identifiers
