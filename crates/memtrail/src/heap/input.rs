@@ -1,6 +1,6 @@
 //! The snapshot that a command reads, and its index.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ use memtrail_heap::{BlockIndex, BlockTypes, Bytes};
 use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
+use memtrail_typeflow::Coverage;
+use memtrail_types::Types;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -26,6 +28,7 @@ use crate::outcome;
 use crate::view::snapshot_file::{self, keep};
 
 use super::named;
+use super::typed;
 use super::variables;
 
 /// What takes less is over before anyone wonders.
@@ -215,6 +218,8 @@ pub(super) struct Input {
     map: MappedFile,
     /// How much memory an analysis may use.
     memory: Option<Bytes>,
+    /// What `memtrail types` stored in the recording, once it was read.
+    types: OnceCell<Option<Types>>,
     /// Set if the names of variables cannot be read, which was reported: the exit code.
     without_names: Cell<Option<ExitCode>>,
 }
@@ -227,7 +232,13 @@ impl Input {
 
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let map = MappedFile::open(path).map_err(|error| cannot_open(path, &error))?;
-        Ok(Self { path: path.to_path_buf(), map, memory: None, without_names: Cell::new(None) })
+        Ok(Self {
+            path: path.to_path_buf(),
+            map,
+            memory: None,
+            types: OnceCell::new(),
+            without_names: Cell::new(None),
+        })
     }
 
     /// The snapshot with its analysis: read from the index, or made and left there.
@@ -253,16 +264,42 @@ impl Input {
         self.with_variables(heap)
     }
 
+    /// The same, with the types of blocks as far as they are known.
+    pub(super) fn typed_heap(&self) -> Result<Heap<'_>, Failure> {
+        let mut heap = self.heap()?;
+        if let Some(types) = self.types() {
+            let message = format!("typing {} blocks", count(f64::from(heap.snapshot.blocks())));
+            with_spinner(message, || typed::find(&mut heap, types, self.memory))
+                .map_err(|error| self.failure(&error))?;
+        }
+        Ok(heap)
+    }
+
+    /// How far the types of blocks reach; `None` if nothing is stored of types.
+    pub(super) fn coverage(&self, heap: &Heap<'_>) -> Result<Option<Coverage>, Failure> {
+        let Some(types) = self.types() else { return Ok(None) };
+        let coverage =
+            with_spinner("typing blocks".into(), || typed::coverage(heap, types, self.memory));
+        coverage.map(Some).map_err(|error| self.failure(&error))
+    }
+
+    /// What `memtrail types` stored in the recording.
+    fn types(&self) -> Option<&Types> {
+        let read = || {
+            let folder = self.path.parent().unwrap_or(Path::new("."));
+            variables::stored(folder).unwrap_or_else(|failure| {
+                // The snapshot can be read all the same.
+                self.without_names.set(Some(failure.report()));
+                None
+            })
+        };
+        self.types.get_or_init(read).as_ref()
+    }
+
     /// Names global variables, if the recording has their names.
     fn with_variables<'h>(&self, mut heap: Heap<'h>) -> Result<Heap<'h>, Failure> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        match variables::stored(folder) {
-            Ok(Some(types)) => {
-                variables::name(&mut heap, &types).map_err(|error| self.failure(&error))?;
-            }
-            Ok(None) => {}
-            // The snapshot can be read all the same.
-            Err(failure) => self.without_names.set(Some(failure.report())),
+        if let Some(types) = self.types() {
+            variables::name(&mut heap, types).map_err(|error| self.failure(&error))?;
         }
         Ok(heap)
     }

@@ -17,6 +17,8 @@ mod sites;
 mod stack;
 mod strings;
 mod table;
+mod typed;
+mod types;
 pub(crate) mod variables;
 
 use std::process::ExitCode;
@@ -62,6 +64,7 @@ enum Command {
     Retained(retained::Args),
     Shared(shared::Args),
     Strings(strings::Args),
+    Types(types::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -77,6 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Sites(args) => sites::run(args),
         Command::Retained(args) => retained::run(args),
         Command::Strings(args) => strings::run(args),
+        Command::Types(args) => types::run(args),
         Command::Diff(args) => changes::diff(args),
         Command::Growth(args) => changes::growth(args),
     }

@@ -10,7 +10,7 @@ use memtrail_heap::query::Heap;
 use memtrail_heap::read::Snapshot;
 use memtrail_types::Types;
 
-use super::variables;
+use super::{typed, variables};
 
 #[derive(Debug)]
 struct NamedSnapshot {
@@ -66,5 +66,6 @@ impl SnapshotFile for NamedSnapshot {
     fn name_roots(&self, heap: &mut Heap<'_>) {
         // A damaged section is reported by the query that reads it.
         let _ = variables::name(heap, &self.types);
+        let _ = typed::find(heap, &self.types, None);
     }
 }

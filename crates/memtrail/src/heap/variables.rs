@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use memtrail_heap::Variable;
-use memtrail_heap::query::{Heap, module_blocks};
+use memtrail_heap::query::{Heap, ModuleBlock, module_blocks};
 use memtrail_heap::read::Error;
 use memtrail_ocaml::names::write_name;
 use memtrail_types::{Field, Layout, Types, Unit};
@@ -31,9 +31,17 @@ pub(crate) fn stored(folder: &Path) -> Result<Option<Types>, Failure> {
     Ok(Some(types))
 }
 
-/// Names the fields of modules' blocks. A block gets no names if its size is not that in
-/// the program's file.
-pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
+/// The block of a module, and what is known of its unit.
+pub(super) struct KnownModule<'t> {
+    pub(super) module: ModuleBlock,
+    pub(super) layout: &'t Layout,
+}
+
+/// The blocks of modules whose units are known. A block is left out if its size is not that in the program's file.
+pub(super) fn known_modules<'t>(
+    heap: &Heap<'_>,
+    types: &'t Types,
+) -> Result<Vec<KnownModule<'t>>, Error> {
     let mut units: HashMap<Vec<u8>, Option<&Unit>> = HashMap::new();
     for unit in &types.units {
         let mut text = [0; 512];
@@ -41,12 +49,17 @@ pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
         // Two units that are shown alike cannot be distinguished.
         units.entry(shown).and_modify(|unit| *unit = None).or_insert(Some(unit));
     }
-    for module in module_blocks(heap)? {
-        let Some(Some(unit)) = units.get(&module.name) else { continue };
-        let Some(layout) = unit.layout.as_ref() else { continue };
-        if unit.fields != Some(module.fields) {
-            continue;
-        }
+    let known = module_blocks(heap)?.into_iter().filter_map(|module| {
+        let unit = (*units.get(&module.name)?)?;
+        let layout = unit.layout.as_ref()?;
+        (unit.fields == Some(module.fields)).then_some(KnownModule { module, layout })
+    });
+    Ok(known.collect())
+}
+
+/// Names the fields of modules' blocks.
+pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
+    for KnownModule { module, layout } in known_modules(heap, types)? {
         let repeated = repeated(layout);
         for (label, field) in module.labels {
             if let Some(found) = layout.field(field, module.fields) {

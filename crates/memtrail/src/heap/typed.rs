@@ -1,0 +1,49 @@
+//! Types of a snapshot's blocks, from those of global variables.
+
+use memtrail_heap::Bytes;
+use memtrail_heap::query::Heap;
+use memtrail_heap::read::Error;
+use memtrail_typeflow::{Coverage, Flowed, NO_LIMIT, UnitBlock, flow};
+use memtrail_types::Types;
+
+use super::variables::known_modules;
+
+/// Of the memory that an analysis may use, decoded blocks may take a fourth.
+const PART_FOR_BLOCKS: u64 = 4;
+
+/// Gives blocks their types, as far as they follow from those of global variables.
+pub(super) fn find(heap: &mut Heap<'_>, types: &Types, memory: Option<Bytes>) -> Result<(), Error> {
+    heap.types = flowed(heap, types, memory, false)?.types;
+    Ok(())
+}
+
+/// How far these types reach.
+pub(super) fn coverage(
+    heap: &Heap<'_>,
+    types: &Types,
+    memory: Option<Bytes>,
+) -> Result<Coverage, Error> {
+    Ok(flowed(heap, types, memory, true)?.coverage.unwrap_or_default())
+}
+
+fn flowed(
+    heap: &Heap<'_>,
+    types: &Types,
+    memory: Option<Bytes>,
+    count: bool,
+) -> Result<Flowed, Error> {
+    // Files of version 1 have names alone.
+    if types.table.terms.is_empty() && !count {
+        return Ok(Flowed::default());
+    }
+    let modules = known_modules(heap, types)?;
+    let names: Vec<_> =
+        modules.iter().map(|known| String::from_utf8_lossy(&known.module.name)).collect();
+    let units: Vec<UnitBlock<'_>> = modules
+        .iter()
+        .zip(&names)
+        .map(|(known, name)| UnitBlock { block: known.module.block, name, layout: known.layout })
+        .collect();
+    let room = memory.map_or(NO_LIMIT, |memory| Bytes(memory.0 / PART_FOR_BLOCKS));
+    flow(&heap.snapshot, &types.table, &units, room, count.then_some(&heap.graph))
+}

@@ -1,0 +1,84 @@
+//! `memtrail heap types`: how far the types of blocks reach.
+
+use std::process::ExitCode;
+
+use memtrail_heap::Bytes;
+use memtrail_text::rounded::{bytes, grouped, percent};
+use memtrail_typeflow::Coverage;
+
+use super::input::Which;
+use super::table::Table;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+use crate::error::{Failure, Kind};
+use crate::limit::Limit;
+
+/// Show how much of a snapshot has a type, and why the rest has none
+///
+/// Needs what `memtrail types REC` stores in the recording. Types start from global variables and follow the fields of
+/// their values, with each block's tag and size checked on the way. They end where a type cannot be
+/// known: at values of existential or abstract types and Obj.t, in the environments of functions.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Maximum number of reasons and of contradictions; 0 for all
+    #[arg(long, value_name = "N", default_value = "20")]
+    limit: Limit,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let input = args.which.open()?;
+    let heap = input.heap()?;
+    let coverage = input.coverage(&heap)?.ok_or_else(|| {
+        Failure::new(Kind::Input, "nothing is known of the types of this recording's program")
+            .hint("find them with `memtrail types REC`")
+    })?;
+    input.answer(&heap, &args.which.form, &coverage, |canvas| draw(canvas, &coverage, args.limit))
+}
+
+fn draw(canvas: &mut Canvas, coverage: &Coverage, Limit(limit): Limit) {
+    let text = format!(
+        "{} of {} reachable have a type",
+        percent(coverage.share()),
+        bytes(coverage.bytes.0 as f64)
+    );
+    canvas.line(&[(STRONG, &text)]);
+    canvas.gap();
+    let figures = |size: Bytes| vec![percent(size.share_of(coverage.bytes)), bytes(size.0 as f64)];
+    let mut table = Table::new(&["share", "size"], "");
+    table.row(figures(coverage.by_variable), "from global variables along typed fields");
+    table.row(figures(coverage.by_closure), "through environments of closures");
+    for stop in coverage.stops.iter().take(limit) {
+        table.faint(figures(stop.bytes), format!("no type: {}", stop.reason));
+    }
+    table.print(canvas);
+    let left_out = coverage.stops.len().saturating_sub(limit);
+    if left_out > 0 {
+        let text = format!("… and {} more reasons (--limit 0: all)", grouped(left_out as u64));
+        canvas.line(&[(FAINT, &text)]);
+    }
+    canvas.gap();
+    let text = format!(
+        "{} pointers contradict their type and were not followed; {} lead to blocks that another way gives another \
+         type; {} have a type with unknown parts",
+        grouped(coverage.contradictions),
+        grouped(coverage.differing),
+        bytes(coverage.partly_unknown.0 as f64)
+    );
+    canvas.paragraph(PLAIN, 2, &text);
+    if coverage.rejected.is_empty() {
+        return;
+    }
+    canvas.gap();
+    let mut table = Table::new(&["pointers", "tag", "fields", "block"], "contradicts");
+    for rejected in coverage.rejected.iter().take(limit) {
+        let figures = vec![
+            grouped(rejected.count),
+            rejected.tag.to_string(),
+            grouped(rejected.fields),
+            rejected.block.0.to_string(),
+        ];
+        table.row(figures, rejected.r#type.as_str());
+    }
+    table.print(canvas);
+}
