@@ -63,6 +63,7 @@ mod reach;
 mod refine;
 mod retained;
 mod semi_nca;
+mod sharing;
 mod weights;
 
 pub use analysis::Graph;

@@ -31,7 +31,7 @@ use super::globals::Globals;
 use super::nodes::{NO_BLOCK, RootNodeId};
 use super::reach::ReachableSize;
 use crate::label::{LabelRole, Labels, RootKind, Strength};
-use crate::units::{BlockIndex, Bytes, LabelId};
+use crate::units::{BlockIndex, Bytes, LabelId, Words};
 
 /// A root that holds a node of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -179,11 +179,6 @@ impl Graph {
         self.owner_of_node(node)
     }
 
-    fn owner_of_node(&self, node: u32) -> Option<RootNodeId> {
-        let owner = *self.owners.get((node as usize).checked_sub(self.root_nodes.len())?)?;
-        (owner != NO_BLOCK).then_some(RootNodeId(owner))
-    }
-
     /// For each root node what is attributed to it. The sum is all that is reachable.
     pub fn owned(&self) -> Vec<ReachableSize> {
         let mut owned = vec![ReachableSize::default(); self.root_nodes.len()];
@@ -198,6 +193,18 @@ impl Graph {
             }
         }
         owned
+    }
+
+    /// What a block retains, itself counted: also of those that [`Graph::retained`] leaves to the snapshot, if
+    /// several roots or blocks refer to them.
+    pub fn retained_size(&self, block: BlockIndex) -> Words {
+        self.retained(block).unwrap_or_else(|| {
+            // One that retains nothing else is all of its tree.
+            let is_tree_root =
+                (block.0 as usize) < self.dominators.len() && self.tree_roots.contains(block.0);
+            let words = || self.weights.get(self.tree_roots.rank(block.0) as usize);
+            Words(if is_tree_root { words() } else { 0 })
+        })
     }
 
     /// Submodules' blocks that global variables hold, with what each of their fields holds, in order.

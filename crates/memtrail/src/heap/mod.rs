@@ -9,6 +9,7 @@ pub(crate) mod input;
 pub(crate) mod joined;
 mod named;
 pub(crate) mod named_snapshot;
+mod owners;
 mod path;
 mod retained;
 mod roots;
@@ -39,7 +40,7 @@ use crate::error::Failure;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Diagnosing high memory use, in this order:
-  memtrail heap roots REC               how much globals, stacks and finalisers retain
+  memtrail heap roots REC               which variables, stacks and finalisers own how much
   memtrail heap growth REC              what grows, if there are several snapshots
   memtrail heap sites REC               which calls allocated what is alive
   memtrail heap dominators REC          what the roots dominate, by kind

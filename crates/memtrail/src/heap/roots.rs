@@ -13,24 +13,30 @@ use serde::Serialize;
 
 use super::input::{Which, with_spinner};
 use super::named;
+use super::owners::{self, Wanted};
 use super::table::{Table, outside};
 use super::variables::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
 
-/// List the roots that retain most memory
+/// List the roots that own most memory
 ///
 /// A root refers to a value from outside the heap: a module's global, a slot on a stack, a C
-/// variable, a finaliser. Rows nest: a kind of roots, a module of it, each of its fields; a thread
-/// and each of its frames. What a row retains is the sum of the rows in it and of what several of
-/// them retain jointly: to free that, all of them have to release it.
+/// variable, a finaliser. Every block that is reachable has one owner: the nearest variable that
+/// reaches it, or else a closure or module, a C variable, a stack frame, in this order. So the rows
+/// add up. Roots that hold the very same block are one row, named by the variable's definition.
+///
+/// With the NAME of a root, show all about it: what it owns and retains, and what it shares with whom.
 #[derive(clap::Args)]
 #[command(after_help = "\
-What several roots reach (a table that threads, callbacks and modules share) is retained by none of
-them alone. Look at the rows `jointly retained`: what is in them, and which roots reach it:
+\"Retained\" is what would be freed without a root and its aliases: what it owns beyond that can be
+reached from other roots, too. --retained lists exact retained sizes alone. Its rows nest: a kind of
+roots, a module of it, each of its fields; a thread and each of its frames. Rows `jointly retained` are
+what several of them have to release for it to be freed.
+  memtrail heap roots REC Cache.table         what one variable owns, and shares with whom
+  memtrail heap roots REC --retained          what each root retains alone
   memtrail heap dominators REC                what all roots dominate, by kind
-  memtrail heap path REC --block N            the retaining path of one of these blocks
   memtrail heap roots REC --sort reachable    which roots reach most")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -39,7 +45,10 @@ pub(crate) struct Args {
     /// variables: Cache.table
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Leave out what retains less (--sort reachable: reaches less): 100k, 1M, 2GiB
+    /// List what each root retains alone, and what several retain jointly
+    #[arg(long)]
+    retained: bool,
+    /// Leave out what owns less (--retained: retains; --sort reachable: reaches): 100k, 1M, 2GiB
     #[arg(long, value_name = "SIZE", default_value = "1", value_parser = named::size, hide_default_value = true)]
     min: Bytes,
     /// Only one kind: global, stack, local-c, global-c, finaliser, memprof, hook, domain,
@@ -47,7 +56,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = named::kind)]
     kind: Option<RootKind>,
     /// What comes first
-    #[arg(long, value_enum, default_value_t = Sort::Retained)]
+    #[arg(long, value_enum, default_value_t = Sort::Owned)]
     sort: Sort,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
@@ -57,8 +66,8 @@ pub(crate) struct Args {
 /// What comes first.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Sort {
-    /// What would be freed without it
-    Retained,
+    /// What it owns; with --retained, what would be freed without it
+    Owned,
     /// What is reachable from it, whatever else reaches it; one list, not nested
     Reachable,
 }
@@ -74,6 +83,17 @@ struct Roots {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if args.retained || args.sort == Sort::Reachable {
+        return retained(args);
+    }
+    let Limit(limit) = args.limit;
+    let wanted =
+        Wanted { name: args.name.as_deref(), kind: args.kind, min: args.min.max(Bytes(1)), limit };
+    owners::run(&args.which, &wanted)
+}
+
+/// What each root retains alone.
+fn retained(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = input.heap()?;
     let Limit(limit) = args.limit;
@@ -85,7 +105,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let name = is_wanted.as_ref().map(|is_wanted| is_wanted as &dyn Fn(&str) -> bool);
     let all = RootQuery { kind: args.kind, name, ..RootQuery::default() };
     let wanted = match args.sort {
-        Sort::Retained => RootQuery { min_retained: min, ..all },
+        Sort::Owned => RootQuery { min_retained: min, ..all },
         Sort::Reachable => RootQuery {
             min_retained: Bytes(0),
             min_reachable: min,
@@ -104,7 +124,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         match (answer.rows.is_empty(), args.sort) {
             (true, _) => nothing(canvas, args),
             (false, _) if args.name.is_some() => list(canvas, &answer),
-            (false, Sort::Retained) => {
+            (false, Sort::Owned) => {
                 nested(canvas, &answer, *heap.graph.root_nodes(), args.kind.is_none());
             }
             (false, Sort::Reachable) => list(canvas, &answer),

@@ -14,7 +14,7 @@ fn reserved(bytes: u64) -> u64 {
 
 /// What the fields of the program's module keep outside, by their numbers.
 fn fields(file: &Path) -> impl Fn(u64, &str) -> u64 {
-    let roots = answer("roots", file, &["--limit", "0"]);
+    let roots = answer("roots", file, &["--retained", "--limit", "0"]);
     move |number, what| {
         let path = serde_json::json!(["Heap_bigarrays", format!("field {number}")]);
         let rows = roots["rows"].as_array().unwrap();

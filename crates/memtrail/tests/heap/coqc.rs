@@ -29,7 +29,7 @@ fn what_coqc_keeps_while_it_works() {
     let roots = answer(
         "roots",
         &recorded.recording,
-        &["--snapshot", &snapshot, "--kind", "stack", "--limit", "3"],
+        &["--snapshot", &snapshot, "--retained", "--kind", "stack", "--limit", "3"],
     );
     let all = roots["retained"].as_u64().unwrap();
     let (reducing, most) = frames.iter().max_by_key(|(_, retained)| retained).unwrap();

@@ -36,7 +36,11 @@ fn an_eliom_page_that_keeps_a_channel_for_each_visit() {
         let rows = histogram["rows"].as_array().unwrap().iter();
         let handlers = rows.filter(|row| row["kind"] == "closure Eliom_comet.f");
         let handlers: u64 = handlers.map(|row| row["blocks"].as_u64().unwrap()).sum();
-        (handlers, jointly_retained(&answer("roots", &recording, &["--limit", "1"])), recording)
+        (
+            handlers,
+            jointly_retained(&answer("roots", &recording, &["--retained", "--limit", "1"])),
+            recording,
+        )
     });
     // One visit more: the one that found the server listening.
     assert_eq!((leaking.0, fixed.0), (301, 0));

@@ -14,7 +14,7 @@ fn row<'a>(roots: &'a Value, path: &[&str]) -> &'a Value {
 fn roots_retain_what_they_alone_keep(compiler: &str) {
     let held = Held::new(compiler, &[]);
     let file = held.last();
-    let roots = answer("roots", &file, &["--limit", "0", "--min", "0"]);
+    let roots = answer("roots", &file, &["--retained", "--limit", "0", "--min", "0"]);
     let field = |number: &str| row(&roots, &["Heap_held", number]);
     for (number, name) in [("field 0", "first"), ("field 1", "second"), ("field 2", "alone")] {
         assert_eq!(field(number)["reachable"], held.bytes(name), "{name}");
@@ -60,7 +60,7 @@ fn roots_retain_what_they_alone_keep_on_5() {
 fn kinds_of_roots_and_what_they_keep_together_are_all_there_is() {
     let held = Held::new("system", &[]);
     let file = held.last();
-    let roots = answer("roots", &file, &["--limit", "0"]);
+    let roots = answer("roots", &file, &["--retained", "--limit", "0"]);
     let kinds = roots["rows"].as_array().unwrap().iter();
     let kinds: u64 = kinds
         .filter(|row| row["path"].as_array().unwrap().is_empty())
@@ -98,7 +98,8 @@ fn retained_of_a_kind_is_not_more_than_one_by_one_says() {
 #[test]
 fn finalisers_keep_what_nothing_else_does() {
     let held = Held::new("system", &[]);
-    let roots = answer("roots", &held.last(), &["--kind", "finaliser", "--limit", "0"]);
+    let roots =
+        answer("roots", &held.last(), &["--retained", "--kind", "finaliser", "--limit", "0"]);
     let finaliser = row(&roots, &["Heap_held.finaliser"]);
     assert_eq!(finaliser["retained"], 7_778 * 8);
     let kinds = roots["rows"].as_array().unwrap();

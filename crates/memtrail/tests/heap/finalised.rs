@@ -14,7 +14,7 @@ fn what_finalisers_capture_is_freed_with_their_values(compiler: &str) {
     let options = ["--rate", "1e-4", "--snapshot", "exit"];
     let recorded = Case::new(&program, &[]).options(&options).same();
     let file = last_snapshot(&recorded.recording);
-    let roots = answer("roots", &file, &["--limit", "0"]);
+    let roots = answer("roots", &file, &["--retained", "--limit", "0"]);
     let rows = roots["rows"].as_array().unwrap();
     for (number, captured) in FIELDS {
         let output = Command::new(&program.path).arg(number.to_string()).output().unwrap();

@@ -11,6 +11,8 @@ const QUESTIONS: &[&[&str]] = &[
     &["info"],
     &["roots"],
     &["roots", "--sort", "reachable"],
+    &["roots", "--retained"],
+    &["roots", "Heap_held"],
     &["roots", "--min", "1k", "--kind", "global", "--limit", "3"],
     &["roots", "--min", "1000G"],
     &["stack"],
@@ -53,7 +55,7 @@ fn lines_fit_and_pipes_get_no_colours() {
 #[test]
 fn what_several_roots_keep_is_said() {
     let held = Held::new("system", &[]);
-    let text = printed(["roots", held.last().to_str().unwrap(), "--limit", "12"]);
+    let text = printed(["roots", held.last().to_str().unwrap(), "--retained", "--limit", "12"]);
     let line = |part: &str| {
         text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{text}"))
     };

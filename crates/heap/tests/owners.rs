@@ -1,0 +1,157 @@
+//! Owners of a heap that is known block by block: names, aliases, and what is shared with whom.
+
+use memtrail_heap::model::{Heap as Model, Made, Value};
+use memtrail_heap::query::{Heap, OwnerRow, Owners, owner_details, owners};
+use memtrail_heap::read::{Snapshot, Strength};
+use memtrail_heap::write::{LabelRole, Space};
+use memtrail_heap::{Bytes, LabelId, RootKind, Variable, tag};
+
+/// A unit `cache.ml` with a submodule `Store`: its variable `table`, a function that captures it, and the
+/// submodule's block; a unit `Front` that is linked before and re-exports the table; a thread with a frame
+/// that holds an entry of the table and a list of its own.
+struct Known {
+    model: Model,
+    table: LabelId,
+    reexported: LabelId,
+    module: LabelId,
+    find: LabelId,
+    frame: LabelId,
+}
+
+fn field(model: &mut Model, unit: LabelId, block: Made, number: u64, value: Made) -> LabelId {
+    let label = model.labels.add(Some(unit), RootKind::Global, LabelRole::Field, b"", b"", number);
+    model.set(block, number as usize, Value::Block(value));
+    model.root_at(label, Value::Block(value), Strength::Strong, Some((block, number)));
+    label
+}
+
+fn known() -> Known {
+    let mut model = Model::new();
+    let front = model.block_in(Space::Static, 0, &[Value::Int(0)]);
+    let cache = model.block_in(Space::Static, 0, &[Value::Int(0), Value::Int(0), Value::Int(0)]);
+    let name = model.block_in(Space::Static, 0, &[Value::Int(1)]);
+    let entries: Vec<Value> = (0..4)
+        .map(|_| Value::Block(model.block(0, &[Value::Int(0), Value::Block(name)])))
+        .collect();
+    let table = model.block(0, &entries);
+    let code = [Value::Raw(77), Value::Raw(1 << 56 | 2 << 1 | 1)];
+    let own = model.block(0, &[Value::Int(3), Value::Int(4), Value::Int(5)]);
+    let find = [code[0], code[1], Value::Block(table), Value::Block(own)];
+    let find = model.block(tag::CLOSURE, &find);
+    let module = model.block(0, &[Value::Block(table), Value::Block(find)]);
+    let front_unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Front", b"", 0);
+    let reexported = field(&mut model, front_unit, front, 0, table);
+    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Cache", b"", 0);
+    let find = field(&mut model, unit, cache, 0, find);
+    let module = field(&mut model, unit, cache, 1, module);
+    let table = field(&mut model, unit, cache, 2, table);
+    let thread = model.labels.add(None, RootKind::Stack, LabelRole::Thread, b"", b"", 0);
+    let frame =
+        model.labels.add(Some(thread), RootKind::Stack, LabelRole::Frame, b"Main.f", b"main.ml", 3);
+    let list = model.block(0, &[entries[1], Value::Int(0)]);
+    model.root_at(frame, entries[0], Strength::Strong, None);
+    model.root_at(frame, Value::Block(list), Strength::Strong, None);
+    Known { model, table, reexported, module, find, frame }
+}
+
+fn with<R>(known: &Known, named: bool, ask: impl FnOnce(&Heap<'_>) -> R) -> R {
+    let bytes = known.model.bytes();
+    let mut heap = Heap::new(Snapshot::read(&bytes).unwrap(), 2).unwrap();
+    let variables = [
+        (known.table, "Store.table", "int array", "src/cache.ml:12"),
+        (known.reexported, "table", "int array", "src/cache.ml:12"),
+        (known.module, "Store", "module", "src/cache.ml:10"),
+        (known.find, "Store.find", "int -> int", "src/cache.ml:13"),
+    ];
+    for (label, name, ty, position) in variables.into_iter().filter(|_| named) {
+        let (name, ty, position) = (name.into(), ty.into(), Some(position.into()));
+        heap.snapshot.labels.set_variable(label, Variable { name, ty, position });
+    }
+    ask(&heap)
+}
+
+fn row<'o>(owners: &'o Owners, name: &str) -> &'o OwnerRow {
+    owners.rows.iter().find(|row| row.name() == name).unwrap_or_else(|| panic!("{owners:#?}"))
+}
+
+/// The table and its entries, with the static block that they share.
+const TABLE: Bytes = Bytes(40 + 4 * 24 + 16);
+
+#[test]
+fn a_variable_owns_what_its_module_and_its_functions_reach_too() {
+    let known = known();
+    with(&known, true, |heap| {
+        let owners = owners(heap, &[]);
+        let table = row(&owners, "Cache.Store.table");
+        assert_eq!((table.owned, table.retained), (TABLE, Bytes(40 + 2 * 24)));
+        assert_eq!(table.position.as_deref(), Some("src/cache.ml:12"));
+        assert_eq!(table.aliases, ["Front.table", "Cache.Store"]);
+        // The closure, and what it alone captures.
+        assert_eq!(row(&owners, "Cache.Store.find").owned, Bytes(40 + 32));
+        assert_eq!(row(&owners, "Cache.Store").owned, Bytes(24));
+        let frame = row(&owners, "thread 0 / Main.f (main.ml:3)");
+        assert_eq!((frame.kind, frame.owned, frame.retained), ("stack", Bytes(24), Bytes(24)));
+        let sum: Bytes = owners.rows.iter().map(|row| row.owned).sum();
+        assert_eq!(
+            (sum, owners.owned),
+            (owners.owned, heap.graph.held(memtrail_heap::graph::SUPER_ROOT).bytes())
+        );
+        let shares: f64 = owners.rows.iter().map(|row| row.share).sum();
+        assert!((shares - 1.0).abs() < 1e-9);
+    });
+}
+
+/// Without names the root that was linked first has the row, whatever the order of fields.
+#[test]
+fn owners_without_names_are_the_same() {
+    let known = known();
+    let named = with(&known, true, |heap| heap.graph.owned());
+    with(&known, false, |heap| {
+        assert_eq!(heap.graph.owned(), named);
+        let owners = owners(heap, &[]);
+        let table = row(&owners, "Front / field 0");
+        assert_eq!(table.owned, TABLE);
+        assert_eq!(table.aliases, ["Cache / field 1", "Cache / field 2"]);
+    });
+}
+
+#[test]
+fn what_an_owner_shares_with_whom() {
+    let known = known();
+    with(&known, true, |heap| {
+        let owners = owners(heap, &[]);
+        let table = owner_details(heap, row(&owners, "Cache.Store.table"));
+        assert_eq!(table.reachable, Bytes(TABLE.0 - 16), "static data is not followed");
+        let parts = |parts: &[memtrail_heap::query::SharedPart]| -> Vec<(String, u64)> {
+            parts.iter().map(|part| (part.name.clone(), part.bytes.0)).collect()
+        };
+        // The module's block is an alias.
+        let frame = "thread 0 / Main.f (main.ml:3)";
+        assert_eq!(
+            parts(&table.reached_by_others),
+            [("Cache.Store.find".into(), TABLE.0 - 16), (frame.into(), 48)]
+        );
+        assert_eq!(parts(&table.owned_by_others), []);
+        let find = owner_details(heap, row(&owners, "Cache.Store.find"));
+        assert_eq!(parts(&find.owned_by_others), [("Cache.Store.table".into(), TABLE.0 - 16)]);
+        assert_eq!(parts(&find.reached_by_others), []);
+        let frame = owner_details(heap, row(&owners, frame));
+        assert_eq!((frame.reachable, frame.owned_by_others.len()), (Bytes(72), 1));
+    });
+}
+
+/// Who asks for a root gets its row even if it owns nothing.
+#[test]
+fn roots_that_own_nothing_are_listed_when_they_are_asked_for() {
+    let known = known();
+    with(&known, true, |heap| {
+        let table = heap.graph.root_nodes().label(known.table);
+        let owners = owners(heap, &[table]);
+        let rows: Vec<&OwnerRow> =
+            owners.rows.iter().filter(|row| row.name() == "Cache.Store.table").collect();
+        // It is an alias of the one that was linked first, under whose name both are shown.
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].root, table);
+    });
+    let _ = known.frame;
+}

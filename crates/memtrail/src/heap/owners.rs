@@ -1,0 +1,205 @@
+//! `memtrail heap roots` without `--retained`: every reachable byte once, by the root that owns it.
+
+use std::process::ExitCode;
+
+use memtrail_heap::graph::RootNodeId;
+use memtrail_heap::query::{self, Heap, OwnerDetails, OwnerRow, SharedPart};
+use memtrail_heap::{Bytes, RootKind};
+use memtrail_text::rounded::{bytes, grouped, percent};
+use serde::Serialize;
+
+use super::input::{Which, with_spinner};
+use super::named;
+use super::table::{Table, outside};
+use super::variables::with_type;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+use crate::error::Failure;
+
+/// So many aliases are shown in a list, of rows with this share at least, and so many rows of what is shared.
+const MAX_ALIASES: usize = 2;
+const WITH_ALIASES: f64 = 0.01;
+const MAX_SHARED: usize = 10;
+
+/// Which owners.
+pub(super) struct Wanted<'w> {
+    pub(super) name: Option<&'w str>,
+    pub(super) kind: Option<RootKind>,
+    pub(super) min: Bytes,
+    pub(super) limit: usize,
+}
+
+/// The answer.
+#[derive(Serialize)]
+struct Owners {
+    /// All that is reachable.
+    owned: Bytes,
+    /// Bytes outside the heap that go with that.
+    owned_external: Bytes,
+    rows: Vec<OwnerRow>,
+    /// Rows that `--limit` left out, and what they own.
+    left_out: usize,
+    left_out_owned: Bytes,
+    /// Of a single root that was asked for: what it shares with whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<OwnerDetails>,
+}
+
+pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
+    let input = which.open()?;
+    let heap = input.heap()?;
+    let named = wanted.name.map(|name| matching(&heap, name)).transpose()?;
+    let answer = with_spinner("adding up what each root owns".into(), || {
+        answer(&heap, wanted, named.as_deref())
+    });
+    input.answer(&heap, &which.form, &answer, |canvas| {
+        if let ([row], Some(details)) = (answer.rows.as_slice(), &answer.details) {
+            one(canvas, row, details);
+            return;
+        }
+        if answer.rows.is_empty() {
+            nothing(canvas, wanted);
+        } else {
+            list(canvas, &answer, wanted.name.is_none() && wanted.kind.is_none());
+        }
+        if answer.left_out > 0 {
+            let (left_out, size) = (grouped(answer.left_out as u64), answer.left_out_owned);
+            let size = bytes(size.0 as f64);
+            let text = format!("… and {left_out} more, which own {size} (--limit 0: all)");
+            canvas.line(&[(FAINT, &text)]);
+        }
+    })
+}
+
+/// The roots that a name means.
+fn matching(heap: &Heap<'_>, name: &str) -> Result<Vec<RootNodeId>, Failure> {
+    let known = named::matching(heap, name)?;
+    let labels = &heap.snapshot.labels;
+    let is_meant = |path: Vec<String>| known.contains(&path.join(" / "));
+    let labels = labels.iter().filter(|(id, _)| is_meant(query::label_path(labels, *id)));
+    Ok(labels.map(|(id, _)| heap.graph.root_nodes().label(id)).collect())
+}
+
+fn answer(heap: &Heap<'_>, wanted: &Wanted<'_>, named: Option<&[RootNodeId]>) -> Owners {
+    let all = query::owners(heap, named.unwrap_or_default());
+    let mut rows = all.rows;
+    rows.retain(|row| {
+        let size = row.owned + row.owned_external;
+        let is_meant = |named: &[RootNodeId]| {
+            let mut roots =
+                [row.root, row.owner].into_iter().chain(row.alias_roots.iter().copied());
+            roots.any(|root| named.contains(&root))
+        };
+        named.is_none_or(is_meant)
+            && wanted.kind.is_none_or(|kind| kind.name() == row.kind)
+            && (named.is_some() || size >= wanted.min)
+    });
+    let left_out = rows.split_off(rows.len().min(wanted.limit));
+    let details = match (named, rows.as_slice()) {
+        (Some(_), [row]) => Some(query::owner_details(heap, row)),
+        _ => None,
+    };
+    Owners {
+        owned: all.owned,
+        owned_external: all.owned_external,
+        left_out: left_out.len(),
+        left_out_owned: left_out.iter().map(|row| row.owned).sum(),
+        rows,
+        details,
+    }
+}
+
+fn nothing(canvas: &mut Canvas, wanted: &Wanted<'_>) {
+    let kind = wanted.kind.map_or_else(String::new, |kind| format!("{} ", kind.name()));
+    let text = if wanted.min.0 > 1 {
+        format!("no {kind}roots own {}", bytes(wanted.min.0 as f64))
+    } else {
+        format!("no {kind}roots own anything")
+    };
+    canvas.line(&[(PLAIN, &text)]);
+}
+
+fn list(canvas: &mut Canvas, answer: &Owners, whole: bool) {
+    let mut table = Table::new(&["owned", "", "off-heap", "retained"], "root");
+    if whole {
+        let size = bytes(answer.owned.0 as f64);
+        let figures = vec![size, percent(1.0), outside(answer.owned_external)];
+        table.strong(figures, "all that is reachable");
+    }
+    for row in &answer.rows {
+        let figures = vec![
+            bytes(row.owned.0 as f64),
+            percent(row.share),
+            outside(row.owned_external),
+            bytes(row.retained.0 as f64),
+        ];
+        table.row(figures, titled(row));
+        if !row.aliases.is_empty() && row.share >= WITH_ALIASES {
+            table.faint(Vec::new(), format!("  also {}", some(&row.aliases, MAX_ALIASES)));
+        }
+    }
+    table.print(canvas);
+}
+
+/// Most owners are global variables: of others, the kind is shown.
+fn titled(row: &OwnerRow) -> String {
+    let title = with_type(&row.name(), row.r#type.as_deref(), row.position.as_deref());
+    match row.kind {
+        "global" | "static" => title,
+        kind => format!("{kind}: {title}"),
+    }
+}
+
+/// The first of some names, and how many there are more.
+fn some(names: &[String], most: usize) -> String {
+    let (shown, rest) = names.split_at(names.len().min(most));
+    let shown = shown.join(", ");
+    match rest.len() {
+        0 => shown,
+        more => format!("{shown} and {} more", grouped(more as u64)),
+    }
+}
+
+/// All about one root.
+fn one(canvas: &mut Canvas, row: &OwnerRow, details: &OwnerDetails) {
+    let title = with_type(&row.name(), row.r#type.as_deref(), row.position.as_deref());
+    canvas.line(&[(STRONG, &crate::canvas::clean(&title))]);
+    if !row.aliases.is_empty() {
+        let text = format!("also: {}", row.aliases.join(", "));
+        canvas.paragraph(PLAIN, 2, &crate::canvas::clean(&text));
+    }
+    canvas.gap();
+    let mut table = Table::new(&["size", "", "off-heap"], "");
+    let share = format!("owned, of what is reachable from all roots; a {} root", row.kind);
+    let size = |size: Bytes| bytes(size.0 as f64);
+    table.row(vec![size(row.owned), percent(row.share), outside(row.owned_external)], share);
+    let what = if row.aliases.is_empty() { "without it" } else { "without it and its aliases" };
+    table.row(
+        vec![size(row.retained), String::new(), outside(row.retained_external)],
+        format!("retained: would be freed {what}"),
+    );
+    table.row(
+        vec![size(details.reachable), String::new(), outside(details.reachable_external)],
+        "reachable from it",
+    );
+    table.print(canvas);
+    shared(canvas, "of what it owns, reachable also from", &details.reached_by_others);
+    shared(canvas, "reachable from it, and owned by", &details.owned_by_others);
+}
+
+fn shared(canvas: &mut Canvas, title: &str, parts: &[SharedPart]) {
+    if parts.is_empty() {
+        return;
+    }
+    canvas.gap();
+    let mut table = Table::new(&["size", "off-heap", "kind"], title);
+    for part in parts.iter().take(MAX_SHARED) {
+        let figures =
+            vec![bytes(part.bytes.0 as f64), outside(part.external), part.kind.to_owned()];
+        table.row(figures, part.name.as_str());
+    }
+    table.print(canvas);
+    if parts.len() > MAX_SHARED {
+        let more = grouped((parts.len() - MAX_SHARED) as u64);
+        canvas.line(&[(FAINT, &format!("… and {more} more (--json: all)"))]);
+    }
+}
