@@ -74,4 +74,8 @@ let of_unit name =
   let unit_ = Hashtbl.find units name in
   let exported, hidden = Layout.of_unit unit_.signature unit_.structure in
   let content item = try of_item unit_ item with Unresolved _ -> Term.Nothing_known in
+  (match unit_.structure with
+  | Some structure -> (
+      try Functions.of_unit name unit_.value structure (exported @ hidden) with Unresolved _ -> ())
+  | None -> ());
   List.map content (exported @ hidden)

@@ -17,6 +17,7 @@ let terms = 7
 let declarations = 8
 let modules = 9
 let extensions = 10
+let functions = 11
 let contents = 12
 
 type request = { name : string; digest : string; files : string list }
@@ -76,6 +77,7 @@ let write_tables () =
   Tables.sections declarations (Tables.declaration files) Term.declarations;
   Tables.sections modules (Tables.layout files) Term.modules;
   Tables.sections extensions Tables.extension Term.extensions;
+  Tables.sections functions Tables.function_ Term.functions;
   let names = Term.rows () in
   Array.iter (fun name -> ignore (Term.push names name)) (Wire.file_names files);
   Tables.sections file_names Wire.text names

@@ -98,6 +98,16 @@ let layout files buffer { path; slots } =
   Wire.text buffer path;
   list buffer (slot files) slots
 
+let function_ buffer { symbol; arity; environment } =
+  Wire.text buffer symbol;
+  Wire.number buffer arity;
+  Wire.number buffer 0;
+  list buffer
+    (fun buffer (name, ty) ->
+      Wire.text buffer name;
+      option buffer Wire.number ty)
+    environment
+
 (* Sections of one kind: each has rows until it ends. *)
 let sections kind write { rows; count } =
   let buffer = Buffer.create (2 * section_size) in

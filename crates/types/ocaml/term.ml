@@ -58,6 +58,8 @@ type content =
 
 type layout = { path : string; slots : (Slot.t * content) list }
 
+type function_ = { symbol : string; arity : int; environment : (string * int option) list }
+
 (* Rows by their numbers. *)
 type 'a rows = { mutable rows : 'a array; mutable count : int }
 
@@ -99,3 +101,4 @@ let rec has_unknown number =
 let declarations : declaration rows = rows ()
 let extensions : extension rows = rows ()
 let modules : layout rows = rows ()
+let functions : function_ rows = rows ()

@@ -14,12 +14,14 @@ type context = {
   mutable binds : bool;
   (* What others are. *)
   unbound : string;
+  (* Inside a function, where definitions are that scopes do not have. *)
+  is_local : bool;
   (* Types that are being translated, by their numbers: one that contains itself is declared. *)
   under_way : (int, int option ref) Hashtbl.t;
 }
 
-let context ?(next = 0) ?(binds = false) ?(unbound = "type variable") scope =
-  { scope; variables = Hashtbl.create 4; next; binds; unbound; under_way = Hashtbl.create 4 }
+let context ?(next = 0) ?(binds = false) ?(unbound = "type variable") ?(is_local = false) scope =
+  { scope; is_local; variables = Hashtbl.create 4; next; binds; unbound; under_way = Hashtbl.create 4 }
 
 let left : (unit -> unit) Queue.t = Queue.create ()
 
@@ -156,8 +158,10 @@ and structural context = function
   | Package (path, constraints) -> (
       let constraints = List.map (fun (name, ty) -> (name, ty, term context ty)) constraints in
       try intern (Package (package context.scope path constraints))
-      with Scope.Unresolved reason -> unknown reason)
+      with Scope.Unresolved reason -> unresolved context reason)
   | _ -> unknown "a type of another kind"
+
+and unresolved context reason = unknown (if context.is_local then "local type" else reason)
 
 and compare_names : 'a. string * 'a -> string * 'a -> int = fun (a, _) (b, _) -> compare a b
 
@@ -177,7 +181,7 @@ and named context path arguments =
   | _ -> (
       match Evaluate.type_at context.scope path with
       | declared -> intern (Declared (declaration declared, List.map (term context) arguments))
-      | exception Scope.Unresolved reason -> unknown reason)
+      | exception Scope.Unresolved reason -> unresolved context reason)
 
 (* A declaration's number. *)
 and declaration (declared : Scope.declared) =

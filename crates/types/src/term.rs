@@ -172,10 +172,11 @@ pub struct ModuleLayout {
     pub slots: Vec<Slot>,
 }
 
-/// What a function's closure holds behind its code.
+/// What a function's closure holds behind its code, as a compiler without flambda lays it out. Functions without
+/// an environment have no row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The symbol of its code, without the prefix `caml`: `Cache__add_271`.
+    /// The symbol of its code, without the prefix `caml`: `Cache__add_271`, from OCaml 5.1 on `Cache.add_271`.
     pub symbol: String,
     /// How many arguments it takes at once.
     pub arity: u32,

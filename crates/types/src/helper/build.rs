@@ -13,7 +13,7 @@ use crate::cache;
 use crate::compiler::Compiler;
 
 /// The sources in the order of their dependencies.
-const SOURCES: [(&str, &str); 11] = [
+const SOURCES: [(&str, &str); 12] = [
     ("slot.ml", include_str!("../../ocaml/slot.ml")),
     ("scope.ml", include_str!("../../ocaml/scope.ml")),
     ("layout.ml", include_str!("../../ocaml/layout.ml")),
@@ -23,6 +23,7 @@ const SOURCES: [(&str, &str); 11] = [
     ("translate.ml", include_str!("../../ocaml/translate.ml")),
     ("tables.ml", include_str!("../../ocaml/tables.ml")),
     ("unit_files.ml", include_str!("../../ocaml/unit_files.ml")),
+    ("functions.ml", include_str!("../../ocaml/functions.ml")),
     ("contents.ml", include_str!("../../ocaml/contents.ml")),
     ("main.ml", include_str!("../../ocaml/main.ml")),
 ];

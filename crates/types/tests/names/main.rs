@@ -1,6 +1,7 @@
 //! Names of global variables, from what real compilers leave on disk.
 #![forbid(unsafe_code)]
 
+mod closures;
 mod compilers;
 mod files;
 mod kinds;
