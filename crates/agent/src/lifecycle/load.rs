@@ -20,9 +20,16 @@ use crate::os::{ffi_guard, forked, heap};
 use crate::recording;
 use crate::snapshot;
 
-static PENDING: AtomicPtr<PendingStart> = AtomicPtr::new(std::ptr::null_mut());
-/// The process whose end has been seen to.
-static ENDED: AtomicU32 = AtomicU32::new(0);
+/// Where this process is in its life.
+struct ProcessState {
+    /// What is started once the runtime is ready.
+    pending: AtomicPtr<PendingStart>,
+    /// The process whose end has been seen to.
+    ended: AtomicU32,
+}
+
+static PROCESS: ProcessState =
+    ProcessState { pending: AtomicPtr::new(std::ptr::null_mut()), ended: AtomicU32::new(0) };
 
 /// The library has been loaded into a process with these arguments.
 ///
@@ -41,7 +48,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
             .collect();
         if let Some(pending) = prepare(injected::keep(injected), arguments) {
             thread_end::prepare();
-            PENDING.store(Box::into_raw(Box::new(pending)), Relaxed);
+            PROCESS.pending.store(Box::into_raw(Box::new(pending)), Relaxed);
         }
     });
 }
@@ -49,7 +56,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
 /// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`, whose memory
 /// is its parent's.
 pub fn end_of_process() {
-    if forked::is_owner_itself() && ENDED.swap(forked::owner(), AcqRel) != forked::owner() {
+    if forked::is_owner_itself() && PROCESS.ended.swap(forked::owner(), AcqRel) != forked::owner() {
         ffi_guard::guarded((), || {
             keeping_errno(snapshot::lifecycle::end_of_process);
             recording::end::end_of_process();
@@ -62,7 +69,7 @@ pub fn end_of_process() {
 /// # Safety
 /// `path` is null or a C string.
 pub unsafe fn on_readlink(path: *const c_char) {
-    if PENDING.load(Relaxed).is_null() {
+    if PROCESS.pending.load(Relaxed).is_null() {
         return;
     }
     // SAFETY: as the caller promises.
@@ -73,7 +80,7 @@ pub unsafe fn on_readlink(path: *const c_char) {
     if !ffi_guard::guarded(true, is_ready) {
         return;
     }
-    let pending = PENDING.swap(std::ptr::null_mut(), AcqRel);
+    let pending = PROCESS.pending.swap(std::ptr::null_mut(), AcqRel);
     if !pending.is_null() {
         // SAFETY: it came from a box, and only one swap sees it.
         let pending = unsafe { Box::from_raw(pending) };

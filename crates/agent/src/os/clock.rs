@@ -37,6 +37,13 @@ pub(crate) fn of_process() -> u64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// Lets this thread sleep, less if a signal comes.
+pub(crate) fn pause(nanoseconds: u32) {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: nanoseconds.into() };
+    // SAFETY: a valid duration, no remainder wanted.
+    unsafe { libc::nanosleep(&raw const time, std::ptr::null_mut()) };
+}
+
 impl Clock {
     /// Ties the two clocks together, now.
     pub(crate) fn start() -> Self {

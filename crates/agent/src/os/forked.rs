@@ -5,8 +5,15 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
-static PAGE: AtomicPtr<u32> = AtomicPtr::new(std::ptr::null_mut());
-static OWNER: AtomicU32 = AtomicU32::new(0);
+/// The process that was set up.
+struct Owner {
+    /// Its number.
+    pid: AtomicU32,
+    /// Null where the kernel does not clear pages in children.
+    page: AtomicPtr<u32>,
+}
+
+static OWNER: Owner = Owner { pid: AtomicU32::new(0), page: AtomicPtr::new(std::ptr::null_mut()) };
 const PRESENT: u32 = 0x6d74_7261;
 
 /// The number of this process.
@@ -17,8 +24,8 @@ pub(crate) fn pid() -> u32 {
 
 /// Makes this process the one that [`is_owner`] knows.
 pub(crate) fn take_ownership() {
-    OWNER.store(pid(), Relaxed);
-    let mut page = PAGE.load(Relaxed);
+    OWNER.pid.store(pid(), Relaxed);
+    let mut page = OWNER.page.load(Relaxed);
     if page.is_null() {
         // SAFETY: a fresh private page; madvise on it affects nothing else.
         unsafe {
@@ -35,7 +42,7 @@ pub(crate) fn take_ownership() {
             }
             page = fresh.cast();
         }
-        PAGE.store(page, Relaxed);
+        OWNER.page.store(page, Relaxed);
     }
     // SAFETY: the page is ours and stays mapped.
     unsafe { page.write_volatile(PRESENT) };
@@ -44,9 +51,9 @@ pub(crate) fn take_ownership() {
 /// Whether this is the process that took ownership, not a fork of it.
 #[inline]
 pub(crate) fn is_owner() -> bool {
-    let page = PAGE.load(Relaxed);
+    let page = OWNER.page.load(Relaxed);
     if page.is_null() {
-        return OWNER.load(Relaxed) == pid();
+        return OWNER.pid.load(Relaxed) == pid();
     }
     // SAFETY: the page stays mapped; only `take_ownership` writes it.
     unsafe { page.read_volatile() == PRESENT }
@@ -54,10 +61,10 @@ pub(crate) fn is_owner() -> bool {
 
 /// Like [`is_owner`], but also false in a `vfork` child, which shares the owner's memory.
 pub(crate) fn is_owner_itself() -> bool {
-    OWNER.load(Relaxed) == pid()
+    OWNER.pid.load(Relaxed) == pid()
 }
 
 /// The process that owns the recording in memory.
 pub(crate) fn owner() -> u32 {
-    OWNER.load(Relaxed)
+    OWNER.pid.load(Relaxed)
 }

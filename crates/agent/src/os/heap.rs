@@ -20,14 +20,27 @@ use crate::os::tls;
 #[derive(Debug)]
 pub struct Heap;
 
-/// Whether this process is a frozen copy.
-static FROZEN: AtomicBool = AtomicBool::new(false);
-/// In a frozen copy: where the next small block goes, and where its mapping ends.
-static NEXT: AtomicUsize = AtomicUsize::new(0);
-static END: AtomicUsize = AtomicUsize::new(0);
-/// Memory for threads that were interrupted in the allocator, and how much of it is taken.
-static SPARE_MEMORY: AtomicUsize = AtomicUsize::new(0);
-static SPARE_TAKEN: AtomicUsize = AtomicUsize::new(0);
+/// Memory besides the usual allocator's.
+struct Memory {
+    /// Whether this process is a frozen copy.
+    frozen: AtomicBool,
+    /// In a frozen copy: where the next small block goes.
+    next: AtomicUsize,
+    /// In a frozen copy: where the mapping of small blocks ends.
+    end: AtomicUsize,
+    /// Memory for threads that were interrupted in the allocator.
+    spare: AtomicUsize,
+    /// How much of that is taken.
+    spare_taken: AtomicUsize,
+}
+
+static MEMORY: Memory = Memory {
+    frozen: AtomicBool::new(false),
+    next: AtomicUsize::new(0),
+    end: AtomicUsize::new(0),
+    spare: AtomicUsize::new(0),
+    spare_taken: AtomicUsize::new(0),
+};
 
 /// Bytes of that memory; pages that are never touched take none.
 const SPARE: usize = 16 << 20;
@@ -49,20 +62,20 @@ pub(crate) unsafe fn prepare() {
 
 /// From now on this process is a frozen copy, with one thread.
 pub(crate) fn lock_for_fork() {
-    FROZEN.store(true, Relaxed);
+    MEMORY.frozen.store(true, Relaxed);
 }
 
 /// From memory that is never given back.
 #[cold]
 fn take_spare(layout: Layout) -> *mut u8 {
-    let mut base = SPARE_MEMORY.load(Relaxed);
+    let mut base = MEMORY.spare.load(Relaxed);
     if base == 0 {
         let fresh = map(SPARE) as usize;
-        let placed = SPARE_MEMORY.compare_exchange(0, fresh, Relaxed, Relaxed);
+        let placed = MEMORY.spare.compare_exchange(0, fresh, Relaxed, Relaxed);
         base = placed.map_or_else(|other| other, |_| fresh);
     }
     let room = layout.size() + layout.align();
-    let taken = SPARE_TAKEN.fetch_add(room, Relaxed);
+    let taken = MEMORY.spare_taken.fetch_add(room, Relaxed);
     if base == 0 || taken.saturating_add(room) > SPARE {
         return std::ptr::null_mut();
     }
@@ -70,24 +83,24 @@ fn take_spare(layout: Layout) -> *mut u8 {
 }
 
 fn is_spare(block: *mut u8) -> bool {
-    (block as usize).wrapping_sub(SPARE_MEMORY.load(Relaxed)) < SPARE
+    (block as usize).wrapping_sub(MEMORY.spare.load(Relaxed)) < SPARE
 }
 
 fn carve(layout: Layout) -> *mut u8 {
     if layout.size() >= LARGE {
         return if layout.align() <= PAGE { map(layout.size()) } else { std::ptr::null_mut() };
     }
-    let at = NEXT.load(Relaxed).next_multiple_of(layout.align());
-    if at + layout.size() <= END.load(Relaxed) {
-        NEXT.store(at + layout.size(), Relaxed);
+    let at = MEMORY.next.load(Relaxed).next_multiple_of(layout.align());
+    if at + layout.size() <= MEMORY.end.load(Relaxed) {
+        MEMORY.next.store(at + layout.size(), Relaxed);
         return at as *mut u8;
     }
     let chunk = map(CHUNK) as usize;
     if chunk == 0 || layout.align() > PAGE {
         return std::ptr::null_mut();
     }
-    NEXT.store(chunk + layout.size(), Relaxed);
-    END.store(chunk + CHUNK, Relaxed);
+    MEMORY.next.store(chunk + layout.size(), Relaxed);
+    MEMORY.end.store(chunk + CHUNK, Relaxed);
     chunk as *mut u8
 }
 
@@ -127,7 +140,7 @@ fn is_mapped(block: *mut u8, bytes: usize) -> bool {
 // copies have one thread.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if FROZEN.load(Relaxed) {
+        if MEMORY.frozen.load(Relaxed) {
             return carve(layout);
         }
         // SAFETY: the caller's layout.
@@ -136,7 +149,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if FROZEN.load(Relaxed) {
+        if MEMORY.frozen.load(Relaxed) {
             return carve(layout);
         }
         // SAFETY: the caller's layout.
@@ -148,7 +161,7 @@ unsafe impl GlobalAlloc for Heap {
         if is_spare(block) {
             return;
         }
-        if !FROZEN.load(Relaxed) {
+        if !MEMORY.frozen.load(Relaxed) {
             // In a thread that was interrupted in the allocator the block stays.
             // SAFETY: the caller's block.
             unless_interrupted(|| unsafe { GlobalDlmalloc.dealloc(block, layout) });
@@ -159,7 +172,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !FROZEN.load(Relaxed) && !is_spare(block) {
+        if !MEMORY.frozen.load(Relaxed) && !is_spare(block) {
             // SAFETY: the caller's block.
             let work = || unsafe { GlobalDlmalloc.realloc(block, layout, size) };
             if let Some(moved) = unless_interrupted(work) {

@@ -16,21 +16,27 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::os::clock::monotonic;
+use crate::os::clock::{monotonic, pause};
 use crate::os::tls;
 
 /// Tries before a waiter sleeps.
 const SPINS: u32 = 200;
-/// How long it sleeps between tries.
-static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+/// How long it sleeps between tries, in nanoseconds.
+const PAUSE: u32 = 50_000;
 /// After which [`Lock::try_lock_for`] gives up: a fifth of a second, in nanoseconds.
 const PATIENCE: u64 = 200_000_000;
 /// How long a thread that ends the process waits for all locks together.
 const PATIENCE_AT_THE_END: u64 = 1_000_000_000;
 
-/// The thread that ends the process, and until when it waits.
-static ENDING: AtomicUsize = AtomicUsize::new(0);
-static UNTIL: AtomicU64 = AtomicU64::new(0);
+/// The end of the process.
+struct ProcessEnd {
+    /// The thread that ends it; 0 if none does.
+    thread: AtomicUsize,
+    /// Until when that thread waits for locks.
+    until: AtomicU64,
+}
+
+static END: ProcessEnd = ProcessEnd { thread: AtomicUsize::new(0), until: AtomicU64::new(0) };
 
 /// Distinguishes live threads.
 #[inline]
@@ -40,16 +46,16 @@ fn this_thread() -> usize {
 
 /// This thread ends the process, or its program: `work` is the last that is done.
 pub(crate) fn while_ending<T>(work: impl FnOnce() -> T) -> T {
-    UNTIL.store(monotonic() + PATIENCE_AT_THE_END, Relaxed);
-    let before = ENDING.swap(this_thread(), Release);
+    END.until.store(monotonic() + PATIENCE_AT_THE_END, Relaxed);
+    let before = END.thread.swap(this_thread(), Release);
     let result = work();
-    ENDING.store(before, Release);
+    END.thread.store(before, Release);
     result
 }
 
 /// When this thread is to stop waiting, if it ends the process.
 fn end_of_waiting() -> Option<u64> {
-    (ENDING.load(Acquire) == this_thread()).then(|| UNTIL.load(Relaxed))
+    (END.thread.load(Acquire) == this_thread()).then(|| END.until.load(Relaxed))
 }
 
 pub(crate) struct Lock<T> {
@@ -122,8 +128,7 @@ impl<T> Lock<T> {
             if until != u64::MAX && monotonic() >= until {
                 return false;
             }
-            // SAFETY: a valid duration, no remainder wanted.
-            unsafe { libc::nanosleep(&raw const PAUSE, std::ptr::null_mut()) };
+            pause(PAUSE);
         }
     }
 }

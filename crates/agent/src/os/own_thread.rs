@@ -12,26 +12,37 @@ use std::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use crate::os::clock::pause;
 use crate::os::errno::keeping_errno;
 
 /// What such a thread does.
 pub(crate) type Run = extern "C" fn();
 
-/// The threads' ids; 0 where there is none. More than there ever are.
-static THREADS: [AtomicI32; 8] = [const { AtomicI32::new(0) }; 8];
-/// The process that they are in: a fork has none of them.
-static PROCESS: AtomicI32 = AtomicI32::new(0);
-/// 1 once the main thread has ended; a futex that the threads sleep on.
-static MAIN_HAS_ENDED: AtomicU32 = AtomicU32::new(0);
+/// Threads of ours, and what they must know.
+struct OwnThreads {
+    /// 1 once the main thread has ended; a futex that the threads sleep on.
+    main_has_ended: AtomicU32,
+    /// Their ids; 0 where there is none. More than there ever are.
+    ids: [AtomicI32; 8],
+    /// The process that they are in: a fork has none of them.
+    process: AtomicI32,
+}
+
+static OWN: OwnThreads = OwnThreads {
+    main_has_ended: AtomicU32::new(0),
+    ids: [const { AtomicI32::new(0) }; 8],
+    process: AtomicI32::new(0),
+};
 
 /// How long the main thread waits for ours, in milliseconds.
 const PATIENCE: u32 = 1_000;
-static MILLISECOND: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// In nanoseconds.
+const MILLISECOND: u32 = 1_000_000;
 
 /// Whether the program's main thread has ended, and no thread of ours is to run.
 #[inline]
 pub(crate) fn main_has_ended() -> bool {
-    MAIN_HAS_ENDED.load(Relaxed) != 0
+    OWN.main_has_ended.load(Relaxed) != 0
 }
 
 fn pid() -> i32 {
@@ -51,9 +62,9 @@ fn exists(thread: i32) -> bool {
 
 /// Starts one with so many bytes of stack, as far as more threads are allowed.
 pub(crate) fn start(stack: usize, run: Run) {
-    if PROCESS.swap(pid(), SeqCst) != pid() {
-        MAIN_HAS_ENDED.store(0, SeqCst);
-        for thread in &THREADS {
+    if OWN.process.swap(pid(), SeqCst) != pid() {
+        OWN.main_has_ended.store(0, SeqCst);
+        for thread in &OWN.ids {
             thread.store(0, SeqCst);
         }
     }
@@ -87,8 +98,8 @@ extern "C" fn begin(run: *mut c_void) -> *mut c_void {
     };
     let me = gettid();
     let free = |place: &&AtomicI32| place.compare_exchange(0, me, SeqCst, Relaxed).is_ok();
-    let place = THREADS.iter().find(free);
-    if MAIN_HAS_ENDED.load(SeqCst) == 0 {
+    let place = OWN.ids.iter().find(free);
+    if OWN.main_has_ended.load(SeqCst) == 0 {
         run();
     }
     // The main thread waits until the thread itself is gone.
@@ -106,7 +117,7 @@ pub(crate) fn sleep(milliseconds: u64) -> bool {
     };
     // SAFETY: a word of ours and a valid duration.
     unsafe {
-        let word = MAIN_HAS_ENDED.as_ptr();
+        let word = OWN.main_has_ended.as_ptr();
         libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, 0, &raw const time);
     }
     !main_has_ended()
@@ -115,23 +126,22 @@ pub(crate) fn sleep(milliseconds: u64) -> bool {
 /// A thread of the program ends: if it is the main one, ours do. `wake` wakes those that sleep elsewhere
 /// than in [`sleep`]. Whether it is the main one.
 pub(crate) fn one_of_theirs_ends(wake: impl FnOnce()) -> bool {
-    if gettid() != pid() || PROCESS.load(SeqCst) != pid() {
+    if gettid() != pid() || OWN.process.load(SeqCst) != pid() {
         return false;
     }
-    MAIN_HAS_ENDED.store(1, SeqCst);
+    OWN.main_has_ended.store(1, SeqCst);
     keeping_errno(|| {
         // SAFETY: wakes who sleeps on this word of ours.
         unsafe {
-            let word = MAIN_HAS_ENDED.as_ptr();
+            let word = OWN.main_has_ended.as_ptr();
             libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX);
         }
         wake();
         let some_exist =
-            || THREADS.iter().map(|thread| thread.load(SeqCst)).any(|id| id != 0 && exists(id));
+            || OWN.ids.iter().map(|thread| thread.load(SeqCst)).any(|id| id != 0 && exists(id));
         let mut waited = 0;
         while some_exist() && waited < PATIENCE {
-            // SAFETY: a valid duration, no remainder wanted.
-            unsafe { libc::nanosleep(&raw const MILLISECOND, ptr::null_mut()) };
+            pause(MILLISECOND);
             waited += 1;
         }
     });

@@ -21,9 +21,21 @@ use crate::recording::report::report;
 /// How often a silent child looks whether it is a daemon now.
 const LOOK_EVERY_NS: u64 = 10_000_000;
 
-static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
-static REPORTED_BY: AtomicU64 = AtomicU64::new(0);
-static LEFT_TO_CHILD: AtomicBool = AtomicBool::new(false);
+/// What a forked child that is not recorded yet knows.
+struct ChildState {
+    /// When to look again, on the monotonic clock.
+    next_look: AtomicU64,
+    /// The process that has reported that it was forked.
+    reported_by: AtomicU64,
+    /// Whether a thread begins its recording.
+    begins: AtomicBool,
+}
+
+static CHILD: ChildState = ChildState {
+    next_look: AtomicU64::new(0),
+    reported_by: AtomicU64::new(0),
+    begins: AtomicBool::new(false),
+};
 
 /// The recording that samples of this process go to, if one is under way.
 #[inline]
@@ -47,25 +59,25 @@ fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder> {
     keeping_errno(|| {
         let now = monotonic();
         if !files.target.options.children {
-            if now < NEXT_LOOK.load(Relaxed) {
+            if now < CHILD.next_look.load(Relaxed) {
                 return None;
             }
-            NEXT_LOOK.store(now + LOOK_EVERY_NS, Relaxed);
+            CHILD.next_look.store(now + LOOK_EVERY_NS, Relaxed);
             if !is_gone(forked::owner()) {
                 report_once(parent);
                 return None;
             }
         }
-        if LEFT_TO_CHILD.swap(true, Relaxed) {
+        if CHILD.begins.swap(true, Relaxed) {
             return None;
         }
         let epoch = files.epoch.wrapping_add(1);
         let begun = begin(files.target, files.hooks, Some(files.pid), epoch);
-        LEFT_TO_CHILD.store(false, Relaxed);
+        CHILD.begins.store(false, Relaxed);
         match begun {
             Ok(_) => (files.hooks.child_began)(),
             // Nobody can be told; try again rarely.
-            Err(_) => NEXT_LOOK.store(now + 1000 * LOOK_EVERY_NS, Relaxed),
+            Err(_) => CHILD.next_look.store(now + 1000 * LOOK_EVERY_NS, Relaxed),
         }
         begun.ok()
     })
@@ -73,7 +85,7 @@ fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder> {
 
 fn report_once(parent: &Recorder) {
     let pid = std::process::id();
-    if REPORTED_BY.swap(u64::from(pid), Relaxed) != u64::from(pid) {
+    if CHILD.reported_by.swap(u64::from(pid), Relaxed) != u64::from(pid) {
         report(&parent.files.target.session, pid, 0, State::Forked);
     }
 }

@@ -58,8 +58,15 @@ enum Progress {
     Theirs,
 }
 
-static GUARD: OnceLock<Guard> = OnceLock::new();
-static PROGRESS: Lock<Progress> = Lock::new(Progress::Ours);
+/// The hand-over to the program's own use of the sampler.
+struct Handover {
+    /// There if it is watched for.
+    guard: OnceLock<Guard>,
+    progress: Lock<Progress>,
+}
+
+static HANDOVER: Handover =
+    Handover { guard: OnceLock::new(), progress: Lock::new(Progress::Ours) };
 
 /// Watches for the program using the sampler. False if that is not possible.
 pub(crate) fn watch(target: &'static Target, family: &'static dyn Sampler) -> bool {
@@ -87,7 +94,7 @@ pub(crate) fn watch(target: &'static Target, family: &'static dyn Sampler) -> bo
     let Some(hooks) = hooks.filter(|_| !raise.is_null()) else { return false };
     let (stop, raise) = (stop as u64, raise as u64);
     let collection = family.collection();
-    GUARD.set(Guard { target, family, stop, raise, collection, hooks }).is_ok()
+    HANDOVER.guard.set(Guard { target, family, stop, raise, collection, hooks }).is_ok()
 }
 
 /// Replaces `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
@@ -163,10 +170,10 @@ struct Jump {
 
 /// While ours runs, the program's does not: it gets the exception that it would get alone.
 extern "C" fn answer_to_stop() -> Jump {
-    let Some(guard) = GUARD.get() else {
+    let Some(guard) = HANDOVER.guard.get() else {
         return Jump { argument: UNIT, function: nothing as *const () as u64 };
     };
-    if *PROGRESS.lock() == Progress::Theirs {
+    if *HANDOVER.progress.lock() == Progress::Theirs {
         // Another domain has started its own just now.
         return Jump { argument: UNIT, function: guard.stop };
     }
@@ -188,9 +195,9 @@ struct Arguments {
 /// Called in place of `caml_memprof_start`, with its arguments.
 unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
     let nowhere = nothing as *const () as u64;
-    let Some(guard) = GUARD.get() else { return nowhere };
+    let Some(guard) = HANDOVER.guard.get() else { return nowhere };
     let target = guard.target;
-    let mut progress = PROGRESS.lock();
+    let mut progress = HANDOVER.progress.lock();
     let first = *progress == Progress::Ours;
     if first {
         guarded((), end::hand_over);
@@ -207,7 +214,7 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
         // SAFETY: as the caller promises.
         unsafe { collection.run([&raw mut (*arguments).tracker, &raw mut (*arguments).rate]) };
     }
-    let mut progress = PROGRESS.lock();
+    let mut progress = HANDOVER.progress.lock();
     if *progress != Progress::Theirs {
         if let Some(collection) = &guard.collection {
             collection.remove_hook(as_each_begins);
@@ -228,7 +235,7 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
 
 /// Runs in each domain as it begins a minor collection, while all others are stopped too.
 extern "C" fn as_each_begins() {
-    let Some(guard) = GUARD.get() else { return };
+    let Some(guard) = HANDOVER.guard.get() else { return };
     guarded((), || guard.stop_profile());
     if let Some(collection) = &guard.collection {
         collection.go_on();

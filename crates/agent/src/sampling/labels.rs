@@ -30,19 +30,26 @@ const FIRST: u64 = 2;
 const OTHERS: &[u8] = b"[other labels]";
 const MAX_NAME_LEN: usize = 200;
 
-/// Labels by name, with their numbers. They are never freed. The lock is held by a thread that is gone
-/// only in a fork: nobody waits for it for ever.
-static NUMBERS: Lock<BTreeMap<&'static [u8], u64>> = Lock::new(BTreeMap::new());
+/// All labels, and the frame that keeps them.
+struct Labels {
+    /// By name. They are never freed. The lock is held by a thread that is gone only in a fork: nobody
+    /// waits for it for ever.
+    numbers: Lock<BTreeMap<&'static [u8], u64>>,
+    /// By number, as callstacks show them: in brackets, which no function's name has. Read without a
+    /// lock, also by frozen copies of the process.
+    names: [AtomicPtr<&'static [u8]>; ABOVE_LABELS as usize],
+    /// Of the frame; 0 before it is learned.
+    return_address: AtomicU64,
+    /// Of a label from the slot of that return address.
+    distance: AtomicU64,
+}
 
-/// By number, labels as callstacks show them: in brackets, which no function's name has. Read without
-/// a lock, also by frozen copies of the process.
-static NAMES: [AtomicPtr<&'static [u8]>; ABOVE_LABELS as usize] =
-    [const { AtomicPtr::new(std::ptr::null_mut()) }; ABOVE_LABELS as usize];
-
-/// Where labels stand: the return address of the frame, 0 before it is learned, and the distance from
-/// the slot of that return address.
-static RETURN_ADDRESS: AtomicU64 = AtomicU64::new(0);
-static DISTANCE: AtomicU64 = AtomicU64::new(0);
+static LABELS: Labels = Labels {
+    numbers: Lock::new(BTreeMap::new()),
+    names: [const { AtomicPtr::new(std::ptr::null_mut()) }; ABOVE_LABELS as usize],
+    return_address: AtomicU64::new(0),
+    distance: AtomicU64::new(0),
+};
 
 /// The frame that keeps labels.
 #[derive(Clone, Copy)]
@@ -54,8 +61,9 @@ pub(crate) struct LabelFrame {
 /// The frame that keeps labels, if the program has one.
 #[inline]
 pub(crate) fn frame() -> Option<LabelFrame> {
-    let return_address = RETURN_ADDRESS.load(Acquire);
-    (return_address != 0).then(|| LabelFrame { return_address, distance: DISTANCE.load(Relaxed) })
+    let return_address = LABELS.return_address.load(Acquire);
+    (return_address != 0)
+        .then(|| LabelFrame { return_address, distance: LABELS.distance.load(Relaxed) })
 }
 
 impl LabelFrame {
@@ -83,11 +91,11 @@ pub fn value_of(name: &[u8]) -> Value {
     } else {
         name
     };
-    let Some(mut numbers) = NUMBERS.try_lock_for() else { return NO_LABEL };
+    let Some(mut numbers) = LABELS.numbers.try_lock_for() else { return NO_LABEL };
     let known = numbers.get(name).copied();
     let number = known.unwrap_or_else(|| {
         let next = FIRST + numbers.len() as u64;
-        let Some(place) = NAMES.get(next as usize) else { return ABOVE_LABELS - 1 };
+        let Some(place) = LABELS.names.get(next as usize) else { return ABOVE_LABELS - 1 };
         if next == ABOVE_LABELS - 1 {
             return next;
         }
@@ -104,7 +112,7 @@ pub(crate) fn name_of(code: Code) -> Option<&'static [u8]> {
     match code.0 >> 1 {
         number @ FIRST..ABOVE_LABELS if code.0 & 1 == 0 => {
             // SAFETY: null, or leaked for the life of the process.
-            let name = unsafe { NAMES.get(number as usize)?.load(Acquire).as_ref() };
+            let name = unsafe { LABELS.names.get(number as usize)?.load(Acquire).as_ref() };
             Some(name.copied().unwrap_or(OTHERS))
         }
         _ => None,
@@ -120,6 +128,6 @@ pub(crate) fn name_of_frame(memory: ThisProcess, stack_frame: &Frame) -> Option<
 /// Notes where labels are: the frame's return address, and the offset from its stack pointer.
 pub(crate) fn set_frame(return_address: u64, offset: u64) {
     // The return address is one word below the stack pointer.
-    DISTANCE.store(offset + 8, Relaxed);
-    RETURN_ADDRESS.store(return_address, Release);
+    LABELS.distance.store(offset + 8, Relaxed);
+    LABELS.return_address.store(return_address, Release);
 }

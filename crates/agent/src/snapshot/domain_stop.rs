@@ -12,7 +12,7 @@ use memtrail_recording::SnapshotReason;
 use super::safepoint::Safepoint;
 use super::take::take;
 use super::{request, writers};
-use crate::os::clock::monotonic;
+use crate::os::clock::{monotonic, pause};
 use crate::os::ffi_guard::guarded;
 use crate::os::symbol::required;
 
@@ -22,15 +22,29 @@ type StopAll = unsafe extern "C" fn(Stopped, *mut c_void, unsafe extern "C" fn(u
 /// Stops all domains.
 pub(super) struct DomainStop(StopAll);
 
-/// Domains that have come to the stop, and whether they may go on.
-static ARRIVED: AtomicU32 = AtomicU32::new(0);
-static DONE: AtomicU32 = AtomicU32::new(0);
-/// When the first stopped, and why.
-static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
-static AT_EXIT: AtomicU32 = AtomicU32::new(0);
-/// How long a program that ends tries it. In nanoseconds.
+/// The stop under way.
+struct StopState {
+    /// Domains that have come to it.
+    arrived: AtomicU32,
+    /// Whether they may go on.
+    done: AtomicU32,
+    /// When the first stopped.
+    began: AtomicU64,
+    /// Whether a snapshot of the program's end is wanted.
+    at_exit: AtomicU32,
+}
+
+static STOP: StopState = StopState {
+    arrived: AtomicU32::new(0),
+    done: AtomicU32::new(0),
+    began: AtomicU64::new(0),
+    at_exit: AtomicU32::new(0),
+};
+
+/// How long a program that ends tries it, in nanoseconds.
 const TRY_AT_EXIT_FOR: u64 = 1_000_000_000;
-static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
+/// Between looks of domains that wait, in nanoseconds.
+const PAUSE: u32 = 20_000;
 
 /// A snapshot that a thread of the program waits for.
 pub(super) struct SnapshotRequest<'a> {
@@ -71,7 +85,7 @@ impl DomainStop {
     /// The caller holds a domain's lock, and is not inside such a stop.
     pub(super) unsafe fn take_wanted(&self, nanoseconds: u64) {
         let until = monotonic().saturating_add(nanoseconds);
-        while (request::wanted() || AT_EXIT.load(Acquire) != 0) && monotonic() < until {
+        while (request::wanted() || STOP.at_exit.load(Acquire) != 0) && monotonic() < until {
             // SAFETY: as the caller promises.
             if unsafe { (self.0)(stopped, std::ptr::null_mut(), before_stop) } != 0 {
                 return;
@@ -99,27 +113,26 @@ impl DomainStop {
     /// # Safety
     /// As [`Self::take_wanted`].
     pub(super) unsafe fn take_at_exit(&self) -> bool {
-        AT_EXIT.store(1, Release);
+        STOP.at_exit.store(1, Release);
         // SAFETY: as the caller promises.
         unsafe { self.take_wanted(TRY_AT_EXIT_FOR) };
-        AT_EXIT.swap(0, AcqRel) == 0
+        STOP.at_exit.swap(0, AcqRel) == 0
     }
 }
 
 /// The leader is about to stop the others.
 unsafe extern "C" fn before_stop(_: u64) {
-    ARRIVED.store(0, Relaxed);
-    DONE.store(0, Relaxed);
-    STOPPED_AT.store(monotonic(), Release);
+    STOP.arrived.store(0, Relaxed);
+    STOP.done.store(0, Relaxed);
+    STOP.began.store(monotonic(), Release);
 }
 
 /// All domains come here; the last one makes the copy while the others wait.
 unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains: *const u64) {
     let count = count.max(1) as u32;
-    if ARRIVED.fetch_add(1, AcqRel) + 1 < count {
-        while DONE.load(Acquire) == 0 {
-            // SAFETY: a valid duration, no remainder wanted.
-            unsafe { libc::nanosleep(&raw const PAUSE, std::ptr::null_mut()) };
+    if STOP.arrived.fetch_add(1, AcqRel) + 1 < count {
+        while STOP.done.load(Acquire) == 0 {
+            pause(PAUSE);
         }
         return;
     }
@@ -132,7 +145,7 @@ unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains:
                 None
             }
             Some(wanted) => Some(wanted.reason),
-            None if AT_EXIT.swap(0, AcqRel) != 0 => {
+            None if STOP.at_exit.swap(0, AcqRel) != 0 => {
                 // One serves both.
                 request::accept();
                 Some(SnapshotReason::Exit)
@@ -143,7 +156,7 @@ unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains:
             // SAFETY: the runtime's list of the states of all domains.
             let domains = unsafe { std::slice::from_raw_parts(domains, count as usize) };
             let (label, stopped_at) =
-                (wanted.and_then(|wanted| wanted.label), STOPPED_AT.load(Acquire));
+                (wanted.and_then(|wanted| wanted.label), STOP.began.load(Acquire));
             take(&Safepoint { reason, label, stopped_at, domains });
         }
     });
@@ -152,5 +165,5 @@ unsafe extern "C" fn stopped(_: u64, wanted: *mut c_void, count: c_int, domains:
     if let Some(wanted) = unsafe { wanted.cast::<SnapshotRequest<'_>>().as_ref() } {
         let _ = wanted.answer.compare_exchange(NOT_YET, ANSWERED, AcqRel, Relaxed);
     }
-    DONE.store(1, Release);
+    STOP.done.store(1, Release);
 }

@@ -23,14 +23,24 @@ type Number = unsafe extern "C" fn() -> c_int;
 /// Besides what `caml_c_thread_register` gives: 0 if it cannot, 1 if it can.
 const CAME_IN: c_int = 2;
 
-/// The hook that ours replaces.
-static LEAVE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-/// The thread that registers.
-static GUEST: AtomicU64 = AtomicU64::new(0);
-/// Where that thread's stack was when it began to.
-static BEGAN: AtomicU64 = AtomicU64::new(0);
-/// What it does there.
-static WORK: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+/// The visit under way.
+struct Visit {
+    /// The hook that ours replaces.
+    leave: AtomicPtr<c_void>,
+    /// The thread that registers.
+    thread: AtomicU64,
+    /// Where that thread's stack was when it began to.
+    stack: AtomicU64,
+    /// What it does there.
+    work: AtomicPtr<c_void>,
+}
+
+static VISIT: Visit = Visit {
+    leave: AtomicPtr::new(std::ptr::null_mut()),
+    thread: AtomicU64::new(0),
+    stack: AtomicU64::new(0),
+    work: AtomicPtr::new(std::ptr::null_mut()),
+};
 
 /// Does `work` while this thread holds systhreads' lock, and all others have left their state in the
 /// ring. One thread of ours does this.
@@ -48,18 +58,18 @@ pub(super) unsafe fn visit(
         return;
     }
     let mut work: &mut dyn FnMut() = &mut work;
-    WORK.store((&raw mut work).cast(), Release);
+    VISIT.work.store((&raw mut work).cast(), Release);
     // SAFETY: systhreads declares the functions so. What is left half done by `register` is the same
     // as after it, but for descriptor and ticks, which `unregister` does not look at.
     unsafe {
         let unregister = std::mem::transmute::<*mut c_void, Number>(unregister);
-        GUEST.store(libc::pthread_self(), Release);
-        LEAVE.store((*leave).load(Acquire), Release);
+        VISIT.thread.store(libc::pthread_self(), Release);
+        VISIT.leave.store((*leave).load(Acquire), Release);
         (*leave).store(come_in as Hook as *mut c_void, Release);
-        let outcome = begin(std::mem::transmute::<*mut c_void, Number>(register), &BEGAN);
+        let outcome = begin(std::mem::transmute::<*mut c_void, Number>(register), &VISIT.stack);
         let _ = (*leave).compare_exchange(
             come_in as Hook as *mut c_void,
-            LEAVE.load(Acquire),
+            VISIT.leave.load(Acquire),
             AcqRel,
             Relaxed,
         );
@@ -78,17 +88,17 @@ pub(super) unsafe fn visit(
 /// In place of systhreads' hook.
 unsafe extern "C" fn come_in() {
     // SAFETY: what stood in the hook's variable is such a function.
-    unsafe { std::mem::transmute::<*mut c_void, Hook>(LEAVE.load(Acquire))() };
+    unsafe { std::mem::transmute::<*mut c_void, Hook>(VISIT.leave.load(Acquire))() };
     // SAFETY: always allowed.
-    if unsafe { libc::pthread_self() } != GUEST.load(Acquire) {
+    if unsafe { libc::pthread_self() } != VISIT.thread.load(Acquire) {
         return;
     }
-    let work = WORK.load(Acquire).cast::<&mut dyn FnMut()>();
+    let work = VISIT.work.load(Acquire).cast::<&mut dyn FnMut()>();
     // SAFETY: `visit` waits in `begin`, in this thread, with the work on its stack; the frames between
     // are C's and this one, and none has anything to drop.
     unsafe {
         (*work)();
-        end(BEGAN.load(Acquire))
+        end(VISIT.stack.load(Acquire))
     }
 }
 

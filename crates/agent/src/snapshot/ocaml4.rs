@@ -30,7 +30,7 @@ use super::take::take;
 use super::{guest, request, writers};
 use crate::context::ocaml4::Ocaml4;
 use crate::context::target::Target;
-use crate::os::clock::monotonic;
+use crate::os::clock::{monotonic, pause};
 use crate::os::ffi_guard::guarded;
 use crate::os::symbol::{required, symbol};
 
@@ -53,25 +53,38 @@ unsafe impl Send for Ocaml4Heap {}
 // SAFETY: as above.
 unsafe impl Sync for Ocaml4Heap {}
 
-/// What stood in the hooks' variables before.
-static MINOR_END_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-static MAJOR_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+/// What hooks of ours need.
+struct HookState {
+    /// There once snapshots are set up.
+    heap: OnceLock<Ocaml4Heap>,
+    /// What was in the variable `minor_end` before.
+    minor_end: AtomicPtr<c_void>,
+    /// What was in the variable `major` before.
+    major: AtomicPtr<c_void>,
+    /// Where the program is, when it has one thread.
+    gate: AtomicU32,
+}
 
-/// Where the program is, when it has one thread.
-static GATE: AtomicU32 = AtomicU32::new(INSIDE);
+static HOOKS: HookState = HookState {
+    heap: OnceLock::new(),
+    minor_end: AtomicPtr::new(std::ptr::null_mut()),
+    major: AtomicPtr::new(std::ptr::null_mut()),
+    gate: AtomicU32::new(INSIDE),
+};
+
+/// Where the program is: in OCaml, in a system call, or held in one.
 const INSIDE: u32 = 0;
 const OUTSIDE: u32 = 1;
 const CLOSED: u32 = 2;
 /// How long a program that runs is given to come to a safepoint before we see whether it is idle, in
 /// milliseconds.
 const PATIENCE: u64 = 60;
-/// How long a program that comes back from a system call sleeps between looks at a closed gate.
-static PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
-
-static HEAP: OnceLock<Ocaml4Heap> = OnceLock::new();
+/// How long a program that comes back from a system call sleeps between looks at a closed gate, in
+/// nanoseconds.
+const PAUSE: u32 = 20_000;
 
 fn heap() -> Option<&'static Ocaml4Heap> {
-    setting().and_then(|_| HEAP.get())
+    setting().and_then(|_| HOOKS.heap.get())
 }
 
 impl Ocaml4Heap {
@@ -98,9 +111,9 @@ impl Ocaml4Heap {
         // SAFETY: the variable is the runtime's.
         let (now, back) = unsafe { ((*self.enter).load(Acquire), (*self.leave).load(Acquire)) };
         if now == enter as Hook as *mut c_void {
-            if GATE.compare_exchange(OUTSIDE, CLOSED, AcqRel, Relaxed).is_ok() {
+            if HOOKS.gate.compare_exchange(OUTSIDE, CLOSED, AcqRel, Relaxed).is_ok() {
                 self.serve();
-                GATE.store(OUTSIDE, Release);
+                HOOKS.gate.store(OUTSIDE, Release);
             }
         } else if back != leave as Hook as *mut c_void {
             self.as_a_thread();
@@ -155,9 +168,9 @@ impl Ocaml4Heap {
 
 impl HoldStill for Ocaml4Heap {
     fn prepare(&self, options: &SnapshotOptions) {
-        put(self.minor_end, at_minor_end as Hook, &MINOR_END_BEFORE);
+        put(self.minor_end, at_minor_end as Hook, &HOOKS.minor_end);
         if options.every_major {
-            put(self.major, at_major as Hook, &MAJOR_BEFORE);
+            put(self.major, at_major as Hook, &HOOKS.major);
         }
         // The runtime's own hooks do nothing.
         put(self.enter, enter as Hook, &AtomicPtr::default());
@@ -220,7 +233,7 @@ impl HoldStill for Ocaml4Heap {
 impl SnapshotFamily for Ocaml4 {
     fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str> {
         let found = Ocaml4Heap::find(target)?;
-        Ok(HEAP.get_or_init(|| found))
+        Ok(HOOKS.heap.get_or_init(|| found))
     }
 
     fn roots(&self, view: &ForkedView<'_>, list: &mut RootList) {
@@ -253,7 +266,7 @@ fn go_on(before: &AtomicPtr<c_void>) {
 
 /// The minor heap has been emptied.
 unsafe extern "C" fn at_minor_end() {
-    go_on(&MINOR_END_BEFORE);
+    go_on(&HOOKS.minor_end);
     if request::wanted() {
         guarded((), || {
             if let Some(heap) = heap() {
@@ -265,7 +278,7 @@ unsafe extern "C" fn at_minor_end() {
 
 /// Marking is done, sweeping has not begun.
 unsafe extern "C" fn at_major() {
-    go_on(&MAJOR_BEFORE);
+    go_on(&HOOKS.major);
     guarded((), || {
         let (Some(setting), Some(heap)) = (setting(), heap()) else { return };
         let stopped_at = monotonic();
@@ -278,13 +291,13 @@ unsafe extern "C" fn at_major() {
 
 /// The program leaves OCaml for a system call.
 unsafe extern "C" fn enter() {
-    GATE.store(OUTSIDE, Release);
+    HOOKS.gate.store(OUTSIDE, Release);
 }
 
 /// It comes back.
 unsafe extern "C" fn leave() {
-    while GATE.compare_exchange(OUTSIDE, INSIDE, AcqRel, Relaxed) == Err(CLOSED) {
-        // SAFETY: a valid duration, no remainder wanted. The runtime keeps errno.
-        unsafe { libc::nanosleep(&raw const PAUSE, std::ptr::null_mut()) };
+    while HOOKS.gate.compare_exchange(OUTSIDE, INSIDE, AcqRel, Relaxed) == Err(CLOSED) {
+        // The runtime keeps errno.
+        pause(PAUSE);
     }
 }

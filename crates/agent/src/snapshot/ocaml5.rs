@@ -63,8 +63,21 @@ unsafe impl Send for Ocaml5Heap {}
 // SAFETY: as above.
 unsafe impl Sync for Ocaml5Heap {}
 
-static INTERRUPT_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-static SCAN_ROOTS_BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+/// What hooks of ours need.
+struct HookState {
+    /// There once snapshots are set up.
+    heap: OnceLock<Ocaml5Heap>,
+    /// What was in the variable `interrupt` before.
+    interrupt: AtomicPtr<c_void>,
+    /// What was in the variable `scan_roots` before.
+    scan_roots: AtomicPtr<c_void>,
+}
+
+static HOOKS: HookState = HookState {
+    heap: OnceLock::new(),
+    interrupt: AtomicPtr::new(std::ptr::null_mut()),
+    scan_roots: AtomicPtr::new(std::ptr::null_mut()),
+};
 
 /// How often a domain tries to stop the others before it raises `Out_of_memory` all the same.
 const MAX_TRIES: u32 = 10_000;
@@ -73,10 +86,9 @@ const MAX_TRIES: u32 = 10_000;
 const TRY_FOR: u64 = 50_000_000;
 /// How long it gives the main domain, in microseconds, before it looks and interrupts again.
 const BETWEEN_TRIES: u32 = 2_000;
-static HEAP: OnceLock<Ocaml5Heap> = OnceLock::new();
 
 fn heap() -> Option<&'static Ocaml5Heap> {
-    setting().and_then(|_| HEAP.get())
+    setting().and_then(|_| HOOKS.heap.get())
 }
 
 impl Ocaml5Heap {
@@ -143,7 +155,7 @@ impl Ocaml5Heap {
         unsafe {
             let now = (*self.interrupt).load(Acquire);
             if now != ours {
-                INTERRUPT_BEFORE.store(now, Release);
+                HOOKS.interrupt.store(now, Release);
                 // Systhreads, which begins at this very moment, keeps its own: the next try is ours.
                 let _ = (*self.interrupt).compare_exchange(now, ours, AcqRel, Relaxed);
             }
@@ -207,7 +219,7 @@ impl HoldStill for Ocaml5Heap {
         // SAFETY: the variable is the runtime's; systhreads keeps what stands there.
         let before =
             unsafe { (*self.scan_roots).swap(scanning_roots as ScanHook as *mut c_void, AcqRel) };
-        SCAN_ROOTS_BEFORE.store(before, Release);
+        HOOKS.scan_roots.store(before, Release);
     }
 
     fn now(&self, label: &str, insist: bool) -> bool {
@@ -275,7 +287,7 @@ extern "C" fn stand_in() {
 impl SnapshotFamily for Ocaml5 {
     fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str> {
         let found = Ocaml5Heap::find(target)?;
-        Ok(HEAP.get_or_init(|| found))
+        Ok(HOOKS.heap.get_or_init(|| found))
     }
 
     fn roots(&self, view: &ForkedView<'_>, list: &mut RootList) {
@@ -300,7 +312,7 @@ unsafe extern "C" fn interrupted() {
         // SAFETY: the runtime calls the hook in a domain that runs, outside of any stop.
         guarded((), || unsafe { heap.stop.take_wanted(TRY_FOR) });
     }
-    let before = INTERRUPT_BEFORE.load(Acquire);
+    let before = HOOKS.interrupt.load(Acquire);
     if let Some(heap) = heap {
         let ours = interrupted as Hook as *mut c_void;
         // SAFETY: the variable is the runtime's.
@@ -329,7 +341,7 @@ unsafe extern "C" fn scanning_roots(
     data: *mut c_void,
     domain: u64,
 ) {
-    let before = SCAN_ROOTS_BEFORE.load(Acquire);
+    let before = HOOKS.scan_roots.load(Acquire);
     if !before.is_null() {
         // SAFETY: what stood in the hook's variable is a function of this type.
         unsafe {

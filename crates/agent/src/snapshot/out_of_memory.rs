@@ -26,9 +26,15 @@ struct Raise {
     exception: u64,
 }
 
-static RAISE: OnceLock<Raise> = OnceLock::new();
-/// When the last such snapshot was taken.
-static LAST: AtomicU64 = AtomicU64::new(0);
+/// The redirected function.
+struct RaiseHook {
+    /// What it was.
+    raise: OnceLock<Raise>,
+    /// When the last such snapshot was taken.
+    last: AtomicU64,
+}
+
+static HOOK: RaiseHook = RaiseHook { raise: OnceLock::new(), last: AtomicU64::new(0) };
 /// Nanoseconds to the next: a program that goes on may run out of memory again and again.
 const REST: u64 = 10_000_000_000;
 
@@ -40,7 +46,7 @@ pub(super) fn prepare() -> Result<(), String> {
         function: need(control::RAISE_CONSTANT)? as u64,
         exception: need(control::OUT_OF_MEMORY)? as u64,
     };
-    if RAISE.set(raise).is_err() {
+    if HOOK.raise.set(raise).is_err() {
         return Ok(());
     }
     let ours = instead_of_raise as unsafe extern "C" fn() as *const c_void;
@@ -86,14 +92,14 @@ struct Jump {
 extern "C" fn before_raise() -> Jump {
     guarded((), || {
         let Some(setting) = setting() else { return };
-        let (now, last) = (monotonic(), LAST.load(Relaxed));
+        let (now, last) = (monotonic(), HOOK.last.load(Relaxed));
         let rests = last != 0 && now.saturating_sub(last) < REST;
-        if rests || LAST.compare_exchange(last, now, Relaxed, Relaxed).is_err() {
+        if rests || HOOK.last.compare_exchange(last, now, Relaxed, Relaxed).is_err() {
             return;
         }
         setting.heap.out_of_memory();
     });
     let (argument, function) =
-        RAISE.get().map_or((0, 0), |raise| (raise.exception, raise.function));
+        HOOK.raise.get().map_or((0, 0), |raise| (raise.exception, raise.function));
     Jump { argument, function }
 }

@@ -10,12 +10,22 @@ use memtrail_recording::session::SnapshotOptions;
 
 use crate::os::clock::monotonic;
 
-/// What is wanted and not yet taken, a bit a reason; a futex that the thread of ours sleeps on that
-/// sees to it.
-static WANTED: AtomicU32 = AtomicU32::new(0);
-/// Snapshots taken that nobody asked for one by one, and when the last was.
-static UNASKED: AtomicU64 = AtomicU64::new(0);
-static LAST_UNASKED: AtomicU64 = AtomicU64::new(0);
+/// What is wanted of this process, and what it has had.
+struct Requests {
+    /// What is wanted and not yet taken, a bit a reason; a futex that the thread of ours sleeps on
+    /// that sees to it.
+    wanted: AtomicU32,
+    /// When the last of these was taken.
+    last_unasked: AtomicU64,
+    /// Snapshots taken that nobody asked for one by one.
+    unasked: AtomicU64,
+}
+
+static REQUESTS: Requests = Requests {
+    wanted: AtomicU32::new(0),
+    last_unasked: AtomicU64::new(0),
+    unasked: AtomicU64::new(0),
+};
 
 /// A bit that stands for no reason.
 const NOTHING: u32 = 1 << 31;
@@ -35,39 +45,39 @@ fn bit(reason: SnapshotReason) -> u32 {
 
 /// Asks for a snapshot at the next moment that is safe. May be called in a signal handler.
 pub(super) fn ask(reason: SnapshotReason) {
-    WANTED.fetch_or(bit(reason), AcqRel);
+    REQUESTS.wanted.fetch_or(bit(reason), AcqRel);
     // SAFETY: wakes who sleeps on this word of ours.
     unsafe {
-        libc::syscall(libc::SYS_futex, WANTED.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
+        libc::syscall(libc::SYS_futex, REQUESTS.wanted.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
     }
 }
 
 /// Wakes the threads of ours that sleep here, for good: the program's main thread has ended.
 pub(super) fn wake() {
-    WANTED.fetch_or(NOTHING, AcqRel);
+    REQUESTS.wanted.fetch_or(NOTHING, AcqRel);
     // SAFETY: wakes who sleeps on this word of ours.
     unsafe {
-        libc::syscall(libc::SYS_futex, WANTED.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
+        libc::syscall(libc::SYS_futex, REQUESTS.wanted.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
     }
 }
 
 /// Whether something is wanted.
 #[inline]
 pub(super) fn wanted() -> bool {
-    WANTED.load(Acquire) & !NOTHING != 0
+    REQUESTS.wanted.load(Acquire) & !NOTHING != 0
 }
 
 /// Takes on what is wanted, as one snapshot: its most explicit reason.
 pub(super) fn accept() -> Option<SnapshotReason> {
-    let wanted = WANTED.fetch_and(NOTHING, AcqRel);
+    let wanted = REQUESTS.wanted.fetch_and(NOTHING, AcqRel);
     REASONS.into_iter().find(|&reason| wanted & bit(reason) != 0)
 }
 
 /// Forgets what the process that this one was forked from wanted.
 pub(super) fn forget() {
-    WANTED.store(0, Relaxed);
-    UNASKED.store(0, Relaxed);
-    LAST_UNASKED.store(0, Relaxed);
+    REQUESTS.wanted.store(0, Relaxed);
+    REQUESTS.unasked.store(0, Relaxed);
+    REQUESTS.last_unasked.store(0, Relaxed);
 }
 
 /// Sleeps until something is wanted, or so many milliseconds.
@@ -78,20 +88,26 @@ pub(super) fn sleep(milliseconds: u64) {
     };
     // SAFETY: a word of ours and a valid duration.
     unsafe {
-        libc::syscall(libc::SYS_futex, WANTED.as_ptr(), libc::FUTEX_WAIT, 0, &raw const time);
+        libc::syscall(
+            libc::SYS_futex,
+            REQUESTS.wanted.as_ptr(),
+            libc::FUTEX_WAIT,
+            0,
+            &raw const time,
+        );
     }
 }
 
 /// Whether one more snapshot that nobody asked for is to be taken now; counts it if so.
 pub(super) fn one_more(options: &SnapshotOptions) -> bool {
-    if options.at_most.is_some_and(|most| UNASKED.load(Relaxed) >= most) {
+    if options.at_most.is_some_and(|most| REQUESTS.unasked.load(Relaxed) >= most) {
         return false;
     }
-    let (now, last) = (monotonic(), LAST_UNASKED.load(Relaxed));
+    let (now, last) = (monotonic(), REQUESTS.last_unasked.load(Relaxed));
     if last != 0 && now.saturating_sub(last) < options.every_ms.saturating_mul(1_000_000) {
         return false;
     }
-    LAST_UNASKED.store(now, Relaxed);
-    UNASKED.fetch_add(1, Relaxed);
+    REQUESTS.last_unasked.store(now, Relaxed);
+    REQUESTS.unasked.fetch_add(1, Relaxed);
     true
 }

@@ -42,13 +42,23 @@ const MAX_COST_RATIO: u64 = 8;
 /// What is usual at first, in nanoseconds.
 const USUAL: u64 = 1_000;
 
-/// Our time since the last decision.
-static SPENT: AtomicU64 = AtomicU64::new(0);
-/// Nanoseconds that a call takes, 64 times over. Threads may overwrite each other's, to no harm.
-static MEAN: AtomicU64 = AtomicU64::new(64 * USUAL);
-/// When to decide next.
-static DUE: AtomicU64 = AtomicU64::new(0);
-static BALANCE: Lock<Balance> = Lock::new(Balance { cpu: 0, spent: 0.0, total: ALLOWANCE });
+/// What samples cost.
+struct Meter {
+    /// Our time since the last decision.
+    spent: AtomicU64,
+    /// Nanoseconds that a call takes, 64 times over. Threads may overwrite each other's, to no harm.
+    mean: AtomicU64,
+    /// When to decide next.
+    due: AtomicU64,
+    balance: Lock<Balance>,
+}
+
+static METER: Meter = Meter {
+    spent: AtomicU64::new(0),
+    mean: AtomicU64::new(64 * USUAL),
+    due: AtomicU64::new(0),
+    balance: Lock::new(Balance { cpu: 0, spent: 0.0, total: ALLOWANCE }),
+};
 
 struct Balance {
     /// The process's CPU time at the last decision.
@@ -61,25 +71,25 @@ struct Balance {
 
 /// Starts to measure.
 pub(super) fn begin() {
-    BALANCE.lock().cpu = clock::of_process();
-    DUE.store(clock::monotonic() + INTERVAL, Relaxed);
+    METER.balance.lock().cpu = clock::of_process();
+    METER.due.store(clock::monotonic() + INTERVAL, Relaxed);
 }
 
 /// Our code ran from one time to another. What the rate is to be, if that is due to be decided.
 #[inline]
 pub(super) fn spent(from: u64, to: u64, wanted: Halvings) -> Option<Halvings> {
-    let mean = MEAN.load(Relaxed);
+    let mean = METER.mean.load(Relaxed);
     let time = to.saturating_sub(from).min(MAX_COST_RATIO * (mean / 64));
-    MEAN.store((mean - mean / 64 + time).max(64 * USUAL / 8), Relaxed);
-    SPENT.fetch_add(time, Relaxed);
-    if to < DUE.load(Relaxed) { None } else { decide(to, wanted) }
+    METER.mean.store((mean - mean / 64 + time).max(64 * USUAL / 8), Relaxed);
+    METER.spent.fetch_add(time, Relaxed);
+    if to < METER.due.load(Relaxed) { None } else { decide(to, wanted) }
 }
 
 #[cold]
 fn decide(now: u64, wanted: Halvings) -> Option<Halvings> {
     // Another thread may be at it.
-    let mut balance = BALANCE.try_lock()?;
-    DUE.store(now + INTERVAL, Relaxed);
+    let mut balance = METER.balance.try_lock()?;
+    METER.due.store(now + INTERVAL, Relaxed);
     let cpu = clock::of_process();
     let Some(passed) = cpu.checked_sub(balance.cpu) else {
         // A forked child, whose time begins anew.
@@ -87,7 +97,7 @@ fn decide(now: u64, wanted: Halvings) -> Option<Halvings> {
         return None;
     };
     balance.cpu = cpu;
-    Some(balance.weigh(SPENT.swap(0, Relaxed), passed, wanted))
+    Some(balance.weigh(METER.spent.swap(0, Relaxed), passed, wanted))
 }
 
 impl Balance {

@@ -48,15 +48,27 @@ struct Changing {
     numbers: AtomicU64,
 }
 
-static CHANGING: OnceLock<Changing> = OnceLock::new();
-/// Whether the rate changes, so that time is measured.
-static METERED: AtomicBool = AtomicBool::new(false);
-/// Whether samples are declined.
-static THINNED: AtomicBool = AtomicBool::new(false);
-/// What the rate is to be; domains take it over when they can.
-static WANTED: AtomicU8 = AtomicU8::new(0);
-/// What it is, in OCaml 4.
-static CURRENT: AtomicU8 = AtomicU8::new(0);
+/// The rate of this process.
+struct Rate {
+    /// There if it changes.
+    changing: OnceLock<Changing>,
+    /// Whether it changes, so that time is measured.
+    metered: AtomicBool,
+    /// Whether samples are declined.
+    thinned: AtomicBool,
+    /// What it is to be, in halvings; domains take it over when they can.
+    wanted: AtomicU8,
+    /// What it is, in OCaml 4.
+    current: AtomicU8,
+}
+
+static RATE: Rate = Rate {
+    changing: OnceLock::new(),
+    metered: AtomicBool::new(false),
+    thinned: AtomicBool::new(false),
+    wanted: AtomicU8::new(0),
+    current: AtomicU8::new(0),
+};
 
 /// Keeps the numbers apart from those that the runtime gets.
 const STREAM: u64 = 0x7261_7465_2061_6e65;
@@ -80,17 +92,17 @@ pub(crate) fn begin(target: &Target, control: Option<RateControl>) {
         control,
         numbers: AtomicU64::new(target.seed ^ STREAM),
     };
-    if CHANGING.set(changing).is_ok() {
+    if RATE.changing.set(changing).is_ok() {
         control::begin();
-        METERED.store(true, Relaxed);
-        THINNED.store(thinned, Relaxed);
+        RATE.metered.store(true, Relaxed);
+        RATE.thinned.store(thinned, Relaxed);
     }
 }
 
 /// How the block that is being sampled came to be. `index` tells which of several allocated at once.
 #[inline]
 pub(crate) fn drawn(target: &Target, index: isize) -> Drawn {
-    if !METERED.load(Relaxed) {
+    if !RATE.metered.load(Relaxed) {
         return Drawn::default();
     }
     // OCaml 4 goes on with the distances it drew, down to the block at index 0; OCaml 5 runs the
@@ -100,10 +112,10 @@ pub(crate) fn drawn(target: &Target, index: isize) -> Drawn {
 
 /// The rate at which the domain with this state samples.
 pub(crate) fn current(target: &Target, state: u64) -> Halvings {
-    match CHANGING.get().map(|changing| &changing.control) {
+    match RATE.changing.get().map(|changing| &changing.control) {
         Some(RateControl::Multicore(profiles)) => profiles.current(target, state),
-        Some(RateControl::Single(_)) => Halvings(CURRENT.load(Relaxed)),
-        Some(RateControl::Thinned) => Halvings(WANTED.load(Relaxed)),
+        Some(RateControl::Single(_)) => Halvings(RATE.current.load(Relaxed)),
+        Some(RateControl::Thinned) => Halvings(RATE.wanted.load(Relaxed)),
         None => Halvings::default(),
     }
 }
@@ -115,7 +127,7 @@ pub(crate) fn current(target: &Target, state: u64) -> Halvings {
 /// `state` is that of this thread's domain, on whose behalf the runtime has called back.
 #[inline]
 pub(crate) unsafe fn adjust(target: &Target, state: u64) {
-    if METERED.load(Relaxed) && !THINNED.load(Relaxed) {
+    if RATE.metered.load(Relaxed) && !RATE.thinned.load(Relaxed) {
         // SAFETY: as the caller promises.
         unsafe { take_over(target, state) };
     }
@@ -124,11 +136,11 @@ pub(crate) unsafe fn adjust(target: &Target, state: u64) {
 /// # Safety
 /// As [`adjust`].
 unsafe fn take_over(target: &Target, state: u64) {
-    let Some(changing) = CHANGING.get() else { return };
+    let Some(changing) = RATE.changing.get() else { return };
     if changing.varying {
         changing.vary();
     }
-    let wanted = Halvings(WANTED.load(Relaxed));
+    let wanted = Halvings(RATE.wanted.load(Relaxed));
     if current(target, state) == wanted {
         return;
     }
@@ -140,7 +152,7 @@ unsafe fn take_over(target: &Target, state: u64) {
             profiles.choose(target, state, wanted, ahead);
         },
         RateControl::Single(statics) => {
-            CURRENT.store(wanted.0, Relaxed);
+            RATE.current.store(wanted.0, Relaxed);
             // SAFETY: as the caller promises.
             unsafe { statics.set(rate, ahead) };
         }
@@ -151,7 +163,7 @@ unsafe fn take_over(target: &Target, state: u64) {
 /// Whether samples are declined in OCaml 4's callbacks: then captures cost the same at every rate.
 #[inline]
 pub(crate) fn is_thinned() -> bool {
-    THINNED.load(Relaxed)
+    RATE.thinned.load(Relaxed)
 }
 
 /// A block is being sampled: whether its callstack is to be captured in its callback, if at all.
@@ -182,8 +194,8 @@ pub(crate) fn keep(samples: u64) -> Kept {
 }
 
 fn thin(samples: u64) -> Kept {
-    let Some(changing) = CHANGING.get() else { return Kept { samples, halvings: None } };
-    let halvings = Halvings(WANTED.load(Relaxed));
+    let Some(changing) = RATE.changing.get() else { return Kept { samples, halvings: None } };
+    let halvings = Halvings(RATE.wanted.load(Relaxed));
     let samples = thinning::keep(samples, halvings, || changing.number());
     if changing.varying && samples > 0 {
         // For the next block.
@@ -206,7 +218,7 @@ impl Changing {
     fn vary(&self) {
         let number = self.number();
         if number.is_multiple_of(8) {
-            WANTED.store((number >> 32) as u8 % 5, Relaxed);
+            RATE.wanted.store((number >> 32) as u8 % 5, Relaxed);
         }
     }
 }
@@ -214,16 +226,16 @@ impl Changing {
 /// Runs `work`, and counts the time it takes to what samples cost.
 #[inline]
 pub(crate) fn metered<T>(work: impl FnOnce() -> T) -> T {
-    if !METERED.load(Relaxed) {
+    if !RATE.metered.load(Relaxed) {
         return work();
     }
     let before = clock::monotonic();
     let result = work();
     let after = clock::monotonic();
-    if let Some(wanted) = control::spent(before, after, Halvings(WANTED.load(Relaxed)))
-        && CHANGING.get().is_some_and(|changing| !changing.varying)
+    if let Some(wanted) = control::spent(before, after, Halvings(RATE.wanted.load(Relaxed)))
+        && RATE.changing.get().is_some_and(|changing| !changing.varying)
     {
-        WANTED.store(wanted.0, Relaxed);
+        RATE.wanted.store(wanted.0, Relaxed);
     }
     result
 }
