@@ -10,7 +10,7 @@ pub(crate) fn list(recording: &Recording) -> Option<RateList> {
     let bytes = std::fs::read(recording.path.join(RATES_FILE)).ok()?;
     // What stands before an unreadable line is right all the same.
     let (rates, _) = Rates::parse(&bytes);
-    (!rates.changes.is_empty()).then_some(RateList(rates.changes))
+    (!rates.changes.is_empty()).then_some(RateList(rates.changes.into_inner()))
 }
 
 /// How far the rate was lowered, after what it was at first.

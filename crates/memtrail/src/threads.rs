@@ -30,7 +30,7 @@ fn named(threads: &Threads) -> ThreadList {
         if *times == 1 { name } else { format!("{name} [{times}]") }
     });
     let names = names.collect();
-    let switches = threads.switches.iter().map(|(&domain, switches)| {
+    let switches = threads.switches.iter().map(|(domain, switches)| {
         let known = switches.iter().filter(|&&(_, number)| number <= LAST);
         (domain, known.map(|&(block, number)| (block, number as u16)).collect())
     });
@@ -47,6 +47,8 @@ fn display(number: u32, thread: &Thread) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn thread(tid: u32, name: &str) -> Thread {
@@ -64,7 +66,7 @@ mod tests {
                 (70_000, thread(12, "late")),
             ]
             .into(),
-            switches: [(0, vec![(0, 0), (5, 3), (9, 70_000)])].into(),
+            switches: BTreeMap::from([(0, vec![(0, 0), (5, 3), (9, 70_000)])]).into(),
         };
         let list = named(&threads);
         let names = ["server (10)", "", "worker (11)", "worker (11) [2]", "thread 4"];

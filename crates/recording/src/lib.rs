@@ -26,6 +26,7 @@ mod process;
 pub mod rates;
 pub mod relay;
 pub mod session;
+mod stretches;
 pub mod threads;
 mod written;
 
@@ -41,4 +42,5 @@ pub use folder::{
 pub use lines::LineError;
 pub use memtrail_heap::SnapshotReason;
 pub use process::{is_alive, started_at};
+pub use stretches::Stretches;
 pub use written::mark_as_written;

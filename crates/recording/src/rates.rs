@@ -10,8 +10,7 @@
 //! rate is halved K times. The first blocks of a domain are of the base rate. A growing file may end
 //! within a line.
 
-use std::collections::BTreeMap;
-
+use crate::Stretches;
 use crate::lines::{self, LineError};
 
 /// Name of the file in the recording's folder.
@@ -24,8 +23,8 @@ pub const MAX_HALVINGS: u8 = 12;
 /// For each domain: from which block on the base rate is halved how often; ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// The changes of each domain, in the order of blocks.
-    pub changes: BTreeMap<u16, Vec<(u64, u8)>>,
+    /// The changes of each domain.
+    pub changes: Stretches<u8>,
 }
 
 impl Rates {
@@ -44,22 +43,12 @@ impl Rates {
         if words.next().is_some() || halvings > MAX_HALVINGS {
             return None;
         }
-        let changes = self.changes.entry(domain).or_default();
-        if changes.last().is_some_and(|&(last, _)| block < last) {
-            return None;
-        }
-        changes.push((block, halvings));
-        Some(())
+        self.changes.push(domain, block, halvings)
     }
 
     /// How often the base rate was halved for a block.
     pub fn of(&self, domain: u16, block: u64) -> u8 {
-        let find = || {
-            let changes = self.changes.get(&domain)?;
-            let after = changes.partition_point(|&(first, _)| first <= block);
-            Some(changes.get(after.checked_sub(1)?)?.1)
-        };
-        find().unwrap_or(0)
+        self.changes.of(domain, block).copied().unwrap_or(0)
     }
 }
 
@@ -83,7 +72,7 @@ mod tests {
         for end in 0..=WHOLE.len() {
             let (rates, error) = Rates::parse(&WHOLE.as_bytes()[..end]);
             assert_eq!(error, None, "cut at {end}");
-            let lines: usize = rates.changes.values().map(Vec::len).sum();
+            let lines = rates.changes.len();
             let whole = WHOLE[..end].matches('\n').count().saturating_sub(1);
             assert_eq!(lines, whole, "cut at {end}");
         }

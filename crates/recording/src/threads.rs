@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::Stretches;
 use crate::lines::{self, LineError};
 
 /// Name of the file inside a recording.
@@ -34,8 +35,8 @@ pub struct Thread {
 pub struct Threads {
     /// By number. Holds every number that `switches` has.
     pub threads: BTreeMap<u32, Thread>,
-    /// For each domain the first block of each stretch, ascending, and whose it is.
-    pub switches: BTreeMap<u16, Vec<(u64, u32)>>,
+    /// By number, the thread that each domain's blocks are of.
+    pub switches: Stretches<u32>,
 }
 
 impl Threads {
@@ -57,11 +58,7 @@ impl Threads {
             }
             "b" => {
                 let (block, number) = (second.parse().ok()?, third.parse().ok()?);
-                let switches = self.switches.entry(first.parse().ok()?).or_default();
-                if switches.last().is_some_and(|&(last, _)| block < last) {
-                    return None;
-                }
-                switches.push((block, number));
+                self.switches.push(first.parse().ok()?, block, number)?;
                 self.threads.entry(number).or_default();
             }
             _ => return None,
@@ -71,9 +68,7 @@ impl Threads {
 
     /// The number of the thread that allocated a block.
     pub fn of(&self, domain: u16, block: u64) -> Option<u32> {
-        let switches = self.switches.get(&domain)?;
-        let after = switches.partition_point(|&(first, _)| first <= block);
-        Some(switches.get(after.checked_sub(1)?)?.1)
+        self.switches.of(domain, block).copied()
     }
 }
 
@@ -99,7 +94,7 @@ mod tests {
         for end in 0..=WHOLE.len() {
             let (threads, error) = Threads::parse(&WHOLE.as_bytes()[..end]);
             assert_eq!(error, None, "cut at {end}");
-            let blocks: usize = threads.switches.values().map(Vec::len).sum();
+            let blocks = threads.switches.len();
             assert_eq!(blocks, WHOLE[..end].matches("b ").count() - usize::from(is_cut(end)));
         }
     }
