@@ -13,6 +13,7 @@ mod error;
 mod export;
 mod heap;
 mod html;
+mod json;
 mod limit;
 mod loading;
 mod man;

@@ -1,6 +1,7 @@
 //! `memtrail html`: recordings and the page in one file.
 
 mod fit;
+mod json;
 mod page;
 mod privacy;
 mod snapshots;
@@ -96,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let text = page::assemble(&packed, &fragment(&args.filters));
     (&output.file).write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
     output.keep()?;
-    tell(args, &path, text.len(), &packed)?;
+    report(args, &path, text.len(), &packed)?;
     let mut code = ExitCode::SUCCESS;
     for (recording, packed) in recordings.iter().zip(&packed) {
         if let Err(failure) = damage::verdict(recording, &packed.damage) {
@@ -113,35 +114,9 @@ fn default_name(recording: &Path) -> PathBuf {
     PathBuf::from(format!("{}.html", stem.filter(|stem| !stem.is_empty()).unwrap_or(&name)))
 }
 
-fn tell(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<(), Failure> {
+fn report(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<(), Failure> {
     if args.json {
-        let recordings: Vec<_> = packed
-            .iter()
-            .map(|packed| {
-                let thinned = packed.description.thinned;
-                let mut told =
-                    serde_json::json!({ "name": packed.description.name, "thinned": thinned });
-                if !packed.snapshots.is_empty() {
-                    let included = packed.snapshots.iter().filter(|one| one.is_included());
-                    told["snapshots"] = serde_json::json!({
-                        "of": packed.snapshots.len(),
-                        "included": included.map(|one| one.facts.number).collect::<Vec<_>>(),
-                    });
-                }
-                told
-            })
-            .collect();
-        let contents = packed.iter().flat_map(|packed| &packed.snapshots);
-        let contents = contents.filter(|one| one.is_included()).any(|one| one.facts.contents);
-        let told = serde_json::json!({
-            "output": path,
-            "bytes": size,
-            "contents": contents,
-            "redacted": args.redact,
-            "recordings": recordings,
-        });
-        writeln!(std::io::stdout(), "{told}")?;
-        return Ok(());
+        return crate::json::print(&json::Written::new(args, path, size, packed));
     }
     for packed in packed {
         if let Some(thinned) = packed.description.thinned {

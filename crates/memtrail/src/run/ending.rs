@@ -1,5 +1,6 @@
 //! After the program's end: recordings are made whole, described, and announced.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,11 +8,12 @@ use std::path::{Path, PathBuf};
 use memtrail_recording::session::{State, Status, WriteFailure, owner_of_live_packet};
 use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive};
 use memtrail_text::rounded::{bytes, grouped};
+use serde::Serialize;
 
 use super::process::End;
 use super::session::Session;
 use super::{live_packets, writing};
-use crate::{outcome, shell_quote};
+use crate::{json, outcome, shell_quote};
 
 /// What the agents did, after all is settled.
 pub(super) struct Finalized {
@@ -121,7 +123,7 @@ fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
 /// Tells the user, in one line a recording, what there is and what to type next.
 pub(super) fn announce(finalized: &Finalized, command: &[OsString], children: bool, json: bool) {
     if json {
-        eprintln!("{}", as_json(finalized));
+        json::report(&Summary::new(finalized));
         return;
     }
     for recorded in &finalized.recordings {
@@ -185,11 +187,25 @@ fn summary(recorded: &Recorded) -> String {
     text
 }
 
-fn as_json(finalized: &Finalized) -> serde_json::Value {
-    let recordings: Vec<_> = finalized
-        .recordings
-        .iter()
-        .map(|r| serde_json::json!({ "folder": r.folder, "description": r.description }))
-        .collect();
-    serde_json::json!({ "recordings": recordings, "processes": finalized.statuses })
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    recordings: Vec<RecordedSummary<'a>>,
+    processes: &'a [Status],
+}
+
+#[derive(Serialize)]
+struct RecordedSummary<'a> {
+    folder: Cow<'a, str>,
+    description: &'a Description,
+}
+
+impl<'a> Summary<'a> {
+    fn new(finalized: &'a Finalized) -> Self {
+        let recordings = finalized.recordings.iter().map(|recorded| RecordedSummary {
+            folder: recorded.folder.to_string_lossy(),
+            description: &recorded.description,
+        });
+        Self { recordings: recordings.collect(), processes: &finalized.statuses }
+    }
 }

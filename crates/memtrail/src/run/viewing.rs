@@ -12,16 +12,24 @@ use std::time::Duration;
 
 use memtrail_recording::Recording;
 use memtrail_recording::session::{State, Status};
+use serde::Serialize;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::process;
+use crate::json;
 use crate::view::{Serving, Shown, Sources};
 
 /// Between two looks at what agents report.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How the user is told.
+/// What `--json` prints when the page is there.
+#[derive(Serialize)]
+struct WatchedPage<'a> {
+    url: &'a str,
+}
+
+/// How the page's address is printed.
 #[derive(Clone, Copy)]
 pub(super) enum Announcement {
     Nothing,
@@ -128,7 +136,7 @@ impl Watch {
                     Announcement::Nothing => {}
                     Announcement::Text => eprintln!("memtrail: watch it at {}", shown.url()),
                     Announcement::Json => {
-                        eprintln!("{}", serde_json::json!({ "url": shown.url() }));
+                        json::report(&WatchedPage { url: shown.url() });
                     }
                 }
                 shown.open_browser();

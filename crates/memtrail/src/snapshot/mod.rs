@@ -2,6 +2,7 @@
 
 mod find;
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -14,6 +15,7 @@ use memtrail_recording::{
     REQUEST_FILE, Recording, Snapshot, SnapshotOutcome, SnapshotReason, is_alive,
 };
 use memtrail_text::rounded::{bytes, grouped};
+use serde::Serialize;
 
 use crate::error::{Failure, Kind};
 use find::Target;
@@ -76,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let file = folder.join(&found.file);
     let mut out = std::io::stdout().lock();
     if args.json {
-        let answer = serde_json::json!({ "pid": pid, "path": file, "snapshot": found });
+        let answer = Answer { pid, path: file.to_string_lossy(), snapshot: &found };
         serde_json::to_writer_pretty(&mut out, &answer).map_err(std::io::Error::from)?;
         writeln!(out)?;
     }
@@ -98,6 +100,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             Err(Failure::new(Kind::Work, format_args!("no snapshot of process {pid}: {reason}")))
         }
     }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    pid: u32,
+    path: Cow<'a, str>,
+    snapshot: &'a Snapshot,
 }
 
 /// What the recording says of its snapshots; nothing if none can be taken.

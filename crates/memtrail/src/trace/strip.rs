@@ -1,13 +1,16 @@
 //! `memtrail trace strip`: a trace that names nothing.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memtrail_trace::rewrite::Rewrite;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Alloc, Timestamp, TraceInfo};
+use serde::Serialize;
 
 use crate::error::Failure;
+use crate::json;
 use crate::trace::copy::copy;
 use crate::trace::input::Input;
 
@@ -27,13 +30,21 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Written<'a> {
+    output: Cow<'a, str>,
+    blocks: u64,
+}
+
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = Input::open(&args.trace)?;
     let reader = input.reader()?;
     let mut strip = Strip { start: reader.info().start, blocks: 0 };
     let decoded = copy(&reader, &args.output, &mut strip)?;
     if args.json {
-        println!("{}", serde_json::json!({ "output": args.output, "blocks": strip.blocks }));
+        let written = Written { output: args.output.to_string_lossy(), blocks: strip.blocks };
+        json::print(&written)?;
     }
     input.verdict(&decoded.anomalies)
 }

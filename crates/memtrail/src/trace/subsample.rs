@@ -1,5 +1,6 @@
 //! `memtrail trace subsample`: a smaller trace, as if recorded at a lower rate.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,11 +9,12 @@ use memtrail_trace::rewrite::Rewrite;
 use memtrail_trace::subsample::Subsample;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Alloc, Timestamp, TraceInfo};
+use serde::Serialize;
 
 use crate::error::{Failure, Kind};
-use crate::rates;
 use crate::trace::copy::copy;
 use crate::trace::input::Input;
+use crate::{json, rates};
 
 /// Subsample a trace, as if it had been recorded at a lower rate
 ///
@@ -69,17 +71,23 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut part = Part { subsample, start, window };
     let decoded = copy(&reader, &args.output, &mut part)?;
     if args.json {
-        println!(
-            "{}",
-            serde_json::json!({
-                "output": args.output,
-                "blocks": part.subsample.kept,
-                "dropped": part.subsample.dropped,
-                "sample_rate": reader.info().sample_rate.0 / args.factor,
-            })
-        );
+        json::print(&Written {
+            output: args.output.to_string_lossy(),
+            blocks: part.subsample.kept,
+            dropped: part.subsample.dropped,
+            sample_rate: reader.info().sample_rate.0 / args.factor,
+        })?;
     }
     input.verdict(&decoded.anomalies)
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Written<'a> {
+    output: Cow<'a, str>,
+    blocks: u64,
+    dropped: u64,
+    sample_rate: f64,
 }
 
 /// What was allocated in a window, thinned out.

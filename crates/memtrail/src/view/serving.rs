@@ -1,13 +1,15 @@
 //! Where the page is served, and how its address reaches the user.
 
 use std::io::Write as _;
-use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs as _, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::sync::Arc;
 
 use memtrail_server::{Error, Options, Server};
+use serde::Serialize;
 
 use super::{Sources, address, browser};
 use crate::error::{Failure, Kind};
+use crate::json;
 
 /// Options of all commands that serve the page.
 #[derive(clap::Args, Clone, Debug)]
@@ -36,6 +38,13 @@ pub(crate) struct Shown {
     no_open: bool,
     /// What leads the browser to the page.
     redirect: Option<browser::Redirect>,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct ServedPage<'a> {
+    url: &'a str,
+    address: SocketAddr,
 }
 
 impl Serving {
@@ -119,11 +128,7 @@ impl Shown {
     pub(super) fn announce(&self, json: bool) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
         if json {
-            writeln!(
-                out,
-                "{}",
-                serde_json::json!({ "url": self.url, "address": self.server.address() })
-            )?;
+            json::print(&ServedPage { url: &self.url, address: self.server.address() })?;
         } else {
             writeln!(out, "{}", self.url)?;
             if self.server.address().ip().is_unspecified() {

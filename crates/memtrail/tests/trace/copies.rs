@@ -121,6 +121,18 @@ fn what_was_written_is_said_in_json() {
 }
 
 #[test]
+fn json_names_an_output_that_is_not_utf_8() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join(std::ffi::OsStr::from_bytes(b"out-\xff.ctf"));
+    let args = ["strip".as_ref(), "--json".as_ref(), "cache-v2.ctf".as_ref(), out.as_os_str()];
+    let said: Value = serde_json::from_str(&printed(args)).unwrap();
+    assert!(said["output"].as_str().unwrap().ends_with("out-\u{fffd}.ctf"), "{said}");
+    assert!(!events(&out).is_empty());
+}
+
+#[test]
 fn outputs_that_cannot_be_written() {
     for out in ["/nowhere/out.ctf", "/dev/full"] {
         let (code, message) = complaint(&trace(["strip", "cache-v2.ctf", out]));

@@ -1,0 +1,64 @@
+//! What `memtrail html --json` prints of the file that was written.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use memtrail_engine::describe::Thinned;
+use serde::Serialize;
+
+use super::{Args, Packed};
+
+#[derive(Serialize)]
+pub(super) struct Written<'a> {
+    output: Cow<'a, str>,
+    bytes: usize,
+    /// Whether the contents of strings are in the file.
+    contents: bool,
+    /// Whether names were replaced.
+    redacted: bool,
+    recordings: Vec<WrittenRecording<'a>>,
+}
+
+#[derive(Serialize)]
+struct WrittenRecording<'a> {
+    name: &'a str,
+    /// Null where every block is in the file.
+    thinned: Option<Thinned>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshots: Option<WrittenSnapshots>,
+}
+
+#[derive(Serialize)]
+struct WrittenSnapshots {
+    of: usize,
+    /// Numbers of those that are in the file as a whole.
+    included: Vec<u64>,
+}
+
+impl<'a> Written<'a> {
+    pub(super) fn new(args: &Args, path: &'a Path, bytes: usize, packed: &'a [Packed]) -> Self {
+        let mut snapshots = packed.iter().flat_map(|packed| &packed.snapshots);
+        Self {
+            output: path.to_string_lossy(),
+            bytes,
+            contents: snapshots.any(|one| one.is_included() && one.facts.contents),
+            redacted: args.redact,
+            recordings: packed.iter().map(WrittenRecording::new).collect(),
+        }
+    }
+}
+
+impl<'a> WrittenRecording<'a> {
+    fn new(packed: &'a Packed) -> Self {
+        let included = packed.snapshots.iter().filter(|one| one.is_included());
+        let snapshots = WrittenSnapshots {
+            of: packed.snapshots.len(),
+            included: included.map(|one| one.facts.number).collect(),
+        };
+        Self {
+            name: &packed.description.name,
+            thinned: packed.description.thinned,
+            snapshots: (snapshots.of > 0).then_some(snapshots),
+        }
+    }
+}
