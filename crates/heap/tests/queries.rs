@@ -10,6 +10,7 @@ use memtrail_heap::query::{
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{LabelRole, Space};
 use memtrail_heap::{Address, BlockIndex, Bytes, LabelId, RootKind, tag};
+use memtrail_test_support::models::Feed;
 
 /// A module with a list of `cells` strings in its second field, a thread with a frame that holds
 /// the last cell and a pair; a closure, a custom block and a float hang from the pair.
@@ -22,40 +23,29 @@ struct Known {
 }
 
 fn known(cells: usize) -> Known {
-    let mut model = Model::new();
-    model.contents = true;
-    model.facts.program = b"server".to_vec();
-    model.facts.pause = 5;
-    model.facts.counters = vec![(b"major_collections".to_vec(), 7)];
-    let module = model.block_in(Space::Static, 0, &[Value::Int(3), Value::Int(0), Value::Int(0)]);
+    let mut feed = Feed::new(7);
+    feed.heap.facts.program = b"server".to_vec();
+    feed.heap.facts.pause = 5;
+    let module =
+        feed.heap.block_in(Space::Static, 0, &[Value::Int(3), Value::Int(0), Value::Int(0)]);
     let mut list = Vec::new();
     for cell in 0..cells {
-        let text = model.string(if cell.is_multiple_of(2) { b"even" } else { b"odd number" });
-        list.push(model.block(0, &[Value::Block(text), Value::Int(0)]));
+        let text = feed.text(cell);
+        list.push(feed.heap.block(0, &[Value::Block(text), Value::Int(0)]));
     }
     for two in list.windows(2) {
-        model.set(two[0], 1, Value::Block(two[1]));
+        feed.heap.set(two[0], 1, Value::Block(two[1]));
     }
-    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Feed", b"", 0);
-    let field = model.labels.add(Some(unit), RootKind::Global, LabelRole::Field, b"", b"", 1);
+    let custom = feed.custom();
+    let Feed { heap: mut model, unit, field, frame } = feed;
     model.set(module, 1, Value::Block(list[0]));
     model.root_at(field, Value::Block(list[0]), Strength::Strong, Some((module, 1)));
     // Nothing points to the module itself: without this it would not be in the snapshot.
     model.root_at(unit, Value::Block(module), Strength::Weak, None);
     let closure = model
         .block(tag::CLOSURE, &[Value::Raw(77), Value::Raw(1 << 56 | 2 << 1 | 1), Value::Int(1)]);
-    let custom = model.block(tag::CUSTOM, &[Value::Raw(9), Value::Raw(4096)]);
     let float = model.block(tag::DOUBLE, &[Value::Raw(0)]);
     let pair = model.block(0, &[Value::Block(closure), Value::Block(custom), Value::Block(float)]);
-    let thread = model.labels.add(None, RootKind::Stack, LabelRole::Thread, b"", b"", 1);
-    let frame = model.labels.add(
-        Some(thread),
-        RootKind::Stack,
-        LabelRole::Frame,
-        b"Feed.serve",
-        b"feed.ml",
-        12,
-    );
     model.root_at(frame, Value::Block(*list.last().unwrap()), Strength::Strong, None);
     model.root_at(frame, Value::Block(pair), Strength::Strong, None);
     model.sample(pair, 42);

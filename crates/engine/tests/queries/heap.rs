@@ -9,6 +9,7 @@ use memtrail_heap::model::{Heap as Model, Made, Value as Field};
 use memtrail_heap::read::Strength;
 use memtrail_heap::write::{LabelRole, Space};
 use memtrail_heap::{RootKind, tag};
+use memtrail_test_support::models::Feed;
 use serde_json::{Value, json};
 
 use crate::recorded::{answer, api_error, fixture};
@@ -16,39 +17,26 @@ use crate::recorded::{answer, api_error, fixture};
 /// A heap with a list of `cells` strings that a module holds, a table that a frame and the module
 /// share, and a custom block with 4096 bytes outside.
 pub(crate) fn heap(number: u64, cells: usize) -> Vec<u8> {
-    let mut model = Model::new();
-    model.facts.number = number;
-    model.facts.taken_at = 1_000_000_000 * number;
-    model.facts.counters = vec![(b"major_collections".to_vec(), number)];
-    model.contents = true;
+    let mut feed = Feed::new(number);
+    feed.heap.facts.number = number;
+    feed.heap.facts.taken_at = 1_000_000_000 * number;
     let mut list: Option<Made> = None;
     for cell in 0..cells {
-        let text = model.string(if cell % 2 == 0 { b"even" } else { b"odd number" });
+        let text = feed.text(cell);
         let next = list.map_or(Field::Int(0), Field::Block);
-        list = Some(model.block(0, &[Field::Block(text), next]));
+        list = Some(feed.heap.block(0, &[Field::Block(text), next]));
     }
-    let custom = model.block(tag::CUSTOM, &[Field::Raw(9), Field::Raw(4096)]);
-    let table = model.block(0, &[Field::Block(custom); 40]);
-    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Feed", b"", 0);
-    let field = model.labels.add(Some(unit), RootKind::Global, LabelRole::Field, b"", b"", 1);
-    let thread = model.labels.add(None, RootKind::Stack, LabelRole::Thread, b"", b"", 1);
-    let frame = model.labels.add(
-        Some(thread),
-        RootKind::Stack,
-        LabelRole::Frame,
-        b"Feed.serve",
-        b"feed.ml",
-        12,
-    );
+    let custom = feed.custom();
+    let table = feed.heap.block(0, &[Field::Block(custom); 40]);
     if let Some(list) = list {
-        model.root_at(field, Field::Block(list), Strength::Strong, None);
-        model.sample(list, 0);
+        feed.root(feed.field, list);
+        feed.heap.sample(list, 0);
     }
-    for label in [field, frame] {
-        model.root_at(label, Field::Block(table), Strength::Strong, None);
+    for label in [feed.field, feed.frame] {
+        feed.root(label, table);
     }
-    model.sample(table, 1);
-    model.bytes()
+    feed.heap.sample(table, 1);
+    feed.heap.bytes()
 }
 
 /// An engine with a recording that has these snapshots, and their numbers from 1 on.
