@@ -15,7 +15,8 @@ use self::source::Source;
 use crate::command::{Outcome, repository};
 
 /// Crates whose modules have no cycle.
-const CRATES: [&str; 4] = ["agent", "engine", "heap", "typeflow"];
+const CRATES: [&str; 8] =
+    ["agent", "preload", "recording", "heap", "typeflow", "engine", "export", "wasm"];
 
 /// The layers of a crate, lowest first. A folder of modules that is not listed may use all of them.
 const LAYERS: [(&str, &[&str]); 1] =
@@ -135,7 +136,7 @@ mod tests {
     fn no_crate_has_a_cycle_or_an_import_from_a_higher_layer() {
         for name in CRATES {
             let graph = read(name).unwrap();
-            assert!(graph.names().len() > 10, "{name}: {:?}", graph.names());
+            assert!(graph.names().len() > 2, "{name}: {:?}", graph.names());
             assert_eq!(check(name, &graph), "", "{name}");
         }
     }
