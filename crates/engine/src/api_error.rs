@@ -81,7 +81,7 @@ impl ApiError {
         self
     }
 
-    /// As an answer: `{"error": {…}}`.
+    /// As a response: `{"error": {…}}`.
     pub fn answer(&self) -> ResponseBody {
         ResponseBody::new(ErrorResponse { error: self })
     }

@@ -83,7 +83,7 @@ impl ResponseBody {
         &self.header
     }
 
-    /// A column.
+    /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column)
     }

@@ -66,7 +66,7 @@ impl<'a> Selection<'a> {
         Self { caveats, ..self }
     }
 
-    /// All of it.
+    /// What all selected blocks weigh.
     pub fn total(&self) -> Weight {
         self.total
     }

@@ -16,7 +16,7 @@ pub struct Picture<'a> {
     pub boxes: Vec<Box<'a>>,
 }
 
-/// A box of a picture.
+/// A box of the flame graph: its place and texts.
 pub struct Box<'a> {
     /// The index of the box above it; the root's own is 0.
     pub parent: usize,
@@ -42,7 +42,7 @@ const NARROWEST: f64 = 0.3;
 const LETTER: f64 = 6.7;
 
 impl Picture<'_> {
-    /// The picture.
+    /// The whole file.
     pub fn write(&self) -> Vec<u8> {
         let places = self.places();
         let deepest = places.iter().flatten().map(|place| place.row).max().unwrap_or(0);

@@ -98,7 +98,7 @@ pub struct Block {
     pub source: Source,
     /// By which calls.
     pub stack: StackId,
-    /// By which domain.
+    /// Domain that allocated it.
     pub domain: DomainId,
 }
 

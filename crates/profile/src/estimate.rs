@@ -51,7 +51,7 @@ use crate::blocks::{Blocks, Row};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Estimate {
-    /// The estimate.
+    /// Estimated figure.
     pub value: f64,
     /// Its estimated standard deviation.
     pub stderr: f64,
@@ -231,7 +231,7 @@ impl Estimator {
         Estimate { value: samples * unit, stderr: variance.max(0.0).sqrt() * unit }
     }
 
-    /// Blocks.
+    /// The number of blocks that a sum stands for.
     pub fn blocks(&self, sum: &Sum) -> Estimate {
         let typical =
             if sum.blocks_variance > 0.0 { sum.blocks_squares / sum.blocks_variance } else { 0.0 };

@@ -162,7 +162,7 @@ pub enum SnapshotOutcome {
         write_ns: u64,
         /// Size of the file.
         bytes: u64,
-        /// Blocks in it.
+        /// Blocks in the file.
         blocks: u64,
         /// Words that look like pointers and lead to no known block.
         outside: u64,

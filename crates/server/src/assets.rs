@@ -7,17 +7,17 @@
 pub struct Asset {
     /// Its name beside the page.
     pub name: &'static str,
-    /// Its media type.
+    /// For the header `Content-Type`.
     pub media_type: &'static str,
-    /// Its content.
+    /// As it is sent.
     pub content: &'static [u8],
 }
 
 /// The page itself.
 pub const INDEX: &str = include_str!("../assets/index.html");
-/// Its script.
+/// The page's script, for pages that are opened from disk.
 pub const SCRIPT: &str = include_str!("../assets/viewer.js");
-/// Its style.
+/// The page's style sheet, for the same.
 pub const STYLE: &str = include_str!("../assets/viewer.css");
 /// The engine as WebAssembly, gzipped, for pages that have no server.
 pub const ENGINE_GZ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.wasm.gz"));

@@ -33,7 +33,7 @@ pub use size::{LARGEST, SIZES, Size};
 pub struct Wrong {
     /// At which byte of the text.
     pub at: usize,
-    /// What.
+    /// What is wrong, without the place.
     pub message: String,
     /// What could be written in its place.
     pub hint: Option<&'static str>,

@@ -65,11 +65,11 @@ pub struct Header {
 /// One bucket of the writer's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verify {
-    /// Which one.
+    /// Number of the bucket.
     pub bucket: u16,
     /// The bucket predicted to follow it.
     pub next: u16,
-    /// The code in it.
+    /// The code that it holds.
     pub code: Code,
 }
 

@@ -9,7 +9,7 @@ use crate::units::{Code, FileId, FrameId, FunctionId};
 /// One function at one source position, its strings as ids. [`Locations::resolve`] spells it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
-    /// The function.
+    /// Function that has the call site.
     pub function: FunctionId,
     /// The source file.
     pub file: FileId,

@@ -8,9 +8,9 @@ use crate::units::{FileId, FunctionId};
 
 /// An id that [`Strings`] gives out.
 pub trait StringId: Copy {
-    /// The id as an index.
+    /// Position in the table of strings.
     fn index(self) -> usize;
-    /// The id of an index.
+    /// The id at a position in the table.
     fn from_index(index: u32) -> Self;
 }
 

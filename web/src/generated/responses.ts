@@ -52,7 +52,7 @@ export type BlockFrame = {
   module: string | null,
   /** The source file; empty if unknown. */
   file: string,
-  /** The line. */
+  /** From 1; 0 if unknown. */
   line: number,
   /** The first column, from 0. */
   start: number,
@@ -193,7 +193,7 @@ export type ChildRow = {
 
 /** What a node of the dominator tree alone retains. */
 export type ChildrenResponse = {
-  /** The node. */
+  /** The node that was queried. */
   node: NodeInfo,
   /** The nodes above it, from the super-root down. */
   path: Array<NodeInfo>,
@@ -284,7 +284,7 @@ export type ErrorResponse = {
 
 /** An estimate and its standard error, in the same unit. */
 export type Estimate = {
-  /** The estimate. */
+  /** Estimated figure. */
   value: number,
   /** Its estimated standard deviation. */
   stderr: number,
@@ -395,7 +395,7 @@ export type HeapDiffResponse = {
 
 /** The retaining paths from a node down, as nested boxes. */
 export type HeapFlameResponse = {
-  /** The node. */
+  /** The node that was queried. */
   node: NodeInfo,
   /** The nodes above it, from the super-root down. */
   path: Array<NodeInfo>,
@@ -527,7 +527,7 @@ export type NodeInfo = {
   node: string,
   /** What it is shown as. */
   name: string,
-  /** What it retains. */
+  /** Bytes that would be freed without it. */
   retained: Bytes,
   /** Bytes outside the heap that go with that. */
   retained_external: Bytes,
@@ -545,7 +545,7 @@ export type OverviewResponse = {
 
 /** Retaining paths of a block, or of the blocks of a kind. */
 export type PathResponse = {
-  /** The paths. */
+  /** As many as the query allows. */
   paths: Array<PathRow>,
   /** How many there are. */
   count: number,
@@ -563,7 +563,7 @@ export type PathRow = {
   steps: Array<PathStep>,
   /** How many blocks are retained this way. */
   blocks: number,
-  /** What they retain. */
+  /** Bytes that would be freed without them. */
   retained: Bytes,
   /** One of several blocks, whose path this is. */
   example?: BlockIndex,
@@ -571,7 +571,7 @@ export type PathRow = {
 
 /** A block or root on a path, or several alike that follow each other. */
 export type PathStep = {
-  /** What it is. */
+  /** Its kind, or the variable's name. */
   name: string,
   /** The variable's type, if it is one and that is known. */
   type?: string,
@@ -587,7 +587,7 @@ export type PathStep = {
   times: number,
   /** Whether all paths lead through it. */
   dominates: boolean,
-  /** What it retains. */
+  /** Bytes that would be freed without it. */
   retained: Bytes | null,
 };
 
@@ -704,7 +704,7 @@ export type ReferenceRow = {
   block: BlockIndex,
   /** What sort of block that is. */
   kind: string,
-  /** What that retains. */
+  /** Bytes that would be freed without that block. */
   retained: Bytes,
   /** Whether it retains nothing. */
   weak: boolean,
@@ -722,7 +722,7 @@ export type ReferrerRow = {
   node: string,
   /** What it is shown as. */
   name: string,
-  /** What it retains. */
+  /** Bytes that would be freed without it. */
   retained: Bytes,
   /** Bytes outside the heap that go with that. */
   retained_external: Bytes,
@@ -734,7 +734,7 @@ export type ReferrerRow = {
 export type RootFigures = {
   /** What queries call it. */
   node: string,
-  /** The kind of root. */
+  /** `global`, `stack` and so on. */
   kind: string,
   /** Its own name. */
   name: string | null,
@@ -746,11 +746,11 @@ export type RootFigures = {
   position?: string,
   /** What it retains, of all that is alive. */
   share: number,
-  /** What it retains. */
+  /** Bytes that would be freed without it. */
   retained: Bytes,
   /** Bytes outside the heap that go with what it retains. */
   retained_external: Bytes,
-  /** What is reachable from it. */
+  /** Bytes of all blocks that it leads to. */
   reachable: Bytes,
   /** What is reachable from it and from others. */
   shared: Bytes,
@@ -758,7 +758,7 @@ export type RootFigures = {
   below: number,
 };
 
-/** A kind of roots. */
+/** Sums of all roots of a kind. */
 export type RootKindFigures = {
   /** What queries call it. */
   node: string,
@@ -778,7 +778,7 @@ export type RootKindFigures = {
 
 /** Roots, by what they retain. */
 export type RootsResponse = {
-  /** The roots. */
+  /** The rows that were queried, in their order. */
   rows: Array<RootFigures>,
   /** How many rows there are. */
   count: number,
@@ -850,7 +850,7 @@ export type SiteRow = {
   module: string | null,
   /** The source file. */
   file: string | null,
-  /** The line. */
+  /** From 1; 0 if unknown. */
   line: number | null,
   /** Number of the function or site, if it is one. */
   entity: number | null,
@@ -867,7 +867,7 @@ export type SiteRow = {
   blocks: number,
   /** Their own size. */
   bytes: Bytes,
-  /** What they retain. */
+  /** Bytes that would be freed without them. */
   retained: Bytes,
   /** The block that retains most. */
   example: BlockIndex | null,
@@ -875,7 +875,7 @@ export type SiteRow = {
   kinds: Array<string>,
 };
 
-/** A snapshot. */
+/** A snapshot as the page lists it. */
 export type SnapshotRow = {
   /** Its number within the recording. */
   number: number,
@@ -919,7 +919,7 @@ export type SnapshotsResponse = {
   snapshots: Array<SnapshotRow>,
   /** Whether another can be taken now. */
   can_take: boolean,
-  /** Why not. */
+  /** The reason why none can be taken. */
   why_not: string | null,
 };
 
@@ -939,7 +939,7 @@ export type StackRow = {
   opens: boolean,
   /** What queries call it. */
   node: string,
-  /** The kind of root. */
+  /** `global`, `stack` and so on. */
   kind: string,
   /** Its own name. */
   name: string | null,
@@ -951,11 +951,11 @@ export type StackRow = {
   position?: string,
   /** What it retains, of all that is alive. */
   share: number,
-  /** What it retains. */
+  /** Bytes that would be freed without it. */
   retained: Bytes,
   /** Bytes outside the heap that go with what it retains. */
   retained_external: Bytes,
-  /** What is reachable from it. */
+  /** Bytes of all blocks that it leads to. */
   reachable: Bytes,
   /** What is reachable from it and from others. */
   shared: Bytes,
@@ -1001,7 +1001,7 @@ export type StringTotals = {
 export type StringsResponse = {
   /** Sums of all strings; none where the snapshot has no contents. */
   strings: StringTotals | null,
-  /** The strings. */
+  /** The rows that were queried, in their order. */
   rows: Array<StringRow>,
   /** How many rows there are. */
   count: number,
@@ -1049,7 +1049,7 @@ export type Totals = {
 
 /** What a node retains, as nested boxes. */
 export type TreemapResponse = {
-  /** The node. */
+  /** The node that was queried. */
   node: NodeInfo,
   /** The nodes above it, from the super-root down. */
   path: Array<NodeInfo>,

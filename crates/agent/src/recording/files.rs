@@ -21,7 +21,7 @@ use crate::recording::threads::{Identity, ThreadId, ThreadLog};
 /// Ids that a domain takes at once when there are several, as memtrace does.
 pub(crate) const CHUNK: u64 = 10_000;
 
-/// The files of one recording.
+/// Where a recording is written, and what of it may be written yet.
 pub(crate) struct RecordingFiles {
     pub(crate) target: &'static Target,
     pub(crate) hooks: &'static Hooks,

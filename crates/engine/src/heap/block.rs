@@ -83,7 +83,7 @@ pub struct ReferenceRow {
     pub block: BlockIndex,
     /// What sort of block that is.
     pub kind: String,
-    /// What that retains.
+    /// Bytes that would be freed without that block.
     pub retained: Bytes,
     /// Whether it retains nothing.
     pub weak: bool,

@@ -21,7 +21,7 @@ const OTHER: &str = "other";
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TreemapResponse {
-    /// The node.
+    /// The node that was queried.
     pub node: NodeInfo,
     /// The nodes above it, from the super-root down.
     pub path: Vec<NodeInfo>,
@@ -33,7 +33,7 @@ pub struct TreemapResponse {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HeapFlameResponse"))]
 pub struct FlameResponse {
-    /// The node.
+    /// The node that was queried.
     pub node: NodeInfo,
     /// The nodes above it, from the super-root down.
     pub path: Vec<NodeInfo>,
@@ -51,7 +51,7 @@ pub struct BoxRow {
     pub node: Option<String>,
     /// Its name; empty where there was no room for it.
     pub name: String,
-    /// Its figures.
+    /// Its place and size.
     #[serde(flatten)]
     pub figures: NestedBox,
 }

@@ -25,7 +25,7 @@ pub type Bytes = Box<dyn Source>;
 
 /// The file of a snapshot, and what is kept beside it. What cannot be kept is made again.
 pub trait SnapshotFile: Debug + Send + Sync {
-    /// The snapshot.
+    /// Opens the bytes of the snapshot.
     fn open(&self) -> io::Result<Bytes>;
 
     /// What an earlier analysis left of this snapshot.
@@ -66,7 +66,7 @@ pub struct SnapshotFacts {
     /// The name that the program gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The program.
+    /// Name of the recorded program.
     pub program: String,
     /// The language runtime, as `OCaml 4.14`.
     pub runtime: String,
@@ -88,7 +88,7 @@ pub struct SnapshotFacts {
     pub minor: Option<u64>,
     /// Whether strings' contents were written.
     pub contents: bool,
-    /// The snapshot's checksum.
+    /// Checksum of the file, by which indexes and summaries are known to be its own.
     pub checksum: u64,
     /// What is wrong with it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -22,7 +22,7 @@ pub struct NodeInfo {
     pub node: String,
     /// What it is shown as.
     pub name: String,
-    /// What it retains.
+    /// Bytes that would be freed without it.
     pub retained: Bytes,
     /// Bytes outside the heap that go with that.
     pub retained_external: Bytes,

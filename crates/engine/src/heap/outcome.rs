@@ -16,7 +16,7 @@ pub enum Outcome<T> {
 /// A response about a snapshot.
 #[derive(Clone, Debug, Serialize)]
 pub struct OfSnapshot<T> {
-    /// The response.
+    /// The query's own response.
     #[serde(flatten)]
     pub response: T,
     /// What is wrong with the snapshot, if all figures are of a part of it.

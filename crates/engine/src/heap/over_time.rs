@@ -25,11 +25,11 @@ pub struct SnapshotsResponse {
     pub snapshots: Vec<SnapshotRow>,
     /// Whether another can be taken now.
     pub can_take: bool,
-    /// Why not.
+    /// The reason why none can be taken.
     pub why_not: Option<String>,
 }
 
-/// A snapshot.
+/// A snapshot as the page lists it.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, as the page reads them")]
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

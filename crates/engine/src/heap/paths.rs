@@ -25,7 +25,7 @@ const MAX_PATHS: usize = 100;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct PathResponse {
-    /// The paths.
+    /// As many as the query allows.
     pub paths: Vec<PathRow>,
     /// How many there are.
     pub count: usize,
@@ -48,7 +48,7 @@ pub struct PathRow {
     pub steps: Vec<PathStep>,
     /// How many blocks are retained this way.
     pub blocks: u64,
-    /// What they retain.
+    /// Bytes that would be freed without them.
     pub retained: Bytes,
     /// One of several blocks, whose path this is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct PathRow {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PathStep {
-    /// What it is.
+    /// Its kind, or the variable's name.
     pub name: String,
     /// The variable's type, if it is one and that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub struct PathStep {
     pub times: u64,
     /// Whether all paths lead through it.
     pub dominates: bool,
-    /// What it retains.
+    /// Bytes that would be freed without it.
     pub retained: Option<Bytes>,
 }
 

@@ -20,7 +20,7 @@ const MAX_NAME: usize = 500;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RootsResponse {
-    /// The roots.
+    /// The rows that were queried, in their order.
     pub rows: Vec<RootFigures>,
     /// How many rows there are.
     pub count: usize,
@@ -36,7 +36,7 @@ pub struct RootsResponse {
 pub struct RootFigures {
     /// What queries call it.
     pub node: String,
-    /// The kind of root.
+    /// `global`, `stack` and so on.
     pub kind: &'static str,
     /// Its own name.
     pub name: Option<String>,
@@ -52,11 +52,11 @@ pub struct RootFigures {
     pub position: Option<String>,
     /// What it retains, of all that is alive.
     pub share: f64,
-    /// What it retains.
+    /// Bytes that would be freed without it.
     pub retained: Bytes,
     /// Bytes outside the heap that go with what it retains.
     pub retained_external: Bytes,
-    /// What is reachable from it.
+    /// Bytes of all blocks that it leads to.
     pub reachable: Bytes,
     /// What is reachable from it and from others.
     pub shared: Bytes,
@@ -64,13 +64,13 @@ pub struct RootFigures {
     pub below: u64,
 }
 
-/// A kind of roots.
+/// Sums of all roots of a kind.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RootKindFigures {
     /// What queries call it.
     pub node: String,
-    /// Its figures.
+    /// Its sums.
     #[serde(flatten)]
     pub kind: RootKindRow,
 }

@@ -48,7 +48,7 @@ pub struct BlockFrame {
     pub module: Option<String>,
     /// The source file; empty if unknown.
     pub file: String,
-    /// The line.
+    /// From 1; 0 if unknown.
     pub line: u32,
     /// The first column, from 0.
     pub start: u32,
@@ -87,7 +87,7 @@ pub struct SiteRow {
     pub module: Option<String>,
     /// The source file.
     pub file: Option<String>,
-    /// The line.
+    /// From 1; 0 if unknown.
     pub line: Option<u32>,
     /// Number of the function or site, if it is one.
     pub entity: Option<u32>,
@@ -102,7 +102,7 @@ pub struct SiteRow {
     pub blocks: u64,
     /// Their own size.
     pub bytes: Bytes,
-    /// What they retain.
+    /// Bytes that would be freed without them.
     pub retained: Bytes,
     /// The block that retains most.
     pub example: Option<BlockIndex>,

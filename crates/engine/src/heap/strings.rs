@@ -15,7 +15,7 @@ use crate::query::{HeapStrings, StringSort};
 pub struct StringsResponse {
     /// Sums of all strings; none where the snapshot has no contents.
     pub strings: Option<StringTotals>,
-    /// The strings.
+    /// The rows that were queried, in their order.
     pub rows: Vec<StringRow>,
     /// How many rows there are.
     pub count: usize,

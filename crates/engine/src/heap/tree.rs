@@ -17,7 +17,7 @@ const ROW: usize = 300;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ChildrenResponse {
-    /// The node.
+    /// The node that was queried.
     pub node: NodeInfo,
     /// The nodes above it, from the super-root down.
     pub path: Vec<NodeInfo>,

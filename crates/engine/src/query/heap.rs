@@ -23,15 +23,15 @@ queries! {
         HeapChildren,
         /// The dominator tree as nested boxes.
         HeapTreemap,
-        /// The ways from roots down, merged by shape.
+        /// Paths from the roots down, merged by shape.
         HeapFlame,
-        /// One block.
+        /// A block with its references, and where it was allocated.
         HeapBlock,
         /// Paths from a root to blocks.
         HeapPath,
         /// What each stack frame retains.
         HeapStack,
-        /// What two roots have to do with each other.
+        /// What two roots reach in common, and each alone.
         HeapShared,
         /// Strings that are there several times.
         HeapStrings,
@@ -45,23 +45,23 @@ queries! {
 parameters! {
     /// What snapshots there are.
     Snapshots {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
     }
 
     /// What was alive over time.
     Evolution {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// A series for each what.
+        /// What a series is about.
         by: Series,
-        /// Series at most; others are summed up.
+        /// Maximum number of series; the others are summed up.
         limit: usize,
     }
 
     /// What grew from each snapshot to the next.
     HeapGrowth {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// From this snapshot on …
         from: Option<u64>,
@@ -71,9 +71,9 @@ parameters! {
 
     /// Roots, by what they retain.
     HeapRoots {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
         /// Only what retains so many bytes.
         min: u64,
@@ -83,87 +83,87 @@ parameters! {
         under: Option<String>,
         /// Only roots whose names have this text; case matters if it has a capital letter.
         find: String,
-        /// By which column.
+        /// Column to sort by.
         sort: RootSort,
-        /// Largest first.
+        /// Whether the largest come first.
         descending: bool,
         /// Rows to leave out at the beginning.
         offset: usize,
-        /// Rows at most.
+        /// Maximum number of rows.
         limit: usize,
     }
 
     /// How much there is of each kind of block.
     HeapHistogram {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
-        /// A row for each what.
+        /// What a row is about.
         by: Kinds,
         /// Only kinds whose names have this text; case matters if it has a capital letter.
         find: String,
-        /// By which column.
+        /// Column to sort by.
         sort: KindSort,
-        /// Largest first.
+        /// Whether the largest come first.
         descending: bool,
         /// Rows to leave out at the beginning.
         offset: usize,
-        /// Rows at most.
+        /// Maximum number of rows.
         limit: usize,
     }
 
     /// What a node of the dominator tree alone retains.
     HeapChildren {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
-        /// The node.
+        /// Id of the node, as responses give it.
         node: String,
-        /// By which column.
+        /// Column to sort by.
         sort: ChildSort,
-        /// Largest first.
+        /// Whether the largest come first.
         descending: bool,
         /// Rows to leave out at the beginning.
         offset: usize,
-        /// Rows at most.
+        /// Maximum number of rows.
         limit: usize,
     }
 
     /// The dominator tree below a node as nested boxes.
     HeapTreemap {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
-        /// The node.
+        /// Id of the node, as responses give it.
         node: String,
-        /// Boxes at most.
+        /// Maximum number of boxes.
         limit: usize,
-        /// Boxes inside one another at most.
+        /// Maximum depth of nested boxes.
         depth: usize,
     }
 
-    /// The ways from roots down, merged by shape.
+    /// Paths from the roots down, merged by shape.
     HeapFlame {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
         /// The node to start from.
         node: String,
-        /// Only ways that lead to blocks of this kind.
+        /// Only paths that lead to blocks of this kind.
         kind: Option<String>,
-        /// Boxes at most.
+        /// Maximum number of boxes.
         limit: usize,
     }
 
-    /// One block.
+    /// A block with its references, and where it was allocated.
     HeapBlock {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
         /// Its number.
         block: u32,
@@ -171,33 +171,33 @@ parameters! {
 
     /// Paths from a root to a block, or to the blocks of a kind.
     HeapPath {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
         /// To this block …
         block: Option<u32>,
         /// … or to blocks of this kind.
         kind: Option<String>,
-        /// Which ways.
+        /// Which paths.
         how: PathForm,
-        /// Paths at most.
+        /// Maximum number of paths.
         limit: usize,
     }
 
     /// What each stack frame retains.
     HeapStack {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
     }
 
-    /// What two roots have to do with each other.
+    /// What two roots reach in common, and each alone.
     HeapShared {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
         /// A node that is a root.
         a: String,
@@ -207,26 +207,26 @@ parameters! {
 
     /// Strings that are there several times.
     HeapStrings {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
         /// Only strings that begin with something that has this text; case matters if it has a
         /// capital letter.
         find: String,
-        /// By which column.
+        /// Column to sort by.
         sort: StringSort,
-        /// Largest first.
+        /// Whether the largest come first.
         descending: bool,
         /// Rows to leave out at the beginning.
         offset: usize,
-        /// Rows at most.
+        /// Maximum number of rows.
         limit: usize,
     }
 
     /// What changed between two snapshots.
     HeapDiff {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// The earlier snapshot; the first if absent.
         a: Option<u64>,
@@ -240,17 +240,17 @@ parameters! {
 
     /// The places in the program whose blocks retain most.
     HeapSamples {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Which snapshot.
+        /// Its number in the recording; the last snapshot if absent.
         snapshot: Option<u64>,
-        /// A row for each what.
+        /// What a row is about.
         by: By,
         /// What rows are put in order by.
         order: SiteOrder,
         /// Rows to leave out at the beginning.
         offset: usize,
-        /// Rows at most.
+        /// Maximum number of rows.
         limit: usize,
     }
 }
@@ -314,7 +314,7 @@ selections! {
         Reachable,
         /// What it reaches and others do, too.
         Shared,
-        /// The name.
+        /// Alphabetically.
         Name,
     }
 
@@ -330,11 +330,11 @@ selections! {
         Bytes,
         /// Number of blocks.
         Blocks,
-        /// What they retain.
+        /// Bytes that would be freed without them.
         Retained,
         /// Bytes outside the heap.
         External,
-        /// The name.
+        /// Alphabetically.
         Name,
     }
 
@@ -344,7 +344,7 @@ selections! {
         Wasted,
         /// How often it is there.
         Times,
-        /// Its length.
+        /// Bytes of one such string.
         Length,
         /// How it begins.
         Name,
@@ -352,13 +352,13 @@ selections! {
 
     /// Columns of the dominator tree.
     ChildSort {
-        /// What it retains.
+        /// Bytes that would be freed without it.
         Retained,
         /// Own size.
         Bytes,
         /// Number of blocks.
         Blocks,
-        /// The name.
+        /// Alphabetically.
         Name,
     }
 

@@ -16,7 +16,7 @@ queries! {
         Flame,
         /// What entities are.
         Names,
-        /// A table.
+        /// What functions, sites, modules or files allocate.
         Table,
         /// What a line of a table opens into.
         Branches,
@@ -45,7 +45,7 @@ parameters! {
 
     /// Memory over time: the whole by kind, and what the filter keeps.
     Overview {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
@@ -59,7 +59,7 @@ parameters! {
 
     /// A flame graph around a focus.
     Flame {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
@@ -67,7 +67,7 @@ parameters! {
         focus: Vec<String>,
         /// Boxes are at least this share of the focus.
         cutoff: f64,
-        /// Boxes at most.
+        /// Maximum number of boxes.
         limit: usize,
         /// Which way to go from the focus.
         direction: Direction,
@@ -75,7 +75,7 @@ parameters! {
 
     /// What entities are.
     Names {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Their numbers, as in the columns of answers.
         entities: Vec<u32>,
@@ -83,27 +83,27 @@ parameters! {
 
     /// A table of all functions, sites, modules or files.
     Table {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
-        /// A row for each what.
+        /// What a row is about.
         by: By,
-        /// By which column.
+        /// Column to sort by.
         sort: Sort,
-        /// Largest first.
+        /// Whether the largest come first.
         descending: bool,
         /// Only rows whose key has this text; case matters if it has a capital letter.
         find: String,
         /// Rows to leave out at the beginning.
         offset: usize,
-        /// Rows at most.
+        /// Maximum number of rows.
         limit: usize,
     }
 
     /// What a line of a table opens into.
     Branches {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
@@ -113,13 +113,13 @@ parameters! {
         path: Vec<String>,
         /// Which way.
         direction: Branch,
-        /// Rows at most.
+        /// Maximum number of rows.
         limit: usize,
     }
 
     /// The functions and paths that carry the weight.
     HotFragments {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
@@ -127,7 +127,7 @@ parameters! {
 
     /// Allocation time against lifetime.
     Density {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
@@ -135,7 +135,7 @@ parameters! {
 
     /// How much has a name on its path.
     Search {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
@@ -157,11 +157,11 @@ parameters! {
         normalise: Normalise,
         /// How to show it.
         view: Shape,
-        /// A row for each what.
+        /// What a row is about.
         by: By,
-        /// By which column.
+        /// Column to sort by.
         sort: ChangeSort,
-        /// Largest first.
+        /// Whether the largest come first.
         descending: bool,
         /// Only rows whose key has this text; case matters if it has a capital letter.
         find: String,
@@ -177,7 +177,7 @@ parameters! {
 
     /// Filters that answer common questions.
     Presets {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// What grew from this time …
         from: Option<f64>,
@@ -187,13 +187,13 @@ parameters! {
 
     /// Names that a text may become.
     Complete {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
-        /// Of what.
+        /// What the names are of.
         kind: Named,
         /// What they contain.
         text: String,
-        /// Names at most.
+        /// Maximum number of names.
         limit: usize,
     }
 
@@ -205,7 +205,7 @@ parameters! {
 
     /// A file for another tool.
     Export {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
@@ -217,7 +217,7 @@ parameters! {
 
     /// One side of a comparison.
     Side {
-        /// Which recording.
+        /// Number of the recording, from 0.
         rec: u32,
         /// Which of its blocks.
         filter: Vec<String>,
@@ -258,11 +258,11 @@ defaults! {
 selections! {
     /// Which way a flame graph goes.
     Direction {
-        /// Inwards.
+        /// What the focus calls.
         Callees,
-        /// Outwards.
+        /// What calls the focus.
         Callers,
-        /// Both.
+        /// Callees and callers, each on a side of the focus.
         Both,
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Retainer {
     kind: String,
     /// That block's number in the snapshot.
     block: BlockIndex,
-    /// What it retains.
+    /// Bytes that would be freed without it.
     retained: Bytes,
 }
 

@@ -41,7 +41,7 @@ pub enum Kind {
 /// A position in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The file.
+    /// Source file of the call site.
     pub file: FileId,
     /// The line, from 1.
     pub line: u32,

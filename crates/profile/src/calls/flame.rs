@@ -31,11 +31,11 @@ impl Default for Limits {
 /// Where to go from the focus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlameSides {
-    /// Inwards.
+    /// What the focus calls.
     Callees,
-    /// Outwards.
+    /// What calls the focus.
     Callers,
-    /// Both.
+    /// Callees and callers, each on a side of the focus.
     #[default]
     Both,
 }
@@ -58,7 +58,7 @@ pub struct Flame {
 pub struct Boxes {
     /// On which box each stands; the first stands on itself.
     pub parent: Vec<u32>,
-    /// What it is.
+    /// What each box is for.
     pub entity: Vec<Entity>,
     /// How much.
     pub cell: Vec<Cell>,

@@ -4,12 +4,12 @@ use memtrail_trace::{Bytes, DomainId};
 
 use crate::time::Elapsed;
 
-/// One condition.
+/// A clause, or its opposite.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Condition {
     /// Whether the condition must not hold.
     pub not: bool,
-    /// The condition.
+    /// What must hold.
     pub clause: Clause,
 }
 
@@ -52,7 +52,7 @@ pub struct Between<T> {
 /// A moment of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Moment {
-    /// Its start.
+    /// The recording's start.
     Start,
     /// When most was live, of all blocks.
     Peak,

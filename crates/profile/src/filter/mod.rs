@@ -112,7 +112,7 @@ impl Filter {
         Ok(Self { conditions })
     }
 
-    /// The conditions.
+    /// In the order of the text.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }

@@ -26,7 +26,7 @@ use crate::time::Elapsed;
 pub struct ConditionError {
     /// At which byte of the text.
     pub at: usize,
-    /// What.
+    /// What is wrong, without the place.
     pub message: String,
     /// What could be done about it.
     pub hint: Option<String>,

@@ -53,7 +53,7 @@ pub enum Moment {
 /// Everything that a report says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// The trace.
+    /// The trace that the figures are from.
     pub trace: Trace,
     /// Totals over the whole trace.
     pub totals: Totals,
@@ -223,7 +223,7 @@ pub struct CallerChain {
     pub branches: Vec<CallerChain>,
 }
 
-/// A caller.
+/// A frame of a callstack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Frame {
     /// The function, as people write it.

@@ -32,13 +32,13 @@ pub(super) struct Slot {
 /// A request as the launcher finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The slot that it is in.
+    /// Number of the shared slot.
     pub slot: usize,
-    /// Whose it is.
+    /// The process that sent it.
     pub sender: Sender,
     /// What to do; nothing if it makes no sense.
     pub operation: Option<Operation>,
-    /// With what.
+    /// Arguments, as the operation lays them out.
     pub payload: Vec<u8>,
 }
 

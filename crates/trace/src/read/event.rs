@@ -21,7 +21,7 @@ pub struct Alloc<'a> {
     pub time: Timestamp,
     /// Which block.
     pub id: BlockId,
-    /// By which domain.
+    /// Domain that allocated it.
     pub domain: DomainId,
     /// Its size, the header not counted.
     pub length: Words,

@@ -135,7 +135,7 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
         self.free() >= MAX_ALLOC
     }
 
-    /// The domain.
+    /// The domain whose packets it writes.
     pub fn domain(&self) -> DomainId {
         self.header.domain
     }

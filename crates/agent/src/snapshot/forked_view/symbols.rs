@@ -89,7 +89,7 @@ impl Symbols {
             .find(|symbol| address == symbol.address || address - symbol.address < symbol.size)
     }
 
-    /// Its name.
+    /// The name of the symbol at this address, copied to `into`.
     pub(super) fn name_at<'a>(&self, address: u64, into: &'a mut [u8]) -> Option<&'a [u8]> {
         self.memory.c_string(self.at(address)?.name, into)
     }
