@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod coverage;
 mod dune;
+mod flow;
 mod stored;
 mod truth;
 

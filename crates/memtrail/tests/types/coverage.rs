@@ -1,0 +1,60 @@
+//! How far types reach in published programs, with the files of their packages. `cargo test -- --nocapture` prints it.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{memtrail, printed};
+
+/// What `memtrail heap types` says of a snapshot at exit.
+fn coverage(program: &str, file: &str, text: &str, arguments: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(file), text).unwrap();
+    let recording = folder.path().join("R");
+    let status = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--snapshot", "exit", "-o"])
+        .args([recording.as_os_str(), "--".as_ref(), program.as_ref()])
+        .args(arguments)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{status:?}");
+    // What units have no files is reported.
+    assert_eq!(memtrail(["types".as_ref(), recording.as_os_str()]).status.code(), Some(0));
+    let words = ["heap".as_ref(), "types".as_ref(), recording.as_os_str(), "--json".as_ref()];
+    let coverage: Value = serde_json::from_str(&printed(words)).unwrap();
+    println!(
+        "{program}: {:.2} % of {} bytes typed; {} contradictions, {} differing; stops: {}",
+        100.0 * share(&coverage),
+        coverage["bytes"],
+        coverage["contradictions"],
+        coverage["differing"],
+        coverage["stops"]
+    );
+    coverage
+}
+
+fn share(coverage: &Value) -> f64 {
+    let bytes = |key: &str| coverage[key].as_f64().unwrap();
+    (bytes("by_variable") + bytes("by_closure")) / bytes("bytes")
+}
+
+#[test]
+fn ocamlopt() {
+    let source: String = (0..300)
+        .map(|i| format!("let f{i} x y = List.fold_left (fun a e -> a + e * {i}) x [y; x + {i}]\n"))
+        .collect();
+    let found = coverage("ocamlopt.opt", "big.ml", &source, &["-c", "-S", "big.ml"]);
+    assert!(share(&found) >= 0.94, "{found}");
+    assert_eq!(found["contradictions"], 0, "{found}");
+}
+
+#[test]
+fn coqc() {
+    let source =
+        "Lemma l : forall a b : nat, a = b -> b = a.\nProof. intros. symmetry. assumption. Qed.\n";
+    let found = coverage("coqc", "theory.v", source, &["-q", "theory.v"]);
+    assert!(share(&found) >= 0.7, "{found}");
+    assert!(found["contradictions"].as_u64().unwrap() < 10, "{found}");
+}

@@ -1,0 +1,130 @@
+//! Types of blocks against what the program says of them: each string of `tests/programs/typed_values.ml` that begins
+//! with @ is what the block that points to it must be.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use memtrail_heap::graph::Graph;
+use memtrail_heap::query::{Heap, module_blocks};
+use memtrail_heap::read::{Columns, Snapshot};
+use memtrail_heap::{BlockIndex, BlockTypes};
+use memtrail_ocaml::names::write_name;
+use memtrail_test_support::{compilers, on_each};
+use memtrail_typeflow::{Coverage, NO_LIMIT, UnitBlock, flow};
+use memtrail_types::Types;
+use serde_json::Value;
+
+use super::{compile, printed};
+
+/// A recording of a program with a snapshot at exit, with its types.
+fn typed(name: &str, program: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
+    fs::copy(programs.join(program), folder.path().join(program)).unwrap();
+    let compiler = compilers::named(name);
+    compile(&compiler, folder.path(), &["-w", "-a", "-o", "program", program]);
+    let recording = folder.path().join("R");
+    let status = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--contents", "--snapshot", "exit", "-o"])
+        .args([recording.as_os_str(), "--".as_ref(), folder.path().join("program").as_os_str()])
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{status:?}");
+    let mut words = vec!["types".as_ref(), recording.as_os_str()];
+    if name != "system" {
+        words.extend(["--compiler".as_ref(), compiler.ocamlopt.as_os_str()]);
+    }
+    printed(words);
+    (folder, recording)
+}
+
+/// The types of a snapshot's blocks, and how far they reach.
+fn types_of(heap: &Heap<'_>, types: &Types) -> (BlockTypes, Coverage) {
+    let modules = module_blocks(heap).unwrap();
+    let mut units = Vec::new();
+    for module in &modules {
+        let unit = types.units.iter().find(|unit| {
+            let mut text = [0; 512];
+            write_name(unit.name.as_bytes(), &mut text) == module.name
+        });
+        if let Some(unit) = unit
+            && let Some(layout) = &unit.layout
+            && unit.fields == Some(module.fields)
+        {
+            units.push(UnitBlock { block: module.block, name: &unit.name, layout });
+        }
+    }
+    let found = flow(&heap.snapshot, &types.table, &units, NO_LIMIT, Some(&heap.graph)).unwrap();
+    (found.types, found.coverage.unwrap())
+}
+
+/// What strings say of blocks that point to them: right, and otherwise.
+fn compare(name: &str, heap: &Heap<'_>, types: &BlockTypes) -> (usize, Vec<String>) {
+    let mut texts: BTreeMap<u32, String> = BTreeMap::new();
+    let read = heap.snapshot.contents(|block, _, text| {
+        if text.starts_with(b"@") || text.starts_with(b"?") {
+            texts.insert(block.0, String::from_utf8(text.to_vec()).unwrap());
+        }
+    });
+    read.unwrap();
+    let (mut right, mut wrong) = (0, Vec::new());
+    let mut columns = Columns::new();
+    for section in 0..heap.snapshot.sections() {
+        heap.snapshot.decode(section, &mut columns).unwrap();
+        for block in columns.iter().filter(|block| heap.graph.is_reachable(block.index)) {
+            for target in block.targets {
+                let Some(text) = texts.get(target) else { continue };
+                let is_text = |name: &str| ["string", "bytes"].contains(&name);
+                if types.of(BlockIndex(*target)).is_some_and(|ty| !is_text(&ty.name)) {
+                    wrong.push(format!("{text} is no string"));
+                }
+                let Some(wanted) = text.strip_prefix('@') else { continue };
+                // Up to 4.14, the runtime's own module has the type.
+                let wanted = if name.starts_with("ocaml-5") {
+                    wanted.to_owned()
+                } else {
+                    wanted.replace(" Atomic.t", " CamlinternalAtomic.t")
+                };
+                let found = types.of(block.index).map_or_else(
+                    || "nothing".to_owned(),
+                    |ty| match &ty.constructor {
+                        Some(constructor) => format!("{}.{constructor}", ty.name),
+                        None => ty.name.clone(),
+                    },
+                );
+                if found == wanted {
+                    right += 1;
+                } else {
+                    wrong.push(format!("{wanted} has become {found}"));
+                }
+            }
+        }
+    }
+    (right, wrong)
+}
+
+fn check_values(name: &str) {
+    let (_folder, recording) = typed(name, "typed_values.ml");
+    let types = Types::read(&fs::read(recording.join("types")).unwrap()).unwrap();
+    let bytes = fs::read(recording.join("0001.heap")).unwrap();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let graph = Graph::new(&snapshot, 2).unwrap();
+    let heap = Heap { snapshot, graph, threads: 2, types: BlockTypes::default() };
+    let (found, coverage) = types_of(&heap, &types);
+    let (right, wrong) = compare(name, &heap, &found);
+    let figures = |coverage: &Coverage| {
+        let share = 100.0 * coverage.share();
+        format!("{share:.2} % of {} bytes, {:?}", coverage.bytes.0, coverage.stops)
+    };
+    println!("{name}: {right} right; {}", figures(&coverage));
+    assert_eq!(wrong, Vec::<String>::new(), "{:?}", coverage.rejected);
+    assert!(right > 60, "{right}");
+    assert_eq!(coverage.contradictions, 0, "{:?}", coverage.rejected);
+    // The command says the same.
+    let words = ["heap".as_ref(), "types".as_ref(), recording.as_os_str(), "--json".as_ref()];
+    let answer: Value = serde_json::from_str(&printed(words)).unwrap();
+    assert_eq!(answer, serde_json::to_value(&coverage).unwrap());
+}
+on_each!(values, check_values);

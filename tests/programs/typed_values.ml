@@ -1,0 +1,126 @@
+(* Values of each kind of type, all held by global variables. A string that begins with @ says what the block that
+   points to it must be: type and constructor, as memtrail writes them. One that begins with ? is in a block whose
+   type cannot be known, or which says nothing of the string. *)
+
+(* Not a constant, as the compiler may share these. *)
+let s text = Bytes.to_string (Bytes.of_string text)
+
+type 'a record = { one : string; mutable two : 'a }
+type ('k, 'v) variant =
+  | Constant
+  | Pair of 'k * 'v
+  | Inline of { key : 'k; next : ('k, 'v) variant }
+type _ gadt =
+  | Text : string -> string gadt
+  | Both : 'a gadt * 'b gadt * string -> ('a * 'b) gadt
+  | Hidden : 'b * ('b -> string) * string -> unit gadt
+type unboxed = { only : string array } [@@unboxed]
+type wrapped = Wrapped of string list [@@unboxed]
+type open_ = ..
+type open_ += First of string | Second of { label : string }
+exception Failed of string * int
+type tree = { name : string; children : tree list }
+type 'a nested = Leaf of string * 'a | Deeper of ('a * 'a) nested * string
+type 'a constrained = { methods : 'a; text : string } constraint 'a = < get : 'b >
+type pair_of_text = string * string
+type numbers = { x : float; y : float }
+
+module type S = sig
+  val name : string
+  val other : string list
+end
+module Sealed : sig
+  type t
+  val all : t list ref
+end = struct
+  type t = { text : string; size : int }
+  let all = ref [ { text = s "@Typed_values.Sealed.t"; size = 1 } ]
+end
+module Make (K : Map.OrderedType) = struct
+  type entry = { key : K.t; about : string }
+  let entries : entry list ref = ref []
+end
+module Made = Make (String)
+module By_text = Map.Make (String)
+module Texts = Set.Make (String)
+module Inner = struct
+  module Deep = struct
+    let found = Some (s "@string option.Some")
+  end
+  exception Local of string
+end
+
+let tuple = (s "@string * int", 1)
+let triple = (1.5, s "@float * string * int list", [ 1 ])
+let record = { one = s "@int list Typed_values.record"; two = [ 1 ] }
+let records = [ { one = s "@string Typed_values.record"; two = s "@string Typed_values.record" } ]
+let list = [ s "@string list.::"; s "@string list.::" ]
+let option = Some (s "@string option.Some")
+let array = [| s "@string array"; s "@string array" |]
+let matrix = [| [| s "@string array" |]; [||] |]
+let reference = ref (s "@string ref")
+let variant =
+  Inline { key = s "@(string, string list) Typed_values.variant.Inline";
+           next = Pair (s "@(string, string list) Typed_values.variant.Pair", [ s "@string list.::" ]) }
+let gadt =
+  Both (Text (s "@string Typed_values.gadt.Text"),
+        Hidden (ref (s "?"), (fun r -> !r), s "@unit Typed_values.gadt.Hidden"),
+        s "@(string * unit) Typed_values.gadt.Both")
+let unboxed = { only = [| s "@string array" |] }
+let wrapped = Wrapped [ s "@string list.::" ]
+let open_values =
+  [ First (s "@Typed_values.open_.Typed_values.First");
+    Second { label = s "@Typed_values.open_.Typed_values.Second" } ]
+let exceptions : exn list =
+  [ Failed (s "@exn.Typed_values.Failed", 1); Inner.Local (s "@exn.Typed_values.Inner.Local"); Not_found ]
+let tree = { name = s "@Typed_values.tree"; children = [ { name = s "@Typed_values.tree"; children = [] } ] }
+let nested =
+  Deeper (Leaf (s "@(string * string) Typed_values.nested.Leaf", (s "@string * string", s "@string * string")),
+          s "@string Typed_values.nested.Deeper")
+let constrained =
+  { methods = object method get = 1 end; text = s "@< get : int > Typed_values.constrained" }
+let alias : pair_of_text list = [ (s "@string * string", s "@string * string") ]
+let numbers = [ { x = 1.; y = 2. } ]
+let made = Made.entries
+let () =
+  made := [ { Made.key = s "@Typed_values.Make(String).entry"; about = s "@Typed_values.Make(String).entry" } ]
+let map =
+  By_text.add (s "@string Map.Make(String).t.Node") (s "@string Map.Make(String).t.Node") By_text.empty
+let set = Texts.add (s "@Set.Make(String).t.Node") Texts.empty
+let table : (string, string list) Hashtbl.t = Hashtbl.create 10
+let () =
+  for _ = 1 to 5 do
+    Hashtbl.add table (s "@(string, string list) Hashtbl.bucketlist.Cons") [ s "@string list.::" ]
+  done
+let queue = Queue.create ()
+let () = for _ = 1 to 3 do Queue.add (s "@string Queue.cell.Cons") queue done
+let stack = Stack.create ()
+let () = Stack.push (s "@string list.::") stack
+let polymorphic = [ `A (s "@[ `A of string | `B ]"); `B ]
+let several =
+  [ `P (s "@string * int", 1); `Q (s "@[ `P of (string * int) | `Q of string ]") ]
+let packed =
+  (module struct
+    let name = s "@module Typed_values.S"
+    let other = [ s "@string list.::" ]
+  end : S)
+let forced = lazy (s "@string * int", 1)
+let forced_list = [ forced ]
+let () = ignore (Lazy.force forced)
+let atomic = Atomic.make (s "@string Atomic.t")
+let result : (string, string * int) result = Error (s "@string * int", 1)
+let sequence () = Seq.Cons (s "?", fun () -> Seq.Nil)
+let weak = Weak.create 3
+let kept = [ (s "@string * string", s "@string * string") ]
+let () = Weak.set weak 0 (Some (List.hd kept))
+let buffer = Buffer.create 10
+let () = Buffer.add_string buffer "?"
+let any : Obj.t = Obj.repr (ref (s "?"))
+let made_object = object val text = s "?" method get = text end
+let captured =
+  let inside = (s "?", 1) in
+  fun () -> inside
+
+let () =
+  Gc.full_major ();
+  print_endline (string_of_int (List.length (polymorphic :> [ `A of string | `B ] list) + List.length several))
