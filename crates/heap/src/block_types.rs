@@ -63,10 +63,56 @@ impl Derivation {
     }
 }
 
+impl BlockType {
+    /// The type and, if there are several, the constructor: `page list (::)`. Where it was recognised by contents
+    /// alone, `~` is before it.
+    pub fn text(&self) -> String {
+        let inferred = if self.derivation == Derivation::Contents { "~ " } else { "" };
+        match &self.constructor {
+            Some(constructor) => format!("{inferred}{} ({constructor})", self.name),
+            None => format!("{inferred}{}", self.name),
+        }
+    }
+
+    /// What a field is called: `.data`, `.(17)` of elements, `.3` where it has no name.
+    pub fn field(&self, field: u64) -> String {
+        match &self.fields {
+            FieldNames::Elements => format!(".({field})"),
+            FieldNames::Names(names) => {
+                let name = usize::try_from(field).ok().and_then(|field| names.get(field));
+                match name.filter(|name| !name.is_empty()) {
+                    Some(name) => format!(".{name}"),
+                    None => format!(".{field}"),
+                }
+            }
+            FieldNames::None => format!(".{field}"),
+        }
+    }
+}
+
 impl BlockTypes {
     /// From a type for each block, as places in `types` from 1 on.
     pub fn new(of: Vec<BlockTypeId>, types: Vec<BlockType>) -> Self {
         Self { of, types }
+    }
+
+    /// These types, and for blocks without one those of `others`.
+    #[must_use]
+    pub fn or(mut self, others: Self) -> Self {
+        let offset = self.types.len();
+        if offset + others.types.len() > usize::from(u16::MAX) {
+            return self;
+        }
+        self.types.extend(others.types);
+        if self.of.len() < others.of.len() {
+            self.of.resize(others.of.len(), BlockTypeId::default());
+        }
+        for (mine, other) in self.of.iter_mut().zip(others.of) {
+            if mine.0 == 0 && other.0 != 0 {
+                *mine = BlockTypeId(other.0 + offset as u16);
+            }
+        }
+        self
     }
 
     /// A block's type's number; 0 if it has none.
@@ -93,5 +139,43 @@ impl BlockTypes {
     /// Whether no block has a type.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str, derivation: Derivation) -> BlockType {
+        BlockType { name: name.into(), constructor: None, fields: FieldNames::None, derivation }
+    }
+
+    #[test]
+    fn declared_types_come_before_those_by_contents() {
+        let of = |numbers: &[u16]| numbers.iter().copied().map(BlockTypeId).collect();
+        let declared = BlockTypes::new(
+            of(&[0, 2, 1]),
+            ["a", "b"].map(|n| named(n, Derivation::Variable)).into(),
+        );
+        let contents =
+            BlockTypes::new(of(&[1, 1, 0, 1, 0]), vec![named("list", Derivation::Contents)]);
+        let merged = declared.clone().or(contents.clone());
+        let names: Vec<Option<String>> =
+            (0..6).map(|block| merged.of(BlockIndex(block)).map(BlockType::text)).collect();
+        let expected = [Some("~ list"), Some("b"), Some("a"), Some("~ list"), None, None];
+        assert_eq!(names, expected.map(|name| name.map(str::to_owned)));
+        assert_eq!(BlockTypes::default().or(contents.clone()), contents);
+        assert_eq!(declared.clone().or(BlockTypes::default()), declared);
+    }
+
+    #[test]
+    fn fields_have_names_numbers_or_are_elements() {
+        let with = |fields| BlockType { fields, ..named("t", Derivation::Variable) };
+        let names = with(FieldNames::Names(vec!["data".into(), String::new()]));
+        assert_eq!([0, 1, 2].map(|field| names.field(field)), [".data", ".1", ".2"]);
+        assert_eq!(with(FieldNames::Elements).field(17), ".(17)");
+        assert_eq!(with(FieldNames::None).field(1), ".1");
+        let cell = BlockType { constructor: Some("::".into()), ..names };
+        assert_eq!(cell.text(), "t (::)");
     }
 }

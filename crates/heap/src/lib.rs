@@ -3,6 +3,8 @@
 #![deny(unsafe_code)]
 
 mod block_types;
+#[cfg(feature = "analysis")]
+pub mod contents;
 mod facts;
 mod format;
 #[doc(hidden)]

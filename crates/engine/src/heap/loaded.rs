@@ -78,10 +78,12 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
         if let Some(graph) = file.index(&snapshot) {
             let mut heap = Heap { snapshot, graph, threads, types: BlockTypes::default() };
             file.name_roots(&mut heap);
+            heap.recognise()?;
             return Ok(heap);
         }
         let mut heap = Heap::new(snapshot, threads)?;
         file.name_roots(&mut heap);
+        heap.recognise()?;
         if leave == Leave::Index {
             file.keep_index(&|out| heap.graph.write_index(&heap.snapshot, out));
         }

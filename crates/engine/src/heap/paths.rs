@@ -75,6 +75,10 @@ pub struct PathStep {
     pub block: Option<BlockIndex>,
     /// The field that leads on.
     pub field: Option<u64>,
+    /// What that field is called, if the block's type is known: `.data`, `.(17)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub field_name: Option<String>,
     /// How many there are.
     pub times: u64,
     /// Whether all paths lead through it.
@@ -97,6 +101,7 @@ pub(super) fn steps(loaded: &LoadedSnapshot, path: &Path) -> Vec<PathStep> {
         node: None,
         block: None,
         field: None,
+        field_name: None,
         times: left_out as u64,
         dominates: false,
         retained: None,
@@ -114,6 +119,7 @@ fn of_step(loaded: &LoadedSnapshot, step: &Step) -> PathStep {
         node: node.map(|node| node::text(loaded, node)),
         block: step.block,
         field: step.field,
+        field_name: step.field_name.as_deref().map(shown),
         times: step.times,
         dominates: step.dominates,
         retained: step.retained,

@@ -35,7 +35,7 @@
 //!   is charged to the value ([`finalisers`]).
 
 mod analysis;
-mod bits;
+pub(crate) mod bits;
 mod build;
 mod chunk_buffer;
 mod column;

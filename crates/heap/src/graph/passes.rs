@@ -87,6 +87,29 @@ pub(crate) fn sweep<T: Send>(
     Ok(gathered.into_iter().map(|(gathered, _)| gathered).collect())
 }
 
+/// The same with [`Columns`] that have the numbers of fields, too.
+///
+/// # Errors
+/// The first section that is damaged.
+pub(crate) fn sweep_fields<T: Send>(
+    snapshot: &Snapshot<'_>,
+    threads: usize,
+    start: impl Fn() -> T + Sync,
+    each: impl Fn(&mut T, usize, &Columns) + Sync,
+) -> Result<Vec<T>, Error> {
+    let gathered = gather(
+        snapshot.sections(),
+        threads,
+        || (start(), Columns::new()),
+        |(gathered, columns), section| {
+            snapshot.decode(section, columns)?;
+            each(gathered, section, columns);
+            Ok(())
+        },
+    )?;
+    Ok(gathered.into_iter().map(|(gathered, _)| gathered).collect())
+}
+
 /// The same for passes that need no more than tags and sizes: [`Columns`] are without edges.
 ///
 /// # Errors

@@ -63,7 +63,8 @@ pub fn block(heap: &Heap<'_>, index: BlockIndex, most: usize) -> Result<Option<B
     let mut columns = Columns::new();
     snapshot.decode(section, &mut columns)?;
     let place = (index.0 - columns.first.0) as usize;
-    let (Some(block), Some(kind)) = (columns.get(place), kind::at(&columns, place)) else {
+    let (Some(block), Some(kind)) = (columns.get(place), kind::at(&heap.types, &columns, place))
+    else {
         return Ok(None);
     };
     let mut references: Vec<Reference> = columns
@@ -97,7 +98,7 @@ pub fn block(heap: &Heap<'_>, index: BlockIndex, most: usize) -> Result<Option<B
     references.truncate(most);
     let space = columns.spaces().find(|(_, end)| place < *end);
     Ok(Some(BlockFacts {
-        kind: kind.name(snapshot),
+        kind: kind.name(snapshot, &heap.types),
         address: columns.addresses().nth(place).unwrap_or_default(),
         size: block.size(),
         external: columns.unknown().all(|at| at != place).then(|| {

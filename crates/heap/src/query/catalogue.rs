@@ -62,7 +62,7 @@ impl Catalogue {
                 kinds: Vec::with_capacity(columns.len()),
                 words: Vec::with_capacity(columns.len()),
             };
-            kind::each(columns, |block, kind, external| {
+            kind::each(&heap.types, columns, |block, kind, external| {
                 let number = *part.known.entry(kind).or_insert_with(|| {
                     part.kinds.push(kind);
                     part.kinds.len() as u32 - 1
@@ -86,7 +86,7 @@ impl Catalogue {
             let numbers: Vec<KindId> = part
                 .kinds
                 .into_iter()
-                .map(|kind| catalogue.number(kind.name(&heap.snapshot)))
+                .map(|kind| catalogue.number(kind.name(&heap.snapshot, &heap.types)))
                 .collect();
             for piece in part.pieces {
                 let places = piece.first..piece.first + piece.words.len();

@@ -79,7 +79,7 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
             if !(first..first + columns.len() as u32).any(|block| mine(BlockIndex(block))) {
                 return;
             }
-            kind::each(columns, |block, kind, _| {
+            kind::each(&heap.types, columns, |block, kind, _| {
                 if mine(block.index) {
                     let retained = graph.retained(block.index).unwrap_or(block.size()).0;
                     add(
@@ -104,7 +104,7 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
     let mut groups: Vec<Group> = sums
         .into_iter()
         .map(|(kind, sum)| Group {
-            kind: kind.name(&heap.snapshot),
+            kind: kind.name(&heap.snapshot, &heap.types),
             blocks: sum.blocks,
             bytes: Words(sum.words).bytes(),
             retained: Words(sum.retained).bytes(),

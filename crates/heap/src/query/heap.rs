@@ -1,6 +1,7 @@
 //! What queries are asked of.
 
 use crate::block_types::BlockTypes;
+use crate::contents::types_by_contents;
 use crate::graph::Graph;
 use crate::read::{Error, Snapshot};
 
@@ -25,5 +26,15 @@ impl<'a> Heap<'a> {
     pub fn new(snapshot: Snapshot<'a>, threads: usize) -> Result<Self, Error> {
         let graph = Graph::new(&snapshot, threads)?;
         Ok(Self { snapshot, graph, threads, types: BlockTypes::default() })
+    }
+
+    /// Gives types by contents to blocks that have none.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    pub fn recognise(&mut self) -> Result<(), Error> {
+        let recognised = types_by_contents(&self.snapshot, self.threads)?;
+        self.types = std::mem::take(&mut self.types).or(recognised);
+        Ok(())
     }
 }

@@ -34,8 +34,10 @@ pub struct Histogram {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct KindRow {
-    /// What sort of block.
+    /// What sort of block: a type or a kind.
     pub kind: String,
+    /// How the type was found, if it is one.
+    pub derivation: Option<&'static str>,
     /// How many.
     pub blocks: u64,
     /// Their own size, headers counted.
@@ -119,7 +121,7 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
     let mut known: HashMap<String, usize, FxBuildHasher> = HashMap::default();
     for (kind, sum) in kinds {
         let retained = retained.next();
-        let name = kind.name(&heap.snapshot);
+        let name = kind.name(&heap.snapshot, &heap.types);
         let place = *known.entry(name.clone()).or_insert(rows.len());
         if let Some(row) = rows.get_mut(place) {
             row.blocks += sum.blocks;
@@ -129,6 +131,7 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
         } else {
             rows.push(KindRow {
                 kind: name,
+                derivation: kind.derivation(&heap.types),
                 blocks: sum.blocks,
                 bytes: Words(sum.words).bytes(),
                 external: Bytes(sum.external),
@@ -157,7 +160,7 @@ pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum, Words), Error> {
         |(sums, unreachable, in_heap), _, columns| {
             let mut spaces = columns.spaces().peekable();
             let mut place = 0;
-            kind::each(columns, |block, kind, external| {
+            kind::each(&heap.types, columns, |block, kind, external| {
                 while spaces.next_if(|(_, end)| *end <= place).is_some() {}
                 let space = spaces.peek().map(|(space, _)| *space);
                 place += 1;
@@ -202,7 +205,7 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
     let mut kind_of = vec![NO_KIND; blocks];
     let pieces = sweep(&heap.snapshot, heap.threads, Vec::new, |pieces, _, columns| {
         let mut piece = Vec::with_capacity(columns.len());
-        kind::each(columns, |_, kind, _| {
+        kind::each(&heap.types, columns, |_, kind, _| {
             let number = kinds.iter().position(|known| *known == kind);
             piece.push(number.map_or(NO_KIND, |number| number as u8));
         });

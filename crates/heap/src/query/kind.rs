@@ -1,5 +1,6 @@
-//! Kinds of blocks: by tag, by function for closures, by identifier for custom blocks.
+//! Kinds of blocks: by type where that is known, by tag, by function for closures, by identifier for custom blocks.
 
+use crate::block_types::{BlockType, BlockTypeId, BlockTypes, FieldNames};
 use crate::read::{Block, Columns, Snapshot};
 use crate::tag;
 
@@ -31,6 +32,8 @@ pub enum Kind {
     /// A tuple, record, constructor or array: tag, and how many fields. From 33 on, sizes that need
     /// as many bits are one kind, named by the smallest.
     Fields(u8, u64),
+    /// A block whose type is known, by the number of that.
+    Typed(BlockTypeId),
 }
 
 /// Up to so many fields, each size is a kind of its own.
@@ -40,7 +43,16 @@ const MAX_EXACT: u64 = 32;
 const ELEMENTS: u64 = 64;
 
 impl Kind {
-    /// The kind of a block that is neither closure nor custom.
+    /// The kind of a block that is neither closure nor custom: its type, if that is known.
+    #[inline]
+    fn of(block: &Block<'_>, types: &BlockTypes) -> Self {
+        match types.id(block.index) {
+            BlockTypeId(0) => Self::plain(block),
+            id => Self::Typed(id),
+        }
+    }
+
+    /// The same without its type.
     fn plain(block: &Block<'_>) -> Self {
         let fields = block.wosize.0;
         match block.tag {
@@ -58,14 +70,29 @@ impl Kind {
     }
 
     /// Whether it has so many fields that they are elements.
-    pub(super) const fn has_elements(self) -> bool {
-        matches!(self, Self::Fields(_, fields) if fields >= ELEMENTS)
+    pub(super) fn has_elements(self, types: &BlockTypes) -> bool {
+        match self {
+            Self::Fields(_, fields) => fields >= ELEMENTS,
+            Self::Typed(id) => {
+                types.get(id).is_some_and(|known| known.fields == FieldNames::Elements)
+            }
+            _ => false,
+        }
+    }
+
+    /// How its type was found, if it is one.
+    pub(super) fn derivation(self, types: &BlockTypes) -> Option<&'static str> {
+        match self {
+            Self::Typed(id) => types.get(id).map(|known| known.derivation.name()),
+            _ => None,
+        }
     }
 
     /// Its name, which is the same in all snapshots of a program.
-    pub fn name(self, snapshot: &Snapshot<'_>) -> String {
+    pub fn name(self, snapshot: &Snapshot<'_>, types: &BlockTypes) -> String {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match self {
+            Self::Typed(id) => types.get(id).map_or_else(String::new, BlockType::text),
             Self::Closure(number) => match snapshot.functions.get(number as usize) {
                 Some(function) if !function.name.is_empty() => {
                     format!("closure {}", text(&function.name))
@@ -108,7 +135,11 @@ fn plural(fields: u64) -> String {
 }
 
 /// Hands out a section's blocks with their kinds, and bytes outside the heap that go with them.
-pub(super) fn each<'c>(columns: &'c Columns, mut each: impl FnMut(Block<'c>, Kind, u64)) {
+pub(super) fn each<'c>(
+    types: &BlockTypes,
+    columns: &'c Columns,
+    mut each: impl FnMut(Block<'c>, Kind, u64),
+) {
     let mut closures = columns.closures().peekable();
     let mut customs = columns.customs().peekable();
     for (place, block) in columns.iter().enumerate() {
@@ -117,7 +148,7 @@ pub(super) fn each<'c>(columns: &'c Columns, mut each: impl FnMut(Block<'c>, Kin
         } else if let Some((_, identifier, external)) = customs.next_if(|(at, ..)| *at == place) {
             each(block, custom(&block, identifier), external);
         } else {
-            each(block, Kind::plain(&block), 0);
+            each(block, Kind::of(&block, types), 0);
         }
     }
 }
@@ -128,7 +159,7 @@ const fn custom(block: &Block<'_>, identifier: u32) -> Kind {
 }
 
 /// The kind of the block at a place of a section.
-pub(super) fn at(columns: &Columns, place: usize) -> Option<Kind> {
+pub(super) fn at(types: &BlockTypes, columns: &Columns, place: usize) -> Option<Kind> {
     let block = columns.get(place)?;
     Some(match block.tag {
         tag::CLOSURE => Kind::Closure(
@@ -138,6 +169,6 @@ pub(super) fn at(columns: &Columns, place: usize) -> Option<Kind> {
             let found = columns.customs().find(|(at, ..)| *at == place);
             custom(&block, found.map_or(u32::MAX, |found| found.1))
         }
-        _ => Kind::plain(&block),
+        _ => Kind::of(&block, types),
     })
 }

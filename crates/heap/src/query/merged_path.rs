@@ -94,7 +94,10 @@ fn shape(steps: &[Step]) -> (Vec<String>, Vec<bool>) {
     }
     let text = |step: &Step| match step.field {
         Some(_) if step.elements => format!("{} .(…)", step.name),
-        Some(field) => format!("{} .{field}", step.name),
+        Some(field) => match &step.field_name {
+            Some(name) => format!("{} {name}", step.name),
+            None => format!("{} .{field}", step.name),
+        },
         None => step.name.clone(),
     };
     shape.into_iter().map(|(step, many)| (text(step), many)).unzip()
@@ -112,8 +115,9 @@ pub fn sample(heap: &Heap<'_>, kind: &str, most: usize) -> Result<(u64, Vec<Bloc
     let (mut seen, mut every) = (0u64, 1u64);
     for section in 0..heap.snapshot.sections() {
         heap.snapshot.decode(section, &mut columns)?;
-        kind::each(&columns, |block, of, _| {
-            let is = *names.entry(of).or_insert_with(|| of.name(&heap.snapshot) == kind);
+        kind::each(&heap.types, &columns, |block, of, _| {
+            let is =
+                *names.entry(of).or_insert_with(|| of.name(&heap.snapshot, &heap.types) == kind);
             if !is || !heap.graph.is_reachable(block.index) {
                 return;
             }

@@ -21,6 +21,7 @@ mod over_time;
 mod owner;
 mod owners;
 mod path;
+mod path_text;
 mod reach_cache;
 mod retained;
 mod root_rows;

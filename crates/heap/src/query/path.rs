@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::heap::Heap;
 use super::kind::{self, Kind};
-use super::names::root_name;
+use super::names::{label_path, root_name};
+use super::path_text::{Part, Segment, text};
 use crate::graph::{Node, RootNode, RootNodeId};
 use crate::label::Variable;
 use crate::read::{Columns, Error};
@@ -17,6 +18,8 @@ use crate::units::{BlockIndex, Bytes, Words};
 /// A way from a root to a block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Path {
+    /// The same as programmers write it: `Cache.table.data.(17) → Cons.data → page`.
+    pub text: String,
     /// From the root to the block.
     pub steps: Vec<Step>,
 }
@@ -38,6 +41,12 @@ pub struct Step {
     pub root: Option<RootNodeId>,
     /// The field that leads on.
     pub field: Option<u64>,
+    /// What that field is called, where the block's type is known: `.data`, `.(17)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field_name: Option<String>,
+    /// What the block is called among others of its type: a constructor, or the type without arguments.
+    #[serde(skip)]
+    pub(super) part: Option<Part>,
     /// Whether it has so many fields that they are elements, as those of an array or a hash table.
     pub elements: bool,
     /// How many there are.
@@ -141,7 +150,7 @@ pub(super) fn details_of(heap: &Heap<'_>, paths: &[RetainingPath]) -> Result<Pat
             decoded = Some(section);
         }
         let place = (block - columns.first.0) as usize;
-        if let Some(kind) = kind::at(&columns, place) {
+        if let Some(kind) = kind::at(&heap.types, &columns, place) {
             details.kinds.insert(block, kind);
         }
         let Some(found) = columns.get(place) else { continue };
@@ -175,6 +184,8 @@ impl Path {
                     block: None,
                     root: None,
                     field: None,
+                    field_name: None,
+                    part: None,
                     elements: false,
                     times,
                     dominates: false,
@@ -200,14 +211,19 @@ impl Path {
                         _ => None,
                     };
                     let kind = details.kinds.get(&block.0);
+                    let known = heap.types.of(block);
                     Step {
-                        name: kind.map_or_else(String::new, |kind| kind.name(&heap.snapshot)),
+                        name: kind.map_or_else(String::new, |kind| {
+                            kind.name(&heap.snapshot, &heap.types)
+                        }),
                         r#type: None,
                         position: None,
                         block: Some(block),
                         root: None,
                         field,
-                        elements: kind.is_some_and(|kind| kind.has_elements()),
+                        field_name: field.zip(known).map(|(field, known)| known.field(field)),
+                        part: known.map(Part::new),
+                        elements: kind.is_some_and(|kind| kind.has_elements(&heap.types)),
                         times: 1,
                         dominates,
                         // What retains nothing else is known by its own size.
@@ -232,6 +248,8 @@ impl Path {
                         block: None,
                         root: Some(root_node),
                         field: None,
+                        field_name: None,
+                        part: None,
                         elements: false,
                         times: 1,
                         dominates,
@@ -243,8 +261,33 @@ impl Path {
             push(&mut steps, step);
         }
         steps.reverse();
-        Self { steps }
+        Self { text: path_text(heap, &steps), steps }
     }
+}
+
+/// A path in one line.
+fn path_text(heap: &Heap<'_>, steps: &[Step]) -> String {
+    let last_root = steps.iter().rposition(|step| step.root.is_some());
+    let (above, blocks) = steps.split_at(last_root.map_or(0, |place| place + 1));
+    let root =
+        above.last().map(|step| match step.root.map(|root| heap.graph.root_nodes().get(root)) {
+            Some(RootNode::Label(label)) => {
+                let labels = &heap.snapshot.labels;
+                let separator = if labels.variable(label).is_some() { "." } else { " / " };
+                label_path(labels, label).join(separator)
+            }
+            _ => step.name.clone(),
+        });
+    let segments = blocks.iter().map(|step| Segment {
+        kind: &step.name,
+        part: step.part.as_ref(),
+        field: match (&step.field_name, step.field) {
+            (Some(name), _) => name.clone(),
+            (None, field) => field.map_or_else(String::new, |field| format!(".{field}")),
+        },
+        is_many: step.times > 1,
+    });
+    text(root, segments)
 }
 
 fn variable_of<'h>(heap: &'h Heap<'_>, root_node: RootNodeId) -> Option<&'h Variable> {

@@ -125,12 +125,12 @@ fn of_kinds(
         || (Known::default(), Retained::default(), Vec::new()),
         |(known, sum, found), _, columns| {
             let mut last = None;
-            kind::each(columns, |block, kind, external| {
+            kind::each(&heap.types, columns, |block, kind, external| {
                 let is_meant = match last {
                     Some((last, is_meant)) if last == kind => is_meant,
-                    _ => *known
-                        .entry(kind)
-                        .or_insert_with(|| group.kinds.contains(&kind.name(&heap.snapshot))),
+                    _ => *known.entry(kind).or_insert_with(|| {
+                        group.kinds.contains(&kind.name(&heap.snapshot, &heap.types))
+                    }),
                 };
                 last = Some((kind, is_meant));
                 if is_meant && heap.graph.is_reachable(block.index) {

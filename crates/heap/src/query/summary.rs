@@ -68,7 +68,7 @@ const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
-    pub const VERSION: u32 = 5;
+    pub const VERSION: u32 = 6;
 
     /// Sums a snapshot up: of kinds and roots, the largest.
     ///
@@ -91,7 +91,7 @@ impl Summary {
         let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         let (mut blocks, mut words) = (0, 0);
         for (kind, sum) in by_kind {
-            let of_name = kinds.entry(kind.name(&heap.snapshot)).or_default();
+            let of_name = kinds.entry(kind.name(&heap.snapshot, &heap.types)).or_default();
             *of_name = (of_name.0 + sum.blocks, of_name.1 + sum.words);
             (blocks, words) = (blocks + sum.blocks, words + sum.words);
         }

@@ -2,6 +2,9 @@
 
 use std::cmp::Reverse;
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
 use super::catalogue::{Catalogue, KindId};
 use super::heap::Heap;
 use super::histogram::{Histogram, KindRow};
@@ -43,11 +46,14 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
             sums[usize::from(catalogue.kind(block).0)].external += bytes.0;
         }
     }
+    let derivations: HashMap<String, &'static str, FxBuildHasher> =
+        heap.types.iter().map(|(_, known)| (known.text(), known.derivation.name())).collect();
     let mut rows: Vec<KindRow> = (0..=u16::MAX)
         .zip(sums)
         .filter(|(_, sum)| sum.blocks > 0)
         .map(|(kind, sum)| KindRow {
             kind: catalogue.name(KindId(kind)).to_owned(),
+            derivation: derivations.get(catalogue.name(KindId(kind))).copied(),
             blocks: sum.blocks,
             bytes: Words(sum.words).bytes(),
             external: Bytes(sum.external),

@@ -11,7 +11,7 @@ use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::sites::place;
 use super::table::Table;
-use super::variables::with_type;
+use super::variables::{field_of, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -148,7 +148,7 @@ fn held(canvas: &mut Canvas, block: &BlockResponse) {
     let mut table = Table::new(&["retained", "", "times"], "");
     for step in &block.path {
         let times = if step.times > 1 { grouped(step.times) } else { String::new() };
-        let field = step.field.map_or_else(String::new, |field| format!(" .{field}"));
+        let field = field_of(step.field_name.as_deref(), step.field);
         let star = if step.dominates { "*" } else { "" };
         let figures = vec![step.retained.map_or_else(String::new, size), star.into(), times];
         let name = with_type(&step.name, step.r#type.as_deref(), step.position.as_deref());

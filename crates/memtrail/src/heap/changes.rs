@@ -88,7 +88,7 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
     }
     let Limit(limit) = args.limit;
     let inputs = [Input::open(&first)?, Input::open(&last)?];
-    let (before, after) = (inputs[0].heap()?, inputs[1].heap()?);
+    let (before, after) = (inputs[0].typed_heap()?, inputs[1].typed_heap()?);
     let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
         .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
     let difference = query::diff(&from?, &to?, ChangeOrder::Growth);

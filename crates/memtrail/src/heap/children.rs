@@ -34,7 +34,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
-    let heap = input.heap()?;
+    let heap = input.typed_heap()?;
     let node = match (args.block, &args.root) {
         (Some(block), _) => Node::Block(input.block(&heap, block)?),
         (None, Some(root)) => Node::RootNode(named::root(&heap, root)?),

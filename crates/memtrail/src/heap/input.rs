@@ -264,7 +264,7 @@ impl Input {
         self.with_variables(heap)
     }
 
-    /// The same, with the types of blocks as far as they are known.
+    /// The same, with the types of blocks as far as they are declared, and by contents for the others.
     pub(super) fn typed_heap(&self) -> Result<Heap<'_>, Failure> {
         let mut heap = self.heap()?;
         if let Some(types) = self.types() {
@@ -272,6 +272,8 @@ impl Input {
             with_spinner(message, || typed::find(&mut heap, types, self.memory))
                 .map_err(|error| self.failure(&error))?;
         }
+        let message = format!("looking at {} blocks", count(f64::from(heap.snapshot.blocks())));
+        with_spinner(message, || heap.recognise()).map_err(|error| self.failure(&error))?;
         Ok(heap)
     }
 

@@ -9,7 +9,7 @@ use memtrail_text::rounded::{bytes, grouped};
 use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
-use super::variables::with_type;
+use super::variables::{field_of, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -112,6 +112,7 @@ fn all(
             .map_err(|error| input.failure(&error))?;
     input.answer(heap, &args.which.form, &found, |canvas| {
         for path in &found.paths {
+            canvas.paragraph(STRONG, 2, &path.text);
             draw(canvas, &path.steps);
             canvas.gap();
         }
@@ -140,6 +141,8 @@ fn one(
             canvas.line(&[(PLAIN, &nothing(block))]);
             return;
         };
+        canvas.paragraph(STRONG, 2, &path.text);
+        canvas.gap();
         draw(canvas, &path.steps);
         let alone = |above: &[Step]| above.iter().any(|step| step.dominates);
         let text = if path.steps.split_last().is_some_and(|(_, above)| alone(above)) {
@@ -172,7 +175,7 @@ fn draw(canvas: &mut Canvas, steps: &[Step]) {
 }
 
 fn name(step: &Step) -> String {
-    let field = step.field.map_or_else(String::new, |field| format!(" .{field}"));
+    let field = field_of(step.field_name.as_deref(), step.field);
     let block = step.block.map_or_else(String::new, |block| format!("  (--block {})", block.0));
     let name = with_type(&step.name, step.r#type.as_deref(), step.position.as_deref());
     format!("{name}{field}{block}")

@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .hint("name a --kind, a --root or a --block; several are one group"));
     }
     let input = args.which.open()?;
-    let heap = input.heap()?;
+    let heap = input.typed_heap()?;
     let root_nodes = args.roots.iter().map(|root| named::root(&heap, root));
     let blocks = args.blocks.iter().map(|block| input.block(&heap, *block));
     let group = RetainedGroup {

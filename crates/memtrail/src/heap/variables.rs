@@ -103,3 +103,12 @@ pub(super) fn with_type(name: &str, ty: Option<&str>, position: Option<&str>) ->
     }
     text
 }
+
+/// The field that leads on: ` .data`, by number where it has no name.
+pub(super) fn field_of(name: Option<&str>, field: Option<u64>) -> String {
+    match (name, field) {
+        (Some(name), _) => format!(" {name}"),
+        (None, Some(field)) => format!(" .{field}"),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,140 @@
+//! The second pass: blocks of many fields, which are arrays if their elements are alike, or those of hash tables;
+//! and the sizes of strings that may be buffers'.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::chains::Chains;
+use super::facts::{Facts, MIN_ARRAY};
+use super::form::{Form, Sort};
+use crate::graph::passes::gather;
+use crate::read::{Block, Columns, Error, Snapshot};
+use crate::units::BlockIndex;
+
+/// Records have fewer fields.
+const MIN_ALONE: u64 = 33;
+/// Records of values of one sort, but of different forms, have fewer fields.
+const MIN_MIXED: u64 = 64;
+
+/// What the second pass looks for.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    /// Blocks that may be the buckets of a hash table, in order.
+    pub(super) tables: Vec<u32>,
+    /// Strings of which the size is needed, in order.
+    pub(super) strings: Vec<u32>,
+    /// Blocks of modules, whose fields are roots instead of pointers, in order.
+    pub(super) modules: Vec<u32>,
+}
+
+/// What the second pass found.
+#[derive(Debug, Default)]
+pub(super) struct Arrays {
+    /// Blocks that have buckets of hash tables only, or nothing: how many entries there are.
+    pub(super) tables: HashMap<u32, u64, FxBuildHasher>,
+    /// The first bucket of each chain of these.
+    pub(super) buckets: Vec<u32>,
+    /// Words of strings.
+    pub(super) strings: HashMap<u32, u64, FxBuildHasher>,
+    /// Arrays.
+    pub(super) alone: Vec<u32>,
+}
+
+/// Looks at the sections that have any of these.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub(super) fn arrays(
+    snapshot: &Snapshot<'_>,
+    threads: usize,
+    facts: &Facts,
+    buckets: &Chains,
+    wanted: &Wanted,
+) -> Result<Arrays, Error> {
+    let mut sections = facts.with_arrays.clone();
+    for string in &wanted.strings {
+        if let Some(section) = snapshot.section_of(BlockIndex(*string)) {
+            sections[section] = true;
+        }
+    }
+    let parts = gather(
+        sections.len(),
+        threads,
+        || (Arrays::default(), Columns::new()),
+        |(found, columns), section| {
+            if !sections[section] {
+                return Ok(());
+            }
+            snapshot.decode_edges(section, columns)?;
+            for block in columns.iter() {
+                let index = block.index.0;
+                if facts.form(index) == Form::STRING {
+                    if wanted.strings.binary_search(&index).is_ok() {
+                        found.strings.insert(index, block.wosize.0);
+                    }
+                    continue;
+                }
+                if block.tag != 0 || block.wosize.0 < MIN_ARRAY {
+                    continue;
+                }
+                if wanted.tables.binary_search(&index).is_ok()
+                    && let Some(entries) = entries(facts, buckets, &block)
+                {
+                    found.tables.insert(index, entries);
+                    found.buckets.extend_from_slice(block.targets);
+                } else if block.wosize.0 >= MIN_ALONE
+                    && wanted.modules.binary_search(&index).is_err()
+                    && is_array(facts, &block)
+                {
+                    found.alone.push(index);
+                }
+            }
+            Ok::<_, Error>(())
+        },
+    )?;
+    let mut all = Arrays::default();
+    for (part, _) in parts {
+        all.tables.extend(part.tables);
+        all.buckets.extend(part.buckets);
+        all.strings.extend(part.strings);
+        all.alone.extend(part.alone);
+    }
+    Ok(all)
+}
+
+/// How many entries a hash table with these buckets has; `None` if they are none. A table is enlarged
+/// when it has twice as many entries as buckets.
+fn entries(facts: &Facts, buckets: &Chains, block: &Block<'_>) -> Option<u64> {
+    let room = block.wosize.0;
+    if !room.is_power_of_two() {
+        return None;
+    }
+    let mut entries = 0u64;
+    let mut sorts: Option<(Sort, Sort)> = None;
+    for target in block.targets {
+        let bucket = facts.triples.place(*target)?;
+        entries += u64::from(buckets.length(bucket)?);
+        let [key, data, _] = facts.triples.fields(bucket);
+        let these = (facts.sort(key), facts.sort(data));
+        if *sorts.get_or_insert(these) != these {
+            return None;
+        }
+    }
+    (entries <= room.saturating_mul(2)).then_some(entries)
+}
+
+/// Whether all elements are of one sort; of few elements, also of one form. Closures may be a record's.
+fn is_array(facts: &Facts, block: &Block<'_>) -> bool {
+    let pointers = block.targets.len() as u64;
+    let Some(first) = block.targets.first() else { return true };
+    let (form, sort) = (facts.form(*first), facts.sort(*first));
+    let is_alike = match sort {
+        Sort::Closure | Sort::Float => return false,
+        Sort::Constructor if block.wosize.0 < MIN_MIXED => {
+            form != Form::OTHER && block.targets.iter().all(|target| facts.form(*target) == form)
+        }
+        _ => block.targets.iter().all(|target| facts.sort(*target) == sort),
+    };
+    let may_have_immediates = sort == Sort::Constructor;
+    is_alike && (pointers == block.wosize.0 || may_have_immediates && pointers < block.wosize.0)
+}

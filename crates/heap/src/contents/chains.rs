@@ -1,0 +1,74 @@
+//! Chains of blocks, each of which points to the next with its last field: cells of lists and queues, buckets of
+//! hash tables.
+
+use super::facts::{Candidates, Facts};
+use super::form::NO_TARGET;
+
+/// How far it is from each candidate to the end of its chain.
+#[derive(Debug)]
+pub(super) struct Chains {
+    lengths: Vec<u32>,
+    last: Vec<u32>,
+}
+
+/// Not looked at yet.
+const UNKNOWN: u32 = 0;
+/// On the way from the candidate that is looked at.
+const ON_WAY: u32 = u32::MAX - 1;
+/// No chain: it ends in something else, in a circle, or its values are of different sorts.
+const NONE: u32 = u32::MAX;
+
+impl Chains {
+    /// Follows the last fields of `candidates`. All other fields of the blocks of a chain hold values of one sort
+    /// each.
+    pub(super) fn new<const N: usize>(facts: &Facts, candidates: &Candidates<N>) -> Self {
+        let mut chains =
+            Self { lengths: vec![UNKNOWN; candidates.len()], last: vec![0; candidates.len()] };
+        let mut way: Vec<usize> = Vec::new();
+        for start in 0..candidates.len() {
+            let mut at = start;
+            let (mut length, last) = loop {
+                match chains.lengths[at] {
+                    UNKNOWN => {}
+                    ON_WAY | NONE => break (NONE, 0),
+                    length => break (length, chains.last[at]),
+                }
+                chains.lengths[at] = ON_WAY;
+                way.push(at);
+                let fields = candidates.fields(at);
+                let next = fields[N - 1];
+                if next == NO_TARGET {
+                    break (0, at as u32);
+                }
+                match candidates.place(next) {
+                    Some(next) if alike(facts, fields, candidates.fields(next)) => at = next,
+                    _ => break (NONE, 0),
+                }
+            };
+            while let Some(place) = way.pop() {
+                if length != NONE {
+                    length = (length + 1).min(ON_WAY - 1);
+                }
+                chains.lengths[place] = length;
+                chains.last[place] = last;
+            }
+        }
+        chains
+    }
+
+    /// How many blocks the chain from a candidate on has; `None` if it is no chain.
+    pub(super) fn length(&self, place: usize) -> Option<u32> {
+        self.lengths.get(place).copied().filter(|length| *length != NONE)
+    }
+
+    /// The last candidate of a chain.
+    pub(super) fn last(&self, place: usize) -> usize {
+        self.last[place] as usize
+    }
+}
+
+/// Whether the values of two blocks of a chain are of the same sorts.
+fn alike<const N: usize>(facts: &Facts, one: [u32; N], other: [u32; N]) -> bool {
+    let values = |fields: [u32; N]| fields.into_iter().take(N - 1).map(|value| facts.sort(value));
+    values(one).eq(values(other))
+}

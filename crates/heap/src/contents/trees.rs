@@ -1,0 +1,121 @@
+//! Nodes of `Map` and `Set`: a left and a right subtree, values, and the height, which is an immediate.
+//!
+//! Heights are counted from the leaves: those of two subtrees of a node differ by 2 at most. A record that has a
+//! map among its fields may look like a node with one subtree, so nodes are recognised from one on that has two.
+
+use super::facts::{Candidates, Facts};
+use super::form::NO_TARGET;
+use super::types::{Found, Part};
+
+/// Which fields of a candidate are what.
+struct Layout<const V: usize> {
+    left: usize,
+    right: usize,
+    values: [usize; V],
+}
+
+/// The left subtree, key, data, the right subtree.
+const MAP: Layout<2> = Layout { left: 0, right: 3, values: [1, 2] };
+/// The left subtree, element, the right subtree.
+const SET: Layout<1> = Layout { left: 0, right: 2, values: [1] };
+
+/// How much higher one subtree of a node is at most.
+const MAX_DIFFERENCE: u8 = 2;
+
+/// Heights that are none.
+const UNKNOWN: u8 = 0;
+const UNDER_WAY: u8 = 254;
+const NONE: u8 = 255;
+
+/// Marks nodes of maps.
+pub(super) fn mark_maps(facts: &Facts, found: &mut Found) {
+    mark(facts, &facts.quints, &MAP, Part::MapNode, found);
+}
+
+/// Marks nodes of sets.
+pub(super) fn mark_sets(facts: &Facts, found: &mut Found) {
+    mark(facts, &facts.quads, &SET, Part::SetNode, found);
+}
+
+fn mark<const N: usize, const V: usize>(
+    facts: &Facts,
+    nodes: &Candidates<N>,
+    layout: &Layout<V>,
+    part: Part,
+    found: &mut Found,
+) {
+    let heights = heights(facts, nodes, layout);
+    let is_node = |block: u32| nodes.place(block).is_some_and(|place| heights[place] != NONE);
+    let mut todo: Vec<u32> = Vec::new();
+    for (place, (block, fields)) in nodes.iter().enumerate() {
+        let subtrees = [fields[layout.left], fields[layout.right]];
+        if heights[place] == NONE || !subtrees.into_iter().all(is_node) {
+            continue;
+        }
+        todo.push(block);
+        while let Some(block) = todo.pop() {
+            let Some(place) = nodes.place(block) else { continue };
+            if found.set(block, part) {
+                let fields = nodes.fields(place);
+                todo.extend([fields[layout.left], fields[layout.right]]);
+            }
+        }
+    }
+}
+
+/// The height of each candidate that is the node of a balanced tree.
+fn heights<const N: usize, const V: usize>(
+    facts: &Facts,
+    nodes: &Candidates<N>,
+    layout: &Layout<V>,
+) -> Vec<u8> {
+    let mut heights = vec![UNKNOWN; nodes.len()];
+    let mut way: Vec<usize> = Vec::new();
+    for start in 0..nodes.len() {
+        if heights[start] != UNKNOWN {
+            continue;
+        }
+        heights[start] = UNDER_WAY;
+        way.push(start);
+        while let Some(place) = way.last().copied() {
+            let fields = nodes.fields(place);
+            let mut subtrees = [0; 2];
+            let mut below = None;
+            for (height, target) in
+                subtrees.iter_mut().zip([fields[layout.left], fields[layout.right]])
+            {
+                if target == NO_TARGET {
+                    continue;
+                }
+                *height = NONE;
+                let Some(child) = nodes.place(target) else { continue };
+                let of_child = nodes.fields(child);
+                if layout
+                    .values
+                    .iter()
+                    .any(|at| facts.sort(fields[*at]) != facts.sort(of_child[*at]))
+                {
+                    continue;
+                }
+                match heights[child] {
+                    UNKNOWN => below = Some(child),
+                    // In a circle.
+                    UNDER_WAY => {}
+                    known => *height = known,
+                }
+            }
+            if let Some(child) = below {
+                heights[child] = UNDER_WAY;
+                way.push(child);
+                continue;
+            }
+            let [left, right] = subtrees;
+            let is_balanced =
+                left != NONE && right != NONE && left.abs_diff(right) <= MAX_DIFFERENCE;
+            let height = left.max(right).saturating_add(1);
+            heights[place] = if is_balanced && height < UNDER_WAY { height } else { NONE };
+            way.pop();
+        }
+    }
+    heights
+}
