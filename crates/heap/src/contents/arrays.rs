@@ -27,11 +27,22 @@ pub(super) struct Wanted {
     pub(super) modules: Vec<u32>,
 }
 
+/// The array of a hash table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table {
+    /// How many chains of buckets it has room for.
+    pub(super) room: u64,
+    /// Where the first buckets of its chains are in [`Arrays::buckets`].
+    pub(super) first: usize,
+    /// How many there are.
+    pub(super) chains: usize,
+}
+
 /// What the second pass found.
 #[derive(Debug, Default)]
 pub(super) struct Arrays {
-    /// Blocks that have buckets of hash tables only, or nothing: how many entries there are.
-    pub(super) tables: HashMap<u32, u64, FxBuildHasher>,
+    /// Blocks that have buckets of hash tables only, or nothing.
+    pub(super) tables: HashMap<u32, Table, FxBuildHasher>,
     /// The first bucket of each chain of these.
     pub(super) buckets: Vec<u32>,
     /// Words of strings.
@@ -78,9 +89,10 @@ pub(super) fn arrays(
                     continue;
                 }
                 if wanted.tables.binary_search(&index).is_ok()
-                    && let Some(entries) = entries(facts, buckets, &block)
+                    && are_buckets(facts, buckets, &block)
                 {
-                    found.tables.insert(index, entries);
+                    let (first, chains) = (found.buckets.len(), block.targets.len());
+                    found.tables.insert(index, Table { room: block.wosize.0, first, chains });
                     found.buckets.extend_from_slice(block.targets);
                 } else if block.wosize.0 >= MIN_ALONE
                     && wanted.modules.binary_search(&index).is_err()
@@ -94,7 +106,9 @@ pub(super) fn arrays(
     )?;
     let mut all = Arrays::default();
     for (part, _) in parts {
-        all.tables.extend(part.tables);
+        let before = all.buckets.len();
+        let moved = |table: Table| Table { first: before + table.first, ..table };
+        all.tables.extend(part.tables.into_iter().map(|(block, table)| (block, moved(table))));
         all.buckets.extend(part.buckets);
         all.strings.extend(part.strings);
         all.alone.extend(part.alone);
@@ -102,25 +116,20 @@ pub(super) fn arrays(
     Ok(all)
 }
 
-/// How many entries a hash table with these buckets has; `None` if they are none. A table is enlarged
-/// when it has twice as many entries as buckets.
-fn entries(facts: &Facts, buckets: &Chains, block: &Block<'_>) -> Option<u64> {
+/// Whether the elements are the buckets of a hash table, or nothing. A table is enlarged when it has twice as many
+/// entries as chains.
+fn are_buckets(facts: &Facts, buckets: &Chains, block: &Block<'_>) -> bool {
     let room = block.wosize.0;
-    if !room.is_power_of_two() {
-        return None;
-    }
     let mut entries = 0u64;
     let mut sorts: Option<(Sort, Sort)> = None;
-    for target in block.targets {
-        let bucket = facts.triples.place(*target)?;
-        entries += u64::from(buckets.length(bucket)?);
-        let [key, data, _] = facts.triples.fields(bucket);
-        let these = (facts.sort(key), facts.sort(data));
-        if *sorts.get_or_insert(these) != these {
-            return None;
-        }
-    }
-    (entries <= room.saturating_mul(2)).then_some(entries)
+    room.is_power_of_two()
+        && block.targets.iter().all(|target| {
+            let Some(bucket) = facts.triples.place(*target) else { return false };
+            entries += u64::from(buckets.length(bucket).unwrap_or(u32::MAX));
+            let [key, data, _] = facts.triples.fields(bucket);
+            let these = (facts.sort(key), facts.sort(data));
+            *sorts.get_or_insert(these) == these && entries <= room.saturating_mul(2)
+        })
 }
 
 /// Whether all elements are of one sort; of few elements, also of one form. Closures may be a record's.

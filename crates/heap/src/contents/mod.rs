@@ -23,45 +23,19 @@ mod form;
 mod hash_tables;
 mod lists;
 mod queues;
+mod structures;
 mod trees;
 mod types;
 
 use crate::block_types::BlockTypes;
 use crate::read::{Error, Snapshot};
 
-use arrays::Wanted;
-use chains::Chains;
-use facts::Facts;
-use types::{Found, Part};
+pub use structures::{Entry, Structure, Structures};
 
-/// Recognises the structures of OCaml's standard library.
+/// The types of blocks of structures of OCaml's standard library.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn types_by_contents(snapshot: &Snapshot<'_>, threads: usize) -> Result<BlockTypes, Error> {
-    let facts = Facts::new(snapshot, threads)?;
-    let mut found = Found::new(snapshot.blocks());
-    let cells = Chains::new(&facts, &facts.pairs);
-    queues::mark(&facts, &cells, &mut found);
-    lists::mark(&facts, &cells, &mut found);
-    drop(cells);
-    trees::mark_maps(&facts, &mut found);
-    trees::mark_sets(&facts, &mut found);
-    let buckets = Chains::new(&facts, &facts.triples);
-    let mut modules: Vec<u32> =
-        snapshot.roots.iter().filter_map(|root| Some(root.field_of?.0.0)).collect();
-    modules.sort_unstable();
-    modules.dedup();
-    let wanted = Wanted {
-        tables: hash_tables::wanted(&facts, &found),
-        strings: buffers::wanted(&facts),
-        modules,
-    };
-    let arrays = arrays::arrays(snapshot, threads, &facts, &buckets, &wanted)?;
-    hash_tables::mark(&facts, &arrays, &mut found);
-    buffers::mark(&facts, &arrays, &mut found);
-    for array in &arrays.alone {
-        found.set(*array, Part::Array);
-    }
-    Ok(found.into_types())
+    Ok(Structures::new(snapshot, threads)?.into_types())
 }

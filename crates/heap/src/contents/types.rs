@@ -89,6 +89,17 @@ impl Found {
         }
     }
 
+    /// How many blocks there are.
+    pub(super) const fn len(&self) -> usize {
+        self.of.len()
+    }
+
+    /// What a block is marked as.
+    pub(super) fn part(&self, block: u32) -> Option<Part> {
+        let number = self.of.get(block as usize)?.0.checked_sub(1)?;
+        Part::ALL.get(usize::from(number)).copied()
+    }
+
     /// Whether a block is not marked.
     pub(super) fn is_free(&self, block: u32) -> bool {
         self.of.get(block as usize) == Some(&BlockTypeId::default())

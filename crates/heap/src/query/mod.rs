@@ -6,6 +6,7 @@ mod boxes;
 mod catalogue;
 mod children;
 mod compare;
+mod containers;
 mod dominated;
 mod escape;
 mod examples;
@@ -41,6 +42,7 @@ pub use children::{
     sort_children,
 };
 pub use compare::{Change, ChangeOrder, Difference, diff};
+pub use containers::{Contained, Container, Containers, Waste, containers};
 pub use dominated::{Dominated, DominatedRoot, Group, dominated};
 pub use escape::escaped;
 pub use examples::{Example, examples};

@@ -1,0 +1,287 @@
+//! Containers: hash tables, maps, arrays and the like, with what their keys and values take up, and what is
+//! wasted.
+
+use std::cmp::Reverse;
+
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+use super::catalogue::{Catalogue, KindId};
+use super::heap::Heap;
+use super::path::path;
+use crate::contents::{Entry, Structure, Structures};
+use crate::read::{Columns, Error};
+use crate::units::{BlockIndex, Bytes, Words};
+
+/// A container.
+#[derive(Clone, Debug, Serialize)]
+pub struct Container {
+    /// What it is: `hashtbl`, `map` and so on.
+    pub structure: &'static str,
+    /// Its first block.
+    pub block: BlockIndex,
+    /// Its type, as far as it is known.
+    pub r#type: String,
+    /// Where it is: the path from a root in one line.
+    pub path: String,
+    /// What it retains.
+    pub retained: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub retained_external: Bytes,
+    /// How many entries or elements it has; none of buffers.
+    pub entries: Option<u64>,
+    /// How many chains of entries a hash table has room for.
+    pub buckets: Option<u64>,
+    /// How many of these have no entry.
+    pub empty_buckets: Option<u64>,
+    /// The number of entries of the longest.
+    pub longest_bucket: Option<u64>,
+    /// Its keys, if it has any.
+    pub keys: Option<Contained>,
+    /// Its values or elements.
+    pub values: Option<Contained>,
+    /// What could be saved.
+    pub waste: Waste,
+}
+
+/// The keys or values of a container. One that is there several times counts once, immediates do not
+/// count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Contained {
+    /// How many blocks.
+    pub blocks: u64,
+    /// Their own size, headers counted.
+    pub bytes: Bytes,
+    /// What they retain one by one.
+    pub retained: Bytes,
+}
+
+/// What could be saved in a container.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Waste {
+    /// Room of hash tables for entries that are not there, and elements at the end of an array that are all the
+    /// same.
+    pub empty: Bytes,
+    /// Keys and values that are floats or other numbers in blocks of their own.
+    pub boxed: Bytes,
+    /// Strings among keys and values that are there several times; unknown if the snapshot has no contents.
+    pub duplicates: Option<Bytes>,
+}
+
+impl Waste {
+    /// All of it.
+    pub fn sum(&self) -> Bytes {
+        self.empty + self.boxed + self.duplicates.unwrap_or_default()
+    }
+}
+
+/// The containers that retain most.
+#[derive(Clone, Debug, Serialize)]
+pub struct Containers {
+    /// They, those that retain most first.
+    pub rows: Vec<Container>,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// The containers that retain most, of some sorts.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn containers(heap: &Heap<'_>, of: &[Structure], most: usize) -> Result<Containers, Error> {
+    let structures = Structures::new(&heap.snapshot, heap.threads)?;
+    let catalogue = Catalogue::new(heap)?;
+    let mut all = structures.all();
+    all.retain(|(block, structure)| of.contains(structure) && heap.graph.is_reachable(*block));
+    let count = all.len() as u64;
+    all.sort_by_cached_key(|(block, _)| (Reverse(catalogue.retained(heap, *block)), *block));
+    all.truncate(most);
+    let mut looked_at: Vec<Contents> = all
+        .iter()
+        .map(|(block, structure)| Contents::new(&structures, *block, *structure))
+        .collect();
+    elements(heap, &mut looked_at)?;
+    let duplicates = duplicates(heap, &catalogue, &looked_at)?;
+    let measure = Measure { heap, catalogue: &catalogue, numbers: numbers(&catalogue) };
+    let rows = looked_at
+        .into_iter()
+        .zip(duplicates)
+        .map(|(contents, duplicates)| measure.container(&structures, &contents, duplicates))
+        .collect::<Result<_, Error>>()?;
+    Ok(Containers { rows, count })
+}
+
+/// The keys and values of a container.
+struct Contents {
+    block: BlockIndex,
+    structure: Structure,
+    keys: Vec<BlockIndex>,
+    values: Vec<BlockIndex>,
+    entries: u64,
+    chains: u64,
+    longest: u64,
+    /// Elements at the end of an array that are the same.
+    same_at_end: u64,
+}
+
+impl Contents {
+    fn new(structures: &Structures, block: BlockIndex, structure: Structure) -> Self {
+        let (keys, values) = (Vec::new(), Vec::new());
+        let (entries, chains, longest, same_at_end) = (0, 0, 0, 0);
+        let mut contents =
+            Self { block, structure, keys, values, entries, chains, longest, same_at_end };
+        structures.each_entry(block, structure, |Entry { key, value, before }| {
+            contents.entries += 1;
+            contents.keys.extend(key);
+            contents.values.extend(value);
+            contents.chains += u64::from(before == 0);
+            contents.longest = contents.longest.max(before + 1);
+        });
+        for blocks in [&mut contents.keys, &mut contents.values] {
+            blocks.sort_unstable();
+            blocks.dedup();
+        }
+        contents
+    }
+}
+
+/// Reads the elements of arrays.
+fn elements(heap: &Heap<'_>, all: &mut [Contents]) -> Result<(), Error> {
+    let mut arrays: Vec<&mut Contents> =
+        all.iter_mut().filter(|contents| contents.structure == Structure::Array).collect();
+    arrays.sort_unstable_by_key(|contents| contents.block);
+    let mut columns = Columns::new();
+    let mut decoded = None;
+    for contents in arrays {
+        let Some(section) = heap.snapshot.section_of(contents.block) else { continue };
+        if decoded != Some(section) {
+            heap.snapshot.decode(section, &mut columns)?;
+            decoded = Some(section);
+        }
+        let place = (contents.block.0 - columns.first.0) as usize;
+        let Some(array) = columns.get(place) else { continue };
+        contents.entries = array.wosize.0;
+        contents.values = array.targets.iter().copied().map(BlockIndex).collect();
+        let last = columns.fields(place).last();
+        contents.same_at_end = match (last, contents.values.last().copied()) {
+            // An immediate, or the same block again and again.
+            (Some(field), Some(value)) if field + 1 == array.wosize.0 => {
+                let same =
+                    contents.values.iter().rev().take_while(|other| **other == value).count();
+                if same > 1 { same as u64 } else { 0 }
+            }
+            (Some(field), _) => array.wosize.0 - field - 1,
+            (None, _) => 0,
+        };
+        contents.values.sort_unstable();
+        contents.values.dedup();
+    }
+    Ok(())
+}
+
+/// For each container the bytes of strings that it has several times; `None` without contents.
+fn duplicates(
+    heap: &Heap<'_>,
+    catalogue: &Catalogue,
+    all: &[Contents],
+) -> Result<Vec<Option<Bytes>>, Error> {
+    if !heap.snapshot.has_contents() {
+        return Ok(vec![None; all.len()]);
+    }
+    let contained = || all.iter().flat_map(|contents| contents.keys.iter().chain(&contents.values));
+    let wanted: HashSet<BlockIndex, FxBuildHasher> = contained().copied().collect();
+    // Long strings come in pieces.
+    let mut hashes: HashMap<BlockIndex, u128, FxBuildHasher> = HashMap::default();
+    heap.snapshot.contents(|block, offset, piece| {
+        if wanted.contains(&block) {
+            let hash = hashes.entry(block).or_default();
+            let mixed = xxhash_rust::xxh3::xxh3_128_with_seed(piece, offset);
+            *hash = hash.rotate_left(1) ^ mixed;
+        }
+    })?;
+    Ok(all
+        .iter()
+        .map(|contents| {
+            let mut blocks: Vec<BlockIndex> =
+                contents.keys.iter().chain(&contents.values).copied().collect();
+            blocks.sort_unstable();
+            blocks.dedup();
+            let mut seen: HashSet<(u128, Words), FxBuildHasher> = HashSet::default();
+            let again = blocks.into_iter().filter_map(|block| {
+                let size = catalogue.size(block);
+                (!seen.insert((*hashes.get(&block)?, size))).then(|| size.bytes())
+            });
+            Some(again.sum())
+        })
+        .collect())
+}
+
+/// Kinds of blocks that hold one number.
+fn numbers(catalogue: &Catalogue) -> Vec<KindId> {
+    ["float", "int32", "int64", "nativeint", "custom _i", "custom _j", "custom _n"]
+        .into_iter()
+        .filter_map(|name| catalogue.find(name))
+        .collect()
+}
+
+/// What is needed to measure containers.
+struct Measure<'h, 'a> {
+    heap: &'h Heap<'a>,
+    catalogue: &'h Catalogue,
+    numbers: Vec<KindId>,
+}
+
+impl Measure<'_, '_> {
+    fn contained(&self, blocks: &[BlockIndex]) -> Contained {
+        let sum = |size: &dyn Fn(BlockIndex) -> Words| {
+            Words(blocks.iter().map(|block| size(*block).0).sum()).bytes()
+        };
+        Contained {
+            blocks: blocks.len() as u64,
+            bytes: sum(&|block| self.catalogue.size(block)),
+            retained: sum(&|block| self.catalogue.retained(self.heap, block)),
+        }
+    }
+
+    fn boxed(&self, contents: &Contents) -> Bytes {
+        let mut blocks: Vec<BlockIndex> =
+            contents.keys.iter().chain(&contents.values).copied().collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let numbers =
+            blocks.into_iter().filter(|block| self.numbers.contains(&self.catalogue.kind(*block)));
+        numbers.map(|block| self.catalogue.size(block).bytes()).sum()
+    }
+
+    fn container(
+        &self,
+        structures: &Structures,
+        contents: &Contents,
+        duplicates: Option<Bytes>,
+    ) -> Result<Container, Error> {
+        let Contents { block, structure, .. } = *contents;
+        let heap = self.heap;
+        let is_table = structure == Structure::HashTable;
+        let buckets = structures.room(block).filter(|_| is_table);
+        let empty_buckets = buckets.map(|room| room.saturating_sub(contents.chains));
+        let empty = Words(empty_buckets.unwrap_or(0) + contents.same_at_end).bytes();
+        let has_keys = matches!(structure, Structure::HashTable | Structure::Map);
+        let has_values = structure != Structure::Buffer;
+        Ok(Container {
+            structure: structure.name(),
+            block,
+            r#type: self.catalogue.name(self.catalogue.kind(block)).to_owned(),
+            path: path(heap, block)?.map_or_else(String::new, |path| path.text),
+            retained: self.catalogue.retained(heap, block).bytes(),
+            retained_external: heap.graph.external(block),
+            entries: has_values.then_some(contents.entries),
+            buckets,
+            empty_buckets,
+            longest_bucket: is_table.then_some(contents.longest),
+            keys: has_keys.then(|| self.contained(&contents.keys)),
+            values: has_values.then(|| self.contained(&contents.values)),
+            waste: Waste { empty, boxed: self.boxed(contents), duplicates },
+        })
+    }
+}
