@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::catalogue::{Catalogue, KindId};
 use super::heap::Heap;
-use super::path::path;
+use super::path::{Path, details_of, retaining_path};
 use crate::contents::{Entry, Structure, Structures};
 use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
@@ -104,11 +104,16 @@ pub fn containers(heap: &Heap<'_>, of: &[Structure], most: usize) -> Result<Cont
     elements(heap, &mut looked_at)?;
     let duplicates = duplicates(heap, &catalogue, &looked_at)?;
     let measure = Measure { heap, catalogue: &catalogue, numbers: numbers(&catalogue) };
+    let paths = paths(heap, &looked_at)?;
     let rows = looked_at
         .into_iter()
         .zip(duplicates)
-        .map(|(contents, duplicates)| measure.container(&structures, &contents, duplicates))
-        .collect::<Result<_, Error>>()?;
+        .zip(paths)
+        .map(|((contents, duplicates), path)| Container {
+            path,
+            ..measure.container(&structures, &contents, duplicates)
+        })
+        .collect();
     Ok(Containers { rows, count })
 }
 
@@ -178,6 +183,17 @@ fn elements(heap: &Heap<'_>, all: &mut [Contents]) -> Result<(), Error> {
         contents.values.dedup();
     }
     Ok(())
+}
+
+/// The retaining path of each container in one line.
+fn paths(heap: &Heap<'_>, all: &[Contents]) -> Result<Vec<String>, Error> {
+    let reachable = all.iter().map(|contents| contents.block);
+    let paths: Vec<_> =
+        reachable.filter_map(|block| Some((block, retaining_path(heap, block)?))).collect();
+    let (blocks, paths): (Vec<BlockIndex>, Vec<_>) = paths.into_iter().unzip();
+    let details = details_of(heap, &paths)?;
+    let text = |(block, path)| Path::new(heap, block, path, &details).text;
+    Ok(blocks.into_iter().zip(&paths).map(text).collect())
 }
 
 /// For each container the bytes of strings that it has several times; `None` without contents.
@@ -254,12 +270,13 @@ impl Measure<'_, '_> {
         numbers.map(|block| self.catalogue.size(block).bytes()).sum()
     }
 
+    /// All but the path.
     fn container(
         &self,
         structures: &Structures,
         contents: &Contents,
         duplicates: Option<Bytes>,
-    ) -> Result<Container, Error> {
+    ) -> Container {
         let Contents { block, structure, .. } = *contents;
         let heap = self.heap;
         let is_table = structure == Structure::HashTable;
@@ -268,11 +285,11 @@ impl Measure<'_, '_> {
         let empty = Words(empty_buckets.unwrap_or(0) + contents.same_at_end).bytes();
         let has_keys = matches!(structure, Structure::HashTable | Structure::Map);
         let has_values = structure != Structure::Buffer;
-        Ok(Container {
+        Container {
             structure: structure.name(),
             block,
             r#type: self.catalogue.name(self.catalogue.kind(block)).to_owned(),
-            path: path(heap, block)?.map_or_else(String::new, |path| path.text),
+            path: String::new(),
             retained: self.catalogue.retained(heap, block).bytes(),
             retained_external: heap.graph.external(block),
             entries: has_values.then_some(contents.entries),
@@ -282,6 +299,6 @@ impl Measure<'_, '_> {
             keys: has_keys.then(|| self.contained(&contents.keys)),
             values: has_values.then(|| self.contained(&contents.values)),
             waste: Waste { empty, boxed: self.boxed(contents), duplicates },
-        })
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod block;
 mod changes;
 mod children;
+mod containers;
 mod histogram;
 mod info;
 pub(crate) mod input;
@@ -60,6 +61,7 @@ enum Command {
     Stack(stack::Args),
     Dominators(children::Args),
     Histogram(histogram::Args),
+    Containers(containers::Args),
     Path(path::Args),
     Block(block::Args),
     Retained(retained::Args),
@@ -76,6 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Shared(args) => shared::run(args),
         Command::Dominators(args) => children::run(args),
         Command::Histogram(args) => histogram::run(args),
+        Command::Containers(args) => containers::run(args),
         Command::Path(args) => path::run(args),
         Command::Block(args) => block::run(args),
         Command::Sites(args) => sites::run(args),

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let heap = input.typed_heap()?;
     let Limit(limit) = args.limit;
     match (&args.kind, args.block) {
-        (Some(kind), _) => of_kind(args, &input, &heap, kind, limit),
+        (Some(kind), _) => of_kind(args, &input, &mut heap, kind, limit),
         (None, block) => {
             let block = input.block(&heap, block.unwrap_or_default())?;
             if args.all {
@@ -63,12 +63,18 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn of_kind(
     args: &Args,
     input: &Input,
-    heap: &Heap<'_>,
+    heap: &mut Heap<'_>,
     kind: &str,
     limit: usize,
 ) -> Result<ExitCode, Failure> {
     let failure = |error| input.failure(&error);
-    let (there, some) = query::sample(heap, kind, args.sample).map_err(failure)?;
+    let (mut there, mut some) = query::sample(heap, kind, args.sample).map_err(failure)?;
+    if some.is_empty() {
+        // All blocks of a kind may have types; `histogram --by kind` prints it all the same.
+        let types = std::mem::take(&mut heap.types);
+        (there, some) = query::sample(heap, kind, args.sample).map_err(failure)?;
+        heap.types = types;
+    }
     if some.is_empty() {
         return Err(named::no_kind(kind));
     }

@@ -7,12 +7,13 @@ use std::path::Path;
 use crate::{Held, complaint, heap, printed};
 
 /// All commands that read one snapshot, with what they need besides.
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 10] = [
     &["info"],
     &["roots"],
     &["stack"],
     &["dominators"],
     &["histogram"],
+    &["containers"],
     &["path", "--kind", "string"],
     &["retained", "--kind", "string"],
     &["strings"],

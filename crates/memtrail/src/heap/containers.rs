@@ -1,0 +1,154 @@
+//! `memtrail heap containers`: hash tables, maps, arrays and the like, and what is wasted in them.
+
+use std::process::ExitCode;
+
+use memtrail_heap::Bytes;
+use memtrail_heap::contents::Structure;
+use memtrail_heap::query::{self, Contained, Container};
+use memtrail_text::rounded::{bytes, grouped};
+
+use super::input::{Which, with_spinner};
+use super::table::{Table, outside};
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+use crate::error::Failure;
+use crate::limit::Limit;
+
+/// Measure hash tables, maps, sets, arrays, queues, buffers and lists
+///
+/// Those that retain most come first, each with the path to it, its entries, what its keys and values take up,
+/// and what could be saved: room for entries that are not there, numbers in blocks of their own, strings
+/// that are there several times (in snapshots with contents, --contents). Containers are recognised by
+/// their contents; small ones, and some of other libraries, are not.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Containers of this sort only; may be repeated
+    #[arg(long = "kind", value_enum, value_name = "KIND")]
+    kinds: Vec<Sort>,
+    /// Maximum number of containers; 0 for all
+    #[arg(long, value_name = "N", default_value = "10")]
+    limit: Limit,
+}
+
+/// A sort of container.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    Hashtbl,
+    Map,
+    Set,
+    Array,
+    Queue,
+    Buffer,
+    List,
+}
+
+impl Sort {
+    const fn structure(self) -> Structure {
+        match self {
+            Self::Hashtbl => Structure::HashTable,
+            Self::Map => Structure::Map,
+            Self::Set => Structure::Set,
+            Self::Array => Structure::Array,
+            Self::Queue => Structure::Queue,
+            Self::Buffer => Structure::Buffer,
+            Self::List => Structure::List,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let input = args.which.open()?;
+    let mut heap = input.heap()?;
+    input.recognise(&mut heap)?;
+    let Limit(limit) = args.limit;
+    let mut of: Vec<Structure> = args.kinds.iter().map(|sort| sort.structure()).collect();
+    if of.is_empty() {
+        of.extend(Structure::ALL);
+    }
+    let found =
+        with_spinner("measuring containers".into(), || query::containers(&heap, &of, limit))
+            .map_err(|error| input.failure(&error))?;
+    input.answer(&heap, &args.which.form, &found, |canvas| {
+        if found.rows.is_empty() {
+            canvas.line(&[(PLAIN, "no containers are recognised")]);
+            return;
+        }
+        let mut table = Table::new(&["retained", "off-heap", "entries", "wasted"], "container");
+        for row in &found.rows {
+            let figures = vec![
+                size(row.retained),
+                outside(row.retained_external),
+                row.entries.map_or_else(String::new, grouped),
+                outside(row.waste.sum()),
+            ];
+            table.row(figures, format!("{} in {}", row.r#type, row.path));
+        }
+        table.print(canvas);
+        let left_out = found.count.saturating_sub(found.rows.len() as u64);
+        if left_out > 0 {
+            canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+        }
+        for row in &found.rows {
+            canvas.gap();
+            describe(canvas, row);
+        }
+    })
+}
+
+fn size(size: Bytes) -> String {
+    bytes(size.0 as f64)
+}
+
+/// A container in sentences.
+fn describe(canvas: &mut Canvas, row: &Container) {
+    let place = if row.path.is_empty() { String::new() } else { format!(" in {}", row.path) };
+    let title = format!("{}{place} (--block {})", row.r#type, row.block.0);
+    canvas.paragraph(STRONG, 2, &title);
+    let mut facts = Vec::new();
+    if let Some(entries) = row.entries {
+        let word = if entries == 1 { "entry" } else { "entries" };
+        facts.push(format!("{} {word}", grouped(entries)));
+    }
+    if let (Some(all), Some(empty)) = (row.buckets, row.empty_buckets) {
+        let load = row.entries.unwrap_or(0) as f64 / all.max(1) as f64;
+        facts.push(format!(
+            "{} buckets, {} of them empty, {load:.2} entries each",
+            grouped(all),
+            grouped(empty)
+        ));
+    }
+    if let Some(longest) = row.longest_bucket {
+        facts.push(format!("{} in the longest", grouped(longest)));
+    }
+    let contained = [("keys", row.keys), ("values", row.values)];
+    facts.extend(contained.iter().filter_map(|(name, what)| Some(of(name, (*what)?))));
+    facts.push(format!("retains {}", size(row.retained)));
+    canvas.paragraph(PLAIN, 2, &facts.join("; "));
+    let waste = row.waste;
+    let wasted: Vec<String> = [
+        (waste.empty, "empty room"),
+        (waste.boxed, "boxed numbers"),
+        (waste.duplicates.unwrap_or_default(), "duplicate strings"),
+    ]
+    .into_iter()
+    .filter(|(bytes, _)| bytes.0 > 0)
+    .map(|(bytes, what)| format!("{} {what}", size(bytes)))
+    .collect();
+    if !wasted.is_empty() {
+        canvas.paragraph(FAINT, 2, &format!("wasted: {}", wasted.join(", ")));
+    }
+}
+
+/// `keys 1.1 MiB, values …`.
+fn of(name: &str, what: Contained) -> String {
+    if what.blocks == 0 {
+        return format!("{name} are immediate");
+    }
+    let [own, retained] = [what.bytes, what.retained].map(size);
+    if own == retained {
+        format!("{name} {own}")
+    } else {
+        format!("{name} {own}, retaining {retained}")
+    }
+}
