@@ -7,7 +7,7 @@ use memtrail_heap::contents::types_by_contents;
 use memtrail_heap::model::{Heap, Made, Value};
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::Space;
-use memtrail_heap::{BlockIndex, RootKind, tag};
+use memtrail_heap::{BlockIndex, BlockType, RootKind, tag};
 use proptest::prelude::*;
 
 const EMPTY: Value = Value::Int(0);
@@ -22,7 +22,7 @@ fn types(heap: &mut Heap) -> Vec<String> {
     let snapshot = Snapshot::read(&bytes).unwrap();
     let types = types_by_contents(&snapshot, 2).unwrap();
     let text =
-        |number: &u32| types.of(BlockIndex(*number)).map_or_else(String::new, |of| of.text());
+        |number: &u32| types.of(BlockIndex(*number)).map_or_else(String::new, BlockType::text);
     heap.numbers().iter().map(text).collect()
 }
 

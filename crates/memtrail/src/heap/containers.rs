@@ -59,8 +59,7 @@ impl Sort {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
-    let mut heap = input.heap()?;
-    input.recognise(&mut heap)?;
+    let heap = input.typed_heap()?;
     let Limit(limit) = args.limit;
     let mut of: Vec<Structure> = args.kinds.iter().map(|sort| sort.structure()).collect();
     if of.is_empty() {

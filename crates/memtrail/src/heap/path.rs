@@ -44,7 +44,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
-    let heap = input.typed_heap()?;
+    let mut heap = input.typed_heap()?;
     let Limit(limit) = args.limit;
     match (&args.kind, args.block) {
         (Some(kind), _) => of_kind(args, &input, &mut heap, kind, limit),
