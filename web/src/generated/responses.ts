@@ -444,8 +444,10 @@ export type HistogramRow = {
   example: BlockIndex | null,
   /** Where most of the kind is, unless that is not shown separately. */
   most: KindPlace | null,
-  /** What sort of block. */
+  /** What sort of block: a type or a kind. */
   kind: string,
+  /** How the type was found, if it is one. */
+  derivation: string | null,
   /** How many. */
   blocks: number,
   /** Their own size, headers counted. */
@@ -583,6 +585,8 @@ export type PathStep = {
   block: BlockIndex | null,
   /** The field that leads on. */
   field: number | null,
+  /** What that field is called, if the block's type is known: `.data`, `.(17)`. */
+  field_name?: string,
   /** How many there are. */
   times: number,
   /** Whether all paths lead through it. */
