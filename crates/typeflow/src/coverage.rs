@@ -37,8 +37,23 @@ pub struct Coverage {
     pub contradictions: u64,
     /// Some of them.
     pub rejected: Vec<Rejected>,
-    /// Pointers whose type is another than that of the block they lead to, neither of which has unknown parts.
+    /// Pointers whose type is another than that of the block they lead to.
     pub differing: u64,
+    /// Some of them: those of the types with most pointers.
+    pub differences: Vec<Difference>,
+}
+
+/// Two types of one block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// The type that stayed.
+    pub r#type: String,
+    /// The other.
+    pub other: String,
+    /// One of the blocks.
+    pub block: BlockIndex,
+    /// How many pointers are alike.
+    pub count: u64,
 }
 
 /// Why types end somewhere.
@@ -83,7 +98,8 @@ pub(crate) fn coverage(
     spread(flow, sections)?;
     let mut coverage = Coverage {
         contradictions: flow.contradiction_count,
-        differing: flow.differing,
+        differing: flow.differences.values().flatten().map(|(count, _)| count).sum(),
+        differences: differences(flow),
         rejected: rejected(flow),
         ..Coverage::default()
     };
@@ -147,6 +163,23 @@ fn rejected(flow: &Flow<'_>) -> Vec<Rejected> {
     rejected.sort_by_key(|rejected| (Reverse(rejected.count), rejected.block, rejected.tag));
     rejected.truncate(MAX_REJECTED);
     rejected
+}
+
+fn differences(flow: &Flow<'_>) -> Vec<Difference> {
+    let found = flow.differences.iter().filter_map(|((ty, other), found)| {
+        let (count, block) = (*found)?;
+        Some((Reverse(count), block, *ty, *other))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort_unstable();
+    found.truncate(MAX_REJECTED);
+    let difference = |(Reverse(count), block, ty, other): &(Reverse<u64>, u32, _, _)| Difference {
+        r#type: names::text(&flow.shapes, *ty),
+        other: names::text(&flow.shapes, *other),
+        block: BlockIndex(*block),
+        count: *count,
+    };
+    found.iter().map(difference).collect()
 }
 
 /// Gives blocks without a type the reason of those that lead to them: first those below blocks where types end,

@@ -18,6 +18,8 @@ use crate::state::{Packed, State};
 const AGAIN: TypeId = TypeId(NO_TYPE);
 /// Pointers against their type that are distinguished.
 const MAX_CONTRADICTIONS: usize = 100_000;
+/// Pairs of types that are compared.
+const MAX_DIFFERENCES: usize = 100_000;
 
 /// A pointer whose block cannot be of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,8 +52,9 @@ pub(crate) struct Flow<'t> {
     /// Pointers that were rejected.
     pub(crate) contradictions: HashSet<Contradiction, FxBuildHasher>,
     pub(crate) contradiction_count: u64,
-    /// Pointers that have another type than the block that they lead to.
-    pub(crate) differing: u64,
+    /// Types of pointers that differ from those of the blocks that they lead to, which stayed: how many pointers, and
+    /// one of the blocks. None where both mean the same.
+    pub(crate) differences: HashMap<(TypeId, TypeId), Option<(u64, u32)>, FxBuildHasher>,
 }
 
 impl<'t> Flow<'t> {
@@ -71,7 +74,7 @@ impl<'t> Flow<'t> {
             ephemerons: ephemerons.map(|(place, found)| (found.block.0, place)).collect(),
             contradictions: HashSet::default(),
             contradiction_count: 0,
-            differing: 0,
+            differences: HashMap::default(),
         }
     }
 
@@ -180,7 +183,7 @@ impl<'t> Flow<'t> {
                 let by_contents = matches!(self.shapes.instances.get(head), Type::Unknown(_));
                 let how = if by_contents { Derivation::Contents } else { self.derivation };
                 if let State::Typed(old, old_how) = state
-                    && !self.is_better(old, shape)
+                    && !self.is_better(block, old, shape)
                 {
                     // The same type, found in a better way.
                     if old == shape && how < old_how {
@@ -206,15 +209,22 @@ impl<'t> Flow<'t> {
     }
 
     /// Whether a block's new shape says more than the old one.
-    fn is_better(&mut self, old: ShapeId, new: ShapeId) -> bool {
+    fn is_better(&mut self, block: u32, old: ShapeId, new: ShapeId) -> bool {
         let (old, new) = (self.shapes.get(old), self.shapes.get(new));
         if old.ty == new.ty {
             return false;
         }
-        if new.unknowns == old.unknowns {
-            self.differing += u64::from(new.unknowns == 0);
+        let is_better = new.unknowns < old.unknowns;
+        let pair = if is_better { (new.ty, old.ty) } else { (old.ty, new.ty) };
+        if let Some(known) = self.differences.get_mut(&pair) {
+            if let Some((count, _)) = known {
+                *count += 1;
+            }
+        } else if self.differences.len() < MAX_DIFFERENCES {
+            let differs = !self.shapes.instances.same(pair.0, pair.1);
+            self.differences.insert(pair, differs.then_some((1, block)));
         }
-        new.unknowns < old.unknowns
+        is_better
     }
 
     /// Carries types on along a block's pointers. Those inside its section are put into `waiting`.

@@ -16,6 +16,7 @@ mod instances;
 mod instantiate;
 mod names;
 mod result;
+mod same;
 mod sections;
 mod shapes;
 mod state;
@@ -27,7 +28,7 @@ use memtrail_heap::read::{Error, Snapshot};
 use memtrail_heap::{BlockTypes, Bytes};
 use memtrail_types::term::TypeTable;
 
-pub use coverage::{Coverage, Rejected, Stop};
+pub use coverage::{Coverage, Difference, Rejected, Stop};
 pub use units::UnitBlock;
 
 /// How much memory decoded sections may take without a limit.

@@ -5,7 +5,9 @@ mod support;
 use memtrail_heap::Space;
 use memtrail_heap::model::Value;
 use memtrail_heap::tag;
-use memtrail_types::term::{Content, Definition, Extension, Method, PolymorphicTag, Term};
+use memtrail_types::term::{
+    Content, Definition, Extension, FreeVariable, Function, Method, PolymorphicTag, Term,
+};
 use support::{Program, block, constructor, fields, record};
 
 const ONE: Value = Value::Int(1);
@@ -351,4 +353,80 @@ fn the_more_precise_type_stays() {
     p.global(vague, block(first));
     p.global(clear, block(cell));
     assert_eq!(p.types().0, ["string", "string list.::", "_ list.::"]);
+}
+
+/// Two abbreviations of one type are the same, two records with the same fields are not.
+#[test]
+fn types_that_differ() {
+    let mut p = Program::new();
+    let string = p.string();
+    let list = p.list();
+    let name = p.declare("name", 0, Definition::Alias(string));
+    let name = p.declared(name, &[]);
+    let (names, strings) = (p.declared(list, &[name]), p.declared(list, &[string]));
+    let one = p.declare("one", 0, record(&[("a", string)]));
+    let other = p.declare("other", 0, record(&[("a", string)]));
+    let (one, other) = (p.declared(one, &[]), p.declared(other, &[]));
+    let text = p.heap.string(b"text");
+    let cell = p.heap.block(0, &[block(text), ONE]);
+    let shared = p.heap.block(0, &[block(text)]);
+    p.global(names, block(cell));
+    p.global(strings, block(cell));
+    p.global(one, block(shared));
+    p.global(other, block(shared));
+    let (types, coverage) = p.types();
+    assert_eq!(coverage.differing, 1);
+    let [difference] = coverage.differences.as_slice() else { panic!("{coverage:?}") };
+    let mut both = [difference.r#type.as_str(), difference.other.as_str()];
+    assert_eq!(types[2], both[0]);
+    both.sort_unstable();
+    assert_eq!(both, ["one", "other"]);
+}
+
+/// The environment of a function is used if all that a closure holds agrees with it.
+#[test]
+fn environments_of_closures() {
+    let mut p = Program::new();
+    let (int, string) = (p.int(), p.string());
+    let pair = p.term(Term::Tuple(vec![string, int]));
+    let function = p.term(Term::Function);
+    let variable = |name: &str, ty| FreeVariable { name: name.into(), ty: Some(ty) };
+    let of = |symbol: &str, arity, is_generic, environment| Function {
+        symbol: symbol.into(),
+        arity,
+        is_generic,
+        environment,
+    };
+    p.table.functions = vec![
+        of("Module.f1048576", 1, false, vec![variable("pair", pair), variable("f", function)]),
+        of("Module.f1048592", 2, false, vec![variable("text", string)]),
+        of("Module.f1048608", 1, true, vec![variable("pair", pair)]),
+    ];
+    let (one, two, info) = (0x10_0000, 0x10_0010, Value::Raw(1 << 56 | 5));
+    let closure = |p: &mut Program, code: u64, held: &[Value]| {
+        let mut words = vec![Value::Raw(code), info];
+        if code == two {
+            words.push(Value::Raw(code));
+        }
+        words.extend(held);
+        p.heap.block(tag::CLOSURE, &words)
+    };
+    let text = p.heap.string(b"text");
+    let inner = closure(&mut p, two, &[block(text)]);
+    let held = p.heap.block(0, &[block(text), ONE]);
+    let outer = closure(&mut p, one, &[block(held), block(inner)]);
+    let no_pair = p.heap.block(0, &[ONE]);
+    let wrong = closure(&mut p, one, &[block(no_pair), block(inner)]);
+    let lost = p.heap.block(0, &[ONE, ONE]);
+    let generic = closure(&mut p, 0x10_0020, &[block(lost)]);
+    for value in [outer, wrong, generic] {
+        p.global(function, block(value));
+    }
+    let (types, coverage) = p.types();
+    let wanted =
+        ["string", "function", "string * int", "function", "?", "function", "?", "function"];
+    assert_eq!(types, wanted);
+    let reasons: Vec<_> = coverage.stops.iter().map(|stop| stop.reason.as_str()).collect();
+    assert_eq!(reasons, ["environment of a closure", "environment of a closure that differs"]);
+    assert!(coverage.by_closure.0 > 0);
 }

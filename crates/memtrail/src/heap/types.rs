@@ -66,6 +66,15 @@ fn draw(canvas: &mut Canvas, coverage: &Coverage, Limit(limit): Limit) {
         bytes(coverage.partly_unknown.0 as f64)
     );
     canvas.paragraph(PLAIN, 2, &text);
+    if !coverage.differences.is_empty() {
+        canvas.gap();
+        let mut table = Table::new(&["pointers", "block"], "two types");
+        for found in coverage.differences.iter().take(limit) {
+            let figures = vec![grouped(found.count), found.block.0.to_string()];
+            table.row(figures, format!("{}, also {}", found.r#type, found.other));
+        }
+        table.print(canvas);
+    }
     if coverage.rejected.is_empty() {
         return;
     }
