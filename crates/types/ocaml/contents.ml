@@ -62,13 +62,20 @@ let is_known = function Term.Value number -> not (Term.has_unknown number) | _ -
 
 let of_item unit_ (item : Layout.item) =
   let scope = if item.of_interface then Lazy.force unit_.interface else unit_.value in
-  let content = Translate.content (home scope item.home) item in
-  match item.declared with
-  (* The interface can be more precise: [let empty = []] is exported as a list of something. *)
-  | Some (Layout.Value_of _ as declared) when not (is_known content) ->
-      let other = Translate.content (Lazy.force unit_.interface) { item with content = declared } in
-      if is_known other then other else content
-  | _ -> content
+  let scope = home scope item.home in
+  match (item.declared, Option.bind item.id (find scope)) with
+  (* The block is what the interface exports of the module. *)
+  | Some (Layout.Module_of meaning), Some (Module value) ->
+      Translate.module_content (Lazy.force unit_.interface) meaning (Evaluate.value_of value)
+  | Some (Layout.Value_of _ as declared), _ ->
+      let own = Translate.content scope item in
+      if is_known own then own
+      else begin
+        (* The interface can be more precise: [let empty = []] is exported as a list of something. *)
+        let other = Translate.content (Lazy.force unit_.interface) { item with content = declared } in
+        if is_known other then other else own
+      end
+  | _ -> Translate.content scope item
 
 let of_unit name =
   let unit_ = Hashtbl.find units name in

@@ -145,3 +145,25 @@ fn check_against_compiler(built: &Built, types: &Types) {
     }
     assert!(compared > 20, "{compared} of {printed}");
 }
+
+/// A module's block is what the interface exports of it; the implementation gives the types.
+fn check_exported_module(name: &str) {
+    let interface = "type t\nmodule M : sig val b : t val a : t list end\n";
+    let text =
+        "type t = string\nmodule M = struct let a = [ \"a\" ] let hidden = 1 let b = \"b\" end\n";
+    let built = Built::of(name, &[("lib.mli", interface), ("lib.ml", text)]);
+    let types = built.types_with(&compilers::named(name).headers());
+    let expected = ["M : module Lib.M", "M.a : string list", "M.hidden : int", "M.b : string"];
+    assert_eq!(held(&types, "Lib"), expected);
+    let module = types.table.modules.iter().find(|module| module.name == "Lib.M").expect("Lib.M");
+    let slots: Vec<String> = module
+        .slots
+        .iter()
+        .map(|slot| match slot.content {
+            Content::Value(id) => format!("{} : {}", slot.variable(), types.table.text(id)),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(slots, ["b : string", "a : string list"]);
+}
+on_each!(exported_module, check_exported_module);
