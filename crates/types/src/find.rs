@@ -1,4 +1,4 @@
-//! Finds the files that the compiler left on disk: `.cmt`, `.cmi`, `.cmti` and `.cmx`.
+//! Finds the files that the compiler left on disk: `.cmt`, `.cmi`, `.cmti` and `.cmx`, and plugins.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -18,6 +18,7 @@ const MAGIC: usize = 12;
 #[derive(Debug, Default)]
 pub struct Files {
     by_unit: HashMap<String, Vec<PathBuf>>,
+    plugins: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
     folders: usize,
 }
@@ -45,11 +46,18 @@ impl Files {
                 // Links to folders are followed, as build systems make them.
                 if let Some(unit) = unit_of(&path) {
                     self.by_unit.entry(unit).or_default().push(path);
+                } else if path.extension().is_some_and(|extension| extension == "cmxs") {
+                    self.plugins.push(path);
                 } else if depth > 0 && path.is_dir() {
                     left.push((path, depth - 1));
                 }
             }
         }
+    }
+
+    /// Plugins (`.cmxs`), in the order in which they were found.
+    pub fn plugins(&self) -> &[PathBuf] {
+        &self.plugins
     }
 
     /// Files that have a unit's name; those with types before those of the interface alone.

@@ -57,4 +57,5 @@ pub fn output(bytes: &[u8]) {
 #[cfg(feature = "find")]
 pub fn marshalled(bytes: &[u8]) {
     let _ = crate::program::units_in(bytes);
+    let _ = crate::plugin::header_of(bytes);
 }

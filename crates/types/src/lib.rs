@@ -22,6 +22,8 @@ pub mod fuzz;
 pub mod helper;
 #[cfg(feature = "find")]
 mod marshal;
+#[cfg(feature = "find")]
+pub mod plugin;
 mod problem;
 #[cfg(feature = "find")]
 pub mod program;

@@ -1,6 +1,6 @@
 //! What an executable has about its units: names, digests, and the sizes of their blocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSegment as _, ObjectSymbol as _};
@@ -8,8 +8,9 @@ use thiserror::Error;
 
 use crate::digest::Digest;
 use crate::marshal::{Marshalled, Value};
+use crate::plugin::Plugin;
 
-/// An executable, or a plugin.
+/// An executable, and the plugins that it loaded.
 #[derive(Debug)]
 pub struct Program<'a> {
     /// Its units, in the order in which they were linked.
@@ -58,29 +59,55 @@ impl<'a> Program<'a> {
     /// # Errors
     /// If it is no OCaml program with symbols.
     pub fn read(file: &'a [u8]) -> Result<Self, Error> {
-        let elf = ElfFile64::<Endianness>::parse(file).map_err(|_| Error::NotElf)?;
-        let mut symbols = HashMap::new();
-        for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
-            if let Ok(name) = symbol.name_bytes()
-                && name.starts_with(b"caml")
-                && !symbol.is_undefined()
-            {
-                symbols.insert(name, symbol.address());
-            }
-        }
-        let build_id = elf.build_id().ok().flatten();
+        let image = Image::read(file)?;
+        let build_id = image.elf.build_id().ok().flatten();
         let build_id = build_id.map(hexadecimal);
-        let image = Image { elf };
-        let map = symbols.get(UNITS).ok_or(Error::NoUnits)?;
+        let map = image.symbols.get(UNITS).ok_or(Error::NoUnits)?;
         let map = image.string(*map).ok_or(Error::Damaged)?;
         let units = units_in(map).ok_or(Error::Damaged)?;
         let (mut units, interfaces): (Vec<_>, Vec<_>) =
             units.into_iter().partition(|unit| unit.implementation.is_some());
         for unit in &mut units {
-            let block = symbols.get(format!("caml{}", unit.name).as_bytes());
-            unit.fields = block.and_then(|&block| image.wosize(block));
+            unit.fields = image.fields(&unit.name);
         }
-        Ok(Self { units, interfaces, build_id, symbols })
+        Ok(Self { units, interfaces, build_id, symbols: image.symbols })
+    }
+
+    /// Adds the units of a plugin that `is_wanted` wants by their names, and gives how many. None if the program
+    /// cannot load the plugin: an interface that it was compiled with is not the program's.
+    pub fn add_plugin(&mut self, plugin: Plugin<'a>, is_wanted: impl Fn(&str) -> bool) -> usize {
+        let known: HashMap<&str, Digest> = self
+            .units
+            .iter()
+            .chain(&self.interfaces)
+            .filter_map(|unit| Some((unit.name.as_str(), unit.interface?)))
+            .collect();
+        let fits = |name: &str, digest: Digest| known.get(name).is_none_or(|&own| own == digest);
+        if !plugin.imports.iter().all(|(name, digest)| fits(name, *digest)) {
+            return 0;
+        }
+        let linked: HashSet<&str> = self.units.iter().map(|unit| unit.name.as_str()).collect();
+        let is_new =
+            |unit: &ProgramUnit| is_wanted(&unit.name) && !linked.contains(unit.name.as_str());
+        let units: Vec<ProgramUnit> = plugin.units.into_iter().filter(is_new).collect();
+        let count = units.len();
+        if count == 0 {
+            return 0;
+        }
+        // Interfaces that have no implementation, or one in another plugin.
+        let new = plugin.imports.into_iter().filter(|(name, _)| !known.contains_key(name.as_str()));
+        let new: Vec<ProgramUnit> = new
+            .map(|(name, digest)| {
+                let interface = Some(digest);
+                ProgramUnit { name, interface, implementation: None, fields: None }
+            })
+            .collect();
+        self.units.extend(units);
+        self.symbols.extend(plugin.symbols);
+        self.interfaces.extend(new);
+        let linked: HashSet<&str> = self.units.iter().map(|unit| unit.name.as_str()).collect();
+        self.interfaces.retain(|interface| !linked.contains(interface.name.as_str()));
+        count
     }
 
     /// Whether the program has a function of this name and stamp, which both are in its symbol.
@@ -98,12 +125,33 @@ fn hexadecimal(bytes: &[u8]) -> String {
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
-/// An executable's bytes by address.
-struct Image<'a> {
+/// An executable's bytes by address, and its symbols.
+pub(crate) struct Image<'a> {
     elf: ElfFile64<'a, Endianness>,
+    /// Addresses of the symbols of OCaml code and data.
+    pub(crate) symbols: HashMap<&'a [u8], u64>,
 }
 
 impl<'a> Image<'a> {
+    pub(crate) fn read(file: &'a [u8]) -> Result<Self, Error> {
+        let elf = ElfFile64::<Endianness>::parse(file).map_err(|_| Error::NotElf)?;
+        let mut symbols = HashMap::new();
+        for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
+            if let Ok(name) = symbol.name_bytes()
+                && name.starts_with(b"caml")
+                && !symbol.is_undefined()
+            {
+                symbols.insert(name, symbol.address());
+            }
+        }
+        Ok(Self { elf, symbols })
+    }
+
+    /// How many fields a unit's block has.
+    pub(crate) fn fields(&self, unit: &str) -> Option<u64> {
+        self.wosize(*self.symbols.get(format!("caml{unit}").as_bytes())?)
+    }
+
     fn bytes(&self, address: u64, size: u64) -> Option<&'a [u8]> {
         self.elf.segments().find_map(|segment| segment.data_range(address, size).ok().flatten())
     }
@@ -115,7 +163,7 @@ impl<'a> Image<'a> {
     }
 
     /// A string's bytes: its last byte is the number of bytes of the last word that are not part of it.
-    fn string(&self, block: u64) -> Option<&'a [u8]> {
+    pub(crate) fn string(&self, block: u64) -> Option<&'a [u8]> {
         let bytes = self.bytes(block, self.wosize(block)?.checked_mul(8)?)?;
         let end = bytes.len().checked_sub(1 + usize::from(*bytes.last()?))?;
         bytes.get(..end)

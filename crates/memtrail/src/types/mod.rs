@@ -1,5 +1,6 @@
 //! `memtrail types`: names and types of a program's global variables.
 
+mod plugins;
 mod print;
 mod subject;
 
@@ -23,6 +24,9 @@ use subject::Subject;
 /// dune's _build folder above the program, the program's own folder, OCAMLPATH, the standard libraries of the
 /// compilers on PATH and in opam's switches, and /usr/lib/ocaml. Their format differs from compiler to compiler,
 /// so a small reader is built once with the compiler that made them.
+///
+/// Units that a recorded program loaded as plugins are named, too: .cmxs files are searched in the same folders,
+/// and those that the program could not load are left out.
 ///
 /// With a recording, the result is stored in it: `memtrail heap` then prints variables with their types and
 /// positions, also on a machine without these files.
@@ -64,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             return print::print(args, &types, None, Some(&path));
         }
     };
-    let program = Program::read(&map).map_err(|error| {
+    let mut program = Program::read(&map).map_err(|error| {
         Failure::new(Kind::Input, format_args!("{} {error}", subject.program.display()))
             .hint("name a recording, or an OCaml program in native code")
     })?;
@@ -74,13 +78,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .hint("--types takes a folder with .cmt files, or with folders that have them"));
     }
     let compilers = compiler::compilers(&args.compiler);
+    let mut files = Files::default();
+    for folder in &args.types {
+        files.add(folder);
+    }
+    let libraries: Vec<PathBuf> = compilers.iter().map(|c| c.library.clone()).collect();
+    files.add_usual(&subject.program, &libraries);
+    let loaded = subject.loaded(&program)?;
+    let opened = plugins::open(&files, &loaded);
+    plugins::add(&mut program, &opened, &loaded);
     let (types, error) = with_spinner("reading .cmt and .cmi files".into(), || {
-        let mut files = Files::default();
-        for folder in &args.types {
-            files.add(folder);
-        }
-        let libraries: Vec<PathBuf> = compilers.iter().map(|c| c.library.clone()).collect();
-        files.add_usual(&subject.program, &libraries);
         resolve(&subject.program, &program, &files, &compilers, &subject.version)
     });
     let stored = subject.store(&types)?;

@@ -3,12 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use memtrail_heap::read::Snapshot;
+use memtrail_heap::{LabelRole, RootKind};
 use memtrail_map::MappedFile;
 use memtrail_ocaml::inspect::{Verdict, inspect};
-use memtrail_recording::Recording;
+use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_types::Types;
 use memtrail_types::program::Program;
 
+use super::plugins::{self, Names};
 use crate::error::{Failure, Kind};
 use crate::heap::variables;
 use crate::output::Output;
@@ -66,6 +69,30 @@ impl Subject {
                 .hint("name the file that was recorded with --program FILE"));
         }
         Ok(())
+    }
+
+    /// Units that the recording's last snapshot has and the program's file has not: those of plugins.
+    pub(super) fn loaded(&self, program: &Program<'_>) -> Result<Names, Failure> {
+        let Some(folder) = &self.recording else { return Ok(Names::new()) };
+        let linked: Names = program.units.iter().map(|unit| plugins::shown(&unit.name)).collect();
+        let mut snapshots: Vec<(u64, PathBuf)> = fs::read_dir(folder)?
+            .flatten()
+            .filter_map(|entry| {
+                Some((number_of_snapshot(entry.file_name().to_str()?)?, entry.path()))
+            })
+            .collect();
+        snapshots.sort();
+        for (_, path) in snapshots.iter().rev() {
+            let Ok(map) = MappedFile::open(path) else { continue };
+            let Ok(snapshot) = Snapshot::read(&map) else { continue };
+            let labels = &snapshot.labels;
+            let units = labels.iter().filter(|(_, label)| {
+                label.kind == RootKind::Global && label.part == LabelRole::Unit
+            });
+            let names = units.map(|(_, label)| labels.name(label).to_vec());
+            return Ok(names.filter(|name| !linked.contains(name)).collect());
+        }
+        Ok(Names::new())
     }
 
     /// What was stored in the recording earlier, and the file's name.

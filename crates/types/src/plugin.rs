@@ -1,0 +1,69 @@
+//! What a plugin (`.cmxs`) has about its units: what an executable that loads it checks.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::digest::Digest;
+use crate::marshal::{Marshalled, Value};
+use crate::program::{Error, Image, ProgramUnit};
+
+const HEADER: &[u8] = b"caml_plugin_header";
+
+/// A plugin, for `Dynlink` or `findlib.dynload`.
+#[derive(Debug)]
+pub struct Plugin<'a> {
+    /// Its units.
+    pub units: Vec<ProgramUnit>,
+    /// Interfaces that its units were compiled with, those of its own units among them.
+    pub imports: Vec<(String, Digest)>,
+    /// Addresses of the symbols of OCaml code and data.
+    pub(crate) symbols: HashMap<&'a [u8], u64>,
+}
+
+impl<'a> Plugin<'a> {
+    /// Reads a plugin's bytes.
+    ///
+    /// # Errors
+    /// If it is no plugin of an OCaml program in native code.
+    pub fn read(file: &'a [u8]) -> Result<Self, Error> {
+        let image = Image::read(file)?;
+        let header = image.symbols.get(HEADER).ok_or(Error::NoUnits)?;
+        let header = image.string(*header).ok_or(Error::Damaged)?;
+        let (mut units, imports) = header_of(header).ok_or(Error::Damaged)?;
+        for unit in &mut units {
+            unit.fields = image.fields(&unit.name);
+        }
+        Ok(Self { units, imports, symbols: image.symbols })
+    }
+}
+
+type Header = (Vec<ProgramUnit>, Vec<(String, Digest)>);
+
+/// The units in a marshalled header: a record of a name of the version and a list of units, each with name, digest,
+/// imported interfaces, and more.
+pub(crate) fn header_of(bytes: &[u8]) -> Option<Header> {
+    let header = Marshalled::read(bytes)?;
+    let text = |value: Value| {
+        header.text(value).and_then(|text| std::str::from_utf8(text).ok()).map(str::to_owned)
+    };
+    let [_, list] = header.fields(header.root())? else { return None };
+    let mut units = Vec::new();
+    let mut imports = BTreeMap::new();
+    for unit in header.elements(*list) {
+        let [name, implementation, interfaces, ..] = header.fields(unit)? else { return None };
+        let name = text(*name)?;
+        let implementation = Digest::from_bytes(header.text(*implementation)?);
+        let mut interface = None;
+        for import in header.elements(*interfaces) {
+            let [import, digest] = header.fields(import)? else { return None };
+            // Those that are only named have none.
+            let Some([digest]) = header.fields(*digest) else { continue };
+            let (import, digest) = (text(*import)?, Digest::from_bytes(header.text(*digest)?)?);
+            if import == name {
+                interface = Some(digest);
+            }
+            imports.entry(import).or_insert(digest);
+        }
+        units.push(ProgramUnit { name, interface, implementation, fields: None });
+    }
+    Some((units, imports.into_iter().collect()))
+}
