@@ -27,6 +27,7 @@ const NEEDED: &[(Sign, &str, &str)] = &[
     (Program("ocamlfind"), "ocaml-findlib", "finds OCaml libraries"),
     (Program("dune"), "ocaml-dune", "builds the OCaml library, and is a program to record"),
     (Program("coqc"), "coq", "a program to record"),
+    (Installed, "libcoq-core-ocaml-dev", "its .cmt files and plugins"),
     (Program("spatch"), "coccinelle", "a program to record"),
     (Program("cppo"), "cppo", "a program to record"),
     (Program("menhir"), "menhir", "a program to record"),

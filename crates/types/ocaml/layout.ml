@@ -214,10 +214,7 @@ let of_unit signature structure =
             match Hashtbl.find_opt last (it.namespace, name_of it) with
             | Some i when has_slot items.(i) ->
                 taken.(i) <- true;
-                (match it.content with
-                (* Its block has what the interface says, not all that the structure defines. *)
-                | Module_of _ -> { it with slot = items.(i).slot }
-                | _ -> { (items.(i)) with declared = Some it.content })
+                { (items.(i)) with declared = Some it.content }
             | _ -> it)
           exported
       in

@@ -125,6 +125,21 @@ pub enum Definition {
     Open,
 }
 
+impl Definition {
+    /// The terms that it speaks of.
+    pub fn terms(&self) -> Vec<TermId> {
+        match self {
+            Self::Abstract | Self::Open => Vec::new(),
+            Self::Alias(term) | Self::Unboxed(term) => vec![*term],
+            Self::Record { fields, .. } => fields.iter().map(|field| field.ty).collect(),
+            Self::Variant(constructors) => {
+                let arguments = constructors.iter().flat_map(|one| &one.arguments);
+                arguments.map(|field| field.ty).collect()
+            }
+        }
+    }
+}
+
 /// A field of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelledField {

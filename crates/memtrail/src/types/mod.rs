@@ -1,5 +1,6 @@
 //! `memtrail types`: names and types of a program's global variables.
 
+mod counts;
 mod plugins;
 mod print;
 mod subject;

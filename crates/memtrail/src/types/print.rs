@@ -10,6 +10,7 @@ use memtrail_types::{Evidence, Problem, Reason, Slot, Types, Unit};
 use serde::Serialize;
 
 use super::Args;
+use super::counts::Counts;
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
@@ -96,6 +97,17 @@ fn units(canvas: &mut Canvas, types: &Types, Limit(limit): Limit) {
     let text =
         format!("{} of {} units complete{compiler}", grouped(complete as u64), grouped(all as u64));
     canvas.line(&[(PLAIN, &text)]);
+    let counts = Counts::of(types);
+    if counts.declarations > 0 {
+        let text = format!(
+            "{} of {} variables with a type; {} declared types, {} functions with their variables",
+            grouped(counts.typed),
+            grouped(counts.values),
+            grouped(counts.declarations),
+            grouped(counts.functions),
+        );
+        canvas.paragraph(PLAIN, 2, &text);
+    }
     let mut lacking: Vec<&Unit> = with_fields().filter(|unit| !is_complete(unit)).collect();
     if lacking.is_empty() {
         return;
@@ -227,6 +239,7 @@ struct Answer<'a> {
     compiler: &'a str,
     fields: u64,
     named: u64,
+    types: Counts<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -284,6 +297,7 @@ impl<'a> Answer<'a> {
             compiler: &types.compiler,
             fields: types.units.iter().filter_map(|unit| unit.fields).sum(),
             named: types.units.iter().map(Unit::named).sum(),
+            types: Counts::of(types),
             error: error.map(ToString::to_string),
             stored: stored.map(|path| path.to_string_lossy().into_owned()),
             units,

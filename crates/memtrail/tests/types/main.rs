@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod coqc;
 mod coverage;
 mod dune;
 mod flow;
+mod plugins;
 mod stored;
 mod truth;
 
