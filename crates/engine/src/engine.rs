@@ -11,8 +11,12 @@ use crate::heap::answer::{self, Recordings};
 use crate::heap::file::{SnapshotFacts, SnapshotFile};
 use crate::heap::outcome::is_analysing;
 use crate::heap::snapshot_store::{Done, SnapshotStore};
-use crate::heap::{BlockResponse, ChildrenResponse, Outcome, SamplesResponse};
-use crate::query::{Compare, HeapBlock, HeapChildren, HeapSamples, ProfileQuery, Query};
+use crate::heap::{
+    BlockResponse, ChildrenResponse, Outcome, SamplesResponse, WhoResponse, WhyResponse,
+};
+use crate::query::{
+    Compare, HeapBlock, HeapChildren, HeapSamples, HeapWho, HeapWhy, ProfileQuery, Query,
+};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::setting::Setting;
@@ -244,6 +248,26 @@ impl Engine {
     /// As [`answer`](Self::answer).
     pub fn heap_samples(&self, query: &HeapSamples) -> Result<Outcome<SamplesResponse>, ApiError> {
         let outcome = answer::samples(self, query);
+        self.notify();
+        outcome
+    }
+
+    /// What keeps alive what a function allocated.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer); if nothing that it allocated is alive.
+    pub fn heap_why(&self, query: &HeapWhy) -> Result<Outcome<WhyResponse>, ApiError> {
+        let outcome = answer::why(self, query);
+        self.notify();
+        outcome
+    }
+
+    /// Which calls allocated what a root owns, or the blocks of a type or kind.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer); if nothing has the name.
+    pub fn heap_who(&self, query: &HeapWho) -> Result<Outcome<WhoResponse>, ApiError> {
+        let outcome = answer::who(self, query);
         self.notify();
         outcome
     }

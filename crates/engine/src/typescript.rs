@@ -76,6 +76,8 @@ impl Declarations {
         self.respond::<memtrail_heap::query::Shared>("heapshared");
         self.respond::<heap::StringsResponse>("heapstrings");
         self.respond::<heap::SamplesResponse>("heapsamples");
+        self.respond::<heap::WhyResponse>("heapwhy");
+        self.respond::<heap::WhoResponse>("heapwho");
     }
 
     /// Adds what a query of this name may be answered with.

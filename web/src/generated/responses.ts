@@ -19,6 +19,41 @@ export type Adapted = {
   mean_samples_per_word: number,
 };
 
+/** What is estimated of blocks from those that were sampled. */
+export type AliveEstimate = {
+  /** Bytes, sampled or not, and of memory off the heap that they own. */
+  bytes: Estimate,
+  /** How many, sampled or not. */
+  blocks: Estimate,
+  /** How many were sampled. */
+  sampled: number,
+  /**
+   * When they were allocated, in seconds since the start: a tenth of the bytes before the first moment, half before
+   * the second, all but a tenth before the third.
+   */
+  allocated: [number, number, number] | null,
+};
+
+/** A place in the program, and what of some blocks it allocated. */
+export type AllocatorRow = {
+  /** What filters call it. */
+  key: string | null,
+  /** What it is shown as. */
+  name: string,
+  /** The source file. */
+  file: string | null,
+  /** The line. */
+  line: number | null,
+  /** What it allocated. */
+  alive: AliveEstimate,
+  /** Of all of them. */
+  share: number,
+  /** The functions that called it, the nearest first, for one of the blocks. */
+  callers: Array<string>,
+  /** That block. */
+  example: BlockIndex,
+};
+
 /** What a query gets that has to wait. */
 export type Analysing = {
   /** The number of the snapshot that is being analysed. */
@@ -545,6 +580,26 @@ export type OverviewResponse = {
   selected: Sums,
 };
 
+/** A root, and what it owns of some blocks. */
+export type OwnerShare = {
+  /** Its name. */
+  name: string,
+  /** The kind of root. */
+  kind: string,
+  /** The variable's type, if it is one and that is known. */
+  type: string | null,
+  /** Where the variable is defined. */
+  position: string | null,
+  /** Its number. */
+  root: RootNodeId,
+  /** What it owns of them. */
+  alive: AliveEstimate,
+  /** Of all of them. */
+  share: number,
+  /** One of the blocks. */
+  example: BlockIndex,
+};
+
 /** Retaining paths of a block, or of the blocks of a kind. */
 export type PathResponse = {
   /** As many as the query allows. */
@@ -569,6 +624,18 @@ export type PathRow = {
   retained: Bytes,
   /** One of several blocks, whose path this is. */
   example?: BlockIndex,
+};
+
+/** Retaining paths of the same shape. */
+export type PathShare = {
+  /** The shape: names from the root to the block, with fields. */
+  shape: Array<string>,
+  /** Of all the bytes, an estimate. */
+  share: number,
+  /** How many sampled blocks are retained this way. */
+  blocks: number,
+  /** One of them. */
+  example: BlockIndex,
 };
 
 /** A block or root on a path, or several alike that follow each other. */
@@ -779,6 +846,9 @@ export type RootKindFigures = {
   /** How many labels are of the kind. */
   labels: number,
 };
+
+/** A node that is no block: a place among [`RootNodes`]. */
+export type RootNodeId = number;
 
 /** Roots, by what they retain. */
 export type RootsResponse = {
@@ -1061,6 +1131,42 @@ export type TreemapResponse = {
   boxes: Array<BoxRow>,
 };
 
+/** Which calls allocated some blocks. */
+export type WhoResponse = {
+  /** What is meant: `owner`, `type` or `kind`. */
+  of: string,
+  /** The names of these. */
+  names: Array<string>,
+  /** The size of the blocks, exactly. */
+  size: Bytes,
+  /** Bytes outside the heap that go with them. */
+  external: Bytes,
+  /** The same, as the samples have it: less, if there were blocks before the recording began to sample. */
+  alive: AliveEstimate,
+  /** The places in the program that allocated them, those of most first. */
+  rows: Array<AllocatorRow>,
+  /** How many rows there are. */
+  count: number,
+};
+
+/** What keeps alive what a function allocated. */
+export type WhyResponse = {
+  /** The functions that are meant. */
+  names: Array<string>,
+  /** Whether they are on the callstacks of allocations, but allocate nothing that is alive themselves. */
+  are_callers: boolean,
+  /** What of it is alive. */
+  alive: AliveEstimate,
+  /** Of all that is alive. */
+  share: number,
+  /** The roots that own it, those of most first. */
+  owners: Array<OwnerShare>,
+  /** How many owners there are. */
+  owner_count: number,
+  /** The paths by which it is retained, those of the same shape as one, the most frequent first. */
+  paths: Array<PathShare>,
+};
+
 /** The response to each query, by the query's name. */
 export type Responses = {
   about: AboutResponse,
@@ -1085,6 +1191,8 @@ export type Responses = {
   heapstack: StackResponse,
   heapstrings: StringsResponse,
   heaptreemap: TreemapResponse,
+  heapwho: WhoResponse,
+  heapwhy: WhyResponse,
   hotfragments: HotFragmentsResponse,
   names: NamesResponse,
   overview: OverviewResponse,

@@ -13,9 +13,11 @@ use super::over_time::{self, SnapshotsResponse};
 use super::samples::{self, SamplesResponse};
 use super::snapshot_store::{Known, SnapshotStore, Wanted};
 use super::tree::{self, ChildrenResponse};
+use super::who::{self, WhoResponse};
+use super::why::{self, WhyResponse};
 use super::{boxes, histogram, paths, roots, shared, stack, strings};
 use crate::api_error::ApiError;
-use crate::query::{HeapBlock, HeapChildren, HeapDiff, HeapQuery, HeapSamples};
+use crate::query::{HeapBlock, HeapChildren, HeapDiff, HeapQuery, HeapSamples, HeapWho, HeapWhy};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 
@@ -70,6 +72,8 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
                 .into()
         }
         HeapQuery::HeapSamples(query) => samples(of, query)?.into(),
+        HeapQuery::HeapWhy(query) => why(of, query)?.into(),
+        HeapQuery::HeapWho(query) => who(of, query)?.into(),
     })
 }
 
@@ -100,6 +104,20 @@ pub(crate) fn samples(
 ) -> Result<Outcome<SamplesResponse>, ApiError> {
     of_snapshot(of, query.rec, query.snapshot, |loaded| {
         of.look(query.rec, |of| samples::samples(loaded, of, query))
+    })
+}
+
+/// What keeps alive what a function allocated.
+pub(crate) fn why(of: &impl Recordings, query: &HeapWhy) -> Result<Outcome<WhyResponse>, ApiError> {
+    of_snapshot(of, query.rec, query.snapshot, |loaded| {
+        of.look(query.rec, |of| why::why(loaded, of, query))?
+    })
+}
+
+/// Which calls allocated what a root owns, or the blocks of a type or kind.
+pub(crate) fn who(of: &impl Recordings, query: &HeapWho) -> Result<Outcome<WhoResponse>, ApiError> {
+    of_snapshot(of, query.rec, query.snapshot, |loaded| {
+        of.look(query.rec, |of| who::who(loaded, of, query))?
     })
 }
 

@@ -145,14 +145,14 @@ pub(super) fn sample(
 }
 
 /// The sites of a block's backtrace, innermost first.
-fn sites(recording: &Recording, row: Row) -> impl Iterator<Item = Site> + '_ {
+pub(super) fn sites(recording: &Recording, row: Row) -> impl Iterator<Item = Site> + '_ {
     let profile = recording.profile();
     let frames = profile.stacks.path(profile.blocks.stack(row));
     frames.flat_map(|frame| profile.locations.at(frame).iter().rev().copied())
 }
 
 /// What a site is in a table by `by`.
-fn label(recording: &Recording, by: By, site: Site) -> Option<Label> {
+pub(super) fn label(recording: &Recording, by: By, site: Site) -> Option<Label> {
     let entities = &recording.entities;
     let function = entities.of_function(site.function)?;
     Some(match by {

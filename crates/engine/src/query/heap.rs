@@ -39,6 +39,10 @@ queries! {
         HeapDiff,
         /// The places in the program whose blocks retain most.
         HeapSamples,
+        /// What keeps alive what a function allocated.
+        HeapWhy,
+        /// Which calls allocated what a root owns, or the blocks of a type or kind.
+        HeapWho,
     }
 }
 
@@ -253,6 +257,32 @@ parameters! {
         /// Maximum number of rows.
         limit: usize,
     }
+
+    /// What keeps alive what a function allocated.
+    HeapWhy {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// The function's name, a part of it, or `file.ml:12`.
+        name: String,
+        /// Owners and paths at most.
+        limit: usize,
+    }
+
+    /// Which calls allocated what a root owns, or the blocks of a type or kind.
+    HeapWho {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// The root's, type's or kind's name.
+        name: String,
+        /// A row for each what.
+        by: By,
+        /// Rows at most.
+        limit: usize,
+    }
 }
 
 defaults! {
@@ -287,6 +317,8 @@ defaults! {
     HeapSamples {
         rec: 0, snapshot: None, by: By::Site, order: SiteOrder::Alive, offset: 0, limit: 100,
     }
+    HeapWhy { rec: 0, snapshot: None, name: String::new(), limit: 10, }
+    HeapWho { rec: 0, snapshot: None, name: String::new(), by: By::Site, limit: 20, }
 }
 
 selections! {

@@ -21,6 +21,9 @@ pub struct MergedPath {
     pub retained: Bytes,
     /// One of them.
     pub example: BlockIndex,
+    /// The sum of their weights.
+    #[serde(skip)]
+    pub weight: u64,
 }
 
 /// Ways to several blocks, those of the same shape as one; the most frequent first. Repetitions are
@@ -29,22 +32,36 @@ pub struct MergedPath {
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn merged_paths(heap: &Heap<'_>, blocks: &[BlockIndex]) -> Result<Vec<MergedPath>, Error> {
-    let found: Vec<(BlockIndex, RetainingPath)> =
-        blocks.iter().filter_map(|block| Some((*block, retaining_path(heap, *block)?))).collect();
+    let blocks: Vec<(BlockIndex, u64)> = blocks.iter().map(|block| (*block, 1)).collect();
+    weighted_paths(heap, &blocks)
+}
+
+/// The same of blocks that count by a weight; those of the largest sum first.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn weighted_paths(
+    heap: &Heap<'_>,
+    blocks: &[(BlockIndex, u64)],
+) -> Result<Vec<MergedPath>, Error> {
+    let found: Vec<((BlockIndex, u64), RetainingPath)> =
+        blocks.iter().filter_map(|block| Some((*block, retaining_path(heap, block.0)?))).collect();
     let (blocks, paths): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     let details = details_of(heap, &paths)?;
     let mut merged: HashMap<Vec<String>, Alike, FxBuildHasher> = HashMap::default();
-    for (block, path) in blocks.into_iter().zip(paths) {
+    for ((block, weight), path) in blocks.into_iter().zip(paths) {
         let path = Path::new(heap, block, &path, &details);
         let retained = path.steps.last().and_then(|step| step.retained).unwrap_or_default();
         let (shape, repeated) = shape(&path.steps);
         let alike = merged.entry(shape).or_insert_with(|| Alike {
             blocks: 0,
+            weight: 0,
             retained: Bytes(0),
             example: block,
             repeated: vec![false; repeated.len()],
         });
         alike.blocks += 1;
+        alike.weight += weight;
         alike.retained += retained;
         for (all, this) in alike.repeated.iter_mut().zip(repeated) {
             *all |= this;
@@ -56,17 +73,18 @@ pub fn merged_paths(heap: &Heap<'_>, blocks: &[BlockIndex]) -> Result<Vec<Merged
             for (step, _) in shape.iter_mut().zip(&alike.repeated).filter(|(_, many)| **many) {
                 step.push_str(" …");
             }
-            let Alike { blocks, retained, example, .. } = alike;
-            MergedPath { shape, blocks, retained, example }
+            let Alike { blocks, weight, retained, example, .. } = alike;
+            MergedPath { shape, blocks, retained, example, weight }
         })
         .collect();
-    merged.sort_by(|a, b| b.blocks.cmp(&a.blocks).then_with(|| a.shape.cmp(&b.shape)));
+    merged.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.shape.cmp(&b.shape)));
     Ok(merged)
 }
 
 /// Ways that have the same shape.
 struct Alike {
     blocks: u64,
+    weight: u64,
     retained: Bytes,
     example: BlockIndex,
     /// Which steps are several in one of the ways at least.

@@ -22,6 +22,8 @@ mod table;
 mod typed;
 mod types;
 pub(crate) mod variables;
+pub(crate) mod who;
+pub(crate) mod why;
 
 use std::process::ExitCode;
 

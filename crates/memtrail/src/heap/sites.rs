@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 /// What rows stand for.
 #[derive(Clone, Copy, ValueEnum)]
-enum By {
+pub(super) enum By {
     Site,
     Function,
     Module,

@@ -11,6 +11,7 @@ mod exact;
 mod finalised;
 mod joined;
 mod looks;
+mod whys;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,0 +1,108 @@
+//! The sampled blocks of a snapshot that are alive, with what the allocation trace has of each: what answers
+//! about both halves of a recording are made of.
+
+use memtrail_heap::BlockIndex;
+use memtrail_profile::Profile;
+use memtrail_profile::blocks::Row;
+use memtrail_profile::estimate::{Estimate, Sum};
+use memtrail_trace::BlockId;
+use serde::Serialize;
+
+use super::loaded::LoadedSnapshot;
+use crate::recording::Recording;
+
+/// A sampled block that is alive.
+#[derive(Clone, Copy)]
+pub(super) struct Live {
+    pub(super) block: BlockIndex,
+    /// Its allocation.
+    pub(super) row: Row,
+}
+
+/// All of them.
+pub(super) fn live<'j>(
+    loaded: &'j LoadedSnapshot,
+    recording: &'j Recording,
+) -> impl Iterator<Item = Live> + 'j {
+    let heap = loaded.heap();
+    heap.snapshot.samples.iter().filter_map(move |sample| {
+        let row = recording.profile().find(BlockId(sample.id))?;
+        heap.graph.is_reachable(sample.block).then_some(Live { block: sample.block, row })
+    })
+}
+
+/// What is estimated of blocks from those that were sampled.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AliveEstimate {
+    /// Bytes, sampled or not, and of memory off the heap that they own.
+    pub bytes: Estimate,
+    /// How many, sampled or not.
+    pub blocks: Estimate,
+    /// How many were sampled.
+    pub sampled: u64,
+    /// When they were allocated, in seconds since the start: a tenth of the bytes before the first moment, half before
+    /// the second, all but a tenth before the third.
+    pub allocated: Option<[f64; 3]>,
+}
+
+/// Sums up blocks.
+#[derive(Default)]
+pub(super) struct Tally {
+    sum: Sum,
+    /// Moments of allocation in microseconds, with samples.
+    moments: Vec<(u64, u64)>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, profile: &Profile, live: Live) {
+        profile.estimator.add_row(&mut self.sum, &profile.blocks, live.row);
+        let moment = profile.blocks.allocated(live.row).0;
+        self.moments.push((moment, profile.blocks.samples(live.row)));
+    }
+
+    /// Samples: bytes without a unit, to compare with others.
+    pub(super) const fn samples(&self) -> u64 {
+        self.sum.samples
+    }
+
+    pub(super) fn finish(mut self, profile: &Profile) -> AliveEstimate {
+        self.moments.sort_unstable();
+        AliveEstimate {
+            bytes: profile.estimator.bytes(&self.sum),
+            blocks: profile.estimator.blocks(&self.sum),
+            sampled: self.sum.recorded,
+            allocated: quantiles(&self.moments),
+        }
+    }
+}
+
+/// The moments before which a tenth, half and nine tenths of the samples are.
+fn quantiles(moments: &[(u64, u64)]) -> Option<[f64; 3]> {
+    let all: u64 = moments.iter().map(|(_, samples)| *samples).sum();
+    let (last, _) = moments.last()?;
+    let mut found = [*last; 3];
+    for (found, tenths) in found.iter_mut().zip([1, 5, 9]) {
+        let mut seen = 0u64;
+        let at = moments.iter().find(|(_, samples)| {
+            seen += samples;
+            u128::from(seen) * 10 >= u128::from(all) * tenths
+        });
+        *found = at.map_or(*last, |(moment, _)| *moment);
+    }
+    Some(found.map(|moment| moment as f64 / 1e6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_count_samples() {
+        assert_eq!(quantiles(&[]), None);
+        assert_eq!(quantiles(&[(2_000_000, 1)]), Some([2.0; 3]));
+        let moments: Vec<(u64, u64)> = (1..=10).map(|second| (second * 1_000_000, 7)).collect();
+        assert_eq!(quantiles(&moments), Some([1.0, 5.0, 9.0]));
+        assert_eq!(quantiles(&[(1_000_000, 98), (9_000_000, 2)]), Some([1.0; 3]));
+    }
+}

@@ -1,0 +1,110 @@
+//! `memtrail who`: which calls allocated what a root owns, or the blocks of a type.
+
+use std::process::ExitCode;
+
+use memtrail_engine::heap::WhoResponse;
+use memtrail_engine::query::HeapWho;
+use memtrail_text::rounded::{bytes, bytes_with_error, grouped, percent};
+
+use super::input::{Form, put};
+use super::joined::WhichRecording;
+use super::sites::{By, place};
+use super::table::Table;
+use super::why::allocated;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
+use crate::error::Failure;
+use crate::limit::Limit;
+
+/// Show which calls allocated what a root owns, or the blocks of a type
+///
+/// The snapshot knows what each root owns, exactly; the trace knows which calls allocated the sampled blocks
+/// of it. Sizes of rows are estimates of all blocks, sampled or not, with their standard error after ±.
+///
+/// NAME is a root as `memtrail heap roots` prints it (`Cache.table`), a type (`Cache.page`), a kind of blocks
+/// (`string`), or a part of a root's name.
+#[derive(clap::Args)]
+#[command(after_help = "\
+  memtrail who REC Cache.table        which calls allocated what the variable owns
+  memtrail who REC string             which calls allocated the strings that are alive
+  memtrail why REC Cache.remember     which variables own what a function allocated")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: WhichRecording,
+    /// A root, a type or a kind of blocks: Cache.table, Cache.page, string
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// A row for each what
+    #[arg(long, value_enum, default_value = "site")]
+    by: By,
+    /// Maximum number of rows; 0 for all
+    #[arg(long, value_name = "N", default_value = "12")]
+    limit: Limit,
+    #[command(flatten)]
+    form: Form,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let joined = args.which.open()?;
+    let Limit(limit) = args.limit;
+    let (rec, snapshot) = joined.ids();
+    let query = HeapWho { rec, snapshot, name: args.name.clone(), by: args.by.into(), limit };
+    let answer = joined
+        .query(|engine| engine.heap_who(&query))
+        .map_err(|failure| failure.hint("list roots and what they own: memtrail heap roots REC"))?;
+    let caveats = joined.caveats();
+    put(&args.form, joined.damage(&answer), &answer, |canvas| {
+        draw(canvas, &answer.response);
+        for note in caveats.notes() {
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+    })?;
+    joined.verdict()
+}
+
+fn draw(canvas: &mut Canvas, who: &WhoResponse) {
+    let what = match who.of {
+        "owner" => "owned by ",
+        of => of,
+    };
+    let space = if who.of == "owner" { "" } else { " " };
+    canvas.line(&[(PLAIN, what), (PLAIN, space), (STRONG, &clean(&who.names.join(", ")))]);
+    let outside = match who.external.0 {
+        0 => String::new(),
+        external => format!(", and {} off-heap", bytes(external as f64)),
+    };
+    let text = format!(
+        "{} in the heap{outside}, exactly; {} by {} sampled blocks",
+        bytes(who.size.0 as f64),
+        bytes_with_error(who.alive.bytes.value, who.alive.bytes.stderr),
+        grouped(who.alive.sampled),
+    );
+    canvas.paragraph(PLAIN, 0, &text);
+    if who.rows.is_empty() {
+        canvas.line(&[(
+            FAINT,
+            "none of the blocks was sampled; a higher --rate of memtrail run samples more",
+        )]);
+        return;
+    }
+    allocated(canvas, &who.alive);
+    canvas.gap();
+    let mut table = Table::new(&["alive", "", "sampled", "block"], "allocated by");
+    for row in &who.rows {
+        let figures = vec![
+            bytes_with_error(row.alive.bytes.value, row.alive.bytes.stderr),
+            percent(row.share),
+            grouped(row.alive.sampled),
+            row.example.0.to_string(),
+        ];
+        table.row(figures, place(&row.name, row.file.as_deref(), row.line));
+        if !row.callers.is_empty() {
+            table.faint(Vec::new(), format!("  called by {}", row.callers.join(" ← ")));
+        }
+    }
+    table.print(canvas);
+    let left_out = who.count.saturating_sub(who.rows.len()) as u64;
+    if left_out > 0 {
+        canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+    }
+    canvas.line(&[(FAINT, "all about one of the blocks: memtrail heap block REC N")]);
+}

@@ -1,0 +1,113 @@
+//! `memtrail why`: what keeps alive what a function allocated.
+
+use std::process::ExitCode;
+
+use memtrail_engine::heap::{AliveEstimate, WhyResponse};
+use memtrail_engine::query::HeapWhy;
+use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds};
+
+use super::input::{Form, put};
+use super::joined::WhichRecording;
+use super::table::Table;
+use super::variables::with_type;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
+use crate::error::Failure;
+use crate::limit::Limit;
+
+/// Show what keeps alive what a function allocated
+///
+/// The trace knows which calls allocated the sampled blocks, the snapshot which roots own them, and by
+/// which paths. All sizes are estimates of all blocks, sampled or not, with their standard error after ±.
+///
+/// NAME is a function (`Cache.remember`), a part of its name, or a line (`cache.ml:41`). If no block that is
+/// alive was allocated there directly, callers with this name count.
+#[derive(clap::Args)]
+#[command(after_help = "\
+  memtrail why REC Cache.remember     which variables own what it allocated
+  memtrail who REC Cache.table        which calls allocated what a variable owns
+  memtrail heap sites REC             all allocation sites of what is alive")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: WhichRecording,
+    /// A function, a part of its name, or a line: Cache.remember, cache.ml:41
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Maximum number of owners, and of paths; 0 for all
+    #[arg(long, value_name = "N", default_value = "6")]
+    limit: Limit,
+    #[command(flatten)]
+    form: Form,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let joined = args.which.open()?;
+    let Limit(limit) = args.limit;
+    let (rec, snapshot) = joined.ids();
+    let query = HeapWhy { rec, snapshot, name: args.name.clone(), limit };
+    let answer = joined.query(|engine| engine.heap_why(&query)).map_err(|failure| {
+        failure.hint("list what is alive by allocation site: memtrail heap sites REC")
+    })?;
+    let caveats = joined.caveats();
+    put(&args.form, joined.damage(&answer), &answer, |canvas| {
+        draw(canvas, &answer.response, limit);
+        for note in caveats.notes() {
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+    })?;
+    joined.verdict()
+}
+
+fn draw(canvas: &mut Canvas, why: &WhyResponse, limit: usize) {
+    let what = if why.are_callers { "called by " } else { "allocated by " };
+    canvas.line(&[(PLAIN, what), (STRONG, &clean(&why.names.join(", ")))]);
+    let size = bytes_with_error(why.alive.bytes.value, why.alive.bytes.stderr);
+    let text = format!(
+        "{size} alive, {} of all, in {} blocks; {} of them were sampled",
+        percent(why.share),
+        count(why.alive.blocks.value),
+        grouped(why.alive.sampled),
+    );
+    canvas.paragraph(PLAIN, 0, &text);
+    allocated(canvas, &why.alive);
+    canvas.gap();
+    let mut table = Table::new(&["alive", "", "sampled", "block"], "owned by");
+    for owner in &why.owners {
+        let title = with_type(&owner.name, owner.r#type.as_deref(), owner.position.as_deref());
+        let title = match owner.kind {
+            "global" | "static" => title,
+            kind => format!("{kind}: {title}"),
+        };
+        let figures = vec![
+            bytes_with_error(owner.alive.bytes.value, owner.alive.bytes.stderr),
+            percent(owner.share),
+            grouped(owner.alive.sampled),
+            owner.example.0.to_string(),
+        ];
+        table.row(figures, title);
+    }
+    table.print(canvas);
+    let left_out = why.owner_count.saturating_sub(limit.min(why.owners.len())) as u64;
+    if left_out > 0 {
+        canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+    }
+    canvas.gap();
+    let mut table = Table::new(&["", "sampled", "block"], "retained by the path");
+    for path in &why.paths {
+        let figures = vec![percent(path.share), grouped(path.blocks), path.example.0.to_string()];
+        table.row(figures, path.shape.join(" → "));
+    }
+    table.print(canvas);
+    canvas.line(&[(FAINT, "all about one of the blocks: memtrail heap block REC N")]);
+}
+
+/// When blocks were allocated.
+pub(super) fn allocated(canvas: &mut Canvas, alive: &AliveEstimate) {
+    let Some([first, middle, last]) = alive.allocated else { return };
+    let text = format!(
+        "a tenth of it was allocated within {} of the start, half within {}, nine tenths within {}",
+        seconds(first),
+        seconds(middle),
+        seconds(last),
+    );
+    canvas.paragraph(PLAIN, 0, &text);
+}
