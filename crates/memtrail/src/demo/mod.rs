@@ -3,6 +3,7 @@
 mod compiler;
 mod findings;
 mod retainers;
+mod variables;
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -46,7 +47,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let recording = PathBuf::from(format!("leaks-{}.memtrail", std::process::id()));
     eprintln!("recording a news server with three leaks, for some seconds");
     record(&program, &args.rate, &recording)?;
-    name_variables(&program, &recording);
+    if let Err(why) = variables::name(memtrail()?, &program, &recording) {
+        eprintln!("memtrail: note: variables are shown by their numbers, not names: {why}");
+    }
 
     let recorded = Recording::open(&recording)?;
     let profile = read(&recorded.trace)?;
@@ -108,14 +111,6 @@ fn record(program: &Path, rate: &str, recording: &Path) -> Result<(), Failure> {
             .hint(format_args!("memtrail run -- {} says why", program.display())));
     }
     Ok(())
-}
-
-/// Stores the names of the program's variables in the recording. Where that fails, the demo shows the
-/// numbers of fields.
-fn name_variables(program: &Path, recording: &Path) {
-    let Ok(mut command) = memtrail() else { return };
-    command.arg("types").arg(recording).arg("--program").arg(program);
-    let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 fn read(trace: &Path) -> Result<Profile, Failure> {

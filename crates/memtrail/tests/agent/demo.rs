@@ -1,5 +1,7 @@
 //! `memtrail demo` finds its three leaks in what it recorded.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use memtrail_test_support::contents::{read, recordings_in};
@@ -92,6 +94,33 @@ fn demo_prints_a_description_of_each_leak_and_what_to_type_next() {
     // The report's title may be longer where folders have long names.
     let long: Vec<_> = text.lines().skip(1).filter(|line| line.chars().count() > 80).collect();
     assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn demo_reports_that_variables_have_no_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = std::env::var_os("PATH").expect("PATH");
+    let real = std::env::split_paths(&path).map(|dir| dir.join("ocamlopt"));
+    let real = real.into_iter().find(|file| file.is_file()).expect("ocamlopt on PATH");
+    // The compiler, but for the option that has it leave a .cmt file.
+    let script = format!(
+        "#!/bin/sh\nfor one; do shift; [ \"$one\" = -bin-annot ] || set -- \"$@\" \"$one\"; done\n\
+         exec {} \"$@\"\n",
+        real.display()
+    );
+    let wrapper = folder.path().join("ocamlopt");
+    fs::write(&wrapper, script).expect("a script");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("its mode");
+    let paths = [folder.path().to_owned()].into_iter().chain(std::env::split_paths(&path));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.env("PATH", std::env::join_paths(paths).expect("a path"));
+    let output = command.arg("demo").current_dir(folder.path()).output().expect("memtrail starts");
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("note: variables are shown by their numbers, not names: "), "{said}");
+    assert!(said.contains("no .cmt file"), "{said}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("Retained by Leaks, field "), "{text}");
 }
 
 #[test]
