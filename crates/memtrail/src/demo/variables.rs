@@ -44,7 +44,7 @@ fn judge(json: &[u8]) -> Result<(), String> {
     match types.error {
         _ if named => Ok(()),
         Some(error) => Err(error),
-        None => Err("the compiler left no .cmt file that belongs to the program".into()),
+        None => Err("the compiler left no .cmt or .cmi file that belongs to the program".into()),
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
             judge(json.as_bytes())
         };
         assert_eq!(with("", 8), Ok(()));
-        assert!(with("", 0).unwrap_err().contains("no .cmt file"));
+        assert!(with("", 0).unwrap_err().contains("no .cmt or .cmi file"));
         assert_eq!(with(r#""error": "no compiler","#, 0), Err("no compiler".into()));
         assert!(judge(b"").unwrap_err().starts_with("memtrail types printed something else"));
     }

@@ -24,7 +24,7 @@ pub enum Clause {
     Collected(Vec<Collected>),
     /// From allocation to collection, or to the trace's end.
     Lifetime(Vec<Between<Elapsed>>),
-    /// Size of the block, header not counted.
+    /// Size of the block, header included.
     Size(Vec<Between<Bytes>>),
     /// In these parts of memory, and only while there.
     Heap(Vec<Heap>),

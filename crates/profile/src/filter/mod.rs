@@ -11,7 +11,7 @@
 //! | `live:end`, `collected:never` | never collected |
 //! | `collected:10s..20s` | collected then; the others count as collected at the end |
 //! | `lifetime:..50ms` | by time from allocation to collection, or to the end |
-//! | `size:4K..` | by size, header not counted |
+//! | `size:4K..` | by size, header included |
 //! | `heap:major` | there, and while they are: see below |
 //! | `died:minor`, `died:never` | by where they were when collected |
 //! | `domain:0,2`, `thread:main` | by who allocated them |
