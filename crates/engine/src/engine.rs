@@ -60,7 +60,7 @@ impl Engine {
         Self { setting, ..Self::default() }
     }
 
-    /// Reads a trace that is there as a whole. `progress` is told the number of events so far,
+    /// Reads a trace that is there as a whole. `progress` is called with the number of events so far,
     /// every million or so.
     ///
     /// # Errors

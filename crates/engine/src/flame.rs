@@ -12,7 +12,7 @@ use crate::response_body::ResponseBody;
 /// Boxes in all at most: more than that would take longer to send than to ask for more detail
 /// where it is looked at.
 const MAX_BOXES: usize = 6_000;
-/// Matches that are told one by one at most.
+/// Maximum number of matches that are listed one by one.
 const MAX_MATCHES: usize = 20_000;
 /// Bytes of a text to look for.
 const MAX_TEXT: usize = 1 << 12;

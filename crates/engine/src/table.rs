@@ -15,7 +15,7 @@ use crate::selection::FilterSelection;
 const MAX_ROWS: usize = 10_000;
 /// Rows that a page shows at a time, at most. Who asks for more wants a copy of the table.
 const MAX_SHOWN: usize = 1000;
-/// Elements of a suspicious path that are told; the innermost ones of longer paths.
+/// Elements of a hot path that are shown; the innermost ones of longer paths.
 const MAX_PATH: usize = 200;
 
 /// Rows of a table. Columns: `total`, `self`, `live`, `blocks`, `lifetime`, `share`.

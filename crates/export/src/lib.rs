@@ -11,7 +11,7 @@
 //!
 //! All but the picture have whole call paths, with source lines where the format can carry them;
 //! where there are more of them than other tools can read, recursion is left out, and those that
-//! carry least are told as their callers'. The picture is of the page's flame graph.
+//! carry least are counted as their callers'. The picture is of the page's flame graph.
 //!
 //! Invariants: what a file says adds up to what the page says of the same filter, and rounding to
 //! whole bytes never changes a sum ([`weight`]); nothing is recursive, for stacks may be tens of

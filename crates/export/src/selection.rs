@@ -71,13 +71,13 @@ impl<'a> Selection<'a> {
         self.total
     }
 
-    /// Paths that carry fewer bytes are told as their callers'; 0 if all paths are told.
+    /// Paths that carry fewer bytes are counted as their callers'; 0 if no path is.
     pub fn least_bytes(&self) -> f64 {
         let least = self.least.get();
         if least > 1 { least as f64 * self.bytes_per_sample() } else { 0.0 }
     }
 
-    /// Notes that paths which carry fewer samples are told as their callers'.
+    /// Notes that paths which carry fewer samples are counted as their callers'.
     pub(crate) fn left_out(&self, least: u64) {
         self.least.set(self.least.get().max(least));
     }

@@ -1,5 +1,5 @@
 //! Keeps exports to a size that other tools can read: where a recording has more call paths than
-//! that, what carries least is told as its callers'. Sums stay what they are. Recursion makes most
+//! that, what carries least is counted as its callers'. Sums stay what they are. Recursion makes most
 //! of such numbers of paths, so before that only the outermost occurrence of each function on a
 //! path is kept, as on the page.
 

@@ -1,4 +1,4 @@
-//! What the user is told of a damaged trace, after all that could be read has been put out.
+//! What is printed of a damaged trace, after all that could be read has been put out.
 
 use std::process::ExitCode;
 

@@ -64,7 +64,7 @@ pub(crate) fn is_snapshot_alone(recording: &Recording) -> bool {
     recording.description.is_none() && snapshot_file::is_snapshot(&recording.trace)
 }
 
-/// A heap snapshot alone, as the engine is told.
+/// A heap snapshot alone, as the engine gets it.
 pub(crate) fn describe_snapshot(path: &Path, facts: &SnapshotFacts) -> Description {
     Description {
         name: name(path),
@@ -100,7 +100,7 @@ pub(crate) fn grows(recording: &Recording) -> bool {
     recording.description.as_ref().is_some_and(|d| d.trace.state == FileState::Growing)
 }
 
-/// What the engine is told of a recording beside its trace.
+/// What the engine gets of a recording beside its trace.
 pub(crate) fn describe(recording: &Recording) -> Description {
     let name = name(&recording.path);
     let Some(known) = &recording.description else {

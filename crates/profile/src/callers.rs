@@ -1,12 +1,12 @@
-//! The callers that matter: from where a place is called, cut where the way divides.
+//! The callers that matter: from where a place is called, cut where the path divides.
 //!
 //! Backtraces are followed outwards from the place. Callers are distinguished by function. As long
 //! as (nearly) everything comes from one caller, callers form a *chain*; where it divides, each
 //! branch that holds a fair share starts a new chain, and small ones are left out. A function
-//! stands on a way only once, where it is met first: recursion, mutual too, folds up, and the
+//! is on a path only once, where it is met first: recursion, mutual too, folds up, and the
 //! function is marked. Frames without debug information are passed over.
 //!
-//! Time: each step looks at the distinct nodes of the tree of backtraces that the way has reached.
+//! Time: each step looks at the distinct nodes of the tree of backtraces that the path has reached.
 //! Those become fewer from step to step, as backtraces share their outer ends; and of the nodes
 //! that recursion passes over, each is visited once a step.
 
@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::sites::{Key, Places};
 
-/// A call on the way outwards.
+/// A call on the path outwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The calling function.
@@ -35,11 +35,11 @@ pub struct Step {
 /// A chain of callers, and what comes in at its outer end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// Samples that come this way.
+    /// Samples that come by this path.
     pub samples: u64,
     /// The callers, innermost first; never empty.
     pub chain: Vec<Step>,
-    /// The ways that meet at the outer end, the heaviest first. Together they may have fewer
+    /// The paths that meet at the outer end, the heaviest first. Together they may have fewer
     /// samples than this one.
     pub branches: Vec<Caller>,
 }
@@ -55,7 +55,7 @@ pub struct Limits {
     pub samples: u64,
     /// The most branches at one point.
     pub branches: usize,
-    /// The most points, one after the other, at which a way divides.
+    /// The most points, one after the other, at which a path divides.
     pub divisions: usize,
 }
 
@@ -122,11 +122,11 @@ struct Walk<'a> {
     places: &'a Places<'a>,
     limits: Limits,
     least: u64,
-    /// Functions on the way so far.
+    /// Functions on the path so far.
     seen: FxHashSet<FunctionId>,
-    /// The place itself, while the way has not left it.
+    /// The place itself, while the path has not left it.
     inside: Option<Key>,
-    /// Functions on the way that were met again further out.
+    /// Functions on the path that were met again further out.
     met_again: FxHashSet<FunctionId>,
 }
 

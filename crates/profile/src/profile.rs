@@ -40,7 +40,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Reads a trace. `progress` is told the number of events so far, every million or so.
+    /// Reads a trace. `progress` is called with the number of events so far, every million or so.
     pub fn read(trace: &[u8], progress: impl FnMut(u64)) -> Result<Self, Error> {
         Self::read_with(trace, None, None, progress)
     }

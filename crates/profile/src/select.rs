@@ -24,7 +24,7 @@ impl Selection {
         Self { live_at: Some(moment), ..Self::ALL }
     }
 
-    /// Whether a block is chosen.
+    /// Whether a block is selected.
     pub fn holds(&self, blocks: &Blocks, row: Row) -> bool {
         let allocated = blocks.allocated(row);
         self.from <= allocated
@@ -32,7 +32,7 @@ impl Selection {
             && self.live_at.is_none_or(|moment| blocks.live_at(row, moment))
     }
 
-    /// The chosen blocks, in the order of the trace.
+    /// The selected blocks, in the order of the trace.
     pub fn rows<'a>(&'a self, blocks: &'a Blocks) -> impl Iterator<Item = Row> + 'a {
         blocks.rows().filter(|&row| self.holds(blocks, row))
     }

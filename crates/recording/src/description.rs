@@ -191,7 +191,7 @@ pub enum Outcome {
     },
     /// The target replaced itself with another program.
     Execed,
-    /// The target started its own `Gc.Memprof` profile, and memtrail gave way.
+    /// The target started its own `Gc.Memprof` profile, and memtrail handed the sampler over.
     GaveWay,
     /// The trace could not be written any more.
     WriteFailed {

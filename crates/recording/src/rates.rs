@@ -3,7 +3,7 @@
 //! A trace has one rate, the *base*. An adaptive recording halves it while the program allocates
 //! much; a block that was sampled at base/2^k then counts 2^k times as many samples in the trace, so
 //! that sums are right for every reader. What the file adds is k, without which a standard error
-//! cannot be told. It is made when the rate changes for the first time; where there is no file, all
+//! cannot be computed. It is made when the rate changes for the first time; where there is no file, all
 //! blocks were sampled at the base rate.
 //!
 //! Text, a line each: the heading, then `r DOMAIN BLOCK K`: from this block of the domain on, the base

@@ -98,7 +98,7 @@ pub struct SnapshotOptions {
     /// When the program comes to its end.
     #[serde(default)]
     pub exit: bool,
-    /// When memory is about to run out, and when it has, before the program is told.
+    /// When memory is about to run out, and when it has, before the program gets the exception.
     #[serde(default)]
     pub out_of_memory: bool,
     /// When this signal arrives, unless the program uses it.
@@ -263,7 +263,7 @@ pub fn live_packet_name(pid: u32, image: u32, domain: u16) -> String {
     format!("tail-{pid}-{image}-{domain}")
 }
 
-/// The process and image that a tail's name tells.
+/// The process and image in the name of a live packet's file.
 pub fn owner_of_live_packet(name: &str) -> Option<(u32, u32)> {
     let mut parts = name.strip_prefix("tail-")?.split('-');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))

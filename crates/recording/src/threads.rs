@@ -24,7 +24,7 @@ pub const HEADING: &str = "memtrail threads 1";
 /// A thread of the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
-    /// Its number in the system; 0 if it was never told.
+    /// Its number in the system; 0 if it is unknown.
     pub tid: u32,
     /// Its name, as the system shows it; threads inherit that of the program.
     pub name: String,

@@ -231,7 +231,7 @@ mod tests {
         let ended = r#"{"kind":"ended","outcome":null,"rec":0}"#;
         assert_eq!(events, [ended, r#"{"kind":"added","rec":1}"#]);
         recording_events.lost(second, "gone");
-        // What is as it was is no news.
+        // What is as it was makes no event.
         recording_events.grown(first, Grown { events: 2, end: 1.5 });
         let (version, events) = heard(&recording_events, version);
         assert_eq!(events, [r#"{"kind":"lost","rec":1,"why":"gone"}"#]);

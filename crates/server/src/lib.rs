@@ -1,4 +1,4 @@
-//! The viewer's HTTP side: its page, the engine's answers, and news of recordings that grow.
+//! The viewer's HTTP side: its page, the engine's answers, and events of recordings that grow.
 //!
 //! The page's address holds a random token; without it there is nothing but 404, whoever asks
 //! (`guard.rs` has the table of attacks and answers). All figures come from the engine, all

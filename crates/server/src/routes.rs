@@ -5,7 +5,7 @@
 //! | `/TOKEN/` and its files | the page |
 //! | `POST /TOKEN/api/query` | a query, answered by the engine |
 //! | `POST /TOKEN/api/snapshot` | asks a recording's program for a heap snapshot |
-//! | `GET /TOKEN/api/events?since=VERSION` | news: what has changed since then |
+//! | `GET /TOKEN/api/events?since=VERSION` | events: what has changed since then |
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ use crate::trigger::{self, SnapshotTrigger};
 
 /// Bytes of a query; the longest that a page sends are lists of some thousand ids.
 const MAX_QUERY_LEN: usize = 1 << 18;
-/// How long a query waits for an analysis before the page is told that it is under way.
+/// How long a query waits for an analysis before the response is that it is under way.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the handlers share.

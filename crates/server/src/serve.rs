@@ -74,7 +74,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts to answer queries for `engine` and to pass on `news`.
+    /// Starts to answer queries for `engine` and to pass on events.
     ///
     /// # Errors
     /// If the port cannot be had, mostly.
@@ -142,7 +142,7 @@ impl Server {
     }
 }
 
-/// Ends: pages are told, queries under way have a moment to finish.
+/// Ends: pages are notified, queries under way have a moment to finish.
 impl Drop for Server {
     fn drop(&mut self) {
         self.ending.send_replace(true);

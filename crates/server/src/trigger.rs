@@ -16,7 +16,7 @@ use crate::routes::Shared;
 /// Bytes of such a request.
 const MAX_REQUEST_LEN: usize = 1000;
 
-/// Asks a recording's program for a heap snapshot. It does not wait for it: news will tell.
+/// Asks a recording's program for a heap snapshot. It does not wait for it: an event will report it.
 pub trait SnapshotTrigger: Debug + Send + Sync {
     /// Asks.
     ///

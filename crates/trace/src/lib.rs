@@ -1,6 +1,6 @@
 //! Reads and writes allocation traces in memtrace's format (a dialect of CTF), versions 1 to 3.
 //!
-//! A trace tells of the blocks that a statistical profiler sampled in an OCaml process: when each
+//! A trace lists the blocks that a statistical profiler sampled in an OCaml process: when each
 //! was allocated, with what backtrace, when it was promoted and when it was found dead.
 //!
 //! ```

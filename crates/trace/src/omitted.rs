@@ -1,9 +1,9 @@
 //! Callstacks that are too deep to be written whole: the frames in the middle are left out.
 //!
-//! What is left are the outermost frames, one synthetic frame that tells how many are missing, and
+//! What is left are the outermost frames, one synthetic frame that shows how many are missing, and
 //! the innermost frames. The gap grows in whole steps, so that of two callstacks of nearly the same
 //! depth the same frames are missing: then they share a path in the call tree, and the second takes a
-//! few bytes. The number is told as a range, for the same reason.
+//! few bytes. The number is shown as a range, for the same reason.
 //!
 //! The synthetic frame's code is a small number, where no code is.
 

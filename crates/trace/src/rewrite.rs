@@ -24,7 +24,7 @@ pub trait Rewrite {
     const STACKS: bool;
 }
 
-/// Copies what `rewrite` lets through to `out`, which is given back. `progress` is told of each
+/// Copies what `rewrite` lets through to `out`, which is given back. `progress` is called for each
 /// event read.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ impl Subsample {
         }
     }
 
-    /// As [`new`](Self::new), for a trace whose rate changed. Blocks of a lower rate are thinned out
+    /// As [`new`](Self::new), for a trace whose rate changed. Blocks of a lower rate are subsampled
     /// less: where the factor is as high as the rate was ever lowered, the result has one rate.
     #[must_use]
     pub fn with_rates(self, rates: RateChanges) -> Self {

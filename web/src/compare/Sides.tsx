@@ -1,4 +1,4 @@
-/** What is compared with what, and how: chosen here, kept in the URL. */
+/** What is compared with what, and how: selected here, kept in the URL. */
 import type { ComponentChildren } from "preact";
 import { describe } from "../filter/description.ts";
 import { tryCondition } from "../filter/parse.ts";
@@ -97,7 +97,7 @@ function RecordingSelect({ side, onChoose }: { side: Side; onChoose(rec: number)
   );
 }
 
-/** Before anything was chosen: what can be held against what is shown. */
+/** Before anything was selected: what can be held against what is shown. */
 export function Begin() {
   const after = present();
   const set = (side: Side): void => go({ more: withParam(page.value.more, "b", textOf(side)) });

@@ -13,7 +13,7 @@ export interface Side {
 /** In the URL: the other side, as a hash within the hash. */
 const other = param("b", "");
 
-/** What the present side is held against, or null before anything was chosen. */
+/** What the present side is held against, or null before anything was selected. */
 export function baseline(recordings: number): Side | null {
   if (other.value) return sideOf(other.value);
   const begin = firstSides(rec.value, recordings);
@@ -21,14 +21,14 @@ export function baseline(recordings: number): Side | null {
 }
 
 /**
- * With several recordings, what to begin with when one is shown and nothing was chosen: the first is
+ * With several recordings, what to begin with when one is shown and nothing was selected: the first is
  * before, in the order they were named.
  */
 export function firstSides(shown: number, recordings: number): { before: number; after: number } | null {
   return recordings < 2 ? null : { before: 0, after: Math.max(shown, 1) };
 }
 
-/** The recording to show in place of this one, if nothing was chosen yet. */
+/** The recording to show in place of this one, if nothing was selected yet. */
 export function shownInstead(recordings: number): number | null {
   const begin = other.value ? null : firstSides(rec.value, recordings);
   return begin && begin.after !== rec.value ? begin.after : null;

@@ -1,4 +1,4 @@
-/** Draws the lifetimes plot: bins, axes, and what is chosen. */
+/** Draws the lifetimes plot: bins, axes, and what is selected. */
 import { themeColor } from "../shell/theme.ts";
 import { elapsedMark, marks, timeSteps } from "../timeline/axis.ts";
 import type { SelectedRanges } from "./ranges.ts";

@@ -35,7 +35,7 @@ type Rounding = (value: number, grain: number) => number;
 const floor: Rounding = (value, grain) => Math.floor(value / grain + 1e-6) * grain;
 const ceiling: Rounding = (value, grain) => Math.ceil(value / grain - 1e-6) * grain;
 
-/** Whole microseconds, of which three digits are told. */
+/** Whole microseconds, of which three digits are shown. */
 function inDigits(us: number, round: Rounding): number {
   return Math.round(round(us, Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, us)) - 2))));
 }

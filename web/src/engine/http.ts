@@ -1,9 +1,9 @@
-/** The engine behind `memtrail view`: asks over HTTP, for news too. */
+/** The engine behind `memtrail view`: queries over HTTP, and polls for events. */
 import type { ErrorResponse, EventsResponse } from "../generated/responses.ts";
 import type { Query, Engine, EngineEvent } from "./engine.ts";
 import { decode, EngineError, type QueryResponse } from "./slab.ts";
 
-/** Between two questions for news. Agents write twice a second. */
+/** Between two polls for events. Agents write twice a second. */
 const BETWEEN_MS = 500;
 /** The same while nobody answers. */
 const BETWEEN_TRIES_MS = 2000;
@@ -50,7 +50,7 @@ export class HttpEngine implements Engine {
   }
 
   /**
-   * Asks for news again and again. A stream of events would hold a connection for each page, and a
+   * Polls for events. A stream of events would hold a connection for each page, and a
    * browser has six for an origin: the seventh page would wait for ever. Pages that are not seen
    * ask when they are seen again.
    */

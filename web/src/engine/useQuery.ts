@@ -35,7 +35,7 @@ export interface QueryState<Fields> {
   of: string | null;
   /** Why there is no response to the present query. */
   error: EngineError | null;
-  /** The response belongs to an earlier query, and the user has waited long enough to be told. */
+  /** The response belongs to an earlier query, and the user has waited long enough to see that. */
   late: boolean;
   /** The response belongs to the present query. */
   fresh: boolean;

@@ -7,7 +7,7 @@ import { shown } from "../timeline/ranges.ts";
 export function Presets() {
   const run = recording.value;
   const span = run && shown(filter.value, ["allocated"], run.duration, run.totals.peak.time)?.spans[0];
-  // "Growth" is between the two moments that are chosen, if there are any.
+  // "Growth" is between the two moments that are selected, if there are any.
   const between = span && span.from !== null && span.to !== null ? { from: span.from, to: span.to } : {};
   const { response } = useQuery(run ? { query: "presets", rec: rec.value, ...between } : null);
   if (!response) return null;

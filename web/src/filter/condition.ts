@@ -8,7 +8,7 @@ export type NameKey = FrameKey | "thread" | "hide";
 export type TimeKey = "allocated" | "live" | "collected";
 export type Key = TimeKey | NameKey | "lifetime" | "size" | "heap" | "died" | "domain";
 
-/** In the order in which they are told. */
+/** In the order in which they are shown. */
 export const KEYS: readonly Key[] = [
   "allocated",
   "live",

@@ -1,4 +1,4 @@
-/** The kinds of conditions, as the menu tells them. */
+/** The kinds of conditions, as the menu shows them. */
 import type { Key } from "./condition.ts";
 
 export interface Kind {

@@ -25,7 +25,7 @@ function siteOfKey(key: string): { name: string; file: string; line: number } | 
   return name === undefined || file === undefined ? null : { name, file, line: Number(line) };
 }
 
-/** The focus as the engine wants it: nothing chosen is the toplevel. */
+/** The focus as the engine wants it: nothing selected is the toplevel. */
 export function focusOrToplevel(focus: readonly string[]): readonly string[] {
   return focus.length > 0 ? focus : [TOPLEVEL];
 }

@@ -150,7 +150,7 @@ function openBox(boxes: readonly BoxRow[], at: number): void {
   const block = onlyBlock(box);
   if (block !== null) openBlock(block);
   else if (box.node !== null) openNode(box.node);
-  // What is summed up is told by the table of what it is in.
+  // What is summed up is shown by the table of what it is in.
   else openTree(boxes[box.parent]?.node ?? "all");
 }
 

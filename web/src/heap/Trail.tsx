@@ -8,7 +8,7 @@ import { dominatorHref } from "./state.ts";
 const MAX_STEPS = 8;
 const KEPT_LAST = 5;
 
-/** The way down to a node, itself included, whether it was told with it or not. */
+/** The way down to a node, itself included, whether it came with it or not. */
 export function downTo(path: readonly NodeInfo[], self: NodeInfo | undefined): readonly NodeInfo[] {
   return !self || path.at(-1)?.node === self.node ? path : [...path, self];
 }

@@ -53,7 +53,7 @@ export const base = computed<SnapshotRow | null>(() => {
 
 export const baseIsSelected = computed(() => baseNumber.value !== "");
 
-/** Before and after: as they were chosen, or else in the order they were taken. */
+/** Before and after: as they were selected, or else in the order they were taken. */
 export const compared = computed<readonly [SnapshotRow, SnapshotRow] | null>(() => {
   const [from, to] = [base.value, snapshot.value];
   if (!from || !to) return null;

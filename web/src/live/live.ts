@@ -32,7 +32,7 @@ export function begin(): void {
       about.value = response;
       failure.value = null;
       response.recordings.forEach(({ state }, rec) => state === "growing" && growing.add(rec));
-      // A page that connects hears of what it has just been told, too.
+      // A page that connects gets events of what it has just read, too.
       if (before && JSON.stringify(before.recordings) !== JSON.stringify(response.recordings)) revision.value += 1;
     } catch (error) {
       if (about.value === null) failure.value = error instanceof EngineError ? error : new EngineError(String(error));

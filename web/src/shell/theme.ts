@@ -10,7 +10,7 @@ const selected = signal<Theme | null>(null);
 /** The theme in use. Canvases read it, so that they draw again when it changes. */
 export const theme = computed<Theme>(() => selected.value ?? system.value);
 
-/** Follows the system's theme and what was chosen earlier. */
+/** Follows the system's theme and what was selected earlier. */
 export function followTheme(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const read = () => {

@@ -1,4 +1,4 @@
-/** What the recordings are, as the engine tells, asked again as they grow. */
+/** What the recordings are, as the engine reports, queried again as they grow. */
 import { computed, signal } from "@preact/signals";
 import type { AboutResponse, RecordingInfo } from "../generated/responses.ts";
 import { page } from "./page.ts";

@@ -26,7 +26,7 @@ export interface GridRows<R> {
   isOpen(line: Line<R>): boolean;
   isWaiting(line: Line<R>): boolean;
   toggle(line: Line<R>, open: boolean): void;
-  /** What tells a row from all others, wherever it stands; null as long as it is not there. */
+  /** What identifies a row, wherever it is; null as long as it is not there. */
   idOf(line: Line<R>): string | null;
   /** The line of the row with this id, or -1 where it is not among those that are there. */
   find(id: string): number;
@@ -41,7 +41,7 @@ export interface Looks<R> {
   readonly nameTitle: string;
   /** False where rows cannot be sorted by their name. */
   readonly nameSorts?: boolean;
-  /** What tells the row from the others beside it, in every order. */
+  /** What identifies the row among those beside it, in every order. */
   key(row: R): string;
   /** A share of 1, of all there is; the length of the bar. */
   share(row: R): number;
@@ -87,7 +87,7 @@ export function Grid<R>(props: Props<R>) {
     if (index * ROW < node.scrollTop) node.scrollTop = index * ROW;
     else if ((index + 1) * ROW > node.scrollTop + inner) node.scrollTop = (index + 1) * ROW - inner;
   };
-  // In another order, what was chosen is somewhere else: it is looked for, and the rows there are shown.
+  // In another order, what was selected is somewhere else: it is looked for, and the rows there are shown.
   const order = `${props.sort} ${props.descending}`;
   const ordered = useRef({ rows, order });
   const sought = useRef<GridRows<R> | null>(null);

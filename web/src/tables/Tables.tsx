@@ -137,7 +137,7 @@ function looksOf(nameTitle: string): Looks<Row> {
   };
 }
 
-/** The first is what rows open into where nothing was chosen. */
+/** The first is what rows open into where nothing was selected. */
 function optionsBelow() {
   return by.value === "module" || by.value === "file" ? [FUNCTIONS, ...BELOW] : BELOW;
 }

@@ -1,4 +1,4 @@
-/** Which rows of a table are chosen: by what they are, so that they stay chosen wherever they go. */
+/** Which rows of a table are selected: by what they are, so that they stay selected wherever they go. */
 import { useMemo, useState } from "preact/hooks";
 import type { GridRows } from "./Grid.tsx";
 import type { Line } from "./outline.ts";
@@ -11,12 +11,12 @@ interface SelectionState<R> {
   anchor: string | null;
   /** In place of the cursor as long as the row there has not come. */
   awaited: number | null;
-  /** By id, as they were when they were chosen. */
+  /** By id, as they were when they were selected. */
   lines: ReadonlyMap<string, Line<R>>;
 }
 
 export interface Selection<R> {
-  /** The id of the row of the cursor; null where nobody has chosen, and it is the first row. */
+  /** The id of the row of the cursor; null where nobody has selected, and it is the first row. */
   id: string | null;
   /** The line of the cursor; -1 where its row is not among those that are there. */
   cursor: number;

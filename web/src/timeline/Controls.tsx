@@ -1,4 +1,4 @@
-/** Above the plot: what the colours mean, what is chosen, typed, and how time is told. */
+/** Above the plot: what the colours mean, what is selected, typed, and how time is shown. */
 import { recording } from "../state/about.ts";
 import { filter } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";

@@ -26,7 +26,7 @@ export function zoomTo(from: number, to: number, how: How): void {
   go({ more: withParam(withParam(page.value.more, "from", text(from)), "to", text(to)) }, how);
 }
 
-/** Zooms to the range that is chosen, or back to the whole. */
+/** Zooms to the range that is selected, or back to the whole. */
 export function toggleZoom(): void {
   const run = recording.value;
   if (!run) return;

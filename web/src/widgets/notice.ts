@@ -1,4 +1,4 @@
-/** A line that tells what just happened ("link copied"), also to screen readers. */
+/** A line that shows what just happened ("link copied"), also to screen readers. */
 import { signal } from "@preact/signals";
 
 export const notice = signal<string | null>(null);

@@ -69,7 +69,7 @@ parameters! {
         cutoff: f64,
         /// Maximum number of boxes.
         limit: usize,
-        /// Which way to go from the focus.
+        /// Direction from the focus.
         direction: Direction,
     }
 
@@ -111,7 +111,7 @@ parameters! {
         by: By,
         /// Keys, outermost first.
         path: Vec<String>,
-        /// Which way.
+        /// Direction.
         direction: Branch,
         /// Maximum number of rows.
         limit: usize,
@@ -256,7 +256,7 @@ defaults! {
 }
 
 selections! {
-    /// Which way a flame graph goes.
+    /// Direction of a flame graph.
     Direction {
         /// What the focus calls.
         Callees,
@@ -295,7 +295,7 @@ selections! {
         Name,
     }
 
-    /// Which way a row opens.
+    /// What a row opens into.
     Branch {
         /// What calls the path.
         Callers,

@@ -1,4 +1,4 @@
-//! Recordings, compressed, and thinned out where they would not fit.
+//! Recordings, compressed, and subsampled where they would not fit.
 
 use std::io::Write as _;
 use std::ops::Deref;
@@ -20,7 +20,7 @@ use crate::view::snapshot_file;
 
 /// The most blocks that a browser should be asked to hold: some 64 bytes each.
 const MAX_BLOCKS: u64 = 10_000_000;
-/// How often a trace is thinned anew because it compresses worse than the whole.
+/// How often a trace is subsampled anew because it compresses worse than the whole.
 const ATTEMPTS: u32 = 6;
 /// The least bytes of all traces together: below that nothing is left to see.
 const LEAST: u64 = 16 << 10;
@@ -63,7 +63,7 @@ pub(super) fn pack(
     let traces = traces.collect::<Result<Vec<_>, Failure>>()?;
     let whole: Vec<Vec<u8>> = traces.iter().map(|trace| gzip(trace)).collect();
     let sizes: u64 = whole.iter().map(|whole| whole.len() as u64).sum();
-    // Traces can be thinned out, snapshots cannot: half of the room is theirs if they need it.
+    // Traces can be subsampled, snapshots cannot: half of the room is theirs if they need it.
     let snapshots = snapshots::pack(recordings, room - sizes.min(room / 2), privacy);
     room -= snapshots
         .iter()
@@ -139,7 +139,7 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
         return Ok(Packed::of(description, whole, damage));
     };
     description.thinned = Some(Thinned { kept, of });
-    // Threads and rates are told by the numbers of blocks, which are others now.
+    // Threads and rates are stored by the numbers of blocks, which are others now.
     description.threads = None;
     description.rates = None;
     Ok(Packed::of(description, trace, damage))

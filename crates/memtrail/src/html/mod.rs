@@ -70,7 +70,7 @@ pub(crate) struct Args {
     #[arg(long)]
     contents: bool,
 
-    /// Leave out what tells whose machine it was: host, arguments, folders, process ids, labels; of
+    /// Leave out what shows whose machine it was: host, arguments, folders, process ids, labels; of
     /// the program, functions and file names stay
     #[arg(long, conflicts_with = "contents")]
     redact: bool,
@@ -121,7 +121,7 @@ fn report(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<()
     for packed in packed {
         if let Some(thinned) = packed.description.thinned {
             eprintln!(
-                "memtrail: {}: thinned out to {} of {} recorded blocks, to fit into {}; figures \
+                "memtrail: {}: subsampled to {} of {} recorded blocks, to fit into {}; figures \
                  are less precise",
                 packed.description.name,
                 grouped(thinned.kept),

@@ -12,12 +12,12 @@ use memtrail_trace::{Reader, TraceInfo};
 /// Replaces what is left out.
 const REMOVED: &str = "removed";
 
-/// How much is told.
+/// How much is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Privacy {
     /// The contents of strings, where snapshots have them.
     pub(super) contents: bool,
-    /// Nothing that tells whose machine it was.
+    /// Nothing that shows whose machine it was.
     pub(super) redact: bool,
 }
 

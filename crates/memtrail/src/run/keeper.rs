@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             thread::sleep(LOOK);
         }
     }
-    // Nobody is asked how they ended, and nobody is told.
+    // How they ended is not known, and nothing is printed.
     ending::finalize(&session, 0, End::Exited(0));
     drop(relay);
     Ok(ExitCode::SUCCESS)

@@ -82,7 +82,7 @@ fn whole_packets(bytes: &[u8]) -> u64 {
     (bytes.len() - rest.len()) as u64
 }
 
-/// Blocks of which a trace tells, as its packets' headers say: of a process that was killed, nobody
+/// Blocks in a trace, as its packets' headers say: of a process that was killed, nobody
 /// else does. As far as the packets are whole.
 pub(super) fn blocks(trace: &Path) -> io::Result<u64> {
     let bytes = MappedFile::open(trace)?;

@@ -51,7 +51,7 @@ enum When {
 }
 
 impl Args {
-    /// What the agent is told; nothing if there are to be no snapshots, whoever asks.
+    /// What is passed to the agent; nothing if there are to be no snapshots, whoever asks.
     pub(super) fn resolve(&self) -> Option<SnapshotOptions> {
         let wants = |when| self.moments.contains(&when);
         if wants(When::Off) {

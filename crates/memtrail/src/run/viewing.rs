@@ -1,7 +1,7 @@
 //! `run --view`: the page beside the program, and after it.
 //!
 //! Everything happens in threads of the launcher. The program does not feel it, and whatever goes
-//! wrong with the page is told in a line and changes nothing else.
+//! wrong with the page is printed in a line and changes nothing else.
 
 use std::collections::HashSet;
 use std::io::IsTerminal as _;

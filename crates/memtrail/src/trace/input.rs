@@ -1,4 +1,4 @@
-//! The trace that a command reads, and what the user is told when it is damaged.
+//! The trace that a command reads, and what is printed when it is damaged.
 
 use std::path::Path;
 use std::process::ExitCode;

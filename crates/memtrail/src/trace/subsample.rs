@@ -20,7 +20,7 @@ use crate::{json, rates};
 ///
 /// Keeps each sample with a chance of one in FACTOR and divides the sampling rate by it, so that
 /// all estimates remain right, only less precise. Blocks that lose all their samples are dropped. Where
-/// `memtrail run` lowered the rate by itself, blocks of a lower rate are thinned out less.
+/// `memtrail run` lowered the rate by itself, blocks of a lower rate are subsampled less.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -90,7 +90,7 @@ struct Written<'a> {
     sample_rate: f64,
 }
 
-/// What was allocated in a window, thinned out.
+/// What was allocated in a window, subsampled.
 struct Part {
     subsample: Subsample,
     start: Timestamp,

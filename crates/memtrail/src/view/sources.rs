@@ -1,4 +1,4 @@
-//! What a page shows: an engine with recordings, news of them, and who works for it.
+//! What a page shows: an engine with recordings, their events, and who works for it.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

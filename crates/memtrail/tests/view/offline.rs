@@ -55,7 +55,7 @@ fn what_does_not_fit_is_thinned_out_and_that_is_said() {
     let (page, (code, said)) = html(&["--max-size", &limit_text, &trace], folder.path());
     assert_eq!(code, Some(0), "{said}");
     assert!(page.len() <= limit, "{} of {limit}", page.len());
-    assert!(said.contains("thinned out to "), "{said}");
+    assert!(said.contains("subsampled to "), "{said}");
     assert!(page.contains("&quot;thinned&quot;:{&quot;kept&quot;:"));
 }
 

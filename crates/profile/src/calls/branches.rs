@@ -6,7 +6,7 @@ use super::level::{Level, Match};
 use super::table::{Line, Sums};
 use crate::sites::By;
 
-/// Which way a line is opened.
+/// What a line opens into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branch {
     /// What calls the path.

@@ -22,7 +22,7 @@ use crate::sites::By;
 /// One side.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// What was chosen.
+    /// What was selected.
     pub view: View<'a>,
     /// Bytes that a sample stands for.
     pub bytes_per_sample: f64,

@@ -43,7 +43,7 @@ pub enum FlameSides {
 /// A flame graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flame {
-    /// Everything that was chosen.
+    /// Everything that was selected.
     pub total: Cell,
     /// What is in the focus; nothing if it does not occur.
     pub focus: Cell,

@@ -85,7 +85,7 @@ pub fn hot_fragments(view: View<'_>, significance: f64) -> HotFragments {
     found
 }
 
-/// The suspects without those that have so many samples that they say nothing.
+/// The hot fragments without those that have so many samples that they say nothing.
 fn telling(weighed: &Weighed<'_>, hot_fragments: Vec<Suspect>, too_many: u64) -> Vec<Suspect> {
     let entities = weighed.view.entities;
     let is_site = |suspect: &Suspect| {

@@ -81,7 +81,7 @@ impl<'a> Level<'a> {
         self.view.cells.subtree(node, self.view.tree.end(node))
     }
 
-    /// The next nodes of the paths below a node, if anything chosen is there.
+    /// The next nodes of the paths below a node, if anything selected is there.
     pub(super) fn children(&self, node: u32, mut each: impl FnMut(u32)) {
         let ends = self.view.tree.ends();
         let end = ends[node as usize];

@@ -43,6 +43,6 @@ pub struct View<'a> {
     pub tree: &'a CallTree,
     /// What they are made of.
     pub entities: &'a Entities,
-    /// What was chosen.
+    /// What was selected.
     pub cells: &'a Cells,
 }

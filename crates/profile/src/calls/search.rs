@@ -1,4 +1,4 @@
-//! How much of what was chosen has a name on its path.
+//! How much of what was selected has a name on its path.
 
 use regex::Regex;
 

@@ -207,7 +207,7 @@ pub const TENTHS: usize = 10;
 /// Callers, innermost first; see [`callers`](crate::callers).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallerChain {
-    /// Share of the place's bytes that comes this way, 0 to 1.
+    /// Share of the place's bytes that comes by this path, 0 to 1.
     pub share: f64,
     /// These bytes.
     pub bytes: f64,

@@ -55,7 +55,7 @@ pub struct Decoded {
     pub tables: Tables,
     /// What was wrong.
     pub anomalies: Anomalies,
-    /// Time of the latest event: how far the trace tells.
+    /// Time of the latest event: how far the trace goes.
     pub end: Timestamp,
     /// Packets read, the trace information included.
     pub packets: u64,

@@ -1,4 +1,4 @@
-/** The stacked areas, their axes, and the marks of the snapshots that are chosen. */
+/** The stacked areas, their axes, and the marks of the snapshots that are selected. */
 import type { RefObject } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { elapsedMark, timeSteps } from "../../timeline/axis.ts";

@@ -56,7 +56,7 @@ export function Legend({ response, paints, hovered, by }: Props) {
   );
 }
 
-/** Where more is told about what an area is. */
+/** Where more is shown about what an area is. */
 function hrefOf(by: "kind" | "root", name: string): string {
   const { more } = page.value;
   if (by === "root")

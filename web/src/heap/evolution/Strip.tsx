@@ -1,4 +1,4 @@
-/** How the heap evolved, above the views: here the snapshot is chosen that they are about. */
+/** How the heap evolved, above the views: here the snapshot is selected that they are about. */
 import "../heap.css";
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -42,7 +42,7 @@ export function KindField({ param }: { param: Param }) {
         onInput={(event) => {
           const text = event.currentTarget.value;
           setTyped(text);
-          // What is chosen from the list counts at once; what is typed may be the beginning of another.
+          // What is selected from the list counts at once; what is typed may be the beginning of another.
           if (text === "" || (known(text) && isFromList(event))) param.set(text);
         }}
         onKeyDown={(event) => {

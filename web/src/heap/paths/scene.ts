@@ -8,7 +8,7 @@ import { boxColour } from "../kindColour.ts";
 
 const NO_COLOURS = new Uint8Array(0);
 
-/** The boxes as a tree: each is an entity of its own, told by its name. */
+/** The boxes as a tree: each is an entity of its own, known by its name. */
 export function treeOf(boxes: readonly BoxRow[]): Tree {
   const entities = new Map<string, number>();
   const entity = Uint32Array.from(boxes, ({ name }) => {
