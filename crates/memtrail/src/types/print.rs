@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_text::rounded::{grouped, percent};
+use memtrail_types::helper::BuildError;
 use memtrail_types::resolve::Error;
 use memtrail_types::{Evidence, Problem, Reason, Slot, Types, Unit};
 use serde::Serialize;
@@ -69,8 +70,11 @@ fn hint_for(error: &Error) -> &'static str {
         Error::NoCompiler => {
             "install the OCaml compiler that built the program, or name its ocamlopt with --compiler FILE"
         }
-        Error::Build(_) => {
+        Error::Build(BuildError::Compiler { .. }) => {
             "install the compiler's own libraries: ocaml-compiler-libs on Debian; opam has them"
+        }
+        Error::Build(_) => {
+            "the reader is built in memtrail's cache folder, XDG_CACHE_HOME or ~/.cache: make room there"
         }
         _ => "try again; `--compiler FILE` names another ocamlopt",
     }

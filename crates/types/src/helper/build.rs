@@ -67,8 +67,10 @@ pub enum BuildError {
 /// If it cannot be built, for example because the compiler's own libraries are not installed.
 pub fn build(compiler: &Compiler) -> Result<PathBuf, BuildError> {
     let folder = cache::folder()?;
-    let file = folder.join(format!("types-{}-{:016x}", compiler.version, identity(compiler)));
+    let name = format!("{}{}-{:016x}", cache::PREFIX, compiler.version, identity(compiler));
+    let file = folder.join(name);
     if file.is_file() {
+        cache::note_use(&file);
         return Ok(file);
     }
     let again = BUILDS.fetch_add(1, Ordering::Relaxed);
@@ -77,6 +79,7 @@ pub fn build(compiler: &Compiler) -> Result<PathBuf, BuildError> {
     fs::create_dir(&work)?;
     let built = compile(compiler, &work).and_then(|built| Ok(fs::rename(built, &file)?));
     let _ = fs::remove_dir_all(&work);
+    cache::remove_old(&folder, &file);
     built.map(|()| file)
 }
 
