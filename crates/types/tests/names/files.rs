@@ -6,6 +6,7 @@ use std::process::Command;
 
 use memtrail_test_support::compilers::{self, Compiler};
 use memtrail_test_support::on_each;
+use memtrail_types::term::{Content, Term};
 use memtrail_types::{Reason, Types, Unit};
 
 use crate::{found, on_path, unit};
@@ -236,3 +237,38 @@ fn files_of_another_compiler_are_reported() {
     assert_eq!(reasons(lib), [Reason::Foreign]);
     assert!(unit(&types, "Stdlib__Hashtbl").layout.is_some());
 }
+
+/// An interface without an implementation is read for its types alone. If its file is damaged, these are unknown, and
+/// all others are as before.
+fn check_damaged_interface(name: &str) {
+    let interface = "type t = { words : string list }\n";
+    let text = "let value : Only.t = { words = [] }\nlet other = [ Some 1 ]\n";
+    let built = Built::of(name, &[("only.mli", interface), ("main.ml", text)]);
+    let held = || {
+        let types = built.types_with(&compilers::named(name).headers());
+        let layout = unit(&types, "Main").layout.as_ref().expect("a layout");
+        let texts = layout.exported.iter().map(|slot| match slot.content {
+            Content::Value(id) => match types.table.term(id) {
+                Some(Term::Unknown(reason)) => reason.clone(),
+                _ => types.table.text(id),
+            },
+            _ => "?".into(),
+        });
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(held(), ["Only.t", "int option list"]);
+    // It has the interface, too.
+    fs::remove_file(built.path("only.cmti")).unwrap();
+    assert_eq!(held(), ["Only.t", "int option list"]);
+    let whole = fs::read(built.path("only.cmi")).unwrap();
+    let damaged = |step: usize| {
+        let mut bytes = whole.clone();
+        bytes.iter_mut().skip(40).step_by(step).for_each(|byte| *byte = 0xff);
+        bytes
+    };
+    for bytes in [whole[..whole.len() / 2].to_vec(), damaged(97), damaged(31), damaged(7)] {
+        built.write("only.cmi", bytes);
+        assert_eq!(held(), ["no file for unit Only", "int option list"]);
+    }
+}
+on_each!(damaged_interface, check_damaged_interface);
