@@ -14,6 +14,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::canvas;
+
 /// Why a command ends early.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -56,9 +58,9 @@ impl Failure {
     /// Prints the failure on stderr and gives its exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if self.kind != Kind::BrokenPipe {
-            eprintln!("memtrail: {}", self.message);
+            eprintln!("memtrail: {}", printable(&self.message));
             if let Some(hint) = &self.hint {
-                eprintln!("hint: {hint}");
+                eprintln!("hint: {}", printable(hint));
             }
         }
         ExitCode::from(match self.kind {
@@ -71,6 +73,11 @@ impl Failure {
             Kind::NotFound => 127,
         })
     }
+}
+
+/// Names in messages come from files, which may hold anything. What compilers report has several lines.
+fn printable(text: &str) -> String {
+    text.split('\n').map(canvas::clean).collect::<Vec<_>>().join("\n")
 }
 
 /// Output errors; all other errors say themselves what kind they are.

@@ -72,3 +72,13 @@ fn what_is_no_program_is_refused() {
     let (code, reported) = refused(&[path.as_os_str(), "--unit".as_ref(), "Nothing".as_ref()]);
     assert_eq!((code, reported.contains("has no unit Nothing")), (Some(2), true), "{reported}");
 }
+
+#[test]
+fn names_in_messages_do_not_control_the_terminal() {
+    let folder = program();
+    let path = folder.path().join("main");
+    let unit = "\u{1b}[31mred";
+    let output = memtrail(["types".as_ref(), path.as_os_str(), "--unit".as_ref(), unit.as_ref()]);
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(reported.contains("has no unit \u{fffd}[31mred\n"), "{reported:?}");
+}
