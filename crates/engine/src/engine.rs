@@ -252,7 +252,7 @@ impl Engine {
         outcome
     }
 
-    /// What keeps alive what a function allocated.
+    /// What retains what a function allocated.
     ///
     /// # Errors
     /// As [`answer`](Self::answer); if nothing that it allocated is alive.

@@ -21,7 +21,7 @@ interface Example {
 const all = examples as Example[];
 const good = all.filter(({ error }) => !error);
 
-test("examples are read, printed and told as the engine does", () => {
+test("examples are read, printed and described as the engine does", () => {
   assert.ok(good.length > 50);
   for (const { text, canonical, condition, description: words } of good) {
     const read = parseCondition(text);

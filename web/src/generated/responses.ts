@@ -1149,7 +1149,7 @@ export type WhoResponse = {
   count: number,
 };
 
-/** What keeps alive what a function allocated. */
+/** What retains what a function allocated. */
 export type WhyResponse = {
   /** The functions that are meant. */
   names: Array<string>,

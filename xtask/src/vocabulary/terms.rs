@@ -165,6 +165,9 @@ pub(super) const PHRASES: &[Phrase] = &[
     phrase(r"\btak(e|es|ing) part\b", "\"is instrumented\""),
     phrase(r"\bwhat strings say\b", "\"string contents\""),
     phrase(r"\bnobody knows\b", "\"is unknown\""),
+    phrase(r"\bthinned out\b", "\"subsampled\""),
+    phrase(r"\btold as\b", "\"counted as\", \"shown as\""),
+    phrase(r"\b(no|on|of) news\b", "\"events\""),
     phrase(r"\b(stands?|lies?) in\b", "\"is in\", \"is stored in\""),
     phrase(
         r"(\}|`) is no (size|duration|number|rate)\b",

@@ -107,7 +107,7 @@ pub(crate) fn samples(
     })
 }
 
-/// What keeps alive what a function allocated.
+/// What retains what a function allocated.
 pub(crate) fn why(of: &impl Recordings, query: &HeapWhy) -> Result<Outcome<WhyResponse>, ApiError> {
     of_snapshot(of, query.rec, query.snapshot, |loaded| {
         of.look(query.rec, |of| why::why(loaded, of, query))?

@@ -1,4 +1,4 @@
-//! The answer to [`HeapWhy`]: what keeps alive what a function allocated.
+//! The answer to [`HeapWhy`]: what retains what a function allocated.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ const MAX_ROWS: usize = 500;
 /// Blocks at most whose paths are looked at: some of all, evenly.
 const MAX_PATHS: usize = 4000;
 
-/// What keeps alive what a function allocated.
+/// What retains what a function allocated.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct WhyResponse {

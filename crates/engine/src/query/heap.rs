@@ -39,7 +39,7 @@ queries! {
         HeapDiff,
         /// The places in the program whose blocks retain most.
         HeapSamples,
-        /// What keeps alive what a function allocated.
+        /// What retains what a function allocated.
         HeapWhy,
         /// Which calls allocated what a root owns, or the blocks of a type or kind.
         HeapWho,
@@ -258,7 +258,7 @@ parameters! {
         limit: usize,
     }
 
-    /// What keeps alive what a function allocated.
+    /// What retains what a function allocated.
     HeapWhy {
         /// Which recording.
         rec: u32,

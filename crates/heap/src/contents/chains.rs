@@ -16,7 +16,7 @@ const UNKNOWN: u32 = 0;
 /// On the way from the candidate that is looked at.
 const ON_WAY: u32 = u32::MAX - 1;
 /// No chain: it ends in something else, in a circle, or its values are of different sorts.
-const NONE: u32 = u32::MAX;
+const NO_LENGTH: u32 = u32::MAX;
 
 impl Chains {
     /// Follows the last fields of `candidates`. All other fields of the blocks of a chain hold values of one sort
@@ -30,7 +30,7 @@ impl Chains {
             let (mut length, last) = loop {
                 match chains.lengths[at] {
                     UNKNOWN => {}
-                    ON_WAY | NONE => break (NONE, 0),
+                    ON_WAY | NO_LENGTH => break (NO_LENGTH, 0),
                     length => break (length, chains.last[at]),
                 }
                 chains.lengths[at] = ON_WAY;
@@ -42,11 +42,11 @@ impl Chains {
                 }
                 match candidates.place(next) {
                     Some(next) if alike(facts, fields, candidates.fields(next)) => at = next,
-                    _ => break (NONE, 0),
+                    _ => break (NO_LENGTH, 0),
                 }
             };
             while let Some(place) = way.pop() {
-                if length != NONE {
+                if length != NO_LENGTH {
                     length = (length + 1).min(ON_WAY - 1);
                 }
                 chains.lengths[place] = length;
@@ -58,7 +58,7 @@ impl Chains {
 
     /// How many blocks the chain from a candidate on has; `None` if it is no chain.
     pub(super) fn length(&self, place: usize) -> Option<u32> {
-        self.lengths.get(place).copied().filter(|length| *length != NONE)
+        self.lengths.get(place).copied().filter(|length| *length != NO_LENGTH)
     }
 
     /// The last candidate of a chain.

@@ -148,18 +148,18 @@ impl Structures {
         Some(self.table(table.0)?.room)
     }
 
-    fn table(&self, head: u32) -> Option<&Table> {
-        let [_, buckets, _] = self.facts.quads.fields(self.facts.quads.place(head)?);
+    fn table(&self, first: u32) -> Option<&Table> {
+        let [_, buckets, _] = self.facts.quads.fields(self.facts.quads.place(first)?);
         self.arrays.tables.get(&buckets)
     }
 
     /// Goes through the entries of a structure in no order. Elements of arrays, and bytes of buffers, are in the
     /// snapshot alone.
-    pub fn each_entry(&self, head: BlockIndex, of: Structure, mut each: impl FnMut(Entry)) {
+    pub fn each_entry(&self, first: BlockIndex, of: Structure, mut each: impl FnMut(Entry)) {
         let block = |target: u32| (target != NO_TARGET).then_some(BlockIndex(target));
         match of {
             Structure::HashTable => {
-                let Some(table) = self.table(head.0) else { return };
+                let Some(table) = self.table(first.0) else { return };
                 let chains = self.arrays.buckets.get(table.first..table.first + table.chains);
                 for first in chains.unwrap_or_default() {
                     let mut at = *first;
@@ -171,19 +171,19 @@ impl Structures {
                     }
                 }
             }
-            Structure::Map => nodes(&self.facts.quints, head.0, |[left, key, value, right]| {
+            Structure::Map => nodes(&self.facts.quints, first.0, |[left, key, value, right]| {
                 each(Entry { key: block(key), value: block(value), before: 0 });
                 [left, right]
             }),
-            Structure::Set => nodes(&self.facts.quads, head.0, |[left, value, right]| {
+            Structure::Set => nodes(&self.facts.quads, first.0, |[left, value, right]| {
                 each(Entry { key: None, value: block(value), before: 0 });
                 [left, right]
             }),
             Structure::Queue | Structure::List => {
                 let first = match of {
-                    Structure::List => Some(head.0),
+                    Structure::List => Some(first.0),
                     _ => {
-                        self.facts.triples.place(head.0).map(|at| self.facts.triples.fields(at)[1])
+                        self.facts.triples.place(first.0).map(|at| self.facts.triples.fields(at)[1])
                     }
                 };
                 let mut at = first.unwrap_or(NO_TARGET);

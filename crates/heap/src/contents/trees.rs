@@ -25,7 +25,7 @@ const MAX_DIFFERENCE: u8 = 2;
 /// Heights that are none.
 const UNKNOWN: u8 = 0;
 const UNDER_WAY: u8 = 254;
-const NONE: u8 = 255;
+const NO_HEIGHT: u8 = 255;
 
 /// Marks nodes of maps.
 pub(super) fn mark_maps(facts: &Facts, found: &mut Found) {
@@ -45,11 +45,11 @@ fn mark<const N: usize, const V: usize>(
     found: &mut Found,
 ) {
     let heights = heights(facts, nodes, layout);
-    let is_node = |block: u32| nodes.place(block).is_some_and(|place| heights[place] != NONE);
+    let is_node = |block: u32| nodes.place(block).is_some_and(|place| heights[place] != NO_HEIGHT);
     let mut todo: Vec<u32> = Vec::new();
     for (place, (block, fields)) in nodes.iter().enumerate() {
         let subtrees = [fields[layout.left], fields[layout.right]];
-        if heights[place] == NONE || !subtrees.into_iter().all(is_node) {
+        if heights[place] == NO_HEIGHT || !subtrees.into_iter().all(is_node) {
             continue;
         }
         todo.push(block);
@@ -87,7 +87,7 @@ fn heights<const N: usize, const V: usize>(
                 if target == NO_TARGET {
                     continue;
                 }
-                *height = NONE;
+                *height = NO_HEIGHT;
                 let Some(child) = nodes.place(target) else { continue };
                 let of_child = nodes.fields(child);
                 if layout
@@ -111,9 +111,9 @@ fn heights<const N: usize, const V: usize>(
             }
             let [left, right] = subtrees;
             let is_balanced =
-                left != NONE && right != NONE && left.abs_diff(right) <= MAX_DIFFERENCE;
+                left != NO_HEIGHT && right != NO_HEIGHT && left.abs_diff(right) <= MAX_DIFFERENCE;
             let height = left.max(right).saturating_add(1);
-            heights[place] = if is_balanced && height < UNDER_WAY { height } else { NONE };
+            heights[place] = if is_balanced && height < UNDER_WAY { height } else { NO_HEIGHT };
             way.pop();
         }
     }

@@ -268,9 +268,9 @@ impl Path {
 /// A path in one line.
 fn path_text(heap: &Heap<'_>, steps: &[Step]) -> String {
     let last_root = steps.iter().rposition(|step| step.root.is_some());
-    let (above, blocks) = steps.split_at(last_root.map_or(0, |place| place + 1));
+    let (roots, blocks) = steps.split_at(last_root.map_or(0, |place| place + 1));
     let root =
-        above.last().map(|step| match step.root.map(|root| heap.graph.root_nodes().get(root)) {
+        roots.last().map(|step| match step.root.map(|root| heap.graph.root_nodes().get(root)) {
             Some(RootNode::Label(label)) => {
                 let labels = &heap.snapshot.labels;
                 let separator = if labels.variable(label).is_some() { "." } else { " / " };

@@ -15,13 +15,13 @@ impl Part {
     pub(super) fn new(of: &BlockType) -> Self {
         match &of.constructor {
             Some(constructor) => Self::Constructor(constructor.clone()),
-            None => Self::Whole(head(&of.name).to_owned()),
+            None => Self::Whole(without_arguments(&of.name).to_owned()),
         }
     }
 }
 
 /// A type's name without its arguments: `Hashtbl.t` of `(string, page) Hashtbl.t`. Of tuples and functions, all of it.
-fn head(name: &str) -> &str {
+fn without_arguments(name: &str) -> &str {
     let mut depth = 0usize;
     let mut last = 0;
     for (at, character) in name.char_indices() {
@@ -33,7 +33,7 @@ fn head(name: &str) -> &str {
             _ => {}
         }
     }
-    name.get(last..).filter(|head| !head.is_empty()).unwrap_or(name)
+    name.get(last..).filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
 /// Steps of a path that are written out, from each end.
@@ -93,7 +93,7 @@ mod tests {
             ("< get : int >", "< get : int >"),
             ("", ""),
         ] {
-            assert_eq!(head(name), expected);
+            assert_eq!(without_arguments(name), expected);
         }
     }
 

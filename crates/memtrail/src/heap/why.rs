@@ -1,4 +1,4 @@
-//! `memtrail why`: what keeps alive what a function allocated.
+//! `memtrail why`: what retains what a function allocated.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::error::Failure;
 use crate::limit::Limit;
 
-/// Show what keeps alive what a function allocated
+/// Show what retains what a function allocated
 ///
 /// The trace knows which calls allocated the sampled blocks, the snapshot which roots own them, and by
 /// which paths. All sizes are estimates of all blocks, sampled or not, with their standard error after ±.
