@@ -88,9 +88,8 @@ let separator =
   | _ -> "__"
 
 let has_plain_name id =
-  String.for_all
-    (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false)
-    (Ident.name id)
+  let is_plain = function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false in
+  List.for_all is_plain (List.of_seq (String.to_seq (Ident.name id)))
 
 let translate scope unit_name id arity variables =
   let context = Translate.context ~is_local:true scope in

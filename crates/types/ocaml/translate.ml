@@ -210,25 +210,23 @@ and declare (declared : Scope.declared) =
       let definition = define declared context declaration in
       { none with position = declaration.type_loc; variables = context.next; parameters; definition }
 
-and define declared context ({ type_kind; type_manifest; _ } as declaration) =
-  let manifest = Option.map (term context) type_manifest in
-  let is_known number =
-    match get terms number with Unknown _ -> false | _ -> true
+and define declared context declaration =
+  let manifest = Option.map (term context) declaration.type_manifest in
+  let is_known number = match get terms number with Unknown _ -> false | _ -> true in
+  let field { ld_id; ld_type; _ } =
+    { label = Ident.name ld_id; field_type = term context ld_type }
   in
-  let fields = List.map (fun { ld_id; ld_type; _ } ->
-      { label = Ident.name ld_id; field_type = term context ld_type })
-  in
-  match (type_kind, manifest) with
+  match (Type_view.kind declaration, manifest) with
   | _, Some manifest when is_known manifest -> Alias manifest
-  | Type_record ([ { ld_type; _ } ], Record_unboxed _), _ -> Unboxed (term context ld_type)
-  | Type_record (labels, representation), _ -> Record (fields labels, representation = Record_float)
-  | Type_variant ([ { cd_args; cd_res; _ } ], Variant_unboxed), _ -> (
+  | Unboxed_record { ld_type; _ }, _ -> Unboxed (term context ld_type)
+  | Record (labels, is_floats), _ -> Record (List.map field labels, is_floats)
+  | Unboxed_constructor { cd_args; cd_res; _ }, _ -> (
       let context, _ = of_constructor context cd_res in
       match cd_args with
       | Cstr_tuple [ ty ] -> Unboxed (term context ty)
       | Cstr_record [ { ld_type; _ } ] -> Unboxed (term context ld_type)
       | _ -> Abstract)
-  | Type_variant (constructors, _), _ ->
+  | Constructors constructors, _ ->
       let blocks = ref 0 in
       Variant
         (List.map
@@ -244,12 +242,13 @@ and define declared context ({ type_kind; type_manifest; _ } as declaration) =
              let arguments = arguments context cd_args in
              { constructor_name = Ident.name cd_id; tag; arguments; result })
            constructors)
-  | Type_open, _ -> Open
-  | _, Some manifest -> Alias manifest
-  | _, None -> (
+  | Extensible, _ -> Open
+  | Abstract, Some manifest -> Alias manifest
+  | Abstract, None -> (
       (* Known to the compiler alone. *)
       match (declared.Scope.name, declaration.type_params) with
-      | ("Atomic.t" | "atomic_t"), [ parameter ] -> Record ([ unnamed (term context parameter) ], false)
+      | ("Atomic.t" | "atomic_t"), [ parameter ] ->
+          Record ([ unnamed (term context parameter) ], false)
       | _ -> Abstract)
 
 (* What variables mean in a constructor that says what type it results in, and the arguments of that type. *)

@@ -13,6 +13,15 @@ type t =
   | Polymorphic of type_expr
   | Other
 
+(* What a declaration is. *)
+type kind =
+  | Abstract
+  | Record of label_declaration list * bool  (* all of them are floats *)
+  | Unboxed_record of label_declaration
+  | Constructors of constructor_declaration list
+  | Unboxed_constructor of constructor_declaration
+  | Extensible
+
 let id = get_id
 
 let rec methods found ty =
@@ -40,3 +49,12 @@ let view ty =
       Package (path, List.map (fun (name, ty) -> (Longident.flatten name, ty)) constraints)
   | Tpoly (ty, _) -> Polymorphic ty
   | _ -> Other
+
+let kind { type_kind; _ } =
+  match type_kind with
+  | Type_record ([ label ], Record_unboxed _) -> Unboxed_record label
+  | Type_record (labels, representation) -> Record (labels, representation = Record_float)
+  | Type_variant ([ constructor ], Variant_unboxed) -> Unboxed_constructor constructor
+  | Type_variant (constructors, _) -> Constructors constructors
+  | Type_open -> Extensible
+  | _ -> Abstract

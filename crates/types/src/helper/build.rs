@@ -36,6 +36,7 @@ const VARIANTS: [(&str, &[&str]); 2] = [
             include_str!("../../ocaml/type_view_504.ml"),
             include_str!("../../ocaml/type_view_414.ml"),
             include_str!("../../ocaml/type_view_413.ml"),
+            include_str!("../../ocaml/type_view_411.ml"),
         ],
     ),
     ("bound.ml", &[include_str!("../../ocaml/bound_5.ml"), include_str!("../../ocaml/bound_4.ml")]),
