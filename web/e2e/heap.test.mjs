@@ -51,8 +51,30 @@ for (const [place, url] of places) {
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Kinds");
     }));
 
-  test(`${place}: the roots name the module that leaks, and open into its fields`, () =>
+  test(`${place}: the owners add up, and the first one is what leaks`, () =>
     visit(`${url}#view=roots`, async (page) => {
+      const row = rows(page).filter({ hasText: "Keeps" }).first();
+      await row.waitFor();
+      assert.ok(size(await row.innerText()) > 200_000, "it owns what is kept");
+      assert.equal(await page.getByRole("radio", { name: "Owners" }).first().isChecked(), true);
+      const legend = page.getByLabel("what the areas are");
+      await legend.getByText("Keeps").first().waitFor();
+      await row.click();
+      await page.getByRole("button", { name: "What it retains" }).click();
+      await settled(page);
+      assert.equal(state(page).get("view"), "dominators");
+      assert.match(state(page).get("node"), /^block:\d+$/);
+      await page.goBack();
+      await settled(page);
+      const shown = async () => (await rows(page).allInnerTexts()).join("\n");
+      assert.doesNotMatch(await shown(), /jointly retained/);
+      await page.getByRole("radio", { name: "Retained" }).click();
+      await settled(page);
+      assert.equal(state(page).get("roots-by"), "root");
+    }));
+
+  test(`${place}: the roots name the module that leaks, and open into its fields`, () =>
+    visit(`${url}#view=roots&roots-by=root`, async (page) => {
       const row = rows(page).filter({ hasText: "Keeps" }).first();
       await row.waitFor();
       assert.ok(size(await row.innerText()) > 200_000, "it retains what is kept");

@@ -7,7 +7,7 @@ import { changesView } from "./heap/Changes.tsx";
 import { dominatorsView } from "./heap/Dominators.tsx";
 import { kindsView } from "./heap/Kinds.tsx";
 import { pathsView } from "./heap/paths/Paths.tsx";
-import { rootsView } from "./heap/Roots.tsx";
+import { rootsView } from "./heap/roots/Roots.tsx";
 import { sitesView } from "./heap/Sites.tsx";
 import { stackView } from "./heap/Stack.tsx";
 import { stringsView } from "./heap/Strings.tsx";

@@ -66,6 +66,7 @@ impl Declarations {
         self.respond::<heap::GrowthResponse>("heapgrowth");
         self.respond::<memtrail_heap::query::Difference>("heapdiff");
         self.respond::<heap::RootsResponse>("heaproots");
+        self.respond::<heap::OwnersResponse>("heapowners");
         self.respond::<heap::HistogramResponse>("heaphistogram");
         self.respond::<heap::ChildrenResponse>("heapchildren");
         self.respond::<heap::TreemapResponse>("heaptreemap");

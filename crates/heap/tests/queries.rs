@@ -4,8 +4,8 @@ use memtrail_heap::graph::{Graph, Node, SUPER_ROOT};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
     Change, ChangeOrder, Growth, Heap, ReachCache, RetainedGroup, RootOrder, RootQuery, RootRow,
-    Summary, diff, disjoint_paths, dominated, everything, growth, histogram, info, merged_paths,
-    path, retained, root_rows, roots, sample, shared, stack, strings,
+    RootsBy, Summary, diff, disjoint_paths, dominated, everything, growth, histogram, info,
+    merged_paths, path, retained, root_rows, roots, sample, shared, stack, strings,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{LabelRole, Space};
@@ -321,26 +321,37 @@ fn what_grew_is_told() {
             let is_field = |root: &Change| root.name == "Feed / field 1";
             let field = difference.roots.iter().find(|root| is_field(root)).unwrap();
             assert_eq!(field.kind.as_deref(), Some("global"));
+            let owner = difference.owners.iter().find(|root| is_field(root)).unwrap();
+            // The frame's pair is the same; all else that is new is the variable's.
+            let grown = |change: &Change| change.bytes[1].0 - change.bytes[0].0;
+            assert_eq!((difference.owners.len(), owner.kind.as_deref()), (1, Some("global")));
+            assert_eq!(grown(owner), difference.bytes[1].0 - difference.bytes[0].0);
         });
     });
-    let grown = grown_in(&[3, 5, 9]);
+    let grown = grown_in(&[3, 5, 9], RootsBy::Owned);
+    let field = grown.iter().find(|growth| growth.name == "Feed / field 1").unwrap();
+    // The frame holds the last cell, which the variable owns.
+    let text = |cell: usize| if cell.is_multiple_of(2) { 16 } else { 24 };
+    let sizes = [3, 5, 9].map(|cells| Bytes((0..cells).map(|cell| 24 + text(cell)).sum()));
+    assert_eq!(field.bytes, sizes);
+    let grown = grown_in(&[3, 5, 9], RootsBy::Retained);
     let names: Vec<_> = grown.iter().map(|growth| growth.name.as_str()).collect();
     assert!(names.contains(&"string") && names.contains(&"Feed / field 1"), "{names:?}");
     assert!(!names.contains(&"float"));
 }
 
-fn grown_in(cells: &[usize]) -> Vec<Growth> {
+fn grown_in(cells: &[usize], by: RootsBy) -> Vec<Growth> {
     let summaries: Vec<Summary> = cells
         .iter()
         .map(|cells| with(&known(*cells).model, |heap| Summary::new(heap).unwrap()))
         .collect();
-    growth(&summaries)
+    growth(&summaries, by)
 }
 
 #[test]
 fn a_module_that_is_smaller_now_and_then_has_grown() {
     let named = |cells: &[usize]| {
-        let grown = grown_in(cells);
+        let grown = grown_in(cells, RootsBy::Retained);
         grown.into_iter().find(|growth| growth.name == "Feed / field 1")
     };
     let growth = named(&[3, 90, 170, 240, 30, 380, 460, 520, 600, 50, 750, 810]).unwrap();

@@ -301,6 +301,14 @@ proptest! {
             let parts = summary.roots.iter().filter(|root| root.depth == 0);
             let parts: Bytes = parts.map(|root| root.retained).sum();
             prop_assert_eq!(parts + summary.several, summary.bytes);
+            let owned: Bytes = summary.owners.iter().map(|owner| owner.owned).sum();
+            prop_assert_eq!(owned, summary.bytes);
+            let rows = query::owners(heap, &[]);
+            prop_assert_eq!(rows.rows.iter().map(|row| row.owned).sum::<Bytes>(), rows.owned);
+            prop_assert_eq!(rows.owned, summary.bytes);
+            for row in &rows.rows {
+                prop_assert!(row.retained <= row.owned, "{:?}", row);
+            }
             Ok(())
         })?;
     }

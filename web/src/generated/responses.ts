@@ -396,7 +396,7 @@ export type GrowthRow = {
   kind: string | null,
   /** By how much it grew, as [`Trend::growth`] says. */
   grown: Bytes,
-  /** Its bytes in each snapshot: a kind's own size, what a root retains. */
+  /** Its bytes in each snapshot: a kind's own size, what a root owns or retains. */
   bytes: Array<Bytes>,
   /** By how much it grew, of all live bytes in the last snapshot. */
   share: number,
@@ -410,7 +410,7 @@ export type HeapChange = {
   kind: string | null,
   /** Blocks before and after; of roots, not counted. */
   blocks: [number, number] | null,
-  /** Bytes before and after: a kind's own size, what a root retains. */
+  /** Bytes before and after: a kind's own size, what a root owns or retains. */
   bytes: [Bytes, Bytes],
   /** By how much it changed, of all live bytes in the snapshot where these are more. */
   share: number,
@@ -420,8 +420,10 @@ export type HeapChange = {
 export type HeapDiffResponse = {
   /** By kind of block. */
   kinds: Array<HeapChange>,
-  /** By root: labels of the same kind and names are one. */
+  /** By root, what it retains: labels of the same kind and names are one. */
   roots: Array<HeapChange>,
+  /** By owner, what is attributed to it: the sum is that of all that is alive. */
+  owners: Array<HeapChange>,
   /** Live bytes before and after. */
   bytes: [Bytes, Bytes],
   /** Live blocks before and after. */
@@ -580,6 +582,42 @@ export type OverviewResponse = {
   selected: Sums,
 };
 
+/** A root and what is attributed to it. */
+export type OwnerFigures = {
+  /** What queries call it. */
+  node: string,
+  /** The kind of root. */
+  kind: string,
+  /** Its name, with those above it. */
+  name: string,
+  /** The variable's type, if it is one and that is known. */
+  type?: string,
+  /** Where the variable is defined: `cache.ml:12`. */
+  position?: string,
+  /** What of all that is reachable is attributed to it. */
+  share: number,
+  /** What is attributed to it. */
+  owned: Bytes,
+  /** Bytes outside the heap that go with that. */
+  owned_external: Bytes,
+  /** What would be freed without it and its aliases. */
+  retained: Bytes,
+  /** The block that it holds, if it is one. */
+  block: BlockIndex | null,
+  /** Other roots that hold the same block, and modules that it is a value of; not all of very many. */
+  aliases: Array<string>,
+};
+
+/** What is attributed to all roots of a kind. */
+export type OwnerKind = {
+  /** Its name. */
+  kind: string,
+  /** What they own. */
+  owned: Bytes,
+  /** How many there are. */
+  owners: number,
+};
+
 /** A root, and what it owns of some blocks. */
 export type OwnerShare = {
   /** Its name. */
@@ -598,6 +636,18 @@ export type OwnerShare = {
   share: number,
   /** One of the blocks. */
   example: BlockIndex,
+};
+
+/** All that is reachable, by owner. */
+export type OwnersResponse = {
+  /** The owners. */
+  rows: Array<OwnerFigures>,
+  /** How many rows there are. */
+  count: number,
+  /** All that is reachable. */
+  total: Bytes,
+  /** Kinds of roots that own something, those of most first. */
+  kinds: Array<OwnerKind>,
 };
 
 /** Retaining paths of a block, or of the blocks of a kind. */
@@ -1184,6 +1234,7 @@ export type Responses = {
   heapflame: HeapFlameResponse,
   heapgrowth: GrowthResponse,
   heaphistogram: HistogramResponse,
+  heapowners: OwnersResponse,
   heappath: PathResponse,
   heaproots: RootsResponse,
   heapsamples: SamplesResponse,

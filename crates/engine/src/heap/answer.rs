@@ -15,7 +15,7 @@ use super::snapshot_store::{Known, SnapshotStore, Wanted};
 use super::tree::{self, ChildrenResponse};
 use super::who::{self, WhoResponse};
 use super::why::{self, WhyResponse};
-use super::{boxes, histogram, paths, roots, shared, stack, strings};
+use super::{boxes, histogram, owners, paths, roots, shared, stack, strings};
 use crate::api_error::ApiError;
 use crate::query::{HeapBlock, HeapChildren, HeapDiff, HeapQuery, HeapSamples, HeapWho, HeapWhy};
 use crate::recording::Recording;
@@ -35,14 +35,20 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
     Ok(match query {
         HeapQuery::Snapshots(query) => Outcome::ready(snapshots(of, query.rec)?).into(),
         HeapQuery::Evolution(query) => {
-            Outcome::ready(over_time::evolution(&all(of, query.rec)?, query)).into()
+            let names = of.snapshots(query.rec)?.names();
+            Outcome::ready(over_time::evolution(&all(of, query.rec)?, query, &names)).into()
         }
         HeapQuery::HeapGrowth(query) => {
-            Outcome::ready(over_time::growth(&all(of, query.rec)?, query)).into()
+            let names = of.snapshots(query.rec)?.names();
+            Outcome::ready(over_time::growth(&all(of, query.rec)?, query, &names)).into()
         }
         HeapQuery::HeapDiff(query) => compare(of, query)?.into(),
         HeapQuery::HeapRoots(query) => {
             of_snapshot(of, query.rec, query.snapshot, |loaded| roots::roots(loaded, query))?.into()
+        }
+        HeapQuery::HeapOwners(query) => {
+            let response = |loaded: &LoadedSnapshot| Ok(owners::owners(loaded, query));
+            of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
         HeapQuery::HeapHistogram(query) => {
             let response = |loaded: &LoadedSnapshot| histogram::histogram(loaded, query);
@@ -183,5 +189,7 @@ fn compare(of: &impl Recordings, query: &HeapDiff) -> Result<Outcome<Difference>
         return Err(ApiError::bad("there is nothing to compare"));
     };
     let partial = before.damage.as_ref().or(after.damage.as_ref()).cloned();
-    Ok(Outcome::Ready(OfSnapshot { response: diff::diff(before, after, query.limit), partial }))
+    let names = of.snapshots(query.rec)?.names();
+    let response = diff::diff(before, after, query.limit, &names);
+    Ok(Outcome::Ready(OfSnapshot { response, partial }))
 }

@@ -3,13 +3,23 @@
 use memtrail_heap::query::{self, Change, ChangeOrder, Difference, Summary};
 
 use super::rows::Rows;
+use super::snapshot_store::VariableNames;
 use crate::names::shown;
 
 /// Compares two snapshots, what changed most first.
-pub(super) fn diff(before: &Summary, after: &Summary, limit: usize) -> Difference {
+pub(super) fn diff(
+    before: &Summary,
+    after: &Summary,
+    limit: usize,
+    names: &VariableNames,
+) -> Difference {
     let mut difference = query::diff(before, after, ChangeOrder::Size);
+    for owner in &mut difference.owners {
+        names.rename(owner.kind.as_ref(), &mut owner.name);
+    }
     difference.kinds = shown_changes(difference.kinds, limit);
     difference.roots = shown_changes(difference.roots, limit);
+    difference.owners = shown_changes(difference.owners, limit);
     difference
 }
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memtrail_heap::query::{
-    self, Catalogue, Example, Heap, Histogram, KindId, ReachCache, Shapes, Strings, Summary,
+    self, Catalogue, Example, Heap, Histogram, KindId, Owners, ReachCache, Shapes, StoredNames,
+    Strings, Summary,
 };
 use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, BlockTypes};
@@ -40,6 +41,8 @@ pub(crate) struct LoadedSnapshot {
     histogram: OnceLock<Result<Histogram, ApiError>>,
     examples: OnceLock<HashMap<KindId, Example>>,
     strings: OnceLock<Result<Option<Strings>, ApiError>>,
+    owners: OnceLock<Owners>,
+    names: OnceLock<StoredNames>,
 }
 
 impl std::fmt::Debug for LoadedSnapshot {
@@ -128,7 +131,19 @@ impl LoadedSnapshot {
         let shapes = Arc::new(Shapes::new(heap, &catalogue));
         let (below, reach) = (Mutex::default(), ReachCache::default());
         let (histogram, examples, strings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Self { analysed, catalogue, shapes, below, reach, histogram, examples, strings })
+        let (owners, names) = (OnceLock::new(), OnceLock::new());
+        Ok(Self {
+            analysed,
+            catalogue,
+            shapes,
+            below,
+            reach,
+            histogram,
+            examples,
+            strings,
+            owners,
+            names,
+        })
     }
 
     /// Whether questions can be asked: neither the snapshot nor its index was cut short.
@@ -170,6 +185,16 @@ impl LoadedSnapshot {
             }
         });
         histogram.as_ref().map_err(Clone::clone)
+    }
+
+    /// All owners.
+    pub(super) fn owners(&self) -> &Owners {
+        self.owners.get_or_init(|| query::owners(self.heap(), &[]))
+    }
+
+    /// Names of variables by those that summaries have.
+    pub(super) fn stored_names(&self) -> &StoredNames {
+        self.names.get_or_init(|| query::stored_names(self.heap()))
     }
 
     /// Strings that are there several times, where the snapshot has contents.

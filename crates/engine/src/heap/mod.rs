@@ -15,6 +15,7 @@ mod loaded;
 mod node;
 pub(crate) mod outcome;
 mod over_time;
+mod owners;
 mod paths;
 mod roots;
 mod rows;
@@ -37,6 +38,7 @@ pub use outcome::{Analysing, OfSnapshot, Outcome};
 pub use over_time::{
     AnalysedSnapshots, EvolutionResponse, GrowthResponse, SnapshotRow, SnapshotsResponse,
 };
+pub use owners::{OwnerFigures, OwnerKind, OwnersResponse};
 pub use paths::{PathResponse, PathRow, PathStep};
 pub use roots::{RootFigures, RootKindFigures, RootsResponse};
 pub use samples::{BlockFrame, BlockSample, SamplesResponse, SiteRow};

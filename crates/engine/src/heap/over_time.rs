@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use memtrail_heap::Bytes;
-use memtrail_heap::query::{self, Growth, SeriesBy, Summary};
+use memtrail_heap::query::{self, Growth, RootsBy, SeriesBy, Summary};
 use serde::Serialize;
 
 use super::rows::Rows;
-use super::snapshot_store::Known;
+use super::snapshot_store::{Known, VariableNames};
 use crate::names::shown;
 use crate::query::{Evolution, HeapGrowth, Series};
 
@@ -162,28 +162,36 @@ fn analysed<'k>(
     (about, ready.into_iter().map(|(_, summary)| summary).collect())
 }
 
-pub(super) fn evolution(known: &[Known], query: &Evolution) -> EvolutionResponse {
+pub(super) fn evolution(
+    known: &[Known],
+    query: &Evolution,
+    names: &VariableNames,
+) -> EvolutionResponse {
     let (about, summaries) = analysed(known.iter());
     let most = query.limit.clamp(1, MAX_SERIES);
     let mut evolution = query::evolution(&summaries, query.by.into(), most);
     for series in &mut evolution.series {
+        if query.by == Series::Owner {
+            names.rename(series.kind.as_ref(), &mut series.name);
+        }
         series.name = shown(&series.name);
     }
     EvolutionResponse { about, evolution }
 }
 
-pub(super) fn growth(known: &[Known], query: &HeapGrowth) -> GrowthResponse {
+pub(super) fn growth(known: &[Known], query: &HeapGrowth, names: &VariableNames) -> GrowthResponse {
     let among = |known: &&Known| {
         let number = known.facts.number;
         query.from.is_none_or(|from| number >= from) && query.to.is_none_or(|to| number <= to)
     };
     let (about, summaries) = analysed(known.iter().filter(among));
-    let mut rows = query::growth(&summaries);
+    let mut rows = query::growth(&summaries, RootsBy::Owned);
     rows.retain(|row| !row.is_joint);
     let mut bounds = Rows::new(MAX_GROWN);
     let count = bounds.affordable(&rows, |row| 100 + row.name.len() + row.bytes.len() * 10).len();
     rows.truncate(count);
     for row in &mut rows {
+        names.rename(row.kind.as_ref(), &mut row.name);
         row.name = shown(&row.name);
     }
     GrowthResponse { about, rows }
@@ -194,6 +202,7 @@ impl From<Series> for SeriesBy {
         match series {
             Series::Kind => Self::Kind,
             Series::Root => Self::Root,
+            Series::Owner => Self::Owner,
         }
     }
 }

@@ -53,6 +53,20 @@ pub(crate) struct Known {
     pub(crate) failed: Option<String>,
 }
 
+/// Names of variables for what summaries tell, from a snapshot that is open; otherwise fields have numbers.
+#[derive(Debug, Default)]
+pub(crate) struct VariableNames(Option<Arc<LoadedSnapshot>>);
+
+impl VariableNames {
+    /// Puts a variable's name in the place of that which a summary has. Kinds of blocks have no kind of root.
+    pub(super) fn rename(&self, kind: Option<&String>, name: &mut String) {
+        let (Some(open), Some(kind)) = (&self.0, kind) else { return };
+        if let Some(known) = open.stored_names().get(&(kind.clone(), name.clone())) {
+            name.clone_from(known);
+        }
+    }
+}
+
 impl Known {
     /// What is wrong with it: figures are of a part of it, or there are none.
     pub(crate) fn damage(&self) -> Option<&String> {
@@ -139,6 +153,14 @@ impl SnapshotStore {
     /// That the summaries of all are wanted.
     pub(crate) fn want_all(&self) {
         self.lock().all = true;
+    }
+
+    /// Names of variables.
+    pub(crate) fn names(&self) -> VariableNames {
+        let state = self.lock();
+        let open = state.entries.iter().filter_map(|entry| Some((entry.used, entry.open.clone()?)));
+        let open = open.filter(|(_, open)| open.is_whole());
+        VariableNames(open.max_by_key(|(used, _)| *used).map(|(_, open)| open))
     }
 
     /// The snapshot with a number, or the last one that is there.

@@ -17,6 +17,8 @@ queries! {
         HeapGrowth,
         /// Roots, by what they retain.
         HeapRoots,
+        /// All that is reachable, by the root that it is attributed to.
+        HeapOwners,
         /// How much there is of each kind of block.
         HeapHistogram,
         /// What a node of the dominator tree alone retains.
@@ -94,6 +96,26 @@ parameters! {
         /// Rows to leave out at the beginning.
         offset: usize,
         /// Maximum number of rows.
+        limit: usize,
+    }
+
+    /// All that is reachable, by the root that it is attributed to.
+    HeapOwners {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// Only this kind of root.
+        kind: Option<String>,
+        /// Only roots whose names or aliases have this text; case matters if it has a capital letter.
+        find: String,
+        /// By which column.
+        sort: OwnerSort,
+        /// Largest first.
+        descending: bool,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows at most.
         limit: usize,
     }
 
@@ -287,11 +309,15 @@ parameters! {
 
 defaults! {
     Snapshots { rec: 0, }
-    Evolution { rec: 0, by: Series::Kind, limit: 12, }
+    Evolution { rec: 0, by: Series::Owner, limit: 12, }
     HeapGrowth { rec: 0, from: None, to: None, }
     HeapRoots {
         rec: 0, snapshot: None, min: 0, kind: None, under: None, find: String::new(),
         sort: RootSort::Retained, descending: true, offset: 0, limit: 100,
+    }
+    HeapOwners {
+        rec: 0, snapshot: None, kind: None, find: String::new(), sort: OwnerSort::Owned,
+        descending: true, offset: 0, limit: 100,
     }
     HeapHistogram {
         rec: 0, snapshot: None, by: Kinds::Kind, find: String::new(), sort: KindSort::Bytes,
@@ -326,8 +352,10 @@ selections! {
     Series {
         /// Kinds of blocks.
         Kind,
-        /// Roots.
+        /// Roots, by what each retains.
         Root,
+        /// Roots, by what is attributed to each.
+        Owner,
     }
 
     /// What allocation sites are put in order by.
@@ -347,6 +375,18 @@ selections! {
         /// What it reaches and others do, too.
         Shared,
         /// Alphabetically.
+        Name,
+    }
+
+    /// Columns of owners.
+    OwnerSort {
+        /// What is attributed to it.
+        Owned,
+        /// What would be freed without it.
+        Retained,
+        /// Bytes outside the heap.
+        External,
+        /// The name.
         Name,
     }
 

@@ -164,7 +164,9 @@ fn snapshots_are_listed_with_what_is_known_of_them() {
 
 #[test]
 fn series_add_up_to_what_was_alive() {
-    for setting in [r#""by":"kind""#, r#""by":"root""#, r#""by":"kind","limit":1"#] {
+    for setting in
+        [r#""by":"kind""#, r#""by":"root""#, r#""by":"owner""#, r#""by":"kind","limit":1"#]
+    {
         let engine = three();
         let text = format!(r#"{{"query":"evolution",{setting}}}"#);
         // Each query lets the engine go on, as the page's do.
@@ -177,7 +179,12 @@ fn series_add_up_to_what_was_alive() {
             assert_eq!(sum + rest, bytes(&evolution["total"][place]), "{setting}");
         }
         let first = &evolution["series"][0];
-        assert_eq!(first["name"], if setting.contains("root") { "Feed" } else { "~ list (::)" });
+        let name = match () {
+            () if setting.contains("root") => "Feed",
+            () if setting.contains("owner") => "Feed / field 1",
+            () => "~ list (::)",
+        };
+        assert_eq!(first["name"], name);
     }
 }
 
@@ -192,11 +199,30 @@ fn growth_is_what_grew_every_time() {
     };
     assert_eq!(growth("")["rows"], json!([]));
     let some = growth(r#","to":2"#);
-    assert_eq!(some["rows"][0]["name"], "Feed");
+    assert_eq!(some["rows"][0]["name"], "Feed / field 1");
     assert_eq!(some["rows"][0]["is_root"], true);
     for row in some["rows"].as_array().unwrap() {
         assert!(bytes(&row["bytes"][1]) > bytes(&row["bytes"][0]), "{row}");
     }
+}
+
+#[test]
+fn owners_add_up_to_all_that_is_reachable() {
+    let engine = three();
+    let all = query(&engine, r#"{"query":"heapowners"}"#);
+    let rows = all["rows"].as_array().unwrap();
+    let owned = |rows: &[Value]| rows.iter().map(|row| bytes(&row["owned"])).sum::<u64>();
+    assert_eq!(owned(rows), bytes(&all["total"]));
+    assert_eq!(owned(all["kinds"].as_array().unwrap()), bytes(&all["total"]));
+    // The table is the variable's, though the stack reaches it, too.
+    assert_eq!((&rows[0]["name"], &rows[0]["kind"]), (&json!("Feed / field 1"), &json!("global")));
+    assert!(bytes(&rows[0]["owned"]) > bytes(&rows[0]["retained"]));
+    let stack = query(&engine, r#"{"query":"heapowners","kind":"stack"}"#);
+    assert_eq!((&stack["count"], &stack["total"]), (&json!(0), &all["total"]));
+    let found = query(&engine, r#"{"query":"heapowners","find":"field 1","sort":"retained"}"#);
+    assert_eq!(found["rows"], json!([rows[0]]));
+    let none = query(&engine, r#"{"query":"heapowners","find":"nothing of this"}"#);
+    assert_eq!((&none["rows"], &none["count"]), (&json!([]), &json!(0)));
 }
 
 #[test]
@@ -522,6 +548,8 @@ fn answers_have_a_bound_that_does_not_depend_on_the_snapshot() {
     for (text, most) in [
         (r#"{"query":"heaproots","limit":1000000}"#, 1_000_000),
         (r#"{"query":"heaproots","find":"o","limit":1000}"#, 1_000_000),
+        (r#"{"query":"heapowners","limit":1000000}"#, 1_000_000),
+        (r#"{"query":"heapowners","find":"o","limit":1000}"#, 1_000_000),
         (r#"{"query":"heapstack"}"#, 2_000_000),
         (r#"{"query":"heapchildren","limit":1000000}"#, 8_000_000),
         (r#"{"query":"heapchildren","limit":1000}"#, 1_000_000),

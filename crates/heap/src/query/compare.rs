@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::names::joint_name_of;
+use super::names::{STATIC, joint_name_of};
 use super::summary::Summary;
 use crate::units::Bytes;
 
@@ -19,7 +19,7 @@ pub struct Change {
     pub kind: Option<String>,
     /// Blocks before and after; of roots, not counted.
     pub blocks: Option<[u64; 2]>,
-    /// Bytes before and after: a kind's own size, what a root retains.
+    /// Bytes before and after: a kind's own size, what a root owns or retains.
     pub bytes: [Bytes; 2],
     /// By how much it changed, of all live bytes in the snapshot where these are more.
     pub share: f64,
@@ -41,8 +41,10 @@ impl Change {
 pub struct Difference {
     /// By kind of block.
     pub kinds: Vec<Change>,
-    /// By root: labels of the same kind and names are one.
+    /// By root, what it retains: labels of the same kind and names are one.
     pub roots: Vec<Change>,
+    /// By owner, what is attributed to it: the sum is that of all that is alive.
+    pub owners: Vec<Change>,
     /// Live bytes before and after.
     pub bytes: [Bytes; 2],
     /// Live blocks before and after.
@@ -66,6 +68,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
     let all = before.bytes.max(after.bytes);
     let mut kinds: BTreeMap<&str, ([u64; 2], [Bytes; 2])> = BTreeMap::new();
     let mut roots: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
+    let mut owners: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
     for (side, summary) in [before, after].into_iter().enumerate() {
         for kind in &summary.kinds {
             let entry = kinds.entry(&kind.name).or_default();
@@ -75,6 +78,9 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
             roots.entry((Some(&root.kind), &root.name)).or_default()[side] = root.retained;
         }
         roots.entry((None, "")).or_default()[side] = summary.several;
+        for owner in &summary.owners {
+            owners.entry((Some(&owner.kind), &owner.name)).or_default()[side] = owner.owned;
+        }
     }
     let share = |[before, after]: [Bytes; 2]| Bytes(before.0.abs_diff(after.0)).share_of(all);
     let kinds = kinds.into_iter().map(|(name, (blocks, bytes))| Change {
@@ -93,7 +99,16 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
         share: share(bytes),
         is_joint: name.is_empty(),
     });
+    let owners = owners.into_iter().map(|((kind, name), bytes)| Change {
+        name: if name.is_empty() { STATIC } else { name }.to_owned(),
+        kind: kind.map(str::to_owned),
+        blocks: None,
+        bytes,
+        share: share(bytes),
+        is_joint: false,
+    });
     Difference {
+        owners: changed(owners.collect(), order),
         kinds: changed(kinds.collect(), order),
         roots: changed(roots.collect(), order),
         bytes: [before.bytes, after.bytes],

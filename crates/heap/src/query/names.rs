@@ -17,6 +17,9 @@ pub fn root_name(labels: &Labels, root_nodes: &RootNodes, root_node: RootNodeId)
     }
 }
 
+/// What is said of static data that no root owns.
+pub(super) const STATIC: &str = "static data that no variable reaches";
+
 /// What is said of memory that several parts of a root node retain, and none of them alone.
 pub const fn joint_name(root_node: RootNode) -> &'static str {
     match root_node {

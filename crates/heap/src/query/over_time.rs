@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::names::joint_name_of;
+use super::names::{STATIC, joint_name_of};
 use super::summary::Summary;
 use super::trend::Trend;
 use crate::units::Bytes;
@@ -17,6 +17,17 @@ pub enum SeriesBy {
     Kind,
     /// The coarsest roots.
     Root,
+    /// Owners.
+    Owner,
+}
+
+/// Which figures of roots there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootsBy {
+    /// What is attributed to each owner: figures that add up.
+    Owned,
+    /// What each root retains alone.
+    Retained,
 }
 
 /// What was alive in each of some snapshots.
@@ -59,7 +70,16 @@ fn parts(summary: &Summary, by: SeriesBy) -> Vec<(Key<'_>, Bytes)> {
                 .chain([((joint_name_of(None), None), summary.several)])
                 .collect()
         }
+        SeriesBy::Owner => owned(summary).collect(),
     }
+}
+
+/// What a summary says of each owner.
+fn owned(summary: &Summary) -> impl Iterator<Item = (Key<'_>, Bytes)> {
+    summary.owners.iter().map(|owner| {
+        let name = if owner.name.is_empty() { STATIC } else { &owner.name };
+        ((name, Some(&*owner.kind)), owner.owned)
+    })
 }
 
 fn name_of<'s>(kind: &str, name: &'s str) -> &'s str {
@@ -105,7 +125,7 @@ pub struct Growth {
     pub kind: Option<String>,
     /// By how much it grew, as [`Trend::growth`] says.
     pub grown: Bytes,
-    /// Its bytes in each snapshot: a kind's own size, what a root retains.
+    /// Its bytes in each snapshot: a kind's own size, what a root owns or retains.
     pub bytes: Vec<Bytes>,
     /// By how much it grew, of all live bytes in the last snapshot.
     pub share: f64,
@@ -118,13 +138,22 @@ pub struct Growth {
 type GrownKey<'s> = (bool, Option<&'s str>, &'s str);
 
 /// What grew, most grown first: see [`Trend`].
-pub fn growth(snapshots: &[impl AsRef<Summary>]) -> Vec<Growth> {
+pub fn growth(snapshots: &[impl AsRef<Summary>], by: RootsBy) -> Vec<Growth> {
     let mut sizes: BTreeMap<GrownKey<'_>, Vec<u64>> = BTreeMap::new();
     for (place, summary) in snapshots.iter().map(AsRef::as_ref).enumerate() {
         let kinds = summary.kinds.iter().map(|kind| ((false, None, &*kind.name), kind.bytes));
-        let roots = summary.roots.iter();
-        let roots = roots.map(|root| ((true, Some(&*root.kind), &*root.name), root.retained));
-        for (key, bytes) in kinds.chain(roots).chain([((true, None, ""), summary.several)]) {
+        let roots: Vec<(GrownKey<'_>, Bytes)> = match by {
+            RootsBy::Owned => {
+                owned(summary).map(|((name, kind), bytes)| ((true, kind, name), bytes)).collect()
+            }
+            RootsBy::Retained => summary
+                .roots
+                .iter()
+                .map(|root| ((true, Some(&*root.kind), &*root.name), root.retained))
+                .chain([((true, None, ""), summary.several)])
+                .collect(),
+        };
+        for (key, bytes) in kinds.chain(roots) {
             let sizes = sizes.entry(key).or_insert_with(|| vec![0; snapshots.len()]);
             sizes[place] = sizes[place].saturating_add(bytes.0);
         }

@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use super::heap::Heap;
 use super::joint::held;
-use super::names::label_path;
+use super::names::{STATIC, label_path};
+use super::summary::stored_owner;
 use crate::graph::{RootNode, RootNodeId, SUPER_ROOT};
 use crate::label::{LabelRole, Labels, RootKind, Strength, Variable};
 use crate::units::{BlockIndex, Bytes, LabelId};
@@ -81,9 +82,6 @@ impl OwnerRow {
     }
 }
 
-/// Static data that no root reaches.
-const STATIC: &str = "static data that no variable reaches";
-
 /// All owners of anything, and those that own nothing but are named by `also`.
 pub fn owners(heap: &Heap<'_>, also: &[RootNodeId]) -> Owners {
     let names = Names::new(heap);
@@ -103,6 +101,25 @@ pub fn owners(heap: &Heap<'_>, also: &[RootNodeId]) -> Owners {
     }
     rows.sort_by_key(|row| (Reverse(row.owned), Reverse(row.owned_external), row.owner));
     Owners { owned: all[0], owned_external: all[1], rows }
+}
+
+/// Names of owners and of the coarsest roots by those that summaries have, which know no variables: kind and name.
+pub type StoredNames = HashMap<(String, String), String, FxBuildHasher>;
+
+/// The names of variables by those in a [`Summary`](super::Summary) of the same program.
+pub fn stored_names(heap: &Heap<'_>) -> StoredNames {
+    let (names, labels) = (Names::new(heap), &heap.snapshot.labels);
+    let root_nodes = heap.graph.root_nodes();
+    let mut stored = StoredNames::default();
+    for (label, _) in labels.iter() {
+        let owner = root_nodes.label(label);
+        let RootNode::Label(definition) = root_nodes.get(names.definition(owner)) else { continue };
+        if labels.variable(definition).is_some() {
+            let (kind, name) = stored_owner(heap, RootNode::Label(label));
+            stored.insert((kind.to_owned(), name), full_name(labels, definition));
+        }
+    }
+    stored
 }
 
 /// The owner's name for each root node that owns anything, and how its row is found by others.

@@ -36,6 +36,9 @@ pub struct Summary {
     pub roots: Vec<RootSum>,
     /// What several kinds of roots retain jointly.
     pub several: Bytes,
+    /// The owners of most, largest first: together all that is alive, unless some are left out. Those of
+    /// the same kind and names are one.
+    pub owners: Vec<OwnerSum>,
 }
 
 /// A kind of block in a [`Summary`].
@@ -63,7 +66,18 @@ pub struct RootSum {
     pub retained: Bytes,
 }
 
-/// So many kinds and roots are kept of a snapshot.
+/// An owner in a [`Summary`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnerSum {
+    /// The sort of root.
+    pub kind: String,
+    /// Names from the coarsest to its own; static data that no root reaches has none.
+    pub name: String,
+    /// What is attributed to it.
+    pub owned: Bytes,
+}
+
+/// So many kinds, roots and owners are kept of a snapshot.
 const MAX_KEPT: usize = 4096;
 
 impl Summary {
@@ -78,6 +92,7 @@ impl Summary {
         let mut summary = Self::complete(heap)?;
         summary.kinds.truncate(MAX_KEPT);
         summary.roots.truncate(MAX_KEPT);
+        summary.owners.truncate(MAX_KEPT);
         Ok(summary)
     }
 
@@ -112,6 +127,7 @@ impl Summary {
             kinds,
             roots,
             several,
+            owners: owners(heap),
         })
     }
 }
@@ -123,14 +139,46 @@ impl AsRef<Self> for Summary {
 }
 
 impl Summary {
-    /// Forgets all but this many kinds, and as many roots, of those that are part of others.
+    /// Forgets all but this many kinds and owners, and as many roots, of those that are part of others.
     pub fn truncate(&mut self, most: usize) {
         self.kinds.truncate(most);
+        self.owners.truncate(most);
         let mut kept = 0;
         self.roots.retain(|root| {
             kept += usize::from(root.depth > 0);
             root.depth == 0 || kept <= most
         });
+    }
+}
+
+/// All owners, the largest first.
+fn owners(heap: &Heap<'_>) -> Vec<OwnerSum> {
+    let root_nodes = heap.graph.root_nodes();
+    let mut sums: BTreeMap<(&'static str, String), Bytes> = BTreeMap::new();
+    for (root_node, owned) in (0..).map(RootNodeId).zip(heap.graph.owned()) {
+        if owned.words.0 > 0 {
+            *sums.entry(stored_owner(heap, root_nodes.get(root_node))).or_default() +=
+                owned.words.bytes();
+        }
+    }
+    let mut owners: Vec<OwnerSum> = sums
+        .into_iter()
+        .map(|((kind, name), owned)| OwnerSum { kind: kind.to_owned(), name, owned })
+        .collect();
+    owners.sort_by_key(|owner| Reverse(owner.owned));
+    owners
+}
+
+/// The kind and names of an owner, as a summary has them.
+pub(super) fn stored_owner(heap: &Heap<'_>, owner: RootNode) -> (&'static str, String) {
+    let labels = &heap.snapshot.labels;
+    match owner {
+        RootNode::Label(id) => {
+            let kind = labels.get(id).map_or("", |label| label.kind.name());
+            (kind, stored_path(labels, id).join(" / "))
+        }
+        RootNode::Kind(kind) => (kind.name(), String::new()),
+        RootNode::Everything => ("", String::new()),
     }
 }
 

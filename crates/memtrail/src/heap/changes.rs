@@ -4,12 +4,13 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_heap::query::{self, Change, ChangeOrder, Summary};
+use memtrail_heap::query::{self, Change, ChangeOrder, RootsBy, Summary};
 use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
 use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
 use super::table::Table;
+use super::variables;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
@@ -17,7 +18,8 @@ use crate::view::snapshot_file;
 
 /// Compare two snapshots of a program
 ///
-/// Kinds of blocks by their own size, roots by what they retain; what grew most comes first.
+/// Kinds of blocks by their own size, owners by what is attributed to them (see `heap roots`); what grew
+/// most comes first.
 #[derive(clap::Args)]
 pub(crate) struct DiffArgs {
     /// The earlier: a snapshot (NNNN.heap), or a recording, of which it is the last snapshot, or the
@@ -33,6 +35,9 @@ pub(crate) struct DiffArgs {
     /// The same of the later, or of the only recording
     #[arg(long, value_name = "N|LABEL")]
     to: Option<String>,
+    /// Roots by what they own, or by what each retains alone
+    #[arg(long, value_enum, default_value_t = By::Owner)]
+    by: By,
     /// Maximum number of rows of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     limit: Limit,
@@ -42,7 +47,7 @@ pub(crate) struct DiffArgs {
 
 /// Show what grew from snapshot to snapshot, and nothing else
 ///
-/// What goes up and down is no leak: listed are kinds of blocks and roots that are larger in later
+/// What goes up and down is no leak: listed are kinds of blocks and owners that are larger in later
 /// snapshots than in earlier ones so often that chance makes it so once in a hundred times at most (the
 /// test of Mann and Kendall). Brief dips do not matter. With fewer than five snapshots, each has to be
 /// larger than the one before. "Grew by" is the median of the last quarter of the snapshots less that
@@ -63,11 +68,23 @@ pub(crate) struct GrowthArgs {
     /// End with the snapshot of this number, or the last with this label
     #[arg(long, value_name = "N|LABEL")]
     to: Option<String>,
+    /// Roots by what they own, or by what each retains alone
+    #[arg(long, value_enum, default_value_t = By::Owner)]
+    by: By,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
     limit: Limit,
     #[command(flatten)]
     form: Form,
+}
+
+/// By which figures roots are compared.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    /// What is attributed to each owner: figures that add up
+    Owner,
+    /// What each root retains alone, and what several retain jointly
+    Root,
 }
 
 pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
@@ -91,7 +108,10 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
     let (before, after) = (inputs[0].typed_heap()?, inputs[1].typed_heap()?);
     let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
         .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
-    let difference = query::diff(&from?, &to?, ChangeOrder::Growth);
+    let mut difference = query::diff(&from?, &to?, ChangeOrder::Growth);
+    rename(&query::stored_names(&after), &mut difference.owners, |row| {
+        Some((row.kind.as_ref()?, &mut row.name))
+    });
     let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
     let snapshots = [&first, &last].map(|file| Compared::look(file));
     let answer = Difference { snapshots: &snapshots, difference: &difference };
@@ -100,7 +120,11 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
         canvas.line(&[(PLAIN, &format!("retained by all roots: {from} before, {to} after"))]);
         let [from, to] = &snapshots;
         canvas.paragraph(FAINT, 2, &format!("before: {from}, after: {to}"));
-        for (title, changes) in [("kind", &difference.kinds), ("root", &difference.roots)] {
+        let roots = match args.by {
+            By::Owner => ("owner", &difference.owners),
+            By::Root => ("root", &difference.roots),
+        };
+        for (title, changes) in [("kind", &difference.kinds), roots] {
             if changes.is_empty() {
                 continue;
             }
@@ -115,6 +139,24 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
             }
         }
     })
+}
+
+/// Puts names of variables in the place of those that summaries have.
+fn rename<T>(
+    names: &query::StoredNames,
+    rows: &mut [T],
+    mut name: impl FnMut(&mut T) -> Option<(&String, &mut String)>,
+) {
+    if names.is_empty() {
+        return;
+    }
+    for row in rows {
+        if let Some((kind, name)) = name(row)
+            && let Some(known) = names.get(&(kind.clone(), name.clone()))
+        {
+            name.clone_from(known);
+        }
+    }
 }
 
 /// Which snapshot was looked at.
@@ -185,7 +227,14 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
     }
     let Limit(limit) = args.limit;
     let summaries = files.iter().map(|file| summary(file)).collect::<Result<Vec<_>, _>>()?;
-    let growth = query::growth(&summaries);
+    let by = match args.by {
+        By::Owner => RootsBy::Owned,
+        By::Root => RootsBy::Retained,
+    };
+    let mut growth = query::growth(&summaries, by);
+    if let (By::Owner, Some(last)) = (args.by, files.last()) {
+        rename(&names(last)?, &mut growth, |row| Some((row.kind.as_ref()?, &mut row.name)));
+    }
     let damage = files.iter().zip(&summaries).find_map(|(file, summary)| {
         Some(format!("{} is damaged {}", file.display(), summary.damage.as_ref()?))
     });
@@ -204,7 +253,11 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         for row in growth.iter().take(limit) {
             let first = row.bytes.first().map_or(0, |size| size.0);
             let last = row.bytes.last().map_or(0, |size| size.0);
-            let sort = if row.is_root { "root" } else { "kind" };
+            let sort = match args.by {
+                _ if !row.is_root => "kind",
+                By::Owner => "owner",
+                By::Root => "root",
+            };
             let figures = vec![
                 bytes(row.grown.0 as f64),
                 bytes(first as f64),
@@ -218,6 +271,16 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
             more(canvas, growth.len() - limit);
         }
     })
+}
+
+/// Names of variables in a snapshot, if its recording has any: only then it is opened.
+fn names(path: &Path) -> Result<query::StoredNames, Failure> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    if !matches!(variables::stored(folder), Ok(Some(_))) {
+        return Ok(query::StoredNames::default());
+    }
+    let input = Input::open(path)?;
+    Ok(query::stored_names(&input.heap()?))
 }
 
 /// What was left of a snapshot when it was first analysed, or is left there now.

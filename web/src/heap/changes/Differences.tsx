@@ -18,6 +18,7 @@ const of = param("of", "kinds");
 const MAX_ROWS = 2000;
 
 const OF = [
+  { id: "owners", title: "Owners", what: "by root, what is attributed to it" },
   { id: "kinds", title: "Kinds", what: "by kind of block, its own size" },
   { id: "roots", title: "Roots", what: "by root, what it retains" },
 ];
@@ -56,10 +57,11 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
     error,
     of: requested,
   } = useQuery(a && b ? { query: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null, "h");
-  const roots = of.value === "roots";
+  const by = of.value === "owners" || of.value === "roots" ? of.value : "kinds";
+  const roots = by !== "kinds";
   if (error) return <ErrorMessage error={error} />;
   if (!response || !a || !b) return null;
-  const rows = roots ? response.roots : response.kinds;
+  const rows = response[by];
   const looks: Looks<HeapChange> = {
     label: "What changed between two snapshots",
     nameTitle: roots ? "Root" : "Kind of block",
@@ -85,7 +87,7 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
       tools={
         <>
           {switcher}
-          <Segmented label="rows" options={OF} value={roots ? "roots" : "kinds"} onChoose={(id) => of.set(id)} />
+          <Segmented label="rows" options={OF} value={by} onChoose={(id) => of.set(id)} />
           <SnapshotSelect label="before" value={a} onChoose={(number) => chooseBoth(number, b.number)} />
           <span class="quiet">→</span>
           <SnapshotSelect label="after" value={b} onChoose={(number) => chooseBoth(a.number, number)} />

@@ -25,13 +25,14 @@ import { Partial } from "../Partial.tsx";
 import { Chart } from "./Chart.tsx";
 import { Legend } from "./Legend.tsx";
 
-const by = param("evolution", "kind");
+const by = param("evolution", "owner");
 const axis = param("along", "gc");
 const height = signal(innerHeight < 760 ? 130 : 176);
 /** More areas cannot be distinguished. */
 const MAX_SERIES = 10;
 
 const BY = [
+  { id: "owner", title: "Owners", what: "live bytes by the root that owns them" },
   { id: "kind", title: "Kinds", what: "live bytes by kind of block" },
   { id: "root", title: "Roots", what: "what each root retains" },
 ];
@@ -66,7 +67,7 @@ export function Strip() {
   const own = distinct(series.map(({ name }) => name));
   const paints = [...own, 1].map((index) => colours[index]!);
   useEffect(() => {
-    if (response && by.value !== "root") given.value = new Map(series.map(({ name }, index) => [name, own[index]!]));
+    if (response && by.value === "kind") given.value = new Map(series.map(({ name }, index) => [name, own[index]!]));
   }, [response]);
   const along: Axis = axis.value === "time" ? "time" : "gc";
   return (
@@ -110,7 +111,7 @@ export function Strip() {
             onHover={setHovered}
             onStep={step}
           />
-          <Legend response={response} paints={paints} hovered={hovered} by={by.value === "root" ? "root" : "kind"} />
+          <Legend response={response} paints={paints} hovered={hovered} by={by.value === "kind" ? "kind" : "root"} />
         </div>
       )}
       <Splitter

@@ -1,13 +1,14 @@
-/** Which roots keep how much: module fields, stack slots, finalisers and the rest, by name. */
-import type { View } from "../shell/registry.ts";
-import { param } from "../state/page.ts";
-import type { Looks } from "../tables/Grid.tsx";
-import { bytes } from "../text/units.ts";
-import type { RootFigures } from "../generated/responses.ts";
-import { queryHeapOnce, openNode, snapshot, useHeapQuery } from "./state.ts";
-import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
-import { HeapTable, type Order } from "./table/HeapTable.tsx";
-import type { Source } from "./table/rows.ts";
+/** What each root retains alone: module fields, stack slots, finalisers and the rest, nested. */
+import type { ComponentChildren } from "preact";
+import { param } from "../../state/page.ts";
+import type { Looks } from "../../tables/Grid.tsx";
+import type { RootFigures } from "../../generated/responses.ts";
+import { openNode, queryHeapOnce, snapshot, useHeapQuery } from "../state.ts";
+import { counts, OUTSIDE, sizes, withOutside } from "../table/columns.ts";
+import { HeapTable, type Order } from "../table/HeapTable.tsx";
+import type { Source } from "../table/rows.ts";
+import { RootKinds } from "./RootKinds.tsx";
+import { Shared } from "./Shared.tsx";
 
 const kind = param("roots-kind", "");
 
@@ -26,10 +27,7 @@ const COLUMNS = [
   counts<RootFigures>("below", "Parts", "roots directly under it", 2, (row) => row.below || null, false),
 ];
 
-/** Kinds that keep next to nothing are left to the table. */
-const MAX_ROOTS = 12;
-
-function Roots() {
+export function Retained({ switcher }: { switcher: ComponentChildren }) {
   const { response } = useHeapQuery({ query: "heaproots", min: 1, limit: 1 });
   const looks: Looks<RootFigures> = {
     label: "Roots and what they retain",
@@ -56,10 +54,7 @@ function Roots() {
       ),
     opens: (row) => row.below > 0,
   });
-  const kinds = (response?.kinds ?? [])
-    .filter(({ retained }) => retained > 0)
-    .sort((a, b) => b.retained - a.retained)
-    .slice(0, MAX_ROOTS);
+  const kinds = (response?.kinds ?? []).map(({ kind, retained, labels }) => ({ kind, bytes: retained, roots: labels }));
   return (
     <HeapTable
       id="roots"
@@ -73,20 +68,10 @@ function Roots() {
       open={(row) => openNode(row.node)}
       opensWhat="what the root retains; two selected with Shift: what they share"
       tools={
-        <div class="conditions-row" role="group" aria-label="kinds of roots">
-          {kinds.map((one) => (
-            <button
-              key={one.kind}
-              type="button"
-              class="kind-condition"
-              aria-pressed={kind.value === one.kind}
-              title={`${bytes(one.retained)} retained by ${one.labels} ${one.labels === 1 ? "root" : "roots"}`}
-              onClick={() => kind.set(kind.value === one.kind ? "" : one.kind)}
-            >
-              {one.kind} <span class="quiet">{bytes(one.retained)}</span>
-            </button>
-          ))}
-        </div>
+        <>
+          {switcher}
+          <RootKinds kinds={kinds} chosen={kind} does="retained" />
+        </>
       }
       actions={(row, selected) => (
         <>
@@ -104,23 +89,3 @@ function Roots() {
     />
   );
 }
-
-/** What two roots have to do with each other. */
-function Shared({ a, b }: { a: RootFigures; b: RootFigures }) {
-  const { response } = useHeapQuery({ query: "heapshared", a: a.node, b: b.node });
-  if (!response) return null;
-  return (
-    <span class="clip" role="status">
-      <strong>{a.name}</strong> and <strong>{b.name}</strong>{" "}
-      {response.common > 0 ? `both reach ${bytes(response.common)}` : "reach nothing in common"}
-    </span>
-  );
-}
-
-export const rootsView: View = {
-  id: "roots",
-  half: "heap",
-  title: "Roots",
-  what: "What each root retains",
-  Component: Roots,
-};
