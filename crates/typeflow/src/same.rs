@@ -66,6 +66,13 @@ impl Instances<'_> {
             | (Type::Declared(of, _), Type::Extension(_)) => {
                 table.declaration(*of).is_some_and(|of| of.definition == Definition::Open)
             }
+            // A constructor under another name.
+            (Type::Extension(a), Type::Extension(b)) => {
+                let of = |number: &u32| table.extensions.get(*number as usize);
+                of(a)
+                    .zip(of(b))
+                    .is_some_and(|(a, b)| a.of == b.of && a.arguments.len() == b.arguments.len())
+            }
             // One module, met under several signatures that have the same fields.
             (Type::Module(a), Type::Module(b)) => match (table.module(*a), table.module(*b)) {
                 (Some(a), Some(b)) => a.name == b.name && a.slots.len() == b.slots.len(),

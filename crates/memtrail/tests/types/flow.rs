@@ -16,7 +16,7 @@ use memtrail_typeflow::{Coverage, NO_LIMIT, UnitBlock, flow};
 use memtrail_types::Types;
 use serde_json::Value;
 
-use super::{compile, printed};
+use super::{compile, memtrail, printed};
 
 /// A recording of a program with a snapshot at exit, with its types.
 fn typed(name: &str, program: &str) -> (tempfile::TempDir, PathBuf) {
@@ -122,9 +122,37 @@ fn check_values(name: &str) {
     assert_eq!(wrong, Vec::<String>::new(), "{:?}", coverage.rejected);
     assert!(right > 60, "{right}");
     assert_eq!(coverage.contradictions, 0, "{:?}", coverage.rejected);
+    if name == "system" {
+        check_text(&recording);
+    }
     // The command says the same.
     let words = ["heap".as_ref(), "types".as_ref(), recording.as_os_str(), "--json".as_ref()];
     let answer: Value = serde_json::from_str(&printed(words)).unwrap();
     assert_eq!(answer, serde_json::to_value(&coverage).unwrap());
 }
 on_each!(values, check_values);
+
+/// Lines are no wider than asked for; without stored types there is an error and what to do.
+fn check_text(recording: &Path) {
+    for width in ["40", "80", "200"] {
+        let command = ["heap".as_ref(), "types".as_ref(), recording.as_os_str()];
+        let text = printed(command.into_iter().chain(["--width".as_ref(), width.as_ref()]));
+        let first = text.lines().next().unwrap();
+        assert!(first.ends_with("reachable have a type"), "{text}");
+        let is_elided = width == "40";
+        assert!(is_elided || text.contains("no type: instance variables of an object"), "{text}");
+        let columns: usize = width.parse().unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+    }
+    let snapshot = recording.join("0001.heap");
+    let alone = tempfile::tempdir().unwrap();
+    let copy = alone.path().join("0001.heap");
+    fs::copy(snapshot, &copy).unwrap();
+    let output = memtrail(["heap".as_ref(), "types".as_ref(), copy.as_os_str()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "memtrail: nothing is known of the types of this recording's program\n\
+         hint: find them with `memtrail types REC`\n"
+    );
+}
