@@ -32,13 +32,7 @@ const COLUMNS = [
     (row) => row.alive.value,
   ),
   counts<SiteRow>("blocks", "Samples", "sampled blocks of this place that are alive", 1, (row) => row.blocks),
-  sizes<SiteRow>(
-    "retained",
-    "Retained",
-    "what these sampled blocks retain, exactly",
-    1,
-    (row) => row.retained,
-  ),
+  sizes<SiteRow>("retained", "Retained", "what these sampled blocks retain, exactly", 1, (row) => row.retained),
 ];
 
 /** Where samples were lost, blocks are missing in each row. */

@@ -83,7 +83,7 @@ export function Owners({ switcher }: { switcher: ComponentChildren }) {
       tools={
         <>
           {switcher}
-          <RootKinds kinds={kinds} chosen={kind} does="owned" />
+          <RootKinds kinds={kinds} selected={kind} does="owned" />
         </>
       }
       actions={(row, selected) => (

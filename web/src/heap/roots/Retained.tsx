@@ -70,7 +70,7 @@ export function Retained({ switcher }: { switcher: ComponentChildren }) {
       tools={
         <>
           {switcher}
-          <RootKinds kinds={kinds} chosen={kind} does="retained" />
+          <RootKinds kinds={kinds} selected={kind} does="retained" />
         </>
       }
       actions={(row, selected) => (

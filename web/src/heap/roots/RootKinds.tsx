@@ -6,11 +6,11 @@ const MAX_KINDS = 12;
 
 interface Props {
   kinds: readonly { kind: string; bytes: number; roots: number }[];
-  chosen: { value: string; set(kind: string): void };
+  selected: { value: string; set(kind: string): void };
   does: "owned" | "retained";
 }
 
-export function RootKinds({ kinds, chosen, does }: Props) {
+export function RootKinds({ kinds, selected, does }: Props) {
   const shown = kinds
     .filter(({ bytes }) => bytes > 0)
     .sort((a, b) => b.bytes - a.bytes)
@@ -22,9 +22,9 @@ export function RootKinds({ kinds, chosen, does }: Props) {
           key={one.kind}
           type="button"
           class="kind-condition"
-          aria-pressed={chosen.value === one.kind}
+          aria-pressed={selected.value === one.kind}
           title={`${bytes(one.bytes)} ${does} by ${one.roots} ${one.roots === 1 ? "root" : "roots"}`}
-          onClick={() => chosen.set(chosen.value === one.kind ? "" : one.kind)}
+          onClick={() => selected.set(selected.value === one.kind ? "" : one.kind)}
         >
           {one.kind} <span class="quiet">{bytes(one.bytes)}</span>
         </button>
