@@ -149,16 +149,19 @@ struct Allocated {
     blocks: Vec<Live>,
 }
 
+/// Whether a known name is the one that is meant.
+type Comparison = fn(&str, &str) -> bool;
+
 /// What a name means: the functions called so that allocate, else those with it in their names, else those that
 /// are called so or have it in their names anywhere on the callstacks. `file.ml:12` is a line.
 fn allocated(loaded: &LoadedSnapshot, recording: &Recording, name: &str) -> Option<Allocated> {
     let all: Vec<Live> = live(loaded, recording).collect();
-    let is_exact = |site: &Site| is_called(recording, *site, name, |known, name| known == name);
-    let is_like =
-        |site: &Site| is_called(recording, *site, name, |known, name| known.contains(name));
-    let tests: [(bool, &dyn Fn(&Site) -> bool); 4] =
-        [(false, &is_exact), (false, &is_like), (true, &is_exact), (true, &is_like)];
-    for (are_callers, is_meant) in tests {
+    let is_exact = |known: &str, name: &str| known == name;
+    let is_like = |known: &str, name: &str| known.contains(name);
+    for (are_callers, is) in
+        [(false, is_exact as Comparison), (false, is_like), (true, is_exact), (true, is_like)]
+    {
+        let is_meant = |site: &Site| is_called(recording, *site, name, is);
         let mut names: Vec<String> = Vec::new();
         let mut blocks = Vec::new();
         for one in &all {
@@ -183,12 +186,7 @@ fn allocated(loaded: &LoadedSnapshot, recording: &Recording, name: &str) -> Opti
 }
 
 /// Whether the function of a site, or its line, has a name.
-fn is_called(
-    recording: &Recording,
-    site: Site,
-    name: &str,
-    is: impl Fn(&str, &str) -> bool,
-) -> bool {
+fn is_called(recording: &Recording, site: Site, name: &str, is: Comparison) -> bool {
     let entities = &recording.entities;
     if let Some((file, line)) = name.rsplit_once(':')
         && let Ok(line) = line.parse::<u32>()
