@@ -76,6 +76,15 @@ fn short_lists_pairs_and_what_ends_otherwise_are_no_lists() {
     for _ in 0..5 {
         next = Value::Block(heap.block(1, &[some[0], next]));
     }
+    // A list of pairs of a number and a list.
+    let some_list = list(&mut heap, &some);
+    let dynamic = heap.block(0, &[EMPTY, Value::Block(some_list[0])]);
+    heap.block(0, &[some[0], Value::Block(dynamic)]);
+    // A pair of a block and an array of two numbers, at the end of another.
+    let array = heap.block(0, &[EMPTY, EMPTY]);
+    let single = heap.block(0, &[some[0]]);
+    let pair = heap.block(0, &[Value::Block(single), Value::Block(array)]);
+    heap.block(0, &[Value::Block(single), Value::Block(pair)]);
     // Nested pairs of values of different sorts.
     let inner = heap.block(0, &[Value::Block(number), EMPTY]);
     let inner = heap.block(0, &[some[0], Value::Block(inner)]);
@@ -271,9 +280,11 @@ fn arrays_have_many_elements_of_one_sort() {
 }
 
 /// Cells that are recognised as those of lists, found one by one: those behind a cell from which three or more
-/// lead to an immediate.
+/// lead to an immediate, if the values of three in a row are of one form.
 fn cells_slowly(fields: &[[Option<usize>; 2]]) -> Vec<bool> {
     let mut is_cell = vec![false; fields.len()];
+    let form =
+        |cell: usize| fields[cell][0].map(|value| fields[value].map(|field| field.is_some()));
     for start in 0..fields.len() {
         let mut way = vec![start];
         while let Some(next) = fields[way[way.len() - 1]][1] {
@@ -282,7 +293,10 @@ fn cells_slowly(fields: &[[Option<usize>; 2]]) -> Vec<bool> {
                 break;
             }
         }
-        if (3..=fields.len()).contains(&way.len()) {
+        if (3..=fields.len()).contains(&way.len())
+            && form(way[0]) == form(way[1])
+            && form(way[1]) == form(way[2])
+        {
             way[1..].iter().for_each(|cell| is_cell[*cell] = true);
         }
     }

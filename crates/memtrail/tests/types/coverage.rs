@@ -2,14 +2,20 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 
 use super::{memtrail, printed};
 
-/// What `memtrail heap types` says of a snapshot at exit.
-fn coverage(program: &str, file: &str, text: &str, arguments: &[&str]) -> Value {
+/// A recording of a program with a snapshot at exit, with its types.
+pub(super) fn recorded(
+    program: &str,
+    file: &str,
+    text: &str,
+    arguments: &[&str],
+) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(file), text).unwrap();
     let recording = folder.path().join("R");
@@ -23,6 +29,12 @@ fn coverage(program: &str, file: &str, text: &str, arguments: &[&str]) -> Value 
     assert!(status.status.success(), "{status:?}");
     // What units have no files is reported.
     assert_eq!(memtrail(["types".as_ref(), recording.as_os_str()]).status.code(), Some(0));
+    (folder, recording)
+}
+
+/// What `memtrail heap types` says of a snapshot at exit.
+fn coverage(program: &str, file: &str, text: &str, arguments: &[&str]) -> Value {
+    let (_folder, recording) = recorded(program, file, text, arguments);
     let words = ["heap".as_ref(), "types".as_ref(), recording.as_os_str(), "--json".as_ref()];
     let coverage: Value = serde_json::from_str(&printed(words)).unwrap();
     println!(
@@ -41,23 +53,30 @@ fn share(coverage: &Value) -> f64 {
     (bytes("by_variable") + bytes("by_closure")) / bytes("bytes")
 }
 
-#[test]
-fn ocamlopt() {
+/// A theory.
+pub(super) const THEORY: &str =
+    "Lemma l : forall a b : nat, a = b -> b = a.\nProof. intros. symmetry. assumption. Qed.\n";
+
+/// A program for the compiler that keeps it busy.
+pub(super) fn functions() -> String {
     let mut source = String::new();
     for i in 0..300 {
         writeln!(source, "let f{i} x y = List.fold_left (fun a e -> a + e * {i}) x [y; x + {i}]")
             .unwrap();
     }
-    let found = coverage("ocamlopt.opt", "big.ml", &source, &["-c", "-S", "big.ml"]);
+    source
+}
+
+#[test]
+fn ocamlopt() {
+    let found = coverage("ocamlopt.opt", "big.ml", &functions(), &["-c", "-S", "big.ml"]);
     assert!(share(&found) >= 0.97, "{found}");
     assert_eq!(found["contradictions"], 0, "{found}");
 }
 
 #[test]
 fn coqc() {
-    let source =
-        "Lemma l : forall a b : nat, a = b -> b = a.\nProof. intros. symmetry. assumption. Qed.\n";
-    let found = coverage("coqc", "theory.v", source, &["-q", "theory.v"]);
+    let found = coverage("coqc", "theory.v", THEORY, &["-q", "theory.v"]);
     assert!(share(&found) >= 0.75, "{found}");
     assert!(found["contradictions"].as_u64().unwrap() < 10, "{found}");
 }

@@ -41,7 +41,7 @@ fn typed(name: &str, program: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 /// The types of a snapshot's blocks, and how far they reach.
-fn types_of(heap: &Heap<'_>, types: &Types) -> (BlockTypes, Coverage) {
+pub(super) fn types_of(heap: &Heap<'_>, types: &Types) -> (BlockTypes, Coverage) {
     let modules = module_blocks(heap).unwrap();
     let mut units = Vec::new();
     for module in &modules {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod contents;
 mod coqc;
 mod coverage;
 mod dune;
