@@ -127,15 +127,37 @@ fn shape(steps: &[Step]) -> (Vec<String>, Vec<bool>) {
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn sample(heap: &Heap<'_>, kind: &str, most: usize) -> Result<(u64, Vec<BlockIndex>), Error> {
-    let mut names: HashMap<Kind, bool, FxBuildHasher> = HashMap::default();
+    sample_where(heap, most, |of| of.name(&heap.snapshot, &heap.types) == kind)
+}
+
+/// The same for all constructors of a type, whose name is without `~`.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn sample_of_type(
+    heap: &Heap<'_>,
+    name: &str,
+    most: usize,
+) -> Result<(u64, Vec<BlockIndex>), Error> {
+    sample_where(heap, most, |of| match of {
+        Kind::Typed(id) => heap.types.get(id).is_some_and(|known| known.name == name),
+        _ => false,
+    })
+}
+
+fn sample_where(
+    heap: &Heap<'_>,
+    most: usize,
+    is_wanted: impl Fn(Kind) -> bool,
+) -> Result<(u64, Vec<BlockIndex>), Error> {
+    let mut known: HashMap<Kind, bool, FxBuildHasher> = HashMap::default();
     let mut columns = Columns::new();
     let mut taken: Vec<BlockIndex> = Vec::new();
     let (mut seen, mut every) = (0u64, 1u64);
     for section in 0..heap.snapshot.sections() {
         heap.snapshot.decode(section, &mut columns)?;
         kind::each(&heap.types, &columns, |block, of, _| {
-            let is =
-                *names.entry(of).or_insert_with(|| of.name(&heap.snapshot, &heap.types) == kind);
+            let is = *known.entry(of).or_insert_with(|| is_wanted(of));
             if !is || !heap.graph.is_reachable(block.index) {
                 return;
             }

@@ -51,7 +51,7 @@ pub use histogram::{Histogram, KindOrder, KindRow, histogram};
 pub use info::{Info, SpaceRow, info};
 pub use joint::{Everything, everything};
 pub use kind::Kind;
-pub use merged_path::{MergedPath, merged_paths, sample, weighted_paths};
+pub use merged_path::{MergedPath, merged_paths, sample, sample_of_type, weighted_paths};
 pub use module_blocks::{ModuleBlock, module_blocks};
 pub use names::{joint_name, label_path, root_name};
 pub use over_time::{Evolution, Growth, RootsBy, Series, SeriesBy, evolution, growth};

@@ -93,6 +93,12 @@ pub(super) fn no_kind(kind: &str) -> Failure {
         .hint("`memtrail heap histogram REC --limit 0` prints the names of kinds")
 }
 
+/// There are no blocks of a type.
+pub(super) fn no_type(name: &str) -> Failure {
+    Failure::new(Kind::Usage, format_args!("nothing alive is known to be a `{name}`"))
+        .hint("`memtrail heap histogram REC --limit 0` prints the names of types")
+}
+
 /// A kind of root by its name.
 pub(super) fn kind(text: &str) -> Result<RootKind, String> {
     let known = RootKind::ALL.iter().find(|kind| kind.name() == text);

@@ -14,14 +14,14 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
 
-/// Show the retaining path of a block, or of a kind of blocks
+/// Show the retaining path of a block, or of a kind or type of blocks
 ///
 /// Of a block: one path, over as few shared blocks as possible; with --all, disjoint paths, as many as
 /// there are. Steps that are on every path have a star: cut one of these, and the block is freed. Of a
 /// kind: the paths of blocks from all over the heap, grouped by shape; `…` marks several equal steps in
 /// a row, `.(…)` elements of arrays.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("what").args(["block", "kind"]).required(true))]
+#[command(group = clap::ArgGroup::new("what").args(["block", "kind", "type"]).required(true))]
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
@@ -29,12 +29,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     block: Option<u32>,
     /// Of a block: show disjoint paths, up to --limit. Each of them has to be cut to free the block
-    #[arg(long, conflicts_with = "kind")]
+    #[arg(long, conflicts_with_all = ["kind", "type"])]
     all: bool,
     /// Blocks of this kind, as `histogram` prints it
     #[arg(long, value_name = "NAME")]
     kind: Option<String>,
-    /// Look at so many blocks of the kind
+    /// Blocks of this type, as `histogram` prints it without `~` and constructor
+    #[arg(long = "type", value_name = "TYPE")]
+    r#type: Option<String>,
+    /// Look at so many blocks of the kind or type
     #[arg(long, value_name = "N", default_value = "500")]
     sample: usize,
     /// Maximum number of shapes, or paths; 0 for all
@@ -46,9 +49,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let mut heap = input.typed_heap()?;
     let Limit(limit) = args.limit;
-    match (&args.kind, args.block) {
-        (Some(kind), _) => of_kind(args, &input, &mut heap, kind, limit),
-        (None, block) => {
+    match (&args.kind, &args.r#type, args.block) {
+        (_, Some(name), _) => of_type(args, &input, &heap, name, limit),
+        (Some(kind), ..) => of_kind(args, &input, &mut heap, kind, limit),
+        (None, None, block) => {
             let block = input.block(&heap, block.unwrap_or_default())?;
             if args.all {
                 all(args, &input, &heap, block, limit)
@@ -78,7 +82,34 @@ fn of_kind(
     if some.is_empty() {
         return Err(named::no_kind(kind));
     }
-    let merged = query::merged_paths(heap, &some).map_err(failure)?;
+    merged(args, input, heap, (there, &some), limit)
+}
+
+/// Paths of blocks of a type, by shape.
+fn of_type(
+    args: &Args,
+    input: &Input,
+    heap: &Heap<'_>,
+    name: &str,
+    limit: usize,
+) -> Result<ExitCode, Failure> {
+    let (there, some) =
+        query::sample_of_type(heap, name, args.sample).map_err(|error| input.failure(&error))?;
+    if some.is_empty() {
+        return Err(named::no_type(name));
+    }
+    merged(args, input, heap, (there, &some), limit)
+}
+
+/// Paths of some of the blocks that are there.
+fn merged(
+    args: &Args,
+    input: &Input,
+    heap: &Heap<'_>,
+    (there, some): (u64, &[BlockIndex]),
+    limit: usize,
+) -> Result<ExitCode, Failure> {
+    let merged = query::merged_paths(heap, some).map_err(|error| input.failure(&error))?;
     input.answer(heap, &args.which.form, &merged, |canvas| {
         let looked_at = grouped(some.len() as u64);
         let text = if some.len() as u64 == there {
@@ -89,7 +120,8 @@ fn of_kind(
         canvas.line(&[(PLAIN, &text)]);
         for path in merged.iter().take(limit) {
             canvas.gap();
-            let held = format!("{} retained this way", grouped(path.blocks));
+            let size = bytes(path.retained.0 as f64);
+            let held = format!("{} retained this way, {size}", grouped(path.blocks));
             let example = format!("  (one of them: --block {})", path.example.0);
             canvas.line(&[(STRONG, &held), (FAINT, &example)]);
             for (depth, step) in path.shape.iter().enumerate() {

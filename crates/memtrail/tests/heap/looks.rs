@@ -25,6 +25,7 @@ const QUESTIONS: &[&[&str]] = &[
     &["containers"],
     &["containers", "--kind", "hashtbl", "--kind", "array", "--limit", "0"],
     &["path", "--kind", "string"],
+    &["path", "--type", "array"],
     &["path", "--block", "0"],
     &["path", "--block", "0", "--all"],
     &["retained", "--kind", "string", "--root", "Heap_held", "--block", "0"],

@@ -5,6 +5,7 @@ mod bad_input;
 mod bigarrays;
 mod bounded;
 mod compared;
+mod containers;
 mod coqc;
 mod eliom;
 mod exact;

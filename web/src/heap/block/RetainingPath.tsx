@@ -27,7 +27,7 @@ export function RetainingPath({ steps }: { steps: readonly PathStep[] }) {
 }
 
 function Step({ step, last }: { step: PathStep; last: boolean }) {
-  const { name, type, position, node, block, field, times, dominates, retained } = step;
+  const { name, type, position, node, block, field, field_name, times, dominates, retained } = step;
   const href = last ? null : block !== null ? blockHref(block) : node !== null ? dominatorHref(node) : null;
   return (
     <li class={dominates ? "path-step dominates" : "path-step"}>
@@ -38,7 +38,7 @@ function Step({ step, last }: { step: PathStep; last: boolean }) {
       </span>
       {retained !== null && <span class="path-step-size">{bytes(retained)}</span>}
       {position && <span class="path-step-field">{position}</span>}
-      {field !== null && !last && <span class="path-step-field">field {field}</span>}
+      {field !== null && !last && <span class="path-step-field">{field_name ?? `field ${field}`}</span>}
     </li>
   );
 }
