@@ -39,6 +39,11 @@ pub trait SnapshotFile: Debug + Send + Sync {
         let _ = write;
     }
 
+    /// What [`SnapshotFile::name_roots`] knows types of blocks from, as a checksum; 0 if it knows none.
+    fn types(&self) -> u64 {
+        0
+    }
+
     /// The summary that was left, as JSON.
     fn summary(&self) -> Option<Vec<u8>> {
         None

@@ -98,13 +98,16 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
 /// The summary that was left of a snapshot, if it is of this one.
 pub(super) fn left_summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Option<Summary> {
     let summary: Summary = serde_json::from_slice(&file.summary()?).ok()?;
-    let fits = summary.version == Summary::VERSION && summary.checksum == facts.checksum;
+    let fits = summary.version == Summary::VERSION
+        && summary.checksum == facts.checksum
+        && summary.types == file.types();
     fits.then_some(summary)
 }
 
 /// Leaves a summary.
 pub(super) fn leave_summary(file: &dyn SnapshotFile, summary: &Summary) {
-    if let Ok(json) = serde_json::to_vec(summary) {
+    let summary = Summary { types: file.types(), ..summary.clone() };
+    if let Ok(json) = serde_json::to_vec(&summary) {
         file.keep_summary(&json);
     }
 }

@@ -20,6 +20,8 @@ pub struct Summary {
     pub version: u32,
     /// The snapshot's checksum.
     pub checksum: u64,
+    /// What types of blocks were known from, as a checksum; 0 if from contents alone.
+    pub types: u64,
     /// Blocks that are reachable.
     pub blocks: u64,
     /// Their size.
@@ -82,7 +84,7 @@ const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
-    pub const VERSION: u32 = 6;
+    pub const VERSION: u32 = 8;
 
     /// Sums a snapshot up: of kinds and roots, the largest.
     ///
@@ -119,6 +121,7 @@ impl Summary {
         Ok(Self {
             version: Self::VERSION,
             checksum: heap.snapshot.checksum(),
+            types: 0,
             blocks,
             bytes: Words(words).bytes(),
             in_heap: in_heap.bytes(),

@@ -9,6 +9,7 @@ use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
 use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
+use super::named_snapshot::VariableNames;
 use super::table::Table;
 use super::variables;
 use crate::canvas::{Canvas, FAINT, PLAIN};
@@ -226,7 +227,9 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         .hint("take more: memtrail run --snapshot every-major -- PROGRAM"));
     }
     let Limit(limit) = args.limit;
-    let summaries = files.iter().map(|file| summary(file)).collect::<Result<Vec<_>, _>>()?;
+    let mut known = None;
+    let summaries =
+        files.iter().map(|file| summary(file, &mut known)).collect::<Result<Vec<_>, _>>()?;
     let by = match args.by {
         By::Owner => RootsBy::Owned,
         By::Root => RootsBy::Retained,
@@ -284,7 +287,8 @@ fn names(path: &Path) -> Result<query::StoredNames, Failure> {
 }
 
 /// What was left of a snapshot when it was first analysed, or is left there now.
-fn summary(path: &Path) -> Result<Summary, Failure> {
+/// `names` are those of the last one's folder.
+fn summary(path: &Path, names: &mut Option<(PathBuf, VariableNames)>) -> Result<Summary, Failure> {
     let failure = |error: &dyn Display| {
         Failure::new(Kind::Input, format_args!("{}: {error}", path.display()))
             .hint("heap snapshots come from `memtrail run --snapshot` and `memtrail snapshot`")
@@ -292,6 +296,14 @@ fn summary(path: &Path) -> Result<Summary, Failure> {
     // What cannot be read is said as all heap commands do.
     Input::open(path)?;
     let (facts, file) = snapshot_file::look(path, None);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    if names.as_ref().is_none_or(|(of, _)| of != folder) {
+        *names = Some((folder.to_path_buf(), VariableNames::of_recording(folder)));
+    }
+    let file = match names {
+        Some((_, names)) => names.name(file),
+        None => file,
+    };
     let message = format!("analysing {} blocks", count(facts.blocks as f64));
     with_spinner(message, || memtrail_engine::summary(&*file, &facts))
         .map_err(|api_error| failure(&api_error))

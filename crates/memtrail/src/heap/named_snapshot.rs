@@ -1,5 +1,6 @@
 //! A snapshot's file, with the names of global variables for the engine.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,11 +17,12 @@ use super::{typed, variables};
 struct NamedSnapshot {
     file: Arc<dyn SnapshotFile>,
     types: Arc<Types>,
+    checksum: u64,
 }
 
 /// Names of a recording's global variables, for its snapshots.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct VariableNames(Option<Arc<Types>>);
+pub(crate) struct VariableNames(Option<(Arc<Types>, u64)>);
 
 impl VariableNames {
     /// What `memtrail types` stored in the recording. If that cannot be read, it is reported, and
@@ -30,13 +32,19 @@ impl VariableNames {
             failure.report();
             None
         });
-        Self(types.map(Arc::new))
+        Self(types.map(|types| {
+            let mut checksum = DefaultHasher::new();
+            types.to_bytes().hash(&mut checksum);
+            (Arc::new(types), checksum.finish())
+        }))
     }
 
     /// The snapshot with these names.
     pub(crate) fn name(&self, file: Arc<dyn SnapshotFile>) -> Arc<dyn SnapshotFile> {
         match &self.0 {
-            Some(types) => Arc::new(NamedSnapshot { file, types: Arc::clone(types) }),
+            Some((types, checksum)) => {
+                Arc::new(NamedSnapshot { file, types: Arc::clone(types), checksum: *checksum })
+            }
             None => file,
         }
     }
@@ -53,6 +61,10 @@ impl SnapshotFile for NamedSnapshot {
 
     fn keep_index(&self, write: &dyn Fn(&mut dyn io::Write) -> io::Result<()>) {
         self.file.keep_index(write);
+    }
+
+    fn types(&self) -> u64 {
+        self.checksum
     }
 
     fn summary(&self) -> Option<Vec<u8>> {

@@ -2,16 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Command;
 
 use memtrail_heap::contents::types_by_contents;
 use memtrail_heap::graph::Graph;
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{Columns, Snapshot};
 use memtrail_heap::{BlockType, BlockTypes};
+use memtrail_test_support::compilers;
 use memtrail_types::Types;
+use serde_json::Value;
 
 use super::coverage::{THEORY, functions, recorded};
 use super::flow::types_of;
+use super::{compile, printed};
 
 /// Whether a declared type is what a block was recognised as. What differs are other types with the same layout,
 /// as far as they are known.
@@ -73,4 +77,44 @@ fn what_ocamlopt_declares_is_recognised() {
 #[test]
 fn what_coqc_declares_is_recognised() {
     check("coqc", "theory.v", THEORY, &["-q", "theory.v"]);
+}
+
+const GROWING: &str = "\
+type page = { number : int; text : string }
+let pages : page list ref = ref []
+let () =
+  for i = 1 to 4 do
+    pages := List.init 1000 (fun n -> { number = n; text = string_of_int i }) @ !pages;
+    Gc.full_major ()
+  done;
+  print_int (List.length !pages)
+";
+
+/// Summaries that were left before types were stored have other names.
+#[test]
+fn growth_has_the_types_that_are_stored_now() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("pages.ml"), GROWING).unwrap();
+    compile(&compilers::named("system"), folder.path(), &["-o", "program", "pages.ml"]);
+    let recording = folder.path().join("R");
+    let status = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--snapshot", "every-major", "-o"])
+        .args([recording.as_os_str(), "--".as_ref(), folder.path().join("program").as_os_str()])
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{status:?}");
+    let growth = || {
+        let words = ["heap".as_ref(), "growth".as_ref(), recording.as_os_str(), "--json".as_ref()];
+        let rows: Value = serde_json::from_str(&printed(words)).unwrap();
+        let names =
+            rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
+    let before = growth();
+    assert!(has(&before, "~ list (::)") && !has(&before, "Pages.page"), "{before:?}");
+    printed(["types".as_ref(), recording.as_os_str()]);
+    let after = growth();
+    assert!(has(&after, "Pages.page") && has(&after, "Pages.page list (::)"), "{after:?}");
+    assert!(!has(&after, "~ list (::)"), "{after:?}");
 }
