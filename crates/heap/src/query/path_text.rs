@@ -128,7 +128,7 @@ mod tests {
         let segment =
             || Segment { kind: "", part: Some(&part), field: String::new(), is_many: false };
         let text = text(None, (0..100).map(|_| segment()));
-        assert_eq!(text.matches("N").count(), 24);
+        assert_eq!(text.matches('N').count(), 24);
         assert!(text.contains(" → … 76 more … → "));
     }
 }
