@@ -225,6 +225,16 @@ impl FrameTable {
         (self.descriptors, self.mask + 1)
     }
 
+    /// Calls `each` with all descriptors: where each is, and the return address that it is of.
+    pub fn each(&self, memory: &impl Memory, mut each: impl FnMut(Address, Address)) {
+        for index in 0..=self.mask {
+            let Some(at) = memory.field(self.descriptors, 8 * index) else { return };
+            if let Some(return_address) = memory.u64(at).filter(|_| at != 0) {
+                each(at, return_address);
+            }
+        }
+    }
+
     /// The descriptor of a return address.
     #[inline]
     pub fn find(&self, memory: &impl Memory, return_address: Address) -> Option<Descriptor> {
@@ -386,6 +396,11 @@ mod tests {
             prop_assert_eq!(multicore, FrameTable::single(&memory, structure + 8, structure + 16));
             let found = multicore.expect("a table");
             prop_assert_eq!(found.extent(), (descriptors, capacity as u64));
+            let mut all = Vec::new();
+            found.each(&memory, |at, return_address| all.push((at, return_address)));
+            all.sort_unstable();
+            let expected: Vec<_> = units.iter().map(|d| (d.at, d.return_address)).collect();
+            prop_assert_eq!(all, expected);
             for return_address in 0xFF0..0x1100 {
                 let expected = units.iter().find(|d| d.return_address == return_address).copied();
                 prop_assert_eq!(found.find(&memory, return_address), expected);

@@ -4,6 +4,7 @@
 
 use crate::debuginfo::{Packing, RawLocation, locations, outermost_first};
 use crate::frames::{Descriptor, FrameTable, UnitTable};
+use crate::functions::{FunctionCode, locate};
 use crate::memory::{Address, Image, Memory};
 use crate::memprof::{Sample, Slot};
 use crate::version::Version;
@@ -45,6 +46,10 @@ pub(crate) fn frames(memory: &impl Memory, at: Address) {
     }
     for table in [FrameTable::multicore(memory, at), FrameTable::single(memory, at, at + 8)] {
         let _ = table.and_then(|table| table.find(memory, at));
+        if let Some(table) = table.filter(|table| table.extent().1 <= MAX_STEPS as u64) {
+            let mut functions = [FunctionCode::new(at, at.saturating_add(64))];
+            locate(memory, Packing::OneLine, table, &mut functions);
+        }
     }
 }
 
@@ -73,7 +78,21 @@ pub fn names(input: &[u8]) {
         let mut out = vec![0; room];
         let _ = crate::names::write_name(input, &mut out);
         let _ = crate::names::demangle(input, &mut out);
+        let _ = crate::names::function(input, true, &mut out);
+        let _ = crate::names::is_partial_application(input);
+        let _ = crate::names::anonymous_place(input, &mut out);
     }
+}
+
+/// Files of executables: symbols, sections and lines.
+#[cfg(feature = "image")]
+pub fn image(input: &[u8]) {
+    let Some(image) = crate::image::Image::parse(input) else { return };
+    let _ = image.first_address();
+    let _ = image.section_at(BASE);
+    image.private_variables().for_each(drop);
+    let functions = [0..BASE, BASE..2 * BASE];
+    crate::image::lines(&image, &functions, |place, _, _| assert!(place < functions.len()));
 }
 
 /// Executables.

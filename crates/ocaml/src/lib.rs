@@ -18,9 +18,12 @@ pub mod calibrate;
 pub mod debuginfo;
 pub mod domain_lock;
 pub mod frames;
+pub mod functions;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod heap;
+#[cfg(feature = "image")]
+pub mod image;
 #[cfg(feature = "inspect")]
 pub mod inspect;
 pub mod layout;
@@ -30,6 +33,7 @@ pub mod names;
 pub mod parameters;
 pub mod stack;
 pub mod symbols;
+pub mod variants;
 pub mod version;
 
 pub use layout::Layout;

@@ -33,6 +33,65 @@ pub fn demangle<'a>(symbol: &[u8], out: &'a mut [u8]) -> Option<&'a [u8]> {
     Some(out.written())
 }
 
+/// Writes into `out` what a function's linker symbol stands for, as [`demangle`] does. An anonymous
+/// function is `Shop.(fun)`; with `keep_stamp` it is `Shop.(fun 123)`, by the number that its symbol ends with.
+pub fn function<'a>(symbol: &[u8], keep_stamp: bool, out: &'a mut [u8]) -> Option<&'a [u8]> {
+    let (unit, name) = split_symbol(symbol)?;
+    if !is_anonymous(name) {
+        return demangle(symbol, out);
+    }
+    let mut out = Output::new(out);
+    out.unit(unit);
+    out.put(b".(fun");
+    if keep_stamp {
+        let symbol = symbol.strip_suffix(b"_code").unwrap_or(symbol);
+        let digits = symbol.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        out.byte(b' ');
+        out.put(symbol.get(symbol.len().saturating_sub(digits)..).unwrap_or_default());
+    }
+    out.byte(b')');
+    Some(out.written())
+}
+
+/// Whether a value is a function without a name: `fun`, from 5.4 on `anon_fn[shop.ml:16,24--40]`.
+fn is_anonymous(value: &[u8]) -> bool {
+    value == b"fun" || value == b"anon_fn" || value.starts_with(b"anon_fn$5b")
+}
+
+/// Where a function without a name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnonymousPlace<'a> {
+    /// Its file, without folders.
+    pub file: &'a [u8],
+    /// Its line, from 1.
+    pub line: u32,
+    /// The column where it starts, from 0.
+    pub column: u32,
+}
+
+/// The place that an anonymous function's symbol has from 5.4 on: `camlShop.anon_fn$5bshop.ml$3a16$2c24$2d$2d40$5d_7`.
+/// `into` receives the file.
+pub fn anonymous_place<'a>(symbol: &[u8], into: &'a mut [u8]) -> Option<AnonymousPlace<'a>> {
+    let (_, name) = split_symbol(symbol)?;
+    let mut out = Output::new(into);
+    out.unescaped(name.strip_prefix(b"anon_fn")?);
+    let text = out.written().strip_prefix(b"[")?;
+    let colon = text.iter().rposition(|&byte| byte == b':')?;
+    let (file, numbers) = text.split_at_checked(colon)?;
+    let mut numbers = numbers.get(1..)?.split(|byte| !byte.is_ascii_digit());
+    let mut number = || std::str::from_utf8(numbers.next()?).ok()?.parse().ok();
+    let (line, column) = (number()?, number()?);
+    Some(AnonymousPlace { file, line, column })
+}
+
+/// Whether a symbol is that of code of partial applications (`asmcomp/cmm_helpers.ml`): `caml_curry3`, which takes
+/// the first argument, `caml_curry3_1`, the second, and `caml_curry3_1_app`, all that are left.
+pub fn is_partial_application(symbol: &[u8]) -> bool {
+    symbol
+        .strip_prefix(b"caml_curry")
+        .is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+}
+
 /// Splits the linker symbol of a unit's data: the unit as the linker knows it, and the value's name, empty for the
 /// module's block itself. `None` if OCaml's compiler did not make it.
 ///
@@ -242,6 +301,46 @@ mod tests {
         }
         assert_eq!(split_symbol(b"caml_globals"), None);
         assert_eq!(split_symbol(b""), None);
+    }
+
+    #[test]
+    fn anonymous_functions_have_their_stamp() {
+        for (linked, stamp, known) in [
+            ("camlShop__fun_1042", false, Some("Shop.(fun)")),
+            ("camlShop__fun_1042", true, Some("Shop.(fun 1042)")),
+            ("camlShop.fun_7_code", true, Some("Shop.(fun 7)")),
+            ("camlShop__on_order_12", true, Some("Shop.on_order")),
+            ("camlShop.anon_fn_7", true, Some("Shop.(fun 7)")),
+            ("camlShop.anon_fn$5bshop.ml$3a16$2c24$2d$2d40$5d_7", false, Some("Shop.(fun)")),
+            ("caml_curry2", true, None),
+        ] {
+            let mut out = [0; 64];
+            let name = function(linked.as_bytes(), stamp, &mut out);
+            assert_eq!(name, known.map(str::as_bytes), "{linked}");
+        }
+    }
+
+    #[test]
+    fn anonymous_functions_symbols_have_their_place() {
+        let mut into = [0; 64];
+        let symbol = b"camlShop.anon_fn$5bshop.ml$3a16$2c24$2d$2d40$5d_7";
+        let place = AnonymousPlace { file: b"shop.ml", line: 16, column: 24 };
+        assert_eq!(anonymous_place(symbol, &mut into), Some(place));
+        for symbol in
+            ["camlShop.anon_fn_7", "camlShop.anon_fn$5bshop.ml$5d_7", "camlShop__fun_7", ""]
+        {
+            assert_eq!(anonymous_place(symbol.as_bytes(), &mut into), None, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn partial_applications_are_known_by_their_symbols() {
+        for symbol in ["caml_curry2", "caml_curry12_3", "caml_curry3_1_app"] {
+            assert!(is_partial_application(symbol.as_bytes()), "{symbol}");
+        }
+        for symbol in ["caml_curry", "caml_curryx", "caml_apply2", "camlShop__curry2_1", ""] {
+            assert!(!is_partial_application(symbol.as_bytes()), "{symbol}");
+        }
     }
 
     #[test]
