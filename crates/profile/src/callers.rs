@@ -15,6 +15,7 @@ use std::collections::BinaryHeap;
 use memtrail_trace::{FileId, FunctionId, Locations, Site, StackId, StackTree};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::allocating_frame::allocating;
 use crate::sites::{Key, Places};
 
 /// A call on the path outwards.
@@ -108,7 +109,7 @@ pub fn callers(
     let mut items: Vec<Item> = blocks
         .iter()
         .filter(|&&(node, _)| node != StackId::ROOT)
-        .map(|&(node, samples)| (walk.innermost(node), samples))
+        .map(|&(node, samples)| (walk.innermost(allocating(locations, stacks, node)), samples))
         .collect();
     merge(&mut items);
     let parts = walk.divide(items);

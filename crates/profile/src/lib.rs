@@ -23,6 +23,7 @@
 //! counted ([`Inconsistencies`]).
 #![forbid(unsafe_code)]
 
+pub mod allocating_frame;
 pub mod blocks;
 pub mod build;
 pub mod callers;

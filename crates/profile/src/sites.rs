@@ -1,11 +1,12 @@
 //! Totals of a selection by the place that allocated: call site, function, module or file.
 //!
 //! The place of a block is that of the innermost site of its backtrace, inlined functions
-//! included.
+//! included; [`allocating`] has the frames that are passed over.
 
 use memtrail_trace::{FileId, FrameId, FunctionId, Locations, Site, StackId};
 use rustc_hash::FxHashMap;
 
+use crate::allocating_frame::allocating;
 use crate::blocks::Row;
 use crate::estimate::Sum;
 use crate::names;
@@ -34,7 +35,7 @@ pub struct ModuleId(pub u32);
 /// A place that allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
-    /// The innermost frame has no debug information, or there is no backtrace.
+    /// No frame has a name, or there is no backtrace.
     Unknown,
     /// A line of a function.
     Site(FunctionId, FileId, u32),
@@ -112,7 +113,8 @@ impl<'a> Places<'a> {
         let mut ids = FxHashMap::from_iter([(Key::Unknown, 0)]);
         places.keys.push(Key::Unknown);
         for frame in 0..locations.frames() as u32 {
-            let key = locations.at(FrameId(frame)).last().map_or(Key::Unknown, |&s| places.key(s));
+            let site = locations.at(FrameId(frame)).last();
+            let key = site.map_or(Key::Unknown, |&site| places.key(site));
             let id = *ids.entry(key).or_insert_with(|| {
                 places.keys.push(key);
                 places.keys.len() as u32 - 1
@@ -162,6 +164,7 @@ impl<'a> Places<'a> {
 
     /// The place, as an index, of blocks allocated with a backtrace.
     pub fn of_stack(&self, profile: &Profile, stack: StackId) -> usize {
+        let stack = allocating(&profile.locations, &profile.stacks, stack);
         if stack == StackId::ROOT {
             return 0;
         }

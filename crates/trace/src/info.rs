@@ -35,6 +35,10 @@ pub enum Source {
     External = 2,
 }
 
+/// The function of frames whose code makes partial applications: the runtime's, not the program's. In brackets, which
+/// no function's name has.
+pub const PARTIAL_APPLICATION: &[u8] = b"[partial application]";
+
 /// One function at one source position. A call site has several when calls were inlined, the
 /// caller first; it has none when there is no debug information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -67,7 +67,7 @@ pub mod wire;
 pub mod write;
 
 pub use follow::Follow;
-pub use info::{Location, Source, TraceInfo};
+pub use info::{Location, PARTIAL_APPLICATION, Source, TraceInfo};
 pub use locations::{Locations, Site};
 pub use read::{
     Alloc, Anomalies, Anomaly, Cause, Decoded, Detail, Error, Event, Mark, Reader, Tables,

@@ -4,7 +4,7 @@ use memtrail_ocaml::debuginfo::{Locations, RawLocation, locations};
 use memtrail_ocaml::heap::loaded::Object;
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::{Memory as _, names};
-use memtrail_trace::{Code, Location, omitted};
+use memtrail_trace::{Code, Location, PARTIAL_APPLICATION, omitted};
 
 use crate::context::target::Target;
 use crate::os::objects::find_in_objects;
@@ -94,6 +94,10 @@ fn with_symbol(memory: ThisProcess, address: u64, use_it: UseLocations<'_>) {
         // The linker leaves the program's own name out.
         _ => invocation_name(),
     };
+    if names::is_partial_application(name) {
+        let function = PARTIAL_APPLICATION;
+        return use_it(&[Location { function, file: b"", line: 0, start_col: 0, end_col: 0 }]);
+    }
     let mut text = [0; MAX_NAME_LEN];
     let Some(function) = names::demangle(name, &mut text) else {
         return use_it(&[]);

@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use memtrail_heap::graph::SUPER_ROOT;
 use memtrail_heap::query::{self, Sampled};
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_profile::allocating_frame::allocating;
 use memtrail_profile::blocks::Row;
 use memtrail_profile::calls::Label;
 use memtrail_profile::estimate::{Estimate, Sum};
-use memtrail_trace::{BlockId, Site};
+use memtrail_trace::{BlockId, Site, StackId};
 use serde::Serialize;
 
 use super::loaded::LoadedSnapshot;
@@ -248,7 +249,11 @@ impl Groups {
                 groups.unknown += 1;
                 continue;
             };
-            let innermost = sites(recording, found).next();
+            let stack = profile.blocks.stack(found);
+            let stack = allocating(&profile.locations, &profile.stacks, stack);
+            let innermost = (stack != StackId::ROOT)
+                .then(|| profile.locations.at(profile.stacks.frame(stack)).last().copied())
+                .flatten();
             let label = innermost.and_then(|site| label(recording, by, site));
             let group = *numbers.entry(label).or_insert_with(|| {
                 groups.labels.push(label);

@@ -8,6 +8,7 @@ use memtrail_trace::{FileId, FunctionId, Site, StackId};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use crate::allocating_frame::allocating;
 use crate::blocks::Row;
 use crate::names;
 use crate::profile::Profile;
@@ -155,6 +156,7 @@ impl Entities {
             let stack = profile.blocks.stack(Row(row as u32));
             let Some(seen) = self.allocating.get_mut(stack.0 as usize) else { continue };
             if !std::mem::replace(seen, true) && stack != StackId::ROOT {
+                let stack = allocating(locations, &profile.stacks, stack);
                 let innermost = locations.at(profile.stacks.frame(stack)).last();
                 if let Some(site) = innermost {
                     self.add_site(*site);

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::entities::{Entities, Entity, NO_ENTITY};
 use super::suffixes::Suffixes;
+use crate::allocating_frame::{allocating, is_passed_over};
 use crate::profile::Profile;
 
 /// The first node on its path that is of its module.
@@ -52,8 +53,10 @@ impl CallTree {
                 node = met.next(node, function);
             }
             nodes[stack] = node;
+            let stack_id = StackId(stack as u32);
+            let frame = stacks.frame(allocating(&profile.locations, stacks, stack_id));
             let site = frames.site(frame);
-            let has_site = site != NO_ENTITY && entities.allocates(StackId(stack as u32));
+            let has_site = site != NO_ENTITY && entities.allocates(stack_id);
             leaves[stack] = if has_site { met.next(node, site) } else { node };
         }
         drop(nodes);
@@ -145,7 +148,10 @@ impl Frames {
         let locations = &profile.locations;
         let mut frames = Self { starts: vec![0], functions: vec![], sites: vec![] };
         for frame in 0..locations.frames() as u32 {
-            let sites = locations.at(FrameId(frame));
+            let mut sites = locations.at(FrameId(frame));
+            if is_passed_over(locations, FrameId(frame)) {
+                sites = &[];
+            }
             for site in sites.iter().filter(|site| !hidden(site.function)) {
                 frames.functions.extend(entities.of_function(site.function).map(|e| e.0));
             }

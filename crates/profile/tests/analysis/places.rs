@@ -19,8 +19,15 @@ fn sites(code: u64) -> Vec<Named> {
         3 => vec![("M.g.(fun)", "m.ml", 3)],
         4 => vec![("Lib__N.h", "n.ml", 3)],
         5 => vec![("M.f", "m.ml", 7), ("c_code", "c.c", 9)],
+        6 => vec![("[partial application]", "", 0)],
         _ => vec![],
     }
+}
+
+/// The code of a backtrace that allocated: the innermost that has a name and is the program's.
+fn allocating(stack: &[u64]) -> Option<u64> {
+    let own = stack.iter().rev().find(|code| (1..=5).contains(*code));
+    own.or(stack.last()).copied()
 }
 
 /// The name that a place must have.
@@ -49,7 +56,7 @@ fn spec() -> impl Strategy<Value = Spec> {
         (1..70_000_u64, 1..9_u64),
         prop::sample::select(vec![Source::Minor, Source::Major, Source::External]),
         0..3_u16,
-        prop::collection::vec(1..7_u64, 0..4),
+        prop::collection::vec(1..8_u64, 0..4),
     )
         .prop_map(
             |(allocated, promoted, collected, (length, samples), source, domain, stack)| {
@@ -112,7 +119,7 @@ proptest! {
         // Samples, blocks, samples never collected.
         let mut expected: HashMap<String, (u64, f64, u64)> = HashMap::new();
         for block in blocks.iter().filter(selected) {
-            let place = expected.entry(name(by, block.stack.last().copied())).or_default();
+            let place = expected.entry(name(by, allocating(&block.stack))).or_default();
             place.0 += block.samples;
             let words = block.length + u64::from(block.source != Source::External);
             place.1 += 1.0 / (1.0 - (1.0 - RATE).powf(words as f64));

@@ -143,7 +143,8 @@ fn block(spec: &Spec, sites: impl Fn(u64) -> Vec<Named>, hidden: &[&str], second
             block.files.push(site.1.into());
         }
     }
-    let innermost = spec.stack.last().map(|&code| sites(code)).unwrap_or_default();
+    let mut named = spec.stack.iter().rev().map(|&code| sites(code)).filter(|s| !s.is_empty());
+    let innermost = named.next().unwrap_or_default();
     if let Some(&(function, file, line)) = innermost.last()
         && !hidden.contains(&function)
     {
