@@ -16,14 +16,16 @@
 //! | 1 | `FACTS` | `taken_at`:n `clock`:n `number`:n `reason`:n `pid`:n `program`:text `runtime`:text, counters:n (text n)* `label`:text |
 //! | 2 | `LABELS` | texts:n text*, labels:n (parent+1:n kind:u8 part:u8 name:n source:n number:n)* |
 //! | 3 | `ROOTS` | roots:n (label:n, strength + 4 if it is in a block:n, block: difference to the last, if it is in a block: that block:n field:n)* |
-//! | 4 | `EPHEMERONS` | ephemerons:n (block: difference to the last, data+1:n, keys:n, key:n*)* |
+//! | 4 | `EPHEMERONS` | ephemerons:n (block: difference to the last, data:n, keys:n, key:n*)*; data is 0 if it is not set, 1 if it is no block, else a block + 2 |
 //! | 5 | `SAMPLES` | samples:n (block: difference to the last, id:n, samples:n)* |
 //! | 6 | `BLOCKS` | see below; as many as it takes, in the order of blocks |
 //! | 7 | `CONTENTS` | (block:n, offset:n, bytes:text)*: strings' contents, long ones in pieces |
-//! | 8 | `CODES` | functions:n (code:n name:text source:text line:n)*: what closures' numbers mean |
+//! | 8 | `CODES` | functions:n (code:n flags:u8 symbol:text name:text source:text line:n column:n)*: what closures' numbers mean; with flag 1, partial applications of the function |
 //! | 9 | `CUSTOMS` | identifiers:n text*: what custom blocks' numbers mean |
 //! | 10 | `TOTALS` | blocks:n edges:n outside:n pause:n; the pause is the target's, in nanoseconds, 0 if unknown |
 //! | 11 | `END` | nothing |
+//! | 12 | `IMMEDIATES` | values:n (value: signed, in zigzag)* names:n (value's number:n name:text)* blocks:n (block: difference to the last, value's number:n)*: see below |
+//! | 13 | `OBJECTS` | names:n (kind:u8 text)* blocks:n (block: difference to the last, name's number:n)*: what blocks with the tag of objects are; kind 0 is an extension constructor, 1 an object with methods of these classes |
 //!
 //! `text` is a length and bytes; a *difference* is a signed number in zigzag. Blocks are numbered in
 //! the order of their addresses, through all regions.
@@ -62,18 +64,29 @@
 //! blocks, `extras` have an identifier and bytes. The views point to them from the field with their
 //! proxy.
 //!
+//! # Immediates
+//!
+//! `IMMEDIATES` has the first field of blocks with tag 0 and two fields, if that is an integer that a hash may
+//! be: polymorphic variants with an argument have the hash of their name there, values of dynamic types that of
+//! their type's. `values` are different from each other. The names are those in the program's data whose hash as a
+//! polymorphic variant (`hash_variant`) is the value.
+//!
 //! # Versions
 //!
 //! - 1 had the pause before the first section, as `pause:u64`, outside all checksums.
 //! - 1 and 2 had nothing of memory that is shared, and for custom blocks bytes outside the heap instead
 //!   of bytes + 1.
+//! - 1 to 3 had in `CODES` neither flags nor symbols nor columns, and in `EPHEMERONS` data + 1, 0 if it is not
+//!   set or no block.
 
 /// The first bytes of every snapshot.
 pub(crate) const MAGIC: &[u8; 6] = b"MTHEAP";
 /// The version that is written. Those before it are read, too.
-pub(crate) const VERSION: u16 = 3;
+pub(crate) const VERSION: u16 = 4;
 /// From this version on, bytes outside the heap may be unknown.
 pub(crate) const WITH_UNKNOWN: u16 = 3;
+/// From this version on, functions have symbols and columns, and ephemerons' data that is no block is set.
+pub(crate) const WITH_SYMBOLS: u16 = 4;
 /// Bytes before the first section.
 pub(crate) const FILE_HEADER: usize = 8;
 /// The same in version 1, where the last eight of them are the pause.
@@ -94,6 +107,10 @@ pub(crate) mod kind {
     pub(crate) const CUSTOMS: u16 = 9;
     pub(crate) const TOTALS: u16 = 10;
     pub(crate) const END: u16 = 11;
+    pub(crate) const IMMEDIATES: u16 = 12;
+    pub(crate) const OBJECTS: u16 = 13;
+    /// The highest.
+    pub(crate) const LAST: u16 = OBJECTS;
 }
 
 /// A payload as it is.
@@ -107,6 +124,13 @@ pub(crate) const SHAPE_FIELDS: u64 = 32;
 pub(crate) const SHORT_CODES: u32 = 240;
 /// One more than the highest code.
 pub(crate) const CODES: u32 = SHORT_CODES + 16 * 256;
+
+/// A function's flag: the closures are partial applications of it.
+pub(crate) const IS_PARTIAL: u8 = 1;
+
+/// What names of `OBJECTS` are: of an extension constructor, or of the classes that methods are of.
+pub(crate) const CONSTRUCTOR: u8 = 0;
+pub(crate) const METHODS_OF: u8 = 1;
 
 /// In a root's strength: it is in a block.
 pub(crate) const STANDS_IN_BLOCK: u64 = 4;

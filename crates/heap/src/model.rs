@@ -72,6 +72,9 @@ pub const fn shared(bytes: u64) -> Value {
     Value::Raw(bytes << 4)
 }
 
+/// Code of partial applications is odd and more than this.
+pub const PARTIAL: u64 = 1 << 32;
+
 /// Words of a slot.
 const SLOT: u64 = 12;
 
@@ -304,10 +307,27 @@ impl Details for FixedDetails {
         into.extend_from_slice(format!("_custom{ops}").as_bytes());
     }
 
-    fn function(&mut self, code: u64, into: &mut Function) {
-        into.name = format!("Module.f{code}").into_bytes();
-        into.file = b"module.ml".to_vec();
-        into.line = code as u32;
+    /// As [`PARTIAL`] says.
+    fn is_partial(&mut self, code: u64) -> bool {
+        code % 2 == 1 && code > PARTIAL
+    }
+
+    fn functions(&mut self, codes: &[u64], each: &mut dyn FnMut(&Function)) {
+        for code in codes {
+            each(&Function {
+                symbol: format!("camlModule__f{code}_1").into_bytes(),
+                name: format!("Module.f{code}").into_bytes(),
+                file: b"module.ml".to_vec(),
+                line: *code as u32,
+                column: 4,
+            });
+        }
+    }
+
+    fn variants(&mut self, hashes: &[i64], each: &mut dyn FnMut(usize, &[u8])) {
+        for (place, hash) in hashes.iter().enumerate().filter(|(_, hash)| **hash % 2 == 0) {
+            each(place, format!("Even{hash}").as_bytes());
+        }
     }
 
     /// The stack of a continuation is whatever its fields from the second on hold.

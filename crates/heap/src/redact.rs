@@ -9,6 +9,7 @@ use crate::label::Labels;
 use crate::read::sections::{header, section};
 use crate::read::{self, Error};
 use crate::wire::{Cursor, put};
+use crate::write::Function;
 use crate::write::sections::Sections;
 use crate::write::tables;
 
@@ -27,7 +28,8 @@ pub struct Removed {
 /// # Errors
 /// If it is no snapshot.
 pub fn redact(bytes: &[u8], removed: Removed) -> Result<Vec<u8>, Error> {
-    let mut at = header(bytes)?.end;
+    let start = header(bytes)?;
+    let mut at = start.end;
     let mut copy = bytes.get(..at).unwrap_or_default().to_vec();
     while let Ok((section, next)) = section(bytes, at) {
         let whole = bytes.get(at..next).unwrap_or_default();
@@ -36,11 +38,13 @@ pub fn redact(bytes: &[u8], removed: Removed) -> Result<Vec<u8>, Error> {
             kind::CONTENTS if removed.contents => {}
             kind::FACTS | kind::LABELS | kind::CODES if removed.identity => {
                 let content = section.content(&mut buffer)?;
-                let Some(table) = anonymous(section.kind, content) else { break };
+                let Some(table) = anonymous(section.kind, content, start.version) else { break };
                 // Memory takes all that is written.
                 let _ = Sections::behind(&mut copy).section(section.kind, 0, &table);
             }
-            kind::FACTS..=kind::TOTALS => copy.extend_from_slice(whole),
+            kind::FACTS..=kind::TOTALS | kind::IMMEDIATES | kind::OBJECTS => {
+                copy.extend_from_slice(whole);
+            }
             kind::END => {
                 // It is empty.
                 if whole.len() == SECTION_HEADER {
@@ -56,7 +60,7 @@ pub fn redact(bytes: &[u8], removed: Removed) -> Result<Vec<u8>, Error> {
 }
 
 /// A table without what tells whose machine it was.
-fn anonymous(kind: u16, content: &[u8]) -> Option<Vec<u8>> {
+fn anonymous(kind: u16, content: &[u8], version: u16) -> Option<Vec<u8>> {
     let mut cursor = Cursor::new(content);
     match kind {
         kind::FACTS => {
@@ -68,12 +72,23 @@ fn anonymous(kind: u16, content: &[u8]) -> Option<Vec<u8>> {
         }
         kind::LABELS => Some(tables::labels(&shortened(&read::tables::labels(&mut cursor)?))),
         _ => {
-            let functions = read::tables::functions(&mut cursor)?;
+            let functions = read::tables::functions(&mut cursor, version)?;
             let mut table = Vec::new();
             put(&mut table, functions.len() as u64);
             for function in functions {
-                let (name, file) = (function_name(&function.name), file_name(&function.file));
-                tables::function(&mut table, function.code.0, name, file, function.line);
+                tables::function_of(
+                    version,
+                    &mut table,
+                    function.code.0,
+                    function.is_partial,
+                    &Function {
+                        symbol: function.symbol,
+                        name: function_name(&function.name).to_vec(),
+                        file: file_name(&function.file).to_vec(),
+                        line: function.line,
+                        column: function.column,
+                    },
+                );
             }
             Some(table)
         }

@@ -1,9 +1,10 @@
 //! Files that are not as the writer left them: read as far as they are whole, or refused with where
 //! and why.
 
-use memtrail_heap::model::{Heap, UNKNOWN, Value, shared};
-use memtrail_heap::read::{Cause, Columns, Peek, Snapshot, Strength};
-use memtrail_heap::{RootKind, fuzz, tag};
+use memtrail_heap::model::{Heap, Made, PARTIAL, UNKNOWN, Value, shared};
+use memtrail_heap::read::{Cause, Columns, ObjectName, Peek, Snapshot, Strength};
+use memtrail_heap::redact::{Removed, redact};
+use memtrail_heap::{BlockIndex, RootKind, fuzz, tag};
 use proptest::prelude::*;
 
 /// A heap with something of everything.
@@ -91,7 +92,7 @@ fn what_is_no_snapshot_is_refused() {
     assert_eq!(error.cause, Cause::Version(9));
     assert_eq!(
         error.to_string(),
-        "at byte 6: heap snapshot of version 9, and this reader knows up to version 3"
+        "at byte 6: heap snapshot of version 9, and this reader knows up to version 4"
     );
 }
 
@@ -158,6 +159,107 @@ fn the_pause_is_inside_the_checksums() {
     }
     let cut = Snapshot::read(&bytes[..bytes.len() - 40]).unwrap();
     assert_eq!(cut.facts.pause, 0);
+}
+
+/// Functions had neither symbols nor columns, and ephemerons' data were set only if they were blocks.
+#[test]
+fn files_of_version_3_are_read() {
+    let old = include_bytes!("fixtures/snapshot-v3.heap");
+    assert_eq!(old[6..8], [3, 0]);
+    let snapshot = Snapshot::read(old).unwrap();
+    assert_eq!((snapshot.damage, snapshot.blocks()), (None, 14));
+    let [function] = &snapshot.functions[..] else { panic!("{:?}", snapshot.functions) };
+    assert_eq!((function.name.as_slice(), function.line), (&b"Module.f8"[..], 8));
+    assert_eq!((function.symbol.as_slice(), function.column), (&b""[..], 0));
+    assert!(!function.is_partial);
+    let [ephemeron] = &snapshot.ephemerons[..] else { panic!("{:?}", snapshot.ephemerons) };
+    assert!(ephemeron.has_data && ephemeron.data.is_some());
+    let removed = Removed { contents: true, identity: true };
+    let copy = redact(old, removed).unwrap();
+    let copy = Snapshot::read(&copy).unwrap();
+    assert_eq!((copy.damage, &copy.functions), (None, &snapshot.functions));
+    assert_eq!(copy.ephemerons, snapshot.ephemerons);
+    fuzz::read(old);
+}
+
+/// What names blocks beside their tags and sizes.
+#[test]
+fn names_of_single_blocks_are_read_again() {
+    let mut heap = Heap::new();
+    let one = Value::Raw(1 << 56 | 2 << 1 | 1);
+    let function = heap.block(tag::CLOSURE, &[Value::Raw(8), one]);
+    // A chain of partial applications: of a function, of nothing that is known, of one inside another.
+    let partial = |heap: &mut Heap, of: Value| {
+        let code = Value::Raw(PARTIAL + 1);
+        heap.block(tag::CLOSURE, &[code, one, Value::Int(3), of])
+    };
+    let first = partial(&mut heap, Value::Block(function));
+    let second = partial(&mut heap, Value::Block(first));
+    let unknown = partial(&mut heap, Value::Int(0));
+    let infix = Value::Raw(3 << 10 | u64::from(tag::INFIX));
+    let several = [Value::Raw(8), one, infix, Value::Raw(24), one];
+    let several = heap.block(tag::CLOSURE, &several);
+    let inner = partial(&mut heap, Value::Infix(several, 3));
+    let name = heap.string(b"Shop.Closed");
+    let constructor = heap.block(tag::OBJECT, &[Value::Block(name), Value::Int(-1)]);
+    let table = heap.block(0, &[Value::Int(1), Value::Block(function)]);
+    let object = heap.block(tag::OBJECT, &[Value::Block(table), Value::Int(7), Value::Int(8)]);
+    let variant = heap.block(0, &[Value::Int(963_043_958), Value::Int(1)]);
+    let negative = heap.block(0, &[Value::Int(-963_043_957), Value::Int(1)]);
+    let again = heap.block(0, &[Value::Int(963_043_958), Value::Int(2)]);
+    let small = heap.block(0, &[Value::Int(17), Value::Int(2)]);
+    let longer = heap.block(0, &[Value::Int(963_043_958), Value::Int(2), Value::Int(2)]);
+    let unset = heap.ephemeron(None, &[Some(Value::Block(name))]);
+    let number = heap.ephemeron(Some(Value::Int(5)), &[]);
+    let bytes = heap.bytes();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    assert_eq!(snapshot.damage, None);
+    let mut columns = Columns::new();
+    snapshot.decode(0, &mut columns).unwrap();
+    let numbers = heap.numbers();
+    let place = |made: Made| numbers[made.0] as usize;
+    let index = |made: Made| BlockIndex(numbers[made.0]);
+
+    let of = |made: Made| {
+        let (_, number) = columns.closures().find(|(at, _)| *at == place(made)).unwrap();
+        let function = &snapshot.functions[number as usize];
+        (function.is_partial, function.code.0, String::from_utf8_lossy(&function.symbol))
+    };
+    assert_eq!(of(function), (false, 8, "camlModule__f8_1".into()));
+    assert_eq!(of(first), (true, 8, "camlModule__f8_1".into()));
+    assert_eq!(of(second), of(first));
+    assert_eq!((of(unknown).0, of(unknown).1), (true, 0));
+    assert_eq!((of(inner).0, of(inner).1), (true, 24));
+    assert_eq!((snapshot.functions[0].line, snapshot.functions[0].column), (8, 4));
+
+    let name = |made: Made| {
+        let number = snapshot.objects.blocks.get(index(made))?;
+        snapshot.objects.names.get(number as usize).cloned()
+    };
+    assert_eq!(name(constructor), Some(ObjectName::Constructor(b"Shop.Closed".to_vec())));
+    assert_eq!(name(object), Some(ObjectName::MethodsOf(Vec::new())));
+    assert_eq!(name(table), None);
+
+    assert_eq!(snapshot.immediate(index(variant)), Some(963_043_958));
+    assert_eq!(snapshot.immediate(index(again)), Some(963_043_958));
+    assert_eq!(snapshot.immediate(index(negative)), Some(-963_043_957));
+    for made in [small, longer, table, function] {
+        assert_eq!(snapshot.immediate(index(made)), None);
+    }
+    let named = |made: Made| {
+        let number = snapshot.immediates.blocks.get(index(made))?;
+        snapshot.immediates.variant(number)
+    };
+    assert_eq!((named(variant), named(again)), (Some(&b"Even963043958"[..]), named(variant)));
+    assert_eq!(named(negative), None);
+
+    let ephemeron = |made: Made| {
+        let all = &mut snapshot.ephemerons.iter();
+        all.find(|one| one.block == index(made)).map(|one| (one.data, one.has_data))
+    };
+    assert_eq!(ephemeron(unset), Some((None, false)));
+    assert_eq!(ephemeron(number), Some((None, true)));
+    fuzz::read(&bytes);
 }
 
 /// Written by the version of before; its pause is where that had it.

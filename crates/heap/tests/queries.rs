@@ -143,7 +143,7 @@ fn histogram_counts_by_kind() {
         let row = |kind: &str| histogram.rows.iter().find(|row| row.kind == kind).unwrap();
         assert_eq!(row("string").blocks, 10);
         assert_eq!(row("string").bytes, Bytes(5 * 16 + 5 * 24));
-        assert_eq!(row("closure Module.f77").bytes, Bytes(32));
+        assert_eq!(row("closure Module.f77 module.ml:77").bytes, Bytes(32));
         assert_eq!(row("custom _custom9").external, Bytes(4096));
         assert_eq!(row("float").blocks, 1);
         assert_eq!(histogram.unreachable_blocks, Some(1));
@@ -168,7 +168,7 @@ fn children_are_grouped_by_kind() {
         );
         let pair = dominated(heap, Node::Block(number(&known.model, known.pair))).unwrap();
         let kinds: Vec<_> = pair.groups.iter().map(|group| group.kind.as_str()).collect();
-        assert_eq!(kinds, ["closure Module.f77", "custom _custom9", "float"]);
+        assert_eq!(kinds, ["closure Module.f77 module.ml:77", "custom _custom9", "float"]);
     });
 }
 

@@ -485,6 +485,8 @@ export type HistogramRow = {
   kind: string,
   /** How the type was found, if it is one. */
   derivation: string | null,
+  /** Of custom blocks, their identifier as the runtime has it. */
+  identifier?: string,
   /** How many. */
   blocks: number,
   /** Their own size, headers counted. */

@@ -63,8 +63,7 @@ pub fn block(heap: &Heap<'_>, index: BlockIndex, most: usize) -> Result<Option<B
     let mut columns = Columns::new();
     snapshot.decode(section, &mut columns)?;
     let place = (index.0 - columns.first.0) as usize;
-    let (Some(block), Some(kind)) = (columns.get(place), kind::at(&heap.types, &columns, place))
-    else {
+    let (Some(block), Some(kind)) = (columns.get(place), kind::at(heap, &columns, place)) else {
         return Ok(None);
     };
     let mut references: Vec<Reference> = columns

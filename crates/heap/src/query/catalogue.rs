@@ -62,7 +62,7 @@ impl Catalogue {
                 kinds: Vec::with_capacity(columns.len()),
                 words: Vec::with_capacity(columns.len()),
             };
-            kind::each(&heap.types, columns, |block, kind, external| {
+            kind::each(heap, columns, |block, kind, external| {
                 let number = *part.known.entry(kind).or_insert_with(|| {
                     part.kinds.push(kind);
                     part.kinds.len() as u32 - 1

@@ -79,7 +79,7 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
             if !(first..first + columns.len() as u32).any(|block| mine(BlockIndex(block))) {
                 return;
             }
-            kind::each(&heap.types, columns, |block, kind, _| {
+            kind::each(heap, columns, |block, kind, _| {
                 if mine(block.index) {
                     let retained = graph.retained(block.index).unwrap_or(block.size()).0;
                     add(

@@ -38,6 +38,10 @@ pub struct KindRow {
     pub kind: String,
     /// How the type was found, if it is one.
     pub derivation: Option<&'static str>,
+    /// Of custom blocks, their identifier as the runtime has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub identifier: Option<String>,
     /// How many.
     pub blocks: u64,
     /// Their own size, headers counted.
@@ -130,6 +134,7 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
             row.retained = None;
         } else {
             rows.push(KindRow {
+                identifier: kind::identifier_of(&name),
                 kind: name,
                 derivation: kind.derivation(&heap.types),
                 blocks: sum.blocks,
@@ -160,7 +165,7 @@ pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum, Words), Error> {
         |(sums, unreachable, in_heap), _, columns| {
             let mut spaces = columns.spaces().peekable();
             let mut place = 0;
-            kind::each(&heap.types, columns, |block, kind, external| {
+            kind::each(heap, columns, |block, kind, external| {
                 while spaces.next_if(|(_, end)| *end <= place).is_some() {}
                 let space = spaces.peek().map(|(space, _)| *space);
                 place += 1;
@@ -205,7 +210,7 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
     let mut kind_of = vec![NO_KIND; blocks];
     let pieces = sweep(&heap.snapshot, heap.threads, Vec::new, |pieces, _, columns| {
         let mut piece = Vec::with_capacity(columns.len());
-        kind::each(&heap.types, columns, |_, kind, _| {
+        kind::each(heap, columns, |_, kind, _| {
             let number = kinds.iter().position(|known| *known == kind);
             piece.push(number.map_or(NO_KIND, |number| number as u8));
         });

@@ -127,7 +127,7 @@ fn shape(steps: &[Step]) -> (Vec<String>, Vec<bool>) {
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn sample(heap: &Heap<'_>, kind: &str, most: usize) -> Result<(u64, Vec<BlockIndex>), Error> {
-    sample_where(heap, most, |of| of.name(&heap.snapshot, &heap.types) == kind)
+    sample_where(heap, most, |of| of.is_called(&heap.snapshot, &heap.types, kind))
 }
 
 /// The same for all constructors of a type, whose name is without `~`.
@@ -156,7 +156,7 @@ fn sample_where(
     let (mut seen, mut every) = (0u64, 1u64);
     for section in 0..heap.snapshot.sections() {
         heap.snapshot.decode(section, &mut columns)?;
-        kind::each(&heap.types, &columns, |block, of, _| {
+        kind::each(heap, &columns, |block, of, _| {
             let is = *known.entry(of).or_insert_with(|| is_wanted(of));
             if !is || !heap.graph.is_reachable(block.index) {
                 return;

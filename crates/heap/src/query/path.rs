@@ -150,7 +150,7 @@ pub(super) fn details_of(heap: &Heap<'_>, paths: &[RetainingPath]) -> Result<Pat
             decoded = Some(section);
         }
         let place = (block - columns.first.0) as usize;
-        if let Some(kind) = kind::at(&heap.types, &columns, place) {
+        if let Some(kind) = kind::at(heap, &columns, place) {
             details.kinds.insert(block, kind);
         }
         let Some(found) = columns.get(place) else { continue };

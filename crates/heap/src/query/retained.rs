@@ -125,11 +125,14 @@ fn of_kinds(
         || (Known::default(), Retained::default(), Vec::new()),
         |(known, sum, found), _, columns| {
             let mut last = None;
-            kind::each(&heap.types, columns, |block, kind, external| {
+            kind::each(heap, columns, |block, kind, external| {
                 let is_meant = match last {
                     Some((last, is_meant)) if last == kind => is_meant,
                     _ => *known.entry(kind).or_insert_with(|| {
-                        group.kinds.contains(&kind.name(&heap.snapshot, &heap.types))
+                        group
+                            .kinds
+                            .iter()
+                            .any(|name| kind.is_called(&heap.snapshot, &heap.types, name))
                     }),
                 };
                 last = Some((kind, is_meant));

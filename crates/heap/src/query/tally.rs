@@ -8,6 +8,7 @@ use rustc_hash::FxBuildHasher;
 use super::catalogue::{Catalogue, KindId};
 use super::heap::Heap;
 use super::histogram::{Histogram, KindRow};
+use super::kind;
 use super::shapes::{Form, Shapes};
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -54,6 +55,7 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
         .map(|(kind, sum)| KindRow {
             kind: catalogue.name(KindId(kind)).to_owned(),
             derivation: derivations.get(catalogue.name(KindId(kind))).copied(),
+            identifier: kind::identifier_of(catalogue.name(KindId(kind))),
             blocks: sum.blocks,
             bytes: Words(sum.words).bytes(),
             external: Bytes(sum.external),

@@ -4,6 +4,7 @@
 
 mod columns;
 mod error;
+mod marks;
 mod peek;
 pub(crate) mod sections;
 mod snapshot;
@@ -12,6 +13,9 @@ pub(crate) mod tables;
 pub use crate::label::Strength;
 pub use columns::{Block, Columns, Fields};
 pub use error::{Cause, Error};
+#[cfg(feature = "analysis")]
+pub(crate) use marks::HAS_DATA;
+pub use marks::{Immediates, Marks, ObjectName, Objects};
 pub use peek::Peek;
 pub use snapshot::Snapshot;
 pub use tables::{Ephemeron, Function, Root, Sample, Totals};

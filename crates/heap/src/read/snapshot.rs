@@ -2,6 +2,7 @@
 
 use super::columns::{Columns, Detail};
 use super::error::{Cause, Error};
+use super::marks::{Immediates, Marks, Objects};
 use super::sections::{Section, header, section};
 use super::tables::{self, Ephemeron, Function, Root, Sample, Totals};
 use crate::facts::Facts;
@@ -27,10 +28,16 @@ pub struct Snapshot<'a> {
     pub functions: Vec<Function>,
     /// Identifiers of custom blocks.
     pub customs: Vec<Vec<u8>>,
+    /// Integers in the first fields of blocks that types can be known from.
+    pub immediates: Immediates,
+    /// Names of blocks with the tag of objects.
+    pub objects: Objects,
     /// Sums, as the writer counted.
     pub totals: Totals,
     /// What is wrong with the file, if it is not whole. All that is said is of the part before.
     pub damage: Option<Error>,
+    /// Ephemerons and weak arrays by block: whether data is set.
+    weak: Marks,
     blocks: Vec<(u32, Section<'a>)>,
     contents: Vec<Section<'a>>,
     count: u32,
@@ -54,15 +61,18 @@ impl<'a> Snapshot<'a> {
             samples: Vec::new(),
             functions: Vec::new(),
             customs: Vec::new(),
+            immediates: Immediates::default(),
+            objects: Objects::default(),
             totals: Totals::default(),
             damage: None,
+            weak: Marks::default(),
             blocks: Vec::new(),
             contents: Vec::new(),
             count: 0,
             checksum: 0,
             version: start.version,
         };
-        let mut seen = [false; kind::END as usize + 1];
+        let mut seen = [false; kind::LAST as usize + 1];
         let mut at = start.end;
         loop {
             let step = section(bytes, at).and_then(|(section, next)| {
@@ -102,7 +112,8 @@ impl<'a> Snapshot<'a> {
         let damaged = |name| Cause::Table(name).at(section.offset);
         let mut buffer = Vec::new();
         let content = match section.kind {
-            kind::BLOCKS | kind::CONTENTS | kind::END.. => &[],
+            kind::BLOCKS | kind::CONTENTS | kind::END => &[],
+            after if after > kind::LAST => &[],
             _ => section.content(&mut buffer)?,
         };
         let table = &mut Cursor::new(content);
@@ -117,7 +128,8 @@ impl<'a> Snapshot<'a> {
                 self.roots = tables::roots(table, self.labels.len()).ok_or(damaged("roots"))?;
             }
             kind::EPHEMERONS => {
-                self.ephemerons = tables::ephemerons(table).ok_or(damaged("ephemerons"))?;
+                self.ephemerons =
+                    tables::ephemerons(table, self.version).ok_or(damaged("ephemerons"))?;
             }
             kind::SAMPLES => {
                 self.samples = tables::samples(table).ok_or(damaged("samples"))?;
@@ -132,10 +144,17 @@ impl<'a> Snapshot<'a> {
             }
             kind::CONTENTS => self.contents.push(*section),
             kind::CODES => {
-                self.functions = tables::functions(table).ok_or(damaged("functions"))?;
+                self.functions =
+                    tables::functions(table, self.version).ok_or(damaged("functions"))?;
             }
             kind::CUSTOMS => {
                 self.customs = tables::customs(table).ok_or(damaged("custom operations"))?;
+            }
+            kind::IMMEDIATES => {
+                self.immediates = Immediates::read(table).ok_or(damaged("immediates"))?;
+            }
+            kind::OBJECTS => {
+                self.objects = Objects::read(table).ok_or(damaged("objects"))?;
             }
             kind::TOTALS => {
                 let (totals, pause) = tables::totals(table).ok_or(damaged("totals"))?;
@@ -156,11 +175,27 @@ impl<'a> Snapshot<'a> {
             root.field_of = root.field_of.filter(|(block, _)| there(block));
         }
         self.samples.retain(|sample| there(&sample.block));
+        self.immediates.blocks.truncate(count);
+        self.objects.blocks.truncate(count);
         self.ephemerons.retain(|ephemeron| there(&ephemeron.block));
         for ephemeron in &mut self.ephemerons {
             ephemeron.keys.retain(there);
             ephemeron.data = ephemeron.data.filter(there);
         }
+        let has_data = |one: &Ephemeron| (one.block, u32::from(one.has_data));
+        self.weak = Marks::new(self.ephemerons.iter().map(has_data).collect());
+    }
+
+    /// The first field of a block with tag 0 and two fields, if it is an integer that a hash may be:
+    /// that of a polymorphic variant, or of the type of a dynamic value.
+    pub fn immediate(&self, block: BlockIndex) -> Option<i64> {
+        self.immediates.get(block)
+    }
+
+    /// Ephemerons and weak arrays by block, with `HAS_DATA` if data is set.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn weak(&self) -> &Marks {
+        &self.weak
     }
 
     /// How many blocks there are.

@@ -1,7 +1,7 @@
 //! The small tables of a file: facts, labels, roots and their kin.
 
 use crate::facts::{Facts, SnapshotReason};
-use crate::format::STANDS_IN_BLOCK;
+use crate::format::{IS_PARTIAL, STANDS_IN_BLOCK, WITH_SYMBOLS};
 use crate::label::{Label, LabelRole, Labels, RootKind, Strength, Texts};
 use crate::units::{Address, BlockIndex, LabelId};
 use crate::wire::{Cursor, unzigzag};
@@ -28,6 +28,8 @@ pub struct Ephemeron {
     pub block: BlockIndex,
     /// Its data, if that is set and a block.
     pub data: Option<BlockIndex>,
+    /// Whether data is set: that of weak arrays never is. Up to version 3, only if it is a block.
+    pub has_data: bool,
     /// Keys that are set and blocks.
     pub keys: Vec<BlockIndex>,
 }
@@ -48,12 +50,25 @@ pub struct Sample {
 pub struct Function {
     /// Its code.
     pub code: Address,
+    /// Whether the closures are partial applications of it.
+    pub is_partial: bool,
+    /// Its symbol, as the linker has it; empty if unknown.
+    pub symbol: Vec<u8>,
     /// Its name; empty if unknown.
     pub name: Vec<u8>,
     /// Its source file; empty if unknown.
     pub file: Vec<u8>,
     /// Its line; 0 if unknown.
     pub line: u32,
+    /// The column in that line, from 0.
+    pub column: u32,
+}
+
+impl Function {
+    /// Whether it has no name of its own: `Shop.on_order.(fun)`.
+    pub fn is_anonymous(&self) -> bool {
+        self.name.ends_with(b"(fun)")
+    }
 }
 
 /// Sums over a whole file.
@@ -149,21 +164,24 @@ pub(super) fn roots(cursor: &mut Cursor<'_>, labels: usize) -> Option<Vec<Root>>
     Some(roots)
 }
 
-pub(super) fn ephemerons(cursor: &mut Cursor<'_>) -> Option<Vec<Ephemeron>> {
+pub(super) fn ephemerons(cursor: &mut Cursor<'_>, version: u16) -> Option<Vec<Ephemeron>> {
     let count = cursor.count()?;
     let mut ephemerons = Vec::with_capacity(count);
     let mut last = 0;
     for _ in 0..count {
         let block = block(cursor, &mut last)?;
-        let data = match cursor.number()? {
-            0 => None,
-            number => Some(BlockIndex(u32::try_from(number - 1).ok()?)),
+        // What is less stands for no block.
+        let first = if version < WITH_SYMBOLS { 1 } else { 2 };
+        let number = cursor.number()?;
+        let data = match number.checked_sub(first) {
+            None => None,
+            Some(block) => Some(BlockIndex(u32::try_from(block).ok()?)),
         };
         let mut keys = Vec::with_capacity(cursor.count()?);
         for _ in 0..keys.capacity() {
             keys.push(BlockIndex(u32::try_from(cursor.number()?).ok()?));
         }
-        ephemerons.push(Ephemeron { block, data, keys });
+        ephemerons.push(Ephemeron { block, data, has_data: number != 0, keys });
     }
     Some(ephemerons)
 }
@@ -179,16 +197,22 @@ pub(super) fn samples(cursor: &mut Cursor<'_>) -> Option<Vec<Sample>> {
     Some(samples)
 }
 
-pub(crate) fn functions(cursor: &mut Cursor<'_>) -> Option<Vec<Function>> {
+pub(crate) fn functions(cursor: &mut Cursor<'_>, version: u16) -> Option<Vec<Function>> {
     let count = cursor.count()?;
     let mut functions = Vec::with_capacity(count);
     for _ in 0..count {
-        functions.push(Function {
-            code: Address(cursor.number()?),
-            name: cursor.bytes()?.to_vec(),
-            file: cursor.bytes()?.to_vec(),
-            line: u32::try_from(cursor.number()?).ok()?,
-        });
+        let code = Address(cursor.number()?);
+        let (flags, symbol) = if version < WITH_SYMBOLS {
+            (0, Vec::new())
+        } else {
+            (cursor.byte()?, cursor.bytes()?.to_vec())
+        };
+        let (name, file) = (cursor.bytes()?.to_vec(), cursor.bytes()?.to_vec());
+        let mut number = || u32::try_from(cursor.number()?).ok();
+        let line = number()?;
+        let column = if version < WITH_SYMBOLS { 0 } else { number()? };
+        let is_partial = flags & IS_PARTIAL != 0;
+        functions.push(Function { code, is_partial, symbol, name, file, line, column });
     }
     Some(functions)
 }

@@ -1,14 +1,18 @@
 //! What only the runtime knows, asked while the heap is walked.
 
-/// A function, by its code pointer.
+/// A function, by its code pointer. What is not known is empty, or 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
-    /// Its name, as the program's symbols or debug information have it.
+    /// Its symbol, as the linker has it.
+    pub symbol: Vec<u8>,
+    /// Its name, as people read it.
     pub name: Vec<u8>,
     /// Its source file.
     pub file: Vec<u8>,
-    /// The line it starts at, 0 if unknown.
+    /// The line it starts at, from 1.
     pub line: u32,
+    /// The column in that line, from 0.
+    pub column: u32,
 }
 
 /// What a custom block holds elsewhere.
@@ -47,8 +51,14 @@ pub trait Details {
     fn identifier(&mut self, ops: u64, into: &mut Vec<u8>);
     /// The memory that custom blocks share. Asked once for each owner, after all custom blocks.
     fn owned(&mut self, owner: u64) -> Owned;
-    /// The function at a code pointer. Asked once for each; left empty where it is not known.
-    fn function(&mut self, code: u64, into: &mut Function);
+    /// Whether code is that of partial applications: the closure's last field is what is applied.
+    /// Asked once for each code pointer.
+    fn is_partial(&mut self, code: u64) -> bool;
+    /// The functions at code pointers, in their order. Asked once, when all blocks are written.
+    fn functions(&mut self, codes: &[u64], each: &mut dyn FnMut(&Function));
+    /// Names in the program whose hash as a polymorphic variant is among `hashes`, which are in
+    /// order: the place, and the name. Asked once, when all blocks are written.
+    fn variants(&mut self, hashes: &[i64], each: &mut dyn FnMut(usize, &[u8]));
     /// Every value on the stacks that a continuation holds. Asked twice for each, and must say
     /// the same both times.
     fn continuation(&mut self, block: u64, words: &[u64], each: &mut dyn FnMut(u64));

@@ -7,10 +7,13 @@ use rustc_hash::FxBuildHasher;
 
 use super::block_starts::Recent;
 use super::blocks::Blocks;
+use super::closures::Functions;
 use super::details::{Details, Function};
 use super::find::{Found, MAX_BLOCKS, is_pointer};
+use super::immediates::{self, Immediates};
+use super::objects::{Objects, class_in};
 use super::sections::Sections;
-use super::source::{ClosureFormat, Layout, Region, Source};
+use super::source::{Layout, Region, Source};
 use super::tables;
 use crate::format::{STANDS_IN_BLOCK, kind};
 use crate::space::Space;
@@ -48,7 +51,9 @@ pub(super) fn emit<W: Write, D: Details>(
         details,
         sections: Sections::start(out)?,
         recent: Recent::new(),
-        functions: HashMap::default(),
+        functions: Functions::default(),
+        immediates: Immediates::default(),
+        objects: Objects::default(),
         customs: HashMap::default(),
         identifiers: Vec::new(),
         owners: Owners { first: found.blocks, ..Owners::default() },
@@ -62,6 +67,7 @@ pub(super) fn emit<W: Write, D: Details>(
     emit.blocks()?;
     emit.functions()?;
     emit.customs()?;
+    emit.immediates()?;
     let mut totals = Vec::new();
     put(&mut totals, emit.written.blocks);
     put(&mut totals, emit.written.edges);
@@ -79,8 +85,10 @@ struct Emit<'e, 'a, W, D> {
     details: &'e mut D,
     sections: Sections<W>,
     recent: Recent,
-    /// Code pointers and custom operations, and their numbers in the file.
-    functions: HashMap<u64, u32, FxBuildHasher>,
+    functions: Functions,
+    immediates: Immediates,
+    objects: Objects,
+    /// Custom operations, and their numbers in the file.
     customs: HashMap<u64, u32, FxBuildHasher>,
     /// What custom operations and shared memory are called, by those numbers.
     identifiers: Vec<Vec<u8>>,
@@ -161,8 +169,9 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             put(&mut body, zigzag(i64::from(index) - last));
             last = i64::from(index);
             let none = self.source.ephe_none;
-            let data = if *data == none { None } else { self.index(*data) };
-            put(&mut body, data.map_or(0, |data| u64::from(data) + 1));
+            let is_set = *data != none;
+            let data = if is_set { self.index(*data) } else { None };
+            put(&mut body, data.map_or(u64::from(is_set), |data| u64::from(data) + 2));
             let keys: Vec<u32> = keys
                 .iter()
                 .filter(|key| **key != none)
@@ -300,9 +309,14 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             blocks.extra(u64::from(self.identifier(ops)));
             blocks.extra(external(custom.external));
         } else if header.tag == tag::CLOSURE {
-            let next = self.functions.len() as u32;
-            let number = *self.functions.entry(code_pointer(self.source, fields)).or_insert(next);
+            let number = self.functions.number(fields, (self.found, runtime), self.details);
             blocks.extra(u64::from(number));
+        } else if header.tag == tag::OBJECT {
+            self.objects.push(index, fields, self.found, runtime);
+        } else if let (0, [first, _]) = (header.tag, fields)
+            && let Some(value) = immediates::hash(*first)
+        {
+            self.immediates.push(index, value);
         }
     }
 
@@ -384,23 +398,31 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         Ok(())
     }
 
+    /// The functions, and the objects, which have names from their methods.
     fn functions(&mut self) -> io::Result<()> {
-        let mut codes: Vec<(u32, u64)> =
-            self.functions.iter().map(|(code, number)| (*number, *code)).collect();
-        codes.sort_unstable();
+        let codes: Vec<u64> = self.functions.all.iter().map(|(code, _)| *code).collect();
         let mut raw = Vec::new();
         put(&mut raw, codes.len() as u64);
-        let mut function = Function::default();
-        for (_, code) in codes {
-            function.name.clear();
-            function.file.clear();
-            function.line = 0;
-            if code != 0 {
-                self.details.function(code, &mut function);
+        let mut all = self.functions.all.iter();
+        let mut classes: HashMap<u64, Vec<u8>, FxBuildHasher> = HashMap::default();
+        self.details.functions(&codes, &mut |function| {
+            let Some((code, is_partial)) = all.next() else { return };
+            tables::function(&mut raw, *code, *is_partial, function);
+            if let Some(class) = class_in(&function.name) {
+                classes.insert(*code, class.into());
             }
-            tables::function(&mut raw, code, &function.name, &function.file, function.line);
+        });
+        for (code, is_partial) in all {
+            tables::function(&mut raw, *code, *is_partial, &Function::default());
         }
-        self.sections.section(kind::CODES, 0, &raw)
+        self.sections.section(kind::CODES, 0, &raw)?;
+        let objects = self.objects.finish(|code| classes.get(&code).map(Vec::as_slice));
+        self.sections.section(kind::OBJECTS, 0, &objects)
+    }
+
+    fn immediates(&mut self) -> io::Result<()> {
+        let raw = self.immediates.finish(self.details);
+        self.sections.section(kind::IMMEDIATES, 0, &raw)
     }
 
     fn customs(&mut self) -> io::Result<()> {
@@ -440,14 +462,4 @@ impl Owners {
 /// Bytes outside the heap as they are written.
 fn external(bytes: Option<u64>) -> u64 {
     bytes.map_or(0, |bytes| bytes.saturating_add(1))
-}
-
-/// The code of a closure's function: behind a general entry where it takes several arguments.
-fn code_pointer(source: &Source<'_>, fields: &[u64]) -> u64 {
-    let arity = fields.get(1).map_or(1, |info| match source.runtime.closures {
-        ClosureFormat::Plain => (*info as i64) >> 1,
-        ClosureFormat::WithInfo => (*info as i64) >> 56,
-    });
-    let field = if matches!(arity, 0 | 1) { 0 } else { 2 };
-    fields.get(field).copied().unwrap_or(0)
 }

@@ -6,9 +6,12 @@
 
 mod block_starts;
 mod blocks;
+mod closures;
 mod details;
 mod emit;
 mod find;
+mod immediates;
+mod objects;
 pub(crate) mod sections;
 mod source;
 pub(crate) mod tables;

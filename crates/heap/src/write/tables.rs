@@ -1,8 +1,10 @@
 //! The tables that name things, as they are in the file.
 
 use crate::facts::{Facts, SnapshotReason};
+use crate::format::{IS_PARTIAL, VERSION, WITH_SYMBOLS};
 use crate::label::Labels;
 use crate::wire::{put, put_bytes};
+use crate::write::Function;
 
 pub(crate) fn facts(facts: &Facts) -> Vec<u8> {
     let mut raw = Vec::new();
@@ -40,9 +42,27 @@ pub(crate) fn labels(labels: &Labels) -> Vec<u8> {
 }
 
 /// Appends a function to the table of functions.
-pub(crate) fn function(raw: &mut Vec<u8>, code: u64, name: &[u8], file: &[u8], line: u32) {
+pub(crate) fn function(raw: &mut Vec<u8>, code: u64, is_partial: bool, function: &Function) {
+    function_of(VERSION, raw, code, is_partial, function);
+}
+
+/// The same, as files of a version have it.
+pub(crate) fn function_of(
+    version: u16,
+    raw: &mut Vec<u8>,
+    code: u64,
+    is_partial: bool,
+    function: &Function,
+) {
     put(raw, code);
-    put_bytes(raw, name);
-    put_bytes(raw, file);
-    put(raw, u64::from(line));
+    if version >= WITH_SYMBOLS {
+        raw.push(if is_partial { IS_PARTIAL } else { 0 });
+        put_bytes(raw, &function.symbol);
+    }
+    put_bytes(raw, &function.name);
+    put_bytes(raw, &function.file);
+    put(raw, u64::from(function.line));
+    if version >= WITH_SYMBOLS {
+        put(raw, u64::from(function.column));
+    }
 }

@@ -8,6 +8,10 @@ use serde_json::Value;
 
 use crate::answer;
 
+/// The closure that each channel has.
+const HANDLER: &str =
+    "closure Eliom_comet.Stateful.run_handler.f src/lib/eliom_comet.server.ml:532";
+
 /// Share of live memory that several kinds of roots retain jointly.
 fn jointly_retained(roots: &Value) -> f64 {
     roots["jointly_retained"].as_f64().unwrap() / roots["retained"].as_f64().unwrap()
@@ -34,7 +38,7 @@ fn an_eliom_page_that_keeps_a_channel_for_each_visit() {
         let recording = out.path().join(format!("{variant}.memtrail"));
         let histogram = answer("histogram", &recording, &[]);
         let rows = histogram["rows"].as_array().unwrap().iter();
-        let handlers = rows.filter(|row| row["kind"] == "closure Eliom_comet.f");
+        let handlers = rows.filter(|row| row["kind"] == HANDLER);
         let handlers: u64 = handlers.map(|row| row["blocks"].as_u64().unwrap()).sum();
         (
             handlers,
@@ -49,7 +53,7 @@ fn an_eliom_page_that_keeps_a_channel_for_each_visit() {
 
     // Channels are held through the table of sessions. Session numbers are random, and where they
     // collide in it a few channels may have a shorter way through their session's own closures.
-    let merged = answer("path", &leaking.2, &["--kind", "closure Eliom_comet.f"]);
+    let merged = answer("path", &leaking.2, &["--kind", HANDLER]);
     let merged = merged.as_array().unwrap();
     let blocks = |group: &serde_json::Value| group["blocks"].as_u64().unwrap();
     assert_eq!(merged.iter().map(blocks).sum::<u64>(), 301, "{merged:#?}");

@@ -12,6 +12,7 @@ mod exact;
 mod finalised;
 mod joined;
 mod looks;
+mod names;
 mod whys;
 
 use std::collections::BTreeMap;

@@ -165,12 +165,27 @@ on_each!(what_c_code_holds, |compiler| {
     };
     assert_eq!(by(201), "global-c/exported");
     // The dynamic linker does not know it; the file does.
-    assert!(by(202).starts_with("global-c/heap_c+0x"), "{}", by(202));
+    assert_eq!(by(202), "global-c/hidden");
     assert_eq!(by(203), "global-c/memory allocated in C");
     assert_eq!(by(204), "hook/caml_scan_roots_hook");
     assert_eq!(by(205), "global-c/the array");
     assert_eq!(by(206), "local-c/0");
     assert_eq!(running.end().stdout, "206\n");
+});
+
+// A stripped program has no symbols of variables that are private to a C file.
+on_each!(what_c_code_of_a_stripped_program_holds, |compiler| {
+    let program = strip(&build_with(&named(compiler), "heap_c", &["heap_c_stubs.c"]));
+    let running = Running::start(&program, &["--snapshot", "request"]);
+    let heap = running.snapshot();
+    let paths = |words: u64| {
+        let holds = |root: &&Root| heap.blocks[root.block as usize].wosize == words;
+        heap.roots.iter().filter(holds).map(|root| root.path.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(201), ["global-c/exported"]);
+    let hidden = paths(202);
+    assert!(hidden[0].starts_with("global-c/heap_c.stripped .data+0x"), "{hidden:?}");
+    running.end();
 });
 
 on_each!(contents_only_when_asked_for, |compiler| {

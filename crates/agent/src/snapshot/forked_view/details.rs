@@ -6,11 +6,12 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 use memtrail_heap::write::{Custom, Details, Function, Owned, Shared};
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::{bigarray, custom};
-use memtrail_ocaml::names;
+use memtrail_ocaml::variants;
 
 use super::bigarrays::SharedData;
 use super::stacks::Stacks;
 use super::view::ForkedView;
+use super::{functions, regions};
 use crate::snapshot::writers::Page;
 
 const MAX_NAME_LEN: usize = 512;
@@ -84,12 +85,28 @@ impl Details for RuntimeDetails<'_> {
         into.extend_from_slice(self.identifier_of(operations));
     }
 
-    fn function(&mut self, code: u64, into: &mut Function) {
-        let mut linked = [0; MAX_NAME_LEN];
-        let Some(linked) = self.view.symbols.name_at(code, &mut linked) else { return };
-        let mut text = [0; MAX_NAME_LEN];
-        let name = names::demangle(linked, &mut text).unwrap_or(linked);
-        into.name.extend_from_slice(name);
+    fn is_partial(&mut self, code: u64) -> bool {
+        self.view.symbols.is_partial_application(code)
+    }
+
+    fn functions(&mut self, codes: &[u64], each: &mut dyn FnMut(&Function)) {
+        functions::each(self.view, codes, each);
+    }
+
+    fn variants(&mut self, hashes: &[i64], each: &mut dyn FnMut(usize, &[u8])) {
+        if hashes.is_empty() {
+            return;
+        }
+        let mut known = vec![false; hashes.len()];
+        for region in regions::statics(self.view) {
+            variants::identifiers(region.words, |name| {
+                if let Ok(place) = hashes.binary_search(&variants::hash(name))
+                    && !std::mem::replace(&mut known[place], true)
+                {
+                    each(place, name);
+                }
+            });
+        }
     }
 
     fn continuation(&mut self, block: u64, words: &[u64], each: &mut dyn FnMut(u64)) {

@@ -1,7 +1,5 @@
 //! What is mapped in the process, as the kernel tells (`proc_pid_maps(5)`).
 
-use std::io::Write as _;
-
 use memtrail_ocaml::heap::Extent;
 
 /// The mappings of a process, by address.
@@ -11,7 +9,7 @@ struct Mapping {
     extent: Extent,
     /// Can be read and written.
     is_data: bool,
-    /// The file's own name, without its folder; empty for memory without a file.
+    /// The file's path; empty for memory without a file.
     file: Vec<u8>,
     /// Where the first mapping of this file is.
     base: u64,
@@ -27,7 +25,7 @@ impl Mapped {
         for line in text.split(|&byte| byte == b'\n') {
             let Some((extent, is_data, path)) = parse(line) else { continue };
             let file = match (path.first(), all.last()) {
-                (Some(b'/'), _) => path.rsplit(|&byte| byte == b'/').next().unwrap_or(path).into(),
+                (Some(b'/'), _) => path.into(),
                 // The rest of a file's data, of which the file has only zeros.
                 (None, Some(last)) if last.extent.start + last.extent.bytes == extent.start => {
                     last.file.clone()
@@ -62,17 +60,23 @@ impl Mapped {
         true
     }
 
-    /// Where an address is, for people: `libfoo.so+0x1f40`, or that it was allocated.
-    pub(super) fn describe(&self, address: u64, into: &mut Vec<u8>) {
-        match self.at(address) {
-            Some(mapping) if !mapping.file.is_empty() => {
-                into.extend_from_slice(&mapping.file);
-                // Writing to memory does not fail.
-                let _ = write!(into, "+{:#x}", address - mapping.base);
-            }
-            _ => into.extend_from_slice(b"memory allocated in C"),
-        }
+    /// The file that an address is in: its path, and where its first mapping is.
+    pub(super) fn file(&self, address: u64) -> Option<(&[u8], u64)> {
+        let mapping = self.at(address).filter(|mapping| !mapping.file.is_empty())?;
+        Some((&mapping.file, mapping.base))
     }
+
+    /// How many bytes can be read from an address on, at most to the end of its mapping.
+    pub(super) fn readable(&self, address: u64) -> u64 {
+        self.at(address).map_or(0, |mapping| {
+            mapping.extent.start.saturating_add(mapping.extent.bytes).saturating_sub(address)
+        })
+    }
+}
+
+/// A path's last part.
+pub(super) fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
 /// Extent, whether it is data, path.
@@ -104,12 +108,6 @@ not a mapping
 ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
 ";
 
-    fn described(mapped: &Mapped, address: u64) -> String {
-        let mut into = Vec::new();
-        mapped.describe(address, &mut into);
-        String::from_utf8(into).unwrap()
-    }
-
     #[test]
     fn only_what_can_be_written_is_data() {
         let mapped = Mapped::read(MAPS);
@@ -140,13 +138,16 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
     }
 
     #[test]
-    fn an_address_is_described_by_its_file() {
+    fn an_address_has_a_file() {
         let mapped = Mapped::read(MAPS);
-        assert_eq!(described(&mapped, 0x0065_2010), "prog with spaces+0x252010");
+        let program: (&[u8], u64) = (b"/usr/bin/prog with spaces", 0x0040_0000);
+        assert_eq!(mapped.file(0x0065_2010), Some(program));
         // The file's zeros follow its data.
-        assert_eq!(described(&mapped, 0x0065_5008), "prog with spaces+0x255008");
-        assert_eq!(described(&mapped, 0x7f00_0000_1000), "memory allocated in C");
-        assert_eq!(described(&mapped, 0x1234), "memory allocated in C");
+        assert_eq!(mapped.file(0x0065_5008), Some(program));
+        assert_eq!(mapped.file(0x7f00_0000_1000), None);
+        assert_eq!(mapped.file(0x1234), None);
+        assert_eq!(file_name(program.0), b"prog with spaces");
+        assert_eq!((mapped.readable(0x0040_0010), mapped.readable(0x1234)), (0x5_1ff0, 0));
     }
 
     #[test]

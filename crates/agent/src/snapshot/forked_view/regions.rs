@@ -56,7 +56,7 @@ fn minor_heap(extent: Extent) -> Region<'static> {
 }
 
 /// Static data of the program and its plugins, without overlap.
-fn statics(view: &ForkedView<'_>) -> Vec<Region<'static>> {
+pub(super) fn statics(view: &ForkedView<'_>) -> Vec<Region<'static>> {
     let memory = &view.memory;
     let table = view.symbols.address(names::DATA_SEGMENTS).unwrap_or(0);
     let mut extents: Vec<Extent> = statics::segments(memory, table).collect();

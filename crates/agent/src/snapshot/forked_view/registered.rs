@@ -1,12 +1,13 @@
 //! Variables that C code registered as roots, by the name they were given, the symbol they are in,
-//! or where in a file that is loaded they are: `static` variables have no symbol in a stripped program.
+//! or where in a file that is loaded they are: `static` variables have no symbol in a stripped program,
+//! and in others only in the file.
 
 use memtrail_heap::write::{LabelId, LabelRole, RootKind};
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::symbols::heap as names;
 
-use super::mapped::Mapped;
+use super::object_files::ObjectFiles;
 use super::roots::RootList;
 use super::scan::Scanned;
 use super::view::ForkedView;
@@ -21,7 +22,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned, 
     by_name.sort_unstable();
     // The last label is mostly the next one, too.
     let mut last: Option<(Vec<u8>, LabelId)> = None;
-    let mut mapped = None;
+    let mut files = None;
     let mut place = Vec::new();
     for (slot, value) in scanned {
         let mut text = [0; MAX_NAME_LEN];
@@ -33,7 +34,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned, 
             }
             Err(_) => view.symbols.name_at(slot, &mut text).unwrap_or_else(|| {
                 place.clear();
-                mapped.get_or_insert_with(Mapped::of_this_process).describe(slot, &mut place);
+                files.get_or_insert_with(ObjectFiles::of_this_process).describe(slot, &mut place);
                 &place
             }),
         };

@@ -8,6 +8,7 @@ use memtrail_ocaml::block::wosize;
 use memtrail_ocaml::heap::Extent;
 use memtrail_ocaml::heap::loaded::{Symbol, each_object};
 use memtrail_ocaml::memory::ThisProcess;
+use memtrail_ocaml::names;
 
 unsafe extern "C" {
     static _r_debug: u8;
@@ -21,17 +22,22 @@ pub(super) struct Symbols {
     by_name: HashMap<Vec<u8>, u64, BuildHasherDefault<DefaultHasher>>,
     /// Where the data of each unit begin and end, plugins' too.
     data: [Vec<u64>; 2],
+    /// Code of partial applications.
+    partial: Vec<u64>,
 }
 
 const MAX_NAME_LEN: usize = 512;
 /// How the symbols at both ends of a unit's data end.
 const DATA_EDGES: [&[u8]; 2] = [b"data_begin", b"data_end"];
+/// How the symbols end that are at both ends of a unit's code, where its first function may be, too.
+const CODE_EDGES: [&[u8]; 2] = [b"code_begin", b"code_end"];
 
 impl Symbols {
     pub(super) fn of_this_process(memory: &ThisProcess) -> Self {
         let mut by_address = Vec::new();
         let mut by_name = HashMap::default();
         let mut data = [Vec::new(), Vec::new()];
+        let mut partial = Vec::new();
         let mut text = [0; MAX_NAME_LEN];
         // SAFETY: the linker's own variable, of which only the address is taken.
         let list = (&raw const _r_debug) as u64;
@@ -45,6 +51,9 @@ impl Symbols {
                 }
                 if name.starts_with(b"caml_") {
                     by_name.entry(name.to_vec()).or_insert(symbol.address);
+                    if names::is_partial_application(name) {
+                        partial.push(symbol.address);
+                    }
                 }
                 for (edge, ends) in DATA_EDGES.iter().zip(&mut data) {
                     if name.ends_with(edge) {
@@ -57,7 +66,8 @@ impl Symbols {
         for edge in &mut data {
             edge.sort_unstable();
         }
-        Self { memory: *memory, by_address, by_name, data }
+        partial.sort_unstable();
+        Self { memory: *memory, by_address, by_name, data, partial }
     }
 
     /// Every unit's data, of plugins too.
@@ -87,6 +97,29 @@ impl Symbols {
             .rev()
             .take(4)
             .find(|symbol| address == symbol.address || address - symbol.address < symbol.size)
+    }
+
+    /// Whether code is that of partial applications, which have symbols in all programs.
+    pub(super) fn is_partial_application(&self, code: u64) -> bool {
+        self.partial.binary_search(&code).is_ok()
+    }
+
+    /// The symbol of the function that begins at an address, and where its code ends at the latest.
+    pub(super) fn function_at(&self, code: u64) -> (Option<&Symbol>, u64) {
+        let after = self.by_address.partition_point(|symbol| symbol.address <= code);
+        let (before, behind) = self.by_address.split_at(after);
+        let next = behind.first().map_or(u64::MAX, |symbol| symbol.address);
+        let mut text = [0; MAX_NAME_LEN];
+        let mut is_edge = |symbol: &Symbol| {
+            let name = self.memory.c_string(symbol.name, &mut text).unwrap_or_default();
+            CODE_EDGES.iter().any(|edge| name.ends_with(edge))
+        };
+        let mut here = before.iter().rev().take_while(|symbol| symbol.address == code);
+        let symbol = here.find(|symbol| symbol.size > 0 || !is_edge(symbol));
+        let end = symbol
+            .filter(|symbol| symbol.size > 0)
+            .map_or(next, |symbol| code.saturating_add(symbol.size).min(next));
+        (symbol, end)
     }
 
     /// The name of the symbol at this address, copied to `into`.
