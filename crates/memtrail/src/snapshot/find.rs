@@ -41,15 +41,21 @@ fn of_process(pid: u32) -> Result<Target, Failure> {
     if !is_alive(pid) {
         return Err(Failure::new(Kind::Input, format_args!("there is no process {pid}")));
     }
-    for pid in [pid].into_iter().chain(children(pid)) {
-        let open = open_files(pid).map_err(|error| {
-            Failure::new(Kind::Input, format_args!("cannot look into process {pid}: {error}"))
-        })?;
+    for candidate in [pid].into_iter().chain(children(pid)) {
+        let open = match open_files(candidate) {
+            Ok(open) => open,
+            // A child may have ended in the meantime, and may be another user's.
+            Err(_) if candidate != pid => continue,
+            Err(error) => {
+                let message = format_args!("cannot look into process {pid}: {error}");
+                return Err(Failure::new(Kind::Input, message));
+            }
+        };
         let trace =
             open.iter().find(|path| path.file_name().is_some_and(|name| name == TRACE_FILE));
         let folder = trace.and_then(|path| path.parent()).map(Path::to_path_buf);
-        if let Some(folder) = folder.or_else(|| by_session(pid)) {
-            return Ok(Target { pid, folder });
+        if let Some(folder) = folder.or_else(|| by_session(candidate)) {
+            return Ok(Target { pid: candidate, folder });
         }
     }
     Err(Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))

@@ -126,6 +126,20 @@ fn without_the_option_there_are_none() {
     assert!(String::from_utf8_lossy(&answer.stderr).contains("is not recorded"));
 }
 
+/// A child that ended while it was looked at made `memtrail snapshot` fail with "cannot look into process".
+#[test]
+fn children_that_end_meanwhile_are_passed_over() {
+    let script = "while :; do /bin/true; done";
+    let mut shell = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
+    for _ in 0..40 {
+        let answer = ask(&shell.id().to_string());
+        let stderr = String::from_utf8_lossy(&answer.stderr).into_owned();
+        assert!(stderr.contains("is not recorded"), "{stderr}");
+    }
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+}
+
 #[test]
 fn whoever_reads_the_output_sees_its_end_while_snapshots_are_written() {
     let program = build(&named("system"), "heap_live");
