@@ -60,7 +60,7 @@ pub(super) fn types_of(heap: &Heap<'_>, types: &Types) -> (BlockTypes, Coverage)
     (found.types, found.coverage.unwrap())
 }
 
-/// What strings say of blocks that point to them: right, and otherwise.
+/// Types of blocks against those that strings below them contain: equal ones, and others.
 fn compare(name: &str, heap: &Heap<'_>, types: &BlockTypes) -> (usize, Vec<String>) {
     let mut texts: BTreeMap<u32, String> = BTreeMap::new();
     let read = heap.snapshot.contents(|block, _, text| {
