@@ -5,7 +5,7 @@
 //! section   = kind:u16 codec:u16 stored:u32 raw:u32 count:u32 checksum:u64 payload[stored]
 //! ```
 //!
-//! Fixed numbers are little-endian; all others are written seven bits a byte ([`crate::wire`]), and
+//! Fixed numbers are little-endian; all others are written seven bits a byte ([`memtrail_leb128`]), and
 //! called *n*. `checksum` is XXH3 of the section's first 16 bytes and its
 //! payload. `codec` 0 is as it is, 1 an LZ4 block that gives `raw` bytes. `count` is the number of
 //! blocks of a `BLOCKS` section and 0 elsewhere. Readers pass over kinds that they do not know. The

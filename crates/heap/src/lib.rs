@@ -23,7 +23,6 @@ pub mod redact;
 mod space;
 pub mod tag;
 mod units;
-mod wire;
 pub mod write;
 
 pub use block_types::{BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames};

@@ -8,10 +8,10 @@ use crate::format::{SECTION_HEADER, kind};
 use crate::label::Labels;
 use crate::read::sections::{header, section};
 use crate::read::{self, Error};
-use crate::wire::{Cursor, put};
 use crate::write::Function;
 use crate::write::sections::Sections;
 use crate::write::tables;
+use memtrail_leb128::{Cursor, put};
 
 /// What is left out of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

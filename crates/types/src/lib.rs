@@ -35,7 +35,6 @@ mod slot;
 pub mod term;
 mod term_text;
 mod unit;
-mod wire;
 mod write;
 mod write_table;
 

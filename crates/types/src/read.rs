@@ -10,7 +10,7 @@ use crate::read_table::{Section, content, contents, has_content, slot, table};
 use crate::slot::Slot;
 use crate::term::{Content, TypeTable};
 use crate::unit::{Evidence, Layout, Types, Unit};
-use crate::wire::Cursor;
+use memtrail_leb128::Cursor;
 
 /// Where and why a file cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -81,7 +81,7 @@ impl Types {
         let mut types = Self::default();
         let mut units = 0;
         let mut cursor = Cursor::new(body);
-        cursor.take(MAGIC.len() as u64 + 1).ok_or(Cause::Truncated.at(0))?;
+        cursor.take(MAGIC.len() + 1).ok_or(Cause::Truncated.at(0))?;
         let (sections, error) = sections(&mut cursor);
         if let Some(error) = error {
             return Err(error);

@@ -8,7 +8,7 @@ use crate::term::{
     Function, LabelledField, Method, ModuleId, ModuleLayout, PolymorphicTag, Term, TermId,
     TypeTable,
 };
-use crate::wire::Cursor;
+use memtrail_leb128::Cursor;
 
 /// A section's kind, its offset and its bytes.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::digest::Digest;
 use crate::format::{MAGIC, VERSION, kind};
 use crate::unit::{Layout, Types, Unit};
-use crate::wire::{put, put_bytes};
 use crate::write_table::{FileNames, put_slot, put_table};
+use memtrail_leb128::{put, put_bytes};
 
 impl Types {
     /// The file's bytes.

@@ -8,7 +8,7 @@ use crate::term::{
     Constructor, Content, Declaration, Definition, Extension, Function, LabelledField,
     ModuleLayout, Term, TermId, TypeTable,
 };
-use crate::wire::{put, put_bytes};
+use memtrail_leb128::{put, put_bytes};
 
 /// A section has about so many bytes.
 const SECTION: usize = 60_000;

@@ -22,7 +22,7 @@ use super::refine;
 use super::semi_nca::Tree;
 use super::weights::{Weighing, Weights};
 use crate::read::{Columns, Snapshot};
-use crate::wire::{Cursor, put, unzigzag, zigzag};
+use memtrail_leb128::{Cursor, put, unzigzag, zigzag};
 
 /// An edge from a block to a shared one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

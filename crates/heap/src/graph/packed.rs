@@ -9,7 +9,7 @@ use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::Place;
 use super::nodes::{NO_BLOCK, SHARED};
 use super::passes::{PIECE, in_pieces};
-use crate::wire::{Cursor, put, unzigzag, zigzag};
+use memtrail_leb128::{Cursor, put, unzigzag, zigzag};
 
 /// A column of parents, in pieces of as many: 0 is [`SHARED`], 1 is [`NO_BLOCK`], all others are 2 more
 /// than the difference to the block, in zigzag.

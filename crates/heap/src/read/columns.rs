@@ -6,7 +6,7 @@ use crate::format::{SHAPE_FIELDS, SHORT_CODES, WITH_UNKNOWN};
 use crate::space::Space;
 use crate::tag;
 use crate::units::{Address, BlockIndex, Bytes, Words};
-use crate::wire::{Cursor, unzigzag};
+use memtrail_leb128::{Cursor, unzigzag};
 
 /// Tag and size that many blocks have.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::format::CONSTRUCTOR;
 use crate::units::BlockIndex;
-use crate::wire::{Cursor, unzigzag};
+use memtrail_leb128::{Cursor, unzigzag};
 
 /// The number of ephemerons with data, in [`Snapshot::weak`](super::Snapshot).
 #[cfg(feature = "analysis")]

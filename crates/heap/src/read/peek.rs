@@ -5,7 +5,7 @@ use super::sections::{self, header, peek_section};
 use super::tables;
 use crate::facts::Facts;
 use crate::format::kind;
-use crate::wire::Cursor;
+use memtrail_leb128::Cursor;
 
 /// What the headers of a snapshot's sections tell. Blocks are not checked: that is done when the
 /// snapshot is read.

@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::format::kind;
 use crate::label::Labels;
 use crate::units::BlockIndex;
-use crate::wire::Cursor;
+use memtrail_leb128::Cursor;
 
 /// A snapshot.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use crate::facts::{Facts, SnapshotReason};
 use crate::format::{IS_PARTIAL, STANDS_IN_BLOCK, WITH_SYMBOLS};
 use crate::label::{Label, LabelRole, Labels, RootKind, Strength, Texts};
 use crate::units::{Address, BlockIndex, LabelId};
-use crate::wire::{Cursor, unzigzag};
+use memtrail_leb128::{Cursor, unzigzag};
 
 /// A root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

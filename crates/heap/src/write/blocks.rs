@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::format::{CODES, SHAPE_FIELDS, SHORT_CODES};
 use crate::space::Space;
-use crate::wire::{put, zigzag};
+use memtrail_leb128::{put, zigzag};
 
 /// A section is full with so many blocks,
 const MAX_BLOCKS: usize = 1 << 16;

@@ -18,7 +18,7 @@ use super::tables;
 use crate::format::{STANDS_IN_BLOCK, kind};
 use crate::space::Space;
 use crate::tag;
-use crate::wire::{put, put_bytes, zigzag};
+use memtrail_leb128::{put, put_bytes, zigzag};
 
 /// Tables are written in sections of about so many bytes.
 const TABLE_BYTES: usize = 1 << 20;

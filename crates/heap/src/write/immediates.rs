@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::details::Details;
-use crate::wire::{put, put_bytes, zigzag};
+use memtrail_leb128::{put, put_bytes, zigzag};
 
 /// Integers nearer to 0 than this are mostly no hashes.
 const MIN: i64 = 1 << 20;

@@ -9,7 +9,7 @@ use super::find::{Found, is_pointer};
 use super::source::HeapRuntime;
 use crate::format::{CONSTRUCTOR, METHODS_OF};
 use crate::tag;
-use crate::wire::{put, put_bytes, zigzag};
+use memtrail_leb128::{put, put_bytes, zigzag};
 
 /// So many names at most: constructors may be made as the program runs.
 const MAX_NAMES: usize = 1 << 16;

@@ -3,8 +3,8 @@
 use crate::facts::{Facts, SnapshotReason};
 use crate::format::{IS_PARTIAL, VERSION, WITH_SYMBOLS};
 use crate::label::Labels;
-use crate::wire::{put, put_bytes};
 use crate::write::Function;
+use memtrail_leb128::{put, put_bytes};
 
 pub(crate) fn facts(facts: &Facts) -> Vec<u8> {
     let mut raw = Vec::new();

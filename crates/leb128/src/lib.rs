@@ -1,8 +1,16 @@
-//! Primitives of the file: numbers of variable length, and a cursor that cannot run over.
+//! Numbers of variable length ([LEB128](https://dwarfstd.org/doc/DWARF5.pdf), §7.6), and a cursor over
+//! bytes that cannot run over: what the files of snapshots and of types are made of.
+#![forbid(unsafe_code)]
+#![no_std]
+
+extern crate alloc;
+
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Appends a number, seven bits a byte, low ones first; the top bit says that more follow.
 #[inline]
-pub(crate) fn put(into: &mut Vec<u8>, mut number: u64) {
+pub fn put(into: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         into.push(number as u8 | 0x80);
         number >>= 7;
@@ -11,49 +19,68 @@ pub(crate) fn put(into: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Appends bytes with their length before them.
-pub(crate) fn put_bytes(into: &mut Vec<u8>, bytes: &[u8]) {
+pub fn put_bytes(into: &mut Vec<u8>, bytes: &[u8]) {
     put(into, bytes.len() as u64);
     into.extend_from_slice(bytes);
 }
 
 /// A signed number as one that is small when it is near 0.
 #[inline]
-pub(crate) const fn zigzag(number: i64) -> u64 {
+#[must_use]
+pub const fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }
 
 /// The reverse of [`zigzag`].
 #[inline]
-pub(crate) const fn unzigzag(number: u64) -> i64 {
+#[must_use]
+pub const fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 /// Reads on from a place in bytes. `None` is the end, or a number that is too long.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+    /// A cursor before the first byte.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// How much is left.
-    pub(crate) const fn left(&self) -> usize {
+    /// How many bytes were read.
+    #[must_use]
+    pub const fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether all bytes were read.
+    #[must_use]
+    pub const fn is_at_end(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    /// How many bytes are left.
+    #[must_use]
+    pub const fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
+    /// The next byte.
     #[inline]
-    pub(crate) fn byte(&mut self) -> Option<u8> {
+    pub fn byte(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
         self.at += 1;
         Some(byte)
     }
 
+    /// The next number, up to 64 bits.
     #[inline]
-    pub(crate) fn number(&mut self) -> Option<u64> {
+    pub fn number(&mut self) -> Option<u64> {
         let first = self.byte()?;
         if first < 0x80 {
             return Some(u64::from(first));
@@ -78,21 +105,27 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number that counts things of which each takes a byte at least.
-    pub(crate) fn count(&mut self) -> Option<usize> {
+    pub fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         (count <= self.left()).then_some(count)
     }
 
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    /// The next `count` bytes.
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let taken = self.bytes.get(self.at..self.at.checked_add(count)?)?;
         self.at += count;
         Some(taken)
     }
 
     /// Bytes with their length before them.
-    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
+    pub fn bytes(&mut self) -> Option<&'a [u8]> {
         let count = self.count()?;
         self.take(count)
+    }
+
+    /// Text with its length before it; what is not UTF-8 is replaced.
+    pub fn text(&mut self) -> Option<String> {
+        Some(String::from_utf8_lossy(self.bytes()?).into_owned())
     }
 }
 
