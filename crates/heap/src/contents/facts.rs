@@ -2,8 +2,8 @@
 
 use super::form::{Form, NO_TARGET, Sort, targets};
 use crate::graph::bits::{Bits, Ranked};
-use crate::graph::passes::sweep_fields;
-use crate::read::{Error, Snapshot};
+use crate::graph::passes::sweep;
+use crate::read::{Detail, Error, Snapshot};
 
 /// Blocks of tag 0 with the same number of fields that a rule looks at, with what some fields point to.
 #[derive(Debug, Default)]
@@ -91,57 +91,59 @@ impl Facts {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub(super) fn new(snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Error> {
-        let parts = sweep_fields(snapshot, threads, Part::default, |part, section, columns| {
-            let mut forms = Vec::with_capacity(columns.len());
-            let (mut pairs, mut triples) = ((section, vec![], vec![]), (section, vec![], vec![]));
-            let (mut quads, mut ends) = ((section, vec![], vec![]), (section, vec![], vec![]));
-            let mut quints = (section, vec![], vec![]);
-            for (place, block) in columns.iter().enumerate() {
-                let form = Form::new(&block, columns.fields(place));
-                forms.push(form);
-                if block.tag != 0 {
-                    continue;
-                }
-                let index = block.index.0;
-                match block.wosize.0 {
-                    2 => {
-                        pairs.1.push(index);
-                        pairs.2.push(targets::<2>(columns, place, &block));
+        let parts =
+            sweep(snapshot, threads, Detail::Fields, Part::default, |part, section, columns| {
+                let mut forms = Vec::with_capacity(columns.len());
+                let (mut pairs, mut triples) =
+                    ((section, vec![], vec![]), (section, vec![], vec![]));
+                let (mut quads, mut ends) = ((section, vec![], vec![]), (section, vec![], vec![]));
+                let mut quints = (section, vec![], vec![]);
+                for (place, block) in columns.iter().enumerate() {
+                    let form = Form::new(&block, columns.fields(place));
+                    forms.push(form);
+                    if block.tag != 0 {
+                        continue;
                     }
-                    3 => {
-                        triples.1.push(index);
-                        triples.2.push(targets::<3>(columns, place, &block));
-                    }
-                    4 => {
-                        let [a, b, c, d] = targets::<4>(columns, place, &block);
-                        if d == NO_TARGET {
-                            quads.1.push(index);
-                            quads.2.push([a, b, c]);
-                        } else if a != NO_TARGET && b == NO_TARGET && c == NO_TARGET {
-                            ends.1.push(index);
-                            ends.2.push([a, d]);
+                    let index = block.index.0;
+                    match block.wosize.0 {
+                        2 => {
+                            pairs.1.push(index);
+                            pairs.2.push(targets::<2>(columns, place, &block));
                         }
-                    }
-                    5 => {
-                        let [a, b, c, d, e] = targets::<5>(columns, place, &block);
-                        if e == NO_TARGET {
-                            quints.1.push(index);
-                            quints.2.push([a, b, c, d]);
+                        3 => {
+                            triples.1.push(index);
+                            triples.2.push(targets::<3>(columns, place, &block));
                         }
+                        4 => {
+                            let [a, b, c, d] = targets::<4>(columns, place, &block);
+                            if d == NO_TARGET {
+                                quads.1.push(index);
+                                quads.2.push([a, b, c]);
+                            } else if a != NO_TARGET && b == NO_TARGET && c == NO_TARGET {
+                                ends.1.push(index);
+                                ends.2.push([a, d]);
+                            }
+                        }
+                        5 => {
+                            let [a, b, c, d, e] = targets::<5>(columns, place, &block);
+                            if e == NO_TARGET {
+                                quints.1.push(index);
+                                quints.2.push([a, b, c, d]);
+                            }
+                        }
+                        _ => {}
                     }
-                    _ => {}
                 }
-            }
-            if columns.has_larger_than(MIN_ARRAY) {
-                part.with_arrays.push(section);
-            }
-            part.forms.push((columns.first.0 as usize, forms));
-            part.pairs.push(pairs);
-            part.triples.push(triples);
-            part.quads.push(quads);
-            part.ends.push(ends);
-            part.quints.push(quints);
-        })?;
+                if columns.has_larger_than(MIN_ARRAY) {
+                    part.with_arrays.push(section);
+                }
+                part.forms.push((columns.first.0 as usize, forms));
+                part.pairs.push(pairs);
+                part.triples.push(triples);
+                part.quads.push(quads);
+                part.ends.push(ends);
+                part.quints.push(quints);
+            })?;
         let blocks = snapshot.blocks() as usize;
         let mut forms = vec![Form::OTHER; blocks];
         let mut with_arrays = vec![false; snapshot.sections()];

@@ -21,7 +21,7 @@ use super::passes::{gather, sweep};
 use super::refine;
 use super::semi_nca::Tree;
 use super::weights::{Weighing, Weights};
-use crate::read::{Columns, Snapshot};
+use crate::read::{Columns, Detail, Snapshot};
 use memtrail_leb128::{Cursor, put, unzigzag, zigzag};
 
 /// An edge from a block to a shared one.
@@ -112,15 +112,16 @@ pub(crate) fn cross_edges(
     let to_statics = ChunkBuffer::new(place, snapshot.sections(), tree_roots.len() / 8);
     let held = Globals::held(snapshot);
     let start = || ([Vec::new(), Vec::new()], Globals::default());
-    let gathered = sweep(snapshot, threads, start, |(bytes, globals), section, columns| {
-        bytes.iter_mut().for_each(Vec::clear);
-        pack(columns, numbers, tree_roots, statics, bytes, |node, words| {
-            weighing.add(node - root_nodes, words);
-        });
-        sections.put(section, &bytes[0]);
-        to_statics.put(section, &bytes[1]);
-        globals.look(columns, &held);
-    })?;
+    let gathered =
+        sweep(snapshot, threads, Detail::Edges, start, |(bytes, globals), section, columns| {
+            bytes.iter_mut().for_each(Vec::clear);
+            pack(columns, numbers, tree_roots, statics, bytes, |node, words| {
+                weighing.add(node - root_nodes, words);
+            });
+            sections.put(section, &bytes[0]);
+            to_statics.put(section, &bytes[1]);
+            globals.look(columns, &held);
+        })?;
     let mut globals = Globals::default();
     for (_, more) in gathered {
         globals.append(more);

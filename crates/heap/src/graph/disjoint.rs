@@ -14,7 +14,7 @@ use super::bits::Bits;
 use super::core::Conditional;
 use super::nodes::{NO_BLOCK, Node, RootNodeId};
 use super::passes::sweep;
-use crate::read::{Error, Snapshot};
+use crate::read::{Detail, Error, Snapshot};
 use crate::units::BlockIndex;
 
 /// A way from a block up to a root node.
@@ -222,14 +222,15 @@ impl Graph {
         for tree_root in wanted.keys() {
             pointed.insert(*tree_root);
         }
-        let candidates = sweep(snapshot, threads, Vec::new, |candidates, _, columns| {
-            if columns.edges().iter().any(|to| pointed.contains(*to)) {
-                for block in columns.iter() {
-                    let to = block.targets.iter().filter(|to| pointed.contains(**to));
-                    candidates.extend(to.map(|to| (block.index.0, *to)));
+        let candidates =
+            sweep(snapshot, threads, Detail::Edges, Vec::new, |candidates, _, columns| {
+                if columns.edges().iter().any(|to| pointed.contains(*to)) {
+                    for block in columns.iter() {
+                        let to = block.targets.iter().filter(|to| pointed.contains(**to));
+                        candidates.extend(to.map(|to| (block.index.0, *to)));
+                    }
                 }
-            }
-        })?;
+            })?;
         let candidates = candidates.concat();
         // Many long ways up are shortened first.
         let tops = if candidates.len() > 8 { self.tops(|_| false, threads) } else { Vec::new() };

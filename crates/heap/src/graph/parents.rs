@@ -10,7 +10,7 @@ use super::column::{Column, Place};
 use super::error::Failed;
 use super::nodes::{NO_BLOCK, SHARED};
 use super::passes::{in_pieces, sweep};
-use crate::read::Snapshot;
+use crate::read::{Detail, Snapshot};
 use crate::space::Space;
 
 /// Blocks that need other care than most.
@@ -50,6 +50,7 @@ pub(crate) fn parents(
     let found = sweep(
         snapshot,
         threads,
+        Detail::Edges,
         || (Vec::new(), Vec::new(), Vec::new()),
         |(ranges, large, customs), _, columns| {
             for block in columns.iter() {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::read::{Columns, Error, Snapshot};
+use crate::read::{Columns, Detail, Error, Snapshot};
 
 /// Numbers of a piece.
 pub(crate) const PIECE: usize = 1 << 16;
@@ -63,14 +63,15 @@ pub(crate) fn in_pieces(count: usize, threads: usize, each: impl Fn(Range<usize>
     let Ok(_) = done;
 }
 
-/// Calls `each` with every section, in any order; `start` makes what a thread gathers. [`Columns`] are
-/// without the numbers of fields.
+/// Calls `each` with every section, in any order; `start` makes what a thread gathers. [`Columns`] have as much of
+/// the blocks as `detail` says.
 ///
 /// # Errors
 /// The first section that is damaged.
 pub(crate) fn sweep<T: Send>(
     snapshot: &Snapshot<'_>,
     threads: usize,
+    detail: Detail,
     start: impl Fn() -> T + Sync,
     each: impl Fn(&mut T, usize, &Columns) + Sync,
 ) -> Result<Vec<T>, Error> {
@@ -79,52 +80,12 @@ pub(crate) fn sweep<T: Send>(
         threads,
         || (start(), Columns::new()),
         |(gathered, columns), section| {
-            snapshot.decode_edges(section, columns)?;
+            snapshot.decode_with(section, columns, detail)?;
             each(gathered, section, columns);
             Ok(())
         },
     )?;
     Ok(gathered.into_iter().map(|(gathered, _)| gathered).collect())
-}
-
-/// The same with [`Columns`] that have the numbers of fields, too.
-///
-/// # Errors
-/// The first section that is damaged.
-pub(crate) fn sweep_fields<T: Send>(
-    snapshot: &Snapshot<'_>,
-    threads: usize,
-    start: impl Fn() -> T + Sync,
-    each: impl Fn(&mut T, usize, &Columns) + Sync,
-) -> Result<Vec<T>, Error> {
-    let gathered = gather(
-        snapshot.sections(),
-        threads,
-        || (start(), Columns::new()),
-        |(gathered, columns), section| {
-            snapshot.decode(section, columns)?;
-            each(gathered, section, columns);
-            Ok(())
-        },
-    )?;
-    Ok(gathered.into_iter().map(|(gathered, _)| gathered).collect())
-}
-
-/// The same for passes that need no more than tags and sizes: [`Columns`] are without edges.
-///
-/// # Errors
-/// The first section that is damaged.
-pub(crate) fn sweep_sizes(
-    snapshot: &Snapshot<'_>,
-    threads: usize,
-    each: impl Fn(&Columns) + Sync,
-) -> Result<(), Error> {
-    gather(snapshot.sections(), threads, Columns::new, |columns, section| {
-        snapshot.decode_sizes(section, columns)?;
-        each(columns);
-        Ok(())
-    })?;
-    Ok(())
 }
 
 /// Does two things, at once if there are threads for it.

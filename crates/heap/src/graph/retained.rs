@@ -11,8 +11,8 @@ use super::bits::{Bits, Ranked};
 use super::column::{Column, Place, into_plain};
 use super::error::Failed;
 use super::nodes::NO_BLOCK;
-use super::passes::{in_pieces, sweep_sizes};
-use crate::read::Snapshot;
+use super::passes::{in_pieces, sweep};
+use crate::read::{Detail, Snapshot};
 use crate::units::Words;
 
 /// Sizes that do not fit into 32 bits, by block.
@@ -95,13 +95,19 @@ pub(crate) fn retained(
             }
         }
     });
-    sweep_sizes(snapshot, threads, |columns| {
-        let mut gathered = Gathered::default();
-        for (block, size) in columns.sizes() {
-            sums.give(dominators, block.0, size.0, &mut gathered);
-        }
-        sums.settle(dominators, gathered);
-    })?;
+    sweep(
+        snapshot,
+        threads,
+        Detail::Sizes,
+        || (),
+        |(), _, columns| {
+            let mut gathered = Gathered::default();
+            for (block, size) in columns.sizes() {
+                sums.give(dominators, block.0, size.0, &mut gathered);
+            }
+            sums.settle(dominators, gathered);
+        },
+    )?;
     Ok(sums.finish(root_nodes))
 }
 

@@ -4,7 +4,7 @@ use super::heap::Heap;
 use super::kind;
 use crate::graph::passes::sweep;
 use crate::graph::{Node, RootNodeId};
-use crate::read::{Columns, Error, Strength};
+use crate::read::{Columns, Detail, Error, Strength};
 use crate::space::Space;
 use crate::units::{Address, BlockIndex, Bytes, Words};
 
@@ -145,6 +145,7 @@ pub fn referrers(
     let gathered = sweep(
         snapshot,
         heap.threads,
+        Detail::Edges,
         || (0u64, Vec::new()),
         |(count, some), section, columns| {
             if !columns.edges().contains(&to.0) {

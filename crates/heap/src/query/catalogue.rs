@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 use super::heap::Heap;
 use super::kind::{self, Kind};
 use crate::graph::passes::sweep;
-use crate::read::Error;
+use crate::read::{Detail, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// A kind of block: a place among the names of a [`Catalogue`]. Kinds of one name are one.
@@ -56,29 +56,35 @@ impl Catalogue {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(heap: &Heap<'_>) -> Result<Self, Error> {
-        let parts = sweep(&heap.snapshot, heap.threads, Part::default, |part, _, columns| {
-            let mut piece = Piece {
-                first: columns.first.0 as usize,
-                kinds: Vec::with_capacity(columns.len()),
-                words: Vec::with_capacity(columns.len()),
-            };
-            kind::each(heap, columns, |block, kind, external| {
-                let number = *part.known.entry(kind).or_insert_with(|| {
-                    part.kinds.push(kind);
-                    part.kinds.len() as u32 - 1
+        let parts = sweep(
+            &heap.snapshot,
+            heap.threads,
+            Detail::Edges,
+            Part::default,
+            |part, _, columns| {
+                let mut piece = Piece {
+                    first: columns.first.0 as usize,
+                    kinds: Vec::with_capacity(columns.len()),
+                    words: Vec::with_capacity(columns.len()),
+                };
+                kind::each(heap, columns, |block, kind, external| {
+                    let number = *part.known.entry(kind).or_insert_with(|| {
+                        part.kinds.push(kind);
+                        part.kinds.len() as u32 - 1
+                    });
+                    piece.kinds.push(number);
+                    let words = block.size().0;
+                    if words >= u64::from(LARGE) {
+                        part.large.push((block.index.0, words));
+                    }
+                    piece.words.push(words.min(u64::from(LARGE)) as u32);
+                    if external > 0 {
+                        part.external.push((block.index.0, external));
+                    }
                 });
-                piece.kinds.push(number);
-                let words = block.size().0;
-                if words >= u64::from(LARGE) {
-                    part.large.push((block.index.0, words));
-                }
-                piece.words.push(words.min(u64::from(LARGE)) as u32);
-                if external > 0 {
-                    part.external.push((block.index.0, external));
-                }
-            });
-            part.pieces.push(piece);
-        })?;
+                part.pieces.push(piece);
+            },
+        )?;
         let blocks = heap.snapshot.blocks() as usize;
         let mut catalogue =
             Self { kinds: vec![OTHERS; blocks], words: vec![0; blocks], ..Self::default() };

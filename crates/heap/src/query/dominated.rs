@@ -10,7 +10,7 @@ use super::kind::{self, Kind};
 use super::names::root_name;
 use crate::graph::passes::sweep;
 use crate::graph::{Node, RootNodeId};
-use crate::read::Error;
+use crate::read::{Detail, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// The children of a node of the dominator tree.
@@ -72,6 +72,7 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
     let gathered = sweep(
         &heap.snapshot,
         heap.threads,
+        Detail::Edges,
         HashMap::<Kind, Sum, FxBuildHasher>::default,
         |sums, _, columns| {
             let first = columns.first.0;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::heap::Heap;
 use super::kind::{self, Kind};
 use crate::graph::Node;
-use crate::graph::passes::{gather, in_pieces, sweep};
-use crate::read::{Columns, Error};
+use crate::graph::passes::{in_pieces, sweep};
+use crate::read::{Detail, Error};
 use crate::space::Space;
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -161,6 +161,7 @@ pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum, Words), Error> {
     let gathered = sweep(
         &heap.snapshot,
         heap.threads,
+        Detail::Edges,
         || (Sums::default(), Sum::default(), 0),
         |(sums, unreachable, in_heap), _, columns| {
             let mut spaces = columns.spaces().peekable();
@@ -208,14 +209,15 @@ const KNOWN: u32 = 1 << 31;
 fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
     let blocks = heap.snapshot.blocks() as usize;
     let mut kind_of = vec![NO_KIND; blocks];
-    let pieces = sweep(&heap.snapshot, heap.threads, Vec::new, |pieces, _, columns| {
-        let mut piece = Vec::with_capacity(columns.len());
-        kind::each(heap, columns, |_, kind, _| {
-            let number = kinds.iter().position(|known| *known == kind);
-            piece.push(number.map_or(NO_KIND, |number| number as u8));
-        });
-        pieces.push((columns.first.0 as usize, piece));
-    })?;
+    let pieces =
+        sweep(&heap.snapshot, heap.threads, Detail::Edges, Vec::new, |pieces, _, columns| {
+            let mut piece = Vec::with_capacity(columns.len());
+            kind::each(heap, columns, |_, kind, _| {
+                let number = kinds.iter().position(|known| *known == kind);
+                piece.push(number.map_or(NO_KIND, |number| number as u8));
+            });
+            pieces.push((columns.first.0 as usize, piece));
+        })?;
     for (first, piece) in pieces.into_iter().flatten() {
         kind_of[first..first + piece.len()].copy_from_slice(&piece);
     }
@@ -249,31 +251,23 @@ fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
             }
         }
     });
-    let sums = gather(
-        heap.snapshot.sections(),
-        heap.threads,
-        || (vec![0u64; kinds.len()], Columns::new()),
-        |(own, columns), section| {
-            heap.snapshot.decode_sizes(section, columns)?;
-            for (block, size) in columns.sizes() {
-                let kind = kind_of[block.0 as usize];
-                let over = match heap.graph.dominator(Node::Block(block)) {
-                    Some(Node::Block(above_it)) => {
-                        masks[above_it.0 as usize].load(Ordering::Relaxed)
-                    }
-                    Some(Node::RootNode(_)) => 0,
-                    None => continue,
-                };
-                if kind != NO_KIND && over >> kind & 1 == 0 {
-                    let retained = heap.graph.retained(block).unwrap_or(size);
-                    own[usize::from(kind)] += retained.0;
-                }
+    let start = || vec![0u64; kinds.len()];
+    let sums = sweep(&heap.snapshot, heap.threads, Detail::Sizes, start, |own, _, columns| {
+        for (block, size) in columns.sizes() {
+            let kind = kind_of[block.0 as usize];
+            let over = match heap.graph.dominator(Node::Block(block)) {
+                Some(Node::Block(above_it)) => masks[above_it.0 as usize].load(Ordering::Relaxed),
+                Some(Node::RootNode(_)) => 0,
+                None => continue,
+            };
+            if kind != NO_KIND && over >> kind & 1 == 0 {
+                let retained = heap.graph.retained(block).unwrap_or(size);
+                own[usize::from(kind)] += retained.0;
             }
-            Ok::<_, Error>(())
-        },
-    )?;
+        }
+    })?;
     let mut own = vec![0u64; kinds.len()];
-    for (more, _) in sums {
+    for more in sums {
         for (own, more) in own.iter_mut().zip(more) {
             *own += more;
         }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::heap::Heap;
 use crate::facts::SnapshotReason;
 use crate::graph::passes::sweep;
-use crate::read::{Error, Strength};
+use crate::read::{Detail, Error, Strength};
 use crate::space::Space;
 use crate::units::{Bytes, Words};
 
@@ -90,31 +90,32 @@ pub fn info(heap: &Heap<'_>) -> Result<Info, Error> {
         let name = snapshot.customs.get(identifier as usize).map(Vec::as_slice);
         name.is_some_and(|name| MAPPED.contains(&name))
     };
-    let gathered = sweep(snapshot, heap.threads, Sum::default, |sum, _, columns| {
-        let mut start = 0;
-        for (space, end) in columns.spaces() {
-            let row = &mut sum.spaces[space as usize];
-            for block in (start..end).filter_map(|place| columns.get(place)) {
-                row.0 += 1;
-                row.1 += block.size().0;
-                let which = usize::from(heap.graph.is_reachable(block.index));
-                sum.by_life[which].0 += 1;
-                sum.by_life[which].1 += block.size().0;
+    let gathered =
+        sweep(snapshot, heap.threads, Detail::Edges, Sum::default, |sum, _, columns| {
+            let mut start = 0;
+            for (space, end) in columns.spaces() {
+                let row = &mut sum.spaces[space as usize];
+                for block in (start..end).filter_map(|place| columns.get(place)) {
+                    row.0 += 1;
+                    row.1 += block.size().0;
+                    let which = usize::from(heap.graph.is_reachable(block.index));
+                    sum.by_life[which].0 += 1;
+                    sum.by_life[which].1 += block.size().0;
+                }
+                start = end;
             }
-            start = end;
-        }
-        for (space, words) in columns.between() {
-            sum.spaces[space as usize].2 += words.0;
-        }
-        for (_, identifier, external) in columns.customs() {
-            sum.external += Bytes(external);
-            if external > 0 && is_mapped(identifier) {
-                sum.mapped += Bytes(external);
+            for (space, words) in columns.between() {
+                sum.spaces[space as usize].2 += words.0;
             }
-        }
-        sum.unknown += columns.unknown().count() as u64;
-        sum.edges += columns.edges().len() as u64;
-    })?;
+            for (_, identifier, external) in columns.customs() {
+                sum.external += Bytes(external);
+                if external > 0 && is_mapped(identifier) {
+                    sum.mapped += Bytes(external);
+                }
+            }
+            sum.unknown += columns.unknown().count() as u64;
+            sum.edges += columns.edges().len() as u64;
+        })?;
     let mut sum = Sum::default();
     for more in gathered {
         for (into, from) in sum.spaces.iter_mut().zip(more.spaces) {

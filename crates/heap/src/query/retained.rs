@@ -8,7 +8,7 @@ use super::heap::Heap;
 use super::kind::{self, Kind};
 use crate::graph::passes::sweep;
 use crate::graph::{RemovalSet, RootNodeId};
-use crate::read::{Block, Columns, Error};
+use crate::read::{Block, Columns, Detail, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// A group of blocks and root nodes.
@@ -122,6 +122,7 @@ fn of_kinds(
     let gathered = sweep(
         &heap.snapshot,
         heap.threads,
+        Detail::Edges,
         || (Known::default(), Retained::default(), Vec::new()),
         |(known, sum, found), _, columns| {
             let mut last = None;

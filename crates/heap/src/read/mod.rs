@@ -11,6 +11,8 @@ mod snapshot;
 pub(crate) mod tables;
 
 pub use crate::label::Strength;
+#[cfg(feature = "analysis")]
+pub(crate) use columns::Detail;
 pub use columns::{Block, Columns, Fields};
 pub use error::{Cause, Error};
 #[cfg(feature = "analysis")]

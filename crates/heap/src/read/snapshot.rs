@@ -245,7 +245,16 @@ impl<'a> Snapshot<'a> {
         self.decode_with(section, into, Detail::Sizes)
     }
 
-    fn decode_with(&self, section: usize, into: &mut Columns, detail: Detail) -> Result<(), Error> {
+    /// Decodes as much of a section's blocks as is asked for.
+    ///
+    /// # Errors
+    /// If the section is damaged.
+    pub(crate) fn decode_with(
+        &self,
+        section: usize,
+        into: &mut Columns,
+        detail: Detail,
+    ) -> Result<(), Error> {
         match self.blocks.get(section) {
             Some((first, section)) => {
                 let cut = self.damage.is_some();
