@@ -76,6 +76,15 @@ impl Graph {
         }
     }
 
+    /// The blocks that no other block dominates, with the root nodes that do.
+    pub(crate) fn below_roots(&self) -> impl Iterator<Item = (BlockIndex, RootNodeId)> + '_ {
+        let tree_roots = self.tree_roots.bits().iter().map(BlockIndex);
+        tree_roots.filter_map(|block| match self.dominator(Node::Block(block))? {
+            Node::RootNode(root_node) => Some((block, root_node)),
+            Node::Block(_) => None,
+        })
+    }
+
     /// What points to a block, on a way from a root that leads over as few shared blocks as can be.
     pub fn toward_root(&self, block: BlockIndex) -> Option<Node> {
         if !self.is_reachable(block) {

@@ -14,7 +14,8 @@
 //! 4. they are carried back to the blocks of the trees ([`refine`], [`meet`]);
 //! 5. sizes are summed up from below ([`retained`]), in the heap and outside ([`external`]).
 //!
-//! Beside that, each block is attributed to one root ([`owners`]).
+//! Beside that, each block is attributed to one root ([`owners`]). What has to be removed to free a block that several
+//! roots reach is found when a query asks for it ([`min_cut`]).
 //!
 //! All of it is exact. None of it recurses. The snapshot is decoded three times. What has a number
 //! for each block or shared block is a column, which may be in a file ([`mod@column`]): so heaps
@@ -52,6 +53,7 @@ mod freed;
 mod globals;
 mod index;
 mod meet;
+mod min_cut;
 mod nodes;
 pub(crate) mod number;
 mod numbering;
@@ -60,6 +62,7 @@ mod packed;
 mod parents;
 pub(crate) mod passes;
 mod reach;
+mod references;
 mod refine;
 mod retained;
 mod semi_nca;
@@ -69,5 +72,7 @@ mod weights;
 pub use analysis::Graph;
 pub use error::Failed;
 pub use freed::{FreedSize, RemovalSet};
+pub use min_cut::CutEdge;
+pub(crate) use min_cut::Upwards;
 pub use nodes::{Node, RootNode, RootNodeId, RootNodes, SUPER_ROOT};
 pub use reach::{ReachableSize, Reached};

@@ -14,6 +14,7 @@ mod heap;
 mod histogram;
 mod info;
 mod joint;
+mod joint_blocks;
 mod kind;
 mod merged_path;
 mod module_blocks;
@@ -50,6 +51,9 @@ pub use heap::Heap;
 pub use histogram::{Histogram, KindOrder, KindRow, histogram};
 pub use info::{Info, SpaceRow, info};
 pub use joint::{Everything, everything};
+pub use joint_blocks::{
+    CutReference, JointBlock, JointLimits, JointShare, ReachingRoot, joint_shares,
+};
 pub use kind::Kind;
 pub use merged_path::{MergedPath, merged_paths, sample, sample_of_type, weighted_paths};
 pub use module_blocks::{ModuleBlock, module_blocks};

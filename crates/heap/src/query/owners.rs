@@ -226,11 +226,20 @@ impl<'n, 'h> Names<'n, 'h> {
 
     /// The name of an owner in one text.
     pub(super) fn name(&self, owner: RootNodeId) -> String {
-        let root = self.definition(owner);
+        self.own_name(self.definition(owner))
+    }
+
+    /// A root's own name, whatever it is an alias of.
+    pub(super) fn own_name(&self, root: RootNodeId) -> String {
         match label_of(self.heap, root) {
             Some(label) => full_name(&self.heap.snapshot.labels, label),
             None => STATIC.to_owned(),
         }
+    }
+
+    /// A root's own kind.
+    pub(super) fn own_kind(&self, root: RootNodeId) -> &'static str {
+        kind_of(self.heap, root)
     }
 
     /// The kind of root that an owner is.

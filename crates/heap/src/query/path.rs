@@ -127,6 +127,19 @@ pub(super) struct PathDetails {
     fields: HashMap<(u32, u32), u64, FxBuildHasher>,
 }
 
+impl PathDetails {
+    /// What a block is; empty if that was not read.
+    pub(super) fn name(&self, heap: &Heap<'_>, block: BlockIndex) -> String {
+        let kind = self.kinds.get(&block.0);
+        kind.map_or_else(String::new, |kind| kind.name(&heap.snapshot, &heap.types))
+    }
+
+    /// The field of a block that leads to another.
+    pub(super) fn field(&self, from: BlockIndex, to: BlockIndex) -> Option<u64> {
+        self.fields.get(&(from.0, to.0)).copied()
+    }
+}
+
 pub(super) fn details_of(heap: &Heap<'_>, paths: &[RetainingPath]) -> Result<PathDetails, Error> {
     let mut wanted: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for path in paths {
@@ -140,6 +153,14 @@ pub(super) fn details_of(heap: &Heap<'_>, paths: &[RetainingPath]) -> Result<Pat
             }
         }
     }
+    read_details(heap, wanted)
+}
+
+/// Details of blocks, by what each may refer to that is of interest.
+pub(super) fn read_details(
+    heap: &Heap<'_>,
+    wanted: BTreeMap<u32, Vec<u32>>,
+) -> Result<PathDetails, Error> {
     let mut details = PathDetails::default();
     let mut columns = Columns::new();
     let mut decoded = None;

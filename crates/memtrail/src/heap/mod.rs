@@ -8,6 +8,7 @@ mod histogram;
 mod info;
 pub(crate) mod input;
 pub(crate) mod joined;
+mod joint;
 mod named;
 pub(crate) mod named_snapshot;
 mod owners;
@@ -57,6 +58,7 @@ pub(crate) struct Args {
 enum Command {
     Info(info::Args),
     Roots(roots::Args),
+    Joint(joint::Args),
     Growth(changes::GrowthArgs),
     Diff(changes::DiffArgs),
     Sites(sites::Args),
@@ -76,6 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.command {
         Command::Info(args) => info::run(args),
         Command::Roots(args) => roots::run(args),
+        Command::Joint(args) => joint::run(args),
         Command::Stack(args) => stack::run(args),
         Command::Shared(args) => shared::run(args),
         Command::Dominators(args) => children::run(args),

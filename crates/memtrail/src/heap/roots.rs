@@ -33,7 +33,7 @@ use crate::limit::Limit;
 \"Retained\" is what would be freed without a root and its aliases: what it owns beyond that can be
 reached from other roots, too. --retained lists exact retained sizes alone. Its rows nest: a kind of
 roots, a module of it, each of its fields; a thread and each of its frames. Rows `jointly retained` are
-what several of them have to release for it to be freed.
+what several of them have to release for it to be freed; `memtrail heap joint` opens them.
   memtrail heap roots REC Cache.table         what one variable owns, and shares with whom
   memtrail heap roots REC --retained          what each root retains alone
   memtrail heap dominators REC                what all roots dominate, by kind
@@ -212,8 +212,8 @@ fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: RootNodes, whole: boo
         .map(|row| row.jointly_retained)
         .chain([answer.everything.jointly_retained]);
     if whole && jointly_retained.max().unwrap_or_default().0 > all.0 / 4 {
-        let text = "jointly retained: --sort reachable lists the roots that reach most, \
-                    `memtrail heap dominators` what it is";
+        let text = "jointly retained: `memtrail heap joint` shows by which roots, and what to cut to free it; \
+                    --sort reachable lists the roots that reach most";
         canvas.paragraph(FAINT, 2, text);
     }
 }

@@ -7,9 +7,10 @@ use std::path::Path;
 use crate::{Held, complaint, heap, printed};
 
 /// All commands that read one snapshot, with what they need besides.
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 11] = [
     &["info"],
     &["roots"],
+    &["joint"],
     &["stack"],
     &["dominators"],
     &["histogram"],

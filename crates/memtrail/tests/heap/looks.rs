@@ -12,6 +12,8 @@ const QUESTIONS: &[&[&str]] = &[
     &["roots"],
     &["roots", "--sort", "reachable"],
     &["roots", "--retained"],
+    &["joint"],
+    &["joint", "Heap_held", "--limit", "0"],
     &["roots", "Heap_held"],
     &["roots", "--min", "1k", "--kind", "global", "--limit", "3"],
     &["roots", "--min", "1000G"],

@@ -11,6 +11,7 @@ mod eliom;
 mod exact;
 mod finalised;
 mod joined;
+mod joint;
 mod looks;
 mod names;
 mod whys;
