@@ -117,9 +117,88 @@ let buffer = Buffer.create 10
 let () = Buffer.add_string buffer "?"
 let any : Obj.t = Obj.repr (ref (s "?"))
 let made_object = object val text = s "?" method get = text end
+(* What functions capture: a string that is captured itself is in a function. *)
 let captured =
-  let inside = (s "?", 1) in
+  let inside = (s "@string * int", 1) in
   fun () -> inside
+let in_order =
+  let d = s "@function" and c = ref (s "@string ref") in
+  let b = [ s "@string list.::" ] and a = (s "@string * int", 1) and number = String.length !c in
+  fun x y -> if x then (a, b, number) else (c := d ^ y; (a, b, 0))
+let on_one_line =
+  let make text pair = ((fun () -> fst pair ^ "."), (fun x -> x ^ text ^ fst pair), fun () -> snd pair + 1) in
+  (* A function that is used once is inlined. *)
+  (make (s "@function") (s "@string * int", 1), make (s "@function") (s "@string * int", 1))
+let rec_group =
+  let text = s "@function" and cells = [ s "@string list.::" ] in
+  let rec even n = if n = 0 then cells else odd (n - 1)
+  and odd n = if n = 0 then [ text ] else even (n - 1) in
+  (even, odd)
+let with_default =
+  let default = [ s "@string list.::" ] and pair = (s "@string * int", 1) in
+  fun ?(extra = default) () -> (extra, pair)
+let aliased =
+  let make = function
+    | (((text, _) as pair) :: _) as all -> fun () -> (pair, text ^ "!", all)
+    | other -> fun () -> (("", 0), "", other)
+  in
+  (make [ (s "?", 1) ], make [])
+let shadowed =
+  let it = (s "@string * int", 1) in
+  let first () = fst it ^ "." in
+  let it = [ s "@string list.::" ] in
+  (first, fun () -> List.length it)
+let either =
+  let make = function
+    | `Left (text, more) | `Right (more, text) -> fun () -> (text ^ "!", more : string * string list)
+    | `Neither -> fun () -> ("", [])
+  in
+  [ make (`Left (s "@function", [ s "@string list.::" ])); make (`Right ([ s "@string list.::" ], s "@function")) ]
+let nested_functions =
+  let outer = [ s "@string list.::" ] in
+  let first text =
+    let pair = (s "@string * int", 1) in
+    fun () -> List.map (fun one -> let length = String.length one in fun () -> (length, text ^ "!", pair, outer)) outer
+  in
+  let within = first (s "@function") in
+  (within, within ())
+let three a b c = String.concat a b ^ c
+let partial = three (s "@function") [ s "?" ]
+let partial_within =
+  let text = s "@function" and list = [ s "?" ] in
+  fun () -> three text list
+let partials = (partial_within (), partial_within)
+let generic value = fun () -> (value, 1)
+let generics = (generic (s "@function"), generic (ref (s "?")))
+let suspended =
+  let text = s "@function" and pair = (s "@string * int", 1) in
+  lazy (text ^ fst pair)
+let in_loop =
+  let all = ref [] in
+  for i = 1 to 2 do
+    let pair = (s "@string * int", i) in
+    all := (fun () -> (i, pair)) :: !all
+  done;
+  !all
+let with_mutable =
+  let state = ref (s "@string ref") in
+  ((fun text -> state := text), fun () -> !state)
+module Capturing (K : sig type t val all : t list val about : string end) = struct
+  type entry = { of_k : K.t list; why : string list }
+  let entry = { of_k = K.all; why = [ s "@string list.::" ] }
+  let get () = (entry, K.about)
+  let size = let pair = (s "@string * int", 1) in fun () -> snd pair + List.length K.all
+end
+module Capturing_text = Capturing (struct type t = string let all = [ s "@Typed_values.Capturing_text.(argument).t list.::" ] let about = s "?" end)
+module Capturing_int = Capturing (struct type t = int let all = [ 1 ] let about = s "?" end)
+let capturing = (Capturing_text.get, Capturing_text.size, Capturing_int.get)
+let handler =
+  let pair = (s "@string * int", 1) in
+  fun f -> try f () with Failed (text, _) when text <> fst pair -> text
+let operators =
+  let pair = (s "@string * int", 1) in
+  let ( >>= ) x f = if x = fst pair then f x else x in
+  [ ( >>= ) ]
 
 let () =
   Gc.full_major ();

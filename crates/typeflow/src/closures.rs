@@ -1,21 +1,21 @@
 //! Environments of closures: what their function's free variables are.
 //!
-//! The order of free variables is deduced from the source, not known from the program. So the environment of a closure is used only if all
-//! that it points to agrees with it, and never that of a function of which there may be several instances with
-//! other types.
+//! What a function captures, and in which order, is found by compiling its unit once more; that the program was compiled
+//! in the same way is not certain. So a function's environment is used only if that of each of its closures in the
+//! snapshot agrees with it: its size, and tag and size of all that it points to.
 
-use hashbrown::HashMap;
-use memtrail_heap::read::{self, Columns, Error};
-use memtrail_types::term::{Function, TypeTable};
-use rustc_hash::FxBuildHasher;
+use memtrail_heap::read::{Columns, Error};
+use memtrail_heap::tag;
+use memtrail_types::term::{Definition, TypeTable};
 
 use crate::flow::Flow;
-use crate::instances::TypeId;
+use crate::functions::{Functions, Identified};
+use crate::instances::{Type, TypeId};
 use crate::sections::Sections;
-use crate::shapes::Check;
+use crate::shapes::{Check, Shapes};
 
-/// Words of a closure before its environment: code, arity, and for those of several arguments the code once more.
-const BEFORE_ENVIRONMENT: u64 = 2;
+/// Pointers from environments are compared in portions of about so many.
+const MAX_CAPTURED: usize = 1 << 20;
 
 /// A pointer from an environment.
 struct Captured {
@@ -23,31 +23,34 @@ struct Captured {
     target: u32,
     /// What the free variable is.
     ty: TypeId,
-    /// Which closure: a place among those that are looked at.
-    closure: u32,
+    /// Which function's: a place among the snapshot's.
+    function: u32,
+    /// If this is a function, the closure is a partial application of it.
+    is_no_function: bool,
 }
 
-/// Functions by the symbols of their code.
-pub(crate) struct Functions<'t>(HashMap<&'t [u8], &'t Function, FxBuildHasher>);
-
-impl<'t> Functions<'t> {
-    pub(crate) fn new(table: &'t TypeTable) -> Self {
-        let usable = table.functions.iter().filter(|function| !function.is_generic);
-        Self(usable.map(|function| (function.symbol.as_bytes(), function)).collect())
-    }
-
-    fn of(&self, function: &read::Function) -> Option<&'t Function> {
-        self.0.get(function.name.as_slice()).copied()
-    }
+/// The functions of a snapshot's closures, by number.
+struct Known<'t> {
+    functions: Vec<Option<Identified<'t>>>,
+    /// Closures of these differ from what is known of them.
+    differs: Vec<bool>,
 }
 
 /// Carries types through the environments of all closures that were reached, and of those that this reaches.
 pub(crate) fn flow(
     flow: &mut Flow<'_>,
     sections: &mut Sections<'_, '_>,
-    functions: &Functions<'_>,
+    table: &TypeTable,
 ) -> Result<(), Error> {
     flow.through_closures();
+    let functions = Functions::new(table);
+    let identified = sections.snapshot.functions.iter();
+    let identified = identified.map(|function| functions.identify(function)).collect::<Vec<_>>();
+    let differs = vec![false; identified.len()];
+    let mut known = Known { functions: identified, differs };
+    if known.functions.iter().any(Option::is_some) {
+        check(flow, sections, &mut known)?;
+    }
     loop {
         let mut closures = std::mem::take(&mut flow.closures);
         if closures.is_empty() {
@@ -60,32 +63,112 @@ pub(crate) fn flow(
             sections,
             &closures,
             |closure| *closure,
-            |sections, columns, place, number| {
-                environment(flow, sections, columns, place, functions, number, &mut captured);
+            |sections, columns, place, _| {
+                environment(&mut flow.shapes, sections, columns, place, &known, &mut captured);
             },
         )?;
-        captured.sort_unstable_by_key(|captured| captured.target);
-        let mut is_wrong = vec![false; closures.len()];
-        in_sections(
-            sections,
-            &captured,
-            |captured| captured.target,
-            |_, columns, place, number| {
-                let Some(block) = columns.get(place) else { return };
-                let Captured { ty, closure, .. } = captured[number];
-                if block.wosize.0 > 0
-                    && flow.shapes.check(ty, block.tag, block.wosize.0) == Check::Contradiction
-                {
-                    is_wrong[closure as usize] = true;
-                }
-            },
-        )?;
-        let differs = flow.shapes.instances.unknown("environment of a closure that differs");
-        for Captured { target, ty, closure } in captured {
-            let ty = if is_wrong[closure as usize] { differs } else { ty };
+        for Captured { target, ty, .. } in captured {
             flow.want(sections, target, ty);
         }
         flow.settle(sections)?;
+    }
+}
+
+/// Compares the environments of all closures with what is known of their functions.
+fn check(
+    flow: &mut Flow<'_>,
+    sections: &mut Sections<'_, '_>,
+    known: &mut Known<'_>,
+) -> Result<(), Error> {
+    let mut captured = Vec::new();
+    for section in 0..sections.snapshot.sections() {
+        let was_kept = sections.is_kept(section);
+        let columns = sections.take(section)?;
+        for place in 0..columns.len() {
+            let is_closure = columns.get(place).is_some_and(|block| block.tag == tag::CLOSURE);
+            let number = columns.function(place).filter(|_| is_closure);
+            let Some(number) = number.map(|number| number as usize) else { continue };
+            if let Some(differs) = known.differs.get_mut(number)
+                && let Some(Some(identified)) = known.functions.get(number)
+            {
+                let fits = fits(&mut flow.shapes, sections, &columns, place, identified);
+                *differs |= !fits;
+            }
+            environment(&mut flow.shapes, sections, &columns, place, known, &mut captured);
+        }
+        sections.put(section, columns, was_kept);
+        if captured.len() >= MAX_CAPTURED {
+            check_captured(flow, sections, known, std::mem::take(&mut captured))?;
+        }
+    }
+    check_captured(flow, sections, known, captured)
+}
+
+/// Compares the blocks that environments point to with the types of variables.
+fn check_captured(
+    flow: &mut Flow<'_>,
+    sections: &mut Sections<'_, '_>,
+    known: &mut Known<'_>,
+    mut captured: Vec<Captured>,
+) -> Result<(), Error> {
+    captured.sort_unstable_by_key(|captured| captured.target);
+    in_sections(
+        sections,
+        &captured,
+        |captured| captured.target,
+        |_, columns, place, number| {
+            let Some(block) = columns.get(place) else { return };
+            let Captured { ty, function, is_no_function, .. } = captured[number];
+            let Some(differs) = known.differs.get_mut(function as usize) else { return };
+            if is_no_function && block.tag == tag::CLOSURE {
+                *differs = true;
+            }
+            *differs |= block.wosize.0 > 0
+                && flow.shapes.check(ty, block.tag, block.wosize.0) == Check::Contradiction;
+        },
+    )
+}
+
+/// Whether a closure has the size that it is to have, and pointers wherever a variable's values are all blocks.
+fn fits(
+    shapes: &mut Shapes<'_>,
+    sections: &Sections<'_, '_>,
+    columns: &Columns,
+    place: usize,
+    identified: &Identified<'_>,
+) -> bool {
+    let Some(block) = columns.get(place) else { return false };
+    let function = identified.function;
+    let before = u64::from(function.words_before);
+    if before + function.environment.len() as u64 != block.wosize.0 {
+        return false;
+    }
+    let mut has_pointer = vec![false; function.environment.len()];
+    sections.edges(columns, place, |field, _| {
+        let variable = field.checked_sub(before).and_then(|field| usize::try_from(field).ok());
+        if let Some(has) = variable.and_then(|variable| has_pointer.get_mut(variable)) {
+            *has = true;
+        }
+    });
+    function.environment.iter().zip(has_pointer).all(|(variable, has_pointer)| {
+        has_pointer
+            || variable.ty.is_none_or(|term| {
+                let ty = shapes.instances.closed(term);
+                !is_block(shapes, ty)
+            })
+    })
+}
+
+/// Whether all values of a type are blocks with fields.
+fn is_block(shapes: &mut Shapes<'_>, ty: TypeId) -> bool {
+    let head = shapes.instances.head(ty);
+    match shapes.instances.get(head) {
+        Type::String(_) | Type::Float | Type::Boxed(_) | Type::Function | Type::Tuple(_) => true,
+        Type::Declared(declaration, _) => {
+            let declaration = shapes.instances.table.declaration(*declaration);
+            declaration.is_some_and(|of| matches!(of.definition, Definition::Record { .. }))
+        }
+        _ => false,
     }
 }
 
@@ -115,38 +198,40 @@ fn in_sections<'s, 'a, T>(
 
 /// Adds what a closure's environment points to.
 fn environment(
-    flow: &mut Flow<'_>,
+    shapes: &mut Shapes<'_>,
     sections: &Sections<'_, '_>,
     columns: &Columns,
     place: usize,
-    functions: &Functions<'_>,
-    closure: usize,
+    known: &Known<'_>,
     captured: &mut Vec<Captured>,
 ) {
-    let Some(block) = columns.get(place) else { return };
-    let function = columns
-        .function(place)
-        .and_then(|number| sections.snapshot.functions.get(number as usize))
-        .and_then(|function| functions.of(function));
-    let function = function.filter(|function| {
-        let start = BEFORE_ENVIRONMENT + u64::from(function.arity != 1);
-        start + function.environment.len() as u64 == block.wosize.0
+    let number = columns.function(place);
+    let place_of = number.map(|number| number as usize);
+    let identified = place_of.and_then(|number| known.functions.get(number).copied().flatten());
+    let differs = place_of.and_then(|number| known.differs.get(number)) == Some(&true);
+    let instances = &mut shapes.instances;
+    let otherwise = instances.unknown(match identified {
+        Some(_) if differs => "environment of a closure that differs",
+        _ => "environment of a closure",
     });
-    let instances = &mut flow.shapes.instances;
-    let unknown = instances.unknown("environment of a closure");
-    let module = instances.unknown("module in the environment of a closure");
+    let own = instances.unknown("variable of the compiler's own");
+    let identified = identified.filter(|_| !differs);
     sections.edges(columns, place, |field, target| {
-        let variable = function.and_then(|function| {
-            let start = BEFORE_ENVIRONMENT + u64::from(function.arity != 1);
-            function.environment.get(usize::try_from(field.checked_sub(start)?).ok()?)
+        let variable = identified.and_then(|identified| {
+            let function = identified.function;
+            let place = field.checked_sub(u64::from(function.words_before))?;
+            let variable = function.environment.get(usize::try_from(place).ok()?)?;
+            let is_last = place + 1 == function.environment.len() as u64;
+            Some((variable, is_last && identified.may_be_partial))
         });
-        let ty = match variable {
-            None => unknown,
-            Some(variable) => match variable.ty {
-                Some(term) => flow.shapes.instances.closed(term),
-                None => module,
-            },
+        let (ty, is_no_function) = match variable {
+            None => (otherwise, false),
+            Some((variable, is_no_function)) => {
+                let ty = variable.ty.map_or(own, |term| shapes.instances.closed(term));
+                (ty, is_no_function)
+            }
         };
-        captured.push(Captured { target, ty, closure: closure as u32 });
+        let function = number.unwrap_or(u32::MAX);
+        captured.push(Captured { target, ty, function, is_no_function });
     });
 }

@@ -11,6 +11,7 @@ mod builtin;
 mod closures;
 mod coverage;
 mod flow;
+mod functions;
 mod head;
 mod instances;
 mod instantiate;
@@ -58,7 +59,7 @@ pub fn flow(
     let mut sections = sections::Sections::new(snapshot, room);
     let mut flow = flow::Flow::new(shapes::Shapes::new(table, units), &sections);
     flow.start(&mut sections)?;
-    closures::flow(&mut flow, &mut sections, &closures::Functions::new(table))?;
+    closures::flow(&mut flow, &mut sections, table)?;
     let types = result::block_types(&flow.shapes, &flow.states);
     let coverage = match graph {
         Some(graph) => Some(coverage::coverage(&mut flow, &mut sections, graph)?),

@@ -1,6 +1,7 @@
 //! Whether two types mean the same, however they are written.
 
 use hashbrown::HashSet;
+use memtrail_types::Slot;
 use memtrail_types::term::{Definition, Term};
 use rustc_hash::FxBuildHasher;
 
@@ -75,7 +76,10 @@ impl Instances<'_> {
             }
             // One module, met under several signatures that have the same fields.
             (Type::Module(a), Type::Module(b)) => match (table.module(*a), table.module(*b)) {
-                (Some(a), Some(b)) => a.name == b.name && a.slots.len() == b.slots.len(),
+                (Some(a), Some(b)) => {
+                    let names = |slot: &Slot| slot.path.last().cloned();
+                    a.slots.iter().map(names).eq(b.slots.iter().map(names))
+                }
                 _ => false,
             },
             _ => false,

@@ -13,29 +13,8 @@ let applied_to_unit (_ : module_expr) : module_expr option = None
 let of_pattern (type k) (pattern : k general_pattern) : (Ident.t * Types.type_expr) list =
   List.map (fun (id, _, ty) -> (id, ty)) (pat_bound_idents_full pattern)
 
-(* A function's parameters and how many arguments its code takes; [None] if an expression is none. *)
-let parameters expression : (Ident.t list * int) option =
-  let rec curried expression =
-    match expression.exp_desc with
-    | Texp_function { param; cases = [ { c_guard = None; c_rhs; _ } ]; _ } ->
-        let inner, arity = curried c_rhs in
-        (param :: inner, arity + 1)
-    | Texp_function { param; _ } -> ([ param ], 1)
-    | _ -> ([], 0)
-  in
-  let rec components pattern =
-    match pattern.pat_desc with
-    | Tpat_tuple parts -> Some (List.length parts)
-    | Tpat_or (left, _, _) -> components left
-    | _ -> None
-  in
+(* A function's first parameter with its type; others are those of the function that it results in. *)
+let parameters expression : (Ident.t * Types.type_expr) list =
   match expression.exp_desc with
-  | Texp_function { param; cases = { c_lhs; _ } :: _ as cases; _ } -> (
-      let is_flat { c_lhs; _ } =
-        match c_lhs.pat_desc with Tpat_tuple _ | Tpat_any | Tpat_or _ -> true | _ -> false
-      in
-      match components c_lhs with
-      | Some count when List.for_all is_flat cases -> Some ([ param ], count)
-      | _ -> Some (curried expression))
-  | Texp_function _ -> Some (curried expression)
-  | _ -> None
+  | Texp_function { param; cases = { c_lhs; _ } :: _; _ } -> [ (param, c_lhs.pat_type) ]
+  | _ -> []

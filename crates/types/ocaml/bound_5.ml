@@ -13,31 +13,15 @@ let applied_to_unit me = match me.mod_desc with Tmod_apply_unit f -> Some f | _ 
 let of_pattern (type k) (pattern : k general_pattern) : (Ident.t * Types.type_expr) list =
   List.map (fun (id, _, ty, _) -> (id, ty)) (pat_bound_idents_full pattern)
 
-(* A function's parameters and how many arguments its code takes; [None] if an expression is none. *)
-let parameters expression : (Ident.t list * int) option =
-  let rec components : type k. k general_pattern -> int option =
-   fun pattern ->
-    match pattern.pat_desc with
-    | Tpat_tuple parts -> Some (List.length parts)
-    | Tpat_or (left, _, _) -> components left
-    | _ -> None
-  in
-  let is_flat (pattern : pattern) =
-    match pattern.pat_desc with Tpat_tuple _ | Tpat_any | Tpat_or _ -> true | _ -> false
+(* A function's parameters with their types. *)
+let parameters expression : (Ident.t * Types.type_expr) list =
+  let own { fp_param; fp_kind; _ } =
+    match fp_kind with
+    | Tparam_pat pattern -> (fp_param, pattern.pat_type)
+    | Tparam_optional_default (pattern, _) -> (fp_param, Predef.type_option pattern.pat_type)
   in
   match expression.exp_desc with
-  | Texp_function (parameters, body) -> (
-      let own = List.map (fun parameter -> parameter.fp_param) parameters in
-      match (parameters, body) with
-      | [], Tfunction_cases { param; cases = { c_lhs; _ } :: _ as cases; _ } -> (
-          match components c_lhs with
-          | Some count when List.for_all (fun { c_lhs; _ } -> is_flat c_lhs) cases ->
-              Some ([ param ], count)
-          | _ -> Some ([ param ], 1))
-      | [ { fp_param; fp_kind = Tparam_pat pattern; _ } ], Tfunction_body _ -> (
-          match components pattern with
-          | Some count -> Some ([ fp_param ], count)
-          | None -> Some ([ fp_param ], 1))
-      | _, Tfunction_cases { param; _ } -> Some (own @ [ param ], List.length own + 1)
-      | _, Tfunction_body _ -> Some (own, List.length own))
-  | _ -> None
+  | Texp_function (parameters, Tfunction_cases { param; cases = { c_lhs; _ } :: _; _ }) ->
+      (param, c_lhs.pat_type) :: List.map own parameters
+  | Texp_function (parameters, _) -> List.map own parameters
+  | _ -> []

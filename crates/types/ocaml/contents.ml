@@ -77,12 +77,15 @@ let of_item unit_ (item : Layout.item) =
       end
   | _ -> Translate.content scope item
 
+(* Whether functions are looked at. *)
+let with_functions = ref false
+
 let of_unit name =
   let unit_ = Hashtbl.find units name in
   let exported, hidden = Layout.of_unit unit_.signature unit_.structure in
   let content item = try of_item unit_ item with Unresolved _ -> Term.Nothing_known in
   (match unit_.structure with
-  | Some structure -> (
-      try Functions.of_unit name unit_.value structure (exported @ hidden) with Unresolved _ -> ())
-  | None -> ());
+  | Some structure when !with_functions -> (
+      try Functions.of_unit name unit_.value structure with _ -> ())
+  | _ -> ());
   List.map content (exported @ hidden)

@@ -137,7 +137,9 @@ let rec bind_signature scope ?inner signature =
           add_type scope id (from (fun s -> s.types) name own)
       | Sig_module (id, _, { md_type; _ }, _, _) ->
           let name = Ident.name id in
-          let own () = of_module_type scope (name_in scope name) md_type in
+          let own () =
+            of_module_type ~is_parameter:scope.is_parameter scope (name_in scope name) md_type
+          in
           add_module scope id (from (fun s -> s.modules) name own)
       | Sig_modtype (id, { mtd_type = Some meaning; _ }, _) ->
           let name = Ident.name id in
@@ -157,15 +159,15 @@ let rec bind_signature scope ?inner signature =
       | _ -> ())
     signature
 
-and of_module_type scope path (meaning : Types.module_type) =
+and of_module_type ?(is_parameter = false) scope path (meaning : Types.module_type) =
   match meaning with
   | Mty_signature signature ->
-      let inner = create ~up:scope path in
+      let inner = create ~up:scope ~is_parameter path in
       bind_signature inner signature;
       Structure inner
   | Mty_ident name -> (
       match module_type_at scope name with
-      | { within; meaning; _ } -> of_module_type within path meaning
+      | { within; meaning; _ } -> of_module_type ~is_parameter within path meaning
       | exception Unresolved reason -> Unknown reason)
   | Mty_alias alias -> module_at scope alias
   | Mty_functor (parameter, result) ->
@@ -184,9 +186,12 @@ and functor_value functor_path apply =
 
 (* A parameter means the argument; where that is not known, what is declared of it. *)
 and bind_parameter scope id declared argument =
+  let path =
+    match declared with Mty_ident path -> Slot.path_text path | _ -> Ident.name id
+  in
   let value =
     match argument with
-    | Unknown _ -> lazy (of_module_type scope (Ident.name id) declared)
+    | Unknown _ -> lazy (of_module_type ~is_parameter:true scope path declared)
     | known -> lazy known
   in
   Hashtbl.replace scope.idents (Ident.unique_name id) (Module value)

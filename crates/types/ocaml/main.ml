@@ -8,7 +8,8 @@
    Without arguments, each unit is read by itself: a section of kind UNIT follows if files with this digest
    were found. With the argument [terms], all units are read before anything else, as they speak of each
    other. Then there is a section of kind BEGUN for each unit once more, followed by one of kind CONTENTS,
-   and at the end all that these speak of. *)
+   and at the end all that these speak of. With the argument [closures], that is what functions capture, too: for
+   this, interfaces are read that are no request's, and damaged ones may end this process. *)
 
 let begun = 1
 let unit_found = 3
@@ -17,8 +18,8 @@ let terms = 7
 let declarations = 8
 let modules = 9
 let extensions = 10
-let functions = 11
 let contents = 12
+let closures = 13
 
 type request = { name : string; digest : string; files : string list }
 
@@ -77,7 +78,7 @@ let write_tables () =
   Tables.sections declarations (Tables.declaration files) Term.declarations;
   Tables.sections modules (Tables.layout files) Term.modules;
   Tables.sections extensions Tables.extension Term.extensions;
-  Tables.sections functions Tables.function_ Term.functions;
+  Tables.sections closures Tables.function_ Term.functions;
   let names = Term.rows () in
   Array.iter (fun name -> ignore (Term.push names name)) (Wire.file_names files);
   Tables.sections file_names Wire.text names
@@ -107,10 +108,15 @@ let () =
   set_binary_mode_out stdout true;
   let rec each f = match request () with None -> () | Some request -> f request; each f in
   match Sys.argv with
-  | [| _; "terms" |] ->
+  | [| _; (("terms" | "closures") as mode) |] ->
       let requests = ref [] in
       each (fun request -> requests := request :: !requests);
       let requests = List.rev !requests in
+      if mode = "closures" then begin
+        let folders = List.concat_map (fun { files; _ } -> List.map Filename.dirname files) requests in
+        Closures.prepare (List.sort_uniq compare folders);
+        Contents.with_functions := true
+      end;
       List.iter read_for_terms requests;
       List.iter write_contents requests;
       write_tables ()

@@ -14,6 +14,8 @@ type t = {
   module_types : (string, module_type Lazy.t) Hashtbl.t;
   values : (string, (t * Types.type_expr) Lazy.t) Hashtbl.t;
   extensions : (string, extension Lazy.t) Hashtbl.t;
+  (* Of a functor's parameter, where its argument is not known: abstract types stand for anything. *)
+  is_parameter : bool;
   (* Structures without a name, which are included or opened. *)
   mutable anonymous : (Typedtree.structure * module_value Lazy.t) list;
 }
@@ -56,8 +58,9 @@ let next () =
   incr last_number;
   !last_number
 
-let create ?up path =
+let create ?up ?(is_parameter = false) path =
   {
+    is_parameter;
     number = next ();
     path;
     up;

@@ -98,15 +98,25 @@ let layout files buffer { path; slots } =
   Wire.text buffer path;
   list buffer (slot files) slots
 
-let function_ buffer { symbol; arity; environment } =
+let place buffer (line, column) =
+  Wire.number buffer line;
+  Wire.number buffer column
+
+let function_ buffer { symbol; is_anonymous; place = span; words_before; environment; partial } =
   Wire.text buffer symbol;
-  Wire.number buffer arity;
-  Wire.number buffer 0;
+  Wire.number buffer (if is_anonymous then 1 else 0);
+  option buffer
+    (fun buffer (first, last) ->
+      place buffer first;
+      place buffer last)
+    span;
+  Wire.number buffer words_before;
   list buffer
     (fun buffer (name, ty) ->
       Wire.text buffer name;
       option buffer Wire.number ty)
-    environment
+    environment;
+  list buffer place partial
 
 (* Sections of one kind: each has rows until it ends. *)
 let sections kind write { rows; count } =

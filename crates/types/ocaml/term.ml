@@ -58,7 +58,14 @@ type content =
 
 type layout = { path : string; slots : (Slot.t * content) list }
 
-type function_ = { symbol : string; arity : int; environment : (string * int option) list }
+type function_ = {
+  symbol : string;
+  is_anonymous : bool;
+  place : ((int * int) * (int * int)) option;
+  words_before : int;
+  environment : (string * int option) list;
+  partial : (int * int) list;
+}
 
 (* Rows by their numbers. *)
 type 'a rows = { mutable rows : 'a array; mutable count : int }

@@ -180,6 +180,10 @@ and named context path arguments =
       | name, arguments -> predefined_type name arguments)
   | _ -> (
       match Evaluate.type_at context.scope path with
+      | { scope = { is_parameter = true; _ };
+          body = Declaration ({ type_manifest = None; _ } as declaration); _ }
+        when Type_view.kind declaration = Abstract ->
+          unknown "type of a functor's parameter"
       | declared -> intern (Declared (declaration declared, List.map (term context) arguments))
       | exception Scope.Unresolved reason -> unresolved context reason)
 

@@ -21,8 +21,8 @@
 //! | 8 | `DECLARATIONS` | both |
 //! | 9 | `MODULES` | both |
 //! | 10 | `EXTENSIONS` | both |
-//! | 11 | `FUNCTIONS` | both |
 //! | 12 | `CONTENTS` | the helper, for each unit: what its slots hold |
+//! | 13 | `CLOSURES` | both |
 //!
 //! ```text
 //! BEGUN     = unit:text
@@ -42,7 +42,7 @@
 //!
 //! `FOUND` has slots without `content`; `CONTENTS` has those of the exported and then of the hidden slots.
 //!
-//! Sections 6 to 11 have rows until they end; rows of one kind that are in several sections are numbered
+//! Sections 6 to 10 and 13 have rows until they end; rows of one kind that are in several sections are numbered
 //! through, from 0.
 //!
 //! ```text
@@ -54,7 +54,9 @@
 //! fields    = count:n (name:text term:n)*
 //! MODULES   = (name:text slots:n slot*)*
 //! EXTENSIONS = (name:text of:n fields option(results:n n*) record:n)*
-//! FUNCTIONS = (symbol:text arity:n generic:n variables:n (name:text option(term:n))*)*
+//! CLOSURES  = (symbol:text anonymous:n option(place place) words:n variables:n (name:text option(term:n))*
+//!             partial:n place*)*
+//! place     = line:n column:n                   lines from 1, columns from 0
 //! option(x) = 0 | 1 x
 //! ```
 //!
@@ -62,14 +64,15 @@
 //! the number of one of the layout's files from 1; lines and columns are from 1. `stamp` is the number at
 //! the end of a function's symbol, 0 for none. Digests are texts of 16 bytes, or empty.
 //!
-//! Version 1 has slots without `content`, and sections up to 5.
+//! Version 1 has slots without `content`, and sections up to 5. Version 2 has instead of `CLOSURES` a section of kind
+//! 11, which gave functions by name what was not in their closures' order; it is passed over.
 
 /// The result's name in a recording.
 pub const FILE: &str = "types";
 /// The first bytes of the file.
 pub(crate) const MAGIC: &[u8; 7] = b"MTTYPES";
 /// The version that is written.
-pub(crate) const VERSION: u8 = 2;
+pub(crate) const VERSION: u8 = 3;
 /// The oldest version that is read.
 pub(crate) const OLDEST: u8 = 1;
 /// From this version on, slots have contents.
@@ -87,6 +90,6 @@ pub(crate) mod kind {
     pub(crate) const DECLARATIONS: u64 = 8;
     pub(crate) const MODULES: u64 = 9;
     pub(crate) const EXTENSIONS: u64 = 10;
-    pub(crate) const FUNCTIONS: u64 = 11;
     pub(crate) const CONTENTS: u64 = 12;
+    pub(crate) const CLOSURES: u64 = 13;
 }

@@ -5,8 +5,8 @@ use crate::read::{Cause, Error};
 use crate::slot::{Position, Slot, SlotKind};
 use crate::term::{
     Constructor, Content, Declaration, DeclarationId, Definition, Extension, FreeVariable,
-    Function, LabelledField, Method, ModuleId, ModuleLayout, PolymorphicTag, Term, TermId,
-    TypeTable,
+    Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag, Span, Term,
+    TermId, TypeTable,
 };
 use memtrail_leb128::Cursor;
 
@@ -26,7 +26,7 @@ pub(crate) fn table(sections: &[Section<'_>]) -> Result<TypeTable, Error> {
         declarations: rows(sections, kind::DECLARATIONS, |p| declaration(p, &files))?,
         modules: rows(sections, kind::MODULES, |p| module(p, &files))?,
         extensions: rows(sections, kind::EXTENSIONS, extension)?,
-        functions: rows(sections, kind::FUNCTIONS, function)?,
+        functions: rows(sections, kind::CLOSURES, function)?,
     };
     let end = sections.last().map_or(0, |last| last.at);
     if is_consistent(&table) { Ok(table) } else { Err(Cause::Section("table of types").at(end)) }
@@ -187,15 +187,23 @@ fn module(payload: &mut Cursor<'_>, files: &[String]) -> Option<ModuleLayout> {
     Some(ModuleLayout { name, slots })
 }
 
+fn place(payload: &mut Cursor<'_>) -> Option<Place> {
+    Some(Place { line: small(payload)?, column: small(payload)? })
+}
+
 fn function(payload: &mut Cursor<'_>) -> Option<Function> {
     Some(Function {
         symbol: payload.text()?,
-        arity: small(payload)?,
-        is_generic: flag(payload)?,
+        is_anonymous: flag(payload)?,
+        place: optional(payload, |payload| {
+            Some(Span { start: place(payload)?, end: place(payload)? })
+        })?,
+        words_before: small(payload)?,
         environment: list(payload, |payload| {
             let name = payload.text()?;
             Some(FreeVariable { name, ty: optional(payload, term_id)? })
         })?,
+        partial: list(payload, place)?,
     })
 }
 

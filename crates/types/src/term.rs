@@ -187,19 +187,43 @@ pub struct ModuleLayout {
     pub slots: Vec<Slot>,
 }
 
-/// What a function's closure holds behind its code, as a compiler without flambda lays it out. Functions without
-/// an environment have no row.
+/// What a function's closure holds behind its code, as a compiler without flambda lays it out. Of functions that are
+/// defined together, which share one closure, the first has a row. Functions with a name and without an environment have
+/// none, unless they are inside one without a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The symbol of its code, without the prefix `caml`: `Cache__add_271`, from OCaml 5.1 on `Cache.add_271`.
+    /// The symbol of its code, without the prefix `caml`: `Cache__add_271`, from OCaml 5.1 on `Cache.add_271`. For a
+    /// function without a name what its symbol begins with: `Cache__fun`.
     pub symbol: String,
-    /// How many arguments it takes at once.
-    pub arity: u32,
-    /// Whether its code belongs to a functor's body or another place that may be evaluated several times: then
-    /// the types of its free variables may differ from closure to closure.
-    pub is_generic: bool,
+    /// Whether it has no name: then its place says which one it is.
+    pub is_anonymous: bool,
+    /// Where it is in its unit's source file.
+    pub place: Option<Span>,
+    /// Words of its closure before the environment.
+    pub words_before: u32,
     /// Its free variables in the order of the closure's environment.
     pub environment: Vec<FreeVariable>,
+    /// Where applications in its code start that may be partial ones of a function which the compiler knows. It makes
+    /// a function without a name of such an application, at the same place.
+    pub partial: Vec<Place>,
+}
+
+/// A place in a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 0.
+    pub column: u32,
+}
+
+/// A part of a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where it starts.
+    pub start: Place,
+    /// Where it ends.
+    pub end: Place,
 }
 
 /// A value that a closure captured.
@@ -207,7 +231,7 @@ pub struct Function {
 pub struct FreeVariable {
     /// Its name.
     pub name: String,
-    /// Its type; `None` if it is a module.
+    /// Its type; `None` if it is one of the compiler's own.
     pub ty: Option<TermId>,
 }
 

@@ -6,7 +6,7 @@ use crate::format::kind;
 use crate::slot::{Position, Slot};
 use crate::term::{
     Constructor, Content, Declaration, Definition, Extension, Function, LabelledField,
-    ModuleLayout, Term, TermId, TypeTable,
+    ModuleLayout, Place, Term, TermId, TypeTable,
 };
 use memtrail_leb128::{put, put_bytes};
 
@@ -24,7 +24,7 @@ pub(crate) fn put_table(file: &mut Vec<u8>, table: &TypeTable) {
         put_module(into, module, &mut names);
     });
     sections(file, kind::EXTENSIONS, &table.extensions, put_extension);
-    sections(file, kind::FUNCTIONS, &table.functions, put_function);
+    sections(file, kind::CLOSURES, &table.functions, put_function);
     sections(file, kind::FILES, &names.names, |into, name| put_bytes(into, name.as_bytes()));
 }
 
@@ -202,14 +202,24 @@ fn put_module(into: &mut Vec<u8>, module: &ModuleLayout, names: &mut FileNames) 
     put_list(into, &module.slots, |into, slot| put_slot(into, slot, names));
 }
 
+fn put_place(into: &mut Vec<u8>, place: Place) {
+    put(into, u64::from(place.line));
+    put(into, u64::from(place.column));
+}
+
 fn put_function(into: &mut Vec<u8>, function: &Function) {
     put_bytes(into, function.symbol.as_bytes());
-    put(into, u64::from(function.arity));
-    put(into, u64::from(function.is_generic));
+    put(into, u64::from(function.is_anonymous));
+    put_optional(into, function.place, |into, span| {
+        put_place(into, span.start);
+        put_place(into, span.end);
+    });
+    put(into, u64::from(function.words_before));
     put_list(into, &function.environment, |into, variable| {
         put_bytes(into, variable.name.as_bytes());
         put_optional(into, variable.ty, put_id);
     });
+    put_list(into, &function.partial, |into, &place| put_place(into, place));
 }
 
 /// A slot and what it holds.

@@ -3,8 +3,8 @@
 
 use memtrail_types::term::{
     Constructor, Content, Declaration, DeclarationId, Definition, Extension, FreeVariable,
-    Function, LabelledField, Method, ModuleId, ModuleLayout, PolymorphicTag, Term, TermId,
-    TypeTable,
+    Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag, Span, Term,
+    TermId, TypeTable,
 };
 use memtrail_types::{Evidence, Layout, Position, Slot, SlotKind, Types, Unit};
 
@@ -88,12 +88,17 @@ fn table() -> TypeTable {
         }],
         functions: vec![Function {
             symbol: "A__f_1".into(),
-            arity: 2,
-            is_generic: true,
+            is_anonymous: true,
+            place: Some(Span {
+                start: Place { line: 3, column: 10 },
+                end: Place { line: 4, column: 0 },
+            }),
+            words_before: 3,
             environment: vec![
                 FreeVariable { name: "x".into(), ty: Some(TermId(2)) },
                 FreeVariable { name: "M".into(), ty: None },
             ],
+            partial: vec![Place { line: 3, column: 20 }],
         }],
     }
 }
@@ -186,4 +191,14 @@ fn version_1() {
     assert!(slots().all(|slot| slot.content == Content::Unknown));
     // Written anew, it has the same in the present version.
     assert_eq!(Types::read(&types.to_bytes()), Ok(types));
+}
+
+/// A file of version 2 has functions by name alone, which are left out.
+#[test]
+fn version_2() {
+    let read = Types::read(include_bytes!("fixtures/version-2")).unwrap();
+    let mut expected = types();
+    expected.table.functions.clear();
+    assert_eq!(read, expected);
+    assert_eq!(Types::read(&read.to_bytes()), Ok(read));
 }

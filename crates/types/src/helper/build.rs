@@ -13,11 +13,12 @@ use crate::cache;
 use crate::compiler::Compiler;
 
 /// The sources in the order of their dependencies.
-const SOURCES: [(&str, &str); 12] = [
+const SOURCES: [(&str, &str); 13] = [
     ("slot.ml", include_str!("../../ocaml/slot.ml")),
     ("scope.ml", include_str!("../../ocaml/scope.ml")),
     ("layout.ml", include_str!("../../ocaml/layout.ml")),
     ("evaluate.ml", include_str!("../../ocaml/evaluate.ml")),
+    ("variables.ml", include_str!("../../ocaml/variables.ml")),
     ("term.ml", include_str!("../../ocaml/term.ml")),
     ("wire.ml", include_str!("../../ocaml/wire.ml")),
     ("translate.ml", include_str!("../../ocaml/translate.ml")),
@@ -29,7 +30,7 @@ const SOURCES: [(&str, &str); 12] = [
 ];
 /// What differs between versions of the compiler, before all others; the latest version first. The first that
 /// compiles is right.
-const VARIANTS: [(&str, &[&str]); 2] = [
+const VARIANTS: [(&str, &[&str]); 3] = [
     (
         "type_view.ml",
         &[
@@ -40,6 +41,21 @@ const VARIANTS: [(&str, &[&str]); 2] = [
         ],
     ),
     ("bound.ml", &[include_str!("../../ocaml/bound_5.ml"), include_str!("../../ocaml/bound_4.ml")]),
+    (
+        "closures.ml",
+        &[
+            concat!(
+                include_str!("../../ocaml/code_502.ml"),
+                include_str!("../../ocaml/closures.ml")
+            ),
+            concat!(
+                include_str!("../../ocaml/code_500.ml"),
+                include_str!("../../ocaml/closures.ml")
+            ),
+            concat!(include_str!("../../ocaml/code_4.ml"), include_str!("../../ocaml/closures.ml")),
+            include_str!("../../ocaml/closures_none.ml"),
+        ],
+    ),
 ];
 
 /// How many this process has begun: each has a folder of its own.

@@ -1,8 +1,8 @@
 //! Runs the helper for all units at once: types as terms, and what the slots of units' blocks hold.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::Path;
+use std::{io, iter};
 
 use super::run::{Request, run_once};
 use crate::read::{HelperMessage, helper_output, helper_table};
@@ -11,16 +11,17 @@ use crate::term::{Content, TypeTable};
 /// A unit that ends the helper is left out, and the helper started again, so many times.
 const MAX_RUNS: usize = 10;
 
-/// The types, and for each unit that has files what its slots hold.
+/// The types, and for each unit that has files what its slots hold. What functions capture is left out where the helper
+/// cannot find it.
 pub(crate) fn terms(
     helper: &Path,
     mut requests: Vec<Request>,
 ) -> io::Result<(TypeTable, HashMap<String, Vec<Content>>)> {
-    for _ in 0..MAX_RUNS {
+    for mode in iter::once("closures").chain(iter::repeat_n("terms", MAX_RUNS)) {
         if requests.is_empty() {
             break;
         }
-        let (output, ended_well) = run_once(helper, Some("terms"), &requests)?;
+        let (output, ended_well) = run_once(helper, Some(mode), &requests)?;
         let (messages, error) = helper_output(&output);
         if ended_well && error.is_none() {
             let Ok(table) = helper_table(&output) else { break };
@@ -29,6 +30,9 @@ pub(crate) fn terms(
                 _ => None,
             });
             return Ok((table, contents.collect()));
+        }
+        if mode == "closures" {
+            continue;
         }
         // It ended within the last unit that it began.
         let begun: HashSet<&str> = messages

@@ -1,0 +1,12 @@
+(* What changed between versions of the compiler's Lambda: here as it was in OCaml 5.0 and 5.1. *)
+
+open Lambda
+
+(* Functions that are defined together; [None] if some of the definitions are none. *)
+let functions definitions : (Ident.t * lfunction) list option =
+  let as_function = function id, Lfunction f -> Some (id, f) | _ -> None in
+  let found = List.filter_map as_function definitions in
+  if List.length found = List.length definitions then Some found else None
+
+let find_interfaces_in folders =
+  Load_path.init ~auto_include:Load_path.no_auto_include folders
