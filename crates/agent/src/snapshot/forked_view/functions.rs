@@ -7,6 +7,7 @@ use std::ops::Range;
 use memtrail_heap::write::Function;
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::functions::{FunctionCode, locate};
+use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::image::Line;
 use memtrail_ocaml::names;
 
@@ -20,17 +21,23 @@ type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// Calls `each` with the functions that begin at `codes`, in their order.
 pub(super) fn each(view: &ForkedView<'_>, codes: &[u64], each: &mut dyn FnMut(&Function)) {
-    let mut found: Vec<FunctionCode> = codes
+    let mut starts: Vec<u64> = codes.iter().copied().filter(|code| *code != 0).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let symbols = starts.iter().map(|start| view.symbols.function_at(*start));
+    let (symbols, mut found): (Vec<Option<&Symbol>>, Vec<FunctionCode>) = starts
         .iter()
-        .filter(|code| **code != 0)
-        .map(|code| FunctionCode::new(*code, view.symbols.function_at(*code).1))
-        .collect();
-    found.sort_unstable_by_key(|function| function.start);
-    found.dedup_by_key(|function| function.start);
+        .zip(symbols)
+        .map(|(start, (symbol, end))| (symbol, FunctionCode::new(*start, end)))
+        .unzip();
     if let Some(table) = view.target.frame_table() {
         locate(&view.memory, view.target.runtime.layout.packing, table, &mut found);
     }
-    let mut named: Vec<Function> = found.iter().map(|code| by_descriptors(view, code)).collect();
+    let mut named: Vec<Function> = symbols
+        .into_iter()
+        .zip(&found)
+        .map(|(symbol, code)| by_descriptors(view, symbol, code))
+        .collect();
     let extents: Vec<Range<u64>> = found.iter().map(|one| one.start..one.end).collect();
     ObjectFiles::of_this_process().lines(&extents, |place, is_first, line| {
         if let Some(function) = named.get_mut(place) {
@@ -50,11 +57,10 @@ pub(super) fn each(view: &ForkedView<'_>, codes: &[u64], each: &mut dyn FnMut(&F
 }
 
 /// What a function's symbol and the frame descriptors of its code tell.
-fn by_descriptors(view: &ForkedView<'_>, code: &FunctionCode) -> Function {
+fn by_descriptors(view: &ForkedView<'_>, symbol: Option<&Symbol>, code: &FunctionCode) -> Function {
     let memory = &view.memory;
     let mut function = Function::default();
     let (mut linked, mut text) = ([0; MAX_NAME_LEN], [0; MAX_NAME_LEN]);
-    let (symbol, _) = view.symbols.function_at(code.start);
     let symbol = symbol.and_then(|symbol| memory.c_string(symbol.name, &mut linked));
     function.symbol.extend_from_slice(symbol.unwrap_or_default());
     if let Some(place) = code.place {
