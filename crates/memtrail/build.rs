@@ -1,5 +1,6 @@
 //! Builds the agent and leaves it where `include_bytes!` finds it, so that this one binary is all
-//! that a user installs.
+//! that a user installs. And computes the checksum of the code that finds types of blocks: results that an earlier
+//! version of it has left beside a snapshot are not used.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,35 @@ fn main() {
     }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     build(&root, &out);
+    println!("cargo::rustc-env=MEMTRAIL_TYPES_CODE={:016x}", types_code(&root));
+}
+
+/// What the types of a snapshot's blocks are found by.
+const TYPES_CODE: [&str; 5] = [
+    "types/src",
+    "typeflow/src",
+    "heap/src/contents",
+    "memtrail/src/heap/typed.rs",
+    "memtrail/src/heap/variables.rs",
+];
+
+fn types_code(root: &Path) -> u64 {
+    let mut waiting: Vec<PathBuf> =
+        TYPES_CODE.iter().map(|path| root.join("crates").join(path)).collect();
+    let mut files = Vec::new();
+    while let Some(path) = waiting.pop() {
+        println!("cargo::rerun-if-changed={}", path.display());
+        match std::fs::read_dir(&path) {
+            Ok(entries) => waiting.extend(entries.flatten().map(|entry| entry.path())),
+            Err(_) => files.push(path),
+        }
+    }
+    files.sort();
+    let mut checksum = xxhash_rust::xxh3::Xxh3Default::new();
+    for file in files {
+        checksum.update(&std::fs::read(file).expect("a source of this repository"));
+    }
+    checksum.digest()
 }
 
 fn build(root: &Path, out: &Path) {

@@ -1,6 +1,7 @@
 //! What is known of the types of a snapshot's blocks. They are found elsewhere: from the types of
 //! global variables, or from what blocks look like. Here is what queries need of them.
 
+use crate::graph::column::Column;
 use crate::units::BlockIndex;
 
 /// A type of blocks, as one constructor or tag of it: a place in [`BlockTypes`]. 0 is none.
@@ -8,10 +9,10 @@ use crate::units::BlockIndex;
 pub struct BlockTypeId(pub u16);
 
 /// The types of a snapshot's blocks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct BlockTypes {
     /// For each block its type; shorter than the snapshot if the last ones have none.
-    of: Vec<BlockTypeId>,
+    of: Column<u16>,
     /// The types, from 1 on.
     types: Vec<BlockType>,
 }
@@ -53,6 +54,9 @@ pub enum Derivation {
 }
 
 impl Derivation {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Variable, Self::Closure, Self::Contents];
+
     /// Its name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
@@ -90,10 +94,28 @@ impl BlockType {
     }
 }
 
+impl PartialEq for BlockTypes {
+    fn eq(&self, other: &Self) -> bool {
+        *self.of == *other.of && self.types == other.types
+    }
+}
+
+impl Eq for BlockTypes {}
+
 impl BlockTypes {
     /// From a type for each block, as places in `types` from 1 on.
     pub fn new(of: Vec<BlockTypeId>, types: Vec<BlockType>) -> Self {
+        Self::from_column(of.into_iter().map(|id| id.0).collect::<Vec<u16>>().into(), types)
+    }
+
+    /// The same from a column.
+    pub(crate) const fn from_column(of: Column<u16>, types: Vec<BlockType>) -> Self {
         Self { of, types }
+    }
+
+    /// For each block the number of its type.
+    pub(crate) fn column(&self) -> &[u16] {
+        &self.of
     }
 
     /// These types, and for blocks without one those of `others`.
@@ -104,12 +126,20 @@ impl BlockTypes {
             return self;
         }
         self.types.extend(others.types);
+        // The longer column is that of the result.
         if self.of.len() < others.of.len() {
-            self.of.resize(others.of.len(), BlockTypeId::default());
+            let mut of = others.of;
+            for id in of.iter_mut().filter(|id| **id != 0) {
+                *id += offset as u16;
+            }
+            for (id, better) in of.iter_mut().zip(&*self.of).filter(|(_, better)| **better != 0) {
+                *id = *better;
+            }
+            return Self { of, types: self.types };
         }
-        for (mine, other) in self.of.iter_mut().zip(others.of) {
-            if mine.0 == 0 && other.0 != 0 {
-                *mine = BlockTypeId(other.0 + offset as u16);
+        for (id, other) in self.of.iter_mut().zip(&*others.of) {
+            if *id == 0 && *other != 0 {
+                *id = *other + offset as u16;
             }
         }
         self
@@ -118,7 +148,7 @@ impl BlockTypes {
     /// A block's type's number; 0 if it has none.
     #[inline]
     pub fn id(&self, block: BlockIndex) -> BlockTypeId {
-        self.of.get(block.0 as usize).copied().unwrap_or_default()
+        BlockTypeId(self.of.get(block.0 as usize).copied().unwrap_or_default())
     }
 
     /// The type of a number.
@@ -153,19 +183,22 @@ mod tests {
     #[test]
     fn declared_types_come_before_those_by_contents() {
         let of = |numbers: &[u16]| numbers.iter().copied().map(BlockTypeId).collect();
-        let declared = BlockTypes::new(
-            of(&[0, 2, 1]),
-            ["a", "b"].map(|n| named(n, Derivation::Variable)).into(),
-        );
+        let declared = || {
+            let types = ["a", "b"].map(|n| named(n, Derivation::Variable)).into();
+            BlockTypes::new(of(&[0, 2, 1]), types)
+        };
         let contents =
-            BlockTypes::new(of(&[1, 1, 0, 1, 0]), vec![named("list", Derivation::Contents)]);
-        let merged = declared.clone().or(contents.clone());
+            || BlockTypes::new(of(&[1, 1, 0, 1, 0]), vec![named("list", Derivation::Contents)]);
+        let merged = declared().or(contents());
         let names: Vec<Option<String>> =
             (0..6).map(|block| merged.of(BlockIndex(block)).map(BlockType::text)).collect();
         let expected = [Some("~ list"), Some("b"), Some("a"), Some("~ list"), None, None];
         assert_eq!(names, expected.map(|name| name.map(str::to_owned)));
-        assert_eq!(BlockTypes::default().or(contents.clone()), contents);
-        assert_eq!(declared.clone().or(BlockTypes::default()), declared);
+        assert_eq!(BlockTypes::default().or(contents()), contents());
+        assert_eq!(declared().or(BlockTypes::default()), declared());
+        let short = || BlockTypes::new(of(&[0, 1]), vec![named("list", Derivation::Contents)]);
+        assert_eq!(declared().or(short()).id(BlockIndex(0)), BlockTypeId(0));
+        assert_eq!(declared().or(short()).id(BlockIndex(1)), BlockTypeId(2));
     }
 
     #[test]

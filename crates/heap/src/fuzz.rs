@@ -82,6 +82,34 @@ pub fn sections(mut bytes: &[u8]) {
     read(&file);
 }
 
+/// Reads any bytes as what follows the header of a file of block types: no panic, and what is read is the same when
+/// it was written and read again.
+///
+/// # Panics
+/// If the reader is wrong.
+#[cfg(feature = "analysis")]
+pub fn block_types(bytes: &[u8]) {
+    use crate::model::{Heap, Value};
+    use crate::{BlockTypes, TypesSource};
+    let mut heap = Heap::new();
+    for _ in 0..8 {
+        heap.block(0, &[Value::Int(1)]);
+    }
+    let snapshot = heap.bytes();
+    let snapshot = Snapshot::read(&snapshot).expect("a snapshot that is whole");
+    let source = TypesSource(1);
+    let mut file = Vec::new();
+    BlockTypes::default().write_file(&snapshot, source, &mut file).expect("room in memory");
+    let checksum = xxhash_rust::xxh3::xxh3_64(bytes).to_le_bytes();
+    file.truncate(24);
+    file.extend_from_slice(&checksum);
+    file.extend_from_slice(bytes);
+    let Some(types) = BlockTypes::read_file(&snapshot, source, &file) else { return };
+    file.clear();
+    types.write_file(&snapshot, source, &mut file).expect("room in memory");
+    assert_eq!(BlockTypes::read_file(&snapshot, source, &file), Some(types));
+}
+
 fn section(file: &mut Vec<u8>, kind: u16, count: u32, content: &[u8]) {
     let mut header = [0; SECTION_HEADER];
     header[..2].copy_from_slice(&kind.to_le_bytes());

@@ -2,7 +2,10 @@
 #![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
 
+#[cfg(feature = "analysis")]
 mod block_types;
+#[cfg(feature = "analysis")]
+mod block_types_file;
 #[cfg(feature = "analysis")]
 pub mod contents;
 mod facts;
@@ -25,7 +28,10 @@ pub mod tag;
 mod units;
 pub mod write;
 
+#[cfg(feature = "analysis")]
 pub use block_types::{BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames};
+#[cfg(feature = "analysis")]
+pub use block_types_file::TypesSource;
 pub use facts::{Facts, SnapshotReason};
 pub use label::{Label, LabelRole, Labels, RootKind, Strength, Variable};
 pub use space::Space;

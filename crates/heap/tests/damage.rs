@@ -314,6 +314,8 @@ fn the_fuzzers_corpora_are_read_without_panic() {
     };
     replay("read", fuzz::read);
     replay("sections", fuzz::sections);
+    #[cfg(feature = "analysis")]
+    replay("block_types", fuzz::block_types);
 }
 
 proptest! {

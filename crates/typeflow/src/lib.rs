@@ -36,7 +36,7 @@ pub use units::UnitBlock;
 pub const NO_LIMIT: Bytes = Bytes(u64::MAX);
 
 /// What was found of a snapshot's types.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Flowed {
     /// The types of its blocks.
     pub types: BlockTypes,

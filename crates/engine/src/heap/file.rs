@@ -4,10 +4,10 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::Deref;
 
-use memtrail_heap::SnapshotReason;
 use memtrail_heap::graph::Graph;
 use memtrail_heap::query::{Heap, Summary};
 use memtrail_heap::read::{Error, Peek, Snapshot};
+use memtrail_heap::{BlockTypes, SnapshotReason, TypesSource};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a snapshot, which stay as they are.
@@ -39,9 +39,29 @@ pub trait SnapshotFile: Debug + Send + Sync {
         let _ = write;
     }
 
-    /// What [`SnapshotFile::name_roots`] knows types of blocks from, as a checksum; 0 if it knows none.
-    fn types(&self) -> u64 {
-        0
+    /// What types of blocks are found from.
+    fn types_source(&self) -> TypesSource {
+        TypesSource::default()
+    }
+
+    /// The types of this snapshot's blocks that an earlier analysis left, if they were found from `source`.
+    fn block_types(&self, snapshot: &Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
+        let _ = (snapshot, source);
+        None
+    }
+
+    /// Leaves types of blocks, which `write` writes.
+    fn keep_block_types(&self, write: &dyn Fn(&mut dyn io::Write) -> io::Result<()>) {
+        let _ = write;
+    }
+
+    /// Gives blocks the types that are declared.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Error> {
+        let _ = heap;
+        Ok(())
     }
 
     /// The summary that was left, as JSON.

@@ -78,17 +78,26 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
     let bytes = file.open().map_err(unreadable)?;
     Analysed::try_new(bytes, |bytes| {
         let snapshot = Snapshot::read(bytes)?;
-        if let Some(graph) = file.index(&snapshot) {
-            let mut heap = Heap { snapshot, graph, threads, types: BlockTypes::default() };
-            file.name_roots(&mut heap);
-            heap.recognise()?;
+        let mut heap = if let Some(graph) = file.index(&snapshot) {
+            Heap { snapshot, graph, threads, types: BlockTypes::default() }
+        } else {
+            let heap = Heap::new(snapshot, threads)?;
+            if leave == Leave::Index {
+                file.keep_index(&|out| heap.graph.write_index(&heap.snapshot, out));
+            }
+            heap
+        };
+        file.name_roots(&mut heap);
+        let source = file.types_source();
+        if let Some(types) = file.block_types(&heap.snapshot, source) {
+            heap.types = types;
             return Ok(heap);
         }
-        let mut heap = Heap::new(snapshot, threads)?;
-        file.name_roots(&mut heap);
+        // A damaged section is reported by the query that reads it.
+        let found = file.find_types(&mut heap);
         heap.recognise()?;
-        if leave == Leave::Index {
-            file.keep_index(&|out| heap.graph.write_index(&heap.snapshot, out));
+        if leave == Leave::Index && found.is_ok() {
+            file.keep_block_types(&|out| heap.types.write_file(&heap.snapshot, source, out));
         }
         Ok(heap)
     })
@@ -100,13 +109,13 @@ pub(super) fn left_summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Op
     let summary: Summary = serde_json::from_slice(&file.summary()?).ok()?;
     let fits = summary.version == Summary::VERSION
         && summary.checksum == facts.checksum
-        && summary.types == file.types();
+        && summary.types == file.types_source().0;
     fits.then_some(summary)
 }
 
 /// Leaves a summary.
 pub(super) fn leave_summary(file: &dyn SnapshotFile, summary: &Summary) {
-    let summary = Summary { types: file.types(), ..summary.clone() };
+    let summary = Summary { types: file.types_source().0, ..summary.clone() };
     if let Ok(json) = serde_json::to_vec(&summary) {
         file.keep_summary(&json);
     }

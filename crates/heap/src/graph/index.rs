@@ -114,7 +114,7 @@ impl Graph {
         let columns = cfg!(target_endian = "little").then_some(&file);
         let mut columns = Reader { bytes: &map, at: HEADER, file: columns };
         // Pages that were looked at in the mapping would be in memory twice: columns are mapped again.
-        let checksum = checksum_of(&file).ok()?;
+        let checksum = checksum_of(&file, HEADER as u64).ok()?;
         let graph = Self::from_columns(snapshot, &mut columns, || checksum)?;
         Some(Self { index: Some(memtrail_map::Extent::of(&file).ok()?), ..graph })
     }
@@ -218,8 +218,8 @@ impl Graph {
 
 /// The checksum of what follows the header of a file.
 #[cfg(feature = "mmap")]
-fn checksum_of(mut file: &File) -> io::Result<u64> {
-    file.seek(SeekFrom::Start(HEADER as u64))?;
+pub(crate) fn checksum_of(mut file: &File, header: u64) -> io::Result<u64> {
+    file.seek(SeekFrom::Start(header))?;
     let mut checksum = Xxh3Default::new();
     let mut buffer = vec![0; 1 << 20];
     loop {

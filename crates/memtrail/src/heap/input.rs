@@ -25,11 +25,11 @@ use serde_json::{Map, Value};
 use crate::canvas::{self, Canvas, STRONG};
 use crate::error::{Failure, Kind};
 use crate::outcome;
-use crate::view::snapshot_file::{self, keep};
+use crate::view::snapshot_file::{self, BLOCK_TYPES, keep};
 
 use super::named;
 use super::typed;
-use super::variables;
+use super::variables::{self, StoredTypes};
 
 /// What takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -219,7 +219,7 @@ pub(super) struct Input {
     /// How much memory an analysis may use.
     memory: Option<Bytes>,
     /// What `memtrail types` stored in the recording, once it was read.
-    types: OnceCell<Option<Types>>,
+    types: OnceCell<Option<StoredTypes>>,
     /// Set if the names of variables cannot be read, which was reported: the exit code.
     without_names: Cell<Option<ExitCode>>,
 }
@@ -241,13 +241,18 @@ impl Input {
         })
     }
 
+    /// A file beside the snapshot.
+    fn beside(&self, what: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(what);
+        PathBuf::from(name)
+    }
+
     /// The snapshot with its analysis: read from the index, or made and left there.
     pub(super) fn heap(&self) -> Result<Heap<'_>, Failure> {
         let snapshot = Snapshot::read(&self.map).map_err(|error| self.failure(&error))?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut index = self.path.clone().into_os_string();
-        index.push(".index");
-        let index = PathBuf::from(index);
+        let index = self.beside(".index");
         if let Some(graph) = Graph::open_index(&snapshot, &index) {
             return self.with_variables(Heap {
                 snapshot,
@@ -267,6 +272,12 @@ impl Input {
     /// The same, with the types of blocks as far as they are declared, and by contents for the others.
     pub(super) fn typed_heap(&self) -> Result<Heap<'_>, Failure> {
         let mut heap = self.heap()?;
+        let source = self.stored().map_or_else(|| typed::source(&[]), |stored| stored.source);
+        let path = self.beside(BLOCK_TYPES);
+        if let Some(types) = BlockTypes::open_file(&heap.snapshot, source, &path) {
+            heap.types = types;
+            return Ok(heap);
+        }
         if let Some(types) = self.types() {
             let message = format!("typing {} blocks", count(f64::from(heap.snapshot.blocks())));
             with_spinner(message, || typed::find(&mut heap, types, self.memory))
@@ -274,6 +285,8 @@ impl Input {
         }
         let message = format!("looking at {} blocks", count(f64::from(heap.snapshot.blocks())));
         with_spinner(message, || heap.recognise()).map_err(|error| self.failure(&error))?;
+        // As with the index.
+        let _ = keep(&path, |out| heap.types.write_file(&heap.snapshot, source, out));
         Ok(heap)
     }
 
@@ -285,8 +298,13 @@ impl Input {
         coverage.map(Some).map_err(|error| self.failure(&error))
     }
 
-    /// What `memtrail types` stored in the recording.
+    /// The types that `memtrail types` stored in the recording.
     fn types(&self) -> Option<&Types> {
+        self.stored().map(|stored| &stored.types)
+    }
+
+    /// What `memtrail types` stored in the recording.
+    fn stored(&self) -> Option<&StoredTypes> {
         let read = || {
             let folder = self.path.parent().unwrap_or(Path::new("."));
             variables::stored(folder).unwrap_or_else(|failure| {

@@ -20,7 +20,7 @@ mod sites;
 mod stack;
 mod strings;
 mod table;
-mod typed;
+pub(crate) mod typed;
 mod types;
 pub(crate) mod variables;
 pub(crate) mod who;
@@ -36,7 +36,8 @@ use crate::error::Failure;
 ///
 /// Each command takes a recording (a folder NAME.memtrail), of which it reads the last snapshot
 /// unless --snapshot names another, or a snapshot file (NNNN.heap). The first command on a snapshot
-/// analyses it and leaves the result beside it (NNNN.heap.index), so that the others are quick.
+/// analyses it and leaves the result beside it (NNNN.heap.index, and NNNN.heap.types where types were
+/// asked for), so that the others are quick.
 ///
 /// "Retained" is what would be freed if this alone were gone. "Reachable" is all that can be
 /// reached from there, whether or not something else reaches it, too. Sizes are those of blocks with

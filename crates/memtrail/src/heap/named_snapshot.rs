@@ -1,6 +1,5 @@
 //! A snapshot's file, with the names of global variables for the engine.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,43 +7,37 @@ use std::sync::Arc;
 use memtrail_engine::{Bytes, SnapshotFile};
 use memtrail_heap::graph::Graph;
 use memtrail_heap::query::Heap;
-use memtrail_heap::read::Snapshot;
-use memtrail_types::Types;
+use memtrail_heap::read::{Error, Snapshot};
+use memtrail_heap::{BlockTypes, TypesSource};
 
+use super::variables::StoredTypes;
 use super::{typed, variables};
 
 #[derive(Debug)]
 struct NamedSnapshot {
     file: Arc<dyn SnapshotFile>,
-    types: Arc<Types>,
-    checksum: u64,
+    stored: Arc<StoredTypes>,
 }
 
 /// Names of a recording's global variables, for its snapshots.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct VariableNames(Option<(Arc<Types>, u64)>);
+pub(crate) struct VariableNames(Option<Arc<StoredTypes>>);
 
 impl VariableNames {
     /// What `memtrail types` stored in the recording. If that cannot be read, it is reported, and
     /// fields have numbers.
     pub(crate) fn of_recording(folder: &Path) -> Self {
-        let types = variables::stored(folder).unwrap_or_else(|failure| {
+        let stored = variables::stored(folder).unwrap_or_else(|failure| {
             failure.report();
             None
         });
-        Self(types.map(|types| {
-            let mut checksum = DefaultHasher::new();
-            types.to_bytes().hash(&mut checksum);
-            (Arc::new(types), checksum.finish())
-        }))
+        Self(stored.map(Arc::new))
     }
 
     /// The snapshot with these names.
     pub(crate) fn name(&self, file: Arc<dyn SnapshotFile>) -> Arc<dyn SnapshotFile> {
         match &self.0 {
-            Some((types, checksum)) => {
-                Arc::new(NamedSnapshot { file, types: Arc::clone(types), checksum: *checksum })
-            }
+            Some(stored) => Arc::new(NamedSnapshot { file, stored: Arc::clone(stored) }),
             None => file,
         }
     }
@@ -63,8 +56,16 @@ impl SnapshotFile for NamedSnapshot {
         self.file.keep_index(write);
     }
 
-    fn types(&self) -> u64 {
-        self.checksum
+    fn types_source(&self) -> TypesSource {
+        self.stored.source
+    }
+
+    fn block_types(&self, snapshot: &Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
+        self.file.block_types(snapshot, source)
+    }
+
+    fn keep_block_types(&self, write: &dyn Fn(&mut dyn io::Write) -> io::Result<()>) {
+        self.file.keep_block_types(write);
     }
 
     fn summary(&self) -> Option<Vec<u8>> {
@@ -77,7 +78,10 @@ impl SnapshotFile for NamedSnapshot {
 
     fn name_roots(&self, heap: &mut Heap<'_>) {
         // A damaged section is reported by the query that reads it.
-        let _ = variables::name(heap, &self.types);
-        let _ = typed::find(heap, &self.types, None);
+        let _ = variables::name(heap, &self.stored.types);
+    }
+
+    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Error> {
+        typed::find(heap, &self.stored.types, None)
     }
 }

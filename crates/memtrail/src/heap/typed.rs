@@ -1,15 +1,27 @@
 //! Types of a snapshot's blocks, from those of global variables.
 
-use memtrail_heap::Bytes;
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::Error;
+use memtrail_heap::{Bytes, TypesSource};
 use memtrail_typeflow::{Coverage, Flowed, NO_LIMIT, UnitBlock, flow};
 use memtrail_types::Types;
+use xxhash_rust::xxh3::Xxh3Default;
 
 use super::variables::known_modules;
 
 /// Of the memory that an analysis may use, decoded blocks may take a fourth.
 const PART_FOR_BLOCKS: u64 = 4;
+
+/// A checksum of the code that finds types.
+const CODE: &str = env!("MEMTRAIL_TYPES_CODE");
+
+/// What types are found from, where `memtrail types` stored these bytes; and by which code.
+pub(crate) fn source(stored: &[u8]) -> TypesSource {
+    let mut checksum = Xxh3Default::new();
+    checksum.update(CODE.as_bytes());
+    checksum.update(stored);
+    TypesSource(checksum.digest())
+}
 
 /// Gives blocks their types, as far as they follow from those of global variables.
 pub(super) fn find(heap: &mut Heap<'_>, types: &Types, memory: Option<Bytes>) -> Result<(), Error> {

@@ -5,16 +5,25 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use memtrail_heap::Variable;
 use memtrail_heap::query::{Heap, ModuleBlock, module_blocks};
 use memtrail_heap::read::Error;
+use memtrail_heap::{TypesSource, Variable};
 use memtrail_ocaml::names::write_name;
 use memtrail_types::{Field, Layout, Types, Unit};
 
+use super::typed;
 use crate::error::{Failure, Kind};
 
 /// What `memtrail types` stored in a recording.
-pub(crate) fn stored(folder: &Path) -> Result<Option<Types>, Failure> {
+#[derive(Debug)]
+pub(crate) struct StoredTypes {
+    pub(crate) types: Types,
+    /// Of the file.
+    pub(crate) source: TypesSource,
+}
+
+/// Reads what `memtrail types` stored in a recording.
+pub(crate) fn stored(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
     let path = folder.join(memtrail_types::FILE);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -28,7 +37,7 @@ pub(crate) fn stored(folder: &Path) -> Result<Option<Types>, Failure> {
         Failure::new(Kind::Input, format_args!("{}: {error}", path.display()))
             .hint("delete it, or write it anew with `memtrail types REC`")
     })?;
-    Ok(Some(types))
+    Ok(Some(StoredTypes { types, source: typed::source(&bytes) }))
 }
 
 /// The block of a module, and what is known of its unit.

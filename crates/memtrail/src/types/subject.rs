@@ -98,7 +98,8 @@ impl Subject {
     /// What was stored in the recording earlier, and the file's name.
     pub(super) fn stored(&self) -> Result<Option<(Types, PathBuf)>, Failure> {
         let Some(folder) = &self.recording else { return Ok(None) };
-        Ok(variables::stored(folder)?.map(|types| (types, folder.join(memtrail_types::FILE))))
+        Ok(variables::stored(folder)?
+            .map(|stored| (stored.types, folder.join(memtrail_types::FILE))))
     }
 
     /// Stores the result in the recording, and gives the file's name.

@@ -1,4 +1,4 @@
-//! The files of snapshots, with the index and the summary that are left beside each.
+//! The files of snapshots, with the index, the types of blocks and the summary that are left beside each.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -10,12 +10,18 @@ use std::sync::Arc;
 use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile, Source};
 use memtrail_heap::graph::Graph;
 use memtrail_heap::read::Snapshot;
+use memtrail_heap::{BlockTypes, TypesSource};
 use memtrail_map::MappedFile;
 use memtrail_recording::number_of_snapshot;
+
+use crate::heap::typed;
 
 /// The file of a snapshot.
 #[derive(Clone, Debug)]
 pub(crate) struct File(PathBuf);
+
+/// How the name of a snapshot's file goes on in that of its blocks' types.
+pub(crate) const BLOCK_TYPES: &str = ".types";
 
 /// What every snapshot begins with.
 const MAGIC: &[u8] = b"MTHEAP";
@@ -63,6 +69,10 @@ impl File {
         self.beside(".index")
     }
 
+    fn block_types_path(&self) -> PathBuf {
+        self.beside(BLOCK_TYPES)
+    }
+
     fn summary_path(&self) -> PathBuf {
         self.beside(".summary")
     }
@@ -97,6 +107,19 @@ impl SnapshotFile for File {
     fn keep_index(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) {
         // Where it cannot be left, it is made again the next time: that is all.
         let _ = keep(&self.index_path(), write);
+    }
+
+    fn types_source(&self) -> TypesSource {
+        typed::source(&[])
+    }
+
+    fn block_types(&self, snapshot: &Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
+        BlockTypes::open_file(snapshot, source, &self.block_types_path())
+    }
+
+    fn keep_block_types(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) {
+        // The same.
+        let _ = keep(&self.block_types_path(), write);
     }
 
     fn summary(&self) -> Option<Vec<u8>> {

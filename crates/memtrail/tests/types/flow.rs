@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::{compile, memtrail, printed};
 
 /// A recording of a program with a snapshot at exit, with its types.
-fn typed(name: &str, program: &str) -> (tempfile::TempDir, PathBuf) {
+pub(super) fn typed(name: &str, program: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
     fs::copy(programs.join(program), folder.path().join(program)).unwrap();

@@ -7,6 +7,7 @@ mod coqc;
 mod coverage;
 mod dune;
 mod flow;
+mod kept;
 mod plugins;
 mod stored;
 mod truth;

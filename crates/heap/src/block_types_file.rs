@@ -1,0 +1,308 @@
+//! The types of a snapshot's blocks as a file beside it, so that they are found once.
+//!
+//! ```text
+//! file  = "MTBTYP" version:u16 snapshot:u64 source:u64 checksum:u64 blocks:u64 of:u16[blocks]
+//!         zeros, up to a multiple of 8, table
+//! table = number type*
+//! type  = derivation:u8 name:text constructor fields
+//! constructor = 0:u8 | 1:u8 text
+//! fields = 0:u8 | 1:u8 | 2:u8 number text*
+//! text  = number bytes
+//! ```
+//!
+//! Fixed numbers are little-endian, others have seven bits a byte. `snapshot` is the snapshot's checksum,
+//! `source` that of what types were found from and by, `checksum` XXH3 of what follows it. `of` has a type for each
+//! block, as a place in the table from 1 on; 0 is none, also for the blocks after the last.
+
+#[cfg(feature = "mmap")]
+use std::fs::File;
+use std::io::{self, Write};
+#[cfg(feature = "mmap")]
+use std::path::Path;
+
+use memtrail_leb128::{Cursor, put, put_bytes};
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+use crate::block_types::{BlockType, BlockTypes, Derivation, FieldNames};
+use crate::graph::column::Column;
+use crate::read::Snapshot;
+
+const MAGIC: &[u8; 6] = b"MTBTYP";
+/// Raised whenever the bytes or what they mean change: a file of another version is not read.
+const VERSION: u16 = 1;
+/// Where that begins of which there is a checksum.
+const HEADER: usize = 32;
+/// Where the column begins.
+const OF: usize = HEADER + 8;
+
+/// What types of blocks were found from and by, as a checksum: those that were found from something else are not
+/// used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TypesSource(pub u64);
+
+impl BlockTypes {
+    /// Writes the types of a snapshot's blocks.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_file(
+        &self,
+        snapshot: &Snapshot<'_>,
+        source: TypesSource,
+        mut out: impl Write,
+    ) -> io::Result<()> {
+        let table = self.table();
+        let mut checksum = Xxh3Default::new();
+        self.each_part(&table, |bytes| {
+            checksum.update(bytes);
+            Ok(())
+        })?;
+        out.write_all(MAGIC)?;
+        out.write_all(&VERSION.to_le_bytes())?;
+        out.write_all(&snapshot.checksum().to_le_bytes())?;
+        out.write_all(&source.0.to_le_bytes())?;
+        out.write_all(&checksum.digest().to_le_bytes())?;
+        self.each_part(&table, |bytes| out.write_all(bytes))?;
+        out.flush()
+    }
+
+    fn each_part(
+        &self,
+        table: &[u8],
+        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let of = self.column();
+        each(&(of.len() as u64).to_le_bytes())?;
+        let mut buffer = Vec::with_capacity(2 * 8192);
+        for some in of.chunks(8192) {
+            buffer.clear();
+            for id in some {
+                buffer.extend_from_slice(&id.to_le_bytes());
+            }
+            each(&buffer)?;
+        }
+        let length = of.len() * 2;
+        each(&[0; 8][..length.next_multiple_of(8) - length])?;
+        each(table)
+    }
+
+    fn table(&self) -> Vec<u8> {
+        let mut table = Vec::new();
+        put(&mut table, self.iter().count() as u64);
+        for (_, ty) in self.iter() {
+            table.push(ty.derivation as u8);
+            put_bytes(&mut table, ty.name.as_bytes());
+            match &ty.constructor {
+                None => table.push(0),
+                Some(constructor) => {
+                    table.push(1);
+                    put_bytes(&mut table, constructor.as_bytes());
+                }
+            }
+            match &ty.fields {
+                FieldNames::None => table.push(0),
+                FieldNames::Elements => table.push(1),
+                FieldNames::Names(names) => {
+                    table.push(2);
+                    put(&mut table, names.len() as u64);
+                    for name in names {
+                        put_bytes(&mut table, name.as_bytes());
+                    }
+                }
+            }
+        }
+        table
+    }
+
+    /// Reads the types of a snapshot's blocks. `None` if they are another snapshot's, from another source, of
+    /// another version, or damaged: then they have to be found again.
+    pub fn read_file(snapshot: &Snapshot<'_>, source: TypesSource, bytes: &[u8]) -> Option<Self> {
+        let checksum = || Some(xxh3_64(bytes.get(HEADER..)?));
+        let (of, types) = parts(snapshot, source, bytes, checksum)?;
+        let of: Vec<u16> = of.as_chunks().0.iter().map(|two| u16::from_le_bytes(*two)).collect();
+        Self::checked(of.into(), types)
+    }
+
+    /// The same of a file, of which no more than is needed is read into memory.
+    #[cfg(feature = "mmap")]
+    pub fn open_file(snapshot: &Snapshot<'_>, source: TypesSource, path: &Path) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        let map = memtrail_map::MappedFile::of(&file).ok()?;
+        // Columns are little-endian.
+        if cfg!(target_endian = "big") {
+            return Self::read_file(snapshot, source, &map);
+        }
+        let checksum = || crate::graph::index::checksum_of(&file, HEADER as u64).ok();
+        let (of, types) = parts(snapshot, source, &map, checksum)?;
+        let of = match of.len() / 2 {
+            0 => Column::default(),
+            count => Column::Mapped(crate::mapped_arena::map_index(&file, OF, count).ok()?),
+        };
+        Self::checked(of, types)
+    }
+
+    /// Whether no number of the column leads outside the table.
+    fn checked(of: Column<u16>, types: Vec<BlockType>) -> Option<Self> {
+        let fits = of.iter().all(|id| usize::from(*id) <= types.len());
+        fits.then(|| Self::from_column(of, types))
+    }
+
+    /// What the types in a file were found from, if it is one.
+    pub fn source_of_file(bytes: &[u8]) -> Option<TypesSource> {
+        let header = bytes.first_chunk::<HEADER>()?;
+        (header[..6] == *MAGIC).then(|| TypesSource(number(header, 16)))
+    }
+}
+
+fn number(header: &[u8; HEADER], at: usize) -> u64 {
+    header[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight))
+}
+
+/// The bytes of the column, and the table, if they are of this snapshot and from this source.
+fn parts<'b>(
+    snapshot: &Snapshot<'_>,
+    source: TypesSource,
+    bytes: &'b [u8],
+    checksum: impl FnOnce() -> Option<u64>,
+) -> Option<(&'b [u8], Vec<BlockType>)> {
+    let header = bytes.first_chunk::<HEADER>()?;
+    if header[..6] != *MAGIC
+        || header[6..8] != VERSION.to_le_bytes()
+        || number(header, 8) != snapshot.checksum()
+        || number(header, 16) != source.0
+        || number(header, 24) != checksum()?
+    {
+        return None;
+    }
+    let blocks = u64::from_le_bytes(*bytes.get(HEADER..)?.first_chunk()?);
+    if blocks > u64::from(snapshot.blocks()) {
+        return None;
+    }
+    let length = usize::try_from(blocks).ok()?.checked_mul(2)?;
+    let end = OF.checked_add(length)?;
+    let of = bytes.get(OF..end)?;
+    Some((of, types(bytes.get(end.checked_next_multiple_of(8)?..)?)?))
+}
+
+fn types(table: &[u8]) -> Option<Vec<BlockType>> {
+    let mut cursor = Cursor::new(table);
+    let count = cursor.count()?;
+    u16::try_from(count).ok()?;
+    let types: Option<Vec<BlockType>> = (0..count).map(|_| one(&mut cursor)).collect();
+    (cursor.left() == 0).then_some(types?)
+}
+
+fn one(cursor: &mut Cursor<'_>) -> Option<BlockType> {
+    let derivation = cursor.byte()?;
+    let derivation = Derivation::ALL.into_iter().find(|known| *known as u8 == derivation)?;
+    let name = cursor.text()?;
+    let constructor = match cursor.byte()? {
+        0 => None,
+        1 => Some(cursor.text()?),
+        _ => return None,
+    };
+    let fields = match cursor.byte()? {
+        0 => FieldNames::None,
+        1 => FieldNames::Elements,
+        2 => {
+            let count = cursor.count()?;
+            let names: Option<Vec<String>> = (0..count).map(|_| cursor.text()).collect();
+            FieldNames::Names(names?)
+        }
+        _ => return None,
+    };
+    Some(BlockType { name, constructor, fields, derivation })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block_types::BlockTypeId;
+    use crate::model::{Heap, Value};
+    use crate::read::Strength;
+    use crate::{BlockIndex, RootKind};
+
+    const SOURCE: TypesSource = TypesSource(7);
+
+    fn snapshot(fields: &[Value]) -> Vec<u8> {
+        let mut heap = Heap::new();
+        let blocks: Vec<_> = (0..9).map(|_| heap.block(0, fields)).collect();
+        heap.root(RootKind::GlobalC, "root", Value::Block(blocks[0]), Strength::Strong);
+        heap.bytes()
+    }
+
+    fn types() -> BlockTypes {
+        let named = |name: &str, constructor: Option<&str>, fields, derivation| BlockType {
+            name: name.into(),
+            constructor: constructor.map(Into::into),
+            fields,
+            derivation,
+        };
+        let of = [0, 1, 2, 3, 0, 1, 3].map(BlockTypeId);
+        let names = FieldNames::Names(vec!["é".into(), String::new()]);
+        BlockTypes::new(
+            of.into(),
+            vec![
+                named("int list", Some("::"), names, Derivation::Variable),
+                named("string array", None, FieldNames::Elements, Derivation::Closure),
+                named("Hashtbl.t", Some("Cons"), FieldNames::None, Derivation::Contents),
+            ],
+        )
+    }
+
+    fn file(snapshot: &Snapshot<'_>) -> Vec<u8> {
+        let mut file = Vec::new();
+        types().write_file(snapshot, SOURCE, &mut file).unwrap();
+        file
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let bytes = snapshot(&[Value::Int(1)]);
+        let snapshot = Snapshot::read(&bytes).unwrap();
+        let file = file(&snapshot);
+        assert_eq!(BlockTypes::read_file(&snapshot, SOURCE, &file), Some(types()));
+        assert_eq!(BlockTypes::source_of_file(&file), Some(SOURCE));
+        // Two bytes a block.
+        assert_eq!(file.len() - types().table().len(), 40 + 16);
+        let read = BlockTypes::read_file(&snapshot, SOURCE, &file).unwrap();
+        assert_eq!(read.of(BlockIndex(5)).map(BlockType::text).as_deref(), Some("int list (::)"));
+        assert_eq!(read.of(BlockIndex(8)), None);
+    }
+
+    #[cfg(feature = "mmap")]
+    #[test]
+    fn a_file_is_read_as_its_bytes_are() {
+        let bytes = snapshot(&[Value::Int(1)]);
+        let snapshot = Snapshot::read(&bytes).unwrap();
+        let path = std::env::temp_dir().join(format!("block-types-{}", std::process::id()));
+        std::fs::write(&path, file(&snapshot)).unwrap();
+        let read = BlockTypes::open_file(&snapshot, SOURCE, &path);
+        let other = BlockTypes::open_file(&snapshot, TypesSource(8), &path);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((read, other), (Some(types()), None));
+        assert_eq!(BlockTypes::open_file(&snapshot, SOURCE, &path), None);
+    }
+
+    #[test]
+    fn types_of_others_are_not_read() {
+        let (bytes, other) = (snapshot(&[Value::Int(1)]), snapshot(&[Value::Int(2); 2]));
+        let (this, other) = (Snapshot::read(&bytes).unwrap(), Snapshot::read(&other).unwrap());
+        let file = file(&this);
+        assert_eq!(BlockTypes::read_file(&this, TypesSource(8), &file), None);
+        assert_eq!(BlockTypes::read_file(&other, SOURCE, &file), None);
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let bytes = snapshot(&[Value::Int(1)]);
+        let snapshot = Snapshot::read(&bytes).unwrap();
+        let file = file(&snapshot);
+        for at in 0..file.len() {
+            let mut changed = file.clone();
+            changed[at] ^= 0x10;
+            assert_eq!(BlockTypes::read_file(&snapshot, SOURCE, &changed), None, "{at}");
+            assert_eq!(BlockTypes::read_file(&snapshot, SOURCE, &file[..at]), None, "{at}");
+        }
+    }
+}
