@@ -1,6 +1,7 @@
 //! The answer to [`Compare`].
 
 use memtrail_profile::calls::{self, Change, Label, Pattern, Status};
+use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
 
 use crate::api_error::ApiError;
@@ -78,7 +79,7 @@ impl<'a> Side<'a> {
         Ok(Self { recording, selection, scale })
     }
 
-    fn of_calls(&self) -> calls::Side<'_> {
+    pub(crate) fn of_calls(&self) -> calls::Side<'_> {
         let estimator = &self.recording.profile().estimator;
         calls::Side {
             view: self.selection.view(&self.recording.entities),
@@ -89,9 +90,10 @@ impl<'a> Side<'a> {
     }
 
     /// Everything on this side, scaled.
-    fn total(&self) -> f64 {
-        let samples = self.selection.selected.sum.samples as f64;
-        samples * self.recording.profile().estimator.bytes_per_sample() * self.scale
+    pub(crate) fn total(&self) -> Estimate {
+        let Estimate { value, stderr } =
+            self.recording.profile().estimator.bytes(&self.selection.selected.sum);
+        Estimate { value: value * self.scale, stderr: stderr * self.scale }
     }
 }
 
@@ -103,7 +105,11 @@ pub(crate) fn compare(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBo
 }
 
 /// What a row is about, and whose numbers and names it has.
-fn side<'a>(a: &'a Side<'a>, b: &'a Side<'a>, change: &Change) -> (&'a Recording, Label) {
+pub(crate) fn side<'a>(
+    a: &'a Side<'a>,
+    b: &'a Side<'a>,
+    change: &Change,
+) -> (&'a Recording, Label) {
     match (change.second, change.first) {
         (Some(label), _) => (b.recording, label),
         (None, Some(label)) => (a.recording, label),
@@ -145,8 +151,8 @@ fn table(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
     ResponseBody::new(CompareTableResponse {
         rows: some.iter().map(row).collect(),
         count,
-        before: a.total(),
-        after: b.total(),
+        before: a.total().value,
+        after: b.total().value,
     })
     .with("before", column(|change| change.before.value))
     .with("after", column(|change| change.after.value))
@@ -173,8 +179,8 @@ fn flame(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
     ResponseBody::new(CompareFlameResponse {
         names: flame.names.iter().map(name).collect(),
         statuses: STATUSES.to_vec(),
-        before: a.total(),
-        after: b.total(),
+        before: a.total().value,
+        after: b.total().value,
     })
     .with("parent", flame.parent)
     .with("name", flame.name)

@@ -7,6 +7,7 @@ use memtrail_trace::{Anomalies, Error};
 use crate::api_error::{ApiError, Status};
 use crate::compare::Side;
 use crate::describe::Description;
+use crate::difference::{self, Difference};
 use crate::heap::answer::{self, Recordings};
 use crate::heap::file::{SnapshotFacts, SnapshotFile};
 use crate::heap::outcome::is_analysing;
@@ -262,6 +263,15 @@ impl Engine {
         outcome
     }
 
+    /// What differs between two recordings, or two filters, and is no chance; of `query`'s rows those
+    /// that changed most, `limit` at most.
+    ///
+    /// # Errors
+    /// If there is no such recording, or a filter cannot be read.
+    pub fn difference(&self, query: &Compare) -> Result<Difference, ApiError> {
+        self.both(query, |a, b| difference::difference(a, b, query))
+    }
+
     /// Which calls allocated what a root owns, or the blocks of a type or kind.
     ///
     /// # Errors
@@ -299,7 +309,7 @@ impl Engine {
             ProfileQuery::Search(query) => {
                 self.of(query.rec, |recording| flame::search(recording, query))
             }
-            ProfileQuery::Compare(query) => self.compare(query),
+            ProfileQuery::Compare(query) => self.both(query, |a, b| compare::compare(a, b, query)),
             ProfileQuery::Presets(query) => {
                 self.of(query.rec, |recording| Ok(filters::presets(recording, query)))
             }
@@ -327,7 +337,12 @@ impl Engine {
         Ok(about::answer(self.setting, each.collect::<Result<Vec<_>, _>>()?))
     }
 
-    fn compare(&self, query: &Compare) -> Result<ResponseBody, ApiError> {
+    /// Opens both sides of a comparison.
+    fn both<R>(
+        &self,
+        query: &Compare,
+        respond: impl FnOnce(&Side<'_>, &Side<'_>) -> R,
+    ) -> Result<R, ApiError> {
         let (first, second) = (self.get(query.a.rec)?, self.get(query.b.rec)?);
         // Both must not change meanwhile. They are locked in the order of their numbers, and one
         // that is compared with itself but once, so that nobody waits for somebody who waits.
@@ -338,7 +353,7 @@ impl Engine {
         let (a, b) = if query.a.rec <= query.b.rec { (&*low, high) } else { (high, &*low) };
         let a = Side::new(a, &query.a.filter, query.normalise)?;
         let b = Side::new(b, &query.b.filter, query.normalise)?;
-        Ok(compare::compare(&a, &b, query))
+        Ok(respond(&a, &b))
     }
 
     fn get(&self, rec: u32) -> Result<Arc<RwLock<Recording>>, ApiError> {

@@ -13,6 +13,7 @@ mod about;
 mod api_error;
 mod compare;
 pub mod describe;
+mod difference;
 mod engine;
 mod export;
 mod filters;
@@ -34,6 +35,7 @@ pub mod typescript;
 
 pub use api_error::{ApiError, ErrorResponse, Status};
 pub use describe::{Description, ThreadList};
+pub use difference::{Difference, DifferenceRow};
 pub use engine::{Engine, Grown, RecordingId, Response};
 pub use heap::file::{Bytes, InMemory, SnapshotFacts, SnapshotFile, Source};
 pub use heap::{Done, summary};

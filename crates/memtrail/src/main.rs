@@ -9,6 +9,7 @@ mod caveats;
 mod completions;
 mod damage;
 mod demo;
+mod diff;
 mod error;
 mod export;
 mod heap;
@@ -62,6 +63,7 @@ enum Command {
     Html(html::Args),
     Export(export::Args),
     Heap(heap::Args),
+    Diff(diff::Args),
     Why(heap::why::Args),
     Who(heap::who::Args),
     Types(types::Args),
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Html(args) => html::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Heap(args) => heap::run(&args),
         Command::Why(args) => heap::why::run(&args),
         Command::Who(args) => heap::who::run(&args),

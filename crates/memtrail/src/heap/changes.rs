@@ -81,7 +81,7 @@ pub(crate) struct GrowthArgs {
 
 /// By which figures roots are compared.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum By {
+pub(crate) enum By {
     /// What is attributed to each owner: figures that add up
     Owner,
     /// What each root retains alone, and what several retain jointly
@@ -105,23 +105,43 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
     let Limit(limit) = args.limit;
-    let inputs = [Input::open(&first)?, Input::open(&last)?];
-    let (before, after) = (inputs[0].typed_heap()?, inputs[1].typed_heap()?);
-    let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
-        .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
-    let mut difference = query::diff(&from?, &to?, ChangeOrder::Growth);
-    rename(&query::stored_names(&after), &mut difference.owners, |row| {
-        Some((row.kind.as_ref()?, &mut row.name))
-    });
-    let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
-    let snapshots = [&first, &last].map(|file| Compared::look(file));
-    let answer = Difference { snapshots: &snapshots, difference: &difference };
-    put(&args.form, damage, &answer, |canvas| {
+    let heaps = Heaps::compare(&first, &last)?;
+    put(&args.form, heaps.damage.clone(), &heaps.answer, |canvas| {
+        heaps.draw(canvas, args.by, limit);
+    })
+}
+
+/// Two snapshots, compared.
+pub(crate) struct Heaps {
+    pub(crate) answer: Difference,
+    /// What is wrong with one of them.
+    pub(crate) damage: Option<String>,
+}
+
+impl Heaps {
+    /// Compares two snapshots; names are those that the later has.
+    pub(crate) fn compare(first: &Path, last: &Path) -> Result<Self, Failure> {
+        let inputs = [Input::open(first)?, Input::open(last)?];
+        let (before, after) = (inputs[0].typed_heap()?, inputs[1].typed_heap()?);
+        let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
+            .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
+        let mut difference = query::diff(&from?, &to?, ChangeOrder::Growth);
+        rename(&query::stored_names(&after), &mut difference.owners, |row| {
+            Some((row.kind.as_ref()?, &mut row.name))
+        });
+        let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
+        let snapshots = [first, last].map(Compared::look);
+        Ok(Self { answer: Difference { snapshots, difference }, damage })
+    }
+
+    /// Adds them as text, `limit` rows of each sort at most.
+    pub(crate) fn draw(&self, canvas: &mut Canvas, by: By, limit: usize) {
+        let Difference { snapshots, difference } = &self.answer;
         let [from, to] = difference.bytes.map(|size| bytes(size.0 as f64));
         canvas.line(&[(PLAIN, &format!("retained by all roots: {from} before, {to} after"))]);
-        let [from, to] = &snapshots;
+        let [from, to] = snapshots;
         canvas.paragraph(FAINT, 2, &format!("before: {from}, after: {to}"));
-        let roots = match args.by {
+        let roots = match by {
             By::Owner => ("owner", &difference.owners),
             By::Root => ("root", &difference.roots),
         };
@@ -139,7 +159,7 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
                 more(canvas, changes.len() - limit);
             }
         }
-    })
+    }
 }
 
 /// Puts names of variables in the place of those that summaries have.
@@ -182,12 +202,13 @@ impl Display for Compared {
     }
 }
 
+/// What changed between two snapshots.
 #[derive(Serialize)]
-struct Difference<'a> {
+pub(crate) struct Difference {
     /// Before and after.
-    snapshots: &'a [Compared; 2],
+    snapshots: [Compared; 2],
     #[serde(flatten)]
-    difference: &'a query::Difference,
+    difference: query::Difference,
 }
 
 fn more(canvas: &mut Canvas, left_out: usize) {

@@ -56,7 +56,7 @@ pub(super) struct Which {
 
 /// How an answer is printed.
 #[derive(clap::Args)]
-pub(super) struct Form {
+pub(crate) struct Form {
     /// Print the answer as JSON; sizes in bytes
     #[arg(long)]
     pub(super) json: bool,
@@ -117,7 +117,7 @@ fn marked(answer: Value, why: &str) -> Value {
 
 /// Prints an answer about snapshots. With `damaged`, what is wrong with one of them, it is marked as
 /// partial, and the command fails.
-pub(super) fn put<T: Serialize>(
+pub(crate) fn put<T: Serialize>(
     form: &Form,
     damaged: Option<String>,
     answer: &T,
@@ -139,7 +139,7 @@ impl Which {
 }
 
 /// The snapshot of a recording with this number or label, or the last; the one that is named.
-pub(super) fn choose(path: &Path, wanted: Option<&str>) -> Result<PathBuf, Failure> {
+pub(crate) fn choose(path: &Path, wanted: Option<&str>) -> Result<PathBuf, Failure> {
     let mut files = snapshots(path)?;
     let Some(wanted) = wanted else {
         return files.pop().ok_or_else(|| none(path));

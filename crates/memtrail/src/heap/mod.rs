@@ -1,7 +1,7 @@
 //! `memtrail heap …`: what retains memory, asked of heap snapshots.
 
 mod block;
-mod changes;
+pub(crate) mod changes;
 mod children;
 mod containers;
 mod histogram;
@@ -16,10 +16,10 @@ mod path;
 mod retained;
 mod roots;
 mod shared;
-mod sites;
+pub(crate) mod sites;
 mod stack;
 mod strings;
-mod table;
+pub(crate) mod table;
 pub(crate) mod typed;
 mod types;
 pub(crate) mod variables;

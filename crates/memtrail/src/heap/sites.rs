@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 /// What rows stand for.
 #[derive(Clone, Copy, ValueEnum)]
-pub(super) enum By {
+pub(crate) enum By {
     Site,
     Function,
     Module,

@@ -7,12 +7,12 @@ use memtrail_text::rounded::bytes;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle};
 
 /// A size outside the heap, which most things have none of.
-pub(super) fn outside(size: Bytes) -> String {
+pub(crate) fn outside(size: Bytes) -> String {
     if size.0 == 0 { String::new() } else { bytes(size.0 as f64) }
 }
 
 /// Blocks and bytes of what nothing retains, of a damaged snapshot.
-pub(super) fn unknown_dead() -> Vec<String> {
+pub(crate) fn unknown_dead() -> Vec<String> {
     vec!["?".into(), "unknown".into()]
 }
 
@@ -20,7 +20,7 @@ pub(super) fn unknown_dead() -> Vec<String> {
 const ROOM: usize = 16;
 
 /// Rows of right-aligned figures, each with a text.
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Row>,
 }
 
@@ -32,27 +32,27 @@ struct Row {
 
 impl Table {
     /// A table with these headings.
-    pub(super) fn new(headings: &[&str], text: &str) -> Self {
+    pub(crate) fn new(headings: &[&str], text: &str) -> Self {
         let figures = headings.iter().map(|heading| (*heading).to_owned()).collect();
         Self { rows: vec![Row { figures, text: text.to_owned(), style: FAINT }] }
     }
 
-    pub(super) fn row(&mut self, figures: Vec<String>, text: impl Into<String>) {
+    pub(crate) fn row(&mut self, figures: Vec<String>, text: impl Into<String>) {
         self.rows.push(Row { figures, text: text.into(), style: PLAIN });
     }
 
     /// A row that stands out.
-    pub(super) fn strong(&mut self, figures: Vec<String>, text: impl Into<String>) {
+    pub(crate) fn strong(&mut self, figures: Vec<String>, text: impl Into<String>) {
         self.rows.push(Row { figures, text: text.into(), style: STRONG });
     }
 
     /// A row that explains others.
-    pub(super) fn faint(&mut self, figures: Vec<String>, text: impl Into<String>) {
+    pub(crate) fn faint(&mut self, figures: Vec<String>, text: impl Into<String>) {
         self.rows.push(Row { figures, text: text.into(), style: FAINT });
     }
 
     /// Adds the rows. Columns in which nothing stands but the heading are left out.
-    pub(super) fn print(&self, canvas: &mut Canvas) {
+    pub(crate) fn print(&self, canvas: &mut Canvas) {
         let count = self.rows.iter().map(|row| row.figures.len()).max().unwrap_or(0);
         let width = |column: usize| {
             let texts = || self.rows.iter().map(move |row| row.figures.get(column));

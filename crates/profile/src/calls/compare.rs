@@ -93,15 +93,29 @@ pub struct UnionFlame {
 
 /// Standard errors that a difference must be larger than.
 const CERTAIN: f64 = 3.0;
+/// How often chance may make some row of a table look changed.
+const CHANCE: f64 = 0.01;
 
 impl Status {
     /// How `after` differs from `before`.
     pub fn of(before: Estimate, after: Estimate) -> Self {
+        Self::beyond(CERTAIN, before, after)
+    }
+
+    /// The same for one of many rows: chance makes any of them differ so much once in a hundred
+    /// comparisons at most. The bound is that of C. E. Bonferroni (1936) over the tail of the normal
+    /// distribution, P(|Z| > z) ≤ exp(−z²/2).
+    pub fn among(before: Estimate, after: Estimate, rows: usize) -> Self {
+        let errors = (2.0 * (rows.max(1) as f64 / CHANCE).ln()).sqrt();
+        Self::beyond(errors.max(CERTAIN), before, after)
+    }
+
+    fn beyond(errors: f64, before: Estimate, after: Estimate) -> Self {
         let difference = after.value - before.value;
         let error = before.stderr.hypot(after.stderr);
         // Scaling rounds.
         let rounding = 1e-9 * before.value.max(after.value);
-        if difference.abs() <= (CERTAIN * error).max(rounding) {
+        if difference.abs() <= (errors * error).max(rounding) {
             Self::Same
         } else if before.value == 0.0 {
             Self::New

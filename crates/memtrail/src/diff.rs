@@ -1,0 +1,276 @@
+//! `memtrail diff`: what changed from one recording to another.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memtrail_engine::query::{self, Compare, Normalise};
+use memtrail_engine::{Difference, DifferenceRow, Engine, Setting};
+use memtrail_profile::calls::Status;
+use memtrail_profile::estimate::Estimate;
+use memtrail_recording::Recording;
+use memtrail_text::rounded::{bytes_with_error, count, grouped, percent};
+use serde::Serialize;
+
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
+use crate::error::{Failure, Kind};
+use crate::heap::changes::{self, Heaps};
+use crate::heap::input::{Form, choose, put};
+use crate::heap::sites::By;
+use crate::heap::table::Table;
+use crate::limit::Limit;
+use crate::view::{check_filter, snapshot_file};
+use crate::{caveats, damage, loading};
+
+/// Show what changed from one recording to another
+///
+/// Compares what was allocated and what was alive at the end, and the last heap snapshots if both have any.
+/// Figures are estimates from samples. A change is listed only if sampling alone would make any row of its
+/// table change as much in one of a hundred comparisons at most.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  memtrail diff before.memtrail after.memtrail
+  memtrail diff before.memtrail after.memtrail --by site --filter in:Cache.load
+  memtrail diff before.memtrail after.memtrail --normalise duration
+        runs of different length: bytes allocated a second
+
+`memtrail heap diff` compares any two snapshots, `memtrail view A B` shows both as one flame graph.")]
+pub(crate) struct Args {
+    /// The earlier recording, trace or snapshot
+    #[arg(value_name = "BEFORE")]
+    before: PathBuf,
+    /// The later one
+    #[arg(value_name = "AFTER")]
+    after: PathBuf,
+    /// A row for each what
+    #[arg(long, value_enum, default_value = "function")]
+    by: By,
+    /// Only blocks that match; may be given several times
+    #[arg(long = "filter", value_name = "CONDITION", allow_hyphen_values = true)]
+    filters: Vec<String>,
+    /// What makes recordings comparable that are not of the same length
+    #[arg(long, value_enum, default_value = "none")]
+    normalise: Scale,
+    /// Maximum number of rows of each table; 0 for all
+    #[arg(long, value_name = "N", default_value = "15")]
+    limit: Limit,
+    #[command(flatten)]
+    form: Form,
+}
+
+/// What figures are divided by.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Scale {
+    /// Nothing: bytes
+    None,
+    /// The recording's length: bytes a second
+    Duration,
+    /// What was allocated in all: shares
+    Allocated,
+}
+
+impl From<Scale> for Normalise {
+    fn from(scale: Scale) -> Self {
+        match scale {
+            Scale::None => Self::None,
+            Scale::Duration => Self::Duration,
+            Scale::Allocated => Self::Allocated,
+        }
+    }
+}
+
+/// The answer: without `traces` if either side is a snapshot alone, without `heap` if either side has
+/// no snapshot.
+#[derive(Serialize)]
+struct Answer<'a> {
+    /// Before and after.
+    recordings: [String; 2],
+    #[serde(flatten)]
+    traces: Option<Traces>,
+    heap: Option<&'a changes::Difference>,
+}
+
+/// What differs between two traces.
+#[derive(Serialize)]
+struct Traces {
+    /// What was not collected before the recording ended.
+    live_end: Difference,
+    /// What was alive when most was alive.
+    live_peak: Difference,
+    /// All blocks.
+    allocated: Difference,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    check_filter(&args.filters)?;
+    let recordings = [Recording::open(&args.before)?, Recording::open(&args.after)?];
+    let engine = Engine::new(Setting::default());
+    let no_trace = recordings.iter().any(loading::is_snapshot_alone);
+    let mut verdict = ExitCode::SUCCESS;
+    let traces = if no_trace {
+        None
+    } else {
+        let mut sides = Vec::new();
+        for recording in &recordings {
+            let id = loading::add(&engine, recording)?;
+            let anomalies = engine.damage(id).unwrap_or_default();
+            if let Err(failure) = damage::verdict(recording, &anomalies) {
+                verdict = failure.report();
+            }
+            sides.push(id.0);
+        }
+        Some(traces(&engine, &sides, args)?)
+    };
+    let heap = heaps(&recordings, no_trace)?;
+    let answer = Answer {
+        recordings: recordings.each_ref().map(|recording| loading::name(&recording.path)),
+        traces,
+        heap: heap.as_ref().map(|heap| &heap.answer),
+    };
+    let damage = heap.as_ref().and_then(|heap| heap.damage.clone());
+    let Limit(limit) = args.limit;
+    let code = put(&args.form, damage, &answer, |canvas| {
+        let [before, after] = &answer.recordings;
+        canvas.line(&[(FAINT, &format!("before: {before}, after: {after}"))]);
+        if let Some(traces) = &answer.traces {
+            canvas.gap();
+            draw(canvas, traces, args.normalise, limit);
+            for recording in &recordings {
+                for note in caveats::reported(recording).of_allocation().notes() {
+                    let name = loading::name(&recording.path);
+                    canvas.paragraph(WARNING, 2, &format!("note: {name}: {note}"));
+                }
+            }
+        }
+        if let Some(heap) = &heap {
+            canvas.gap();
+            canvas.line(&[(STRONG, "heap snapshots")]);
+            heap.draw(canvas, changes::By::Owner, limit);
+        }
+    })?;
+    Ok(if code == ExitCode::SUCCESS { verdict } else { code })
+}
+
+fn traces(engine: &Engine, sides: &[u32], args: &Args) -> Result<Traces, Failure> {
+    let Limit(limit) = args.limit;
+    let difference = |condition: Option<&str>| {
+        let mut filter = args.filters.clone();
+        filter.extend(condition.map(ToOwned::to_owned));
+        let side = |rec: u32| query::Side { rec, filter: filter.clone() };
+        let query = Compare {
+            a: side(sides[0]),
+            b: side(sides[1]),
+            by: args.by.into(),
+            normalise: args.normalise.into(),
+            limit,
+            ..Compare::default()
+        };
+        engine.difference(&query).map_err(|error| loading::refused(&error))
+    };
+    Ok(Traces {
+        live_end: difference(Some("live:end"))?,
+        live_peak: difference(Some("live:peak"))?,
+        allocated: difference(None)?,
+    })
+}
+
+/// Compares the last snapshots, if both have any.
+fn heaps(recordings: &[Recording; 2], must: bool) -> Result<Option<Heaps>, Failure> {
+    let [before, after] = recordings.each_ref().map(|recording| &recording.path);
+    let snapshots = recordings.iter().all(|recording| {
+        loading::is_snapshot_alone(recording)
+            || !snapshot_file::of_recording(&recording.path).is_empty()
+    });
+    if !snapshots && !must {
+        return Ok(None);
+    }
+    let (first, last) = (choose(before, None)?, choose(after, None)?);
+    if first == last {
+        let message = format_args!("both are the same snapshot, {}", last.display());
+        return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
+    }
+    Heaps::compare(&first, &last).map(Some)
+}
+
+fn draw(canvas: &mut Canvas, traces: &Traces, scale: Scale, limit: usize) {
+    let Traces { live_end, live_peak, allocated } = traces;
+    let mut table = Table::new(&["change", "before", "after"], "");
+    for (name, difference) in
+        [("alive at the end", live_end), ("alive at the peak", live_peak), ("allocated", allocated)]
+    {
+        let Difference { before, after, status, .. } = difference;
+        table.row(figures(*before, *after, *status, scale), name);
+    }
+    table.print(canvas);
+    for (name, difference) in [("alive at the end", live_end), ("allocated", allocated)] {
+        canvas.gap();
+        rows(canvas, name, difference, scale, limit);
+    }
+}
+
+/// Adds what changed, and how much did not.
+fn rows(canvas: &mut Canvas, name: &str, difference: &Difference, scale: Scale, limit: usize) {
+    let Difference { rows, changed, same, .. } = difference;
+    if rows.is_empty() {
+        let text = match same {
+            0 => format!("{name}: nothing, before and after"),
+            same => format!("{name}: none of {} rows changed beyond chance", grouped(*same as u64)),
+        };
+        canvas.line(&[(PLAIN, &text)]);
+        if difference.status != Status::Same {
+            let text = "the change is spread over many rows: try --by module, or a higher --rate";
+            canvas.paragraph(FAINT, 2, text);
+        }
+        return;
+    }
+    let mut table = Table::new(&["", "change", "before", "after"], name);
+    for row in rows {
+        let mut cells = vec![word(row.status).to_owned()];
+        cells.extend(figures(row.before, row.after, row.status, scale));
+        table.row(cells, title(row));
+    }
+    table.print(canvas);
+    if *changed > limit {
+        let more = grouped((changed - limit) as u64);
+        canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
+    }
+    if *same > 0 {
+        let text = format!("… and {} that did not change beyond chance", count(*same as f64));
+        canvas.line(&[(FAINT, &text)]);
+    }
+}
+
+const fn word(status: Status) -> &'static str {
+    match status {
+        Status::New => "new",
+        Status::Gone => "gone",
+        Status::Grown => "grown",
+        Status::Shrunk => "shrunk",
+        Status::Same => "same",
+    }
+}
+
+fn title(row: &DifferenceRow) -> String {
+    match (&row.file, row.line) {
+        (Some(file), Some(line)) if !row.name.contains(file.as_str()) => {
+            format!("{}  {file}:{line}", row.name)
+        }
+        _ => row.name.clone(),
+    }
+}
+
+/// Change, before and after; no change where it is no more than chance.
+fn figures(before: Estimate, after: Estimate, status: Status, scale: Scale) -> Vec<String> {
+    let size = |value: f64, stderr: f64| match scale {
+        Scale::None => bytes_with_error(value, stderr),
+        Scale::Duration => format!("{}/s", bytes_with_error(value, stderr)),
+        Scale::Allocated => percent(value),
+    };
+    let change = after.value - before.value;
+    let sign = if change < 0.0 { "-" } else { "+" };
+    let change = match status {
+        Status::Same => "no change".to_owned(),
+        _ => format!("{sign}{}", size(change.abs(), before.stderr.hypot(after.stderr))),
+    };
+    vec![change, size(before.value, before.stderr), size(after.value, after.stderr)]
+}
