@@ -28,18 +28,25 @@ const SOURCES: [(&str, &str); 13] = [
     ("contents.ml", include_str!("../../ocaml/contents.ml")),
     ("main.ml", include_str!("../../ocaml/main.ml")),
 ];
-/// What differs between versions of the compiler, before all others; the latest version first. The first that
-/// compiles is right.
-const VARIANTS: [(&str, &[&str]); 3] = [
+/// What differs between versions of the compiler, with what that needs, before all others; the latest version first.
+/// The first that compiles is right.
+const VARIANTS: [(&str, &[&str]); 5] = [
     (
-        "type_view.ml",
+        "type_nodes.ml",
         &[
-            include_str!("../../ocaml/type_view_504.ml"),
-            include_str!("../../ocaml/type_view_414.ml"),
-            include_str!("../../ocaml/type_view_413.ml"),
-            include_str!("../../ocaml/type_view_411.ml"),
+            include_str!("../../ocaml/type_nodes_414.ml"),
+            include_str!("../../ocaml/type_nodes_4.ml"),
         ],
     ),
+    (
+        "type_parts.ml",
+        &[
+            include_str!("../../ocaml/type_parts_504.ml"),
+            include_str!("../../ocaml/type_parts_413.ml"),
+            include_str!("../../ocaml/type_parts_411.ml"),
+        ],
+    ),
+    ("type_view.ml", &[include_str!("../../ocaml/type_view.ml")]),
     ("bound.ml", &[include_str!("../../ocaml/bound_5.ml"), include_str!("../../ocaml/bound_4.ml")]),
     (
         "closures.ml",
