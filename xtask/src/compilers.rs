@@ -24,6 +24,8 @@ const STAMP: &str = ".built-by-memtrail";
 struct Compiler {
     package: &'static str,
     prefix: PathBuf,
+    /// Options of `configure` beside those of all.
+    options: Vec<&'static str>,
 }
 
 fn listed(cache: &Path) -> Vec<Compiler> {
@@ -32,13 +34,14 @@ fn listed(cache: &Path) -> Vec<Compiler> {
         .filter_map(|line| {
             let mut words = line.split_whitespace();
             let (name, package) = (words.next()?, words.next()?);
-            (package != "-").then(|| Compiler { package, prefix: cache.join(name) })
+            let options = words.collect();
+            (package != "-").then(|| Compiler { package, prefix: cache.join(name), options })
         })
         .collect()
 }
 
-/// Build each compiler that the cache does not have.
-pub(crate) fn install() -> Outcome {
+/// Build each compiler that the cache does not have; those with options of their own only if `with_options`.
+pub(crate) fn install(with_options: bool) -> Outcome {
     let cache = cache()?;
     fs::create_dir_all(&cache).map_err(|e| format!("cannot create {}: {e}", cache.display()))?;
     // Two setups at once: the second waits, then finds the work done.
@@ -47,22 +50,36 @@ pub(crate) fn install() -> Outcome {
         .and_then(|file| file.lock().map(|()| file))
         .map_err(|e| format!("cannot lock {}: {e}", lock_path.display()))?;
     for compiler in listed(&cache) {
-        compiler.ensure(&cache)?;
+        if with_options || compiler.options.is_empty() {
+            compiler.ensure(&cache)?;
+        }
     }
     drop(lock);
     Ok(())
 }
 
+/// The names of those that are not in the cache, which tests do without.
+pub(crate) fn absent() -> Vec<String> {
+    let Ok(cache) = cache() else { return Vec::new() };
+    let absent = listed(&cache).into_iter().filter(|one| !one.is_built());
+    absent.filter_map(|one| Some(one.prefix.file_name()?.to_string_lossy().into_owned())).collect()
+}
+
 impl Compiler {
     fn recipe(&self) -> String {
-        format!("{} {}\n", self.package, OPTIONS.join(" "))
+        let words = [self.package].into_iter().chain(OPTIONS.iter().chain(&self.options).copied());
+        words.collect::<Vec<_>>().join(" ") + "\n"
+    }
+
+    fn is_built(&self) -> bool {
+        fs::read_to_string(self.prefix.join(STAMP)).is_ok_and(|text| text == self.recipe())
     }
 
     fn ensure(&self, cache: &Path) -> Outcome {
-        let stamp = self.prefix.join(STAMP);
-        if fs::read_to_string(&stamp).is_ok_and(|text| text == self.recipe()) {
+        if self.is_built() {
             return Ok(());
         }
+        let stamp = self.prefix.join(STAMP);
         let build = cache.join(format!("build-{}", self.package));
         for dir in [&self.prefix, &build] {
             if dir.exists() {
@@ -99,7 +116,7 @@ impl Compiler {
         // Archives of the npm registry do not always keep the executable bit.
         let prefix = self.prefix.to_string_lossy();
         let mut configure = vec!["configure", "--prefix", &*prefix];
-        configure.extend(OPTIONS);
+        configure.extend(OPTIONS.iter().chain(&self.options));
         step("sh", &configure)?;
         let jobs = thread::available_parallelism().map_or(1, usize::from);
         step("make", &[&format!("-j{jobs}")])?;
@@ -112,16 +129,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_names_two_compilers_to_build() {
+    fn the_list_names_the_compilers_to_build() {
         let compilers = listed(Path::new("/cache"));
-        let found: Vec<_> =
-            compilers.iter().map(|c| (c.package, c.prefix.to_string_lossy())).collect();
+        let found: Vec<_> = compilers
+            .iter()
+            .map(|c| (c.package, c.prefix.to_string_lossy(), c.options.as_slice()))
+            .collect();
         assert_eq!(
             found,
             [
-                ("ocaml@4.14.1000", "/cache/ocaml-4.14.1000".into()),
-                ("ocaml@5.3.0", "/cache/ocaml-5.3.0".into())
+                ("ocaml@4.14.1000", "/cache/ocaml-4.14.1000".into(), &[][..]),
+                ("ocaml@5.3.0", "/cache/ocaml-5.3.0".into(), &[]),
+                ("ocaml@4.14.1000", "/cache/ocaml-4.14-flambda".into(), &["--enable-flambda"])
             ]
         );
+    }
+
+    /// The stamps of those that are in caches already stay as they are.
+    #[test]
+    fn a_recipe_has_the_options() {
+        let compilers = listed(Path::new("/cache"));
+        let plain = "ocaml@4.14.1000 --disable-ocamldoc --disable-debugger --disable-ocamltest \
+                     --disable-stdlib-manpages";
+        assert_eq!(compilers[0].recipe(), format!("{plain}\n"));
+        assert_eq!(compilers[2].recipe(), format!("{plain} --enable-flambda\n"));
     }
 }

@@ -37,7 +37,11 @@ enum Chore {
     /// Packages come from apt, and only those that are missing. The compilers are built from the
     /// npm registry's source packages, about five minutes each, once: they stay in `memtrail`
     /// under the user's cache folder. Running it again costs nothing.
-    Setup,
+    Setup {
+        /// Build OCaml 4.14 with flambda as well; tests use it where it is installed
+        #[arg(long)]
+        flambda: bool,
+    },
     /// Run everything: setup, format, lints, unit and integration tests
     ///
     /// The last line is `N passed, N failed`; the exit code is 0 when none failed. `test ocaml` is
@@ -98,7 +102,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().chore {
-        Chore::Setup => setup::run(),
+        Chore::Setup { flambda } => setup::run(flambda),
         Chore::Bench(options) => bench::bench(&options),
         Chore::Web { check: true } => web::check(),
         Chore::Web { check: false } => web::install().and_then(|()| web::build()),

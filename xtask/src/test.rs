@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::command::{Outcome, repository, run};
+use crate::compilers;
 use crate::docs;
 use crate::ocaml_tests;
 use crate::setup;
@@ -14,7 +15,7 @@ use crate::web;
 /// Run everything, go on after a failure, print `N passed, N failed` last.
 pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
     let mut tally = Tally::default();
-    if with_setup && let Err(message) = setup::run() {
+    if with_setup && let Err(message) = setup::run(false) {
         // Tests that need what is missing fail and say so; the others still tell something.
         println!("setup failed: {message}");
         tally.check(false);
@@ -31,6 +32,11 @@ pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
     }
     cargo_test(&mut tally, filter);
     page_tests(&mut tally, filter);
+    for name in compilers::absent() {
+        println!(
+            "not tested: programs of {name}, which is not installed (cargo xtask setup --flambda)"
+        );
+    }
     tally
 }
 

@@ -1,5 +1,6 @@
 //! The OCaml compilers of `tests/compilers.txt`, where `cargo xtask setup` puts them.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -53,7 +54,25 @@ pub fn named(name: &str) -> Compiler {
     }
 }
 
+/// Whether a compiler that not everybody has is installed; if not, a line to standard error says what is not
+/// tested, also where the test's output is captured.
+pub fn is_installed(name: &str) -> bool {
+    let is_there = cache().join(name).join("bin/ocamlopt").is_file();
+    if !is_there {
+        let _ = writeln!(
+            std::io::stderr(),
+            "not tested with {name}, which is not installed\nhint: cargo xtask setup --flambda"
+        );
+    }
+    is_there
+}
+
 impl Compiler {
+    /// Whether it has flambda, whose blocks of modules and closures are others.
+    pub fn has_flambda(&self) -> bool {
+        self.name.ends_with("-flambda")
+    }
+
     /// `ocamlc` of the same installation.
     pub fn ocamlc(&self) -> PathBuf {
         self.ocamlopt.with_file_name("ocamlc")

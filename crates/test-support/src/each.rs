@@ -22,3 +22,32 @@ macro_rules! on_each {
         }
     };
 }
+
+/// The same, and a test for the compiler with flambda, which does nothing where that is not installed.
+#[macro_export]
+macro_rules! on_each_and_flambda {
+    ($name:ident, $check:expr) => {
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+            #[test]
+            fn system() {
+                $check("system");
+            }
+            #[test]
+            fn ocaml_4_14() {
+                $check("ocaml-4.14.1000");
+            }
+            #[test]
+            fn ocaml_4_14_flambda() {
+                if $crate::compilers::is_installed("ocaml-4.14-flambda") {
+                    $check("ocaml-4.14-flambda");
+                }
+            }
+            #[test]
+            fn ocaml_5_3() {
+                $check("ocaml-5.3.0");
+            }
+        }
+    };
+}
