@@ -110,6 +110,12 @@ impl<'a> Program<'a> {
         count
     }
 
+    /// Whether its compiler has flambda, which gives functions other numbers and closures other environments than
+    /// the source leads to: its units' closures have symbols.
+    pub fn has_flambda(&self) -> bool {
+        self.symbols.keys().any(|symbol| is_closure(symbol))
+    }
+
     /// Whether the program has a function of this name and stamp, which both are in its symbol.
     pub fn has_function(&self, unit: &str, name: &str, stamp: u64) -> bool {
         ["__", "."].iter().any(|separator| {
@@ -117,6 +123,16 @@ impl<'a> Program<'a> {
             self.symbols.contains_key(symbol.as_bytes())
         })
     }
+}
+
+/// Whether a symbol is that of a closure that is data: `camlShop__total_12_closure`.
+fn is_closure(symbol: &[u8]) -> bool {
+    let name = symbol.strip_prefix(b"caml").and_then(|rest| rest.strip_suffix(b"_closure"));
+    let Some(name) = name.filter(|name| name.first().is_some_and(u8::is_ascii_uppercase)) else {
+        return false;
+    };
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && name.get(..name.len() - digits).is_some_and(|rest| rest.ends_with(b"_"))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -186,4 +202,25 @@ pub(crate) fn units_in(bytes: &[u8]) -> Option<Vec<ProgramUnit>> {
         units.push(ProgramUnit { name, interface, implementation, fields: None });
     }
     Some(units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closures_of_flambda_are_known_by_their_symbols() {
+        for (symbol, is_one) in [
+            ("camlShop__total_12_closure", true),
+            ("camlShop.total_12_closure", true),
+            ("camlShop.anon_fn$5bshop.ml$3a16$2c24$2d$2d40$5d_7_closure", true),
+            ("camlShop__make_closure_12", false),
+            ("camlShop__closure", false),
+            ("camlShop__12", false),
+            ("caml_alloc_12_closure", false),
+            ("", false),
+        ] {
+            assert_eq!(is_closure(symbol.as_bytes()), is_one, "{symbol}");
+        }
+    }
 }

@@ -65,12 +65,16 @@ pub fn resolve(
     }
     let (mut answers, compiler, error) = best;
     answers.resize_with(units.len(), Answer::default);
-    let table = match &compiler {
+    let mut table = match &compiler {
         Some((compiler, helper)) => {
             types_of(helper, program, files, &compiler.magic, &units, &mut answers)
         }
         None => TypeTable::default(),
     };
+    if program.has_flambda() {
+        // What these say of environments is not what closures hold, and numbers can be those of others.
+        table.functions.clear();
+    }
     let compiler = compiler.map(|(compiler, _)| compiler);
     let units = units.iter().zip(answers).map(|(unit, answer)| unit.with(answer, compiler));
     let types = Types {
@@ -323,7 +327,7 @@ fn confirm(
     let all = (layout.exported.len() + layout.hidden.len()) as u64;
     let mut functions = 0_u64;
     // Compilers with flambda number functions differently.
-    if fields >= all {
+    if fields >= all && !program.has_flambda() {
         for slot in layout.exported.iter().chain(&layout.hidden) {
             let (Some(stamp), Some(name)) = (slot.stamp, slot.path.last()) else { continue };
             if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
