@@ -6,7 +6,7 @@ use memtrail_profile::{Caveats, Profile};
 use serde::Serialize;
 
 use crate::api_error::ApiError;
-use crate::describe::{State, Thinned};
+use crate::describe::{State, Subsampled};
 use crate::names::shown;
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
@@ -69,7 +69,7 @@ pub(crate) struct RecordingInfo {
     /// What is wrong with the trace, a line each.
     damage: Vec<String>,
     /// Set when the trace holds only a part of the recorded blocks.
-    thinned: Option<Thinned>,
+    subsampled: Option<Subsampled>,
     /// Number of heap snapshots.
     snapshots: usize,
     /// Whether there is an allocation trace; a snapshot may be there without one.
@@ -129,7 +129,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<RecordingInfo, ApiError
         notes: description.notes.clone(),
         caveats: recording.caveats(),
         damage: damage(profile),
-        thinned: description.thinned,
+        subsampled: description.subsampled,
         snapshots: recording.snapshots.len(),
         trace: !description.no_trace,
         can_snapshot: recording.why_no_snapshot().is_none(),

@@ -36,7 +36,7 @@ pub struct Description {
     #[serde(skip_serializing_if = "Caveats::is_empty")]
     pub caveats: Caveats,
     /// Set when the trace holds only a part of the recorded blocks.
-    pub thinned: Option<Thinned>,
+    pub subsampled: Option<Subsampled>,
     /// Whether it is a heap snapshot alone, without an allocation trace.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_trace: bool,
@@ -92,10 +92,10 @@ pub enum State {
     Lost,
 }
 
-/// How much thinning left.
+/// How much subsampling left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Thinned {
+pub struct Subsampled {
     /// Recorded blocks that are left.
     pub kept: u64,
     /// Recorded blocks there were.

@@ -126,7 +126,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         outcome: outcome::words(known.outcome.as_ref()),
         notes,
         caveats: caveats::reported(recording),
-        thinned: None,
+        subsampled: None,
         no_trace: false,
         can_snapshot: known.snapshots.is_some(),
         threads: threads::list(recording),

@@ -11,7 +11,7 @@ pub const DESCRIPTION_FILE: &str = "recording.json";
 /// Name of the allocation trace inside a recording.
 pub const TRACE_FILE: &str = "trace.ctf";
 /// Who makes a file of this name in a recording asks its process for a snapshot.
-pub const REQUEST_FILE: &str = "ask";
+pub const REQUEST_FILE: &str = "request";
 
 /// The number of a snapshot, by its name.
 pub fn number_of_snapshot(name: &str) -> Option<u64> {

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn thinned_traces_fit_and_stand_for_as_much() {
+    fn subsampled_traces_fit_and_stand_for_as_much() {
         let reader = Reader::new(TRACE).unwrap();
         let words = |trace: &[u8]| {
             let reader = Reader::new(trace).unwrap();

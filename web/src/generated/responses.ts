@@ -803,7 +803,7 @@ export type RecordingInfo = {
   /** What is wrong with the trace, a line each. */
   damage: Array<string>,
   /** Set when the trace holds only a part of the recorded blocks. */
-  thinned: Thinned | null,
+  subsampled: Subsampled | null,
   /** Number of heap snapshots. */
   snapshots: number,
   /** Whether there is an allocation trace; a snapshot may be there without one. */
@@ -1133,6 +1133,14 @@ export type StringsResponse = {
   count: number,
 };
 
+/** How much subsampling left. */
+export type Subsampled = {
+  /** Recorded blocks that are left. */
+  kept: number,
+  /** Recorded blocks there were. */
+  of: number,
+};
+
 /** How much a filter keeps in all. Bytes, seconds. */
 export type Sums = {
   allocated: Estimate,
@@ -1154,14 +1162,6 @@ export type TableResponse = {
 /** That the program has been asked. */
 export type TakeSnapshotResponse = {
   asked: boolean,
-};
-
-/** How much thinning left. */
-export type Thinned = {
-  /** Recorded blocks that are left. */
-  kept: number,
-  /** Recorded blocks there were. */
-  of: number,
 };
 
 /** Sums over everything recorded. */

@@ -27,7 +27,7 @@ const run: RecordingInfo = {
   notes: ["a note"],
   caveats: {},
   damage: ["offset 12: cut short"],
-  thinned: { kept: 1000, of: 4000 },
+  subsampled: { kept: 1000, of: 4000 },
   snapshots: 0,
   trace: true,
   can_snapshot: false,
@@ -48,7 +48,7 @@ test("what is known is told, what is not is left out", () => {
   assert.equal(value("Arguments"), "--port 80");
   assert.equal(value("Started"), "2023-11-14 22:13:20 UTC");
   assert.equal(value("Sampling rate"), "0.0001 a word: a sample each 78.1 KiB");
-  assert.equal(value("Thinned"), "1,000 of 4,000 samples kept (25 %); estimates take it into account");
+  assert.equal(value("Subsampled"), "1,000 of 4,000 samples kept (25 %); estimates take it into account");
   assert.equal(value("Allocated"), "1.00 ±0.02 GiB");
   for (const unknown of ["Host", "Context", "Seed", "Domains", "Threads"]) assert.equal(value(unknown), undefined);
 });

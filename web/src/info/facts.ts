@@ -60,7 +60,7 @@ export function facts(run: RecordingInfo, version: string): Group[] {
       row("Blocks sampled", grouped(run.blocks_recorded)),
       row("Events", grouped(run.events)),
       row("Trace", bytes(run.trace_bytes)),
-      row("Thinned", thinned(run)),
+      row("Subsampled", subsampled(run)),
       row("Seed", run.seed === null ? null : String(run.seed)),
       row("Recorded by", run.memtrail && `memtrail ${run.memtrail}`),
       row("Shown by", version && `memtrail ${version}`),
@@ -98,10 +98,10 @@ function row(name: string, value: string | null | undefined, mono = false): Row 
   return value ? { name, value, mono } : null;
 }
 
-function thinned({ thinned }: RecordingInfo): string | null {
-  if (!thinned) return null;
-  const share = percent(ratio(thinned.kept, thinned.of));
-  return `${grouped(thinned.kept)} of ${grouped(thinned.of)} samples kept (${share}); estimates take it into account`;
+function subsampled({ subsampled }: RecordingInfo): string | null {
+  if (!subsampled) return null;
+  const share = percent(ratio(subsampled.kept, subsampled.of));
+  return `${grouped(subsampled.kept)} of ${grouped(subsampled.of)} samples kept (${share}); estimates take it into account`;
 }
 
 /** `2026-11-21 16:04:31 UTC`. */

@@ -112,8 +112,8 @@ function State({ run }: { run: RecordingInfo }) {
   const warnings = [
     ...(run.damage.length > 0 ? [{ text: "damaged", why: "see the details" }] : []),
     ...(run.caveats.estimates ? [{ text: `${AT_LEAST} too low`, why: run.caveats.estimates }] : []),
-    ...(run.thinned
-      ? [{ text: `thinned to ${percent(ratio(run.thinned.kept, run.thinned.of))}`, why: "see the details" }]
+    ...(run.subsampled
+      ? [{ text: `subsampled to ${percent(ratio(run.subsampled.kept, run.subsampled.of))}`, why: "see the details" }]
       : []),
   ];
   return (

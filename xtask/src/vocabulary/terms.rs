@@ -109,6 +109,7 @@ const TERMS: &[Term] = &[
     term("OURS", "OUR_PROFILE"),
     term("TOLD", "REPORTED"),
     term("tell", "report").within(AGENT),
+    term("ask", "request").whole().within(&["crates/agent/src/snapshot", "crates/recording"]),
     term("gather", "collect_root").within(AGENT),
     // Heap.
     term("Holder", "RootNode"),
@@ -134,6 +135,9 @@ const TERMS: &[Term] = &[
     term("Suspects", "Points"),
     term("thin", "subsample").within(PROFILE),
     term("Thin", "Subsample"),
+    term("thinned", "subsampled").within(ENGINE),
+    term("thinned", "subsampled").within(COMMANDS),
+    term("Thinned", "Subsampled").within(ENGINE),
     term("tails", "live_packets").within(&["crates/memtrail/src", "crates/recording"]),
     // Command line.
     term("patiently", "with_spinner"),

@@ -17,7 +17,7 @@ use crate::recording::relay;
 /// A recording's folder.
 pub(crate) struct Folder {
     path: PathBuf,
-    ask: CString,
+    request: CString,
     /// Which folder it is: after `chroot` the path may name another one.
     device: u64,
     inode: u64,
@@ -50,14 +50,15 @@ impl Folder {
             },
         )?;
         let (device, inode) = identity(&path).unwrap_or_default();
-        let ask = CString::new(path.join(REQUEST_FILE).as_os_str().as_bytes()).unwrap_or_default();
-        Ok(Self { path, ask, device, inode, pid, image })
+        let request =
+            CString::new(path.join(REQUEST_FILE).as_os_str().as_bytes()).unwrap_or_default();
+        Ok(Self { path, request, device, inode, pid, image })
     }
 
     fn made_by_launcher(program: &str, pid: u32, forked: bool) -> Option<(PathBuf, u32)> {
         let mut answer = [0; libc::PATH_MAX as usize + 16];
         let operation = Operation::Begin { forked };
-        let length = relay::ask(pid, 0, operation, program.as_bytes(), &mut answer).ok()?;
+        let length = relay::request(pid, 0, operation, program.as_bytes(), &mut answer).ok()?;
         let (image, path) = answer.get(4..length).zip(answer.first_chunk()).map(|(p, i)| (i, p))?;
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(path));
         Some((path, u32::from_le_bytes(*image)))
@@ -122,7 +123,7 @@ impl Folder {
     /// Whether somebody asks for a snapshot; takes the file away.
     pub(crate) fn take_request(&self) -> bool {
         // SAFETY: a C string. Taking the file away answers who made it.
-        if self.is_here() && unsafe { libc::unlink(self.ask.as_ptr()) } == 0 {
+        if self.is_here() && unsafe { libc::unlink(self.request.as_ptr()) } == 0 {
             return true;
         }
         // Most times nobody asks.

@@ -64,11 +64,11 @@ pub(crate) fn call(
     operation: Operation,
     payload: &[u8],
 ) -> Result<(), Refused> {
-    ask(pid, image, operation, payload, &mut []).map(|_| ())
+    request(pid, image, operation, payload, &mut []).map(|_| ())
 }
 
 /// The same, with the length of the answer.
-pub(crate) fn ask(
+pub(crate) fn request(
     pid: u32,
     image: u32,
     operation: Operation,

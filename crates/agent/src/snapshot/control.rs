@@ -38,11 +38,11 @@ extern "C" fn run() {
                 return;
             }
             if at.folder.take_request() {
-                request::ask(SnapshotReason::Request);
+                request::add(SnapshotReason::Request);
             }
             look_at_size(setting, &mut threshold);
             if setting.options.out_of_memory && memory_pressure.is_worse() {
-                request::ask(SnapshotReason::OutOfMemory);
+                request::add(SnapshotReason::OutOfMemory);
             }
             if request::wanted() {
                 setting.heap.attend();
@@ -56,7 +56,7 @@ extern "C" fn run() {
 pub(super) fn look() {
     let (Some(setting), Some(at)) = (setting(), place()) else { return };
     if at.folder.take_request() {
-        request::ask(SnapshotReason::Request);
+        request::add(SnapshotReason::Request);
     }
     if request::wanted() {
         setting.heap.nudge();
@@ -77,6 +77,6 @@ fn look_at_size(setting: &Setting, threshold: &mut Option<u64>) {
     let used = setting.heap.used();
     if used > bytes && request::one_more(setting.options) {
         *threshold = Some(used.saturating_mul(2));
-        request::ask(SnapshotReason::Above);
+        request::add(SnapshotReason::Above);
     }
 }

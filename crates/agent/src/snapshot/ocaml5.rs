@@ -360,7 +360,7 @@ unsafe extern "C" fn scanning_roots(
             && writers::is_idle()
             && request::one_more(setting.options)
         {
-            request::ask(SnapshotReason::EveryMajor);
+            request::add(SnapshotReason::EveryMajor);
         }
         if request::wanted() {
             // SAFETY: the domain is here.

@@ -44,7 +44,7 @@ fn bit(reason: SnapshotReason) -> u32 {
 }
 
 /// Asks for a snapshot at the next moment that is safe. May be called in a signal handler.
-pub(super) fn ask(reason: SnapshotReason) {
+pub(super) fn add(reason: SnapshotReason) {
     REQUESTS.wanted.fetch_or(bit(reason), AcqRel);
     // SAFETY: wakes who sleeps on this word of ours.
     unsafe {

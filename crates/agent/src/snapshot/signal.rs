@@ -32,7 +32,7 @@ pub(super) fn install(number: c_int) {
 extern "C" fn arrived(number: c_int) {
     keeping_errno(|| {
         if forked::is_owner_itself() {
-            request::ask(SnapshotReason::Signal);
+            request::add(SnapshotReason::Signal);
             return;
         }
         // SAFETY: the default is restored, and the signal comes again when this handler ends.

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use memtrail_engine::Description;
-use memtrail_engine::describe::Thinned;
+use memtrail_engine::describe::Subsampled;
 use memtrail_map::MappedFile;
 use memtrail_recording::Recording;
 use memtrail_trace::subsample::{Fitted, to_fit};
@@ -138,7 +138,7 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
     let Some((Fitted { kept, of, .. }, trace)) = fitted else {
         return Ok(Packed::of(description, whole, damage));
     };
-    description.thinned = Some(Thinned { kept, of });
+    description.subsampled = Some(Subsampled { kept, of });
     // Threads and rates are stored by the numbers of blocks, which are others now.
     description.threads = None;
     description.rates = None;

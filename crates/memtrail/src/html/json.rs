@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use memtrail_engine::describe::Thinned;
+use memtrail_engine::describe::Subsampled;
 use serde::Serialize;
 
 use super::{Args, Packed};
@@ -23,7 +23,7 @@ pub(super) struct Written<'a> {
 struct WrittenRecording<'a> {
     name: &'a str,
     /// Null where every block is in the file.
-    thinned: Option<Thinned>,
+    subsampled: Option<Subsampled>,
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshots: Option<WrittenSnapshots>,
 }
@@ -57,7 +57,7 @@ impl<'a> WrittenRecording<'a> {
         };
         Self {
             name: &packed.description.name,
-            thinned: packed.description.thinned,
+            subsampled: packed.description.subsampled,
             snapshots: (snapshots.of > 0).then_some(snapshots),
         }
     }

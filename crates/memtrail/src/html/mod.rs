@@ -119,13 +119,13 @@ fn report(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<()
         return crate::json::print(&json::Written::new(args, path, size, packed));
     }
     for packed in packed {
-        if let Some(thinned) = packed.description.thinned {
+        if let Some(subsampled) = packed.description.subsampled {
             eprintln!(
                 "memtrail: {}: subsampled to {} of {} recorded blocks, to fit into {}; figures \
                  are less precise",
                 packed.description.name,
-                grouped(thinned.kept),
-                grouped(thinned.of),
+                grouped(subsampled.kept),
+                grouped(subsampled.of),
                 bytes(args.max_size.0 as f64)
             );
         }

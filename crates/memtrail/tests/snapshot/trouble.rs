@@ -38,10 +38,10 @@ on_each!(killed_while_its_snapshot_is_written, |compiler| {
     let pid = running.pid.clone();
     let asked = std::thread::spawn(move || ask(&pid));
     // As soon as the copy is made, or nearly so.
-    while !running.recording.join("ask").exists() && !asked.is_finished() {
+    while !running.recording.join("request").exists() && !asked.is_finished() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    while running.recording.join("ask").exists() {
+    while running.recording.join("request").exists() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     running.signal("KILL");

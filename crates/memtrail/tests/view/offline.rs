@@ -24,7 +24,7 @@ fn one_file_holds_everything() {
     let trace = fixture("cache-v2.ctf").display().to_string();
     let (page, (code, said)) = html(&["--filter", "live:end", &trace], folder.path());
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("leak.html: ") && !said.contains("thinned"), "{said}");
+    assert!(said.contains("leak.html: ") && !said.contains("subsampled"), "{said}");
     for kind in ["wasm", "trace", "view"] {
         let element = format!(r#"<script type="application/x-memtrail-{kind}""#);
         assert_eq!(page.matches(&element).count(), 1, "{kind}");
@@ -46,7 +46,7 @@ fn the_same_recording_gives_the_same_file() {
 }
 
 #[test]
-fn what_does_not_fit_is_thinned_out_and_that_is_said() {
+fn what_does_not_fit_is_subsampled_and_that_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let trace = fixture("ocamlopt-upstream.ctf").display().to_string();
     let whole = html(&[&trace], folder.path()).0.len();
@@ -56,7 +56,7 @@ fn what_does_not_fit_is_thinned_out_and_that_is_said() {
     assert_eq!(code, Some(0), "{said}");
     assert!(page.len() <= limit, "{} of {limit}", page.len());
     assert!(said.contains("subsampled to "), "{said}");
-    assert!(page.contains("&quot;thinned&quot;:{&quot;kept&quot;:"));
+    assert!(page.contains("&quot;subsampled&quot;:{&quot;kept&quot;:"));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn what_was_written_as_json() {
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(told["output"], file.as_str());
     assert_eq!(told["bytes"], fs::metadata(&file).unwrap().len());
-    assert_eq!(told["recordings"][0]["thinned"], serde_json::Value::Null);
+    assert_eq!(told["recordings"][0]["subsampled"], serde_json::Value::Null);
 }
 
 #[test]
