@@ -89,6 +89,9 @@ numbered! {
     } else Other
 }
 
+/// The label of static data that those of the runtime's own exceptions are below, each with its name.
+pub const PREDEFINED_EXCEPTIONS: &[u8] = b"predefined exceptions";
+
 /// How a root holds its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -33,6 +33,6 @@ pub use block_types::{BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames
 #[cfg(feature = "analysis")]
 pub use block_types_file::TypesSource;
 pub use facts::{Facts, SnapshotReason};
-pub use label::{Label, LabelRole, Labels, RootKind, Strength, Variable};
+pub use label::{Label, LabelRole, Labels, PREDEFINED_EXCEPTIONS, RootKind, Strength, Variable};
 pub use space::Space;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};

@@ -110,6 +110,37 @@ pub fn split_symbol(symbol: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((unit, without_stamp(name)))
 }
 
+/// The unit whose table of static blocks has this symbol: `camlShop__gc_roots`.
+pub fn unit_of_table(symbol: &[u8]) -> Option<&[u8]> {
+    let unit = symbol.strip_prefix(b"caml")?.strip_suffix(b"gc_roots")?;
+    let unit = unit.strip_suffix(b"__").or_else(|| unit.strip_suffix(b"."))?;
+    unit.first()?.is_ascii_uppercase().then_some(unit)
+}
+
+/// Splits the linker symbol of a unit's data as [`split_symbol`] does, where the program's units are known, and
+/// leaves the value its stamp. With flambda all values have symbols, and their names may begin with a capital:
+/// `camlShop__Cart_12` is `(Shop, Cart_12)`, unless there is a unit `Shop__Cart_12`.
+pub fn split_data_symbol(symbol: &[u8], is_unit: impl Fn(&[u8]) -> bool) -> Option<(&[u8], &[u8])> {
+    let path = symbol.strip_prefix(b"caml")?;
+    if is_unit(path) {
+        return Some((path, b""));
+    }
+    // The longest unit is meant.
+    (0..path.len()).rev().find_map(|end| {
+        let (unit, rest) = path.split_at_checked(end)?;
+        let value = rest.strip_prefix(b".").or_else(|| rest.strip_prefix(b"__"))?;
+        is_unit(unit).then_some((unit, value))
+    })
+}
+
+/// Writes into `out` the name of a value in a data symbol, as much as fits: `table_12` is `table`, with `keep_stamp`
+/// `table_12`.
+pub fn value<'a>(value: &[u8], keep_stamp: bool, out: &'a mut [u8]) -> &'a [u8] {
+    let mut out = Output::new(out);
+    out.unescaped(if keep_stamp { value } else { without_stamp(value) });
+    out.written()
+}
+
 /// Splits a path of the older mangling behind its last component that begins with a capital: the unit, and the modules
 /// of functors, whose name is one of the values.
 fn split_unit(path: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -128,8 +159,8 @@ fn split_unit(path: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((unit, name))
 }
 
-/// Without the `_123` that makes a name unique, and without flambda's `_code` behind it.
-fn without_stamp(name: &[u8]) -> &[u8] {
+/// A symbol's value without the `_123` that makes its name unique, and without flambda's `_code` behind it.
+pub fn without_stamp(name: &[u8]) -> &[u8] {
     let name = match name.strip_suffix(b"_code") {
         Some(stem) if stem.last().is_some_and(u8::is_ascii_digit) => stem,
         _ => name,
@@ -301,6 +332,52 @@ mod tests {
         }
         assert_eq!(split_symbol(b"caml_globals"), None);
         assert_eq!(split_symbol(b""), None);
+    }
+
+    #[test]
+    fn tables_of_units_are_known_by_their_symbols() {
+        for (symbol, unit) in [
+            ("camlShop__gc_roots", Some("Shop")),
+            ("camlShop__Cart.gc_roots", Some("Shop__Cart")),
+            ("camlgc_roots", None),
+            ("camlShop_gc_roots", None),
+            ("caml_gc_roots", None),
+            ("camlShop", None),
+        ] {
+            assert_eq!(unit_of_table(symbol.as_bytes()), unit.map(str::as_bytes), "{symbol}");
+        }
+    }
+
+    /// `Shop__Cart_12` was taken for a unit, and its value for the unit's block.
+    #[test]
+    fn data_symbols_of_flambda_are_split_behind_a_known_unit() {
+        let units: [&[u8]; 3] = [b"Shop", b"Shop__Cart", b"Other"];
+        for (symbol, split) in [
+            ("camlShop", Some(("Shop", ""))),
+            ("camlShop__Cart", Some(("Shop__Cart", ""))),
+            ("camlShop__Cart_12", Some(("Shop", "Cart_12"))),
+            ("camlShop__Pmakeblock_1251", Some(("Shop", "Pmakeblock_1251"))),
+            ("camlShop__Cart__total_7", Some(("Shop__Cart", "total_7"))),
+            ("camlShop.total_7_closure", Some(("Shop", "total_7_closure"))),
+            ("camlShopping__total_7", None),
+            ("caml_globals", None),
+            ("", None),
+        ] {
+            let found = split_data_symbol(symbol.as_bytes(), |unit| units.contains(&unit));
+            let split = split.map(|(unit, value)| (unit.as_bytes(), value.as_bytes()));
+            assert_eq!(found, split, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn values_are_named_with_and_without_their_stamp() {
+        for (value, without, with) in
+            [("table_12", "table", "table_12"), ("$3d$3d_7", "==", "==_7"), ("1", "1", "1")]
+        {
+            let mut out = [0; 64];
+            assert_eq!(super::value(value.as_bytes(), false, &mut out), without.as_bytes());
+            assert_eq!(super::value(value.as_bytes(), true, &mut out), with.as_bytes());
+        }
     }
 
     #[test]

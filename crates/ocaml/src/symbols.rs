@@ -181,6 +181,8 @@ pub mod heap {
     pub const ATOMS: &str = "caml_atom_table";
     /// All: data, zero-terminated array of zero-terminated arrays of blocks.
     pub const GLOBALS: &str = "caml_globals";
+    /// All: data, blocks: behind this prefix is the name of an exception that the runtime raises itself.
+    pub const PREDEFINED_EXCEPTION: &[u8] = b"caml_exn_";
     /// All: data, a value: marks empty fields of ephemerons.
     pub const EPHE_NONE: &str = "caml_ephe_none";
     /// 4.x: data, a value: the first ephemeron, or 0.

@@ -19,7 +19,7 @@ pub(crate) mod tables;
 use std::io::{self, Write};
 
 pub use crate::facts::{Facts, SnapshotReason};
-pub use crate::label::{LabelRole, Labels, RootKind, Strength};
+pub use crate::label::{LabelRole, Labels, PREDEFINED_EXCEPTIONS, RootKind, Strength};
 pub use crate::space::Space;
 pub use crate::units::LabelId;
 pub use details::{Custom, Details, Function, Owned, Shared};

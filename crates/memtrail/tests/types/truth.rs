@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use memtrail_test_support::snapshot::Heap;
-use memtrail_test_support::{compilers, on_each};
+use memtrail_test_support::{compilers, on_each_and_flambda};
 use serde_json::Value;
 
 use super::{compile, memtrail, printed};
@@ -43,6 +43,7 @@ fn check_truth(name: &str) {
     let (_folder, recording) = recorded(name);
     let before = rows(&recording);
     assert!(before.iter().all(|row| row["variable"].is_null()), "nothing is named yet");
+    let has_flambda = compilers::named(name).has_flambda();
     let compiler = compilers::named(name).ocamlopt;
     let words =
         ["types".as_ref(), recording.as_os_str(), "--compiler".as_ref(), compiler.as_os_str()];
@@ -59,6 +60,11 @@ fn check_truth(name: &str) {
         let path: Vec<&str> =
             row["path"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
         let [unit @ ("Named_globals" | "Named_lib"), variable] = path[..] else { continue };
+        if row["variable"].is_null() {
+            assert!(has_flambda && !variable.starts_with("field "), "{row}");
+            check_symbol(&heap, row, variable);
+            continue;
+        }
         assert_eq!(row["variable"], format!("{unit}.{variable}"));
         if variable == "(method cache)" {
             continue;
@@ -83,7 +89,9 @@ fn check_truth(name: &str) {
     // OCaml 5 keeps what an included structure defines in the unit's block, too.
     let within = checked.iter().position(|name| name == "Named_globals.Within.found");
     assert_eq!(within.map(|place| checked.remove(place)).is_some(), name == "ocaml-5.3.0");
-    insta::allow_duplicates! { insta::assert_snapshot!(checked.join("\n")) };
+    // Blocks of modules have only what they export.
+    let expected = if has_flambda { "exported_names" } else { "check_truth" };
+    insta::allow_duplicates! { insta::assert_snapshot!(expected, checked.join("\n")) };
     // A block's retaining path has the variable, too.
     let label = rows.iter().find(|row| row["variable"] == "Named_globals.plain").unwrap();
     let path = &heap.labels[label["label"].as_u64().unwrap() as usize];
@@ -93,13 +101,32 @@ fn check_truth(name: &str) {
         block.lines().any(|line| line.contains(" plain : string  named_globals.ml:")),
         "{block}"
     );
+    // A variable or module that has a symbol is no unit.
+    let symbols = ["Named_globals.Made", "Named_globals.Pmakeblock"];
+    assert!(rows.iter().all(|row| symbols.iter().all(|symbol| row["path"][0] != *symbol)));
     // Every field has a name, those without a string as well.
     assert!(rows.iter().all(|row| {
         let path = row["path"].as_array().unwrap();
-        path.len() != 2 || !row["variable"].is_null()
+        let is_field = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("field "));
+        path.len() != 2 || !row["variable"].is_null() || has_flambda && !is_field(&path[1])
     }));
 }
-on_each!(truth, check_truth);
+on_each_and_flambda!(truth, check_truth);
+
+/// What flambda computes has a symbol with the variable's name, or with that of the operation if there is no variable.
+fn check_symbol(heap: &Heap, row: &Value, symbol: &str) {
+    let Some(text) = text(heap, row["label"].as_u64().unwrap() as usize) else { return };
+    let variable = symbol.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
+    let made_by_compiler =
+        ["Pmakeblock", "Pmakeblock_arg", "Pccall", "apply_funct", "apply_arg"].contains(&variable);
+    let (told, _) = text.split_once('@').unwrap();
+    let expected = match told {
+        ">>=" => "kept",
+        "first_class" => "packed",
+        path => path.rsplit('.').next().unwrap(),
+    };
+    assert!(made_by_compiler || variable == expected, "{symbol}: {text}");
+}
 
 /// The string that a label's root holds itself.
 fn text(heap: &Heap, label: usize) -> Option<String> {

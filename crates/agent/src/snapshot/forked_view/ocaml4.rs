@@ -15,6 +15,7 @@ use super::{finalisers, modules, registered, tracked};
 pub(in crate::snapshot) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
     let Some(&state) = view.domains.first() else { return };
     modules::add(view, list);
+    modules::add_exceptions(view, list);
     threads_and_stacks(view, list, state);
     registered::add(view, list, view.scan_single(names::SCAN_GLOBAL_ROOTS), view.domains);
     finalisers::of_program(view, list);

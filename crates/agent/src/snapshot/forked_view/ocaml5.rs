@@ -14,6 +14,7 @@ use super::{finalisers, modules, orphans, registered, tracked};
 
 pub(in crate::snapshot) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
     modules::add(view, list);
+    modules::add_exceptions(view, list);
     let stacks = Stacks::new(view);
     for &state in view.domains {
         domain(view, list, stacks.as_ref(), state);

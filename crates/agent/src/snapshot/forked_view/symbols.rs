@@ -1,6 +1,6 @@
 //! Names of addresses, and addresses of names, without the dynamic linker's help.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use memtrail_ocaml::Memory as _;
@@ -9,6 +9,7 @@ use memtrail_ocaml::heap::Extent;
 use memtrail_ocaml::heap::loaded::{Symbol, each_object};
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::names;
+use memtrail_ocaml::symbols::heap::PREDEFINED_EXCEPTION;
 
 unsafe extern "C" {
     static _r_debug: u8;
@@ -24,6 +25,8 @@ pub(super) struct Symbols {
     data: [Vec<u64>; 2],
     /// Code of partial applications.
     partial: Vec<u64>,
+    /// Units, plugins' too, as the linker knows them.
+    units: HashSet<Vec<u8>, BuildHasherDefault<DefaultHasher>>,
 }
 
 const MAX_NAME_LEN: usize = 512;
@@ -38,6 +41,7 @@ impl Symbols {
         let mut by_name = HashMap::default();
         let mut data = [Vec::new(), Vec::new()];
         let mut partial = Vec::new();
+        let mut units = HashSet::default();
         let mut text = [0; MAX_NAME_LEN];
         // SAFETY: the linker's own variable, of which only the address is taken.
         let list = (&raw const _r_debug) as u64;
@@ -55,6 +59,9 @@ impl Symbols {
                         partial.push(symbol.address);
                     }
                 }
+                if let Some(unit) = names::unit_of_table(name) {
+                    units.insert(unit.to_vec());
+                }
                 for (edge, ends) in DATA_EDGES.iter().zip(&mut data) {
                     if name.ends_with(edge) {
                         ends.push(symbol.address);
@@ -67,7 +74,7 @@ impl Symbols {
             edge.sort_unstable();
         }
         partial.sort_unstable();
-        Self { memory: *memory, by_address, by_name, data, partial }
+        Self { memory: *memory, by_address, by_name, data, partial, units }
     }
 
     /// Every unit's data, of plugins too.
@@ -86,6 +93,17 @@ impl Symbols {
             let header = symbol.address.checked_sub(8).and_then(|at| self.memory.u64(at));
             header.is_some_and(|header| (slot - symbol.address) / 8 < wosize(header))
         })
+    }
+
+    /// The unit that a data symbol is of, and the value with its stamp, empty for the module's block itself.
+    pub(super) fn split<'s>(&self, symbol: &'s [u8]) -> Option<(&'s [u8], &'s [u8])> {
+        names::split_data_symbol(symbol, |unit| self.units.contains(unit))
+    }
+
+    /// How many fields the static block at a symbol has.
+    pub(super) fn fields(&self, symbol: &Symbol) -> Option<u64> {
+        let header = self.memory.u64(symbol.address.checked_sub(8)?)?;
+        Some(wosize(header))
     }
 
     /// The symbol that covers an address.
@@ -125,6 +143,17 @@ impl Symbols {
     /// The name of the symbol at this address, copied to `into`.
     pub(super) fn name_at<'a>(&self, address: u64, into: &'a mut [u8]) -> Option<&'a [u8]> {
         self.memory.c_string(self.at(address)?.name, into)
+    }
+
+    /// The names and blocks of the exceptions that the runtime raises itself, in order.
+    pub(super) fn predefined_exceptions(&self) -> Vec<(&[u8], u64)> {
+        let named = self.by_name.iter().filter_map(|(symbol, address)| {
+            let name = symbol.strip_prefix(PREDEFINED_EXCEPTION)?;
+            name.first()?.is_ascii_uppercase().then_some((name, *address))
+        });
+        let mut found: Vec<_> = named.collect();
+        found.sort_unstable();
+        found
     }
 
     /// Where a symbol of the runtime's stands.
