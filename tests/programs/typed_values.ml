@@ -73,6 +73,10 @@ let open_values =
     Second { label = s "@Typed_values.open_.Typed_values.Second" } ]
 let exceptions : exn list =
   [ Failed (s "@exn.Typed_values.Failed", 1); Inner.Local (s "@exn.Typed_values.Inner.Local"); Not_found ]
+let predefined =
+  let local text = let exception Failure of string * int in Failure (text, 1) in
+  [ Failure (s "@exn.Failure"); Invalid_argument (s "@exn.Invalid_argument"); Sys_error (s "@exn.Sys_error");
+    Match_failure (s "@string * int * int", 1, 2); Assert_failure (s "@string * int * int", 1, 2); local (s "?") ]
 let tree = { name = s "@Typed_values.tree"; children = [ { name = s "@Typed_values.tree"; children = [] } ] }
 let nested =
   Deeper (Leaf (s "@(string * string) Typed_values.nested.Leaf", (s "@string * string", s "@string * string")),

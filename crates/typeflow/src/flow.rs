@@ -13,6 +13,7 @@ use crate::instances::{NO_TYPE, Type, TypeId};
 use crate::sections::Sections;
 use crate::shapes::{Check, Fields, ShapeId, Shapes};
 use crate::state::{Packed, State};
+use crate::units::predefined_exceptions;
 
 /// Instead of a type: what a block's fields hold is to be carried on again.
 const AGAIN: TypeId = TypeId(NO_TYPE);
@@ -85,6 +86,11 @@ impl<'t> Flow<'t> {
                 let ty = self.shapes.instances.id(Type::Unit(number));
                 self.want(sections, unit.block.0, ty);
             }
+        }
+        let table = self.shapes.instances.table;
+        for (block, extension) in predefined_exceptions(sections.snapshot, table) {
+            let ty = self.shapes.instances.id(Type::Extension(extension));
+            self.want(sections, block.0, ty);
         }
         // Values of extensible types are understood once their constructors are known.
         self.modules_only = true;

@@ -1,7 +1,8 @@
-//! The blocks that types start from: those of compilation units.
+//! The blocks that types start from: those of compilation units, and the exceptions that none of them defines.
 
-use memtrail_heap::BlockIndex;
-use memtrail_types::term::Content;
+use memtrail_heap::read::Snapshot;
+use memtrail_heap::{BlockIndex, PREDEFINED_EXCEPTIONS};
+use memtrail_types::term::{Content, TypeTable};
 use memtrail_types::{Field, Layout, Slot, SlotKind};
 
 use crate::instances::{Instances, Type, TypeId};
@@ -32,6 +33,31 @@ impl UnitBlock<'_> {
         }
         types
     }
+}
+
+/// The blocks of the runtime's own exceptions, with their places in the table.
+pub(crate) fn predefined_exceptions(
+    snapshot: &Snapshot<'_>,
+    table: &TypeTable,
+) -> Vec<(BlockIndex, u32)> {
+    let labels = &snapshot.labels;
+    let named = snapshot.roots.iter().filter_map(|root| {
+        let label = labels.get(root.label)?;
+        let above = labels.get(label.parent?)?;
+        let is_one = above.parent.is_none() && labels.name(above) == PREDEFINED_EXCEPTIONS;
+        is_one.then(|| (root.block, labels.name(label)))
+    });
+    let is_exception = |of| table.declaration(of).is_some_and(|of| of.name == "exn");
+    named
+        .filter_map(|(block, name)| {
+            // Those that a unit defines have its name before theirs.
+            let place = table
+                .extensions
+                .iter()
+                .position(|known| known.name.as_bytes() == name && is_exception(known.of))?;
+            Some((block, place as u32))
+        })
+        .collect()
 }
 
 /// The type of what a slot holds.

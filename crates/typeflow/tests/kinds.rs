@@ -2,9 +2,8 @@
 
 mod support;
 
-use memtrail_heap::Space;
 use memtrail_heap::model::{Made, Value};
-use memtrail_heap::tag;
+use memtrail_heap::{LabelRole, PREDEFINED_EXCEPTIONS, RootKind, Space, Strength, tag};
 use memtrail_types::term::{
     Content, Definition, Extension, FreeVariable, Function, Method, PolymorphicTag, Term, TermId,
 };
@@ -274,6 +273,43 @@ fn exceptions() {
     let wanted =
         ["string", "constructor Cache.Miss", "string", "exn.Cache.Miss", "?", "?", "?", "exn"];
     assert_eq!(types, wanted);
+    assert_eq!(coverage.stops[0].reason, "unknown extension constructor");
+}
+
+/// The runtime's own exceptions are no unit's. A constructor that only has the same name is none of them.
+#[test]
+fn predefined_exceptions_have_their_types() {
+    let mut p = Program::new();
+    let string = p.string();
+    let exn = p.declare("exn", 0, Definition::Open);
+    let of_exn = p.declared(exn, &[]);
+    p.table.extensions.push(Extension {
+        name: "Failure".into(),
+        of: exn,
+        arguments: fields(&[("", string)]),
+        result: None,
+        is_record: false,
+    });
+    let constructor = |p: &mut Program, space| {
+        let name = p.heap.block_in(space, tag::STRING, &[]);
+        p.heap.block_in(space, tag::OBJECT, &[block(name), ONE])
+    };
+    let failure = constructor(&mut p, Space::Static);
+    let all =
+        p.heap.labels.add(None, RootKind::Static, LabelRole::Other, PREDEFINED_EXCEPTIONS, b"", 0);
+    let label =
+        p.heap.labels.add(Some(all), RootKind::Static, LabelRole::Symbol, b"Failure", b"", 0);
+    p.heap.root_at(label, block(failure), Strength::Weak, None);
+    let text = p.heap.string(b"what");
+    let raised = p.heap.block(0, &[block(failure), block(text)]);
+    let local = constructor(&mut p, Space::Major);
+    let hidden = p.heap.string(b"?");
+    let unknown = p.heap.block(0, &[block(local), block(hidden)]);
+    p.global(of_exn, block(raised));
+    p.global(of_exn, block(unknown));
+    let (types, coverage) = p.types();
+    let typed = types.iter().filter(|ty| *ty == "exn.Failure").count();
+    assert_eq!((typed, types.iter().filter(|ty| *ty == "constructor Failure").count()), (1, 1));
     assert_eq!(coverage.stops[0].reason, "unknown extension constructor");
 }
 

@@ -8,7 +8,7 @@ use super::printed;
 
 #[test]
 fn types_of_blocks_are_kept() {
-    let (_folder, recording) = typed("system", "typed_values.ml");
+    let (_folder, recording) = typed("system", "typed_values.ml", &[]);
     let (file, snapshot) = (recording.join("0001.heap.types"), recording.join("0001.heap"));
     let ask = |what: &str| {
         printed(["heap".as_ref(), what.as_ref(), snapshot.as_os_str(), "--json".as_ref()])
