@@ -155,3 +155,24 @@ fn roots_that_own_nothing_are_listed_when_they_are_asked_for() {
     });
     let _ = known.frame;
 }
+
+/// With flambda a value has a symbol, which names it where nothing is known of the module's field.
+#[test]
+fn a_symbol_names_what_a_field_without_a_name_holds() {
+    let mut known = known();
+    let unit = known.model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Main", b"", 0);
+    let block = known.model.block_in(Space::Static, 0, &[Value::Int(0)]);
+    let value = known.model.block(0, &[Value::Int(7)]);
+    field(&mut known.model, unit, block, 0, value);
+    for name in ["Pmakeblock_7", "entries"] {
+        let labels = &mut known.model.labels;
+        let symbol =
+            labels.add(Some(unit), RootKind::Global, LabelRole::Symbol, name.as_bytes(), b"", 0);
+        known.model.root_at(symbol, Value::Block(value), Strength::Strong, None);
+    }
+    with(&known, true, |heap| {
+        let owners = owners(heap, &[]);
+        let aliases = &row(&owners, "Main / entries").aliases;
+        assert_eq!(*aliases, ["Main / field 0", "Main / Pmakeblock_7"]);
+    });
+}

@@ -286,6 +286,7 @@ fn kind_of(heap: &Heap<'_>, root: RootNodeId) -> &'static str {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Definition {
     is_unnamed: bool,
+    is_no_symbol: bool,
     is_module: bool,
     is_elsewhere: bool,
     line: u64,
@@ -301,6 +302,7 @@ impl Definition {
         let depth = |variable: &Variable| variable.name.split('.').count();
         Self {
             is_unnamed: variable.is_none(),
+            is_no_symbol: variable.is_none() && !is_symbol_of_variable(labels, label),
             is_module: variable.is_some_and(|variable| variable.ty == "module"),
             is_elsewhere: position.is_some() && !is_of_unit(labels, label, file),
             line: line.parse().unwrap_or(u64::MAX),
@@ -308,6 +310,17 @@ impl Definition {
             label,
         }
     }
+}
+
+/// Whether a label is the symbol of a variable, as compilers with flambda make them: `table`, `table_12`. Those of
+/// operations begin with a capital, or are parts of calls (`middle_end/internal_variable_names.ml`).
+fn is_symbol_of_variable(labels: &Labels, label: LabelId) -> bool {
+    let Some(label) = labels.get(label).filter(|label| label.part == LabelRole::Symbol) else {
+        return false;
+    };
+    let name = labels.name(label);
+    let is_variable = |first: &u8| first.is_ascii_lowercase() || *first == b'_';
+    name.first().is_some_and(is_variable) && !name.starts_with(b"apply_")
 }
 
 /// Whether a source file is that of the unit which a label is below: `src/cache.ml` of `App.Cache`.
