@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 use memtrail_types::Slot;
-use memtrail_types::term::{Definition, Term};
+use memtrail_types::term::{DeclarationId, Definition, Term};
 use rustc_hash::FxBuildHasher;
 
 use crate::instances::{Instances, Type, TypeId};
@@ -42,7 +42,10 @@ impl Instances<'_> {
             }
             (Type::Tuple(a), Type::Tuple(b)) => all(a, b),
             (Type::Array(a), Type::Array(b)) | (Type::Lazy(a), Type::Lazy(b)) => all(&[*a], &[*b]),
-            (Type::Declared(of_a, a), Type::Declared(of_b, b)) => of_a == of_b && all(a, b),
+            (Type::Declared(of_a, a), Type::Declared(of_b, b)) => {
+                let name = |of: &DeclarationId| table.declaration(*of).map_or("", |of| &of.name);
+                (of_a == of_b || is_instance(name(of_a), name(of_b))) && all(a, b)
+            }
             (Type::PolymorphicVariant(of_a, a), Type::PolymorphicVariant(of_b, b)) => {
                 match (table.term(*of_a), table.term(*of_b)) {
                     (Some(Term::PolymorphicVariant(x)), Some(Term::PolymorphicVariant(y))) => {
@@ -83,6 +86,38 @@ impl Instances<'_> {
                 _ => false,
             },
             _ => false,
+        }
+    }
+}
+
+/// Whether one of two names is that of a type in a functor's body, and the other that of the same type in one of its
+/// results: `Make(_).t` and `Make(String).t`.
+fn is_instance(a: &str, b: &str) -> bool {
+    let of_body = |body: &str, result: &str| {
+        let Some((functor, _)) = body.split_once("(_)") else { return false };
+        let inside = body.rsplit_once("(_)").map_or("", |(_, inside)| inside);
+        let rest = result.strip_prefix(functor).and_then(|rest| rest.strip_prefix('('));
+        rest.and_then(|rest| rest.strip_suffix(inside)).is_some_and(|rest| rest.ends_with(')'))
+    };
+    of_body(a, b) || of_body(b, a)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_instance;
+
+    #[test]
+    fn types_in_functors_and_in_their_results() {
+        for (body, result, wanted) in [
+            ("Make(_).t", "Make(String).t", true),
+            ("M.Make(_)(_).In.t", "M.Make(A)(B.C(D)).In.t", true),
+            ("Make(_).t", "Make(String).u", false),
+            ("Make(_).t", "Other(String).t", false),
+            ("Make(_).t", "Make.t", false),
+            ("Make(Int).t", "Make(String).t", false),
+        ] {
+            assert_eq!(is_instance(body, result), wanted, "{body} {result}");
+            assert_eq!(is_instance(result, body), wanted, "{result} {body}");
         }
     }
 }

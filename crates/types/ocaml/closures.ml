@@ -27,8 +27,8 @@ let environment structure =
     | Env_modtype (rest, id, it) -> node 4 id rest (fun all -> Env_modtype (all, id, it))
     | Env_class (rest, id, it) -> node 5 id rest (fun all -> Env_class (all, id, it))
     | Env_cltype (rest, id, it) -> node 6 id rest (fun all -> Env_cltype (all, id, it))
-    | Env_functor_arg (rest, id) -> node 7 id rest (fun all -> Env_functor_arg (all, id))
-    | Env_persistent (rest, id) -> node 8 id rest (fun all -> Env_persistent (all, id))
+    | Env_persistent (rest, id) -> node 7 id rest (fun all -> Env_persistent (all, id))
+    | Env_functor_arg (rest, _)
     | Env_open (rest, _)
     | Env_constraints (rest, _)
     | Env_copy_types rest
