@@ -103,6 +103,7 @@ let () = Stack.push (s "@string list.::") stack
 let polymorphic = [ `A (s "@[ `A of string | `B ]"); `B ]
 let several =
   [ `P (s "@string * int", 1); `Q (s "@[ `P of (string * int) | `Q of string ]") ]
+let by_tag = [ `First (s "@string * int", 1); `Second (s "@string * bool", true) ]
 let packed =
   (module struct
     let name = s "@module Typed_values.S"

@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 use memtrail_heap::tag;
-use memtrail_types::term::{Constructor, DeclarationId, Definition, Term, TypeTable};
+use memtrail_ocaml::variants;
+use memtrail_types::term::{Constructor, DeclarationId, Definition, Term, TermId, TypeTable};
 use rustc_hash::FxBuildHasher;
 
 use crate::builtin::Builtin;
@@ -55,6 +56,15 @@ pub(crate) enum Fields {
     Each(Box<[TypeId]>),
     /// All the same.
     All(TypeId),
+    /// The argument of a polymorphic variant, behind the hash of its tag.
+    Argument {
+        /// Types by hash.
+        by_hash: Box<[(i64, TypeId)]>,
+        /// Of a tag that the type does not have.
+        of_others: TypeId,
+        /// Where the hash is not known.
+        otherwise: TypeId,
+    },
     /// A function's environment.
     Environment,
     /// A constructor of an extensible type, which says what follows.
@@ -176,20 +186,12 @@ impl<'t> Shapes<'t> {
             Type::Declared(declaration, arguments) => {
                 self.declared(ty, declaration, &arguments, tag, wosize)
             }
-            Type::PolymorphicVariant(_, mut types) => {
+            Type::PolymorphicVariant(term, types) => {
                 if tag != 0 || wosize != 2 || types.is_empty() {
                     return Check::Contradiction;
                 }
-                types.sort_unstable();
-                let mut types = types.into_vec();
-                types.dedup();
-                let carried = match types.as_slice() {
-                    [only] => *only,
-                    _ => self.instances.id(Type::OneOf(types.into())),
-                };
-                // The first field is the tag's hash.
-                let hash = self.instances.unknown("tag of a polymorphic variant");
-                self.add(ty, Part::Whole, Fields::Each([hash, carried].into()))
+                let fields = self.argument(term, types.into_vec());
+                self.add(ty, Part::Whole, fields)
             }
             Type::Object(..) => {
                 let reason = self.instances.texts.id("instance variables of an object");
@@ -218,6 +220,25 @@ impl<'t> Shapes<'t> {
             Type::Constant(_) | Type::Extension(_) => Check::Contradiction,
             Type::OneOf(types) => self.one_of(&types, tag, wosize),
         }
+    }
+
+    /// What a polymorphic variant carries, by its tag; `types` are those of tags that carry something.
+    fn argument(&mut self, term: TermId, mut types: Vec<TypeId>) -> Fields {
+        let tags = match self.instances.table.term(term) {
+            Some(Term::PolymorphicVariant(tags)) => tags.as_slice(),
+            _ => &[],
+        };
+        let carrying = tags.iter().filter(|tag| tag.argument.is_some());
+        let hashes = carrying.map(|tag| variants::hash(tag.name.as_bytes()));
+        let by_hash = hashes.zip(types.iter().copied()).collect();
+        types.sort_unstable();
+        types.dedup();
+        let otherwise = match types.as_slice() {
+            [only] => *only,
+            _ => self.instances.id(Type::OneOf(types.into())),
+        };
+        let of_others = self.instances.unknown("argument of a polymorphic variant");
+        Fields::Argument { by_hash, of_others, otherwise }
     }
 
     /// The block of an extension's constructor: its name, and its number.

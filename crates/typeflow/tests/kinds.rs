@@ -5,7 +5,8 @@ mod support;
 use memtrail_heap::model::{Made, Value};
 use memtrail_heap::{LabelRole, PREDEFINED_EXCEPTIONS, RootKind, Space, Strength, tag};
 use memtrail_types::term::{
-    Content, Definition, Extension, FreeVariable, Function, Method, PolymorphicTag, Term, TermId,
+    Content, Definition, Extension, FreeVariable, Function, Method, ModuleId, ModuleLayout,
+    PolymorphicTag, Term, TermId,
 };
 use support::{Program, block, constructor, fields, record};
 
@@ -241,6 +242,43 @@ fn polymorphic_variants() {
     ];
     assert_eq!(types, wanted);
     assert_eq!(coverage.stops[0].reason, "one of several types");
+}
+
+/// Where the hash of its tag is one of the snapshot's integers, it says which type an argument has.
+#[test]
+fn polymorphic_variants_by_hash() {
+    let mut p = Program::new();
+    let (int, string) = (p.int(), p.string());
+    let pair = p.term(Term::Tuple(vec![string, int]));
+    let other = p.term(Term::Tuple(vec![int, string]));
+    let tag = |name: &str, argument| PolymorphicTag { name: name.into(), argument };
+    let both =
+        p.term(Term::PolymorphicVariant(vec![tag("Left", Some(pair)), tag("Right", Some(other))]));
+    let [left, right, third] = ["Left", "Right", "Third"]
+        .map(|name| Value::Int(memtrail_ocaml::variants::hash(name.as_bytes())));
+    for hash in [left, right, third] {
+        let carried = p.heap.block(0, &[ONE, ONE]);
+        let variant = p.heap.block(0, &[hash, block(carried)]);
+        p.global(both, block(variant));
+    }
+    let (types, coverage) = p.types();
+    let variant = "[ `Left of (string * int) | `Right of (int * string) ]";
+    assert_eq!(types, ["string * int", variant, "int * string", variant, "?", variant]);
+    assert_eq!(coverage.stops[0].reason, "argument of a polymorphic variant");
+}
+
+/// A module that is a whole unit is that unit's block, with the fields that its interface does not have.
+#[test]
+fn a_unit_as_a_module() {
+    let mut p = Program::new();
+    let string = p.string();
+    p.table.modules.push(ModuleLayout { name: "Unit".into(), slots: Vec::new() });
+    let text = p.heap.string(b"text");
+    p.global(string, block(text));
+    p.global_is_unit(Content::Module(ModuleId(0)));
+    let (types, coverage) = p.types();
+    assert_eq!(types, ["string"]);
+    assert_eq!((coverage.contradictions, coverage.differing), (0, 0));
 }
 
 /// A module is gone through before values, so that exceptions are known when they are met.

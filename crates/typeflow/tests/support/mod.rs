@@ -91,6 +91,12 @@ impl Program {
         self.variables.push((content, SlotKind::Value, value));
     }
 
+    /// A variable of the unit that is the unit's own block, which is made next.
+    pub(crate) fn global_is_unit(&mut self, content: Content) {
+        let unit = Heap::clone(&self.heap).block_in(Space::Static, 0, &[]);
+        self.variables.push((content, SlotKind::Module, block(unit)));
+    }
+
     /// The unit's block, whose fields are roots, and what they hold.
     fn unit(&self) -> (Heap, Layout) {
         let mut heap = self.heap.clone();
