@@ -9,13 +9,16 @@ use serde::Serialize;
 
 use super::catalogue::{Catalogue, KindId};
 use super::heap::Heap;
+use super::owners::Names;
 use super::path::{Path, details_of, retaining_path};
 use crate::contents::{Entry, Structure, Structures};
+use crate::graph::RootNodeId;
 use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// A container.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Container {
     /// What it is: `hashtbl`, `map` and so on.
     pub structure: &'static str,
@@ -25,6 +28,12 @@ pub struct Container {
     pub r#type: String,
     /// Where it is: the path from a root in one line.
     pub path: String,
+    /// The root that it is attributed to: a variable's full name.
+    pub owner: String,
+    /// That root's number.
+    pub owner_root: Option<RootNodeId>,
+    /// Where the owner is defined, if it is a variable and that is known: `cache.ml:12`.
+    pub position: Option<String>,
     /// What it retains.
     pub retained: Bytes,
     /// Bytes outside the heap that go with that.
@@ -48,6 +57,7 @@ pub struct Container {
 /// The keys or values of a container. One that is there several times counts once, immediates do not
 /// count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Contained {
     /// How many blocks.
     pub blocks: u64,
@@ -59,6 +69,7 @@ pub struct Contained {
 
 /// What could be saved in a container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Waste {
     /// Room of hash tables for entries that are not there, and elements at the end of an array that are all the
     /// same.
@@ -105,13 +116,20 @@ pub fn containers(heap: &Heap<'_>, of: &[Structure], most: usize) -> Result<Cont
     let duplicates = duplicates(heap, &catalogue, &looked_at)?;
     let measure = Measure { heap, catalogue: &catalogue, numbers: numbers(&catalogue) };
     let paths = paths(heap, &looked_at)?;
+    let names = Names::new(heap);
     let rows = looked_at
         .into_iter()
         .zip(duplicates)
         .zip(paths)
-        .map(|((contents, duplicates), path)| Container {
-            path,
-            ..measure.container(&structures, &contents, duplicates)
+        .map(|((contents, duplicates), path)| {
+            let owner = heap.graph.owner(contents.block).map(|owner| names.definition(owner));
+            Container {
+                path,
+                owner: owner.map_or_else(String::new, |owner| names.own_name(owner)),
+                owner_root: owner,
+                position: owner.and_then(|owner| names.position(owner)),
+                ..measure.container(&structures, &contents, duplicates)
+            }
         })
         .collect();
     Ok(Containers { rows, count })
@@ -270,7 +288,7 @@ impl Measure<'_, '_> {
         numbers.map(|block| self.catalogue.size(block).bytes()).sum()
     }
 
-    /// All but the path.
+    /// All but the path and the owner.
     fn container(
         &self,
         structures: &Structures,
@@ -290,6 +308,9 @@ impl Measure<'_, '_> {
             block,
             r#type: self.catalogue.name(self.catalogue.kind(block)).to_owned(),
             path: String::new(),
+            owner: String::new(),
+            owner_root: None,
+            position: None,
             retained: self.catalogue.retained(heap, block).bytes(),
             retained_external: heap.graph.external(block),
             entries: has_values.then_some(contents.entries),

@@ -237,6 +237,12 @@ impl<'n, 'h> Names<'n, 'h> {
         }
     }
 
+    /// Where a root is defined, if it is a variable and that is known.
+    pub(super) fn position(&self, root: RootNodeId) -> Option<String> {
+        let variable = self.heap.snapshot.labels.variable(label_of(self.heap, root)?)?;
+        variable.position.clone()
+    }
+
     /// A root's own kind.
     pub(super) fn own_kind(&self, root: RootNodeId) -> &'static str {
         kind_of(self.heap, root)

@@ -9,7 +9,8 @@ use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::{Which, with_spinner};
 use super::table::{Table, outside};
-use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+use super::variables::with_type;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::Failure;
 use crate::limit::Limit;
 
@@ -104,6 +105,10 @@ fn describe(canvas: &mut Canvas, row: &Container) {
     let place = if row.path.is_empty() { String::new() } else { format!(" in {}", row.path) };
     let title = format!("{}{place} (--block {})", row.r#type, row.block.0);
     canvas.paragraph(STRONG, 2, &title);
+    if !row.owner.is_empty() {
+        let owner = with_type(&row.owner, None, row.position.as_deref());
+        canvas.paragraph(PLAIN, 2, &format!("owned by {}", clean(&owner)));
+    }
     let mut facts = Vec::new();
     if let Some(entries) = row.entries {
         let word = if entries == 1 { "entry" } else { "entries" };

@@ -21,6 +21,8 @@ fn check(compiler: &str) {
         let entries = (structure != "buffer").then(|| entries.parse().unwrap());
         let row = of(structure, entries);
         assert!(row["path"].as_str().unwrap().starts_with("Containers / field "), "{row}");
+        let owner = row["owner"].as_str().unwrap();
+        assert!(owner.starts_with("Containers"), "{row}");
         assert!(row["type"].as_str().unwrap().starts_with("~ "), "{row}");
     }
     let table = of("hashtbl", Some(97));
