@@ -75,4 +75,5 @@ pub use freed::{FreedSize, RemovalSet};
 pub use min_cut::CutEdge;
 pub(crate) use min_cut::Upwards;
 pub use nodes::{Node, RootNode, RootNodeId, RootNodes, SUPER_ROOT};
+pub use owners::OwnersOfBlocks;
 pub use reach::{ReachableSize, Reached};

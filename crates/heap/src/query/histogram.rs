@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::heap::Heap;
 use super::kind::{self, Kind};
-use crate::graph::Node;
 use crate::graph::passes::{in_pieces, sweep};
+use crate::graph::{Node, RootNodeId};
 use crate::read::{Detail, Error};
 use crate::space::Space;
 use crate::units::{BlockIndex, Bytes, Words};
@@ -109,12 +109,28 @@ const RETAINED: usize = 16;
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
-    let (sums, unreachable, _) = sums(heap)?;
+    histogram_of(heap, &|block| heap.graph.is_reachable(block))
+}
+
+/// Counts the blocks that some roots own, by kind.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn owned_histogram(heap: &Heap<'_>, owners: &[RootNodeId]) -> Result<Histogram, Error> {
+    let of_blocks = heap.graph.owners_of_blocks(heap.threads);
+    histogram_of(heap, &|block| of_blocks.get(block).is_some_and(|owner| owners.contains(&owner)))
+}
+
+/// Which blocks are counted, of those that are reachable.
+pub(super) type Counted<'c> = &'c (dyn Fn(BlockIndex) -> bool + Sync);
+
+fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Error> {
+    let (sums, unreachable, _) = sums(heap, counted)?;
     let is_whole = heap.snapshot.damage.is_none();
     let mut kinds: Vec<(Kind, Sum)> = sums.into_iter().collect();
     kinds.sort_unstable_by_key(|(kind, sum)| (std::cmp::Reverse(sum.words), *kind));
     let largest: Vec<Kind> = kinds.iter().map(|(kind, _)| *kind).take(RETAINED).collect();
-    let mut retained = outermost(heap, &largest)?.into_iter();
+    let mut retained = outermost(heap, &largest, counted)?.into_iter();
     let all = kinds.iter().fold(Sum::default(), |mut all, (_, sum)| {
         all.blocks += sum.blocks;
         all.words += sum.words;
@@ -157,7 +173,7 @@ pub fn histogram(heap: &Heap<'_>) -> Result<Histogram, Error> {
 pub(super) type Sums = HashMap<Kind, Sum, FxBuildHasher>;
 
 /// Sums by kind, of what is unreachable, and of what is reachable and in the major heap.
-pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum, Words), Error> {
+pub(super) fn sums(heap: &Heap<'_>, counted: Counted<'_>) -> Result<(Sums, Sum, Words), Error> {
     let gathered = sweep(
         &heap.snapshot,
         heap.threads,
@@ -170,7 +186,11 @@ pub(super) fn sums(heap: &Heap<'_>) -> Result<(Sums, Sum, Words), Error> {
                 while spaces.next_if(|(_, end)| *end <= place).is_some() {}
                 let space = spaces.peek().map(|(space, _)| *space);
                 place += 1;
-                let sum = if heap.graph.is_reachable(block.index) {
+                let is_reachable = heap.graph.is_reachable(block.index);
+                if is_reachable && !counted(block.index) {
+                    return;
+                }
+                let sum = if is_reachable {
                     if matches!(space, Some(Space::Major | Space::Large)) {
                         *in_heap += block.size().0;
                     }
@@ -206,14 +226,15 @@ const NO_KIND: u8 = u8::MAX;
 const KNOWN: u32 = 1 << 31;
 
 /// For each of at most [`RETAINED`] kinds the sum of what its outermost blocks retain.
-fn outermost(heap: &Heap<'_>, kinds: &[Kind]) -> Result<Vec<Bytes>, Error> {
+fn outermost(heap: &Heap<'_>, kinds: &[Kind], counted: Counted<'_>) -> Result<Vec<Bytes>, Error> {
     let blocks = heap.snapshot.blocks() as usize;
     let mut kind_of = vec![NO_KIND; blocks];
     let pieces =
         sweep(&heap.snapshot, heap.threads, Detail::Edges, Vec::new, |pieces, _, columns| {
             let mut piece = Vec::with_capacity(columns.len());
-            kind::each(heap, columns, |_, kind, _| {
+            kind::each(heap, columns, |block, kind, _| {
                 let number = kinds.iter().position(|known| *known == kind);
+                let number = number.filter(|_| counted(block.index));
                 piece.push(number.map_or(NO_KIND, |number| number as u8));
             });
             pieces.push((columns.first.0 as usize, piece));

@@ -20,6 +20,7 @@ mod merged_path;
 mod module_blocks;
 mod names;
 mod over_time;
+mod owned;
 mod owner;
 mod owners;
 mod path;
@@ -48,7 +49,7 @@ pub use dominated::{Dominated, DominatedRoot, Group, dominated};
 pub use escape::escaped;
 pub use examples::{Example, examples};
 pub use heap::Heap;
-pub use histogram::{Histogram, KindOrder, KindRow, histogram};
+pub use histogram::{Histogram, KindOrder, KindRow, histogram, owned_histogram};
 pub use info::{Info, SpaceRow, info};
 pub use joint::{Everything, everything};
 pub use joint_blocks::{
@@ -59,6 +60,7 @@ pub use merged_path::{MergedPath, merged_paths, sample, sample_of_type, weighted
 pub use module_blocks::{ModuleBlock, module_blocks};
 pub use names::{joint_name, label_path, root_name};
 pub use over_time::{Evolution, Growth, RootsBy, Series, SeriesBy, evolution, growth};
+pub use owned::{OwnedBlocks, owned_blocks};
 pub use owner::{OwnerDetails, SharedPart, owner_details};
 pub use owners::{OwnerRow, Owners, StoredNames, full_name, owners, stored_names};
 pub use path::{DisjointPaths, Path, Step, disjoint_paths, path};

@@ -103,7 +103,7 @@ impl Summary {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn complete(heap: &Heap<'_>) -> Result<Self, Error> {
-        let (by_kind, unreachable, in_heap) = sums(heap)?;
+        let (by_kind, unreachable, in_heap) = sums(heap, &|block| heap.graph.is_reachable(block))?;
         let is_whole = heap.snapshot.damage.is_none();
         let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         let (mut blocks, mut words) = (0, 0);

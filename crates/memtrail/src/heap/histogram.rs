@@ -1,29 +1,34 @@
-//! `memtrail heap histogram`: how much there is of each type or kind of block.
+//! `memtrail heap histogram`: how much there is of each type or kind of block, or of each owner.
 
 use std::process::ExitCode;
 
-use memtrail_heap::query;
-use memtrail_text::rounded::{bytes, grouped};
+use memtrail_heap::query::{self, Heap, OwnedBlocks};
+use memtrail_text::rounded::{bytes, grouped, percent};
+use serde::Serialize;
 
-use super::input::Which;
+use super::input::{Input, Which, with_spinner};
+use super::owners;
 use super::table::{Table, outside, unknown_dead};
-use crate::canvas::FAINT;
+use crate::canvas::{Canvas, FAINT};
 use crate::error::Failure;
 use crate::limit::Limit;
 
-/// Count blocks by type or kind
+/// Count blocks by type, kind or owner
 ///
 /// Blocks whose type is known are counted by type, and by constructor where it has several: `page list (::)`. A type
 /// with `~` was recognised by the contents of blocks: lists, hash tables, maps, sets, queues, buffers and
 /// arrays of the standard library. All others are counted by kind: tag and size, function of closures,
-/// identifier of custom blocks.
+/// identifier of custom blocks. An owner is the root that a block is attributed to, as in `heap roots`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
-    /// What to count by: types where they are known, or kinds alone
+    /// What to count by: types where they are known, kinds alone, or owners
     #[arg(long, value_enum, default_value = "type")]
     by: By,
+    /// Only blocks that the root with this name owns, or those with this in their names
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
     limit: Limit,
@@ -33,18 +38,34 @@ pub(crate) struct Args {
 enum By {
     Type,
     Kind,
+    Owner,
+}
+
+/// The answer by owner.
+#[derive(Serialize)]
+struct Owners {
+    rows: Vec<OwnedBlocks>,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = args.which.open()?;
     let heap = match args.by {
         By::Type => input.typed_heap()?,
-        By::Kind => input.heap()?,
+        By::Kind | By::Owner => input.heap()?,
     };
-    let histogram = query::histogram(&heap).map_err(|error| input.failure(&error))?;
+    if args.by == By::Owner {
+        return by_owner(args, &input, &heap);
+    }
+    let owners = args.owner.as_deref().map(|name| owners::called(&heap, name)).transpose()?;
+    let histogram = with_spinner("counting blocks".into(), || match &owners {
+        Some(owners) => query::owned_histogram(&heap, owners),
+        None => query::histogram(&heap),
+    });
+    let histogram = histogram.map_err(|error| input.failure(&error))?;
     input.answer(&heap, &args.which.form, &histogram, |canvas| {
         let Limit(limit) = args.limit;
-        let mut table = Table::new(&["blocks", "size", "off-heap", "retained"], if args.by == By::Type { "type or kind" } else { "kind" });
+        let heading = if args.by == By::Type { "type or kind" } else { "kind" };
+        let mut table = Table::new(&["blocks", "size", "off-heap", "retained"], heading);
         for row in histogram.rows.iter().take(limit) {
             let figures = vec![
                 grouped(row.blocks),
@@ -56,19 +77,52 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             table.row(figures, row.kind.as_str());
         }
         let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
-        table.strong(total, "retained by all roots");
-        let dead = histogram.unreachable_blocks.zip(histogram.unreachable_bytes);
-        let dead = dead.map_or_else(unknown_dead, |(blocks, size)| {
-            vec![grouped(blocks), bytes(size.0 as f64)]
-        });
-        table.faint(dead, "dead, not yet freed");
+        if let Some(owner) = &args.owner {
+            table.strong(total, format!("owned by {owner}"));
+        } else {
+            table.strong(total, "retained by all roots");
+            let dead = histogram.unreachable_blocks.zip(histogram.unreachable_bytes);
+            let dead = dead.map_or_else(unknown_dead, |(blocks, size)| {
+                vec![grouped(blocks), bytes(size.0 as f64)]
+            });
+            table.faint(dead, "dead, not yet freed");
+        }
         table.print(canvas);
         let text = "retained: what the blocks of a row retain one by one, without what several of them \
                     retain jointly, which `heap retained --kind` counts; –: not computed";
         canvas.paragraph(FAINT, 2, text);
-        if histogram.rows.len() > limit {
-            let more = grouped((histogram.rows.len() - limit) as u64);
-            canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
-        }
+        more(canvas, histogram.rows.len(), limit);
     })
+}
+
+/// The blocks of each owner.
+fn by_owner(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<ExitCode, Failure> {
+    let owners = args.owner.as_deref().map(|name| owners::called(heap, name)).transpose()?;
+    let mut rows = with_spinner("counting blocks".into(), || query::owned_blocks(heap))
+        .map_err(|error| input.failure(&error))?;
+    rows.retain(|row| owners.as_ref().is_none_or(|owners| owners.contains(&row.owner.owner)));
+    let answer = Owners { rows };
+    input.answer(heap, &args.which.form, &answer, |canvas| {
+        let Limit(limit) = args.limit;
+        let mut table = Table::new(&["blocks", "size", "", "off-heap", "retained"], "owner");
+        for row in answer.rows.iter().take(limit) {
+            let figures = vec![
+                grouped(row.blocks),
+                bytes(row.owner.owned.0 as f64),
+                percent(row.owner.share),
+                outside(row.owner.owned_external),
+                bytes(row.owner.retained.0 as f64),
+            ];
+            table.row(figures, owners::titled(&row.owner));
+        }
+        table.print(canvas);
+        more(canvas, answer.rows.len(), limit);
+    })
+}
+
+fn more(canvas: &mut Canvas, rows: usize, limit: usize) {
+    if rows > limit {
+        let more = grouped((rows - limit) as u64);
+        canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
+    }
 }

@@ -79,17 +79,25 @@ fn matching(heap: &Heap<'_>, name: &str) -> Result<Vec<RootNodeId>, Failure> {
     Ok(labels.map(|(id, _)| heap.graph.root_nodes().label(id)).collect())
 }
 
+/// The owners that a name means, also by their aliases.
+pub(super) fn called(heap: &Heap<'_>, name: &str) -> Result<Vec<RootNodeId>, Failure> {
+    let named = matching(heap, name)?;
+    let rows = query::owners(heap, &named).rows;
+    Ok(rows.iter().filter(|row| is_meant(row, &named)).map(|row| row.owner).collect())
+}
+
+/// Whether an owner or one of its aliases is among some roots.
+fn is_meant(row: &OwnerRow, named: &[RootNodeId]) -> bool {
+    let mut roots = [row.root, row.owner].into_iter().chain(row.alias_roots.iter().copied());
+    roots.any(|root| named.contains(&root))
+}
+
 fn answer(heap: &Heap<'_>, wanted: &Wanted<'_>, named: Option<&[RootNodeId]>) -> Owners {
     let all = query::owners(heap, named.unwrap_or_default());
     let mut rows = all.rows;
     rows.retain(|row| {
         let size = row.owned + row.owned_external;
-        let is_meant = |named: &[RootNodeId]| {
-            let mut roots =
-                [row.root, row.owner].into_iter().chain(row.alias_roots.iter().copied());
-            roots.any(|root| named.contains(&root))
-        };
-        named.is_none_or(is_meant)
+        named.is_none_or(|named| is_meant(row, named))
             && wanted.kind.is_none_or(|kind| kind.name() == row.kind)
             && (named.is_some() || size >= wanted.min)
     });
@@ -141,7 +149,7 @@ fn list(canvas: &mut Canvas, answer: &Owners, whole: bool) {
 }
 
 /// Most owners are global variables: of others, the kind is shown.
-fn titled(row: &OwnerRow) -> String {
+pub(super) fn titled(row: &OwnerRow) -> String {
     let title = with_type(&row.name(), row.r#type.as_deref(), row.position.as_deref());
     match row.kind {
         "global" | "static" => title,

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use memtrail_test_support::on_each;
+
 use crate::{Held, answer};
 
 /// The row of a root.
@@ -70,6 +72,28 @@ fn kinds_of_roots_and_what_they_keep_together_are_all_there_is() {
     assert_eq!(roots["retained"], answer("info", &file, &[])["reachable_bytes"]);
     assert_eq!(roots["retained"], answer("histogram", &file, &[])["bytes"]);
 }
+
+fn blocks_of_owners_add_up(compiler: &str) {
+    let held = Held::new(compiler, &[]);
+    let file = held.last();
+    let all = answer("histogram", &file, &["--limit", "0"]);
+    let owners = answer("histogram", &file, &["--by", "owner", "--limit", "0"]);
+    let owners = owners["rows"].as_array().unwrap();
+    for (of_owner, of_all) in [("blocks", "blocks"), ("owned", "bytes")] {
+        let sum: u64 = owners.iter().map(|row| row[of_owner].as_u64().unwrap()).sum();
+        assert_eq!(all[of_all], sum, "{of_all}");
+    }
+    // `alone` is an array of strings that nothing else refers to.
+    let alone = answer("histogram", &file, &["--by", "kind", "--owner", "Heap_held / field 2"]);
+    assert_eq!(alone["blocks"], 501);
+    assert_eq!(alone["bytes"], held.bytes("alone"));
+    let strings = alone["rows"].as_array().unwrap().iter().find(|row| row["kind"] == "string");
+    let strings = strings.unwrap_or_else(|| panic!("{alone:#}"));
+    assert_eq!(strings["blocks"], 500);
+    // The array itself retains them all.
+    assert_eq!(alone["rows"][1]["retained"], held.bytes("alone"));
+}
+on_each!(blocks_of_owners_add_up, blocks_of_owners_add_up);
 
 #[test]
 fn retained_of_a_kind_is_not_more_than_one_by_one_says() {

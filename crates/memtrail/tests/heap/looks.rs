@@ -24,6 +24,8 @@ const QUESTIONS: &[&[&str]] = &[
     &["dominators", "--block", "0"],
     &["histogram"],
     &["histogram", "--by", "kind"],
+    &["histogram", "--by", "owner"],
+    &["histogram", "--owner", "Heap_held / field 2"],
     &["containers"],
     &["containers", "--kind", "hashtbl", "--kind", "array", "--limit", "0"],
     &["path", "--kind", "string"],
