@@ -14,7 +14,7 @@ const places = [
   ["offline", offline([kept], ["--contents"], "snapshots")],
 ];
 
-const VIEWS = ["Roots", "Dominators", "Kinds", "Paths", "Stack", "Changes", "Sites", "Strings"];
+const VIEWS = ["Roots", "Dominators", "Kinds", "Containers", "Paths", "Stack", "Changes", "Sites", "Strings"];
 
 const tab = async (page, name) => {
   await page.getByRole("tab", { name, exact: true }).click();
@@ -122,6 +122,51 @@ for (const [place, url] of places) {
       await page.keyboard.press("ArrowRight");
       await settled(page);
       assert.ok((await rows(page).count()) > 3, "a row opened");
+    }));
+
+  test(`${place}: what several roots retain jointly opens down to what has to be cut`, () =>
+    visit(`${url}#view=roots&roots-by=joint`, async (page) => {
+      const share = rows(page).filter({ hasText: "jointly retained" }).first();
+      await share.waitFor();
+      const block = rows(page).filter({ hasText: "reached by" }).first();
+      await block.waitFor();
+      await block.click();
+      await page.keyboard.press("ArrowRight");
+      await settled(page);
+      await rows(page).filter({ hasText: "cut " }).first().waitFor();
+      await page.getByRole("button", { name: "The block" }).click();
+      await settled(page);
+      assert.match(state(page).get("block"), /^\d+$/);
+    }));
+
+  test(`${place}: an owner leads to the kinds of its blocks, and back to all`, () =>
+    visit(`${url}#view=roots`, async (page) => {
+      const row = rows(page).filter({ hasText: "Keeps" }).first();
+      await row.waitFor();
+      const owned = size(await row.innerText());
+      await row.click();
+      await page.getByRole("button", { name: "Kinds of it" }).click();
+      await settled(page);
+      assert.equal(state(page).get("view"), "kinds");
+      const condition = page.getByRole("button", { name: /^owned by .*Keeps/ });
+      await condition.waitFor();
+      const first = rows(page).nth(1);
+      await first.waitFor();
+      assert.ok(size(await first.innerText()) <= owned);
+      await condition.click();
+      await settled(page);
+      assert.equal(state(page).get("owner"), null);
+    }));
+
+  test(`${place}: containers lead to their blocks and owners`, () =>
+    visit(`${url}#view=containers`, async (page) => {
+      const row = rows(page).filter({ hasText: "Keeps" }).first();
+      await row.waitFor();
+      await row.click();
+      await page.getByRole("button", { name: "Its owner" }).click();
+      await settled(page);
+      assert.equal(state(page).get("view"), "dominators");
+      assert.match(state(page).get("node"), /^label:\d+$/);
     }));
 
   test(`${place}: from a kind to its paths, to a block, and from block to block`, () =>

@@ -5,6 +5,7 @@ import { flameView } from "./flame/Flame.tsx";
 import { blockView } from "./heap/block/Block.tsx";
 import { changesView } from "./heap/Changes.tsx";
 import { dominatorsView } from "./heap/Dominators.tsx";
+import { containersView } from "./heap/Containers.tsx";
 import { kindsView } from "./heap/Kinds.tsx";
 import { pathsView } from "./heap/paths/Paths.tsx";
 import { rootsView } from "./heap/roots/Roots.tsx";
@@ -25,6 +26,7 @@ export const views: readonly View[] = [
   rootsView,
   dominatorsView,
   kindsView,
+  containersView,
   pathsView,
   stackView,
   changesView,

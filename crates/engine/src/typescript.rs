@@ -67,6 +67,8 @@ impl Declarations {
         self.respond::<memtrail_heap::query::Difference>("heapdiff");
         self.respond::<heap::RootsResponse>("heaproots");
         self.respond::<heap::OwnersResponse>("heapowners");
+        self.respond::<heap::JointResponse>("heapjoint");
+        self.respond::<heap::ContainersResponse>("heapcontainers");
         self.respond::<heap::HistogramResponse>("heaphistogram");
         self.respond::<heap::ChildrenResponse>("heapchildren");
         self.respond::<heap::TreemapResponse>("heaptreemap");

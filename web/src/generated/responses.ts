@@ -302,6 +302,71 @@ export type ConditionsResponse = {
   conditions: Array<ConditionCheck>,
 };
 
+/**
+ * The keys or values of a container. One that is there several times counts once, immediates do not
+ * count.
+ */
+export type Contained = {
+  /** How many blocks. */
+  blocks: number,
+  /** Their own size, headers counted. */
+  bytes: Bytes,
+  /** What they retain one by one. */
+  retained: Bytes,
+};
+
+/** A container. */
+export type ContainerRow = {
+  /** All that could be saved. */
+  wasted: Bytes,
+  /** What it retains, of all that is retained. */
+  share: number,
+  /** What queries call its owner. */
+  owner_node: string | null,
+  /** What it is: `hashtbl`, `map` and so on. */
+  structure: string,
+  /** Its first block. */
+  block: BlockIndex,
+  /** Its type, as far as it is known. */
+  type: string,
+  /** Where it is: the path from a root in one line. */
+  path: string,
+  /** The root that it is attributed to: a variable's full name. */
+  owner: string,
+  /** That root's number. */
+  owner_root: RootNodeId | null,
+  /** Where the owner is defined, if it is a variable and that is known: `cache.ml:12`. */
+  position: string | null,
+  /** What it retains. */
+  retained: Bytes,
+  /** Bytes outside the heap that go with that. */
+  retained_external: Bytes,
+  /** How many entries or elements it has; none of buffers. */
+  entries: number | null,
+  /** How many chains of entries a hash table has room for. */
+  buckets: number | null,
+  /** How many of these have no entry. */
+  empty_buckets: number | null,
+  /** The number of entries of the longest. */
+  longest_bucket: number | null,
+  /** Its keys, if it has any. */
+  keys: Contained | null,
+  /** Its values or elements. */
+  values: Contained | null,
+  /** What could be saved. */
+  waste: Waste,
+};
+
+/** Hash tables, maps, arrays and the like. */
+export type ContainersResponse = {
+  /** The rows that were queried, in their order. */
+  rows: Array<ContainerRow>,
+  /** How many rows there are. */
+  count: number,
+  /** How many containers there are; those that retain least have no rows if there are very many. */
+  containers: number,
+};
+
 /** Allocation time against lifetime: the bounds of cells, in seconds. Columns: `bytes`, `never`. */
 export type DensityResponse = {
   times: Array<number>,
@@ -524,6 +589,39 @@ export type HotFragmentsResponse = {
   /** The least share that is listed. */
   significance: number,
 };
+
+/** What several roots retain jointly: shares, the blocks of one, or the references to cut of a block. */
+export type JointResponse = {
+  /** The rows that were queried. */
+  rows: Array<JointRow>,
+  /** How many rows there are. */
+  count: number,
+};
+
+/** What is retained jointly, a block of it, or a reference that has to be cut. */
+export type JointRow = {
+  /** What sort of row. */
+  what: JointWhat,
+  /** What queries call it: for rows below it, a root node or a block. */
+  node: string,
+  /** What it is. */
+  name: string,
+  /** Of a block: who reaches it, and how many references have to be cut. */
+  place: string,
+  /** What it retains; none of references. */
+  retained: Bytes | null,
+  /** Bytes outside the heap that go with that. */
+  retained_external: Bytes,
+  /** What it retains, of all that is retained. */
+  share: number,
+  /** The block, if it is one, or the one that has the reference. */
+  block: BlockIndex | null,
+  /** Whether there are rows below it. */
+  opens: boolean,
+};
+
+/** What sort of row. */
+export type JointWhat = "share" | "block" | "cut";
 
 /** What hangs at a place of the dominator tree of a kind. */
 export type KindPlace = {
@@ -879,6 +977,8 @@ export type RootFigures = {
   shared: Bytes,
   /** Labels directly below it. */
   below: number,
+  /** Whether it is what several parts of a root retain jointly. */
+  is_joint: boolean,
 };
 
 /** Sums of all roots of a kind. */
@@ -1087,6 +1187,8 @@ export type StackRow = {
   shared: Bytes,
   /** Labels directly below it. */
   below: number,
+  /** Whether it is what several parts of a root retain jointly. */
+  is_joint: boolean,
 };
 
 /** A string that is there several times. */
@@ -1183,6 +1285,19 @@ export type TreemapResponse = {
   boxes: Array<BoxRow>,
 };
 
+/** What could be saved in a container. */
+export type Waste = {
+  /**
+   * Room of hash tables for entries that are not there, and elements at the end of an array that are all the
+   * same.
+   */
+  empty: Bytes,
+  /** Keys and values that are floats or other numbers in blocks of their own. */
+  boxed: Bytes,
+  /** Strings among keys and values that are there several times; unknown if the snapshot has no contents. */
+  duplicates: Bytes | null,
+};
+
 /** Which calls allocated some blocks. */
 export type WhoResponse = {
   /** What is meant: `owner`, `type` or `kind`. */
@@ -1232,10 +1347,12 @@ export type Responses = {
   flame: FlameResponse,
   heapblock: BlockResponse,
   heapchildren: ChildrenResponse,
+  heapcontainers: ContainersResponse,
   heapdiff: HeapDiffResponse,
   heapflame: HeapFlameResponse,
   heapgrowth: GrowthResponse,
   heaphistogram: HistogramResponse,
+  heapjoint: JointResponse,
   heapowners: OwnersResponse,
   heappath: PathResponse,
   heaproots: RootsResponse,

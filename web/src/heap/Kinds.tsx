@@ -1,9 +1,11 @@
 /** How much there is of each kind of block. */
 import type { View } from "../shell/registry.ts";
-import { go, page, withParam } from "../state/page.ts";
+import { go, page, param, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count } from "../text/units.ts";
+import { Icon } from "../widgets/Icon.tsx";
 import type { HistogramRow } from "../generated/responses.ts";
+import type { NodeId } from "./node.ts";
 import { queryHeapOnce, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
@@ -16,8 +18,12 @@ const COLUMNS = [
   sizes<HistogramRow>(OUTSIDE, "Off-heap", "off-heap bytes that go with them", 2, (row) => row.external || null),
 ];
 
+/** The root whose blocks are counted; all blocks, if empty. */
+const owner = param("owner", "");
+
 function Kinds() {
-  const { response } = useHeapQuery({ query: "heaphistogram", by: "kind", limit: 1 });
+  const of = owner.value === "" ? {} : { owner: owner.value };
+  const { response } = useHeapQuery({ query: "heaphistogram", by: "kind", limit: 1, ...of });
   const looks: Looks<HistogramRow> = {
     label: "Kinds of blocks and how much there is of them",
     nameTitle: "Kind of block",
@@ -29,13 +35,13 @@ function Kinds() {
   };
   const source = (order: Order): Source<HistogramRow> => ({
     load: (_, offset, limit, signal) =>
-      queryHeapOnce({ query: "heaphistogram", by: "kind", ...order, offset, limit }, signal),
+      queryHeapOnce({ query: "heaphistogram", by: "kind", ...of, ...order, offset, limit }, signal),
   });
   return (
     <HeapTable
       id="kinds"
       title="Kinds"
-      subject={String(snapshot.value?.number)}
+      subject={`${snapshot.value?.number} ${owner.value}`}
       source={source}
       columns={withOutside(COLUMNS, (response?.external ?? 0) > 0)}
       looks={looks}
@@ -44,12 +50,21 @@ function Kinds() {
       open={(row) => pathsTo(row.kind)}
       opensWhat="the paths to blocks of the kind"
       tools={
-        response && (
-          <span class="quiet clip">
-            {count(response.blocks)} blocks, {bytes(response.bytes)} alive
-            {response.unreachable_bytes === null && "; unknown how much is dead, not yet swept"}
-            {!!response.unreachable_bytes && `; ${bytes(response.unreachable_bytes)} dead, not yet swept`}
-          </span>
+        response && owner.value !== "" ? (
+          <>
+            <OwnerCondition />
+            <span class="quiet clip">
+              {count(response.blocks)} blocks, {bytes(response.bytes)}
+            </span>
+          </>
+        ) : (
+          response && (
+            <span class="quiet clip">
+              {count(response.blocks)} blocks, {bytes(response.bytes)} alive
+              {response.unreachable_bytes === null && "; unknown how much is dead, not yet swept"}
+              {!!response.unreachable_bytes && `; ${bytes(response.unreachable_bytes)} dead, not yet swept`}
+            </span>
+          )
         )
       }
       actions={(row) => (
@@ -81,6 +96,28 @@ function Kinds() {
       )}
     />
   );
+}
+
+/** Says whose blocks are counted, and takes that back. */
+function OwnerCondition() {
+  const { response } = useHeapQuery({ query: "heapchildren", node: owner.value, offset: 0, limit: 1 });
+  const name = [...(response?.path ?? []).slice(2), ...(response ? [response.node] : [])].map((node) => node.name);
+  return (
+    <button
+      type="button"
+      class="kind-condition"
+      aria-pressed
+      title="Count all blocks again"
+      onClick={() => owner.set("")}
+    >
+      owned by {name.join(".") || "a root"} <Icon name="close" />
+    </button>
+  );
+}
+
+/** The blocks that a root owns, by kind. */
+export function kindsOf(node: NodeId): void {
+  go({ view: "kinds", more: withParam(page.value.more, "owner", node) });
 }
 
 /** The merged paths from the roots to the blocks of a kind. */

@@ -80,7 +80,7 @@ export function ofNoRecording(): Readonly<Record<string, string>> {
 
 /** The parameters without what means something in one snapshot only. */
 function withoutPlaces(): Readonly<Record<string, string>> {
-  return ["block", "node"].reduce((more, name) => withParam(more, name, ""), page.value.more);
+  return ["block", "node", "owner"].reduce((more, name) => withParam(more, name, ""), page.value.more);
 }
 
 /** Asks for what there is, while the heap is looked at. */

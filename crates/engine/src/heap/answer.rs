@@ -15,7 +15,7 @@ use super::snapshot_store::{Known, SnapshotStore, Wanted};
 use super::tree::{self, ChildrenResponse};
 use super::who::{self, WhoResponse};
 use super::why::{self, WhyResponse};
-use super::{boxes, histogram, owners, paths, roots, shared, stack, strings};
+use super::{boxes, containers, histogram, joint, owners, paths, roots, shared, stack, strings};
 use crate::api_error::ApiError;
 use crate::query::{HeapBlock, HeapChildren, HeapDiff, HeapQuery, HeapSamples, HeapWho, HeapWhy};
 use crate::recording::Recording;
@@ -48,6 +48,13 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
         }
         HeapQuery::HeapOwners(query) => {
             let response = |loaded: &LoadedSnapshot| Ok(owners::owners(loaded, query));
+            of_snapshot(of, query.rec, query.snapshot, response)?.into()
+        }
+        HeapQuery::HeapJoint(query) => {
+            of_snapshot(of, query.rec, query.snapshot, |loaded| joint::joint(loaded, query))?.into()
+        }
+        HeapQuery::HeapContainers(query) => {
+            let response = |loaded: &LoadedSnapshot| containers::containers(loaded, query);
             of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
         HeapQuery::HeapHistogram(query) => {

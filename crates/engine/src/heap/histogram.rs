@@ -63,7 +63,14 @@ pub(super) fn histogram(
     loaded: &LoadedSnapshot,
     query: &HeapHistogram,
 ) -> Result<HistogramResponse, ApiError> {
-    let histogram = loaded.histogram()?;
+    let owned = match query.owner.as_deref() {
+        Some(owner) => Some(loaded.owned_histogram(node::root_node(loaded, owner)?)?),
+        None => None,
+    };
+    let histogram = match &owned {
+        Some(owned) => owned,
+        None => loaded.histogram()?,
+    };
     let pattern = (!query.find.is_empty()).then(|| Pattern::text(&query.find));
     let wanted = |kind: &str| pattern.as_ref().is_none_or(|pattern| pattern.matches(kind));
     let rows = histogram.select(wanted, query.sort.into(), query.descending);

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use memtrail_heap::contents::Structure;
+use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{
-    self, Catalogue, Example, Heap, Histogram, KindId, Owners, ReachCache, Shapes, StoredNames,
-    Strings, Summary,
+    self, Catalogue, Containers, Example, Heap, Histogram, JointLimits, JointShare, KindId,
+    OwnerRow, Owners, ReachCache, Shapes, StoredNames, Strings, Summary,
 };
 use memtrail_heap::read::{self, Snapshot};
-use memtrail_heap::{BlockIndex, BlockTypes};
+use memtrail_heap::{BlockIndex, BlockTypes, Bytes as Size};
 
 use super::file::{Bytes, SnapshotFacts, SnapshotFile};
 use crate::api_error::ApiError;
@@ -25,6 +27,10 @@ self_cell::self_cell!(
 const MAX_TEXT: usize = 2000;
 /// Strings that are there several times and are kept.
 const MAX_STRINGS: usize = 100_000;
+/// Containers that are kept.
+const MAX_CONTAINERS: usize = 1000;
+/// How far joint shares are opened; those of less than 1 % are left out.
+const JOINT: JointLimits = JointLimits { of: None, min: Size(0), blocks: 20, roots: 100, cut: 64 };
 /// Trees below single blocks that are kept.
 const MAX_TREES: usize = 4;
 
@@ -43,6 +49,10 @@ pub(crate) struct LoadedSnapshot {
     strings: OnceLock<Result<Option<Strings>, ApiError>>,
     owners: OnceLock<Owners>,
     names: OnceLock<StoredNames>,
+    joint: OnceLock<Result<Vec<JointShare>, ApiError>>,
+    containers: OnceLock<Result<Containers, ApiError>>,
+    /// How much there is of each kind that one owner has: that which was asked for last.
+    owned: Mutex<Option<(RootNodeId, Arc<Histogram>)>>,
 }
 
 impl std::fmt::Debug for LoadedSnapshot {
@@ -155,6 +165,9 @@ impl LoadedSnapshot {
             strings,
             owners,
             names,
+            joint: OnceLock::new(),
+            containers: OnceLock::new(),
+            owned: Mutex::default(),
         })
     }
 
@@ -197,6 +210,42 @@ impl LoadedSnapshot {
             }
         });
         histogram.as_ref().map_err(Clone::clone)
+    }
+
+    /// How much there is of each kind of what a root owns, or one that it is an alias of.
+    pub(super) fn owned_histogram(&self, root: RootNodeId) -> Result<Arc<Histogram>, ApiError> {
+        let is_meant = |row: &&OwnerRow| {
+            row.root == root || row.owner == root || row.alias_roots.contains(&root)
+        };
+        let owner = self.owners().rows.iter().find(is_meant).map_or(root, |row| row.owner);
+        let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, histogram)) = owned.as_ref()
+            && *known == owner
+        {
+            return Ok(histogram.clone());
+        }
+        let histogram = query::owned_histogram(self.heap(), &[owner]).map_err(damaged)?;
+        let histogram = Arc::new(histogram);
+        *owned = Some((owner, histogram.clone()));
+        Ok(histogram)
+    }
+
+    /// What several roots retain jointly, as far as it is worth a row.
+    pub(super) fn joint_shares(&self) -> Result<&[JointShare], ApiError> {
+        let shares = self.joint.get_or_init(|| {
+            let all = query::everything(self.heap()).retained;
+            let limits = JointLimits { min: Size(all.0.div_ceil(100)), ..JOINT };
+            query::joint_shares(self.heap(), limits).map_err(damaged)
+        });
+        shares.as_deref().map_err(Clone::clone)
+    }
+
+    /// The containers that retain most.
+    pub(super) fn containers(&self) -> Result<&Containers, ApiError> {
+        let containers = self.containers.get_or_init(|| {
+            query::containers(self.heap(), &Structure::ALL, MAX_CONTAINERS).map_err(damaged)
+        });
+        containers.as_ref().map_err(Clone::clone)
     }
 
     /// All owners.

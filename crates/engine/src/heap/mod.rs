@@ -7,10 +7,12 @@
 pub(crate) mod answer;
 mod block;
 mod boxes;
+mod containers;
 mod diff;
 pub(crate) mod file;
 mod histogram;
 mod join;
+mod joint;
 mod loaded;
 mod node;
 pub(crate) mod outcome;
@@ -30,8 +32,10 @@ mod why;
 
 pub use block::{BlockResponse, Listed, ReferenceRow, ReferrerRow};
 pub use boxes::{BoxRow, FlameResponse, TreemapResponse};
+pub use containers::{ContainerRow, ContainersResponse};
 pub use histogram::{HistogramResponse, HistogramRow, KindPlace};
 pub use join::AliveEstimate;
+pub use joint::{JointResponse, JointRow, JointWhat};
 pub use loaded::summary;
 pub use node::NodeInfo;
 pub use outcome::{Analysing, OfSnapshot, Outcome};

@@ -62,6 +62,8 @@ pub struct RootFigures {
     pub shared: Bytes,
     /// Labels directly below it.
     pub below: u64,
+    /// Whether it is what several parts of a root retain jointly.
+    pub is_joint: bool,
 }
 
 /// Sums of all roots of a kind.
@@ -104,7 +106,11 @@ pub(super) fn roots(loaded: &LoadedSnapshot, query: &HeapRoots) -> Result<RootsR
         .into_iter()
         .map(|kind| RootKindFigures { node: node::text(loaded, Node::RootNode(kind.root)), kind });
     Ok(RootsResponse {
-        rows: rows.iter().map(|root| figures(loaded, root)).collect(),
+        rows: rows
+            .iter()
+            .zip(affordable)
+            .map(|(row, root)| RootFigures { is_joint: root.is_joint, ..figures(loaded, row) })
+            .collect(),
         count,
         total: heap.graph.held(SUPER_ROOT).bytes(),
         kinds: kinds.collect(),
@@ -142,6 +148,7 @@ pub(super) fn figures(loaded: &LoadedSnapshot, root: &RootRow) -> RootFigures {
         reachable: root.reachable,
         shared: root.shared,
         below: root.parts,
+        is_joint: false,
     }
 }
 

@@ -19,6 +19,10 @@ queries! {
         HeapRoots,
         /// All that is reachable, by the root that it is attributed to.
         HeapOwners,
+        /// What several roots retain jointly.
+        HeapJoint,
+        /// Hash tables, maps, arrays and the like.
+        HeapContainers,
         /// How much there is of each kind of block.
         HeapHistogram,
         /// What a node of the dominator tree alone retains.
@@ -119,6 +123,38 @@ parameters! {
         limit: usize,
     }
 
+    /// What several roots retain jointly: who reaches it, and what to cut to free it.
+    HeapJoint {
+        /// Number of the recording, from 0.
+        rec: u32,
+        /// Its number in the recording; the last snapshot if absent.
+        snapshot: Option<u64>,
+        /// What rows are below: a root node with parts, or a block that several of them retain; none for the shares.
+        under: Option<String>,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Maximum number of rows.
+        limit: usize,
+    }
+
+    /// Hash tables, maps, arrays and the like.
+    HeapContainers {
+        /// Number of the recording, from 0.
+        rec: u32,
+        /// Its number in the recording; the last snapshot if absent.
+        snapshot: Option<u64>,
+        /// Only those with this text in type, owner or path; case matters if it has a capital letter.
+        find: String,
+        /// Column to sort by.
+        sort: ContainerSort,
+        /// Whether the largest come first.
+        descending: bool,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Maximum number of rows.
+        limit: usize,
+    }
+
     /// How much there is of each kind of block.
     HeapHistogram {
         /// Number of the recording, from 0.
@@ -127,6 +163,8 @@ parameters! {
         snapshot: Option<u64>,
         /// What a row is about.
         by: Kinds,
+        /// Only blocks that this root owns, or an alias of it.
+        owner: Option<String>,
         /// Only kinds whose names have this text; case matters if it has a capital letter.
         find: String,
         /// Column to sort by.
@@ -319,9 +357,14 @@ defaults! {
         rec: 0, snapshot: None, kind: None, find: String::new(), sort: OwnerSort::Owned,
         descending: true, offset: 0, limit: 100,
     }
-    HeapHistogram {
-        rec: 0, snapshot: None, by: Kinds::Kind, find: String::new(), sort: KindSort::Bytes,
+    HeapJoint { rec: 0, snapshot: None, under: None, offset: 0, limit: 100, }
+    HeapContainers {
+        rec: 0, snapshot: None, find: String::new(), sort: ContainerSort::Retained,
         descending: true, offset: 0, limit: 100,
+    }
+    HeapHistogram {
+        rec: 0, snapshot: None, by: Kinds::Kind, owner: None, find: String::new(),
+        sort: KindSort::Bytes, descending: true, offset: 0, limit: 100,
     }
     HeapChildren {
         rec: 0, snapshot: None, node: "all".into(), sort: ChildSort::Retained, descending: true,
@@ -387,6 +430,20 @@ selections! {
         /// Bytes outside the heap.
         External,
         /// The name.
+        Name,
+    }
+
+    /// Columns of containers.
+    ContainerSort {
+        /// What it retains.
+        Retained,
+        /// How many entries it has.
+        Entries,
+        /// What could be saved.
+        Wasted,
+        /// Bytes outside the heap.
+        External,
+        /// The type.
         Name,
     }
 

@@ -226,6 +226,62 @@ fn owners_add_up_to_all_that_is_reachable() {
 }
 
 #[test]
+fn what_several_roots_retain_is_opened_down_to_what_has_to_be_cut() {
+    let engine = three();
+    let shares = query(&engine, r#"{"query":"heapjoint"}"#);
+    assert_eq!([&shares["count"], &shares["rows"][0]["what"]], [&json!(1), &json!("share")]);
+    // The table that a frame and the module hold, of 40 fields.
+    let share = &shares["rows"][0];
+    assert_eq!(share["node"], "all");
+    let blocks = query(&engine, r#"{"query":"heapjoint","under":"all"}"#);
+    let table = &blocks["rows"][0];
+    assert_eq!([&table["what"], &table["opens"]], [&json!("block"), &json!(true)]);
+    assert_eq!(share["retained"], table["retained"]);
+    assert_eq!(table["retained_external"], 4096);
+    let place = table["place"].as_str().unwrap();
+    assert!(place.ends_with("; cut 2 references to free it"), "{place}");
+    let under = json!({"query": "heapjoint", "under": table["node"]}).to_string();
+    let cut = query(&engine, &under);
+    let names: Vec<&str> =
+        cut["rows"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 2, "{cut:#}");
+    assert!(names.iter().all(|name| name.starts_with("cut ")), "{names:?}");
+    let (status, error) = api_error(&engine, br#"{"query":"heapjoint","under":"kind:stack"}"#);
+    assert_eq!(status, Status::Unknown, "{error}");
+}
+
+#[test]
+fn containers_have_owners() {
+    let engine = three();
+    let all = query(&engine, r#"{"query":"heapcontainers"}"#);
+    let rows = all["rows"].as_array().unwrap();
+    assert_eq!([&all["count"], &all["containers"]], [rows.len(), rows.len()]);
+    let list = rows.iter().find(|row| row["structure"] == "list").unwrap();
+    // The first cell may be a pair.
+    assert_eq!(list["entries"], 39, "{list:#}");
+    assert!(list["owner_node"].as_str().unwrap().starts_with("label:"), "{list:#}");
+    let of_owner = json!({"query": "heapcontainers", "find": list["owner"], "sort": "entries"});
+    let found = query(&engine, &of_owner.to_string());
+    assert!(found["rows"].as_array().unwrap().contains(list), "{found:#}");
+    let none = query(&engine, r#"{"query":"heapcontainers","find":"nothing of this"}"#);
+    assert_eq!(none["count"], 0);
+}
+
+#[test]
+fn blocks_of_an_owner_are_counted_by_kind() {
+    let engine = three();
+    let owners = query(&engine, r#"{"query":"heapowners"}"#);
+    for owner in owners["rows"].as_array().unwrap() {
+        let of_owner = json!({"query": "heaphistogram", "owner": owner["node"]}).to_string();
+        let histogram = query(&engine, &of_owner);
+        assert_eq!(histogram["bytes"], owner["owned"], "{owner:#}");
+        let sum: u64 =
+            histogram["rows"].as_array().unwrap().iter().map(|row| bytes(&row["bytes"])).sum();
+        assert_eq!(sum, bytes(&owner["owned"]));
+    }
+}
+
+#[test]
 fn roots_are_told_level_by_level() {
     let engine = three();
     let top = query(&engine, r#"{"query":"heaproots"}"#);
@@ -550,6 +606,8 @@ fn answers_have_a_bound_that_does_not_depend_on_the_snapshot() {
         (r#"{"query":"heaproots","find":"o","limit":1000}"#, 1_000_000),
         (r#"{"query":"heapowners","limit":1000000}"#, 1_000_000),
         (r#"{"query":"heapowners","find":"o","limit":1000}"#, 1_000_000),
+        (r#"{"query":"heapcontainers","limit":1000000}"#, 1_000_000),
+        (r#"{"query":"heapjoint","limit":1000000}"#, 1_000_000),
         (r#"{"query":"heapstack"}"#, 2_000_000),
         (r#"{"query":"heapchildren","limit":1000000}"#, 8_000_000),
         (r#"{"query":"heapchildren","limit":1000}"#, 1_000_000),

@@ -1,16 +1,13 @@
 /** Every reachable byte once, by the root that owns it: the rows add up. */
 import type { ComponentChildren } from "preact";
-import { param } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import type { OwnerFigures } from "../../generated/responses.ts";
-import { openNode, queryHeapOnce, snapshot, useHeapQuery } from "../state.ts";
+import { kindsOf } from "../Kinds.tsx";
+import { queryHeapOnce, useHeapQuery } from "../state.ts";
 import { OUTSIDE, sizes, withOutside } from "../table/columns.ts";
-import { HeapTable, type Order } from "../table/HeapTable.tsx";
+import type { Order } from "../table/HeapTable.tsx";
 import type { Source } from "../table/rows.ts";
-import { RootKinds } from "./RootKinds.tsx";
-import { Shared } from "./Shared.tsx";
-
-const kind = param("roots-kind", "");
+import { RootTable, rootKind } from "./RootTable.tsx";
 
 const COLUMNS = [
   sizes<OwnerFigures>(
@@ -61,7 +58,7 @@ export function Owners({ switcher }: { switcher: ComponentChildren }) {
           offset,
           limit,
           find,
-          ...(kind.value ? { kind: kind.value } : {}),
+          ...(rootKind.value ? { kind: rootKind.value } : {}),
         },
         signal,
       ),
@@ -69,35 +66,24 @@ export function Owners({ switcher }: { switcher: ComponentChildren }) {
   });
   const kinds = (response?.kinds ?? []).map(({ kind, owned, owners }) => ({ kind, bytes: owned, roots: owners }));
   return (
-    <HeapTable
-      id="roots"
-      title="Roots"
-      subject={`${snapshot.value?.number} ${kind.value}`}
+    <RootTable
+      switcher={switcher}
+      kinds={kinds}
+      does="owned"
       source={source}
       columns={withOutside(COLUMNS, response?.rows.some((row) => row.owned_external > 0) ?? false)}
       looks={looks}
-      first="owned"
       nothing="No root owns anything"
-      open={(row) => openNode(nodeOf(row))}
-      opensWhat="what it retains; two selected with Shift: what they share"
-      tools={
-        <>
-          {switcher}
-          <RootKinds kinds={kinds} selected={kind} does="owned" />
-        </>
-      }
-      actions={(row, selected) => (
-        <>
-          {selected.length === 2 && <Shared a={selected[0]!} b={selected[1]!} />}
-          <button
-            type="button"
-            class="button small"
-            title="Enter, or a double click"
-            onClick={() => openNode(nodeOf(row))}
-          >
-            What it retains
-          </button>
-        </>
+      inside={nodeOf}
+      actions={(row) => (
+        <button
+          type="button"
+          class="button small plain"
+          title="the blocks that it owns, by kind"
+          onClick={() => kindsOf(row.node)}
+        >
+          Kinds of it
+        </button>
       )}
     />
   );

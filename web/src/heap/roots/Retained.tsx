@@ -1,16 +1,13 @@
 /** What each root retains alone: module fields, stack slots, finalisers and the rest, nested. */
 import type { ComponentChildren } from "preact";
-import { param } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import type { RootFigures } from "../../generated/responses.ts";
-import { openNode, queryHeapOnce, snapshot, useHeapQuery } from "../state.ts";
+import { queryHeapOnce, useHeapQuery } from "../state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "../table/columns.ts";
-import { HeapTable, type Order } from "../table/HeapTable.tsx";
+import type { Order } from "../table/HeapTable.tsx";
 import type { Source } from "../table/rows.ts";
-import { RootKinds } from "./RootKinds.tsx";
-import { Shared } from "./Shared.tsx";
-
-const kind = param("roots-kind", "");
+import { openJoint } from "./Joint.tsx";
+import { RootTable, rootKind } from "./RootTable.tsx";
 
 const COLUMNS = [
   sizes<RootFigures>("retained", "Retained", "what would be freed without it", 0, (row) => row.retained),
@@ -48,7 +45,7 @@ export function Retained({ switcher }: { switcher: ComponentChildren }) {
           descending,
           offset,
           limit,
-          ...(above ? { under: above.node } : { find, ...(kind.value ? { kind: kind.value } : {}) }),
+          ...(above ? { under: above.node } : { find, ...(rootKind.value ? { kind: rootKind.value } : {}) }),
         },
         signal,
       ),
@@ -56,36 +53,22 @@ export function Retained({ switcher }: { switcher: ComponentChildren }) {
   });
   const kinds = (response?.kinds ?? []).map(({ kind, retained, labels }) => ({ kind, bytes: retained, roots: labels }));
   return (
-    <HeapTable
-      id="roots"
-      title="Roots"
-      subject={`${snapshot.value?.number} ${kind.value}`}
+    <RootTable
+      switcher={switcher}
+      kinds={kinds}
+      does="retained"
       source={source}
       columns={withOutside(COLUMNS, response?.kinds.some((one) => one.retained_external > 0) ?? false)}
       looks={looks}
-      first="retained"
       nothing="No root retains anything"
-      open={(row) => openNode(row.node)}
-      opensWhat="what the root retains; two selected with Shift: what they share"
-      tools={
-        <>
-          {switcher}
-          <RootKinds kinds={kinds} selected={kind} does="retained" />
-        </>
-      }
-      actions={(row, selected) => (
-        <>
-          {selected.length === 2 && <Shared a={selected[0]!} b={selected[1]!} />}
-          <button
-            type="button"
-            class="button small"
-            title="Enter, or a double click"
-            onClick={() => openNode(row.node)}
-          >
-            What it retains
+      inside={(row) => row.node}
+      actions={(row) =>
+        row.is_joint && (
+          <button type="button" class="button small plain" onClick={openJoint}>
+            By whom, and what to cut
           </button>
-        </>
-      )}
+        )
+      }
     />
   );
 }
