@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use memtrail_heap::contents::types_by_contents;
 use memtrail_heap::model::{Heap, Made, Value};
+use memtrail_heap::query::{self, Path};
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::Space;
 use memtrail_heap::{BlockIndex, BlockType, RootKind, tag};
@@ -222,6 +223,71 @@ fn hash_tables_are_recognised_by_their_buckets() {
         assert!(cells.iter().all(|cell| types[cell.0].is_empty()));
     }
     assert_eq!(types[record.0], "");
+}
+
+/// The containers on the path from a root to a block: structure, entries, and how many blocks of it the path leads
+/// over; and the path in one line.
+fn folded(heap: &mut Heap, root: Value, target: Value) -> (Vec<(&'static str, u64, u64)>, String) {
+    heap.root(RootKind::Global, "held", root, Strength::Strong);
+    let bytes = heap.bytes();
+    let mut analysed = query::Heap::new(Snapshot::read(&bytes).unwrap(), 1).unwrap();
+    analysed.recognise().unwrap();
+    let target = BlockIndex(heap.numbers()[made(target).0]);
+    let mut path = query::path(&analysed, target).unwrap().unwrap();
+    let unfolded = path.clone();
+    query::fold_containers(&analysed, std::slice::from_mut(&mut path)).unwrap();
+    let blocks = |path: &Path| path.steps.iter().filter(|step| step.block.is_some()).count();
+    let containers: Vec<_> = path.steps.iter().filter_map(|step| step.container).collect();
+    // No block is lost: each is in one step, alone or with those of its container.
+    let all: u64 = path
+        .steps
+        .iter()
+        .filter(|step| step.block.is_some())
+        .map(|step| step.container.map_or(step.times, |container| container.blocks))
+        .sum();
+    let unfolded_steps = unfolded.steps.iter().filter(|step| step.block.is_some());
+    assert_eq!(all, unfolded_steps.map(|step| step.times).sum::<u64>());
+    assert!(blocks(&path) <= blocks(&unfolded));
+    assert_eq!(path.steps.last(), unfolded.steps.last());
+    let of = containers.iter().map(|one| (one.structure, one.entries, one.blocks));
+    (of.collect(), path.text)
+}
+
+#[test]
+fn paths_through_a_container_have_one_step_for_it() {
+    let mut heap = Heap::new();
+    let keys = strings(&mut heap, 40);
+    let (table, ..) = table(&mut heap, 32, &keys);
+    let table = Value::Block(table);
+    // The last key with the same remainder is the first of its chain.
+    let (of, text) = folded(&mut heap, table, keys[39]);
+    assert_eq!((of, text.as_str()), (vec![("hashtbl", 40, 3)], "held.(40 entries) → string"));
+    let mut heap = Heap::new();
+    let values = strings(&mut heap, 40);
+    let cells = list(&mut heap, &values);
+    // The first cell may be a pair.
+    let (of, _) = folded(&mut heap, Value::Block(cells[0]), values[30]);
+    assert_eq!(of, [("list", 39, 30)]);
+}
+
+#[test]
+fn containers_in_containers_have_steps_of_their_own() {
+    let mut heap = Heap::new();
+    let inner = strings(&mut heap, 15);
+    let (set, _) = tree(&mut heap, &inner, 1);
+    let mut fields = strings(&mut heap, 30);
+    // A map of sets: those beside it are of one element each.
+    for value in fields.iter_mut().skip(1).step_by(2) {
+        let element = Value::Block(heap.string(b"x"));
+        *value = Value::Block(heap.block(0, &[EMPTY, element, EMPTY, Value::Int(1)]));
+    }
+    fields[29] = set;
+    let (map, _) = tree(&mut heap, &fields, 2);
+    let (of, _) = folded(&mut heap, map, inner[0]);
+    assert_eq!(of.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(), [("map", 15), ("set", 15)]);
+    // The target stays a step, though it is a part of the container.
+    let (of, _) = folded(&mut heap, map, set);
+    assert_eq!(of.iter().map(|one| one.0).collect::<Vec<_>>(), ["map"]);
 }
 
 #[test]

@@ -143,6 +143,36 @@ impl Structures {
             .collect()
     }
 
+    /// The structure that starts with a block, or, of lists, maps and sets, goes on with it.
+    pub fn starts(&self, block: BlockIndex) -> Option<Structure> {
+        Some(match self.found.part(block.0)? {
+            Part::HashTable => Structure::HashTable,
+            Part::Queue => Structure::Queue,
+            Part::MapNode => Structure::Map,
+            Part::SetNode => Structure::Set,
+            Part::ListCell => Structure::List,
+            _ => return None,
+        })
+    }
+
+    /// Whether the field of a structure's block leads to another block of the same structure, not to a key or value.
+    pub fn is_inside(&self, from: BlockIndex, field: Option<u64>, to: BlockIndex) -> bool {
+        let parts = (self.found.part(from.0), self.found.part(to.0));
+        let (Some(from), Some(to)) = parts else { return false };
+        match (from, to) {
+            (Part::HashTable, Part::Buckets)
+            | (Part::Buckets, Part::Bucket)
+            | (Part::Queue, Part::QueueCell) => true,
+            (Part::Bucket, Part::Bucket) => field == Some(2),
+            (Part::MapNode, Part::MapNode) => matches!(field, Some(0 | 3)),
+            (Part::SetNode, Part::SetNode) => matches!(field, Some(0 | 2)),
+            (Part::ListCell, Part::ListCell) | (Part::QueueCell, Part::QueueCell) => {
+                field == Some(1)
+            }
+            _ => false,
+        }
+    }
+
     /// How many chains of buckets a hash table has room for.
     pub fn room(&self, table: BlockIndex) -> Option<u64> {
         Some(self.table(table.0)?.room)

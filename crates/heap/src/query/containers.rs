@@ -8,6 +8,7 @@ use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
 use super::catalogue::{Catalogue, KindId};
+use super::contained::Contained;
 use super::heap::Heap;
 use super::owners::Names;
 use super::path::{Path, details_of, retaining_path};
@@ -52,19 +53,6 @@ pub struct Container {
     pub values: Option<Contained>,
     /// What could be saved.
     pub waste: Waste,
-}
-
-/// The keys or values of a container. One that is there several times counts once, immediates do not
-/// count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Contained {
-    /// How many blocks.
-    pub blocks: u64,
-    /// Their own size, headers counted.
-    pub bytes: Bytes,
-    /// What they retain one by one.
-    pub retained: Bytes,
 }
 
 /// What could be saved in a container.
@@ -266,16 +254,37 @@ struct Measure<'h, 'a> {
     numbers: Vec<KindId>,
 }
 
+/// The entries of a structure whose elements are not in an array: how many, its keys if it has any, and its values.
+pub(super) fn measured(
+    heap: &Heap<'_>,
+    catalogue: &Catalogue,
+    structures: &Structures,
+    block: BlockIndex,
+    structure: Structure,
+) -> (u64, Option<Contained>, Contained) {
+    let contents = Contents::new(structures, block, structure);
+    let keys = has_keys(structure).then(|| contained(heap, catalogue, &contents.keys));
+    (contents.entries, keys, contained(heap, catalogue, &contents.values))
+}
+
+const fn has_keys(structure: Structure) -> bool {
+    matches!(structure, Structure::HashTable | Structure::Map)
+}
+
+fn contained(heap: &Heap<'_>, catalogue: &Catalogue, blocks: &[BlockIndex]) -> Contained {
+    let sum = |size: &dyn Fn(BlockIndex) -> Words| {
+        Words(blocks.iter().map(|block| size(*block).0).sum()).bytes()
+    };
+    Contained {
+        blocks: blocks.len() as u64,
+        bytes: sum(&|block| catalogue.size(block)),
+        retained: sum(&|block| catalogue.retained(heap, block)),
+    }
+}
+
 impl Measure<'_, '_> {
     fn contained(&self, blocks: &[BlockIndex]) -> Contained {
-        let sum = |size: &dyn Fn(BlockIndex) -> Words| {
-            Words(blocks.iter().map(|block| size(*block).0).sum()).bytes()
-        };
-        Contained {
-            blocks: blocks.len() as u64,
-            bytes: sum(&|block| self.catalogue.size(block)),
-            retained: sum(&|block| self.catalogue.retained(self.heap, block)),
-        }
+        contained(self.heap, self.catalogue, blocks)
     }
 
     fn boxed(&self, contents: &Contents) -> Bytes {
@@ -301,7 +310,6 @@ impl Measure<'_, '_> {
         let buckets = structures.room(block).filter(|_| is_table);
         let empty_buckets = buckets.map(|room| room.saturating_sub(contents.chains));
         let empty = Words(empty_buckets.unwrap_or(0) + contents.same_at_end).bytes();
-        let has_keys = matches!(structure, Structure::HashTable | Structure::Map);
         let has_values = structure != Structure::Buffer;
         Container {
             structure: structure.name(),
@@ -317,7 +325,7 @@ impl Measure<'_, '_> {
             buckets,
             empty_buckets,
             longest_bucket: is_table.then_some(contents.longest),
-            keys: has_keys.then(|| self.contained(&contents.keys)),
+            keys: has_keys(structure).then(|| self.contained(&contents.keys)),
             values: has_values.then(|| self.contained(&contents.values)),
             waste: Waste { empty, boxed: self.boxed(contents), duplicates },
         }

@@ -6,10 +6,12 @@ mod boxes;
 mod catalogue;
 mod children;
 mod compare;
+mod contained;
 mod containers;
 mod dominated;
 mod escape;
 mod examples;
+mod folded;
 mod heap;
 mod histogram;
 mod info;
@@ -44,10 +46,12 @@ pub use children::{
     sort_children,
 };
 pub use compare::{Change, ChangeOrder, Difference, diff};
-pub use containers::{Contained, Container, Containers, Waste, containers};
+pub use contained::{Contained, FoldedContainer};
+pub use containers::{Container, Containers, Waste, containers};
 pub use dominated::{Dominated, DominatedRoot, Group, dominated};
 pub use escape::escaped;
 pub use examples::{Example, examples};
+pub use folded::fold_containers;
 pub use heap::Heap;
 pub use histogram::{Histogram, KindOrder, KindRow, histogram, owned_histogram};
 pub use info::{Info, SpaceRow, info};

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
+use super::contained::FoldedContainer;
 use super::heap::Heap;
 use super::kind::{self, Kind};
 use super::names::{label_path, root_name};
@@ -47,6 +48,9 @@ pub struct Step {
     /// What the block is called among others of its type: a constructor, or the type without arguments.
     #[serde(skip)]
     pub(super) part: Option<Part>,
+    /// The container that it is all steps in, if paths are folded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<FoldedContainer>,
     /// Whether it has so many fields that they are elements, as those of an array or a hash table.
     pub elements: bool,
     /// How many there are.
@@ -207,6 +211,7 @@ impl Path {
                     field: None,
                     field_name: None,
                     part: None,
+                    container: None,
                     elements: false,
                     times,
                     dominates: false,
@@ -244,6 +249,7 @@ impl Path {
                         field,
                         field_name: field.zip(known).map(|(field, known)| known.field(field)),
                         part: known.map(Part::new),
+                        container: None,
                         elements: kind.is_some_and(|kind| kind.has_elements(&heap.types)),
                         times: 1,
                         dominates,
@@ -271,6 +277,7 @@ impl Path {
                         field: None,
                         field_name: None,
                         part: None,
+                        container: None,
                         elements: false,
                         times: 1,
                         dominates,
@@ -282,6 +289,11 @@ impl Path {
             push(&mut steps, step);
         }
         steps.reverse();
+        Self::of_steps(heap, steps)
+    }
+
+    /// The path with these steps.
+    pub(super) fn of_steps(heap: &Heap<'_>, steps: Vec<Step>) -> Self {
         Self { text: path_text(heap, &steps), steps }
     }
 }
@@ -302,9 +314,10 @@ fn path_text(heap: &Heap<'_>, steps: &[Step]) -> String {
     let segments = blocks.iter().map(|step| Segment {
         kind: &step.name,
         part: step.part.as_ref(),
-        field: match (&step.field_name, step.field) {
-            (Some(name), _) => name.clone(),
-            (None, field) => field.map_or_else(String::new, |field| format!(".{field}")),
+        field: match (&step.field_name, step.field, &step.container) {
+            (.., Some(container)) => format!(".({} entries)", container.entries),
+            (Some(name), ..) => name.clone(),
+            (None, field, None) => field.map_or_else(String::new, |field| format!(".{field}")),
         },
         is_many: step.times > 1,
     });

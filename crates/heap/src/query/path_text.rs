@@ -15,8 +15,13 @@ impl Part {
     pub(super) fn new(of: &BlockType) -> Self {
         match &of.constructor {
             Some(constructor) => Self::Constructor(constructor.clone()),
-            None => Self::Whole(without_arguments(&of.name).to_owned()),
+            None => Self::whole(of),
         }
+    }
+
+    /// The whole structure that a block is a part of.
+    pub(super) fn whole(of: &BlockType) -> Self {
+        Self::Whole(without_arguments(&of.name).to_owned())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use memtrail_heap::BlockIndex;
-use memtrail_heap::query::{self, Heap, Step};
+use memtrail_heap::query::{self, FoldedContainer, Heap, Path, Step};
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::{Input, Which, with_spinner};
@@ -17,7 +17,7 @@ use crate::limit::Limit;
 /// Show the retaining path of a block, or of a kind or type of blocks
 ///
 /// Of a block: one path, over as few shared blocks as possible; with --all, disjoint paths, as many as
-/// there are. Steps that are on every path have a star: cut one of these, and the block is freed. Of a
+/// there are. The steps inside one container are one, unless --unfolded is given. Steps that are on every path have a star: cut one of these, and the block is freed. Of a
 /// kind: the paths of blocks from all over the heap, grouped by shape; `…` marks several equal steps in
 /// a row, `.(…)` elements of arrays.
 #[derive(clap::Args)]
@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// Blocks of this type, as `histogram` prints it without `~` and constructor
     #[arg(long = "type", value_name = "TYPE")]
     r#type: Option<String>,
+    /// Of a block: show all steps inside hash tables, maps, sets, queues and lists, instead of one for each
+    #[arg(long, conflicts_with_all = ["kind", "type"])]
+    unfolded: bool,
     /// Look at so many blocks of the kind or type
     #[arg(long, value_name = "N", default_value = "500")]
     sample: usize,
@@ -145,9 +148,10 @@ fn all(
     block: BlockIndex,
     limit: usize,
 ) -> Result<ExitCode, Failure> {
-    let found =
+    let mut found =
         with_spinner("looking for paths".into(), || query::disjoint_paths(heap, block, limit))
             .map_err(|error| input.failure(&error))?;
+    fold(args, input, heap, &mut found.paths)?;
     input.answer(heap, &args.which.form, &found, |canvas| {
         for path in &found.paths {
             canvas.paragraph(STRONG, 2, &path.text);
@@ -173,7 +177,8 @@ fn one(
     heap: &Heap<'_>,
     block: BlockIndex,
 ) -> Result<ExitCode, Failure> {
-    let path = query::path(heap, block).map_err(|error| input.failure(&error))?;
+    let mut path = query::path(heap, block).map_err(|error| input.failure(&error))?;
+    fold(args, input, heap, path.as_mut_slice())?;
     input.answer(heap, &args.which.form, &path, |canvas| {
         let Some(path) = &path else {
             canvas.line(&[(PLAIN, &nothing(block))]);
@@ -190,6 +195,15 @@ fn one(
         };
         canvas.paragraph(FAINT, 2, text);
     })
+}
+
+/// Makes one step of those inside a container, unless all are wanted.
+fn fold(args: &Args, input: &Input, heap: &Heap<'_>, paths: &mut [Path]) -> Result<(), Failure> {
+    if args.unfolded {
+        return Ok(());
+    }
+    with_spinner("looking at containers".into(), || query::fold_containers(heap, paths))
+        .map_err(|error| input.failure(&error))
 }
 
 fn nothing(block: BlockIndex) -> String {
@@ -212,9 +226,23 @@ fn draw(canvas: &mut Canvas, steps: &[Step]) {
     table.print(canvas);
 }
 
+/// What is in a container: `20,000 entries: keys 1.1 MiB, values 93 MiB`.
+fn held(container: &FoldedContainer) -> String {
+    let word = if container.entries == 1 { "entry" } else { "entries" };
+    let values = format!("values {}", bytes(container.values.retained.0 as f64));
+    let all = match container.keys {
+        Some(keys) => format!("keys {}, {values}", bytes(keys.retained.0 as f64)),
+        None => values,
+    };
+    format!("{} {word}: {all}", grouped(container.entries))
+}
+
 fn name(step: &Step) -> String {
     let field = field_of(step.field_name.as_deref(), step.field);
     let block = step.block.map_or_else(String::new, |block| format!("  (--block {})", block.0));
     let name = with_type(&step.name, step.r#type.as_deref(), step.position.as_deref());
+    if let Some(container) = &step.container {
+        return format!("in {name}, {}{block}", held(container));
+    }
     format!("{name}{field}{block}")
 }

@@ -32,6 +32,7 @@ const QUESTIONS: &[&[&str]] = &[
     &["path", "--type", "array"],
     &["path", "--block", "0"],
     &["path", "--block", "0", "--all"],
+    &["path", "--block", "0", "--unfolded"],
     &["retained", "--kind", "string", "--root", "Heap_held", "--block", "0"],
     &["strings"],
     &["diff"],

@@ -1,0 +1,80 @@
+//! Paths in which the steps inside one container are one step: the buckets of a hash table, the nodes of a map or
+//! set, the cells of a list or queue.
+
+use super::catalogue::Catalogue;
+use super::contained::FoldedContainer;
+use super::containers::measured;
+use super::heap::Heap;
+use super::path::{Path, Step};
+use super::path_text::Part;
+use crate::contents::{Structure, Structures};
+use crate::read::Error;
+use crate::units::BlockIndex;
+
+/// Makes one step of the steps inside each container. The block that a path leads to stays a step.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn fold_containers(heap: &Heap<'_>, paths: &mut [Path]) -> Result<(), Error> {
+    let is_known = |step: &Step| step.block.is_some_and(|block| heap.types.of(block).is_some());
+    if !paths.iter().any(|path| path.steps.iter().any(is_known)) {
+        return Ok(());
+    }
+    let structures = Structures::new(&heap.snapshot, heap.threads)?;
+    let catalogue = Catalogue::new(heap)?;
+    for path in paths {
+        let steps = folded(heap, &structures, &catalogue, &path.steps);
+        *path = Path::of_steps(heap, steps);
+    }
+    Ok(())
+}
+
+/// Steps from a root to a block, with one for each container between them.
+fn folded(
+    heap: &Heap<'_>,
+    structures: &Structures,
+    catalogue: &Catalogue,
+    steps: &[Step],
+) -> Vec<Step> {
+    let mut folded = Vec::with_capacity(steps.len());
+    let mut rest = steps;
+    while let [step, behind @ ..] = rest {
+        rest = behind;
+        let block = step.block.filter(|_| !behind.is_empty());
+        let start = block.and_then(|block| Some((block, structures.starts(block)?)));
+        let Some((block, structure)) = start else {
+            folded.push(step.clone());
+            continue;
+        };
+        let (mut last, mut blocks) = (step, step.times);
+        while let [next, target @ ..] = rest
+            && !target.is_empty()
+            && let Some((from, to)) = last.block.zip(next.block)
+            && structures.is_inside(from, last.field, to)
+        {
+            (last, blocks, rest) = (next, blocks + next.times, target);
+        }
+        folded.push(container(heap, (structures, catalogue), step, (block, structure), blocks));
+    }
+    folded
+}
+
+/// The step of a container, from that of its first block.
+fn container(
+    heap: &Heap<'_>,
+    (structures, catalogue): (&Structures, &Catalogue),
+    step: &Step,
+    (block, structure): (BlockIndex, Structure),
+    blocks: u64,
+) -> Step {
+    let (entries, keys, values) = measured(heap, catalogue, structures, block, structure);
+    let structure = structure.name();
+    Step {
+        field: None,
+        field_name: None,
+        part: heap.types.of(block).map(Part::whole),
+        times: 1,
+        container: Some(FoldedContainer { structure, entries, keys, values, blocks }),
+        ..step.clone()
+    }
+}
