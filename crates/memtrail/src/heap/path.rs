@@ -240,9 +240,10 @@ fn held(container: &FoldedContainer) -> String {
 fn name(step: &Step) -> String {
     let field = field_of(step.field_name.as_deref(), step.field);
     let block = step.block.map_or_else(String::new, |block| format!("  (--block {})", block.0));
-    let name = with_type(&step.name, step.r#type.as_deref(), step.position.as_deref());
     if let Some(container) = &step.container {
-        return format!("in {name}, {}{block}", held(container));
+        // The type is that of the variable, or of the field before; here the figures count.
+        return format!("in {} of {}{block}", container.structure, held(container));
     }
+    let name = with_type(&step.name, step.r#type.as_deref(), step.position.as_deref());
     format!("{name}{field}{block}")
 }
