@@ -24,7 +24,14 @@ fn agrees(recognised: &BlockType, declared: &BlockType) -> bool {
     let is_node = declared.constructor.as_deref() == Some("Node");
     match recognised.name.as_str() {
         // The names of long types are cut.
-        "list" => declared.constructor.as_deref() == Some("::"),
+        // Coq's signatures of commands are lists of their own, whose elements are strings.
+        "list" => match declared.constructor.as_deref() {
+            Some("TyTerminal" | "TyIdent") => {
+                name.ends_with(" Vernacextend.ty_sig")
+                    || name.ends_with(" Ltac_plugin.Tacentries.ty_sig")
+            }
+            constructor => constructor == Some("::"),
+        },
         "array" => name.ends_with(" array"),
         "Map.t" => is_node && name.contains("Map"),
         // The compiler's own sets of identifiers are balanced trees with the same four fields.
