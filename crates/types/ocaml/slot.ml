@@ -40,6 +40,12 @@ let replace_all text separator replacement =
   go 0;
   Buffer.contents buffer
 
+(* [Lib__] is the module that dune gives a library's modules their short names in. *)
+let without_end text ending =
+  let rest = String.length text - String.length ending in
+  if rest > 0 && String.sub text rest (String.length ending) = ending then String.sub text 0 rest
+  else text
+
 (* One line, without the standard library's prefix, [A__B] written as [A.B], and without the numbers that
    the compiler's printer puts behind names that it has seen before ([t/2]). *)
 let tidy text =
@@ -71,7 +77,7 @@ let tidy text =
           in
           let is_module = word <> "" && word.[0] >= 'A' && word.[0] <= 'Z' in
           Buffer.add_string buffer
-            (if before_dot && is_module then replace_all word "__" "." else word);
+            (if before_dot && is_module then replace_all (without_end word "__") "__" "." else word);
           go !j
         end
       end

@@ -272,3 +272,16 @@ fn check_damaged_interface(name: &str) {
     }
 }
 on_each!(damaged_interface, check_damaged_interface);
+
+/// The module of a library's aliases, `Lib__`, was written `Lib.`: `Lib..Part.t`.
+fn check_types_through_aliases(name: &str) {
+    let files = [
+        ("lib__Part.ml", "type t = Part of string"),
+        ("lib__.ml", "module Part = Lib__Part"),
+        ("main.ml", "let values : Lib__.Part.t list ref = ref []"),
+    ];
+    let types = Built::of(name, &files).types();
+    let layout = unit(&types, "Main").layout.as_ref().unwrap();
+    assert_eq!(layout.exported[0].ty, "Lib.Part.t list ref");
+}
+on_each!(types_through_aliases, check_types_through_aliases);
