@@ -172,6 +172,13 @@ impl<'a> Candidates<'a> {
             // All that is needed was found.
             answer.problems.clear();
         } else {
+            if answer.layout.is_some() {
+                // The interface was found: that of another library with such a module is none of the program's.
+                let is_interface = |problem: &Problem| {
+                    Path::new(&problem.file).extension().is_some_and(|kind| kind == "cmi")
+                };
+                answer.problems.retain(|problem| !is_interface(problem));
+            }
             for (file, magic) in self.typed() {
                 if compiler.is_none_or(|compiler| compiler.magic != magic[9..]) {
                     answer.problems.push(problem(file, Reason::Foreign, magic));

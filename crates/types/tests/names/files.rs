@@ -285,3 +285,20 @@ fn check_types_through_aliases(name: &str) {
     assert_eq!(layout.exported[0].ty, "Lib.Part.t list ref");
 }
 on_each!(types_through_aliases, check_types_through_aliases);
+
+/// Where a library has an interface for servers and one for clients, the other one was reported as stale.
+fn check_interface_of_another_library(name: &str) {
+    let built = Built::new(name);
+    for file in ["lib.cmt", "lib.cmti"] {
+        fs::remove_file(built.path(file)).unwrap();
+    }
+    let client =
+        Built::of(name, &[("lib.mli", "val other : int\n"), ("lib.ml", "let other = 1\n")]);
+    fs::create_dir(built.path("client")).unwrap();
+    fs::copy(client.path("lib.cmi"), built.path("client/lib.cmi")).unwrap();
+    let types = built.types();
+    let lib = unit(&types, "Lib");
+    assert_eq!(lib.layout.as_ref().unwrap().exported.len(), 2);
+    assert_eq!(lib.problems, []);
+}
+on_each!(interface_of_another_library, check_interface_of_another_library);
