@@ -93,8 +93,8 @@ fn check(
             {
                 let fits = fits(&mut flow.shapes, sections, &columns, place, identified);
                 *differs |= !fits;
+                environment(&mut flow.shapes, sections, &columns, place, known, &mut captured);
             }
-            environment(&mut flow.shapes, sections, &columns, place, known, &mut captured);
         }
         sections.put(section, columns, was_kept);
         if captured.len() >= MAX_CAPTURED {

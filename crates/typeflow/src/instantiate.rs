@@ -29,6 +29,11 @@ enum Step {
 impl Instances<'_> {
     /// The type of a term that has no variables, or whose variables nothing binds.
     pub(crate) fn closed(&mut self, term: TermId) -> TypeId {
+        if let Some(&ty) = self.ground.get(term.0 as usize)
+            && ty != NO_TYPE
+        {
+            return TypeId(ty);
+        }
         self.instantiate(term, &Vec::new(), "type variable")
     }
 
