@@ -46,6 +46,9 @@ pub struct Description {
     /// Which thread allocated which blocks; absent if there is one only, or if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<ThreadList>,
+    /// Units of installed libraries, as functions' names begin; empty if that is unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub library_units: Vec<String>,
     /// At which rate blocks were sampled; absent if that never changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateList>,

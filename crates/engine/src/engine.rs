@@ -15,8 +15,9 @@ use crate::heap::snapshot_store::{Done, SnapshotStore};
 use crate::heap::{
     BlockResponse, ChildrenResponse, Outcome, SamplesResponse, WhoResponse, WhyResponse,
 };
+use crate::leaks::LeaksResponse;
 use crate::query::{
-    Compare, HeapBlock, HeapChildren, HeapSamples, HeapWho, HeapWhy, ProfileQuery, Query,
+    Compare, HeapBlock, HeapChildren, HeapLeaks, HeapSamples, HeapWho, HeapWhy, ProfileQuery, Query,
 };
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
@@ -278,6 +279,16 @@ impl Engine {
     /// As [`answer`](Self::answer); if nothing has the name.
     pub fn heap_who(&self, query: &HeapWho) -> Result<Outcome<WhoResponse>, ApiError> {
         let outcome = answer::who(self, query);
+        self.notify();
+        outcome
+    }
+
+    /// Which owners grow, and why.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer).
+    pub fn heap_leaks(&self, query: &HeapLeaks) -> Result<Outcome<LeaksResponse>, ApiError> {
+        let outcome = answer::leaks(self, query);
         self.notify();
         outcome
     }

@@ -21,6 +21,7 @@ mod flame;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod heap;
+pub mod leaks;
 mod names;
 mod overview;
 pub mod query;

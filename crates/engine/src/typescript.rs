@@ -7,7 +7,8 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::query::{HeapQuery, ProfileQuery};
 use crate::{
-    about, api_error, compare, export, filters, flame, heap, names, overview, response_body, table,
+    about, api_error, compare, export, filters, flame, heap, leaks, names, overview, response_body,
+    table,
 };
 
 /// TypeScript declarations by name.
@@ -81,6 +82,7 @@ impl Declarations {
         self.respond::<heap::SamplesResponse>("heapsamples");
         self.respond::<heap::WhyResponse>("heapwhy");
         self.respond::<heap::WhoResponse>("heapwho");
+        self.respond::<leaks::LeaksResponse>("heapleaks");
     }
 
     /// Adds what a query of this name may be answered with.

@@ -78,15 +78,22 @@ impl Canvas {
 
     /// Adds a paragraph, broken between words; lines after the first are indented.
     pub(crate) fn paragraph(&mut self, style: Style, indent: usize, text: &str) {
-        let mut line = String::new();
+        self.item(style, "", indent, text);
+    }
+
+    /// The same after a number or spaces.
+    pub(crate) fn item(&mut self, style: Style, number: &str, indent: usize, text: &str) {
+        let mut line = number.to_owned();
+        let mut is_first = true;
         for word in clean(text).split(' ') {
             if columns(&line) + 1 + columns(word) > self.width && !line.trim().is_empty() {
                 self.line(&[(style, &line)]);
                 line = " ".repeat(indent);
-            } else if !line.is_empty() {
+            } else if !is_first && !line.is_empty() {
                 line.push(' ');
             }
             line += word;
+            is_first = false;
         }
         self.line(&[(style, &line)]);
     }

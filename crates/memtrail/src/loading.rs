@@ -11,6 +11,7 @@ use memtrail_recording::{FileState, Recording};
 
 use crate::damage::UNKNOWN;
 use crate::error::{Failure, Kind};
+use crate::heap::variables;
 use crate::view::snapshot_file;
 use crate::{caveats, outcome, rates, threads};
 
@@ -131,6 +132,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         can_snapshot: known.snapshots.is_some(),
         threads: threads::list(recording),
         rates: rates::list(recording),
+        library_units: variables::library_units(&recording.path),
     }
 }
 

@@ -15,6 +15,7 @@ mod export;
 mod heap;
 mod html;
 mod json;
+mod leaks;
 mod limit;
 mod loading;
 mod man;
@@ -59,6 +60,7 @@ enum Command {
     Run(run::Args),
     Snapshot(snapshot::Args),
     View(view::Args),
+    Leaks(leaks::Args),
     Report(report::Args),
     Html(html::Args),
     Export(export::Args),
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
         Command::View(args) => view::run(&args),
+        Command::Leaks(args) => leaks::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Html(args) => html::run(&args),
         Command::Export(args) => export::run(&args),

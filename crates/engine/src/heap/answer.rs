@@ -17,7 +17,10 @@ use super::who::{self, WhoResponse};
 use super::why::{self, WhyResponse};
 use super::{boxes, containers, histogram, joint, owners, paths, roots, shared, stack, strings};
 use crate::api_error::ApiError;
-use crate::query::{HeapBlock, HeapChildren, HeapDiff, HeapQuery, HeapSamples, HeapWho, HeapWhy};
+use crate::leaks::{self, LeaksResponse};
+use crate::query::{
+    HeapBlock, HeapChildren, HeapDiff, HeapLeaks, HeapQuery, HeapSamples, HeapWho, HeapWhy,
+};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 
@@ -87,6 +90,7 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
         HeapQuery::HeapSamples(query) => samples(of, query)?.into(),
         HeapQuery::HeapWhy(query) => why(of, query)?.into(),
         HeapQuery::HeapWho(query) => who(of, query)?.into(),
+        HeapQuery::HeapLeaks(query) => leaks(of, query)?.into(),
     })
 }
 
@@ -131,6 +135,17 @@ pub(crate) fn why(of: &impl Recordings, query: &HeapWhy) -> Result<Outcome<WhyRe
 pub(crate) fn who(of: &impl Recordings, query: &HeapWho) -> Result<Outcome<WhoResponse>, ApiError> {
     of_snapshot(of, query.rec, query.snapshot, |loaded| {
         of.look(query.rec, |of| who::who(loaded, of, query))?
+    })
+}
+
+/// Which owners grow, and why.
+pub(crate) fn leaks(
+    of: &impl Recordings,
+    query: &HeapLeaks,
+) -> Result<Outcome<LeaksResponse>, ApiError> {
+    let known = all(of, query.rec)?;
+    of_snapshot(of, query.rec, query.snapshot, |loaded| {
+        of.look(query.rec, |of| leaks::leaks(loaded, of, &known, query))?
     })
 }
 

@@ -13,14 +13,14 @@ use crate::recording::Recording;
 
 /// A sampled block that is alive.
 #[derive(Clone, Copy)]
-pub(super) struct Live {
-    pub(super) block: BlockIndex,
+pub(crate) struct Live {
+    pub(crate) block: BlockIndex,
     /// Its allocation.
-    pub(super) row: Row,
+    pub(crate) row: Row,
 }
 
 /// All of them.
-pub(super) fn live<'j>(
+pub(crate) fn live<'j>(
     loaded: &'j LoadedSnapshot,
     recording: &'j Recording,
 ) -> impl Iterator<Item = Live> + 'j {
@@ -48,25 +48,25 @@ pub struct AliveEstimate {
 
 /// Sums up blocks.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     sum: Sum,
     /// Moments of allocation in microseconds, with samples.
     moments: Vec<(u64, u64)>,
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, profile: &Profile, live: Live) {
+    pub(crate) fn add(&mut self, profile: &Profile, live: Live) {
         profile.estimator.add_row(&mut self.sum, &profile.blocks, live.row);
         let moment = profile.blocks.allocated(live.row).0;
         self.moments.push((moment, profile.blocks.samples(live.row)));
     }
 
     /// Samples: bytes without a unit, to compare with others.
-    pub(super) const fn samples(&self) -> u64 {
+    pub(crate) const fn samples(&self) -> u64 {
         self.sum.samples
     }
 
-    pub(super) fn finish(mut self, profile: &Profile) -> AliveEstimate {
+    pub(crate) fn finish(mut self, profile: &Profile) -> AliveEstimate {
         self.moments.sort_unstable();
         AliveEstimate {
             bytes: profile.estimator.bytes(&self.sum),

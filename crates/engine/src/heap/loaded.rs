@@ -43,7 +43,7 @@ pub(crate) struct LoadedSnapshot {
     /// Those below blocks that were looked at last.
     below: Mutex<Vec<(BlockIndex, Arc<Shapes>)>>,
     /// What is known of all roots' reach.
-    pub(super) reach: ReachCache,
+    pub(crate) reach: ReachCache,
     histogram: OnceLock<Result<Histogram, ApiError>>,
     examples: OnceLock<HashMap<KindId, Example>>,
     strings: OnceLock<Result<Option<Strings>, ApiError>>,
@@ -115,7 +115,7 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
 }
 
 /// The summary that was left of a snapshot, if it is of this one.
-pub(super) fn left_summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Option<Summary> {
+pub(crate) fn left_summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Option<Summary> {
     let summary: Summary = serde_json::from_slice(&file.summary()?).ok()?;
     let fits = summary.version == Summary::VERSION
         && summary.checksum == facts.checksum
@@ -202,7 +202,7 @@ impl LoadedSnapshot {
     }
 
     /// How much there is of each kind.
-    pub(super) fn histogram(&self) -> Result<&Histogram, ApiError> {
+    pub(crate) fn histogram(&self) -> Result<&Histogram, ApiError> {
         let histogram = self.histogram.get_or_init(|| {
             match query::tally(self.heap(), &self.catalogue, &self.shapes) {
                 Some(histogram) => Ok(histogram),
@@ -249,24 +249,24 @@ impl LoadedSnapshot {
     }
 
     /// All owners.
-    pub(super) fn owners(&self) -> &Owners {
+    pub(crate) fn owners(&self) -> &Owners {
         self.owners.get_or_init(|| query::owners(self.heap(), &[]))
     }
 
     /// Names of variables by those that summaries have.
-    pub(super) fn stored_names(&self) -> &StoredNames {
+    pub(crate) fn stored_names(&self) -> &StoredNames {
         self.names.get_or_init(|| query::stored_names(self.heap()))
     }
 
     /// Strings that are there several times, where the snapshot has contents.
-    pub(super) fn strings(&self) -> Result<Option<&Strings>, ApiError> {
+    pub(crate) fn strings(&self) -> Result<Option<&Strings>, ApiError> {
         let strings =
             self.strings.get_or_init(|| query::strings(self.heap(), MAX_STRINGS).map_err(damaged));
         strings.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
     /// Where most of a kind is.
-    pub(super) fn most_of(&self, kind: &str) -> Option<Example> {
+    pub(crate) fn most_of(&self, kind: &str) -> Option<Example> {
         let kind = self.catalogue.find(kind)?;
         let examples = self
             .examples
@@ -275,18 +275,18 @@ impl LoadedSnapshot {
     }
 
     /// That a block is there.
-    pub(super) fn check(&self, block: BlockIndex) -> Result<(), ApiError> {
+    pub(crate) fn check(&self, block: BlockIndex) -> Result<(), ApiError> {
         let is_there = (block.0 as usize) < self.catalogue.len();
         if is_there { Ok(()) } else { Err(self.no_block(block)) }
     }
 
-    pub(super) fn no_block(&self, block: BlockIndex) -> ApiError {
+    pub(crate) fn no_block(&self, block: BlockIndex) -> ApiError {
         let count = self.catalogue.len();
         ApiError::unknown(format_args!("no block {}, there are {count}", block.0))
     }
 
     /// How a string begins, where the snapshot has contents.
-    pub(super) fn text(&self, block: BlockIndex) -> Result<Option<Text>, ApiError> {
+    pub(crate) fn text(&self, block: BlockIndex) -> Result<Option<Text>, ApiError> {
         let snapshot = &self.heap().snapshot;
         let (mut start, mut length, mut found) = (Vec::new(), 0, false);
         if !snapshot.has_contents() {
@@ -308,11 +308,11 @@ impl LoadedSnapshot {
 }
 
 /// A string.
-pub(super) struct Text {
+pub(crate) struct Text {
     /// How it begins, as OCaml writes it.
-    pub(super) start: String,
+    pub(crate) start: String,
     /// Bytes of all of it.
-    pub(super) length: u64,
+    pub(crate) length: u64,
     /// Whether there is more of it.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }

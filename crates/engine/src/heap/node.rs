@@ -33,19 +33,19 @@ pub struct NodeInfo {
 
 /// A node that was asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// The tree that it is in.
-    pub(super) shapes: Arc<Shapes>,
+    pub(crate) shapes: Arc<Shapes>,
     /// Where it is there.
-    pub(super) shape: ShapeId,
+    pub(crate) shape: ShapeId,
     /// The node itself, or of a group the one that it is below.
-    pub(super) node: Node,
+    pub(crate) node: Node,
     /// Of a group: the kinds that lead to it.
-    pub(super) kinds: Vec<String>,
+    pub(crate) kinds: Vec<String>,
 }
 
 /// What a node is called.
-pub(super) fn text(loaded: &LoadedSnapshot, node: Node) -> String {
+pub(crate) fn text(loaded: &LoadedSnapshot, node: Node) -> String {
     match node {
         Node::Block(block) => format!("block:{}", block.0),
         Node::RootNode(root_node) => match loaded.heap().graph.root_nodes().get(root_node) {
@@ -82,7 +82,7 @@ fn simple(loaded: &LoadedSnapshot, text: &str) -> Result<Node, ApiError> {
 }
 
 /// The root node of a text.
-pub(super) fn root_node(loaded: &LoadedSnapshot, text: &str) -> Result<RootNodeId, ApiError> {
+pub(crate) fn root_node(loaded: &LoadedSnapshot, text: &str) -> Result<RootNodeId, ApiError> {
     match simple(loaded, text)? {
         Node::RootNode(root_node) => Ok(root_node),
         Node::Block(_) => Err(ApiError::bad(format_args!("{text} is a block, not a root"))),
@@ -90,7 +90,7 @@ pub(super) fn root_node(loaded: &LoadedSnapshot, text: &str) -> Result<RootNodeI
 }
 
 /// Finds what a text is about.
-pub(super) fn find(loaded: &LoadedSnapshot, text: &str) -> Result<Place, ApiError> {
+pub(crate) fn find(loaded: &LoadedSnapshot, text: &str) -> Result<Place, ApiError> {
     let (node, kinds) = match text.strip_prefix("group:").map(|rest| rest.split_once('/')) {
         None => (text, Vec::new()),
         Some(Some((node, kinds))) => (node, kinds.split(STEP).map(str::to_owned).collect()),
@@ -129,17 +129,17 @@ fn kind_of(loaded: &LoadedSnapshot, form: Form) -> Option<&str> {
 }
 
 /// What a node is shown as.
-pub(super) fn name(loaded: &LoadedSnapshot, node: Node) -> String {
+pub(crate) fn name(loaded: &LoadedSnapshot, node: Node) -> String {
     shown(&query::node_name(loaded.heap(), &loaded.catalogue, node))
 }
 
 /// The name of a shape.
-pub(super) fn shape_name(loaded: &LoadedSnapshot, form: Form) -> String {
+pub(crate) fn shape_name(loaded: &LoadedSnapshot, form: Form) -> String {
     shown(&query::form_name(loaded.heap(), &loaded.catalogue, form))
 }
 
 /// The text of what is in the tree of a place.
-pub(super) fn item_text(loaded: &LoadedSnapshot, place: &Place, item: TreeItem) -> String {
+pub(crate) fn item_text(loaded: &LoadedSnapshot, place: &Place, item: TreeItem) -> String {
     match item {
         TreeItem::Block(block) => text(loaded, Node::Block(block)),
         TreeItem::Shape(shape) => shape_text(loaded, place, shape),
@@ -147,7 +147,7 @@ pub(super) fn item_text(loaded: &LoadedSnapshot, place: &Place, item: TreeItem) 
 }
 
 /// The text of a shape below a place: its own for a root node, else its group's.
-pub(super) fn shape_text(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId) -> String {
+pub(crate) fn shape_text(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     let mut at = shape;
     let node = loop {
@@ -168,7 +168,7 @@ pub(super) fn shape_text(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId)
 }
 
 /// A node as responses describe it.
-pub(super) fn info(loaded: &LoadedSnapshot, node: Node) -> NodeInfo {
+pub(crate) fn info(loaded: &LoadedSnapshot, node: Node) -> NodeInfo {
     let graph = &loaded.heap().graph;
     let (retained, retained_external) = match node {
         Node::RootNode(root_node) => (graph.held(root_node), graph.held_external(root_node)),
@@ -186,7 +186,7 @@ pub(super) fn info(loaded: &LoadedSnapshot, node: Node) -> NodeInfo {
 }
 
 /// The node of a place, or its group.
-pub(super) fn place_info(loaded: &LoadedSnapshot, place: &Place) -> NodeInfo {
+pub(crate) fn place_info(loaded: &LoadedSnapshot, place: &Place) -> NodeInfo {
     if place.kinds.is_empty() {
         info(loaded, place.node)
     } else {
@@ -210,7 +210,7 @@ const MAX_WAY: usize = 100;
 
 /// The nodes from the one above all down to what dominates a place, the groups that it is in among
 /// them; those in the middle of a very long way are left out.
-pub(super) fn way(loaded: &LoadedSnapshot, place: &Place) -> Vec<NodeInfo> {
+pub(crate) fn way(loaded: &LoadedSnapshot, place: &Place) -> Vec<NodeInfo> {
     let mut nodes = Vec::new();
     let mut at = if place.kinds.is_empty() {
         loaded.heap().graph.dominator(place.node)

@@ -112,7 +112,7 @@ pub struct SiteRow {
 }
 
 /// Where and when a block was allocated, if the trace knows it.
-pub(super) fn sample(
+pub(crate) fn sample(
     loaded: &LoadedSnapshot,
     recording: &Recording,
     block: BlockIndex,
@@ -146,14 +146,14 @@ pub(super) fn sample(
 }
 
 /// The sites of a block's backtrace, innermost first.
-pub(super) fn sites(recording: &Recording, row: Row) -> impl Iterator<Item = Site> + '_ {
+pub(crate) fn sites(recording: &Recording, row: Row) -> impl Iterator<Item = Site> + '_ {
     let profile = recording.profile();
     let frames = profile.stacks.path(profile.blocks.stack(row));
     frames.flat_map(|frame| profile.locations.at(frame).iter().rev().copied())
 }
 
 /// What a site is in a table by `by`.
-pub(super) fn label(recording: &Recording, by: By, site: Site) -> Option<Label> {
+pub(crate) fn label(recording: &Recording, by: By, site: Site) -> Option<Label> {
     let entities = &recording.entities;
     let function = entities.of_function(site.function)?;
     Some(match by {
@@ -164,7 +164,7 @@ pub(super) fn label(recording: &Recording, by: By, site: Site) -> Option<Label> 
     })
 }
 
-pub(super) fn samples(
+pub(crate) fn samples(
     loaded: &LoadedSnapshot,
     recording: &Recording,
     query: &HeapSamples,

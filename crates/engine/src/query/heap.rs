@@ -49,6 +49,8 @@ queries! {
         HeapWhy,
         /// Which calls allocated what a root owns, or the blocks of a type or kind.
         HeapWho,
+        /// Which owners grow, and why.
+        HeapLeaks,
     }
 }
 
@@ -330,6 +332,16 @@ parameters! {
         limit: usize,
     }
 
+    /// Which owners grow, and why.
+    HeapLeaks {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// Suspects at most.
+        limit: usize,
+    }
+
     /// Which calls allocated what a root owns, or the blocks of a type or kind.
     HeapWho {
         /// Which recording.
@@ -388,6 +400,7 @@ defaults! {
     }
     HeapWhy { rec: 0, snapshot: None, name: String::new(), limit: 10, }
     HeapWho { rec: 0, snapshot: None, name: String::new(), by: By::Site, limit: 20, }
+    HeapLeaks { rec: 0, snapshot: None, limit: 10, }
 }
 
 selections! {

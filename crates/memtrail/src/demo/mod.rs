@@ -78,6 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     writeln!(
         out,
         "\nGo on with:\n  \
+         memtrail leaks {name}\n  \
          memtrail view {name}\n  \
          memtrail report {name} --live-at end --by function\n  \
          memtrail heap roots {name}\n  \

@@ -1,7 +1,7 @@
 //! A snapshot together with the trace of its recording, in an engine: what both halves say of the
 //! same blocks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use memtrail_engine::heap::{OfSnapshot, Outcome};
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
@@ -16,9 +16,12 @@ use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::view::snapshot_file;
 
+/// Earlier snapshots that are looked at, at most.
+const MAX_EARLIER: usize = 23;
+
 /// Which snapshot of which recording.
 #[derive(clap::Args)]
-pub(super) struct WhichRecording {
+pub(crate) struct WhichRecording {
     /// A recording with heap snapshots (NAME.memtrail)
     #[arg(value_name = "REC")]
     path: PathBuf,
@@ -40,6 +43,18 @@ impl WhichRecording {
     pub(super) fn open(&self) -> Result<Joined, Failure> {
         Joined::open(Recording::open(&self.path)?, self.snapshot.as_deref())
     }
+
+    /// With those before it.
+    pub(crate) fn open_with_earlier(&self) -> Result<Joined, Failure> {
+        let joined = self.open()?;
+        joined.add_earlier();
+        Ok(joined)
+    }
+
+    /// The recording's path, as it was given.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 impl Joined {
@@ -58,6 +73,19 @@ impl Joined {
         let file = VariableNames::of_recording(&recording.path).name(file);
         engine.add_snapshot(id, facts, Some(file));
         Ok(Self { snapshot: number, path, recording, engine, id })
+    }
+
+    /// Adds snapshots before this one, some of very many, evenly, and analyses what has no summary yet.
+    fn add_earlier(&self) {
+        let snapshots = snapshot_file::of_recording(&self.recording.path);
+        let before: Vec<&(u64, PathBuf)> =
+            snapshots.iter().filter(|(number, _)| *number < self.snapshot).collect();
+        let names = VariableNames::of_recording(&self.recording.path);
+        for place in evenly(before.len(), MAX_EARLIER) {
+            let (number, path) = before[place];
+            let (facts, file) = snapshot_file::look(path, Some(*number));
+            self.engine.add_snapshot(self.id, facts, Some(names.name(file)));
+        }
     }
 
     /// The recording's number, and that of the snapshot: what queries begin with.
@@ -84,6 +112,19 @@ impl Joined {
         })
     }
 
+    /// As [`query`](Self::query), when all snapshots have been analysed.
+    pub(crate) fn query_all<T>(
+        &self,
+        query: impl Fn(&Engine) -> Result<Outcome<T>, ApiError>,
+    ) -> Result<OfSnapshot<T>, Failure> {
+        // Asking makes the engine want summaries of all.
+        self.query(&query)?;
+        with_spinner("analysing earlier snapshots".to_owned(), || {
+            while self.engine.work().is_some() {}
+        });
+        self.query(query)
+    }
+
     /// Asks for rows until there are as many as wanted, or all: one response is of bounded size.
     /// `query` gets an offset and a limit; `rows` are those of a response, and how many there are.
     pub(super) fn rows<T, R>(
@@ -107,17 +148,37 @@ impl Joined {
     }
 
     /// What must be known of how many blocks were sampled.
-    pub(super) fn caveats(&self) -> Caveats {
+    pub(crate) fn caveats(&self) -> Caveats {
         caveats::reported(&self.recording).of_allocation()
     }
 
     /// What is wrong with the snapshot, if an answer is about a part of it.
-    pub(super) fn damage<T>(&self, answer: &OfSnapshot<T>) -> Option<String> {
+    pub(crate) fn damage<T>(&self, answer: &OfSnapshot<T>) -> Option<String> {
         Some(format!("{} is damaged {}", self.path.display(), answer.partial.as_ref()?))
     }
 
     /// The exit code, which says if the trace is damaged.
-    pub(super) fn verdict(&self) -> Result<std::process::ExitCode, Failure> {
+    pub(crate) fn verdict(&self) -> Result<std::process::ExitCode, Failure> {
         damage::verdict(&self.recording, &self.engine.damage(self.id).unwrap_or_default())
+    }
+}
+
+/// Some of many, the first and the last among them.
+fn evenly(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let some = count.min(most);
+    (0..some).map(move |place| if some < 2 { place } else { place * (count - 1) / (some - 1) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_of_many_have_the_first_and_the_last() {
+        let some = |count, most| evenly(count, most).collect::<Vec<_>>();
+        assert!(some(0, 3).is_empty());
+        assert_eq!(some(1, 3), [0]);
+        assert_eq!(some(3, 3), [0, 1, 2]);
+        assert_eq!(some(101, 3), [0, 50, 100]);
     }
 }

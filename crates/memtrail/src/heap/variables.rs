@@ -40,6 +40,32 @@ pub(crate) fn stored(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
     Ok(Some(StoredTypes { types, source: typed::source(&bytes) }))
 }
 
+/// Units of installed libraries, as functions' names begin, by what `memtrail types` stored in the recording; none if
+/// that is not there or cannot be read.
+pub(crate) fn library_units(folder: &Path) -> Vec<String> {
+    let types = stored(folder).ok().flatten();
+    let units = types.iter().flat_map(|stored| &stored.types.units).filter(|unit| {
+        unit.layout.as_ref().is_some_and(|layout| {
+            let file = [&layout.implementation_file, &layout.interface_file];
+            file.into_iter()
+                .find(|file| !file.is_empty())
+                .is_some_and(|file| is_installed(Path::new(file)))
+        })
+    });
+    let shown = units.map(|unit| {
+        let mut text = [0; 512];
+        String::from_utf8_lossy(write_name(unit.name.as_bytes(), &mut text)).into_owned()
+    });
+    shown.collect()
+}
+
+/// Whether one of the compiler's files is in a folder of libraries (`/usr/lib/ocaml`, `lib` of an opam switch), and not in
+/// a build's folder, in which `lib` is the program's own.
+fn is_installed(file: &Path) -> bool {
+    let has = |wanted: &str| file.iter().any(|part| part == wanted);
+    file.is_absolute() && has("lib") && !has("_build")
+}
+
 /// The block of a module, and what is known of its unit.
 pub(super) struct KnownModule<'t> {
     pub(super) module: ModuleBlock,
@@ -119,5 +145,23 @@ pub(super) fn field_of(name: Option<&str>, field: Option<u64>) -> String {
         (Some(name), _) => format!(" {name}"),
         (None, Some(field)) => format!(" .{field}"),
         (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_in_a_folder_of_libraries_are_not_the_programs_own() {
+        for (file, expected) in [
+            ("/usr/lib/ocaml/list.cmt", true),
+            ("/home/u/.opam/5.3.0/lib/yojson/yojson.cmt", true),
+            ("/home/u/shop/_build/default/lib/.shop.objs/byte/shop.cmt", false),
+            ("/home/u/shop/cache.cmt", false),
+            ("lib/cache.cmt", false),
+        ] {
+            assert_eq!(is_installed(Path::new(file)), expected, "{file}");
+        }
     }
 }

@@ -57,6 +57,7 @@ impl Privacy {
             name: format!("recording-{}", number + 1),
             program: known.program.as_deref().map(file_name_of),
             args: Vec::new(),
+            library_units: Vec::new(),
             notes: known.notes.into_iter().map(note).collect(),
             threads: known.threads.map(|mut threads| {
                 for (number, name) in threads.names.iter_mut().enumerate() {

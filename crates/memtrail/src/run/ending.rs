@@ -184,6 +184,9 @@ fn summary(recorded: &Recorded) -> String {
         None => {}
     }
     let _ = write!(text, "; next: memtrail report {shown}");
+    if description.snapshots.as_ref().is_some_and(|all| !all.is_empty()) {
+        let _ = write!(text, ", memtrail leaks {shown}");
+    }
     text
 }
 

@@ -1,0 +1,147 @@
+//! What is in what an owner owns: the container that retains most, its entries, and the kinds of blocks.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use memtrail_heap::contents::{Structure, Structures};
+use memtrail_heap::graph::{OwnersOfBlocks, RootNodeId};
+use memtrail_heap::query::KindId;
+use memtrail_heap::{BlockIndex, Bytes};
+
+use crate::api_error::ApiError;
+use crate::heap::loaded::{LoadedSnapshot, damaged};
+
+/// What an owner owns, of one of the owners that are asked for.
+#[derive(Default)]
+pub(super) struct Contents {
+    pub(super) container: Option<Container>,
+    /// Kinds of blocks, that of most bytes first.
+    pub(super) kinds: Vec<KindSum>,
+}
+
+/// A container.
+pub(super) struct Container {
+    pub(super) structure: Structure,
+    /// What it alone retains.
+    pub(super) retained: Bytes,
+    /// How many; nothing of arrays and buffers.
+    pub(super) entries: Option<u64>,
+    /// The most frequent kind of values.
+    pub(super) values: Option<KindSum>,
+}
+
+/// Blocks of a kind.
+#[derive(Clone)]
+pub(super) struct KindSum {
+    pub(super) name: String,
+    pub(super) blocks: u64,
+    pub(super) bytes: Bytes,
+    /// Whether the name is a type's.
+    pub(super) is_type: bool,
+}
+
+/// Of each of some owners; `of_root` has the numbers that the result is by.
+pub(super) fn contents(
+    loaded: &LoadedSnapshot,
+    block_owners: &OwnersOfBlocks<'_>,
+    of_root: &HashMap<RootNodeId, usize>,
+    count: usize,
+) -> Result<Vec<Contents>, ApiError> {
+    let mut all: Vec<Contents> = (0..count).map(|_| Contents::default()).collect();
+    if of_root.is_empty() {
+        return Ok(all);
+    }
+    let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
+    let owner = |block: BlockIndex| Some(*of_root.get(&block_owners.get(block)?)?);
+    let mut kinds: Vec<HashMap<KindId, (u64, u64, BlockIndex)>> = vec![HashMap::new(); count];
+    for block in (0..catalogue.len() as u32).map(BlockIndex) {
+        if let Some(number) = owner(block) {
+            let (blocks, words, _) =
+                kinds[number].entry(catalogue.kind(block)).or_insert((0, 0, block));
+            (*blocks, *words) = (*blocks + 1, *words + catalogue.size(block).0);
+        }
+    }
+    for (contents, kinds) in all.iter_mut().zip(kinds) {
+        let sum = |(kind, (blocks, words, example))| kind_sum(loaded, kind, blocks, words, example);
+        contents.kinds = kinds.into_iter().map(sum).collect();
+        contents.kinds.sort_by(|a, b| (b.bytes, &a.name).cmp(&(a.bytes, &b.name)));
+    }
+    let structures = Structures::new(&heap.snapshot, heap.threads).map_err(damaged)?;
+    let mut largest: Vec<Option<(u64, Reverse<BlockIndex>, Structure)>> = vec![None; count];
+    for (block, structure) in structures.all() {
+        if heap.graph.is_reachable(block)
+            && let Some(number) = owner(block)
+        {
+            let found = (catalogue.retained(heap, block).0, Reverse(block), structure);
+            largest[number] = largest[number].max(Some(found));
+        }
+    }
+    for (contents, largest) in all.iter_mut().zip(largest) {
+        contents.container = largest.map(|(words, Reverse(block), structure)| {
+            let retained = memtrail_heap::Words(words).bytes();
+            container(loaded, &structures, block, structure, retained)
+        });
+    }
+    Ok(all)
+}
+
+fn kind_sum(
+    loaded: &LoadedSnapshot,
+    kind: KindId,
+    blocks: u64,
+    words: u64,
+    example: BlockIndex,
+) -> KindSum {
+    KindSum {
+        name: loaded.catalogue.name(kind).to_owned(),
+        blocks,
+        bytes: memtrail_heap::Words(words).bytes(),
+        is_type: loaded.heap().types.of(example).is_some(),
+    }
+}
+
+fn container(
+    loaded: &LoadedSnapshot,
+    structures: &Structures,
+    block: BlockIndex,
+    structure: Structure,
+    retained: Bytes,
+) -> Container {
+    let catalogue = &loaded.catalogue;
+    let mut count = 0;
+    let mut kinds: HashMap<KindId, (u64, u64, BlockIndex)> = HashMap::new();
+    structures.each_entry(block, structure, |entry| {
+        count += 1;
+        if let Some(value) = entry.value.or(entry.key) {
+            let (blocks, words, _) = kinds.entry(catalogue.kind(value)).or_insert((0, 0, value));
+            (*blocks, *words) = (*blocks + 1, *words + catalogue.size(value).0);
+        }
+    });
+    let most = kinds.into_iter().max_by_key(|(kind, (blocks, ..))| (*blocks, Reverse(*kind)));
+    // A list is recognised from its second cell on.
+    let first = u64::from(structure == Structure::List);
+    let entries = match structure {
+        Structure::Array | Structure::Buffer => None,
+        _ => Some(count + first),
+    };
+    Container {
+        structure,
+        retained,
+        entries,
+        values: most.map(|(kind, (blocks, words, example))| {
+            kind_sum(loaded, kind, blocks + first, words, example)
+        }),
+    }
+}
+
+/// Whether blocks of a kind are what a structure is made of, rather than what is in it.
+pub(super) fn is_cell(structure: Structure, kind: &str) -> bool {
+    let kind = kind.trim_start_matches("~ ");
+    match structure {
+        Structure::HashTable => kind.contains("bucketlist") || kind == "Hashtbl.t (Cons)",
+        Structure::Map | Structure::Set => kind.ends_with("(Node)"),
+        Structure::Queue => kind.contains("Queue.") && kind.ends_with("(Cons)"),
+        Structure::List => kind.ends_with("list (::)"),
+        Structure::Array | Structure::Buffer => false,
+    }
+}

@@ -1,0 +1,59 @@
+//! What is known of an owner that grows: what rules decide by.
+
+use memtrail_heap::query::OwnerRow;
+
+use super::Place;
+use super::contents::{Contents, KindSum};
+use super::owned::Owner;
+
+/// What is known of an owner that grows.
+pub(super) struct Evidence<'e> {
+    pub(super) owner: &'e Owner<'e>,
+    pub(super) contents: &'e Contents,
+    /// Where entries are added, if that is known.
+    pub(super) added_at: Option<Place>,
+    /// Of the blocks that were allocated in its first place before the last tenth of the time, how many are alive …
+    pub(super) alive: u64,
+    /// … and how many were freed.
+    pub(super) freed: u64,
+}
+
+/// With fewer sampled blocks nothing is said of what never happens.
+const MIN_SAMPLED: u64 = 10;
+
+impl Evidence<'_> {
+    /// The root that owns most.
+    pub(super) fn row(&self) -> Option<&OwnerRow> {
+        self.owner.rows.first().copied()
+    }
+
+    /// Whether no sampled block that was allocated for it was freed, of so many that this says something.
+    pub(super) const fn is_never_freed(&self) -> bool {
+        self.freed == 0 && self.alive >= MIN_SAMPLED
+    }
+
+    /// The kind of what is in its container, or else the kind of most blocks.
+    pub(super) fn values(&self) -> Option<&KindSum> {
+        let of_container = self.contents.container.as_ref().and_then(|found| found.values.as_ref());
+        of_container.or_else(|| self.contents.kinds.first())
+    }
+
+    /// Blocks of kinds that a rule is about, and all.
+    pub(super) fn blocks_of(&self, is_meant: impl Fn(&str) -> bool) -> (u64, u64) {
+        let sum = |kinds: &mut dyn Iterator<Item = &KindSum>| kinds.map(|kind| kind.blocks).sum();
+        let meant = sum(&mut self.contents.kinds.iter().filter(|kind| is_meant(&kind.name)));
+        (meant, sum(&mut self.contents.kinds.iter()))
+    }
+
+    /// `entries are added in Cache.find (cache.ml:43) and never removed`.
+    pub(super) fn added(&self, what: &str) -> String {
+        let place = self.added_at.as_ref().map_or_else(String::new, |place| format!(" in {place}"));
+        if self.is_never_freed() {
+            format!("{what} are added{place} and never removed")
+        } else if self.freed > 0 {
+            format!("{what} are added{place} faster than they are removed")
+        } else {
+            format!("{what} are added{place}")
+        }
+    }
+}

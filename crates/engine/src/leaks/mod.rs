@@ -1,0 +1,418 @@
+//! Leak suspects: which owners grow, what allocates what they own, and why it is not freed.
+//!
+//! | step | module |
+//! |---|---|
+//! | put sampled blocks to their owners, and other blocks from the same places beside them | [`owned`] |
+//! | judge whether an owner grows, and still does | [`growth`] |
+//! | look into those that do | [`contents`], [`evidence`] |
+//! | describe the kind of leak | [`rules`] |
+//! | say it | [`sentences`] |
+//!
+//! What grows by less than a thirtieth of what is alive is no suspect, nor what is too small. The responses have all
+//! figures, and the sentences made of them, so that all views say the same.
+
+mod clock;
+mod contents;
+mod evidence;
+mod growth;
+mod own_code;
+mod owned;
+mod rules;
+mod sentences;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fmt::{self, Display, Formatter};
+
+use memtrail_heap::Bytes;
+use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
+use memtrail_heap::query::Summary;
+use serde::Serialize;
+
+pub use growth::GrowthRate;
+
+use crate::api_error::ApiError;
+use crate::heap::join::Live;
+use crate::heap::loaded::LoadedSnapshot;
+use crate::heap::node;
+use crate::heap::snapshot_store::Known;
+use crate::names::shown;
+use crate::query::HeapLeaks;
+use crate::recording::Recording;
+use clock::Clock;
+use evidence::Evidence;
+use growth::Judgement;
+use own_code::OwnCode;
+use owned::Owner;
+
+/// What grows by a smaller part of all that is alive is no suspect.
+const MIN_SHARE: f64 = 0.03;
+/// Neither is what grows by less.
+const MIN_BYTES: f64 = 128.0 * 1024.0;
+/// Suspects at most.
+const MAX_SUSPECTS: usize = 50;
+/// Owners that are cleared by name, at most.
+const MAX_CLEARED: usize = 8;
+
+/// What leaks, as far as the recording shows.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct LeaksResponse {
+    /// What grows fastest first.
+    pub suspects: Vec<Suspect>,
+    /// The largest of the other owners, with what speaks for them.
+    pub cleared: Vec<ClearedOwner>,
+    /// What was looked at and found, in a sentence or more.
+    pub summary: Vec<String>,
+    /// How many owners there are.
+    pub owners: usize,
+    /// All that is alive, off-heap memory included.
+    pub alive: Bytes,
+    /// Of what time, in seconds.
+    pub seconds: f64,
+    /// Snapshots that were looked at.
+    pub snapshots: usize,
+    /// Sampled blocks that are alive.
+    pub sampled: usize,
+}
+
+/// An owner that grows.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Suspect {
+    /// What sort of leak it looks like: `growing container`.
+    pub rule: &'static str,
+    /// How much, and how fast it grows.
+    pub heading: String,
+    /// What it is, where it was allocated, what owns it.
+    pub sentences: Vec<String>,
+    /// What is measured for these.
+    pub evidence: String,
+    /// The function that allocated most of it, as `memtrail why` takes it.
+    pub next: Option<String>,
+    /// The owner's name.
+    pub owner: String,
+    /// The kind of root.
+    pub kind: &'static str,
+    /// The variable's type, if it is one and that is known.
+    pub r#type: Option<String>,
+    /// Where the variable is defined: `cache.ml:12`.
+    pub position: Option<String>,
+    /// What queries call it.
+    pub node: String,
+    /// What is attributed to it.
+    pub owned: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub owned_external: Bytes,
+    /// Of all that is alive.
+    pub share: f64,
+    /// How it grows.
+    pub growth: GrowthRate,
+    /// Entries of the container that retains most of it.
+    pub entries: Option<u64>,
+    /// The kind of what is in the container, or of most blocks.
+    pub values: Option<String>,
+    /// The nearest call of the program's own to the allocation of most of it, and its callers.
+    pub allocated: Vec<Place>,
+    /// What part of it was allocated there.
+    pub allocated_share: f64,
+    /// Where entries are added to the container, if that is known.
+    pub added: Option<Place>,
+    /// Sampled blocks that were allocated there before the last tenth of the time and are alive.
+    pub alive: u64,
+    /// Those that were freed.
+    pub freed: u64,
+}
+
+/// An owner that is no suspect.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ClearedOwner {
+    /// Its name.
+    pub owner: String,
+    /// What is attributed to it, off-heap memory included.
+    pub bytes: Bytes,
+    /// Of all that is alive.
+    pub share: f64,
+    /// Why it is none.
+    pub reason: String,
+}
+
+/// A call site of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Place {
+    /// The function.
+    pub function: String,
+    /// The source file.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u32>,
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{} ({file}:{line})", self.function),
+            _ => f.write_str(&self.function),
+        }
+    }
+}
+
+/// Looks for leaks in what is alive in a snapshot; `known` are the recording's snapshots.
+pub(crate) fn leaks(
+    loaded: &LoadedSnapshot,
+    recording: &Recording,
+    known: &[Known],
+    query: &HeapLeaks,
+) -> Result<LeaksResponse, ApiError> {
+    let own = OwnCode::new(recording);
+    let history = History::new(loaded, recording, known);
+    let block_owners = loaded.heap().graph.owners_of_blocks(loaded.heap().threads);
+    let clock = Clock::new(recording.profile(), history.end);
+    let owners = owned::owners(loaded, &block_owners, recording, &own, &clock, history.end);
+    let heap = loaded.heap();
+    let alive = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
+    let judgements: Vec<Judgement> =
+        owners.iter().map(|owner| judge(owner, recording, &clock, &history)).collect();
+    let mut suspects: Vec<(usize, GrowthRate)> = Vec::new();
+    for (number, judgement) in judgements.iter().enumerate() {
+        if let Judgement::Grows(growth) = judgement
+            && growth.grown >= MIN_BYTES.max(alive.0 as f64 * MIN_SHARE)
+            && owners[number].bytes() as f64 >= MIN_BYTES.max(alive.0 as f64 * MIN_SHARE)
+        {
+            suspects.push((number, *growth));
+        }
+    }
+    suspects.sort_by(|a, b| b.1.rate.value.total_cmp(&a.1.rate.value).then(a.0.cmp(&b.0)));
+    suspects.truncate(query.limit.min(MAX_SUSPECTS));
+    let mut of_root: HashMap<RootNodeId, usize> = HashMap::new();
+    for (place, (number, _)) in suspects.iter().enumerate() {
+        of_root.extend(owners[*number].rows.iter().map(|row| (row.owner, place)));
+    }
+    let contents = contents::contents(loaded, &block_owners, &of_root, suspects.len())?;
+    let details = suspects.iter().zip(&contents).map(|((number, growth), contents)| {
+        let owner = &owners[*number];
+        let evidence = look_into(owner, contents, recording, &own, loaded);
+        suspect(loaded, recording, &own, &evidence, *growth, alive)
+    });
+    let details: Vec<Suspect> = details.collect();
+    let is_suspect = |number: &usize| suspects.iter().any(|(suspect, _)| suspect == number);
+    let cleared = (0..owners.len())
+        .filter(|number| !is_suspect(number))
+        .take_while(|number| {
+            owners[*number].bytes() as f64 >= MIN_BYTES.max(alive.0 as f64 * MIN_SHARE)
+        })
+        .take(MAX_CLEARED)
+        .map(|number| {
+            let owner = &owners[number];
+            ClearedOwner {
+                owner: shown(&sentences::owner_name(owner)),
+                bytes: Bytes(owner.bytes()),
+                share: Bytes(owner.bytes()).share_of(alive),
+                reason: sentences::reason(owner, &judgements[number], recording, history.end),
+            }
+        });
+    let cleared: Vec<ClearedOwner> = cleared.collect();
+    let sampled = owners.iter().map(|owner| owner.live.len()).sum();
+    let mut response = LeaksResponse {
+        suspects: details,
+        cleared,
+        summary: Vec::new(),
+        owners: owners.len(),
+        alive,
+        seconds: history.end,
+        snapshots: history.times.len(),
+        sampled,
+    };
+    response.summary = sentences::summary(&response);
+    Ok(response)
+}
+
+/// The sizes of owners in several snapshots.
+struct History {
+    /// When the snapshot that is looked at was taken, in seconds since the start.
+    end: f64,
+    /// When each was taken.
+    times: Vec<f64>,
+    sizes: HashMap<(String, String), Vec<u64>>,
+}
+
+impl History {
+    fn new(loaded: &LoadedSnapshot, recording: &Recording, known: &[Known]) -> Self {
+        let profile = recording.profile();
+        let start = profile.info.start.0 as f64 / 1e6;
+        let at = |known: &Known| (known.facts.taken_unix - start).max(0.0);
+        let number = loaded.heap().snapshot.facts.number;
+        let this = known.iter().find(|known| known.facts.number == number);
+        let end =
+            this.filter(|known| known.facts.taken_unix > 0.0).map_or(profile.end.seconds(), at);
+        let before = known.iter().filter(|known| known.facts.number <= number);
+        let ready: Vec<(f64, &Summary)> = before
+            .filter_map(|known| Some((at(known), known.summary.as_deref()?)))
+            .filter(|(_, summary)| summary.damage.is_none())
+            .collect();
+        let names = loaded.stored_names();
+        let mut sizes: HashMap<(String, String), Vec<u64>> = HashMap::new();
+        for (place, (_, summary)) in ready.iter().enumerate() {
+            for owner in &summary.owners {
+                let key = (owner.kind.clone(), owner.name.clone());
+                let name = match owner.kind.as_str() {
+                    "stack" => owner.name.rsplit(" / ").next().unwrap_or_default(),
+                    _ => names.get(&key).map_or(owner.name.as_str(), String::as_str),
+                };
+                let key = (key.0, name.to_owned());
+                let sizes = sizes.entry(key).or_insert_with(|| vec![0; ready.len()]);
+                sizes[place] = sizes[place].saturating_add(owner.owned.0);
+            }
+        }
+        Self { end, times: ready.iter().map(|(at, _)| *at).collect(), sizes }
+    }
+}
+
+/// Whether an owner grows: by its exact sizes, if there are enough, or else by what was sampled.
+fn judge(owner: &Owner<'_>, recording: &Recording, clock: &Clock, history: &History) -> Judgement {
+    let key = (owner.kind.to_owned(), owner.name.clone());
+    if let Some(sizes) = history.sizes.get(&key)
+        // Sizes of memory outside the heap are not in summaries.
+        && owner.owned >= owner.external
+    {
+        let judgement = growth::by_snapshots(&history.times, sizes);
+        if judgement != Judgement::Unknown {
+            return judgement;
+        }
+    }
+    let samples = |one: Live| recording.profile().blocks.samples(one.row);
+    let covered = owner.covered(samples);
+    if covered < MIN_COVERED {
+        return if owner.live.is_empty() { Judgement::Unknown } else { Judgement::Steady };
+    }
+    // What was filled before the program's allocation ceased, and waits since, does not grow.
+    if sentences::filled_early(owner, recording, history.end).is_some() {
+        return Judgement::Steady;
+    }
+    match growth::by_samples(&owner.lifetimes(), clock) {
+        Judgement::Grows(mut growth) => {
+            // What was allocated elsewhere grows as much.
+            growth.rate.value /= covered;
+            growth.rate.stderr /= covered;
+            growth.grown = (growth.grown / covered).min(owner.bytes() as f64);
+            Judgement::Grows(growth)
+        }
+        judgement => judgement,
+    }
+}
+
+/// If a smaller part of what is alive was allocated in places whose blocks are mostly an owner's, its blocks come and
+/// go.
+const MIN_COVERED: f64 = 0.3;
+
+fn look_into<'e>(
+    owner: &'e Owner<'e>,
+    contents: &'e contents::Contents,
+    recording: &Recording,
+    own: &OwnCode<'_>,
+    loaded: &LoadedSnapshot,
+) -> Evidence<'e> {
+    let lifetimes = owner.places.first().map_or(&[][..], |place| &place.all);
+    let old = lifetimes.iter().filter(|block| block.allocated <= growth::LOOKED_AT);
+    let freed = old.clone().filter(|block| block.freed.is_some()).count() as u64;
+    let alive = old.count() as u64 - freed;
+    let added_at = added_at(owner, contents, recording, own, loaded);
+    Evidence { owner, contents, added_at, alive, freed }
+}
+
+/// Where the program adds entries: the nearest of its calls to the allocation of the container's own cells.
+fn added_at(
+    owner: &Owner<'_>,
+    contents: &contents::Contents,
+    recording: &Recording,
+    own: &OwnCode<'_>,
+    loaded: &LoadedSnapshot,
+) -> Option<Place> {
+    let container = contents.container.as_ref()?;
+    let values = container.values.as_ref().map(|values| values.name.as_str());
+    let mut places: Vec<(Place, u64)> = Vec::new();
+    for one in &owner.live {
+        let kind = loaded.catalogue.name(loaded.catalogue.kind(one.block));
+        if !contents::is_cell(container.structure, kind) || Some(kind) == values {
+            continue;
+        }
+        let Some(place) = own.own_places(*one).into_iter().next() else { continue };
+        let samples = recording.profile().blocks.samples(one.row);
+        match places.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, sum)) => *sum += samples,
+            None => places.push((place, samples)),
+        }
+    }
+    places.into_iter().max_by_key(|(_, samples)| *samples).map(|(place, _)| place)
+}
+
+fn suspect(
+    loaded: &LoadedSnapshot,
+    recording: &Recording,
+    own: &OwnCode<'_>,
+    evidence: &Evidence<'_>,
+    growth: GrowthRate,
+    alive: Bytes,
+) -> Suspect {
+    let owner = evidence.owner;
+    let blocks = &recording.profile().blocks;
+    let samples = |lives: &[Live]| lives.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
+    let (allocated, allocated_share) = largest_place(owner, own, samples);
+    let finding = rules::describe(evidence);
+    let row = evidence.row();
+    let share = Bytes(owner.bytes()).share_of(alive);
+    let heading = sentences::heading(owner, share, &growth);
+    let sentences = vec![
+        sentences::allocated(evidence, &allocated, allocated_share),
+        sentences::owned(owner, &finding),
+    ];
+    let next = allocated.first().map(|place| place.function.clone());
+    Suspect {
+        rule: finding.rule,
+        heading,
+        sentences: sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect(),
+        evidence: sentences::evidence(evidence, &growth, recording),
+        next,
+        owner: shown(&owner.name),
+        kind: owner.kind,
+        r#type: row.and_then(|row| row.r#type.as_deref()).map(shown),
+        position: row.and_then(|row| row.position.as_deref()).map(shown),
+        node: row.map_or_else(String::new, |row| node::text(loaded, Node::RootNode(row.root))),
+        owned: Bytes(owner.owned),
+        owned_external: Bytes(owner.external),
+        share,
+        growth,
+        entries: evidence.contents.container.as_ref().and_then(|container| container.entries),
+        values: evidence.values().map(|kind| shown(&kind.name)),
+        allocated,
+        allocated_share,
+        added: evidence.added_at.clone(),
+        alive: evidence.alive,
+        freed: evidence.freed,
+    }
+}
+
+/// The place of the program's own that allocated most of what an owner owns, with its callers, and what part that is.
+fn largest_place(
+    owner: &Owner<'_>,
+    own: &OwnCode<'_>,
+    samples: impl Fn(&[Live]) -> u64,
+) -> (Vec<Place>, f64) {
+    let mut sums: Vec<(Vec<Place>, u64)> = Vec::new();
+    for place in &owner.places {
+        let Some(first) = place.owned.first() else { continue };
+        let places = own.own_places(*first);
+        let found = sums.iter_mut().find(|(known, _)| known.first() == places.first());
+        match found {
+            Some((_, sum)) => *sum += samples(&place.owned),
+            None => sums.push((places, samples(&place.owned))),
+        }
+    }
+    sums.sort_by_key(|(_, sum)| Reverse(*sum));
+    let all = samples(&owner.live).max(1) as f64;
+    sums.into_iter()
+        .next()
+        .map_or_else(Default::default, |(places, sum)| (places, sum as f64 / all))
+}

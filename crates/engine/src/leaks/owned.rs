@@ -1,0 +1,211 @@
+//! What owners own: the sampled blocks of each, where they were allocated, and what became of others that were
+//! allocated in the same places.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use memtrail_heap::graph::{OwnersOfBlocks, RootNodeId};
+use memtrail_heap::query::OwnerRow;
+use memtrail_profile::allocating_frame::allocating;
+use memtrail_profile::blocks::Row;
+use memtrail_profile::time::Elapsed;
+use memtrail_trace::{Site, StackId};
+
+use super::clock::Clock;
+use super::growth::Lifetime;
+use super::own_code::OwnCode;
+use crate::heap::join::{Live, live};
+use crate::heap::loaded::LoadedSnapshot;
+use crate::recording::Recording;
+
+/// An owner, or several that are the same for a reader: frames of one function on several stacks.
+pub(super) struct Owner<'s> {
+    /// The kind of root.
+    pub(super) kind: &'static str,
+    /// Its name; of frames, the function's.
+    pub(super) name: String,
+    /// The roots, that of most first.
+    pub(super) rows: Vec<&'s OwnerRow>,
+    /// Bytes in the heap.
+    pub(super) owned: u64,
+    /// Bytes outside.
+    pub(super) external: u64,
+    /// Its sampled blocks.
+    pub(super) live: Vec<Live>,
+    /// The places that allocated most of these, and mostly these; that of most first.
+    pub(super) places: Vec<PlaceSamples>,
+}
+
+/// The sampled blocks that were allocated in a place.
+pub(super) struct PlaceSamples {
+    /// Those that the owner owns.
+    pub(super) owned: Vec<Live>,
+    /// All that were allocated before the snapshot, with their lifetimes.
+    pub(super) all: Vec<Lifetime>,
+}
+
+impl Owner<'_> {
+    /// All bytes.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.owned.saturating_add(self.external)
+    }
+
+    /// The lifetimes of all blocks that were allocated in its places.
+    pub(super) fn lifetimes(&self) -> Vec<Lifetime> {
+        self.places.iter().flat_map(|place| place.all.iter().copied()).collect()
+    }
+
+    /// What part of its samples its places have.
+    pub(super) fn covered(&self, samples: impl Fn(Live) -> u64) -> f64 {
+        let sum = |blocks: &[Live]| blocks.iter().map(|one| samples(*one)).sum::<u64>() as f64;
+        let all = sum(&self.live);
+        let covered: f64 = self.places.iter().map(|place| sum(&place.owned)).sum();
+        if all > 0.0 { covered / all } else { 0.0 }
+    }
+}
+
+/// What owners are put together by.
+pub(super) fn group_name(row: &OwnerRow) -> String {
+    match row.kind {
+        // The stacks of threads and fibers come and go; what they run stays.
+        "stack" => row.path.last().cloned().unwrap_or_default(),
+        _ => row.name(),
+    }
+}
+
+/// A place is an owner's if so many of the blocks from there that are not freed are.
+const MOSTLY: f64 = 0.5;
+
+/// All owners, those of most first, with what was sampled of the largest; `end` is when the snapshot was taken.
+pub(super) fn owners<'s>(
+    loaded: &'s LoadedSnapshot,
+    block_owners: &OwnersOfBlocks<'_>,
+    recording: &'s Recording,
+    own: &OwnCode<'_>,
+    clock: &Clock,
+    end: f64,
+) -> Vec<Owner<'s>> {
+    let mut owners: Vec<Owner<'_>> = Vec::new();
+    let mut numbers: HashMap<(&'static str, String), usize> = HashMap::new();
+    let mut of_root: HashMap<RootNodeId, usize> = HashMap::new();
+    for row in &loaded.owners().rows {
+        let name = group_name(row);
+        let number = *numbers.entry((row.kind, name.clone())).or_insert_with(|| {
+            let kind = row.kind;
+            let (rows, live, places) = (Vec::new(), Vec::new(), Vec::new());
+            owners.push(Owner { kind, name, rows, owned: 0, external: 0, live, places });
+            owners.len() - 1
+        });
+        let owner = &mut owners[number];
+        owner.rows.push(row);
+        owner.owned += row.owned.0;
+        owner.external += row.owned_external.0;
+        of_root.insert(row.owner, number);
+    }
+    for one in live(loaded, recording) {
+        let root = block_owners.get(one.block);
+        if let Some(number) = root.and_then(|root| of_root.get(&root)) {
+            owners[*number].live.push(one);
+        }
+    }
+    find_places(&mut owners, recording, own, clock, end);
+    owners.sort_by_key(|owner| Reverse(owner.bytes()));
+    owners
+}
+
+/// What identifies a place: the call that allocated, and the nearest of the program's own.
+type PlaceKey = (Option<Site>, Option<Site>);
+
+/// The places of all stacks, as numbers.
+struct PlacesOfStacks<'r> {
+    recording: &'r Recording,
+    own: &'r OwnCode<'r>,
+    of_stack: HashMap<StackId, usize>,
+    numbers: HashMap<PlaceKey, usize>,
+}
+
+impl PlacesOfStacks<'_> {
+    fn of(&mut self, row: Row) -> usize {
+        let profile = self.recording.profile();
+        let stack = profile.blocks.stack(row);
+        if let Some(known) = self.of_stack.get(&stack) {
+            return *known;
+        }
+        let from = allocating(&profile.locations, &profile.stacks, stack);
+        let innermost = (from != StackId::ROOT)
+            .then(|| profile.locations.at(profile.stacks.frame(from)).last().copied())
+            .flatten();
+        let mut sites = crate::heap::samples::sites(self.recording, row);
+        let nearest = sites.find(|site| self.own.is_own(*site));
+        let next = self.numbers.len();
+        let place = *self.numbers.entry((innermost, nearest)).or_insert(next);
+        self.of_stack.insert(stack, place);
+        place
+    }
+}
+
+fn find_places(
+    owners: &mut [Owner<'_>],
+    recording: &Recording,
+    own: &OwnCode<'_>,
+    clock: &Clock,
+    end: f64,
+) {
+    let profile = recording.profile();
+    let blocks = &profile.blocks;
+    let (of_stack, numbers) = (HashMap::new(), HashMap::new());
+    let mut places = PlacesOfStacks { recording, own, of_stack, numbers };
+    // Which blocks each owner has from each place.
+    let mut owned: HashMap<usize, HashMap<usize, Vec<Live>>> = HashMap::new();
+    for (number, owner) in owners.iter().enumerate() {
+        for one in &owner.live {
+            let of_place = owned.entry(places.of(one.row)).or_default();
+            of_place.entry(number).or_default().push(*one);
+        }
+    }
+    let freed_at = |row: Row| blocks.collected(row).map(Elapsed::seconds).filter(|at| *at <= end);
+    // All that was allocated in these places.
+    let mut all: HashMap<usize, Vec<(Row, Lifetime)>> = HashMap::new();
+    let mut not_freed: HashMap<usize, u64> = HashMap::new();
+    for row in blocks.rows() {
+        let allocated = blocks.allocated(row).seconds();
+        let place = places.of(row);
+        if allocated > end || !owned.contains_key(&place) {
+            continue;
+        }
+        let (freed, samples) = (freed_at(row), blocks.samples(row));
+        let bytes = samples as f64 * profile.estimator.bytes_per_sample();
+        let lifetime = Lifetime {
+            allocated: clock.at(allocated),
+            freed: freed.map(|at| clock.at(at)),
+            bytes,
+            is_owned: false,
+        };
+        all.entry(place).or_default().push((row, lifetime));
+        if freed.is_none() {
+            *not_freed.entry(place).or_default() += samples;
+        }
+    }
+    let samples =
+        |blocks_of: &[Live]| blocks_of.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
+    for (place, of_owner) in owned {
+        let whole = not_freed.get(&place).copied().unwrap_or(0) as f64;
+        let most =
+            of_owner.into_iter().max_by_key(|(number, blocks)| (samples(blocks), Reverse(*number)));
+        let Some((number, owned)) = most else { continue };
+        if samples(&owned) as f64 >= whole * MOSTLY
+            && let Some(all) = all.remove(&place)
+        {
+            let rows: HashSet<Row> = owned.iter().map(|one| one.row).collect();
+            let owned_or_not =
+                |(row, of): (Row, Lifetime)| Lifetime { is_owned: rows.contains(&row), ..of };
+            let all = all.into_iter().map(owned_or_not).collect();
+            owners[number].places.push(PlaceSamples { owned, all });
+        }
+    }
+    for owner in owners {
+        owner.places.sort_by_key(|place| {
+            (Reverse(samples(&place.owned)), place.owned.first().map(|one| one.row))
+        });
+    }
+}

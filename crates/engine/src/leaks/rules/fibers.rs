@@ -1,0 +1,26 @@
+//! Threads and fibers that wait and never go on: their stacks retain their local variables.
+
+use memtrail_text::rounded::grouped;
+
+use super::{Evidence, Finding};
+
+const RULE: &str = "abandoned threads or fibers";
+
+pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
+    let stacks = evidence.owner.rows.len() as u64;
+    if evidence.owner.kind == "stack" && stacks > 1 {
+        let clause =
+            format!("{} stacks of threads or fibers wait there, and do not end", grouped(stacks));
+        return Some(Finding { rule: RULE, clause });
+    }
+    let (fibers, _) = evidence.blocks_of(|name| name == "continuation");
+    let values = evidence.values()?;
+    let is_fiber = values.name == "continuation" || (fibers >= 10 && fibers * 4 >= values.blocks);
+    is_fiber.then(|| Finding {
+        rule: RULE,
+        clause: format!(
+            "{} fibers wait to be continued, and retain their local variables",
+            grouped(fibers)
+        ),
+    })
+}

@@ -1,0 +1,16 @@
+//! Promises of Lwt that are not resolved: each retains its callbacks.
+
+use super::{Evidence, Finding};
+
+pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
+    let is_promise =
+        |name: &str| name.contains("Lwt.") && (name.contains("promise") || name.contains("Lwt.t"));
+    let (promises, all) = evidence.blocks_of(is_promise);
+    (promises >= 10 && promises.saturating_mul(5) >= all).then(|| Finding {
+        rule: "promises that are not resolved",
+        clause: format!(
+            "{}: promises that are pending retain their callbacks",
+            evidence.added("promises")
+        ),
+    })
+}

@@ -1,0 +1,209 @@
+//! What was found, in sentences.
+
+use memtrail_profile::estimate::Estimate;
+use memtrail_text::rounded::{bytes, grouped, percent, seconds};
+
+use super::evidence::Evidence;
+use super::growth::{GrowthRate, Judgement};
+use super::owned::Owner;
+use super::rules::Finding;
+use super::{LeaksResponse, Place};
+use crate::names::shown;
+use crate::recording::Recording;
+
+/// In recordings that are shorter, rates are by the second.
+const SHORT: f64 = 120.0;
+
+/// `93 MiB, 71 % of the heap, growing 1.2 MiB a minute since 40 s after the start`.
+pub(super) fn heading(owner: &Owner<'_>, share: f64, growth: &GrowthRate) -> String {
+    let size = bytes(owner.bytes() as f64);
+    format!("{size}, {} of the heap, growing {} {}", percent(share), rate(growth), since(growth))
+}
+
+fn rate(growth: &GrowthRate) -> String {
+    let Estimate { value, .. } = growth.rate;
+    let span = growth.grown / value.max(f64::MIN_POSITIVE);
+    if span < SHORT {
+        format!("{} a second", bytes(value))
+    } else {
+        format!("{} a minute", bytes(value * 60.0))
+    }
+}
+
+fn since(growth: &GrowthRate) -> String {
+    if growth.since > 0.0 {
+        format!("since {} after the start", seconds(growth.since))
+    } else {
+        "since the start".to_owned()
+    }
+}
+
+/// `20,000 values of type Cache.page, allocated in Cache.remember (cache.ml:41), called by Server.handle (server.ml:88)`.
+pub(super) fn allocated(evidence: &Evidence<'_>, places: &[Place], share: f64) -> String {
+    let what = evidence.values().map(|kind| {
+        // What is recognised by its contents is marked so.
+        let name = shown(kind.name.trim_start_matches("~ "));
+        let count = grouped(kind.blocks);
+        match name.strip_prefix("closure ") {
+            Some(function) => format!("{count} closures of {function}"),
+            None if kind.is_type => format!("{count} values of type {name}"),
+            None => format!("{count} values of kind {name}"),
+        }
+    });
+    let Some((place, callers)) = places.split_first() else {
+        return what.unwrap_or_default();
+    };
+    let callers: Vec<String> =
+        callers.iter().map(|caller| format!(", called by {caller}")).collect();
+    let callers = callers.concat();
+    let part =
+        if share >= 0.95 { String::new() } else { format!(" {} of the bytes", percent(share)) };
+    match what {
+        Some(what) if part.is_empty() => format!("{what}, allocated in {place}{callers}"),
+        Some(what) => format!("{what};{part} were allocated in {place}{callers}"),
+        None => format!("allocated in {place}{callers}"),
+    }
+}
+
+/// The name of an owner with its type and position.
+pub(super) fn owner_name(owner: &Owner<'_>) -> String {
+    let row = owner.rows.first();
+    let ty = row.and_then(|row| row.r#type.as_deref()).map(|ty| format!(" : {ty}"));
+    let position = row.and_then(|row| row.position.as_deref()).map(|at| format!(" ({at})"));
+    let name = format!("{}{}{}", owner.name, ty.unwrap_or_default(), position.unwrap_or_default());
+    match owner.kind {
+        "global" | "static" => name,
+        "stack" => format!("local variables of {name}"),
+        kind => format!("{kind}: {name}"),
+    }
+}
+
+/// `owned by Cache.table : (string, page) Hashtbl.t (cache.ml:12): entries are added and never removed`.
+pub(super) fn owned(owner: &Owner<'_>, finding: &Finding) -> String {
+    format!("owned by {}: {}", shown(&owner_name(owner)), finding.clause)
+}
+
+/// What is measured.
+pub(super) fn evidence(
+    evidence: &Evidence<'_>,
+    growth: &GrowthRate,
+    recording: &Recording,
+) -> String {
+    let mut parts = Vec::new();
+    if growth.from == "snapshots" {
+        parts.push("its size in the snapshots rises, and still did at the end".to_owned());
+    } else {
+        parts.push(format!("by sampled blocks, ±{} a second", bytes(growth.rate.stderr)));
+    }
+    let (alive, freed) = (evidence.alive, evidence.freed);
+    if alive + freed > 0 {
+        let of = grouped(alive + freed);
+        let blocks = if alive + freed == 1 { "block" } else { "blocks" };
+        let freed = if freed == 0 { "none".to_owned() } else { grouped(freed) };
+        let was = if evidence.freed > 1 { "were" } else { "was" };
+        parts.push(format!(
+            "of {of} {blocks} that were sampled there before the last tenth of all allocation {freed} {was} freed"
+        ));
+    }
+    if let Some((_, half, _)) = allocation_times(evidence.owner, recording) {
+        parts.push(format!(
+            "half of what is alive was allocated later than {} after the start",
+            seconds(half)
+        ));
+    }
+    parts.join("; ")
+}
+
+/// When a tenth, half, and nine tenths of what is alive had been allocated.
+fn allocation_times(owner: &Owner<'_>, recording: &Recording) -> Option<(f64, f64, f64)> {
+    let profile = recording.profile();
+    let mut tally = crate::heap::join::Tally::default();
+    for one in &owner.live {
+        tally.add(profile, *one);
+    }
+    let [first, half, last] = tally.finish(profile).allocated?;
+    Some((first, half, last))
+}
+
+/// Until when nine tenths of what is alive had been allocated, if that was long before the end.
+pub(super) fn filled_early(owner: &Owner<'_>, recording: &Recording, end: f64) -> Option<f64> {
+    let (_, _, last) = allocation_times(owner, recording)?;
+    (last < end / 2.0).then_some(last)
+}
+
+/// Why an owner is no suspect.
+pub(super) fn reason(
+    owner: &Owner<'_>,
+    judgement: &Judgement,
+    recording: &Recording,
+    end: f64,
+) -> String {
+    if let Judgement::Grows(growth) = judgement {
+        return format!(
+            "grows by {} {}, which is little of the heap so far",
+            rate(growth),
+            since(growth)
+        );
+    }
+    let Some((_, _, last)) = allocation_times(owner, recording) else {
+        return match judgement {
+            Judgement::Unknown => {
+                "none of its blocks was sampled: it was there before, or is small".to_owned()
+            }
+            _ => "its size does not rise from snapshot to snapshot".to_owned(),
+        };
+    };
+    if filled_early(owner, recording, end).is_some() {
+        let last = seconds(last);
+        return format!(
+            "filled early: nine tenths of it were allocated within {last} of the start"
+        );
+    }
+    if *judgement == Judgement::Unknown {
+        let count = owner.live.len();
+        return format!(
+            "{count} of its blocks were sampled: too few to judge; a higher --rate samples more"
+        );
+    }
+    let all = owner.lifetimes();
+    let freed = all.iter().filter(|block| block.freed.is_some()).count();
+    if freed == 0 {
+        return "does not grow any more".to_owned();
+    }
+    let part = percent(freed as f64 / all.len().max(1) as f64);
+    format!(
+        "does not grow steadily, or not any more: {part} of what was allocated for it was freed"
+    )
+}
+
+/// What was looked at and found.
+pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
+    let LeaksResponse { owners, alive, sampled, snapshots, .. } = response;
+    let looked_at = format!(
+        "{} owners of {} were looked at, over {}, in {} snapshot{} and {} sampled blocks that are alive",
+        grouped(*owners as u64),
+        bytes(alive.0 as f64),
+        seconds(response.seconds),
+        snapshots,
+        if *snapshots == 1 { "" } else { "s" },
+        grouped(*sampled as u64),
+    );
+    let mut summary = vec![looked_at];
+    if response.suspects.is_empty() {
+        if *sampled == 0 && *snapshots < super::growth::MIN_SNAPSHOTS {
+            summary.push(
+                "growth cannot be judged: too few snapshots, and no block that is alive was sampled"
+                    .to_owned(),
+            );
+        } else {
+            let least = percent(super::MIN_SHARE);
+            summary.push(format!("none of them grows steadily by {least} of the heap or more"));
+        }
+    } else if response.seconds < SHORT {
+        summary.push(format!(
+            "the recording covers {} only: a program that is still starting, or works on one task, grows, too",
+            seconds(response.seconds)
+        ));
+    }
+    summary
+}

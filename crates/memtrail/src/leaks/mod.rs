@@ -1,0 +1,97 @@
+//! `memtrail leaks`: leak suspects, in plain sentences.
+
+use std::process::ExitCode;
+
+use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_engine::query::HeapLeaks;
+use memtrail_text::rounded::{bytes, percent};
+
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
+use crate::error::Failure;
+use crate::heap::input::{Form, put};
+use crate::heap::joined::WhichRecording;
+use crate::limit::Limit;
+use crate::shell_quote;
+
+/// List leak suspects: what grows, who allocated it, what owns it
+///
+/// A suspect is a variable, stack or other root that owns ever more memory, and still did at the end. It is judged by
+/// its exact size in all snapshots, if there are five or more; otherwise by when its sampled blocks were
+/// allocated and freed, for which one snapshot is enough. A cache that was filled at the start is no suspect, nor
+/// is what comes and goes. If there is none, it is shown what was looked at.
+///
+/// Functions that are named are the program's own: the nearest on the stack to the allocation in a library.
+/// Run `memtrail types REC` first: it gives variables their names and types.
+#[derive(clap::Args)]
+#[command(after_help = "\
+  memtrail run --snapshot exit -- ./server     record it; Ctrl-C it when it has grown
+  memtrail snapshot PID                        or take a snapshot while it runs
+  memtrail types server-4711.memtrail          names and types of its variables
+  memtrail leaks server-4711.memtrail          what leaks
+  memtrail why server-4711.memtrail NAME       what retains what a function allocated")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: WhichRecording,
+    /// Maximum number of suspects; 0 for all
+    #[arg(long, value_name = "N", default_value = "10")]
+    limit: Limit,
+    #[command(flatten)]
+    form: Form,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let joined = args.which.open_with_earlier()?;
+    let Limit(limit) = args.limit;
+    let (rec, snapshot) = joined.ids();
+    let query = HeapLeaks { rec, snapshot, limit };
+    let answer = joined.query_all(|engine| engine.heap_leaks(&query))?;
+    let caveats = joined.caveats();
+    let recording = shell_quote::path(args.which.path());
+    let has_types = args.which.path().join(memtrail_types::FILE).exists();
+    put(&args.form, joined.damage(&answer), &answer, |canvas| {
+        draw(canvas, &answer.response, &recording);
+        if !has_types {
+            let note = format!("variables have no names and types yet: memtrail types {recording}");
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+        for note in caveats.notes() {
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+    })?;
+    joined.verdict()
+}
+
+/// Prints suspects; `recording` is what commands are to be called with.
+pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) {
+    if leaks.suspects.is_empty() {
+        canvas.line(&[(STRONG, "no suspect")]);
+    }
+    for (number, suspect) in (1..).zip(&leaks.suspects) {
+        draw_suspect(canvas, number, suspect, recording);
+        canvas.gap();
+    }
+    for sentence in &leaks.summary {
+        canvas.paragraph(PLAIN, 2, sentence);
+    }
+    if !leaks.cleared.is_empty() {
+        canvas.gap();
+        canvas.line(&[(PLAIN, "no suspects, by size:")]);
+    }
+    for owner in &leaks.cleared {
+        let size = bytes(owner.bytes.0 as f64);
+        let text = format!("  {}, {size}, {}: {}", owner.owner, percent(owner.share), owner.reason);
+        canvas.item(FAINT, "  ", 4, &text);
+    }
+}
+
+fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording: &str) {
+    canvas.item(STRONG, &format!("{number:2} "), 3, &suspect.heading);
+    for sentence in &suspect.sentences {
+        canvas.item(PLAIN, "   ", 5, sentence);
+    }
+    canvas.item(FAINT, "   ", 5, &format!("{}: {}", suspect.rule, suspect.evidence));
+    if let Some(next) = &suspect.next {
+        let next = shell_quote::shell_quote(next);
+        canvas.line(&[(PLAIN, &format!("   next: memtrail why {recording} {next}"))]);
+    }
+}

@@ -1,0 +1,171 @@
+//! Each rule: a program that has the leak, and what looks like it and is none.
+
+use memtrail_test_support::compilers;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
+
+use crate::{leaks, response, suspects};
+
+/// A kind of leak in a program of `tests/programs`.
+struct Leak {
+    program: &'static str,
+    rule: &'static str,
+    /// A part of the owner's name.
+    owner: &'static str,
+    /// The function of the program's own that allocates what stays.
+    allocated: &'static str,
+    /// A part of what is said of the owner.
+    clause: &'static str,
+    /// Arguments with which the program has no leak.
+    sound: &'static [&'static str],
+}
+
+const TABLE: Leak = Leak {
+    program: "leak_table",
+    rule: "growing container",
+    owner: "Leak_table / field ",
+    allocated: "Leak_table.load",
+    clause: "and never removed",
+    sound: &["filled", "bounded"],
+};
+const QUEUE: Leak = Leak {
+    program: "leak_queue",
+    rule: "queue that falls behind",
+    owner: "Leak_queue / field ",
+    allocated: "Leak_queue.compose",
+    clause: "faster than they are removed",
+    sound: &["bursts"],
+};
+const CALLBACKS: Leak = Leak {
+    program: "leak_callbacks",
+    rule: "callback list",
+    owner: "Leak_callbacks / field ",
+    allocated: "Leak_callbacks.open_",
+    clause: "each retains what it captured",
+    sound: &["removed"],
+};
+const FINALISERS: Leak = Leak {
+    program: "leak_finalisers",
+    rule: "finalisers that do not run",
+    owner: "Leak_finalisers.",
+    allocated: "Leak_finalisers.open_",
+    clause: "retained by finalisers",
+    sound: &["closed"],
+};
+const WEAK: Leak = Leak {
+    program: "leak_weak",
+    rule: "weak table that is not cleaned",
+    owner: "Leak_weak / field ",
+    allocated: "Leak_weak.watch",
+    clause: "when their values are gone",
+    sound: &["cleaned"],
+};
+const THREADS: Leak = Leak {
+    program: "leak_threads",
+    rule: "abandoned threads or fibers",
+    owner: "Leak_threads.serve",
+    allocated: "Leak_threads.serve",
+    clause: " stacks of threads or fibers wait there",
+    sound: &["end"],
+};
+const FIBERS: Leak = Leak {
+    program: "leak_fibers",
+    rule: "abandoned threads or fibers",
+    owner: "Leak_fibers / field ",
+    allocated: "Leak_fibers.serve",
+    clause: "4,000 fibers wait",
+    sound: &["continued"],
+};
+const BIGARRAYS: Leak = Leak {
+    program: "leak_bigarrays",
+    rule: "large buffers",
+    owner: "Leak_bigarrays / field ",
+    allocated: "Leak_bigarrays.load",
+    clause: "off-heap memory",
+    sound: &["dropped"],
+};
+
+/// Runs it with a leak and without.
+fn check(compiler: &str, leak: &Leak) {
+    let program = build(&compilers::named(compiler), leak.program);
+    let recorded = |argument: &str| {
+        let case =
+            Case::new(&program, &[argument]).options(&["--rate", "1e-3", "--snapshot", "exit"]);
+        case.same()
+    };
+    let run = recorded("leak");
+    let found = response(&run.recording);
+    let [first, others @ ..] = &suspects(&found)[..] else { panic!("no suspect: {found:#}") };
+    assert!(others.is_empty(), "{found:#}");
+    assert_eq!(first["rule"], leak.rule, "{found:#}");
+    assert!(first["owner"].as_str().unwrap().starts_with(leak.owner), "{found:#}");
+    // Small functions are inlined by some compilers, under another's name.
+    let allocated: Vec<&str> = first["allocated"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|at| at["function"].as_str())
+        .collect();
+    let module = leak.allocated.split('.').next().unwrap();
+    assert!(allocated.first().is_some_and(|name| name.starts_with(module)), "{found:#}");
+    let sentences = first["sentences"].to_string();
+    assert!(sentences.contains(leak.clause), "{found:#}");
+    assert!(first["growth"]["rate"]["value"].as_f64().unwrap() > 0.0, "{found:#}");
+    let output = leaks(&run.recording, &["--width", "70"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.starts_with("1 ") && flat.contains(leak.rule), "{text}");
+    assert!(flat.contains("next: memtrail why "), "{text}");
+    for argument in leak.sound {
+        let run = recorded(argument);
+        let found = response(&run.recording);
+        assert!(suspects(&found).is_empty(), "{argument}: {found:#}");
+        let text = String::from_utf8(leaks(&run.recording, &[]).stdout).unwrap();
+        assert!(text.starts_with("no suspect\n") && text.contains(" owners of "), "{text}");
+    }
+}
+
+on_each!(table, |compiler| check(compiler, &TABLE));
+on_each!(queue, |compiler| check(compiler, &QUEUE));
+on_each!(callbacks, |compiler| check(compiler, &CALLBACKS));
+on_each!(finalisers, |compiler| check(compiler, &FINALISERS));
+on_each!(weak, |compiler| check(compiler, &WEAK));
+on_each!(threads, |compiler| check(compiler, &THREADS));
+on_each!(bigarrays, |compiler| check(compiler, &BIGARRAYS));
+
+#[test]
+fn fibers_ocaml_5_3() {
+    check("ocaml-5.3.0", &FIBERS);
+}
+
+/// Exact sizes of several snapshots decide, if there are enough.
+#[test]
+fn many_snapshots_are_enough_without_samples() {
+    let program = build(&compilers::named("system"), "leak_table");
+    let case = |argument: &str| {
+        let options = ["--rate", "1e-8", "--snapshot", "every-major"];
+        // A collector that hurries.
+        let case = Case::new(&program, &[argument, "10"]).variable("OCAMLRUNPARAM", "o=10");
+        case.options(&options).recorded()
+    };
+    let run = case("leak");
+    let found = response(&run.recording);
+    assert_eq!(suspects(&found).len(), 1, "{found:#}");
+    let first = &suspects(&found)[0];
+    assert_eq!(first["growth"]["from"], "snapshots", "{found:#}");
+    assert_eq!(first["rule"], "growing container", "{found:#}");
+    let run = case("bounded");
+    let found = response(&run.recording);
+    assert!(suspects(&found).is_empty(), "{found:#}");
+}
+
+#[test]
+fn a_recording_without_snapshots_is_an_error() {
+    let program = build(&compilers::named("system"), "leak_table");
+    let run = Case::new(&program, &["leak"]).recorded();
+    let output = leaks(&run.recording, &[]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("has no heap snapshots") && text.contains("hint: "), "{text}");
+}

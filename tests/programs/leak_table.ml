@@ -1,0 +1,25 @@
+(* A table that only grows, and two that look like it: one that is filled at the start, one that forgets what is old.
+   The first argument is which, the second how much work there is beside. *)
+
+let table : (int, int array) Hashtbl.t = Hashtbl.create 16
+let steps = 6_000
+let rounds = if Array.length Sys.argv > 2 then int_of_string Sys.argv.(2) else 1
+let load key = Array.make 100 key
+let remember key = Hashtbl.replace table key (load key)
+let work step = List.fold_left (fun sum text -> sum + String.length text) step (List.init 300 string_of_int)
+
+let () =
+  let sum = ref 0 in
+  for step = 1 to steps do
+    (match Sys.argv.(1) with
+    | "leak" -> remember step
+    | "filled" -> if step <= steps / 5 then remember step
+    | "bounded" ->
+        remember step;
+        Hashtbl.remove table (step - (steps / 5))
+    | other -> failwith other);
+    for _ = 1 to rounds do
+      sum := !sum + work step
+    done
+  done;
+  Printf.printf "%d %d\n" !sum (Hashtbl.length table)
