@@ -14,7 +14,7 @@ const places = [
   ["offline", offline([kept], ["--contents"], "snapshots")],
 ];
 
-const VIEWS = ["Roots", "Dominators", "Kinds", "Containers", "Paths", "Stack", "Changes", "Sites", "Strings"];
+const VIEWS = ["Leaks", "Roots", "Dominators", "Kinds", "Containers", "Paths", "Stack", "Changes", "Sites", "Strings"];
 
 const tab = async (page, name) => {
   await page.getByRole("tab", { name, exact: true }).click();
@@ -36,8 +36,8 @@ for (const [place, url] of places) {
   test(`${place}: one click leads to the heap, one back, and each half remembers its view`, () =>
     visit(url, async (page) => {
       await toHeap(page);
-      assert.equal(state(page).get("view"), "roots");
-      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Roots");
+      assert.equal(state(page).get("view"), "leaks");
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
       await tab(page, "Kinds");
       await page.keyboard.press("g");
       await settled(page);
@@ -49,6 +49,20 @@ for (const [place, url] of places) {
       await page.goBack();
       await settled(page);
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Kinds");
+    }));
+
+  test(`${place}: the suspects are said in sentences, and lead to their owners`, () =>
+    visit(`${url}#view=leaks`, async (page) => {
+      const section = page.getByRole("region", { name: "Leak suspects" });
+      await section.waitFor();
+      const text = await section.innerText();
+      assert.match(text, /owners of .* were looked at/);
+      assert.match(text, /owned by .*Keeps/);
+      const owner = section.getByRole("button", { name: "Among the roots" });
+      await owner.first().click();
+      await settled(page);
+      assert.equal(state(page).get("view"), "roots");
+      await rows(page).filter({ hasText: "Keeps" }).first().waitFor();
     }));
 
   test(`${place}: the owners add up, and the first one is what leaks`, () =>

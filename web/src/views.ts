@@ -7,6 +7,7 @@ import { changesView } from "./heap/Changes.tsx";
 import { dominatorsView } from "./heap/Dominators.tsx";
 import { containersView } from "./heap/Containers.tsx";
 import { kindsView } from "./heap/Kinds.tsx";
+import { leaksView } from "./heap/leaks/Leaks.tsx";
 import { pathsView } from "./heap/paths/Paths.tsx";
 import { rootsView } from "./heap/roots/Roots.tsx";
 import { sitesView } from "./heap/Sites.tsx";
@@ -23,6 +24,7 @@ export const views: readonly View[] = [
   lifetimesView,
   compareView,
   infoView,
+  leaksView,
   rootsView,
   dominatorsView,
   kindsView,

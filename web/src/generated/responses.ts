@@ -238,6 +238,18 @@ export type ChildrenResponse = {
   count: number,
 };
 
+/** An owner that is no suspect. */
+export type ClearedOwner = {
+  /** Its name. */
+  owner: string,
+  /** What is attributed to it, off-heap memory included. */
+  bytes: Bytes,
+  /** Of all that is alive. */
+  share: number,
+  /** Why it is none. */
+  reason: string,
+};
+
 /** Where a column stands. */
 export type ColumnPlace = {
   type: ColumnType,
@@ -433,6 +445,18 @@ export type FlameResponse = {
   /** Bytes of all that the filter keeps. */
   total: number,
   focus_bytes: number,
+};
+
+/** How something grows. */
+export type GrowthRate = {
+  /** Bytes a second. */
+  rate: Estimate,
+  /** Since when, in seconds since the start; 0 if since then. */
+  since: number,
+  /** Bytes by which it grew since. */
+  grown: number,
+  /** What is known of it: `snapshots`, exactly, or `samples`. */
+  from: string,
 };
 
 /** What grew from each snapshot to the next. */
@@ -633,6 +657,26 @@ export type KindPlace = {
   blocks: number,
 };
 
+/** What leaks, as far as the recording shows. */
+export type LeaksResponse = {
+  /** What grows fastest first. */
+  suspects: Array<Suspect>,
+  /** The largest of the other owners, with what speaks for them. */
+  cleared: Array<ClearedOwner>,
+  /** What was looked at and found, in a sentence or more. */
+  summary: Array<string>,
+  /** How many owners there are. */
+  owners: number,
+  /** All that is alive, off-heap memory included. */
+  alive: Bytes,
+  /** Of what time, in seconds. */
+  seconds: number,
+  /** Snapshots that were looked at. */
+  snapshots: number,
+  /** Sampled blocks that are alive. */
+  sampled: number,
+};
+
 /** Some rows, and how many there are. */
 export type Listed<T> = {
   /** How many there are. */
@@ -816,6 +860,16 @@ export type PathStep = {
 export type Peak = {
   time: number,
   bytes: number,
+};
+
+/** A call site of the program. */
+export type Place = {
+  /** The function. */
+  function: string,
+  /** The source file. */
+  file: string | null,
+  /** The line. */
+  line: number | null,
 };
 
 /** A filter with a name. */
@@ -1254,6 +1308,52 @@ export type Sums = {
   lifetime: number | null,
 };
 
+/** An owner that grows. */
+export type Suspect = {
+  /** What sort of leak it looks like: `growing container`. */
+  rule: string,
+  /** How much, and how fast it grows. */
+  heading: string,
+  /** What it is, where it was allocated, what owns it. */
+  sentences: Array<string>,
+  /** What is measured for these. */
+  evidence: string,
+  /** The function that allocated most of it, as `memtrail why` takes it. */
+  next: string | null,
+  /** The owner's name. */
+  owner: string,
+  /** The kind of root. */
+  kind: string,
+  /** The variable's type, if it is one and that is known. */
+  type: string | null,
+  /** Where the variable is defined: `cache.ml:12`. */
+  position: string | null,
+  /** What queries call it. */
+  node: string,
+  /** What is attributed to it. */
+  owned: Bytes,
+  /** Bytes outside the heap that go with that. */
+  owned_external: Bytes,
+  /** Of all that is alive. */
+  share: number,
+  /** How it grows. */
+  growth: GrowthRate,
+  /** Entries of the container that retains most of it. */
+  entries: number | null,
+  /** The kind of what is in the container, or of most blocks. */
+  values: string | null,
+  /** The nearest call of the program's own to the allocation of most of it, and its callers. */
+  allocated: Array<Place>,
+  /** What part of it was allocated there. */
+  allocated_share: number,
+  /** Where entries are added to the container, if that is known. */
+  added: Place | null,
+  /** Sampled blocks that were allocated there before the last tenth of the time and are alive. */
+  alive: number,
+  /** Those that were freed. */
+  freed: number,
+};
+
 /** Rows of a table. Columns: `total`, `self`, `live`, `blocks`, `lifetime`, `share`. */
 export type TableResponse = {
   rows: Array<RowName>,
@@ -1353,6 +1453,7 @@ export type Responses = {
   heapgrowth: GrowthResponse,
   heaphistogram: HistogramResponse,
   heapjoint: JointResponse,
+  heapleaks: LeaksResponse,
   heapowners: OwnersResponse,
   heappath: PathResponse,
   heaproots: RootsResponse,
