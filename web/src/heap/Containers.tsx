@@ -40,9 +40,9 @@ const LOOKS: Looks<ContainerRow> = {
   nameTitle: "Container",
   key: (row) => `${snapshot.value?.number} ${row.block}`,
   share: (row) => row.share,
-  name: (row) => row.type,
-  placeTitle: "In",
-  place: (row) => [row.path, ...(row.position ? [row.position] : [])].join(" · "),
+  name: (row) => (row.path === "" ? row.type : `${row.type} in ${row.path}`),
+  placeTitle: "Owner",
+  place: (row) => row.position ?? row.owner,
 };
 
 function Containers() {

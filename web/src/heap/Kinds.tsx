@@ -3,7 +3,6 @@ import type { View } from "../shell/registry.ts";
 import { go, page, param, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count } from "../text/units.ts";
-import { Icon } from "../widgets/Icon.tsx";
 import type { HistogramRow } from "../generated/responses.ts";
 import type { NodeId } from "./node.ts";
 import { queryHeapOnce, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
@@ -110,7 +109,7 @@ function OwnerCondition() {
       title="Count all blocks again"
       onClick={() => owner.set("")}
     >
-      owned by {name.join(".") || "a root"} <Icon name="close" />
+      owned by {name.join(" › ") || "a root"} ×
     </button>
   );
 }

@@ -33,9 +33,10 @@ const LOOKS: Looks<JointRow> = {
   nameSorts: false,
   key: (row) => `${row.what} ${row.node} ${row.name}`,
   share: (row) => row.share,
-  name: (row) => row.name,
-  placeTitle: "By",
-  place: (row) => row.place,
+  // Who reaches a block is what the row is for: it has the wide column.
+  name: (row) => (row.what === "block" ? `${row.name}: ${row.place}` : row.name),
+  placeTitle: "Of",
+  place: (row) => (row.what === "block" ? "" : row.place),
 };
 
 export function Joint({ switcher }: { switcher: ComponentChildren }) {
