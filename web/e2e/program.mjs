@@ -60,7 +60,10 @@ export function recordLeaks(name = "leaks", options) {
   return record(name, [program], options);
 }
 
-/** Keeps more in a table and in a list of closures for each line that it reads, and says how much. */
+/**
+ * Keeps more in a table and in a list of closures for each line that it reads, and says how much. Two variables share a
+ * list.
+ */
 const KEEPS = `
 let sessions : (int, string list) Hashtbl.t = Hashtbl.create 64
 let listeners : (int -> int) list ref = ref []
@@ -84,6 +87,9 @@ let rec serve phase =
     Gc.full_major ();
     Printf.printf "%d\\n%!" (Hashtbl.length sessions);
     serve (phase + 1)
+let first, second =
+  let both = List.init 2000 string_of_int in
+  (ref both, ref both)
 let () = serve 1
 `;
 
