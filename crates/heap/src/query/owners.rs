@@ -290,6 +290,7 @@ fn kind_of(heap: &Heap<'_>, root: RootNodeId) -> &'static str {
 /// most likely one. Re-exported variables have the position of the definition, which is in
 /// another module's file.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "they are compared one after the other")]
 struct Definition {
     is_unnamed: bool,
     is_no_symbol: bool,
