@@ -169,11 +169,12 @@ impl Meant {
     }
 
     fn owners(loaded: &LoadedSnapshot, is_meant: impl Fn(&str) -> bool) -> Option<Self> {
-        let heap = loaded.heap();
-        let mut rows = query::owners(heap, &[]).rows;
-        rows.retain(|row| is_meant(&row.name()) || row.aliases.iter().any(|name| is_meant(name)));
+        let is_meant = |row: &&query::OwnerRow| {
+            is_meant(&row.name()) || row.aliases.iter().any(|name| is_meant(name))
+        };
+        let rows: Vec<&query::OwnerRow> = loaded.owners().rows.iter().filter(is_meant).collect();
         let names = rows.iter().take(MAX_NAMES).map(|row| shown(&row.name())).collect();
-        let sum = |size: fn(&query::OwnerRow) -> Bytes| rows.iter().map(size).sum();
+        let sum = |size: fn(&query::OwnerRow) -> Bytes| rows.iter().map(|row| size(row)).sum();
         (!rows.is_empty()).then(|| Self {
             names,
             size: sum(|row| row.owned),

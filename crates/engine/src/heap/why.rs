@@ -100,8 +100,8 @@ pub(super) fn why(
         tally.add(profile, *one);
     }
     let samples = whole.samples().max(1) as f64;
-    let rows: HashMap<RootNodeId, OwnerRow> =
-        query::owners(heap, &[]).rows.into_iter().map(|row| (row.owner, row)).collect();
+    let rows: HashMap<RootNodeId, &OwnerRow> =
+        loaded.owners().rows.iter().map(|row| (row.owner, row)).collect();
     let mut owners: Vec<(RootNodeId, (Tally, BlockIndex))> = of_owner.into_iter().collect();
     owners.sort_by_key(|(owner, (tally, _))| (Reverse(tally.samples()), *owner));
     let owner_count = owners.len();
