@@ -1,18 +1,22 @@
-//! The types of a snapshot's blocks as a file beside it, so that they are found once.
+//! The types of a snapshot's blocks, and the names of its global variables, as a file beside it: so that they are
+//! found once, and travel with it.
 //!
 //! ```text
 //! file  = "MTBTYP" version:u16 snapshot:u64 source:u64 checksum:u64 blocks:u64 of:u16[blocks]
-//!         zeros, up to a multiple of 8, table
-//! table = number type*
+//!         zeros, up to a multiple of 8, types variables
+//! types = number type*
 //! type  = derivation:u8 name:text constructor fields
 //! constructor = 0:u8 | 1:u8 text
 //! fields = 0:u8 | 1:u8 | 2:u8 number text*
+//! variables = number variable*
+//! variable = label:number name:text type:text position:text
 //! text  = number bytes
 //! ```
 //!
 //! Fixed numbers are little-endian, others have seven bits a byte. `snapshot` is the snapshot's checksum,
 //! `source` that of what types were found from and by, `checksum` XXH3 of what follows it. `of` has a type for each
-//! block, as a place in the table from 1 on; 0 is none, also for the blocks after the last.
+//! block, as a place in `types` from 1 on; 0 is none, also for the blocks after the last. `label` is that of a root of
+//! the snapshot; a `position` that is empty is not known.
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
@@ -25,11 +29,13 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::block_types::{BlockType, BlockTypes, Derivation, FieldNames};
 use crate::graph::column::Column;
+use crate::label::{Labels, Variable};
 use crate::read::Snapshot;
+use crate::units::LabelId;
 
 const MAGIC: &[u8; 6] = b"MTBTYP";
 /// Raised whenever the bytes or what they mean change: a file of another version is not read.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 /// Where that begins of which there is a checksum.
 const HEADER: usize = 32;
 /// Where the column begins.
@@ -41,7 +47,7 @@ const OF: usize = HEADER + 8;
 pub struct TypesSource(pub u64);
 
 impl BlockTypes {
-    /// Writes the types of a snapshot's blocks.
+    /// Writes the types of a snapshot's blocks, and the names of variables that its labels have.
     ///
     /// # Errors
     /// Those of `out`.
@@ -51,7 +57,7 @@ impl BlockTypes {
         source: TypesSource,
         mut out: impl Write,
     ) -> io::Result<()> {
-        let table = self.table();
+        let table = self.table(&snapshot.labels);
         let mut checksum = Xxh3Default::new();
         self.each_part(&table, |bytes| {
             checksum.update(bytes);
@@ -86,7 +92,7 @@ impl BlockTypes {
         each(table)
     }
 
-    fn table(&self) -> Vec<u8> {
+    fn table(&self, labels: &Labels) -> Vec<u8> {
         let mut table = Vec::new();
         put(&mut table, self.iter().count() as u64);
         for (_, ty) in self.iter() {
@@ -111,21 +117,37 @@ impl BlockTypes {
                 }
             }
         }
+        let variables = labels.variables();
+        put(&mut table, variables.len() as u64);
+        for (label, variable) in variables {
+            put(&mut table, u64::from(label.0));
+            put_bytes(&mut table, variable.name.as_bytes());
+            put_bytes(&mut table, variable.ty.as_bytes());
+            put_bytes(&mut table, variable.position.as_deref().unwrap_or_default().as_bytes());
+        }
         table
     }
 
-    /// Reads the types of a snapshot's blocks. `None` if they are another snapshot's, from another source, of
+    /// Reads the types of a snapshot's blocks, and names its variables. `None` if they are another snapshot's, from another source, of
     /// another version, or damaged: then they have to be found again.
-    pub fn read_file(snapshot: &Snapshot<'_>, source: TypesSource, bytes: &[u8]) -> Option<Self> {
+    pub fn read_file(
+        snapshot: &mut Snapshot<'_>,
+        source: TypesSource,
+        bytes: &[u8],
+    ) -> Option<Self> {
         let checksum = || Some(xxh3_64(bytes.get(HEADER..)?));
-        let (of, types) = parts(snapshot, source, bytes, checksum)?;
-        let of: Vec<u16> = of.as_chunks().0.iter().map(|two| u16::from_le_bytes(*two)).collect();
-        Self::checked(of.into(), types)
+        let parts = Parts::read(snapshot, source, bytes, checksum)?;
+        let of = parts.of.as_chunks().0.iter().map(|two| u16::from_le_bytes(*two));
+        parts.apply(snapshot, of.collect::<Vec<u16>>().into())
     }
 
     /// The same of a file, of which no more than is needed is read into memory.
     #[cfg(feature = "mmap")]
-    pub fn open_file(snapshot: &Snapshot<'_>, source: TypesSource, path: &Path) -> Option<Self> {
+    pub fn open_file(
+        snapshot: &mut Snapshot<'_>,
+        source: TypesSource,
+        path: &Path,
+    ) -> Option<Self> {
         let file = File::open(path).ok()?;
         let map = memtrail_map::MappedFile::of(&file).ok()?;
         // Columns are little-endian.
@@ -133,18 +155,12 @@ impl BlockTypes {
             return Self::read_file(snapshot, source, &map);
         }
         let checksum = || crate::graph::index::checksum_of(&file, HEADER as u64).ok();
-        let (of, types) = parts(snapshot, source, &map, checksum)?;
-        let of = match of.len() / 2 {
+        let parts = Parts::read(snapshot, source, &map, checksum)?;
+        let of = match parts.of.len() / 2 {
             0 => Column::default(),
             count => Column::Mapped(crate::mapped_arena::map_index(&file, OF, count).ok()?),
         };
-        Self::checked(of, types)
-    }
-
-    /// Whether no number of the column leads outside the table.
-    fn checked(of: Column<u16>, types: Vec<BlockType>) -> Option<Self> {
-        let fits = of.iter().all(|id| usize::from(*id) <= types.len());
-        fits.then(|| Self::from_column(of, types))
+        parts.apply(snapshot, of)
     }
 
     /// What the types in a file were found from, if it is one.
@@ -158,41 +174,68 @@ fn number(header: &[u8; HEADER], at: usize) -> u64 {
     header[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight))
 }
 
-/// The bytes of the column, and the table, if they are of this snapshot and from this source.
-fn parts<'b>(
-    snapshot: &Snapshot<'_>,
-    source: TypesSource,
-    bytes: &'b [u8],
-    checksum: impl FnOnce() -> Option<u64>,
-) -> Option<(&'b [u8], Vec<BlockType>)> {
-    let header = bytes.first_chunk::<HEADER>()?;
-    if header[..6] != *MAGIC
-        || header[6..8] != VERSION.to_le_bytes()
-        || number(header, 8) != snapshot.checksum()
-        || number(header, 16) != source.0
-        || number(header, 24) != checksum()?
-    {
-        return None;
-    }
-    let blocks = u64::from_le_bytes(*bytes.get(HEADER..)?.first_chunk()?);
-    if blocks > u64::from(snapshot.blocks()) {
-        return None;
-    }
-    let length = usize::try_from(blocks).ok()?.checked_mul(2)?;
-    let end = OF.checked_add(length)?;
-    let of = bytes.get(OF..end)?;
-    Some((of, types(bytes.get(end.checked_next_multiple_of(8)?..)?)?))
+/// The parts of a file.
+struct Parts<'b> {
+    /// The bytes of the column.
+    of: &'b [u8],
+    types: Vec<BlockType>,
+    variables: Vec<(LabelId, Variable)>,
 }
 
-fn types(table: &[u8]) -> Option<Vec<BlockType>> {
-    let mut cursor = Cursor::new(table);
-    let count = cursor.count()?;
-    u16::try_from(count).ok()?;
-    let types: Option<Vec<BlockType>> = (0..count).map(|_| one(&mut cursor)).collect();
-    (cursor.left() == 0).then_some(types?)
+impl<'b> Parts<'b> {
+    /// Reads them, if they are of this snapshot and from this source.
+    fn read(
+        snapshot: &Snapshot<'_>,
+        source: TypesSource,
+        bytes: &'b [u8],
+        checksum: impl FnOnce() -> Option<u64>,
+    ) -> Option<Self> {
+        let header = bytes.first_chunk::<HEADER>()?;
+        if header[..6] != *MAGIC
+            || header[6..8] != VERSION.to_le_bytes()
+            || number(header, 8) != snapshot.checksum()
+            || number(header, 16) != source.0
+            || number(header, 24) != checksum()?
+        {
+            return None;
+        }
+        let blocks = u64::from_le_bytes(*bytes.get(HEADER..)?.first_chunk()?);
+        if blocks > u64::from(snapshot.blocks()) {
+            return None;
+        }
+        let length = usize::try_from(blocks).ok()?.checked_mul(2)?;
+        let end = OF.checked_add(length)?;
+        let of = bytes.get(OF..end)?;
+        let mut cursor = Cursor::new(bytes.get(end.checked_next_multiple_of(8)?..)?);
+        let count = cursor.count()?;
+        u16::try_from(count).ok()?;
+        let types: Option<Vec<BlockType>> = (0..count).map(|_| block_type(&mut cursor)).collect();
+        let count = cursor.count()?;
+        let variables: Option<Vec<_>> = (0..count).map(|_| variable(&mut cursor)).collect();
+        (cursor.left() == 0).then_some(Self { of, types: types?, variables: variables? })
+    }
+
+    /// The types, if all numbers of the column are in the table; then variables have their names.
+    fn apply(self, snapshot: &mut Snapshot<'_>, of: Column<u16>) -> Option<BlockTypes> {
+        let Self { types, variables, .. } = self;
+        if !of.iter().all(|id| usize::from(*id) <= types.len()) {
+            return None;
+        }
+        for (label, variable) in variables {
+            snapshot.labels.set_variable(label, variable);
+        }
+        Some(BlockTypes::from_column(of, types))
+    }
 }
 
-fn one(cursor: &mut Cursor<'_>) -> Option<BlockType> {
+fn variable(cursor: &mut Cursor<'_>) -> Option<(LabelId, Variable)> {
+    let label = LabelId(u32::try_from(cursor.number()?).ok()?);
+    let (name, ty, position) = (cursor.text()?, cursor.text()?, cursor.text()?);
+    let position = (!position.is_empty()).then_some(position);
+    Some((label, Variable { name, ty, position }))
+}
+
+fn block_type(cursor: &mut Cursor<'_>) -> Option<BlockType> {
     let derivation = cursor.byte()?;
     let derivation = Derivation::ALL.into_iter().find(|known| *known as u8 == derivation)?;
     let name = cursor.text()?;
@@ -250,7 +293,10 @@ mod tests {
         )
     }
 
-    fn file(snapshot: &Snapshot<'_>) -> Vec<u8> {
+    fn file(snapshot: &mut Snapshot<'_>) -> Vec<u8> {
+        let variable = |position| Variable { name: "Cache.table".into(), ty: "t".into(), position };
+        snapshot.labels.set_variable(LabelId(1), variable(None));
+        snapshot.labels.set_variable(LabelId(0), variable(Some("cache.ml:3".into())));
         let mut file = Vec::new();
         types().write_file(snapshot, SOURCE, &mut file).unwrap();
         file
@@ -259,13 +305,15 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let bytes = snapshot(&[Value::Int(1)]);
-        let snapshot = Snapshot::read(&bytes).unwrap();
-        let file = file(&snapshot);
-        assert_eq!(BlockTypes::read_file(&snapshot, SOURCE, &file), Some(types()));
+        let mut named = Snapshot::read(&bytes).unwrap();
+        let file = file(&mut named);
         assert_eq!(BlockTypes::source_of_file(&file), Some(SOURCE));
         // Two bytes a block.
-        assert_eq!(file.len() - types().table().len(), 40 + 16);
-        let read = BlockTypes::read_file(&snapshot, SOURCE, &file).unwrap();
+        assert_eq!(file.len() - types().table(&named.labels).len(), 40 + 16);
+        let mut snapshot = Snapshot::read(&bytes).unwrap();
+        let read = BlockTypes::read_file(&mut snapshot, SOURCE, &file).unwrap();
+        assert_eq!(read, types());
+        assert_eq!(snapshot.labels.variables(), named.labels.variables());
         assert_eq!(read.of(BlockIndex(5)).map(BlockType::text).as_deref(), Some("int list (::)"));
         assert_eq!(read.of(BlockIndex(8)), None);
     }
@@ -274,35 +322,36 @@ mod tests {
     #[test]
     fn a_file_is_read_as_its_bytes_are() {
         let bytes = snapshot(&[Value::Int(1)]);
-        let snapshot = Snapshot::read(&bytes).unwrap();
+        let mut snapshot = Snapshot::read(&bytes).unwrap();
         let path = std::env::temp_dir().join(format!("block-types-{}", std::process::id()));
-        std::fs::write(&path, file(&snapshot)).unwrap();
-        let read = BlockTypes::open_file(&snapshot, SOURCE, &path);
-        let other = BlockTypes::open_file(&snapshot, TypesSource(8), &path);
+        std::fs::write(&path, file(&mut snapshot)).unwrap();
+        let read = BlockTypes::open_file(&mut snapshot, SOURCE, &path);
+        let other = BlockTypes::open_file(&mut snapshot, TypesSource(8), &path);
         std::fs::remove_file(&path).unwrap();
         assert_eq!((read, other), (Some(types()), None));
-        assert_eq!(BlockTypes::open_file(&snapshot, SOURCE, &path), None);
+        assert_eq!(BlockTypes::open_file(&mut snapshot, SOURCE, &path), None);
     }
 
     #[test]
     fn types_of_others_are_not_read() {
         let (bytes, other) = (snapshot(&[Value::Int(1)]), snapshot(&[Value::Int(2); 2]));
-        let (this, other) = (Snapshot::read(&bytes).unwrap(), Snapshot::read(&other).unwrap());
-        let file = file(&this);
-        assert_eq!(BlockTypes::read_file(&this, TypesSource(8), &file), None);
-        assert_eq!(BlockTypes::read_file(&other, SOURCE, &file), None);
+        let mut this = Snapshot::read(&bytes).unwrap();
+        let mut other = Snapshot::read(&other).unwrap();
+        let file = file(&mut this);
+        assert_eq!(BlockTypes::read_file(&mut this, TypesSource(8), &file), None);
+        assert_eq!(BlockTypes::read_file(&mut other, SOURCE, &file), None);
     }
 
     #[test]
     fn damage_is_found() {
         let bytes = snapshot(&[Value::Int(1)]);
-        let snapshot = Snapshot::read(&bytes).unwrap();
-        let file = file(&snapshot);
+        let mut snapshot = Snapshot::read(&bytes).unwrap();
+        let file = file(&mut snapshot);
         for at in 0..file.len() {
             let mut changed = file.clone();
             changed[at] ^= 0x10;
-            assert_eq!(BlockTypes::read_file(&snapshot, SOURCE, &changed), None, "{at}");
-            assert_eq!(BlockTypes::read_file(&snapshot, SOURCE, &file[..at]), None, "{at}");
+            assert_eq!(BlockTypes::read_file(&mut snapshot, SOURCE, &changed), None, "{at}");
+            assert_eq!(BlockTypes::read_file(&mut snapshot, SOURCE, &file[..at]), None, "{at}");
         }
     }
 }

@@ -96,7 +96,8 @@ pub fn block_types(bytes: &[u8]) {
         heap.block(0, &[Value::Int(1)]);
     }
     let snapshot = heap.bytes();
-    let snapshot = Snapshot::read(&snapshot).expect("a snapshot that is whole");
+    let read = || Snapshot::read(&snapshot).expect("a snapshot that is whole");
+    let mut snapshot = read();
     let source = TypesSource(1);
     let mut file = Vec::new();
     BlockTypes::default().write_file(&snapshot, source, &mut file).expect("room in memory");
@@ -104,10 +105,12 @@ pub fn block_types(bytes: &[u8]) {
     file.truncate(24);
     file.extend_from_slice(&checksum);
     file.extend_from_slice(bytes);
-    let Some(types) = BlockTypes::read_file(&snapshot, source, &file) else { return };
+    let Some(types) = BlockTypes::read_file(&mut snapshot, source, &file) else { return };
     file.clear();
     types.write_file(&snapshot, source, &mut file).expect("room in memory");
-    assert_eq!(BlockTypes::read_file(&snapshot, source, &file), Some(types));
+    let mut again = read();
+    assert_eq!(BlockTypes::read_file(&mut again, source, &file), Some(types));
+    assert_eq!(snapshot.labels.variables(), again.labels.variables());
 }
 
 fn section(file: &mut Vec<u8>, kind: u16, count: u32, content: &[u8]) {

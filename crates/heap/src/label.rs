@@ -204,6 +204,13 @@ impl Labels {
         self.variables.get(&id)
     }
 
+    /// All that are known, in the order of labels.
+    pub fn variables(&self) -> Vec<(LabelId, &Variable)> {
+        let mut all: Vec<_> = self.variables.iter().map(|(id, variable)| (*id, variable)).collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
+    }
+
     /// A label's name.
     pub fn name(&self, label: &Label) -> &[u8] {
         self.texts.get(label.name)

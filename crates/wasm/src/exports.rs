@@ -89,6 +89,15 @@ unsafe extern "C" fn add_snapshot(
 /// # Safety
 /// The place came from [`alloc`] with this length.
 #[unsafe(no_mangle)]
+unsafe extern "C" fn add_types(ptr: *const u8, len: usize) {
+    // SAFETY: the page's promise, as above.
+    let types = unsafe { written(ptr, len) };
+    HELD.with_borrow_mut(|held| held.page.add_types(types));
+}
+
+/// # Safety
+/// The place came from [`alloc`] with this length.
+#[unsafe(no_mangle)]
 unsafe extern "C" fn query(ptr: *const u8, len: usize) -> *const Place {
     // SAFETY: the page's promise, as above.
     let query = unsafe { written(ptr, len) };

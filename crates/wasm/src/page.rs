@@ -3,20 +3,24 @@
 use std::sync::Arc;
 
 use memtrail_engine::{
-    ApiError, Description, Engine, InMemory, RecordingId, Setting, SnapshotFacts, SnapshotFile,
+    ApiError, Description, Engine, InMemory, InMemoryTyped, RecordingId, Setting, SnapshotFacts,
+    SnapshotFile,
 };
 
 /// The engine of one page.
 #[derive(Debug)]
 pub struct Page {
     engine: Engine,
+    /// Types of the snapshot that is added next.
+    types: Option<Arc<[u8]>>,
     /// The latest answer or error.
     result: Vec<u8>,
 }
 
 impl Default for Page {
     fn default() -> Self {
-        Self { engine: Engine::new(Setting { live: false, offline: true }), result: Vec::new() }
+        let engine = Engine::new(Setting { live: false, offline: true });
+        Self { engine, types: None, result: Vec::new() }
     }
 }
 
@@ -39,6 +43,11 @@ impl Page {
         false
     }
 
+    /// Takes the types of blocks and the names of variables of the snapshot that is added next.
+    pub fn add_types(&mut self, types: &[u8]) {
+        self.types = (!types.is_empty()).then(|| types.into());
+    }
+
     /// Adds a heap snapshot to a recording, with what is said of it, which is JSON. Whether that
     /// worked; if not, the [`result`](Self::result) says why.
     pub fn add_snapshot(&mut self, recording: u32, snapshot: &[u8], facts: &[u8]) -> bool {
@@ -50,8 +59,13 @@ impl Page {
                 return false;
             }
         };
-        let file = (!snapshot.is_empty())
-            .then(|| Arc::new(InMemory(snapshot.into())) as Arc<dyn SnapshotFile>);
+        let types = self.types.take();
+        let file = (!snapshot.is_empty()).then(|| -> Arc<dyn SnapshotFile> {
+            match types {
+                None => Arc::new(InMemory(snapshot.into())),
+                Some(types) => Arc::new(InMemoryTyped { snapshot: snapshot.into(), types }),
+            }
+        });
         self.engine.add_snapshot(RecordingId(recording), facts, file);
         true
     }

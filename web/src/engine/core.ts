@@ -8,6 +8,8 @@ interface Exports {
   add_recording(ptr: number, len: number, description: number, descriptionLen: number): number;
   /** Absent from engines that know no snapshots. */
   add_snapshot?(recording: number, ptr: number, len: number, meta: number, metaLen: number): number;
+  /** Absent from engines that find types by contents alone. */
+  add_types?(ptr: number, len: number): void;
   query(ptr: number, len: number): number;
   last_error(): number;
 }
@@ -30,10 +32,11 @@ export class Core {
     if (status !== 0) decode(this.result(this.exports.last_error()));
   }
 
-  /** Takes a snapshot in, or its summary alone where there are no bytes. Throws `EngineError`. */
-  addSnapshot(recording: number, snapshot: ArrayBuffer, meta: string): void {
-    const { add_snapshot: add } = this.exports;
+  /** Takes a snapshot in with its types, or its summary alone where there are no bytes. Throws `EngineError`. */
+  addSnapshot(recording: number, snapshot: ArrayBuffer, types: ArrayBuffer, meta: string): void {
+    const { add_snapshot: add, add_types: addTypes } = this.exports;
     if (!add) return;
+    if (addTypes) this.lend(new Uint8Array(types), (ptr, len) => addTypes(ptr, len));
     const status = this.lend(new Uint8Array(snapshot), (ptr, len) =>
       this.lend(new TextEncoder().encode(meta), (text, textLen) => add(recording, ptr, len, text, textLen)),
     );
@@ -68,14 +71,16 @@ export interface Parcel {
   wasm: ArrayBuffer;
   recordings: { trace: ArrayBuffer; description: string }[];
   /** Empty ones are not here as a whole. */
-  snapshots: { recording: number; meta: string; bytes: ArrayBuffer }[];
+  snapshots: { recording: number; meta: string; bytes: ArrayBuffer; types: ArrayBuffer }[];
 }
 
 /** Unpacks the engine and its recordings. */
 export async function unpack({ wasm, recordings, snapshots }: Parcel): Promise<Core> {
   const core = await Core.of(await gunzip(wasm));
   for (const { trace, description } of recordings) core.add(await gunzip(trace), description);
-  for (const { recording, meta, bytes } of snapshots) core.addSnapshot(recording, await gunzip(bytes), meta);
+  for (const { recording, meta, bytes, types } of snapshots) {
+    core.addSnapshot(recording, await gunzip(bytes), await gunzip(types), meta);
+  }
   return core;
 }
 

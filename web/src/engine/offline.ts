@@ -9,6 +9,7 @@ const WASM = 'script[type="application/x-memtrail-wasm"]';
 const TRACE = 'script[type="application/x-memtrail-trace"]';
 
 const SNAPSHOT = 'script[type="application/x-memtrail-snapshot"]';
+const TYPES = 'script[type="application/x-memtrail-types"]';
 const VIEW = 'script[type="application/x-memtrail-view"]';
 
 export function isOffline(): boolean {
@@ -79,8 +80,15 @@ function takeParcel(): Parcel {
       recording: Number(script.dataset["recording"] ?? 0),
       meta: script.dataset["snapshot"] ?? "{}",
       bytes: fromBase64(script.textContent ?? ""),
+      types: fromBase64(typesOf(script)),
     })),
   };
+}
+
+/** The element behind a snapshot's has its types, if there are any. */
+function typesOf(snapshot: HTMLScriptElement): string {
+  const next = snapshot.nextElementSibling;
+  return next?.matches(TYPES) ? (next.textContent ?? "") : "";
 }
 
 function inWorker(parcel: Parcel): Promise<Server> {
@@ -112,7 +120,8 @@ function inWorker(parcel: Parcel): Promise<Server> {
       for (const next of waiting.splice(0)) next.reject(error);
     };
     const { wasm, recordings, snapshots } = parcel;
-    order({ parcel }, [wasm, ...recordings.map(({ trace }) => trace), ...snapshots.map(({ bytes }) => bytes)]);
+    const buffers = snapshots.flatMap(({ bytes, types }) => [bytes, types]);
+    order({ parcel }, [wasm, ...recordings.map(({ trace }) => trace), ...buffers]);
   });
 }
 

@@ -45,7 +45,7 @@ pub trait SnapshotFile: Debug + Send + Sync {
     }
 
     /// The types of this snapshot's blocks that an earlier analysis left, if they were found from `source`.
-    fn block_types(&self, snapshot: &Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
+    fn block_types(&self, snapshot: &mut Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
         let _ = (snapshot, source);
         None
     }
@@ -187,5 +187,28 @@ impl Source for Shared {}
 impl SnapshotFile for InMemory {
     fn open(&self) -> io::Result<Bytes> {
         Ok(Box::new(Shared(self.0.clone())))
+    }
+}
+
+/// A snapshot that is there as bytes, with the types of its blocks and the names of its variables.
+#[derive(Clone, Debug)]
+pub struct InMemoryTyped {
+    /// The snapshot.
+    pub snapshot: std::sync::Arc<[u8]>,
+    /// What [`types_of_copy`](crate::types_of_copy) gave.
+    pub types: std::sync::Arc<[u8]>,
+}
+
+impl SnapshotFile for InMemoryTyped {
+    fn open(&self) -> io::Result<Bytes> {
+        Ok(Box::new(Shared(self.snapshot.clone())))
+    }
+
+    fn types_source(&self) -> TypesSource {
+        BlockTypes::source_of_file(&self.types).unwrap_or_default()
+    }
+
+    fn block_types(&self, snapshot: &mut Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
+        BlockTypes::read_file(snapshot, source, &self.types)
     }
 }

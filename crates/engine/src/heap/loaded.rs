@@ -10,7 +10,7 @@ use memtrail_heap::query::{
     OwnerRow, Owners, ReachCache, Shapes, StoredNames, Strings, Summary,
 };
 use memtrail_heap::read::{self, Snapshot};
-use memtrail_heap::{BlockIndex, BlockTypes, Bytes as Size};
+use memtrail_heap::{BlockIndex, BlockTypes, Bytes as Size, Variable};
 
 use super::file::{Bytes, SnapshotFacts, SnapshotFile};
 use crate::api_error::ApiError;
@@ -99,7 +99,7 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
         };
         file.name_roots(&mut heap);
         let source = file.types_source();
-        if let Some(types) = file.block_types(&heap.snapshot, source) {
+        if let Some(types) = file.block_types(&mut heap.snapshot, source) {
             heap.types = types;
             return Ok(heap);
         }
@@ -143,6 +143,37 @@ pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary
     let summary = Summary::new(analysed.borrow_dependent()).map_err(damaged)?;
     leave_summary(file, &summary);
     Ok(summary)
+}
+
+/// The types of a snapshot's blocks and the names of its variables, as a file that is read with a copy of the
+/// snapshot. Of each variable `change` may make another before it is given away.
+///
+/// # Errors
+/// If the snapshot or the copy cannot be read.
+pub fn types_of_copy(
+    file: &dyn SnapshotFile,
+    copy: &[u8],
+    change: impl Fn(Variable) -> Variable,
+) -> Result<Vec<u8>, ApiError> {
+    let source = file.types_source();
+    let mut copy = Snapshot::read(copy).map_err(damaged)?;
+    let mut write = |snapshot: &Snapshot<'_>, types: &BlockTypes| {
+        for (label, variable) in snapshot.labels.variables() {
+            copy.labels.set_variable(label, change(variable.clone()));
+        }
+        let mut written = Vec::new();
+        types.write_file(&copy, source, &mut written).map_err(unreadable)?;
+        Ok(written)
+    };
+    // Where they are kept, nothing is to be analysed.
+    let bytes = file.open().map_err(unreadable)?;
+    let mut snapshot = Snapshot::read(&bytes).map_err(damaged)?;
+    if let Some(types) = file.block_types(&mut snapshot, source) {
+        return write(&snapshot, &types);
+    }
+    let analysed = analyse(file, Leave::Nothing)?;
+    let heap = analysed.borrow_dependent();
+    write(&heap.snapshot, &heap.types)
 }
 
 impl LoadedSnapshot {

@@ -36,7 +36,7 @@ pub use containers::{ContainerRow, ContainersResponse};
 pub use histogram::{HistogramResponse, HistogramRow, KindPlace};
 pub use join::AliveEstimate;
 pub use joint::{JointResponse, JointRow, JointWhat};
-pub use loaded::summary;
+pub use loaded::{summary, types_of_copy};
 pub use node::NodeInfo;
 pub use outcome::{Analysing, OfSnapshot, Outcome};
 pub use over_time::{

@@ -274,7 +274,7 @@ impl Input {
         let mut heap = self.heap()?;
         let source = self.stored().map_or_else(|| typed::source(&[]), |stored| stored.source);
         let path = self.beside(BLOCK_TYPES);
-        if let Some(types) = BlockTypes::open_file(&heap.snapshot, source, &path) {
+        if let Some(types) = BlockTypes::open_file(&mut heap.snapshot, source, &path) {
             heap.types = types;
             return Ok(heap);
         }

@@ -60,7 +60,7 @@ impl SnapshotFile for NamedSnapshot {
         self.stored.source
     }
 
-    fn block_types(&self, snapshot: &Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
+    fn block_types(&self, snapshot: &mut Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
         self.file.block_types(snapshot, source)
     }
 

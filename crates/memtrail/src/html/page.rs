@@ -6,6 +6,8 @@
 //! <script type="application/x-memtrail-trace" data-description="{…}">   one a recording, the same
 //! <script type="application/x-memtrail-snapshot" data-recording="0" data-snapshot="{…}">   the same;
 //!                                                 empty where only what is said of it is there
+//! <script type="application/x-memtrail-types">    types of blocks and names of variables of the snapshot before it:
+//!                                                 the same
 //! <script type="application/x-memtrail-view">     what stands behind # at first
 //! ```
 
@@ -55,6 +57,9 @@ pub(super) fn assemble(recordings: &[Packed], fragment: &str) -> String {
             let attributes =
                 format!(r#" data-recording="{number}" data-snapshot="{}""#, escaped(&json));
             element("snapshot", &attributes, &BASE64_STANDARD.encode(&snapshot.bytes));
+            if !snapshot.types.is_empty() {
+                element("types", "", &BASE64_STANDARD.encode(&snapshot.types));
+            }
         }
     }
     element("wasm", "", &BASE64_STANDARD.encode(ENGINE_GZ));

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use memtrail_engine::{Bytes, Description, SnapshotFacts, SnapshotFile};
+use memtrail_heap::Variable;
 use memtrail_heap::redact::{Removed, file_name, function_name, redact};
 use memtrail_trace::redact::Replaced;
 use memtrail_trace::{Reader, TraceInfo};
@@ -91,6 +92,14 @@ impl Privacy {
             },
         };
         (facts, Arc::new(cleaned))
+    }
+
+    /// A variable as it is given away.
+    pub(super) fn variable(self, mut variable: Variable) -> Variable {
+        if self.redact {
+            variable.position = variable.position.as_deref().map(file_name_of);
+        }
+        variable
     }
 
     /// The bytes of a snapshot as they are given away, whatever is said of it.

@@ -2,6 +2,7 @@
 //! and of the others their summaries.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::ProgressBar;
@@ -10,6 +11,7 @@ use memtrail_recording::Recording;
 
 use super::fit::gzip;
 use super::privacy::Privacy;
+use crate::heap::named_snapshot::VariableNames;
 use crate::loading;
 use crate::view::snapshot_file;
 
@@ -27,6 +29,8 @@ pub(super) struct Packed {
     pub(super) facts: SnapshotFacts,
     /// Gzipped; nothing if there was no room for it.
     pub(super) bytes: Vec<u8>,
+    /// The types of its blocks and the names of its variables: the same.
+    pub(super) types: Vec<u8>,
 }
 
 impl Packed {
@@ -38,7 +42,7 @@ impl Packed {
     pub(super) fn size(&self) -> u64 {
         let summary = self.facts.summary.as_ref();
         let lines = summary.map_or(0, |summary| summary.kinds.len() + summary.roots.len());
-        self.bytes.len() as u64 + 300 + lines as u64 * LINE
+        (self.bytes.len() + self.types.len()) as u64 + 300 + lines as u64 * LINE
     }
 }
 
@@ -60,10 +64,12 @@ pub(super) fn pack(
     let mut packed: Vec<(Vec<Packed>, bool)> =
         recordings.iter().map(|_| (Vec::new(), false)).collect();
     for (number, recording) in recordings.iter().enumerate() {
+        let mut names = None;
         for (facts, file) in of(recording) {
             packed[number].1 |= facts.contents && !privacy.contents;
             let (facts, file) = privacy.snapshot(facts, file);
-            found.push(Found { recording: number, facts, file });
+            let names = names.get_or_insert_with(|| VariableNames::of_recording(folder(recording)));
+            found.push(Found { recording: number, facts, file: names.name(file) });
         }
     }
     if found.is_empty() {
@@ -72,7 +78,9 @@ pub(super) fn pack(
     summarise(&mut found, room);
     let summaries: u64 = found
         .iter()
-        .map(|found| Packed { facts: found.facts.clone(), bytes: Vec::new() }.size())
+        .map(|found| {
+            Packed { facts: found.facts.clone(), bytes: Vec::new(), types: Vec::new() }.size()
+        })
         .sum();
     let mut left = room.saturating_sub(summaries);
     // The newest of each recording first, then the second newest of each: all have as many, however
@@ -89,9 +97,9 @@ pub(super) fn pack(
         .collect();
     ranked.sort_by_key(|(rank, _)| *rank);
     for (_, Found { recording, facts, file }) in ranked {
-        let bytes = zipped(&facts, &*file, left, privacy).unwrap_or_default();
-        left -= bytes.len() as u64;
-        packed[recording].0.push(Packed { facts, bytes });
+        let (bytes, types) = zipped(&facts, &*file, left, privacy).unwrap_or_default();
+        left -= (bytes.len() + types.len()) as u64;
+        packed[recording].0.push(Packed { facts, bytes, types });
     }
     for (snapshots, _) in &mut packed {
         snapshots.sort_by_key(|snapshot| snapshot.facts.number);
@@ -129,17 +137,33 @@ fn summarise(found: &mut [Found], room: u64) {
     bar.finish_and_clear();
 }
 
-/// A snapshot, gzipped, if that has `room` bytes at most.
+/// The folder that has what `memtrail types` stored.
+fn folder(recording: &Recording) -> &Path {
+    match recording.path.parent() {
+        Some(folder) if loading::is_snapshot_alone(recording) => folder,
+        _ => &recording.path,
+    }
+}
+
+/// A snapshot and its types, gzipped: both, the snapshot alone, or neither if they had more than `room` bytes.
 fn zipped(
     facts: &SnapshotFacts,
     file: &dyn SnapshotFile,
     room: u64,
     privacy: Privacy,
-) -> io::Result<Vec<u8>> {
+) -> io::Result<(Vec<u8>, Vec<u8>)> {
     // They are compressed already: gzip takes a third off at best.
     if facts.summary.is_none() || facts.blocks > MAX_BLOCKS || facts.file_bytes / 2 > room {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
-    let bytes = gzip(&privacy.bytes(&file.open()?)?);
-    Ok(if bytes.len() as u64 <= room { bytes } else { Vec::new() })
+    let copy = privacy.bytes(&file.open()?)?;
+    let bytes = gzip(&copy);
+    if bytes.len() as u64 > room {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let types = memtrail_engine::types_of_copy(file, &copy, |variable| privacy.variable(variable));
+    // Without them, types are found by contents.
+    let types = types.map(|types| gzip(&types)).unwrap_or_default();
+    let fits = (bytes.len() + types.len()) as u64 <= room;
+    Ok((bytes, if fits { types } else { Vec::new() }))
 }

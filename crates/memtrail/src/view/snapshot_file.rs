@@ -113,7 +113,7 @@ impl SnapshotFile for File {
         typed::source(&[])
     }
 
-    fn block_types(&self, snapshot: &Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
+    fn block_types(&self, snapshot: &mut Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
         BlockTypes::open_file(snapshot, source, &self.block_types_path())
     }
 

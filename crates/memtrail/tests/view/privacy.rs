@@ -126,6 +126,8 @@ fn told(page: &str) -> String {
             let decoded = reader.for_each(Detail::Codes, |_, _| ());
             assert_eq!(decoded.anomalies.total(), 0);
             write!(told, "{:?}", reader.info()).unwrap();
+        } else if head.starts_with("types") {
+            told += &String::from_utf8_lossy(&unpacked(content));
         } else if head.starts_with("snapshot") {
             let bytes = unpacked(content);
             told += &String::from_utf8_lossy(&bytes);
