@@ -109,7 +109,7 @@ impl BlockTypes {
     }
 
     /// The same from a column.
-    pub(crate) const fn from_column(of: Column<u16>, types: Vec<BlockType>) -> Self {
+    pub const fn from_column(of: Column<u16>, types: Vec<BlockType>) -> Self {
         Self { of, types }
     }
 

@@ -23,7 +23,7 @@ use memtrail_map::MappedFile;
 
 /// A column of numbers in a file.
 #[derive(Debug)]
-pub(crate) struct MappedColumn<T> {
+pub struct MappedColumn<T> {
     // Dropped in this order: nobody is told to give back what is no longer there.
     watched: Option<Watched>,
     map: MmapMut,
@@ -105,7 +105,7 @@ pub(crate) fn anonymous<T: Number>(count: usize) -> io::Result<MappedColumn<T>> 
 
 /// A folder for files without names, and how much memory the process may use meanwhile.
 #[derive(Clone, Debug)]
-pub(crate) struct MappedArena {
+pub struct MappedArena {
     folder: PathBuf,
     watch: Arc<Watch>,
 }

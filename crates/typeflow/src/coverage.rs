@@ -186,7 +186,7 @@ fn differences(flow: &Flow<'_>) -> Vec<Difference> {
 /// then those below roots that have no type.
 fn spread(flow: &mut Flow<'_>, sections: &mut Sections<'_, '_>) -> Result<(), Error> {
     let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); sections.snapshot.sections()];
-    for (block, state) in (0..).zip(&flow.states) {
+    for (block, state) in (0..).zip(flow.states.iter()) {
         if matches!(state.get(), State::Unknown(_)) {
             waiting[sections.of(block)].push(block);
         }

@@ -4,7 +4,10 @@
 //! with that block is at hand: pointers wait for that, by section. Sections are gone through in rounds, so the order
 //! of things does not depend on how many of them fit into memory.
 
+use std::io;
+
 use hashbrown::{HashMap, HashSet};
+use memtrail_heap::graph::{Column, Place};
 use memtrail_heap::read::{Columns, Error};
 use memtrail_heap::{BlockIndex, Derivation};
 use rustc_hash::FxBuildHasher;
@@ -35,7 +38,7 @@ pub(crate) struct Contradiction {
 pub(crate) struct Flow<'t> {
     pub(crate) shapes: Shapes<'t>,
     /// What is known of each block.
-    pub(crate) states: Vec<Packed>,
+    pub(crate) states: Column<Packed>,
     /// For each section the blocks in it that a pointer leads to, and its type.
     waiting: Vec<Vec<(u32, TypeId)>>,
     /// How blocks are reached now.
@@ -61,13 +64,17 @@ pub(crate) struct Flow<'t> {
 }
 
 impl<'t> Flow<'t> {
-    pub(crate) fn new(shapes: Shapes<'t>, sections: &Sections<'_, '_>) -> Self {
+    pub(crate) fn new(
+        place: &Place,
+        shapes: Shapes<'t>,
+        sections: &Sections<'_, '_>,
+    ) -> io::Result<Self> {
         let snapshot = sections.snapshot;
         let ephemerons = (0..).zip(&snapshot.ephemerons);
         let units = shapes.units.iter().map(|unit| unit.block.0).collect();
-        Self {
+        Ok(Self {
             shapes,
-            states: vec![Packed::default(); snapshot.blocks() as usize],
+            states: place.zeros(snapshot.blocks() as usize)?,
             waiting: vec![Vec::new(); snapshot.sections()],
             derivation: Derivation::Variable,
             modules_only: false,
@@ -80,7 +87,7 @@ impl<'t> Flow<'t> {
             contradictions: HashSet::default(),
             contradiction_count: 0,
             differences: HashMap::default(),
-        }
+        })
     }
 
     /// Carries types from the blocks of units as far as typed fields lead.

@@ -24,8 +24,8 @@ mod state;
 mod texts;
 mod units;
 
-use memtrail_heap::graph::Graph;
-use memtrail_heap::read::{Error, Snapshot};
+use memtrail_heap::graph::{Failed, Graph, Place};
+use memtrail_heap::read::Snapshot;
 use memtrail_heap::{BlockTypes, Bytes};
 use memtrail_types::term::TypeTable;
 
@@ -55,12 +55,27 @@ pub fn flow(
     units: &[UnitBlock<'_>],
     room: Bytes,
     graph: Option<&Graph>,
-) -> Result<Flowed, Error> {
+) -> Result<Flowed, Failed> {
+    flow_in(&Place::Memory, snapshot, table, units, room, graph)
+}
+
+/// The same with columns at a place.
+///
+/// # Errors
+/// If a section of the snapshot is damaged, or there is no room for columns.
+pub fn flow_in(
+    place: &Place,
+    snapshot: &Snapshot<'_>,
+    table: &TypeTable,
+    units: &[UnitBlock<'_>],
+    room: Bytes,
+    graph: Option<&Graph>,
+) -> Result<Flowed, Failed> {
     let mut sections = sections::Sections::new(snapshot, room);
-    let mut flow = flow::Flow::new(shapes::Shapes::new(table, units), &sections);
+    let mut flow = flow::Flow::new(place, shapes::Shapes::new(table, units), &sections)?;
     flow.start(&mut sections)?;
     closures::flow(&mut flow, &mut sections, table)?;
-    let types = result::block_types(&flow.shapes, &flow.states);
+    let types = result::block_types(place, &flow.shapes, &flow.states)?;
     let coverage = match graph {
         Some(graph) => Some(coverage::coverage(&mut flow, &mut sections, graph)?),
         None => None,

@@ -1,9 +1,11 @@
 //! What queries of a snapshot need of the types that were found.
 
 use std::cmp::Reverse;
+use std::io;
 
 use hashbrown::HashMap;
-use memtrail_heap::{BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames};
+use memtrail_heap::graph::{Column, Place};
+use memtrail_heap::{BlockType, BlockTypes, Derivation, FieldNames};
 use memtrail_types::Field;
 use memtrail_types::term::{Definition, LabelledField};
 use rustc_hash::FxBuildHasher;
@@ -17,7 +19,11 @@ use crate::state::{Packed, State};
 const MAX_TYPES: usize = u16::MAX as usize;
 
 /// The types of blocks by number. If there are too many for 16 bits, those of the fewest blocks are left out.
-pub(crate) fn block_types(shapes: &Shapes<'_>, states: &[Packed]) -> BlockTypes {
+pub(crate) fn block_types(
+    place: &Place,
+    shapes: &Shapes<'_>,
+    states: &[Packed],
+) -> io::Result<BlockTypes> {
     let mut counts: HashMap<(ShapeId, Derivation), u64, FxBuildHasher> = HashMap::default();
     for state in states {
         if let State::Typed(shape, derivation) = state.get() {
@@ -41,18 +47,20 @@ pub(crate) fn block_types(shapes: &Shapes<'_>, states: &[Packed]) -> BlockTypes 
     }
     let mut order: Vec<usize> = (0..types.len()).collect();
     order.sort_by_key(|number| Reverse(types[*number].1));
-    let mut ids = vec![BlockTypeId(0); types.len()];
+    let mut ids = vec![0u16; types.len()];
     for (id, number) in (1..).zip(order.iter().take(MAX_TYPES)) {
-        ids[*number] = BlockTypeId(id);
+        ids[*number] = id;
     }
     let kept = order.iter().take(MAX_TYPES).map(|number| types[*number].0.clone()).collect();
-    let of = states.iter().map(|state| match state.get() {
-        State::Typed(shape, derivation) => {
-            number_of.get(&(shape, derivation)).map_or(BlockTypeId(0), |number| ids[*number])
+    let mut of: Column<u16> = place.zeros(states.len())?;
+    for (id, state) in of.iter_mut().zip(states) {
+        if let State::Typed(shape, derivation) = state.get()
+            && let Some(number) = number_of.get(&(shape, derivation))
+        {
+            *id = ids[*number];
         }
-        State::Untouched | State::Unknown(_) => BlockTypeId(0),
-    });
-    BlockTypes::new(of.collect(), kept)
+    }
+    Ok(BlockTypes::from_column(of, kept))
 }
 
 fn block_type(shapes: &Shapes<'_>, shape: &Shape, derivation: Derivation) -> BlockType {

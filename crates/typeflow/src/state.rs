@@ -1,6 +1,7 @@
 //! What is known of a block while types flow, in 32 bits.
 
 use memtrail_heap::Derivation;
+use zerocopy::FromBytes;
 
 use crate::shapes::ShapeId;
 use crate::texts::TextId;
@@ -23,7 +24,7 @@ const BY_CONTENTS: u32 = 1 << 29;
 const SHAPE: u32 = BY_CONTENTS - 1;
 
 /// A state in a column.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes)]
 pub(crate) struct Packed(u32);
 
 impl Packed {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::Deref;
 
-use memtrail_heap::graph::Graph;
+use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::{Heap, Summary};
 use memtrail_heap::read::{Error, Peek, Snapshot};
 use memtrail_heap::{BlockTypes, SnapshotReason, TypesSource};
@@ -59,7 +59,7 @@ pub trait SnapshotFile: Debug + Send + Sync {
     ///
     /// # Errors
     /// If a section of the snapshot is damaged.
-    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Error> {
+    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Failed> {
         let _ = heap;
         Ok(())
     }

@@ -1,14 +1,17 @@
 //! Chains of blocks, each of which points to the next with its last field: cells of lists and queues, buckets of
 //! hash tables.
 
+use std::io;
+
 use super::facts::{Candidates, Facts};
 use super::form::NO_TARGET;
+use crate::graph::column::{Column, Place};
 
 /// How far it is from each candidate to the end of its chain.
 #[derive(Debug)]
 pub(super) struct Chains {
-    lengths: Vec<u32>,
-    last: Vec<u32>,
+    lengths: Column<u32>,
+    last: Column<u32>,
 }
 
 /// Not looked at yet.
@@ -21,9 +24,17 @@ const NO_LENGTH: u32 = u32::MAX;
 impl Chains {
     /// Follows the last fields of `candidates`. All other fields of the blocks of a chain hold values of one sort
     /// each.
-    pub(super) fn new<const N: usize>(facts: &Facts, candidates: &Candidates<N>) -> Self {
-        let mut chains =
-            Self { lengths: vec![UNKNOWN; candidates.len()], last: vec![0; candidates.len()] };
+    ///
+    /// # Errors
+    /// If there is no room for columns.
+    pub(super) fn new<const N: usize>(
+        place: &Place,
+        facts: &Facts,
+        candidates: &Candidates<N>,
+    ) -> io::Result<Self> {
+        // Zeros are those that are not looked at.
+        let (lengths, last) = (place.zeros(candidates.len())?, place.zeros(candidates.len())?);
+        let mut chains = Self { lengths, last };
         let mut way: Vec<usize> = Vec::new();
         for start in 0..candidates.len() {
             let mut at = start;
@@ -53,7 +64,7 @@ impl Chains {
                 chains.last[place] = last;
             }
         }
-        chains
+        Ok(chains)
     }
 
     /// How many blocks the chain from a candidate on has; `None` if it is no chain.

@@ -1,15 +1,22 @@
 //! One pass over a snapshot: the form of every block, and what the fields of those point to that rules look at.
 
-use super::form::{Form, NO_TARGET, Sort, targets};
+use std::io;
+
+use zerocopy::IntoBytes as _;
+
+use super::form::{Candidate, Form, NO_TARGET, Sort};
+use crate::graph::Failed;
 use crate::graph::bits::{Bits, Ranked};
+use crate::graph::chunk_buffer::ChunkBuffer;
+use crate::graph::column::{Column, Place};
 use crate::graph::passes::sweep;
-use crate::read::{Detail, Error, Snapshot};
+use crate::read::{Columns, Detail, Snapshot};
 
 /// Blocks of tag 0 with the same number of fields that a rule looks at, with what some fields point to.
 #[derive(Debug, Default)]
 pub(super) struct Candidates<const N: usize> {
     blocks: Ranked,
-    fields: Vec<[u32; N]>,
+    fields: Column<[u32; N]>,
 }
 
 impl<const N: usize> Candidates<N> {
@@ -27,7 +34,7 @@ impl<const N: usize> Candidates<N> {
     }
 
     /// How many there are.
-    pub(super) const fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.fields.len()
     }
 
@@ -36,27 +43,20 @@ impl<const N: usize> Candidates<N> {
         self.blocks.bits().iter().zip(self.fields.iter().copied())
     }
 
-    fn new(blocks: usize, mut pieces: Vec<Piece<N>>) -> Self {
-        pieces.sort_unstable_by_key(|(section, ..)| *section);
-        let mut bits = Bits::new(blocks);
-        let mut fields = Vec::with_capacity(pieces.iter().map(|(_, all, _)| all.len()).sum());
-        for (_, blocks, some) in pieces {
-            for block in blocks {
-                bits.insert(block);
-            }
-            fields.extend(some);
-        }
-        Self { blocks: Ranked::new(bits), fields }
+    /// Of the sections' candidates, which are in order.
+    fn new(place: &Place, blocks: Bits, sections: ChunkBuffer) -> io::Result<Self> {
+        let blocks = Ranked::new(blocks);
+        let mut fields = place.column(blocks.len(), || [NO_TARGET; N])?;
+        concat(sections, fields.as_mut_bytes())?;
+        Ok(Self { blocks, fields })
     }
 }
-
-/// Candidates of one section.
-type Piece<const N: usize> = (usize, Vec<u32>, Vec<[u32; N]>);
 
 /// What rules look at.
 #[derive(Debug)]
 pub(super) struct Facts {
-    forms: Vec<Form>,
+    /// As bytes.
+    forms: Column<u8>,
     /// Two fields: cells of lists and queues. Both fields.
     pub(super) pairs: Candidates<2>,
     /// Three fields: buckets of hash tables, queues, buffers. All fields.
@@ -74,100 +74,120 @@ pub(super) struct Facts {
 /// Arrays that rules look at have so many elements at least.
 pub(super) const MIN_ARRAY: u64 = 16;
 
+/// Candidates of all sections.
+struct Sections {
+    pairs: ChunkBuffer,
+    triples: ChunkBuffer,
+    quads: ChunkBuffer,
+    ends: ChunkBuffer,
+    quints: ChunkBuffer,
+}
+
+/// Those of the section that is looked at.
 #[derive(Default)]
-struct Part {
-    forms: Vec<(usize, Vec<Form>)>,
-    pairs: Vec<Piece<2>>,
-    triples: Vec<Piece<3>>,
-    quads: Vec<Piece<3>>,
-    ends: Vec<Piece<2>>,
-    quints: Vec<Piece<4>>,
-    with_arrays: Vec<usize>,
+struct Section {
+    forms: Vec<u8>,
+    /// Of each shape, if a block of it was met.
+    of_shapes: Vec<Option<Form>>,
+    pairs: Vec<[u32; 2]>,
+    triples: Vec<[u32; 3]>,
+    quads: Vec<[u32; 3]>,
+    ends: Vec<[u32; 2]>,
+    quints: Vec<[u32; 4]>,
+}
+
+impl Section {
+    fn look(&mut self, columns: &Columns) {
+        self.forms.clear();
+        self.of_shapes.clear();
+        self.of_shapes.resize(columns.shapes(), None);
+        self.pairs.clear();
+        self.triples.clear();
+        self.quads.clear();
+        self.ends.clear();
+        self.quints.clear();
+        for (place, block) in columns.iter().enumerate() {
+            let form = match self.of_shapes.get_mut(columns.shape(place)) {
+                Some(known) => {
+                    *known.get_or_insert_with(|| Form::new(&block, columns.fields(place)))
+                }
+                None => Form::OTHER,
+            };
+            self.forms.push(form.byte());
+            match form.candidate() {
+                Candidate::None => {}
+                Candidate::Pair => self.pairs.push(form.targets::<2>(block.targets)),
+                Candidate::Triple => self.triples.push(form.targets::<3>(block.targets)),
+                Candidate::Quad => {
+                    let [a, b, c, _] = form.targets::<4>(block.targets);
+                    self.quads.push([a, b, c]);
+                }
+                Candidate::Ends => {
+                    let [a, _, _, d] = form.targets::<4>(block.targets);
+                    self.ends.push([a, d]);
+                }
+                Candidate::Quint => {
+                    let [a, b, c, d, _] = form.targets::<5>(block.targets);
+                    self.quints.push([a, b, c, d]);
+                }
+            }
+        }
+    }
 }
 
 impl Facts {
     /// Reads them.
     ///
     /// # Errors
-    /// If a section of the snapshot is damaged.
-    pub(super) fn new(snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Error> {
-        let parts =
-            sweep(snapshot, threads, Detail::Fields, Part::default, |part, section, columns| {
-                let mut forms = Vec::with_capacity(columns.len());
-                let (mut pairs, mut triples) =
-                    ((section, vec![], vec![]), (section, vec![], vec![]));
-                let (mut quads, mut ends) = ((section, vec![], vec![]), (section, vec![], vec![]));
-                let mut quints = (section, vec![], vec![]);
-                for (place, block) in columns.iter().enumerate() {
-                    let form = Form::new(&block, columns.fields(place));
-                    forms.push(form);
-                    if block.tag != 0 {
-                        continue;
-                    }
-                    let index = block.index.0;
-                    match block.wosize.0 {
-                        2 => {
-                            pairs.1.push(index);
-                            pairs.2.push(targets::<2>(columns, place, &block));
-                        }
-                        3 => {
-                            triples.1.push(index);
-                            triples.2.push(targets::<3>(columns, place, &block));
-                        }
-                        4 => {
-                            let [a, b, c, d] = targets::<4>(columns, place, &block);
-                            if d == NO_TARGET {
-                                quads.1.push(index);
-                                quads.2.push([a, b, c]);
-                            } else if a != NO_TARGET && b == NO_TARGET && c == NO_TARGET {
-                                ends.1.push(index);
-                                ends.2.push([a, d]);
-                            }
-                        }
-                        5 => {
-                            let [a, b, c, d, e] = targets::<5>(columns, place, &block);
-                            if e == NO_TARGET {
-                                quints.1.push(index);
-                                quints.2.push([a, b, c, d]);
-                            }
-                        }
-                        _ => {}
-                    }
-                }
+    /// If a section of the snapshot is damaged, or there is no room for columns.
+    pub(super) fn new(
+        place: &Place,
+        snapshot: &Snapshot<'_>,
+        threads: usize,
+    ) -> Result<Self, Failed> {
+        let (blocks, sections) = (snapshot.blocks() as usize, snapshot.sections());
+        let buffer = |bytes: usize| ChunkBuffer::new(place, sections, blocks * bytes);
+        let forms = buffer(1);
+        let all = Sections {
+            pairs: buffer(2),
+            triples: buffer(2),
+            quads: buffer(1),
+            ends: buffer(1),
+            quints: buffer(1),
+        };
+        let start = || (Section::default(), Vec::new());
+        let parts = sweep(
+            snapshot,
+            threads,
+            Detail::Fields,
+            start,
+            |(found, with_arrays): &mut (Section, Vec<usize>), section, columns| {
+                found.look(columns);
+                forms.put(section, &found.forms);
+                all.pairs.put(section, found.pairs.as_bytes());
+                all.triples.put(section, found.triples.as_bytes());
+                all.quads.put(section, found.quads.as_bytes());
+                all.ends.put(section, found.ends.as_bytes());
+                all.quints.put(section, found.quints.as_bytes());
                 if columns.has_larger_than(MIN_ARRAY) {
-                    part.with_arrays.push(section);
+                    with_arrays.push(section);
                 }
-                part.forms.push((columns.first.0 as usize, forms));
-                part.pairs.push(pairs);
-                part.triples.push(triples);
-                part.quads.push(quads);
-                part.ends.push(ends);
-                part.quints.push(quints);
-            })?;
-        let blocks = snapshot.blocks() as usize;
-        let mut forms = vec![Form::OTHER; blocks];
-        let mut with_arrays = vec![false; snapshot.sections()];
-        let mut all = Part::default();
-        for part in parts {
-            for (first, some) in part.forms {
-                forms[first..first + some.len()].copy_from_slice(&some);
-            }
-            for section in part.with_arrays {
-                with_arrays[section] = true;
-            }
-            all.pairs.extend(part.pairs);
-            all.triples.extend(part.triples);
-            all.quads.extend(part.quads);
-            all.ends.extend(part.ends);
-            all.quints.extend(part.quints);
+            },
+        )?;
+        let mut with_arrays = vec![false; sections];
+        for section in parts.into_iter().flat_map(|(_, with_arrays)| with_arrays) {
+            with_arrays[section] = true;
         }
+        let mut column = place.zeros(blocks)?;
+        concat(forms, &mut column)?;
+        let [pairs, triples, quads, ends, quints] = candidates(&column);
         Ok(Self {
-            forms,
-            pairs: Candidates::new(blocks, all.pairs),
-            triples: Candidates::new(blocks, all.triples),
-            quads: Candidates::new(blocks, all.quads),
-            ends: Candidates::new(blocks, all.ends),
-            quints: Candidates::new(blocks, all.quints),
+            forms: column,
+            pairs: Candidates::new(place, pairs, all.pairs)?,
+            triples: Candidates::new(place, triples, all.triples)?,
+            quads: Candidates::new(place, quads, all.quads)?,
+            ends: Candidates::new(place, ends, all.ends)?,
+            quints: Candidates::new(place, quints, all.quints)?,
             with_arrays,
         })
     }
@@ -175,7 +195,7 @@ impl Facts {
     /// The form of what a field points to.
     #[inline]
     pub(super) fn form(&self, target: u32) -> Form {
-        self.forms.get(target as usize).copied().unwrap_or(Form::OTHER)
+        self.forms.get(target as usize).map_or(Form::OTHER, |form| Form::of_byte(*form))
     }
 
     /// What sort of value a field has. An immediate is one of those that a constructor may be.
@@ -183,4 +203,33 @@ impl Facts {
     pub(super) fn sort(&self, target: u32) -> Sort {
         self.form(target).sort()
     }
+}
+
+/// Bytes of all sections, one behind the other.
+fn concat(sections: ChunkBuffer, into: &mut [u8]) -> io::Result<()> {
+    let sections = sections.finish()?;
+    let mut rest = into;
+    for section in 0..sections.len() {
+        let some = sections.get(section);
+        let (to, behind) = rest.split_at_mut(some.len());
+        to.copy_from_slice(some);
+        rest = behind;
+    }
+    Ok(())
+}
+
+/// The blocks that are candidates, of each sort.
+fn candidates(forms: &[u8]) -> [Bits; Candidate::COUNT] {
+    let mut words: [Vec<u64>; Candidate::COUNT] =
+        std::array::from_fn(|_| Vec::with_capacity(forms.len().div_ceil(64)));
+    for some in forms.chunks(64) {
+        let mut bits = [0u64; Candidate::COUNT + 1];
+        for (bit, form) in some.iter().enumerate() {
+            bits[Form::of_byte(*form).candidate() as usize] |= 1 << bit;
+        }
+        for (words, bits) in words.iter_mut().zip(bits) {
+            words.push(bits);
+        }
+    }
+    words.map(Bits::from_words)
 }

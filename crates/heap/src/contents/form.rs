@@ -1,6 +1,6 @@
 //! What is seen of a block without looking at others, in one byte.
 
-use crate::read::{Block, Columns};
+use crate::read::Block;
 use crate::tag;
 
 /// Tag, size and which fields point to blocks, as far as rules need them.
@@ -55,6 +55,37 @@ impl Form {
         (first > 0 && (first..end).contains(&self.0)).then(|| self.0 - first)
     }
 
+    /// The form that is stored as this byte.
+    pub(super) const fn of_byte(byte: u8) -> Self {
+        Self(byte)
+    }
+
+    /// The byte that it is stored as.
+    pub(super) const fn byte(self) -> u8 {
+        self.0
+    }
+
+    /// Which rules look at the fields of blocks of this form.
+    #[inline]
+    pub(super) fn candidate(self) -> Candidate {
+        CANDIDATES.get(usize::from(self.0)).copied().unwrap_or(Candidate::None)
+    }
+
+    /// What each field of a block of tag 0 with so many fields points to, from its pointers in order;
+    /// [`NO_TARGET`] if it is no pointer.
+    #[inline]
+    pub(super) fn targets<const N: usize>(self, pointers: &[u32]) -> [u32; N] {
+        let mut all = [NO_TARGET; N];
+        let mut mask = self.mask(N).unwrap_or(0);
+        for target in pointers {
+            if let Some(into) = all.get_mut(mask.trailing_zeros() as usize) {
+                *into = *target;
+            }
+            mask &= mask.wrapping_sub(1);
+        }
+        all
+    }
+
     /// What a value of this form is, where that cannot differ between values of a type.
     pub(super) fn sort(self) -> Sort {
         match self {
@@ -67,6 +98,53 @@ impl Form {
     }
 }
 
+/// Blocks of tag 0 of which some rule looks at the fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Candidate {
+    /// Two fields.
+    Pair,
+    /// Three fields.
+    Triple,
+    /// Four fields, of which the last is an immediate.
+    Quad,
+    /// Four fields, of which the first and the last are pointers.
+    Ends,
+    /// Five fields, of which the last is an immediate.
+    Quint,
+    /// None of these.
+    None,
+}
+
+impl Candidate {
+    /// How many sorts there are, without none.
+    pub(super) const COUNT: usize = Self::None as usize;
+}
+
+/// By form.
+const CANDIDATES: [Candidate; END as usize] = {
+    let mut of = [Candidate::None; END as usize];
+    let mut form = FIRST[2];
+    while form < END {
+        of[form as usize] = if form < FIRST[3] {
+            Candidate::Pair
+        } else if form < FIRST[4] {
+            Candidate::Triple
+        } else if form < FIRST[5] {
+            match form - FIRST[4] {
+                0b1001 => Candidate::Ends,
+                mask if mask & 0b1000 == 0 => Candidate::Quad,
+                _ => Candidate::None,
+            }
+        } else if (form - FIRST[5]) & 0b1_0000 == 0 {
+            Candidate::Quint
+        } else {
+            Candidate::None
+        };
+        form += 1;
+    }
+    of
+};
+
 /// What values of one type have in common: one is a string where all are. Immediates and blocks with fields may
 /// be of one type, as constructors of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,22 +154,6 @@ pub(super) enum Sort {
     Closure,
     Custom,
     Constructor,
-}
-
-/// Decodes all fields of small blocks: for each field what it points to, [`NO_TARGET`] if it is no pointer.
-#[inline]
-pub(super) fn targets<const N: usize>(
-    columns: &Columns,
-    place: usize,
-    block: &Block<'_>,
-) -> [u32; N] {
-    let mut all = [NO_TARGET; N];
-    for (field, target) in columns.fields(place).zip(block.targets) {
-        if let Some(into) = all.get_mut(field as usize) {
-            *into = *target;
-        }
-    }
-    all
 }
 
 /// Of a field that is no pointer to a block.
@@ -115,6 +177,22 @@ mod tests {
                     assert_eq!(form.mask(fields), expected, "{wosize} {mask}");
                 }
                 assert_eq!(form.sort(), Sort::Constructor);
+                let candidate = match (wosize, mask) {
+                    (2, _) => Candidate::Pair,
+                    (3, _) => Candidate::Triple,
+                    (4, 0..=7) => Candidate::Quad,
+                    (4, 0b1001) => Candidate::Ends,
+                    (5, 0..=15) => Candidate::Quint,
+                    _ => Candidate::None,
+                };
+                assert_eq!(form.candidate(), candidate, "{wosize} {mask}");
+                if wosize == 5 {
+                    let pointers: Vec<u32> = (0..8).filter(|at| mask >> at & 1 != 0).collect();
+                    for (field, target) in (0..).zip(form.targets::<5>(&pointers)) {
+                        let is_pointer = mask >> field & 1 != 0;
+                        assert_eq!(target, if is_pointer { field } else { NO_TARGET });
+                    }
+                }
             }
         }
     }

@@ -13,7 +13,7 @@
 //! 3. A second pass over the sections that have blocks of many fields looks at their elements ([`arrays`]).
 //!
 //! None of it recurses. While it runs, it takes a byte for each block, and eight to 16 for each block of tag 0 with
-//! two to five fields; the result has two for each block.
+//! two to five fields, in columns that `--memory` bounds; the result has two for each block.
 
 mod arrays;
 mod buffers;
@@ -28,6 +28,8 @@ mod trees;
 mod types;
 
 use crate::block_types::BlockTypes;
+use crate::graph::Failed;
+use crate::graph::column::Place;
 use crate::read::{Error, Snapshot};
 
 pub use structures::{Entry, Structure, Structures};
@@ -38,4 +40,16 @@ pub use structures::{Entry, Structure, Structures};
 /// If a section of the snapshot is damaged.
 pub fn types_by_contents(snapshot: &Snapshot<'_>, threads: usize) -> Result<BlockTypes, Error> {
     Ok(Structures::new(snapshot, threads)?.into_types())
+}
+
+/// The same with columns at a place.
+///
+/// # Errors
+/// If a section of the snapshot is damaged, or there is no room for columns.
+pub fn types_by_contents_in(
+    place: &Place,
+    snapshot: &Snapshot<'_>,
+    threads: usize,
+) -> Result<BlockTypes, Failed> {
+    Ok(Structures::new_in(place, snapshot, threads)?.into_types())
 }

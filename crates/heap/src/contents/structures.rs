@@ -10,7 +10,9 @@ use super::form::NO_TARGET;
 use super::types::{Found, Part};
 use super::{buffers, hash_tables, lists, queues, trees};
 use crate::block_types::BlockTypes;
+use crate::graph::Failed;
 use crate::graph::bits::Bits;
+use crate::graph::column::Place;
 use crate::read::{Error, Snapshot};
 use crate::units::BlockIndex;
 
@@ -77,15 +79,23 @@ impl Structures {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Error> {
-        let facts = Facts::new(snapshot, threads)?;
-        let mut found = Found::new(snapshot.blocks());
-        let cells = Chains::new(&facts, &facts.pairs);
+        Self::new_in(&Place::Memory, snapshot, threads).map_err(Failed::in_memory)
+    }
+
+    /// The same with columns at a place.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged, or there is no room for columns.
+    pub fn new_in(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Failed> {
+        let facts = Facts::new(place, snapshot, threads)?;
+        let mut found = Found::new(place, snapshot.blocks())?;
+        let cells = Chains::new(place, &facts, &facts.pairs)?;
         queues::mark(&facts, &cells, &mut found);
         lists::mark(&facts, &cells, &mut found);
         drop(cells);
-        trees::mark_maps(&facts, &mut found);
-        trees::mark_sets(&facts, &mut found);
-        let buckets = Chains::new(&facts, &facts.triples);
+        trees::mark_maps(place, &facts, &mut found)?;
+        trees::mark_sets(place, &facts, &mut found)?;
+        let buckets = Chains::new(place, &facts, &facts.triples)?;
         let holders = snapshot.roots.iter().filter_map(|root| Some(root.field_of?.0.0));
         let mut modules: Vec<u32> = holders.collect();
         modules.sort_unstable();

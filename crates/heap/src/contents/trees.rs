@@ -3,9 +3,12 @@
 //! Heights are counted from the leaves: those of two subtrees of a node differ by 2 at most. A record that has a
 //! map among its fields may look like a node with one subtree, so nodes are recognised from one on that has two.
 
+use std::io;
+
 use super::facts::{Candidates, Facts};
 use super::form::NO_TARGET;
 use super::types::{Found, Part};
+use crate::graph::column::{Column, Place};
 
 /// Which fields of a candidate are what.
 struct Layout<const V: usize> {
@@ -28,23 +31,29 @@ const UNDER_WAY: u8 = 254;
 const NO_HEIGHT: u8 = 255;
 
 /// Marks nodes of maps.
-pub(super) fn mark_maps(facts: &Facts, found: &mut Found) {
-    mark(facts, &facts.quints, &MAP, Part::MapNode, found);
+///
+/// # Errors
+/// If there is no room for columns.
+pub(super) fn mark_maps(place: &Place, facts: &Facts, found: &mut Found) -> io::Result<()> {
+    mark(place, facts, &facts.quints, &MAP, (Part::MapNode, found))
 }
 
 /// Marks nodes of sets.
-pub(super) fn mark_sets(facts: &Facts, found: &mut Found) {
-    mark(facts, &facts.quads, &SET, Part::SetNode, found);
+///
+/// # Errors
+/// If there is no room for columns.
+pub(super) fn mark_sets(place: &Place, facts: &Facts, found: &mut Found) -> io::Result<()> {
+    mark(place, facts, &facts.quads, &SET, (Part::SetNode, found))
 }
 
 fn mark<const N: usize, const V: usize>(
+    place: &Place,
     facts: &Facts,
     nodes: &Candidates<N>,
     layout: &Layout<V>,
-    part: Part,
-    found: &mut Found,
-) {
-    let heights = heights(facts, nodes, layout);
+    (part, found): (Part, &mut Found),
+) -> io::Result<()> {
+    let heights = heights(place, facts, nodes, layout)?;
     let is_node = |block: u32| nodes.place(block).is_some_and(|place| heights[place] != NO_HEIGHT);
     let mut todo: Vec<u32> = Vec::new();
     for (place, (block, fields)) in nodes.iter().enumerate() {
@@ -61,15 +70,18 @@ fn mark<const N: usize, const V: usize>(
             }
         }
     }
+    Ok(())
 }
 
 /// The height of each candidate that is the node of a balanced tree.
 fn heights<const N: usize, const V: usize>(
+    place: &Place,
     facts: &Facts,
     nodes: &Candidates<N>,
     layout: &Layout<V>,
-) -> Vec<u8> {
-    let mut heights = vec![UNKNOWN; nodes.len()];
+) -> io::Result<Column<u8>> {
+    // Zeros are unknown.
+    let mut heights: Column<u8> = place.zeros(nodes.len())?;
     let mut way: Vec<usize> = Vec::new();
     for start in 0..nodes.len() {
         if heights[start] != UNKNOWN {
@@ -117,5 +129,5 @@ fn heights<const N: usize, const V: usize>(
             way.pop();
         }
     }
-    heights
+    Ok(heights)
 }

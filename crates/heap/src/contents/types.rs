@@ -1,6 +1,9 @@
 //! The types that contents give.
 
-use crate::block_types::{BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames};
+use std::io;
+
+use crate::block_types::{BlockType, BlockTypes, Derivation, FieldNames};
+use crate::graph::column::{Column, Place};
 
 /// A block of a structure that is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,19 +73,23 @@ impl Part {
 /// The parts that blocks are recognised as.
 #[derive(Debug)]
 pub(super) struct Found {
-    of: Vec<BlockTypeId>,
+    of: Column<u16>,
 }
 
 impl Found {
-    pub(super) fn new(blocks: u32) -> Self {
-        Self { of: vec![BlockTypeId::default(); blocks as usize] }
+    /// None yet.
+    ///
+    /// # Errors
+    /// If there is no room for the column.
+    pub(super) fn new(place: &Place, blocks: u32) -> io::Result<Self> {
+        Ok(Self { of: place.zeros(blocks as usize)? })
     }
 
     /// Marks a block, if it is not marked yet: whether it was not.
     pub(super) fn set(&mut self, block: u32, part: Part) -> bool {
         match self.of.get_mut(block as usize) {
-            Some(of) if *of == BlockTypeId::default() => {
-                *of = BlockTypeId(part as u16 + 1);
+            Some(of) if *of == 0 => {
+                *of = part as u16 + 1;
                 true
             }
             _ => false,
@@ -90,44 +97,45 @@ impl Found {
     }
 
     /// How many blocks there are.
-    pub(super) const fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.of.len()
     }
 
     /// What a block is marked as.
     pub(super) fn part(&self, block: u32) -> Option<Part> {
-        let number = self.of.get(block as usize)?.0.checked_sub(1)?;
+        let number = self.of.get(block as usize)?.checked_sub(1)?;
         Part::ALL.get(usize::from(number)).copied()
     }
 
     /// Whether a block is not marked.
     pub(super) fn is_free(&self, block: u32) -> bool {
-        self.of.get(block as usize) == Some(&BlockTypeId::default())
+        self.of.get(block as usize) == Some(&0)
     }
 
     /// What was found.
     pub(super) fn into_types(self) -> BlockTypes {
-        if self.of.iter().all(|of| *of == BlockTypeId::default()) {
+        if self.of.iter().all(|of| *of == 0) {
             return BlockTypes::default();
         }
-        BlockTypes::new(self.of, Part::ALL.iter().map(|part| part.block_type()).collect())
+        BlockTypes::from_column(self.of, Part::ALL.iter().map(|part| part.block_type()).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block_types::BlockTypeId;
     use crate::units::BlockIndex;
 
     #[test]
     fn parts_have_the_numbers_of_their_types() {
         for (number, part) in (1..).zip(Part::ALL) {
-            let mut found = Found::new(1);
+            let mut found = Found::new(&Place::Memory, 1).unwrap();
             assert!(found.set(0, part) && !found.set(0, Part::Array) && !found.is_free(0));
             let types = found.into_types();
             assert_eq!(types.id(BlockIndex(0)), BlockTypeId(number));
             assert_eq!(types.of(BlockIndex(0)), Some(&part.block_type()));
         }
-        assert!(Found::new(3).into_types().is_empty());
+        assert!(Found::new(&Place::Memory, 3).unwrap().into_types().is_empty());
     }
 }

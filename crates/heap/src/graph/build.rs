@@ -32,11 +32,7 @@ impl Graph {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Error> {
-        build(&Place::Memory, snapshot, threads).map_err(|failed| match failed {
-            Failed::Snapshot(error) => error,
-            // Columns in memory are always made.
-            Failed::MappedArena(_) => Cause::Missing("memory").at(0),
-        })
+        build(&Place::Memory, snapshot, threads).map_err(Failed::in_memory)
     }
 
     /// Computes the same while the process uses no more than about `memory`: what is larger is in

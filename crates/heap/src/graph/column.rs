@@ -10,8 +10,10 @@ use crate::mapped_arena::{MappedArena, MappedColumn, anonymous};
 
 /// A column of numbers.
 #[derive(Debug)]
-pub(crate) enum Column<T> {
+pub enum Column<T> {
+    /// In memory.
     Memory(Vec<T>),
+    /// In a file, or in memory that goes back to the system at once.
     #[cfg(feature = "mmap")]
     Mapped(MappedColumn<T>),
 }
@@ -76,10 +78,20 @@ pub(crate) fn into_plain(column: Column<AtomicU32>) -> Column<u32> {
 
 /// Where columns are made.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub enum Place {
+    /// In memory.
     Memory,
+    /// In files, of which no more is in memory than there is room for.
     #[cfg(feature = "mmap")]
     MappedArena(MappedArena),
+}
+
+/// A mapped snapshot of which no more is in memory than there is room for.
+#[cfg(feature = "mmap")]
+#[derive(Debug)]
+pub struct WatchedSnapshot<'m> {
+    _watched: Option<crate::mapped_arena::Watched>,
+    map: std::marker::PhantomData<&'m memtrail_map::MappedFile>,
 }
 
 /// Columns of fewer bytes are not worth a mapping; in tests all are.
@@ -95,15 +107,30 @@ const WORTH_A_MAPPING: usize = if cfg!(test) { 1 } else { 1 << 20 };
     )
 )]
 impl Place {
+    /// In files without names in the folder `scratch`, while the process uses no more than about `memory`.
+    ///
+    /// # Errors
+    /// If there is no thread for it.
+    #[cfg(feature = "mmap")]
+    pub fn bounded(scratch: &std::path::Path, memory: crate::units::Bytes) -> io::Result<Self> {
+        MappedArena::new(scratch, memory).map(Self::MappedArena)
+    }
+
+    /// Counts a mapped snapshot among what need not be in memory, as long as the result is kept.
+    #[cfg(feature = "mmap")]
+    pub fn watch<'m>(&self, map: &'m memtrail_map::MappedFile) -> WatchedSnapshot<'m> {
+        let watched = match self {
+            Self::Memory => None,
+            Self::MappedArena(arena) => Some(arena.snapshot(map)),
+        };
+        WatchedSnapshot { _watched: watched, map: std::marker::PhantomData }
+    }
+
     /// A column of so many numbers.
     ///
     /// # Errors
     /// If there is no room in the folder of files.
-    pub(crate) fn column<T: Number>(
-        &self,
-        count: usize,
-        number: impl Fn() -> T,
-    ) -> io::Result<Column<T>> {
+    pub fn column<T: Number>(&self, count: usize, number: impl Fn() -> T) -> io::Result<Column<T>> {
         let mut column = self.room(count)?;
         match &mut column {
             Column::Memory(numbers) => numbers.resize_with(count, number),
@@ -117,7 +144,7 @@ impl Place {
     ///
     /// # Errors
     /// If there is no room in the folder of files.
-    pub(crate) fn zeros<T: Number + Default + Clone>(&self, count: usize) -> io::Result<Column<T>> {
+    pub fn zeros<T: Number + Default + Clone>(&self, count: usize) -> io::Result<Column<T>> {
         let mut column = self.room(count)?;
         match &mut column {
             Column::Memory(numbers) => numbers.resize(count, T::default()),

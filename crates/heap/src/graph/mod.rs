@@ -38,7 +38,7 @@
 mod analysis;
 pub(crate) mod bits;
 mod build;
-mod chunk_buffer;
+pub(crate) mod chunk_buffer;
 pub(crate) mod column;
 mod core;
 mod cross_edges;
@@ -70,6 +70,9 @@ mod sharing;
 mod weights;
 
 pub use analysis::Graph;
+#[cfg(feature = "mmap")]
+pub use column::WatchedSnapshot;
+pub use column::{Column, Place};
 pub use error::Failed;
 pub use freed::{FreedSize, RemovalSet};
 pub use min_cut::CutEdge;

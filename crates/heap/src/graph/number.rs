@@ -3,6 +3,6 @@
 use zerocopy::FromBytes;
 
 /// Numbers that any bytes are some of.
-pub(crate) trait Number: FromBytes + Send + Sync + 'static {}
+pub trait Number: FromBytes + Send + Sync + 'static {}
 
 impl<T: FromBytes + Send + Sync + 'static> Number for T {}

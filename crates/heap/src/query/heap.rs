@@ -1,8 +1,8 @@
 //! What queries are asked of.
 
 use crate::block_types::BlockTypes;
-use crate::contents::types_by_contents;
-use crate::graph::Graph;
+use crate::contents::types_by_contents_in;
+use crate::graph::{Failed, Graph, Place};
 use crate::read::{Error, Snapshot};
 
 /// A snapshot and its analysis.
@@ -33,7 +33,15 @@ impl<'a> Heap<'a> {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn recognise(&mut self) -> Result<(), Error> {
-        let recognised = types_by_contents(&self.snapshot, self.threads)?;
+        self.recognise_in(&Place::Memory).map_err(Failed::in_memory)
+    }
+
+    /// The same with columns at a place.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged, or there is no room for columns.
+    pub fn recognise_in(&mut self, place: &Place) -> Result<(), Failed> {
+        let recognised = types_by_contents_in(place, &self.snapshot, self.threads)?;
         self.types = std::mem::take(&mut self.types).or(recognised);
         Ok(())
     }

@@ -337,6 +337,10 @@ impl Columns {
     pub fn fields(&self, place: usize) -> Fields<'_> {
         let code = self.shape_of.get(place).copied().unwrap_or(0);
         let shape = self.shapes.get(usize::from(code));
+        // Those of most blocks are in the mask of their shape.
+        if let Some(shape) = shape.filter(|shape| shape.mask != 0 || shape.edges == 0) {
+            return Fields { mask: shape.mask, fields: &[] };
+        }
         let apart = self.apart.binary_search_by_key(&u32::from(code), |(number, _)| *number);
         match (apart, shape) {
             (Ok(at), Some(shape)) => {
@@ -346,6 +350,20 @@ impl Columns {
             }
             (_, shape) => Fields { mask: shape.map_or(0, |shape| shape.mask), fields: &[] },
         }
+    }
+
+    /// How many shapes blocks have.
+    #[cfg(feature = "analysis")]
+    pub(crate) fn shapes(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// The number of a block's shape. Blocks of one shape have the same tag and size, and the same fields of
+    /// theirs are pointers.
+    #[cfg(feature = "analysis")]
+    #[inline]
+    pub(crate) fn shape(&self, place: usize) -> usize {
+        usize::from(self.shape_of.get(place).copied().unwrap_or(0))
     }
 
     /// The closures and their functions, as numbers in the file's table.

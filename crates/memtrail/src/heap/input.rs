@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use memtrail_heap::graph::{Failed, Graph};
+use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, BlockTypes, Bytes};
@@ -28,7 +28,7 @@ use crate::outcome;
 use crate::view::snapshot_file::{self, BLOCK_TYPES, keep};
 
 use super::named;
-use super::typed;
+use super::typed::{self, Bounded};
 use super::variables::{self, StoredTypes};
 
 /// What takes less is over before anyone wonders.
@@ -278,13 +278,17 @@ impl Input {
             heap.types = types;
             return Ok(heap);
         }
+        let bounded = self.bounded()?;
+        let blocks = heap.snapshot.blocks();
         if let Some(types) = self.types() {
-            let message = format!("typing {} blocks", count(f64::from(heap.snapshot.blocks())));
-            with_spinner(message, || typed::find(&mut heap, types, self.memory))
-                .map_err(|error| self.failure(&error))?;
+            let message = format!("typing {} blocks", count(f64::from(blocks)));
+            with_spinner(message, || typed::find(&mut heap, types, bounded.as_ref()))
+                .map_err(|failed| self.failed(&failed, blocks))?;
         }
-        let message = format!("looking at {} blocks", count(f64::from(heap.snapshot.blocks())));
-        with_spinner(message, || heap.recognise()).map_err(|error| self.failure(&error))?;
+        let message = format!("looking at {} blocks", count(f64::from(blocks)));
+        let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
+        with_spinner(message, || heap.recognise_in(place))
+            .map_err(|failed| self.failed(&failed, blocks))?;
         // As with the index.
         let _ = keep(&path, |out| heap.types.write_file(&heap.snapshot, source, out));
         Ok(heap)
@@ -293,9 +297,10 @@ impl Input {
     /// How far the types of blocks reach; `None` if nothing is stored of types.
     pub(super) fn coverage(&self, heap: &Heap<'_>) -> Result<Option<Coverage>, Failure> {
         let Some(types) = self.types() else { return Ok(None) };
+        let bounded = self.bounded()?;
         let coverage =
-            with_spinner("typing blocks".into(), || typed::coverage(heap, types, self.memory));
-        coverage.map(Some).map_err(|error| self.failure(&error))
+            with_spinner("typing blocks".into(), || typed::coverage(heap, types, bounded.as_ref()));
+        coverage.map(Some).map_err(|failed| self.failed(&failed, heap.snapshot.blocks()))
     }
 
     /// The types that `memtrail types` stored in the recording.
@@ -328,23 +333,37 @@ impl Input {
         let Some(memory) = self.memory else {
             return Graph::new(snapshot, threads).map_err(|error| self.failure(&error));
         };
-        let folder = match self.path.parent() {
+        Graph::new_bounded(snapshot, Some(&self.map), memory, self.folder(), threads)
+            .map_err(|failed| self.failed(&failed, snapshot.blocks()))
+    }
+
+    /// Where columns are that memory is not to hold.
+    fn folder(&self) -> &Path {
+        match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
-        };
-        Graph::new_bounded(snapshot, Some(&self.map), memory, folder, threads).map_err(|failed| {
-            match failed {
-                Failed::Snapshot(error) => self.failure(&error),
-                Failed::MappedArena(_) => {
-                    Failure::new(Kind::Input, format_args!("{}: {failed}", folder.display())).hint(
-                        format_args!(
-                            "it takes some {} there while it runs",
-                            rounded::bytes(30.0 * f64::from(snapshot.blocks()))
-                        ),
-                    )
-                }
+        }
+    }
+
+    /// The limit of memory, if there is one.
+    fn bounded(&self) -> Result<Option<Bounded<'_>>, Failure> {
+        let Some(memory) = self.memory else { return Ok(None) };
+        let place =
+            Place::bounded(self.folder(), memory).map_err(|error| self.failed(&error.into(), 0))?;
+        Ok(Some(Bounded { memory, _snapshot: place.watch(&self.map), place }))
+    }
+
+    fn failed(&self, failed: &Failed, blocks: u32) -> Failure {
+        match failed {
+            Failed::Snapshot(error) => self.failure(error),
+            Failed::MappedArena(_) => {
+                let folder = self.folder().display();
+                Failure::new(Kind::Input, format_args!("{folder}: {failed}")).hint(format_args!(
+                    "it takes some {} there while it runs",
+                    rounded::bytes(30.0 * f64::from(blocks))
+                ))
             }
-        })
+        }
     }
 
     /// The block with a number that the user gave.

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memtrail_engine::{Bytes, SnapshotFile};
-use memtrail_heap::graph::Graph;
+use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::Heap;
-use memtrail_heap::read::{Error, Snapshot};
+use memtrail_heap::read::Snapshot;
 use memtrail_heap::{BlockTypes, TypesSource};
 
 use super::variables::StoredTypes;
@@ -81,7 +81,7 @@ impl SnapshotFile for NamedSnapshot {
         let _ = variables::name(heap, &self.stored.types);
     }
 
-    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Error> {
+    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Failed> {
         typed::find(heap, &self.stored.types, None)
     }
 }

@@ -1,13 +1,21 @@
 //! Types of a snapshot's blocks, from those of global variables.
 
+use memtrail_heap::graph::{Failed, Place, WatchedSnapshot};
 use memtrail_heap::query::Heap;
-use memtrail_heap::read::Error;
 use memtrail_heap::{Bytes, TypesSource};
-use memtrail_typeflow::{Coverage, Flowed, NO_LIMIT, UnitBlock, flow};
+use memtrail_typeflow::{Coverage, Flowed, NO_LIMIT, UnitBlock, flow_in};
 use memtrail_types::Types;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::variables::known_modules;
+
+/// How much memory finding types may use, and where columns are then.
+#[derive(Debug)]
+pub(super) struct Bounded<'m> {
+    pub(super) memory: Bytes,
+    pub(super) place: Place,
+    pub(super) _snapshot: WatchedSnapshot<'m>,
+}
 
 /// Of the memory that an analysis may use, decoded blocks may take a fourth.
 const PART_FOR_BLOCKS: u64 = 4;
@@ -24,7 +32,11 @@ pub(crate) fn source(stored: &[u8]) -> TypesSource {
 }
 
 /// Gives blocks their types, as far as they follow from those of global variables.
-pub(super) fn find(heap: &mut Heap<'_>, types: &Types, memory: Option<Bytes>) -> Result<(), Error> {
+pub(super) fn find(
+    heap: &mut Heap<'_>,
+    types: &Types,
+    memory: Option<&Bounded<'_>>,
+) -> Result<(), Failed> {
     heap.types = flowed(heap, types, memory, false)?.types;
     Ok(())
 }
@@ -33,17 +45,17 @@ pub(super) fn find(heap: &mut Heap<'_>, types: &Types, memory: Option<Bytes>) ->
 pub(super) fn coverage(
     heap: &Heap<'_>,
     types: &Types,
-    memory: Option<Bytes>,
-) -> Result<Coverage, Error> {
+    memory: Option<&Bounded<'_>>,
+) -> Result<Coverage, Failed> {
     Ok(flowed(heap, types, memory, true)?.coverage.unwrap_or_default())
 }
 
 fn flowed(
     heap: &Heap<'_>,
     types: &Types,
-    memory: Option<Bytes>,
+    memory: Option<&Bounded<'_>>,
     count: bool,
-) -> Result<Flowed, Error> {
+) -> Result<Flowed, Failed> {
     // Files of version 1 have names alone.
     if types.table.terms.is_empty() && !count {
         return Ok(Flowed::default());
@@ -56,6 +68,8 @@ fn flowed(
         .zip(&names)
         .map(|(known, name)| UnitBlock { block: known.module.block, name, layout: known.layout })
         .collect();
-    let room = memory.map_or(NO_LIMIT, |memory| Bytes(memory.0 / PART_FOR_BLOCKS));
-    flow(&heap.snapshot, &types.table, &units, room, count.then_some(&heap.graph))
+    let room = memory.map_or(NO_LIMIT, |memory| Bytes(memory.memory.0 / PART_FOR_BLOCKS));
+    let place = memory.map_or(&Place::Memory, |memory| &memory.place);
+    let graph = count.then_some(&heap.graph);
+    flow_in(place, &heap.snapshot, &types.table, &units, room, graph)
 }

@@ -29,6 +29,19 @@ fn an_analysis_in_files_says_the_same(compiler: &str) {
     assert!(free["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
     assert_eq!(free, bounded);
     assert!(of_free == of_bounded, "another index");
+    let file = recorded.recording.join("0001.heap.types");
+    let types = |options: &[&str]| {
+        let mut all = vec!["--by", "type", "--limit", "0"];
+        all.extend(options);
+        let histogram = answer("histogram", &recorded.recording.join("0001.heap"), &all);
+        let written = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        (histogram, written)
+    };
+    let (free, of_free) = types(&[]);
+    let (bounded, of_bounded) = types(&["--memory", "1M"]);
+    assert_eq!(free, bounded);
+    assert!(of_free == of_bounded, "other types");
     // Nothing but the recording is left.
     let scratch = fs::read_dir(&recorded.recording)
         .unwrap()
