@@ -1,5 +1,6 @@
 //! What the analysis of heap snapshots takes: time and memory for each block, within memory and with
-//! a quarter of the heap's size; the time until a command on an analysed snapshot has answered.
+//! a quarter of the heap's size; the time until a command on an analysed snapshot has answered; what types of blocks
+//! add to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,16 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
         "again",
     ]);
     let mut bounded = Table::new(&["heap", "size", "--memory", "peak", "blocks/s", "CPU a block"]);
+    let mut types = Table::new(&[
+        "heap",
+        "CPU a block",
+        "of the analysis",
+        "again",
+        "types file",
+        "--memory",
+        "peak",
+        "peak without types",
+    ]);
     for subject in heaps()? {
         if options.only.as_ref().is_some_and(|only| !subject.name.contains(only.as_str())) {
             continue;
@@ -77,17 +88,67 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
         bounded.row(vec![
             subject.name.into(),
             format!("{:.0} MiB", size / f64::from(1 << 20)),
-            quarter,
+            quarter.clone(),
             format!("{:.0} MiB", spent.peak / f64::from(1 << 20)),
             rate(&spent),
             time(&spent),
         ]);
+        types.row(typed(&Typed {
+            name: subject.name,
+            memtrail: &memtrail,
+            folder: &folder,
+            blocks,
+            analysis: &first,
+            memory: (&quarter, &spent),
+        })?);
         fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }
     speed.print();
     println!("Within a quarter of the heap's size:\n");
     bounded.print();
+    println!("Types of blocks, where `memtrail types` finds the program's, and by contents:\n");
+    types.print();
     Ok(())
+}
+
+/// A snapshot that was analysed with and without a limit.
+struct Typed<'a, F: Fn(&[&str]) -> Command> {
+    name: &'a str,
+    memtrail: &'a F,
+    folder: &'a Path,
+    blocks: f64,
+    analysis: &'a Spent,
+    /// The limit, and what the analysis took within it.
+    memory: (&'a str, &'a Spent),
+}
+
+/// What is added by types: a command that finds them, beside one that reads them.
+fn typed<F: Fn(&[&str]) -> Command>(of: &Typed<'_, F>) -> Outcome<Vec<String>> {
+    // Programs without .cmt files have types by contents alone.
+    let mut store = Command::new((of.memtrail)(&[]).get_program());
+    store.arg("types").arg(of.folder).stdout(Stdio::null()).stderr(Stdio::null());
+    store.status().map_err(|e| format!("memtrail types: {e}"))?;
+    let file = of.folder.join("0001.heap.types");
+    let histogram = ["histogram", "--by", "type", "--limit", "1"];
+    Spent::of(&mut (of.memtrail)(&["roots", "--min", "1000G"]))?;
+    let first = Spent::of(&mut (of.memtrail)(&histogram))?;
+    let again = Spent::of(&mut (of.memtrail)(&histogram))?;
+    let added = first.cpu.saturating_sub(again.cpu).as_secs_f64();
+    let bytes = length(&file)?;
+    fs::remove_file(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let (limit, analysis) = of.memory;
+    let bounded: Vec<&str> = histogram.iter().copied().chain(["--memory", limit]).collect();
+    let bounded = Spent::of(&mut (of.memtrail)(&bounded))?;
+    Ok(vec![
+        of.name.into(),
+        format!("{:.0} ns", added * 1e9 / of.blocks),
+        format!("{:.0} %", 100.0 * added / of.analysis.cpu.as_secs_f64()),
+        format!("{:.2} s", again.wall.as_secs_f64()),
+        format!("{:.2} B/block", bytes / of.blocks),
+        limit.into(),
+        format!("{:.0} MiB", bounded.peak / f64::from(1 << 20)),
+        format!("{:.0} MiB", analysis.peak / f64::from(1 << 20)),
+    ])
 }
 
 fn length(path: &PathBuf) -> Outcome<f64> {
