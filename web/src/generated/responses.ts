@@ -663,7 +663,7 @@ export type LeaksResponse = {
   suspects: Array<Suspect>,
   /** The largest of the other owners, with what speaks for them. */
   cleared: Array<ClearedOwner>,
-  /** What was looked at and found, in a sentence or more. */
+  /** What was looked at and found, one after the other. */
   summary: Array<string>,
   /** How many owners there are. */
   owners: number,
@@ -1315,7 +1315,7 @@ export type Suspect = {
   /** How much, and how fast it grows. */
   heading: string,
   /** What it is, where it was allocated, what owns it. */
-  sentences: Array<string>,
+  descriptions: Array<string>,
   /** What is measured for these. */
   evidence: string,
   /** The function that allocated most of it, as `memtrail why` takes it. */

@@ -131,7 +131,7 @@ const TERMS: &[Term] = &[
     term("together", "jointly_retained"),
     // Profile.
     term("Course", "LiveSeries"),
-    term("suspects", "hot_fragments"),
+    term("suspects", "hot_fragments").within(PROFILE),
     term("Suspects", "Points"),
     term("thin", "subsample").within(PROFILE),
     term("Thin", "Subsample"),

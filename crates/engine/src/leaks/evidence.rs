@@ -2,9 +2,9 @@
 
 use memtrail_heap::query::OwnerRow;
 
-use super::Place;
 use super::contents::{Contents, KindSum};
 use super::owned::Owner;
+use super::response::Place;
 
 /// What is known of an owner that grows.
 pub(super) struct Evidence<'e> {

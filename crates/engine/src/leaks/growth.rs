@@ -14,6 +14,8 @@ use serde::Serialize;
 
 use super::clock::Clock;
 
+/// What grows by a smaller part of all that is alive is no suspect.
+pub(super) const MIN_SHARE: f64 = 0.03;
 /// Points in time at which sampled blocks are counted.
 const POINTS: usize = 24;
 /// The part of all allocation that is looked at.

@@ -6,30 +6,30 @@
 //! | judge whether an owner grows, and still does | [`growth`] |
 //! | look into those that do | [`contents`], [`evidence`] |
 //! | describe the kind of leak | [`rules`] |
-//! | say it | [`sentences`] |
+//! | say it | [`descriptions`] |
 //!
 //! What grows by less than a thirtieth of what is alive is no suspect, nor what is too small. The responses have all
-//! figures, and the sentences made of them, so that all views say the same.
+//! figures, and the descriptions made of them, so that all views say the same.
 
 mod clock;
 mod contents;
+mod descriptions;
 mod evidence;
 mod growth;
 mod own_code;
 mod owned;
+mod response;
 mod rules;
-mod sentences;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::fmt::{self, Display, Formatter};
 
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::Summary;
-use serde::Serialize;
 
 pub use growth::GrowthRate;
+pub use response::{ClearedOwner, LeaksResponse, Place, Suspect};
 
 use crate::api_error::ApiError;
 use crate::heap::join::Live;
@@ -41,123 +41,16 @@ use crate::query::HeapLeaks;
 use crate::recording::Recording;
 use clock::Clock;
 use evidence::Evidence;
-use growth::Judgement;
+use growth::{Judgement, MIN_SHARE};
 use own_code::OwnCode;
 use owned::Owner;
 
-/// What grows by a smaller part of all that is alive is no suspect.
-const MIN_SHARE: f64 = 0.03;
 /// Neither is what grows by less.
 const MIN_BYTES: f64 = 128.0 * 1024.0;
 /// Suspects at most.
 const MAX_SUSPECTS: usize = 50;
 /// Owners that are cleared by name, at most.
 const MAX_CLEARED: usize = 8;
-
-/// What leaks, as far as the recording shows.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct LeaksResponse {
-    /// What grows fastest first.
-    pub suspects: Vec<Suspect>,
-    /// The largest of the other owners, with what speaks for them.
-    pub cleared: Vec<ClearedOwner>,
-    /// What was looked at and found, in a sentence or more.
-    pub summary: Vec<String>,
-    /// How many owners there are.
-    pub owners: usize,
-    /// All that is alive, off-heap memory included.
-    pub alive: Bytes,
-    /// Of what time, in seconds.
-    pub seconds: f64,
-    /// Snapshots that were looked at.
-    pub snapshots: usize,
-    /// Sampled blocks that are alive.
-    pub sampled: usize,
-}
-
-/// An owner that grows.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Suspect {
-    /// What sort of leak it looks like: `growing container`.
-    pub rule: &'static str,
-    /// How much, and how fast it grows.
-    pub heading: String,
-    /// What it is, where it was allocated, what owns it.
-    pub sentences: Vec<String>,
-    /// What is measured for these.
-    pub evidence: String,
-    /// The function that allocated most of it, as `memtrail why` takes it.
-    pub next: Option<String>,
-    /// The owner's name.
-    pub owner: String,
-    /// The kind of root.
-    pub kind: &'static str,
-    /// The variable's type, if it is one and that is known.
-    pub r#type: Option<String>,
-    /// Where the variable is defined: `cache.ml:12`.
-    pub position: Option<String>,
-    /// What queries call it.
-    pub node: String,
-    /// What is attributed to it.
-    pub owned: Bytes,
-    /// Bytes outside the heap that go with that.
-    pub owned_external: Bytes,
-    /// Of all that is alive.
-    pub share: f64,
-    /// How it grows.
-    pub growth: GrowthRate,
-    /// Entries of the container that retains most of it.
-    pub entries: Option<u64>,
-    /// The kind of what is in the container, or of most blocks.
-    pub values: Option<String>,
-    /// The nearest call of the program's own to the allocation of most of it, and its callers.
-    pub allocated: Vec<Place>,
-    /// What part of it was allocated there.
-    pub allocated_share: f64,
-    /// Where entries are added to the container, if that is known.
-    pub added: Option<Place>,
-    /// Sampled blocks that were allocated there before the last tenth of the time and are alive.
-    pub alive: u64,
-    /// Those that were freed.
-    pub freed: u64,
-}
-
-/// An owner that is no suspect.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct ClearedOwner {
-    /// Its name.
-    pub owner: String,
-    /// What is attributed to it, off-heap memory included.
-    pub bytes: Bytes,
-    /// Of all that is alive.
-    pub share: f64,
-    /// Why it is none.
-    pub reason: String,
-}
-
-/// A call site of the program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Place {
-    /// The function.
-    pub function: String,
-    /// The source file.
-    pub file: Option<String>,
-    /// The line.
-    pub line: Option<u32>,
-}
-
-impl Display for Place {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => write!(f, "{} ({file}:{line})", self.function),
-            _ => f.write_str(&self.function),
-        }
-    }
-}
 
 /// Looks for leaks in what is alive in a snapshot; `known` are the recording's snapshots.
 pub(crate) fn leaks(
@@ -207,10 +100,10 @@ pub(crate) fn leaks(
         .map(|number| {
             let owner = &owners[number];
             ClearedOwner {
-                owner: shown(&sentences::owner_name(owner)),
+                owner: shown(&descriptions::owner_name(owner)),
                 bytes: Bytes(owner.bytes()),
                 share: Bytes(owner.bytes()).share_of(alive),
-                reason: sentences::reason(owner, &judgements[number], recording, history.end),
+                reason: descriptions::reason(owner, &judgements[number], recording, history.end),
             }
         });
     let cleared: Vec<ClearedOwner> = cleared.collect();
@@ -225,7 +118,7 @@ pub(crate) fn leaks(
         snapshots: history.times.len(),
         sampled,
     };
-    response.summary = sentences::summary(&response);
+    response.summary = descriptions::summary(&response);
     Ok(response)
 }
 
@@ -288,7 +181,7 @@ fn judge(owner: &Owner<'_>, recording: &Recording, clock: &Clock, history: &Hist
         return if owner.live.is_empty() { Judgement::Unknown } else { Judgement::Steady };
     }
     // What was filled before the program's allocation ceased, and waits since, does not grow.
-    if sentences::filled_early(owner, recording, history.end).is_some() {
+    if descriptions::filled_early(owner, recording, history.end).is_some() {
         return Judgement::Steady;
     }
     match growth::by_samples(&owner.lifetimes(), clock) {
@@ -363,17 +256,20 @@ fn suspect(
     let finding = rules::describe(evidence);
     let row = evidence.row();
     let share = Bytes(owner.bytes()).share_of(alive);
-    let heading = sentences::heading(owner, share, &growth);
-    let sentences = vec![
-        sentences::allocated(evidence, &allocated, allocated_share),
-        sentences::owned(owner, &finding),
+    let heading = descriptions::heading(owner, share, &growth);
+    let descriptions = vec![
+        descriptions::allocated(evidence, &allocated, allocated_share),
+        descriptions::owned(owner, &finding),
     ];
     let next = allocated.first().map(|place| place.function.clone());
     Suspect {
         rule: finding.rule,
         heading,
-        sentences: sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect(),
-        evidence: sentences::evidence(evidence, &growth, recording),
+        descriptions: descriptions
+            .into_iter()
+            .filter(|description| !description.is_empty())
+            .collect(),
+        evidence: descriptions::evidence(evidence, &growth, recording),
         next,
         owner: shown(&owner.name),
         kind: owner.kind,

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use memtrail_trace::Site;
 
-use super::Place;
+use super::response::Place;
 use crate::heap::join::Live;
 use crate::heap::samples::sites;
 use crate::names::shown;

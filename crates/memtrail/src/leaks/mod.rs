@@ -1,4 +1,4 @@
-//! `memtrail leaks`: leak suspects, in plain sentences.
+//! `memtrail leaks`: leak suspects, in plain descriptions.
 
 use std::process::ExitCode;
 
@@ -70,8 +70,8 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
         draw_suspect(canvas, number, suspect, recording);
         canvas.gap();
     }
-    for sentence in &leaks.summary {
-        canvas.paragraph(PLAIN, 2, sentence);
+    for description in &leaks.summary {
+        canvas.paragraph(PLAIN, 2, description);
     }
     if !leaks.cleared.is_empty() {
         canvas.gap();
@@ -86,8 +86,8 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
 
 fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording: &str) {
     canvas.item(STRONG, &format!("{number:2} "), 3, &suspect.heading);
-    for sentence in &suspect.sentences {
-        canvas.item(PLAIN, "   ", 5, sentence);
+    for description in &suspect.descriptions {
+        canvas.item(PLAIN, "   ", 5, description);
     }
     canvas.item(FAINT, "   ", 5, &format!("{}: {}", suspect.rule, suspect.evidence));
     if let Some(next) = &suspect.next {

@@ -109,8 +109,8 @@ fn check(compiler: &str, leak: &Leak) {
         .collect();
     let module = leak.allocated.split('.').next().unwrap();
     assert!(allocated.first().is_some_and(|name| name.starts_with(module)), "{found:#}");
-    let sentences = first["sentences"].to_string();
-    assert!(sentences.contains(leak.clause), "{found:#}");
+    let descriptions = first["descriptions"].to_string();
+    assert!(descriptions.contains(leak.clause), "{found:#}");
     assert!(first["growth"]["rate"]["value"].as_f64().unwrap() > 0.0, "{found:#}");
     let output = leaks(&run.recording, &["--width", "70"]);
     let text = String::from_utf8(output.stdout).unwrap();

@@ -1,4 +1,4 @@
-/** Leak suspects in sentences, as the engine wrote them: what grows, who allocated it, what owns it. */
+/** Leak suspects in descriptions, as the engine wrote them: what grows, who allocated it, what owns it. */
 import type { View } from "../../shell/registry.ts";
 import { go, page, withParam } from "../../state/page.ts";
 import { bytes, percent } from "../../text/units.ts";
@@ -21,9 +21,9 @@ function Leaks() {
           <SuspectItem key={suspect.node} suspect={suspect} />
         ))}
       </ol>
-      {summary.map((sentence) => (
-        <p class="quiet" key={sentence}>
-          {sentence}
+      {summary.map((description) => (
+        <p class="quiet" key={description}>
+          {description}
         </p>
       ))}
       {cleared.length > 0 && <Cleared owners={cleared} />}
@@ -32,12 +32,12 @@ function Leaks() {
 }
 
 function SuspectItem({ suspect }: { suspect: Suspect }) {
-  const { heading, sentences, rule, evidence, node, owner } = suspect;
+  const { heading, descriptions, rule, evidence, node, owner } = suspect;
   return (
     <li class="suspect">
       <h3>{heading}</h3>
-      {sentences.map((sentence) => (
-        <p key={sentence}>{sentence}</p>
+      {descriptions.map((description) => (
+        <p key={description}>{description}</p>
       ))}
       <p class="quiet">
         {rule}: {evidence}

@@ -2,7 +2,8 @@
 
 use memtrail_heap::contents::Structure;
 
-use super::{Evidence, Finding};
+use super::finding::Finding;
+use crate::leaks::evidence::Evidence;
 
 /// Blocks of so many bytes are large.
 const LARGE: u64 = 64 << 10;

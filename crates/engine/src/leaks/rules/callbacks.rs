@@ -1,6 +1,7 @@
 //! A collection of closures: callbacks that are registered and not removed, each with all that it captured.
 
-use super::{Evidence, Finding};
+use super::finding::Finding;
+use crate::leaks::evidence::Evidence;
 
 /// How the kinds of closures are called.
 const CLOSURES: [&str; 2] = ["closure", "partial application"];

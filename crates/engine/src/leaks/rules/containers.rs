@@ -2,7 +2,8 @@
 
 use memtrail_heap::contents::Structure;
 
-use super::{Evidence, Finding};
+use super::finding::Finding;
+use crate::leaks::evidence::Evidence;
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
     let container = evidence.contents.container.as_ref()?;

@@ -2,7 +2,8 @@
 
 use memtrail_text::rounded::grouped;
 
-use super::{Evidence, Finding};
+use super::finding::Finding;
+use crate::leaks::evidence::Evidence;
 
 const RULE: &str = "abandoned threads or fibers";
 

@@ -1,7 +1,8 @@
 //! Values that wait for their finaliser (`Gc.finalise`), and that nothing else retains: it has not run, or the finaliser's own
 //! closure refers to the value.
 
-use super::{Evidence, Finding};
+use super::finding::Finding;
+use crate::leaks::evidence::Evidence;
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
     (evidence.owner.kind == "finaliser").then(|| Finding {

@@ -6,20 +6,14 @@ mod callbacks;
 mod containers;
 mod fibers;
 mod finalisers;
+pub(super) mod finding;
 mod other;
 mod promises;
 mod queues;
 mod weak;
 
 use super::evidence::Evidence;
-
-/// What a rule says.
-pub(super) struct Finding {
-    /// The rule's name.
-    pub(super) rule: &'static str,
-    /// What is wrong, in a clause.
-    pub(super) clause: String,
-}
+use finding::Finding;
 
 /// A rule.
 type Rule = fn(&Evidence<'_>) -> Option<Finding>;

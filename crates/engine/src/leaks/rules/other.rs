@@ -1,6 +1,7 @@
 //! What grows in another way, or in structures that are not recognised.
 
-use super::{Evidence, Finding};
+use super::finding::Finding;
+use crate::leaks::evidence::Evidence;
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Finding {
     let clause = if evidence.is_never_freed() {

@@ -1,6 +1,7 @@
 //! Promises of Lwt that are not resolved: each retains its callbacks.
 
-use super::{Evidence, Finding};
+use super::finding::Finding;
+use crate::leaks::evidence::Evidence;
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
     let is_promise =

@@ -1,6 +1,7 @@
 //! Weak tables that are not cleaned: the values are gone, the ephemerons and buckets that held them are not.
 
-use super::{Evidence, Finding};
+use super::finding::Finding;
+use crate::leaks::evidence::Evidence;
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
     let is_weak = |name: &str| {

@@ -1,4 +1,4 @@
-//! What was found, in sentences.
+//! What was found, in descriptions.
 
 use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes, grouped, percent, seconds};
@@ -6,8 +6,8 @@ use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 use super::evidence::Evidence;
 use super::growth::{GrowthRate, Judgement};
 use super::owned::Owner;
-use super::rules::Finding;
-use super::{LeaksResponse, Place};
+use super::response::{LeaksResponse, Place};
+use super::rules::finding::Finding;
 use crate::names::shown;
 use crate::recording::Recording;
 
@@ -196,7 +196,7 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
                     .to_owned(),
             );
         } else {
-            let least = percent(super::MIN_SHARE);
+            let least = percent(super::growth::MIN_SHARE);
             summary.push(format!("none of them grows steadily by {least} of the heap or more"));
         }
     } else if response.seconds < SHORT {

@@ -1,0 +1,113 @@
+//! The response: figures, and descriptions made of them.
+
+use std::fmt::{self, Display, Formatter};
+
+use memtrail_heap::Bytes;
+use serde::Serialize;
+
+use super::growth::GrowthRate;
+
+/// What leaks, as far as the recording shows.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct LeaksResponse {
+    /// What grows fastest first.
+    pub suspects: Vec<Suspect>,
+    /// The largest of the other owners, with what speaks for them.
+    pub cleared: Vec<ClearedOwner>,
+    /// What was looked at and found, one after the other.
+    pub summary: Vec<String>,
+    /// How many owners there are.
+    pub owners: usize,
+    /// All that is alive, off-heap memory included.
+    pub alive: Bytes,
+    /// Of what time, in seconds.
+    pub seconds: f64,
+    /// Snapshots that were looked at.
+    pub snapshots: usize,
+    /// Sampled blocks that are alive.
+    pub sampled: usize,
+}
+
+/// An owner that grows.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Suspect {
+    /// What sort of leak it looks like: `growing container`.
+    pub rule: &'static str,
+    /// How much, and how fast it grows.
+    pub heading: String,
+    /// What it is, where it was allocated, what owns it.
+    pub descriptions: Vec<String>,
+    /// What is measured for these.
+    pub evidence: String,
+    /// The function that allocated most of it, as `memtrail why` takes it.
+    pub next: Option<String>,
+    /// The owner's name.
+    pub owner: String,
+    /// The kind of root.
+    pub kind: &'static str,
+    /// The variable's type, if it is one and that is known.
+    pub r#type: Option<String>,
+    /// Where the variable is defined: `cache.ml:12`.
+    pub position: Option<String>,
+    /// What queries call it.
+    pub node: String,
+    /// What is attributed to it.
+    pub owned: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub owned_external: Bytes,
+    /// Of all that is alive.
+    pub share: f64,
+    /// How it grows.
+    pub growth: GrowthRate,
+    /// Entries of the container that retains most of it.
+    pub entries: Option<u64>,
+    /// The kind of what is in the container, or of most blocks.
+    pub values: Option<String>,
+    /// The nearest call of the program's own to the allocation of most of it, and its callers.
+    pub allocated: Vec<Place>,
+    /// What part of it was allocated there.
+    pub allocated_share: f64,
+    /// Where entries are added to the container, if that is known.
+    pub added: Option<Place>,
+    /// Sampled blocks that were allocated there before the last tenth of the time and are alive.
+    pub alive: u64,
+    /// Those that were freed.
+    pub freed: u64,
+}
+
+/// An owner that is no suspect.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ClearedOwner {
+    /// Its name.
+    pub owner: String,
+    /// What is attributed to it, off-heap memory included.
+    pub bytes: Bytes,
+    /// Of all that is alive.
+    pub share: f64,
+    /// Why it is none.
+    pub reason: String,
+}
+
+/// A call site of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Place {
+    /// The function.
+    pub function: String,
+    /// The source file.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u32>,
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{} ({file}:{line})", self.function),
+            _ => f.write_str(&self.function),
+        }
+    }
+}
