@@ -5,6 +5,7 @@ mod command;
 mod contents;
 mod coqc;
 mod coverage;
+mod derivations;
 mod dune;
 mod flow;
 mod kept;

@@ -1,0 +1,207 @@
+//! Types on real heaps against derivations that do not depend on the one that gave them: where blocks were
+//! allocated, and from which root they were reached.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use memtrail_heap::graph::Graph;
+use memtrail_heap::query::{Heap, ModuleBlock, module_blocks};
+use memtrail_heap::read::{Columns, Snapshot};
+use memtrail_heap::{BlockIndex, BlockType, BlockTypes, Derivation, Space};
+use memtrail_ocaml::names::write_name;
+use memtrail_trace::{Detail, Event, Reader};
+use memtrail_typeflow::{NO_LIMIT, UnitBlock, flow};
+use memtrail_types::Types;
+
+use super::printed;
+
+/// Functions that allocate blocks of any type: they copy blocks, or read values that were written with
+/// `output_value`.
+const ANY_TYPE: &[&str] = &[
+    "Stdlib.Marshal.",
+    "Stdlib.Obj.",
+    "CamlinternalOO.",
+    // ocamlopt: `input_value`.
+    "Cmi_format.input_cmi",
+];
+
+/// Of so many units one is a root by itself: each takes as long as all together.
+const EVERY: usize = 12;
+
+/// A recording of a program with many samples and a snapshot at exit, with its types.
+fn recorded(folder: &Path, program: &[&str]) -> PathBuf {
+    let recording = folder.join("R");
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .current_dir(folder)
+        .args(["run", "--rate", "1e-3", "--snapshot", "exit", "-o"])
+        .args([recording.as_os_str(), "--".as_ref()])
+        .args(program)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    printed(["types".as_ref(), recording.as_os_str()]);
+    recording
+}
+
+fn ocamlopt(folder: &Path) -> PathBuf {
+    let functions = (0..300).map(|number| {
+        format!("let f{number} x y = List.map (fun z -> z + x) y, (x + {number}, \"{number}\")\n")
+    });
+    fs::write(folder.join("functions.ml"), functions.collect::<String>()).unwrap();
+    recorded(folder, &["ocamlopt.opt", "-c", "functions.ml"])
+}
+
+/// The blocks of modules whose units have a layout.
+fn units<'t>(modules: &[ModuleBlock], types: &'t Types) -> Vec<UnitBlock<'t>> {
+    let unit = |module: &ModuleBlock| {
+        let is_called = |name: &str| write_name(name.as_bytes(), &mut [0; 512]) == module.name;
+        let unit = types.units.iter().find(|unit| is_called(&unit.name))?;
+        let layout = unit.layout.as_ref().filter(|_| unit.fields == Some(module.fields))?;
+        Some(UnitBlock { block: module.block, name: &unit.name, layout })
+    };
+    modules.iter().filter_map(unit).collect()
+}
+
+fn types_from(snapshot: &Snapshot<'_>, types: &Types, units: &[UnitBlock<'_>]) -> BlockTypes {
+    flow(snapshot, &types.table, units, NO_LIMIT, None).unwrap().types
+}
+
+/// A type without its arguments, and the constructor: what all instances of a declaration have in common.
+fn head(ty: &BlockType) -> String {
+    let mut depth = 0;
+    let mut outer = String::new();
+    for letter in ty.name.chars() {
+        match letter {
+            '(' | '[' | '<' => depth += 1,
+            ')' | ']' | '>' => depth -= 1,
+            _ if depth == 0 => outer.push(letter),
+            _ => {}
+        }
+    }
+    let declared = outer.split_whitespace().last().unwrap_or("");
+    let head = if outer.contains(" * ") { "tuple" } else { declared };
+    format!("{head} {}", ty.constructor.as_deref().unwrap_or_default()).trim().to_owned()
+}
+
+/// Types by what they have in common: how many blocks, and the type of one.
+type Heads = BTreeMap<String, (usize, String)>;
+
+/// For each place in the source and size the types of the sampled blocks that were allocated there: those of one
+/// place have one. Gives how many blocks were compared, and the places with several.
+fn by_site(recording: &Path) -> (usize, Vec<String>) {
+    let stored = Types::read(&fs::read(recording.join("types")).unwrap()).unwrap();
+    let bytes = fs::read(recording.join("0001.heap")).unwrap();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let graph = Graph::new(&snapshot, 2).unwrap();
+    let heap = Heap { snapshot, graph, threads: 2, types: BlockTypes::default() };
+    let modules = module_blocks(&heap).unwrap();
+    let types = types_from(&heap.snapshot, &stored, &units(&modules, &stored));
+    let trace = fs::read(recording.join("trace.ctf")).unwrap();
+    let mut sites: HashMap<u64, String> = HashMap::new();
+    Reader::new(&trace).unwrap().for_each(Detail::Codes, |event, tables| {
+        if let Event::Alloc(alloc) = event
+            && let Some(code) = alloc.backtrace.last()
+            && let Some(site) = tables.locations.of(*code).last()
+        {
+            let place = tables.locations.resolve(*site);
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let (function, file) = (text(place.function), text(place.file));
+            let site = format!("{function} {file}:{}:{}", place.line, place.start_col);
+            sites.insert(alloc.id.0, site);
+        }
+    });
+    let mut sampled: HashMap<u32, &String> = HashMap::new();
+    for sample in &heap.snapshot.samples {
+        if let Some(site) = sites.get(&sample.id) {
+            sampled.insert(sample.block.0, site);
+        }
+    }
+    let mut found: BTreeMap<(&str, u8, u64), Heads> = BTreeMap::new();
+    let mut compared = 0;
+    let mut columns = Columns::new();
+    for section in 0..heap.snapshot.sections() {
+        heap.snapshot.decode(section, &mut columns).unwrap();
+        for block in columns.iter() {
+            let Some(site) = sampled.get(&block.index.0) else { continue };
+            let Some(ty) = types.of(block.index) else { continue };
+            if ANY_TYPE.iter().any(|function| site.starts_with(function)) {
+                continue;
+            }
+            compared += 1;
+            let heads = found.entry((site, block.tag, block.wosize.0)).or_default();
+            heads.entry(head(ty)).or_insert_with(|| (0, ty.text())).0 += 1;
+        }
+    }
+    let several = found.iter().filter(|(_, heads)| heads.len() > 1);
+    let several = several.map(|((site, tag, size), heads)| {
+        let heads: Vec<String> =
+            heads.values().map(|(count, text)| format!("{count} {text}")).collect();
+        format!("{site}, tag {tag}, {size} fields: {}", heads.join("; "))
+    });
+    (compared, several.collect())
+}
+
+/// Which blocks are not in the program's data.
+fn in_heap(snapshot: &Snapshot<'_>) -> Vec<bool> {
+    let mut in_heap = Vec::new();
+    let mut columns = Columns::new();
+    for section in 0..snapshot.sections() {
+        snapshot.decode(section, &mut columns).unwrap();
+        for (space, end) in columns.spaces() {
+            in_heap.resize(columns.first.0 as usize + end, space != Space::Static);
+        }
+    }
+    in_heap
+}
+
+#[test]
+fn blocks_of_one_site_have_one_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let (compared, several) = by_site(&ocamlopt(folder.path()));
+    println!("{compared} blocks compared; {} sites differ", several.len());
+    assert!(compared > 100, "{compared}");
+    assert_eq!(several, Vec::<String>::new());
+}
+
+#[test]
+fn one_root_gives_the_types_that_all_give() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = ocamlopt(folder.path());
+    let stored = Types::read(&fs::read(recording.join("types")).unwrap()).unwrap();
+    let bytes = fs::read(recording.join("0001.heap")).unwrap();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let graph = Graph::new(&snapshot, 2).unwrap();
+    let heap = Heap { snapshot, graph, threads: 2, types: BlockTypes::default() };
+    let modules = module_blocks(&heap).unwrap();
+    let units = units(&modules, &stored);
+    let all = types_from(&heap.snapshot, &stored, &units);
+    let (mut compared, mut several, mut differ) = (0u64, 0u64, BTreeSet::new());
+    let mut seen = vec![false; heap.snapshot.blocks() as usize];
+    let in_heap = in_heap(&heap.snapshot);
+    for unit in units.iter().step_by(EVERY) {
+        let one = types_from(&heap.snapshot, &stored, std::slice::from_ref(unit));
+        for block in (0..heap.snapshot.blocks()).map(BlockIndex) {
+            // What closures capture is known less well: `Derivation::Closure`.
+            let Some(of_one) = one.of(block).filter(|ty| ty.derivation == Derivation::Variable)
+            else {
+                continue;
+            };
+            compared += 1;
+            several += u64::from(std::mem::replace(&mut seen[block.0 as usize], true));
+            let of_all = all.of(block).expect("a type from this root");
+            // The compiler makes one block of constants that are alike in memory: it has the types of all.
+            if !in_heap[block.0 as usize] {
+                continue;
+            }
+            if head(of_one) != head(of_all) {
+                differ.insert(format!("{}: {} or {}", unit.name, of_one.text(), of_all.text()));
+            }
+        }
+    }
+    println!("{compared} types, {several} of blocks that several units reach");
+    println!("{} differ", differ.len());
+    assert!(compared > 10_000, "{compared}");
+    assert_eq!(differ, BTreeSet::new());
+}
