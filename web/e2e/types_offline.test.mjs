@@ -28,16 +28,23 @@ test("offline: a root is a variable with its type", () =>
 
 test("offline: kinds are types, and paths are in the program's words", () =>
   visit(`${url}#view=kinds`, async (page) => {
-    const row = rows(page).filter({ hasText: "session" }).first();
+    const row = rows(page).filter({ hasText: "Hashtbl.bucketlist (Cons)" }).first();
     await row.waitFor();
     const text = await rows(page).allInnerTexts();
     assert.ok(
-      text.some((line) => line.includes("(string, session) Hashtbl.t (Cons)")),
+      text.some((line) => line.includes("(string, Leaks.Session_cache.session) Hashtbl.bucketlist (Cons)")),
       text.join("\n"),
     );
     await row.click();
-    await page.getByRole("tab", { name: "Paths", exact: true }).click();
+    await page.getByRole("button", { name: "Paths to them" }).click();
     await settled(page);
-    const path = await page.locator("main").innerText();
+    const graph = page.getByRole("application", { name: /Paths from the roots to .*bucketlist/ });
+    await graph.focus();
+    for (let press = 0; press < 12; press++) await page.keyboard.press("ArrowDown");
+    await settled(page);
+    await page.getByRole("button", { name: "The largest block" }).click();
+    await settled(page);
+    const path = await page.locator(".view").innerText();
     assert.match(path, /Session_cache\.sessions/);
+    assert.match(path, /\.data/);
   }));
