@@ -5,7 +5,7 @@
 //! dip, does not change it much. It is judged by the order of sizes ([`Trend`]), and by whether it still grows: what
 //! was filled early, or has reached its bound, does not.
 //!
-//! Sampled blocks are judged by the clock of allocation ([`Clock`](super::clock::Clock)). Its youngest tenth is not
+//! Sampled blocks are judged by the clock of allocation ([`Clock`]). Its youngest tenth is not
 //! looked at: what was allocated there may be in use still.
 
 use memtrail_heap::query::Trend;

@@ -92,6 +92,7 @@ fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording
     canvas.item(FAINT, "   ", 5, &format!("{}: {}", suspect.rule, suspect.evidence));
     if let Some(next) = &suspect.next {
         let next = shell_quote::shell_quote(next);
-        canvas.line(&[(PLAIN, &format!("   next: memtrail why {recording} {next}"))]);
+        // Whole, to be copied, on however many lines.
+        canvas.item(PLAIN, "   ", 5, &format!("next: memtrail why {recording} {next}"));
     }
 }
