@@ -24,6 +24,8 @@ test("a snapshot is taken by a button, and the views follow", async () => {
     await page.getByText("no snapshot yet").first().waitFor();
     await button.click();
     await shown(1);
+    assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
+    await page.getByRole("tab", { name: "Roots" }).click();
     await row.waitFor();
     const before = await row.innerText();
     await grow();

@@ -1,6 +1,7 @@
 /** Leak suspects in descriptions, as the engine wrote them: what grows, who allocated it, what owns it. */
 import type { View } from "../../shell/registry.ts";
 import { go, page, withParam } from "../../state/page.ts";
+import { recording } from "../../state/about.ts";
 import { bytes, percent } from "../../text/units.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import type { ClearedOwner, Suspect } from "../../generated/responses.ts";
@@ -82,4 +83,6 @@ export const leaksView: View = {
   title: "Leaks",
   what: "What grows, who allocated it, and what owns it",
   Component: Leaks,
+  // Without samples, one snapshot does not tell what grows.
+  applies: () => recording.value?.trace !== false,
 };
