@@ -79,6 +79,7 @@ for (const [view, column] of [
 test("a kind leads to where most of it is, not to the largest block that happens to be of it", () =>
   visit(`${server.url}#view=kinds`, async (page) => {
     const kind = row(page, "~ array");
+    await kind.waitFor();
     const whole = size((await kind.getByRole("gridcell").allInnerTexts())[1]);
     await kind.click();
     await page.getByRole("button", { name: "Where most are" }).click();
