@@ -141,11 +141,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
                     canvas.paragraph(WARNING, 2, &format!("note: {name}: {note}"));
                 }
             }
+        } else {
+            let text = "allocation is not compared: a snapshot alone has no trace";
+            canvas.paragraph(FAINT, 2, text);
         }
+        canvas.gap();
         if let Some(heap) = &heap {
-            canvas.gap();
             canvas.line(&[(STRONG, "heap snapshots")]);
             heap.draw(canvas, changes::By::Owner, limit);
+        } else {
+            let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
+            canvas.paragraph(FAINT, 2, text);
         }
     })?;
     Ok(if code == ExitCode::SUCCESS { verdict } else { code })

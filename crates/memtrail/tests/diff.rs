@@ -66,6 +66,8 @@ fn another_program_is_new_and_the_first_is_gone() {
     assert!(rows.contains(&("new", "Stdlib.Queue.add")), "{rows:?}");
     assert!(rows.iter().any(|(status, _)| *status == "gone"), "{rows:?}");
     assert_eq!(answer["heap"], Value::Null);
+    let text = memtrail(&["diff"], &[&fixture("lists_and_sets-v1.ctf"), &fixture("cache-v2.ctf")]);
+    assert!(String::from_utf8_lossy(&text.stdout).contains("heaps are not compared: "), "{text:?}");
 }
 
 /// A run that does the same four times allocates more, of the same.
