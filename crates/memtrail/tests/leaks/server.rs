@@ -56,7 +56,7 @@ fn the_demos_three_leaks_are_the_suspects() {
         "10,000 closures of Leaks.Connection.open_.(fun) leaks.ml:",
         "owned by Leaks.Listeners.subscribed : (int -> int) list ref (leaks.ml:68): closures are added in \
          Leaks.Listeners.subscribe (leaks.ml:69) and never removed, and each retains what it captured",
-        "40,000 values of type Leaks.Session_cache.session;",
+        "40,000 values of type Leaks.Session_cache.session",
         "entries are added in Leaks.Session_cache.find (leaks.ml:44) and never removed",
         "elements are added in Leaks.Outbox.post (leaks.ml:57) faster than they are removed",
     ] {
