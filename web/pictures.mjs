@@ -25,7 +25,7 @@ async function picture(url, name, state, act = async () => {}) {
 
 const leaks = "f=allocated:10%25..90%25&f=live:end";
 const one = await serve([leaking]);
-await picture(one.url, "open", "");
+await picture(one.url, "open", "view=flame");
 await picture(one.url, "leaks", leaks);
 await picture(one.url, "focus", leaks, (page) =>
   page.locator("button.hot-fragment", { hasText: "Leaks.Session_cache.load" }).first().click(),

@@ -33,8 +33,24 @@ const size = (text) => {
 };
 
 for (const [place, url] of places) {
-  test(`${place}: one click leads to the heap, one back, and each half remembers its view`, () =>
+  test(`${place}: a recording with snapshots opens with the suspects, and back leads to them`, () =>
     visit(url, async (page) => {
+      assert.equal(state(page).get("view"), "leaks");
+      await page.getByRole("region", { name: "Leak suspects" }).waitFor();
+      await page.keyboard.press("g");
+      await settled(page);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Flame graph");
+      assert.equal(state(page).get("view"), "flame", "a link to the flame graph leads there");
+      await page.reload();
+      await settled(page);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Flame graph");
+      await page.goBack();
+      await settled(page);
+      assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
+    }));
+
+  test(`${place}: one click leads to the heap, one back, and each half remembers its view`, () =>
+    visit(`${url}#view=flame`, async (page) => {
       await toHeap(page);
       assert.equal(state(page).get("view"), "leaks");
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");

@@ -4,7 +4,10 @@ import { queryOnce, engine, revision } from "../engine/useQuery.ts";
 import { EngineError } from "../engine/slab.ts";
 import { notify } from "../widgets/notice.ts";
 import { heapRevision } from "../heap/state.ts";
+import type { AboutResponse } from "../generated/responses.ts";
 import { about } from "../state/about.ts";
+import { beginWith, page, undecided } from "../state/page.ts";
+import { FIRST_STATE } from "../state/url.ts";
 
 const MIN_INTERVAL_MS = 1000;
 
@@ -16,6 +19,16 @@ export const serverLost = signal(false);
 
 /** Why recordings cannot be followed any more, by their index. */
 export const lost = signal<ReadonlyMap<number, string>>(new Map());
+
+/** A recording with snapshots and a trace is begun with the leak suspects. */
+async function decideFirstView({ recordings }: AboutResponse): Promise<void> {
+  const first = recordings[page.value.rec];
+  if (!first?.trace || first.snapshots === 0) return beginWith(FIRST_STATE.view);
+  const { snapshots } = await queryOnce({ query: "snapshots", rec: page.value.rec });
+  // A file may have left all of them out.
+  const any = snapshots.some((one) => one.included && one.readable);
+  beginWith(any ? "leaks" : FIRST_STATE.view);
+}
 
 /** Asks what there is, then listens. */
 export function begin(): void {
@@ -29,12 +42,14 @@ export function begin(): void {
     try {
       const response = await queryOnce({ query: "about" });
       const before = about.value;
+      if (!before) await decideFirstView(response);
       about.value = response;
       failure.value = null;
       response.recordings.forEach(({ state }, rec) => state === "growing" && growing.add(rec));
       // A page that connects gets events of what it has just read, too.
       if (before && JSON.stringify(before.recordings) !== JSON.stringify(response.recordings)) revision.value += 1;
     } catch (error) {
+      undecided.value = false;
       if (about.value === null) failure.value = error instanceof EngineError ? error : new EngineError(String(error));
     }
   };

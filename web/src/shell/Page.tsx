@@ -9,11 +9,25 @@ import { Header } from "./Header.tsx";
 import { Help, helpOpen } from "./Help.tsx";
 import { Side, sideOpen } from "./Side.tsx";
 import { ViewTabs } from "./ViewTabs.tsx";
+import { undecided } from "../state/page.ts";
 import { Timeline } from "../timeline/Timeline.tsx";
 import { failure, serverLost } from "../live/live.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { ErrorMessage } from "../widgets/State.tsx";
 import { notice } from "../widgets/notice.ts";
+
+function Half({ allocations }: { allocations: boolean }) {
+  return (
+    <>
+      {allocations ? <Timeline /> : <Strip />}
+      {allocations && <ConditionBar />}
+      <main class="main">
+        {failure.value ? <ErrorMessage error={failure.value} /> : <ViewTabs />}
+        {allocations && <Side />}
+      </main>
+    </>
+  );
+}
 
 export function Page() {
   const allocations = half.value === "allocations";
@@ -31,12 +45,7 @@ export function Page() {
   return (
     <div class={allocations ? "page" : "page heap-half"}>
       <Header />
-      {allocations ? <Timeline /> : <Strip />}
-      {allocations && <ConditionBar />}
-      <main class="main">
-        {failure.value ? <ErrorMessage error={failure.value} /> : <ViewTabs />}
-        {allocations && <Side />}
-      </main>
+      {undecided.value ? <main class="main" /> : <Half allocations={allocations} />}
       <Help />
       {serverLost.value && (
         <div class="lost" role="alert">

@@ -1,8 +1,14 @@
 /** The page's state: signals that follow the URL, and the one function that changes both. */
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
-import { parseHash, printHash, type PageState } from "./url.ts";
+import { FIRST_STATE, parseHash, printHash, type PageState } from "./url.ts";
 
 export const page = signal<PageState>(parseHash(""));
+
+/** The URL asks for nothing, and what is shown then depends on the recordings, which are not known yet. */
+export const undecided = signal(false);
+
+/** The hash of the first state: empty, unless a URL without a hash shows something else. */
+let firstHash = "";
 
 /** A gesture makes a step that "back" undoes; a drag replaces the step it is in. */
 export type How = "push" | "replace";
@@ -11,9 +17,9 @@ export type How = "push" | "replace";
 export function go(change: Partial<PageState>, how: How = "push"): void {
   const before = page.value;
   const after = { ...before, ...change };
-  const hash = printHash(after);
-  if (hash === printHash(before)) return;
+  if (printHash(after) === printHash(before)) return;
   page.value = after;
+  const hash = printHash(after) || firstHash;
   const url = location.pathname + location.search + (hash ? `#${hash}` : "");
   if (how === "push") history.pushState(null, "", url);
   else history.replaceState(null, "", url);
@@ -27,8 +33,17 @@ export function followUrl(first: string): void {
     if (printHash(state) !== printHash(page.value)) page.value = state;
   };
   read();
+  undecided.value = location.hash.length <= 1;
   window.addEventListener("popstate", read);
   window.addEventListener("hashchange", read);
+}
+
+/** Decides what a URL that asks for nothing shows. The view that it showed otherwise then has a name in URLs. */
+export function beginWith(view: string): void {
+  if (view !== FIRST_STATE.view) firstHash = `view=${FIRST_STATE.view}`;
+  // Somebody may have gone elsewhere meanwhile.
+  if (undecided.value && location.hash.length <= 1) go({ view }, "replace");
+  undecided.value = false;
 }
 
 /** A part of the state that changes only when its content does. */
