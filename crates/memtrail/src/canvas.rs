@@ -130,6 +130,17 @@ pub(crate) fn elide_start(text: &str, width: usize) -> String {
     }
 }
 
+/// A text without its end, if it is too long: for types.
+pub(crate) fn elide_end(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.into();
+    }
+    match width.checked_sub(1) {
+        Some(room) => format!("{}…", head(text, room)),
+        None => String::new(),
+    }
+}
+
 /// A text without its middle, if it is too long: for names, whose ends say most.
 pub(crate) fn elide_middle(text: &str, width: usize) -> String {
     if columns(text) <= width {

@@ -20,6 +20,7 @@ pub(crate) mod sites;
 mod stack;
 mod strings;
 pub(crate) mod table;
+mod title;
 pub(crate) mod typed;
 mod types;
 pub(crate) mod variables;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::input::{Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
+use super::title::Title;
 use super::variables::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
@@ -149,12 +150,12 @@ fn list(canvas: &mut Canvas, answer: &Owners, whole: bool) {
 }
 
 /// Most owners are global variables: of others, the kind is shown.
-pub(super) fn titled(row: &OwnerRow) -> String {
-    let title = with_type(&row.name(), row.r#type.as_deref(), row.position.as_deref());
-    match row.kind {
-        "global" | "static" => title,
-        kind => format!("{kind}: {title}"),
-    }
+pub(super) fn titled(row: &OwnerRow) -> Title {
+    let name = match row.kind {
+        "global" | "static" => row.name(),
+        kind => format!("{kind}: {}", row.name()),
+    };
+    Title { name, ty: row.r#type.clone(), position: row.position.clone() }
 }
 
 /// The first of some names, and how many there are more.

@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::input::{Which, with_spinner};
 use super::named;
 use super::owners::{self, Wanted};
-use super::table::{Table, outside};
-use super::variables::with_type;
+use super::table::{Table, Text, outside};
+use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -199,8 +199,7 @@ fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: RootNodes, whole: boo
     push(&mut todo, SUPER_ROOT, usize::from(whole));
     while let Some((depth, row)) = todo.pop() {
         let name = row.path.last().map_or(row.kind, String::as_str);
-        let name = with_type(name, row.r#type.as_deref(), row.position.as_deref());
-        table.row(row_figures(row, all), format!("{}{name}", "  ".repeat(depth)));
+        table.row(row_figures(row, all), titled(format!("{}{name}", "  ".repeat(depth)), row));
         let sizes = [row.jointly_retained, row.jointly_retained_external];
         jointly_retained(&mut table, sizes, depth + 1, root_nodes.get(row.root));
         push(&mut todo, row.root, depth + 1);
@@ -218,13 +217,17 @@ fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: RootNodes, whole: boo
     }
 }
 
+fn titled(name: String, row: &RootRow) -> Title {
+    Title { name, ty: row.r#type.clone(), position: row.position.clone() }
+}
+
 fn list(canvas: &mut Canvas, answer: &Roots) {
     let mut table = Table::new(&["retained", "", "off-heap", "reachable", "kind"], "root");
     for row in &answer.rows {
         let name = match &row.variable {
-            _ if row.path.is_empty() => "(all of them)".into(),
-            Some(name) => with_type(name, row.r#type.as_deref(), row.position.as_deref()),
-            None => row.path.join(" / "),
+            _ if row.path.is_empty() => Text::from("(all of them)"),
+            Some(name) => titled(name.clone(), row).into(),
+            None => row.path.join(" / ").into(),
         };
         let mut figures = row_figures(row, answer.everything.retained);
         figures.push(row.kind.to_owned());

@@ -4,6 +4,7 @@ use anstyle::Style;
 use memtrail_heap::Bytes;
 use memtrail_text::rounded::bytes;
 
+use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle};
 
 /// A size outside the heap, which most things have none of.
@@ -26,28 +27,67 @@ pub(crate) struct Table {
 
 struct Row {
     figures: Vec<String>,
-    text: String,
+    text: Text,
     style: Style,
+}
+
+/// What stands behind the figures.
+pub(crate) enum Text {
+    Plain(String),
+    Variable(Title),
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::Plain(text)
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::Plain(text.to_owned())
+    }
+}
+
+impl From<Title> for Text {
+    fn from(Title { name, ty, position }: Title) -> Self {
+        let clean = |text: &String| clean(text).into_owned();
+        Self::Variable(Title {
+            name: clean(&name),
+            ty: ty.as_ref().map(clean),
+            position: position.as_ref().map(clean),
+        })
+    }
+}
+
+impl Text {
+    /// In one line of at most `room` columns.
+    fn fitted(&self, room: usize) -> String {
+        match self {
+            Self::Plain(text) => elide_middle(&clean(text), room),
+            Self::Variable(title) => title.fitted(room),
+        }
+    }
 }
 
 impl Table {
     /// A table with these headings.
     pub(crate) fn new(headings: &[&str], text: &str) -> Self {
         let figures = headings.iter().map(|heading| (*heading).to_owned()).collect();
-        Self { rows: vec![Row { figures, text: text.to_owned(), style: FAINT }] }
+        Self { rows: vec![Row { figures, text: text.into(), style: FAINT }] }
     }
 
-    pub(crate) fn row(&mut self, figures: Vec<String>, text: impl Into<String>) {
+    pub(crate) fn row(&mut self, figures: Vec<String>, text: impl Into<Text>) {
         self.rows.push(Row { figures, text: text.into(), style: PLAIN });
     }
 
     /// A row that stands out.
-    pub(crate) fn strong(&mut self, figures: Vec<String>, text: impl Into<String>) {
+    pub(crate) fn strong(&mut self, figures: Vec<String>, text: impl Into<Text>) {
         self.rows.push(Row { figures, text: text.into(), style: STRONG });
     }
 
     /// A row that explains others.
-    pub(crate) fn faint(&mut self, figures: Vec<String>, text: impl Into<String>) {
+    pub(crate) fn faint(&mut self, figures: Vec<String>, text: impl Into<Text>) {
         self.rows.push(Row { figures, text: text.into(), style: FAINT });
     }
 
@@ -71,15 +111,15 @@ impl Table {
                 line.push_str(figure);
                 line.push_str("  ");
             }
-            let text = clean(&row.text);
-            if text.is_empty() {
+            let whole = row.text.fitted(usize::MAX);
+            if whole.is_empty() {
                 canvas.line(&[(row.style, line.trim_end())]);
-            } else if columns(&text) <= room || room >= ROOM {
-                canvas.line(&[(row.style, &line), (row.style, &elide_middle(&text, room))]);
+            } else if columns(&whole) <= room || room >= ROOM {
+                canvas.line(&[(row.style, &line), (row.style, &row.text.fitted(room))]);
             } else {
                 canvas.line(&[(row.style, line.trim_end())]);
                 let indent = 4.min(canvas.width());
-                let text = elide_middle(&text, canvas.width() - indent);
+                let text = row.text.fitted(canvas.width() - indent);
                 canvas.line(&[(PLAIN, &" ".repeat(indent)), (row.style, &text)]);
             }
         }

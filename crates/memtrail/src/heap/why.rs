@@ -9,7 +9,7 @@ use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds}
 use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::table::Table;
-use super::variables::with_type;
+use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -72,11 +72,11 @@ fn draw(canvas: &mut Canvas, why: &WhyResponse, limit: usize) {
     canvas.gap();
     let mut table = Table::new(&["alive", "", "sampled", "block"], "owned by");
     for owner in &why.owners {
-        let title = with_type(&owner.name, owner.r#type.as_deref(), owner.position.as_deref());
-        let title = match owner.kind {
-            "global" | "static" => title,
-            kind => format!("{kind}: {title}"),
+        let name = match owner.kind {
+            "global" | "static" => owner.name.clone(),
+            kind => format!("{kind}: {}", owner.name),
         };
+        let title = Title { name, ty: owner.r#type.clone(), position: owner.position.clone() };
         let figures = vec![
             bytes_with_error(owner.alive.bytes.value, owner.alive.bytes.stderr),
             percent(owner.share),
