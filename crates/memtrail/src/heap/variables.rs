@@ -1,4 +1,4 @@
-//! Global variables by the names that `memtrail types` stored in the recording.
+//! Global variables by the names that are stored in the recording.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -13,8 +13,10 @@ use memtrail_types::{Field, Layout, Types, Unit};
 
 use super::typed;
 use crate::error::{Failure, Kind};
+use crate::types::search_and_store;
+use crate::view::snapshot_file;
 
-/// What `memtrail types` stored in a recording.
+/// What is stored of types in a recording.
 #[derive(Debug)]
 pub(crate) struct StoredTypes {
     pub(crate) types: Types,
@@ -22,8 +24,18 @@ pub(crate) struct StoredTypes {
     pub(crate) source: TypesSource,
 }
 
-/// Reads what `memtrail types` stored in a recording.
+/// Reads what is stored of types in a recording. If nothing is, and there are snapshots, it is searched and stored first.
 pub(crate) fn stored(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
+    let stored = stored_earlier(folder)?;
+    if stored.is_some() || snapshot_file::of_recording(folder).is_empty() {
+        return Ok(stored);
+    }
+    search_and_store(folder);
+    stored_earlier(folder)
+}
+
+/// Reads what was stored of types in a recording.
+pub(crate) fn stored_earlier(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
     let path = folder.join(memtrail_types::FILE);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -40,23 +52,35 @@ pub(crate) fn stored(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
     Ok(Some(StoredTypes { types, source: typed::source(&bytes) }))
 }
 
+/// Whether variables of units outside the standard library have names.
+pub(crate) fn has_names(recording: &Path) -> bool {
+    let Some(StoredTypes { types, .. }) = stored_earlier(recording).ok().flatten() else {
+        return false;
+    };
+    let folder = |unit: &Unit| Some(file(unit.layout.as_ref()?)?.parent()?.to_path_buf());
+    let standard = types.units.iter().find(|unit| unit.name == "Stdlib").and_then(folder);
+    types.units.iter().filter_map(folder).any(|folder| Some(folder) != standard)
+}
+
 /// Units of installed libraries, as functions' names begin, by what `memtrail types` stored in the recording; none if
 /// that is not there or cannot be read.
 pub(crate) fn library_units(folder: &Path) -> Vec<String> {
     let types = stored(folder).ok().flatten();
-    let units = types.iter().flat_map(|stored| &stored.types.units).filter(|unit| {
-        unit.layout.as_ref().is_some_and(|layout| {
-            let file = [&layout.implementation_file, &layout.interface_file];
-            file.into_iter()
-                .find(|file| !file.is_empty())
-                .is_some_and(|file| is_installed(Path::new(file)))
-        })
-    });
+    let units = types
+        .iter()
+        .flat_map(|stored| &stored.types.units)
+        .filter(|unit| unit.layout.as_ref().and_then(file).is_some_and(is_installed));
     let shown = units.map(|unit| {
         let mut text = [0; 512];
         String::from_utf8_lossy(write_name(unit.name.as_bytes(), &mut text)).into_owned()
     });
     shown.collect()
+}
+
+/// The compiler's file that a unit's layout is from.
+fn file(layout: &Layout) -> Option<&Path> {
+    let files = [&layout.implementation_file, &layout.interface_file];
+    files.into_iter().find(|file| !file.is_empty()).map(Path::new)
 }
 
 /// Whether one of the compiler's files is in a folder of libraries (`/usr/lib/ocaml`, `lib` of an opam switch), and not in

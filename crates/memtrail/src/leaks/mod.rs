@@ -10,6 +10,7 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
 use crate::heap::input::{Form, put};
 use crate::heap::joined::WhichRecording;
+use crate::heap::variables;
 use crate::limit::Limit;
 use crate::shell_quote;
 
@@ -21,12 +22,11 @@ use crate::shell_quote;
 /// is what comes and goes. If there is none, it is shown what was looked at.
 ///
 /// Functions that are named are the program's own: the nearest on the stack to the allocation in a library.
-/// Run `memtrail types REC` first: it gives variables their names and types.
+/// Variables have names and types as far as the compiler's files are found (`memtrail types REC` shows how far).
 #[derive(clap::Args)]
 #[command(after_help = "\
   memtrail run --snapshot exit -- ./server     record it; Ctrl-C it when it has grown
   memtrail snapshot PID                        or take a snapshot while it runs
-  memtrail types server-4711.memtrail          names and types of its variables
   memtrail leaks server-4711.memtrail          what leaks
   memtrail why server-4711.memtrail NAME       what retains what a function allocated")]
 pub(crate) struct Args {
@@ -47,11 +47,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let answer = joined.query_all(|engine| engine.heap_leaks(&query))?;
     let caveats = joined.caveats();
     let recording = shell_quote::path(args.which.path());
-    let has_types = args.which.path().join(memtrail_types::FILE).exists();
+    let has_names = variables::has_names(args.which.path());
     put(&args.form, joined.damage(&answer), &answer, |canvas| {
         draw(canvas, &answer.response, &recording);
-        if !has_types {
-            let note = format!("variables have no names and types yet: memtrail types {recording}");
+        if !has_names {
+            let note = format!(
+                "the program's variables have no names and types; why: memtrail types {recording}"
+            );
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
         for note in caveats.notes() {

@@ -3,20 +3,20 @@
 mod counts;
 mod plugins;
 mod print;
+mod search;
 mod subject;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memtrail_types::compiler;
-use memtrail_types::find::Files;
-use memtrail_types::program::Program;
-use memtrail_types::resolve::resolve;
 
 use crate::error::{Failure, Kind};
-use crate::heap::input::with_spinner;
 use crate::limit::Limit;
+use search::search;
 use subject::Subject;
+
+pub(crate) use search::search_and_store;
 
 /// Name a program's global variables, and store the names in its recording
 ///
@@ -30,7 +30,8 @@ use subject::Subject;
 /// and those that the program could not load are left out.
 ///
 /// With a recording, the result is stored in it: `memtrail heap` then prints variables with their types and
-/// positions, also on a machine without these files.
+/// positions, also on a machine without these files. Commands that print variables search once by themselves, if
+/// nothing is stored; with `MEMTRAIL_TYPES=off` in the environment they do not.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a program
@@ -69,28 +70,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             return print::print(args, &types, None, Some(&path));
         }
     };
-    let mut program = Program::read(&map).map_err(|error| {
-        Failure::new(Kind::Input, format_args!("{} {error}", subject.program.display()))
-            .hint("name a recording, or an OCaml program in native code")
-    })?;
-    subject.check(&program)?;
     if let Some(folder) = args.types.iter().find(|folder| !folder.is_dir()) {
         return Err(Failure::new(Kind::Usage, format_args!("no folder {}", folder.display()))
             .hint("--types takes a folder with .cmt files, or with folders that have them"));
     }
-    let compilers = compiler::compilers(&args.compiler);
-    let mut files = Files::default();
-    for folder in &args.types {
-        files.add(folder);
-    }
-    let libraries: Vec<PathBuf> = compilers.iter().map(|c| c.library.clone()).collect();
-    files.add_usual(&subject.program, &libraries);
-    let loaded = subject.loaded(&program)?;
-    let opened = plugins::open(&files, &loaded);
-    plugins::add(&mut program, &opened, &loaded);
-    let (types, error) = with_spinner("reading .cmt and .cmi files".into(), || {
-        resolve(&subject.program, &program, &files, &compilers, &subject.version)
-    });
+    let (types, error) = search(&subject, &map, &args.types, &compiler::compilers(&args.compiler))?;
     let stored = subject.store(&types)?;
     print::print(args, &types, error.as_ref(), stored.as_deref())
 }

@@ -98,7 +98,7 @@ impl Subject {
     /// What was stored in the recording earlier, and the file's name.
     pub(super) fn stored(&self) -> Result<Option<(Types, PathBuf)>, Failure> {
         let Some(folder) = &self.recording else { return Ok(None) };
-        Ok(variables::stored(folder)?
+        Ok(variables::stored_earlier(folder)?
             .map(|stored| (stored.types, folder.join(memtrail_types::FILE))))
     }
 

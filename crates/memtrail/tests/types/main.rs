@@ -9,6 +9,7 @@ mod derivations;
 mod dune;
 mod flow;
 mod kept;
+mod needed;
 mod plugins;
 mod stored;
 mod truth;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{compile, memtrail, printed};
 
 /// A recording with a snapshot at exit, of a program with its files.
-fn recorded(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+pub(super) fn recorded(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
     let files = ["named_lib.mli", "named_lib.ml", "named_globals.ml"];

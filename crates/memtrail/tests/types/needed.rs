@@ -1,0 +1,39 @@
+//! Names are searched when a command first needs them.
+
+use std::process::{Command, Output};
+
+use super::truth::recorded;
+
+fn roots(recording: &std::path::Path, variable: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.env_remove("MEMTRAIL_TYPES").envs(variable.map(|value| ("MEMTRAIL_TYPES", value)));
+    command.args(["heap", "roots", "--limit", "0"]).arg(recording).output().unwrap()
+}
+
+#[test]
+fn names_are_searched_when_a_command_first_needs_them() {
+    let (_folder, recording) = recorded("system");
+    let stored = recording.join("types");
+    let text = |output: Output| {
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(!text(roots(&recording, Some("off"))).contains("Named_globals."));
+    assert!(!stored.exists());
+    assert!(text(roots(&recording, None)).contains("Named_globals."));
+    let first = std::fs::metadata(&stored).unwrap().modified().unwrap();
+    assert!(text(roots(&recording, None)).contains("Named_globals."));
+    assert_eq!(std::fs::metadata(&stored).unwrap().modified().unwrap(), first, "searched once");
+}
+
+/// What cannot be searched is no error: the heap is shown, with numbers for names.
+#[test]
+fn without_the_programs_file_fields_have_numbers() {
+    let (folder, recording) = recorded("system");
+    std::fs::remove_file(folder.path().join("program")).unwrap();
+    let output = roots(&recording, None);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("Named_globals / field 0"));
+    assert!(!recording.join("types").exists());
+}
