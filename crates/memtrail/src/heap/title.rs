@@ -74,7 +74,7 @@ mod tests {
             (42, "Ltac_plugin.Tacenv.mactab  tacenv.ml:127"),
             (38, "Ltac_plugin.Tacenv.mactab  …env.ml:127"),
             (31, "Ltac_plugin.Tacenv.mactab"),
-            (16, "….Tacenv.mactab"),
+            (16, "…n.Tacenv.mactab"),
             (0, ""),
         ] {
             let fitted = title().fitted(room);
