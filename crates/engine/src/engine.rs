@@ -13,11 +13,13 @@ use crate::heap::file::{SnapshotFacts, SnapshotFile};
 use crate::heap::outcome::is_analysing;
 use crate::heap::snapshot_store::{Done, SnapshotStore};
 use crate::heap::{
-    BlockResponse, ChildrenResponse, Outcome, SamplesResponse, WhoResponse, WhyResponse,
+    BlockResponse, BlocksResponse, ChildrenResponse, Outcome, SamplesResponse, WhoResponse,
+    WhyResponse,
 };
 use crate::leaks::LeaksResponse;
 use crate::query::{
-    Compare, HeapBlock, HeapChildren, HeapLeaks, HeapSamples, HeapWho, HeapWhy, ProfileQuery, Query,
+    Compare, HeapBlock, HeapBlocks, HeapChildren, HeapLeaks, HeapSamples, HeapWho, HeapWhy,
+    ProfileQuery, Query,
 };
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
@@ -279,6 +281,16 @@ impl Engine {
     /// As [`answer`](Self::answer); if nothing has the name.
     pub fn heap_who(&self, query: &HeapWho) -> Result<Outcome<WhoResponse>, ApiError> {
         let outcome = answer::who(self, query);
+        self.notify();
+        outcome
+    }
+
+    /// The blocks of a snapshot that a filter wants.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer); if the filter is wrong.
+    pub fn heap_blocks(&self, query: &HeapBlocks) -> Result<Outcome<BlocksResponse>, ApiError> {
+        let outcome = answer::blocks(self, query);
         self.notify();
         outcome
     }

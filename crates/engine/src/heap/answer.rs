@@ -6,6 +6,7 @@ use memtrail_heap::BlockIndex;
 use memtrail_heap::query::{Difference, Summary};
 
 use super::block::{self, BlockResponse};
+use super::blocks::{self, BlocksResponse};
 use super::diff;
 use super::loaded::LoadedSnapshot;
 use super::outcome::{OfSnapshot, Outcome};
@@ -19,7 +20,8 @@ use super::{boxes, containers, histogram, joint, owners, paths, roots, shared, s
 use crate::api_error::ApiError;
 use crate::leaks::{self, LeaksResponse};
 use crate::query::{
-    HeapBlock, HeapChildren, HeapDiff, HeapLeaks, HeapQuery, HeapSamples, HeapWho, HeapWhy,
+    HeapBlock, HeapBlocks, HeapChildren, HeapDiff, HeapLeaks, HeapQuery, HeapSamples, HeapWho,
+    HeapWhy,
 };
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
@@ -90,6 +92,7 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
         HeapQuery::HeapSamples(query) => samples(of, query)?.into(),
         HeapQuery::HeapWhy(query) => why(of, query)?.into(),
         HeapQuery::HeapWho(query) => who(of, query)?.into(),
+        HeapQuery::HeapBlocks(query) => blocks(of, query)?.into(),
         HeapQuery::HeapLeaks(query) => leaks(of, query)?.into(),
     })
 }
@@ -135,6 +138,20 @@ pub(crate) fn why(of: &impl Recordings, query: &HeapWhy) -> Result<Outcome<WhyRe
 pub(crate) fn who(of: &impl Recordings, query: &HeapWho) -> Result<Outcome<WhoResponse>, ApiError> {
     of_snapshot(of, query.rec, query.snapshot, |loaded| {
         of.look(query.rec, |of| who::who(loaded, of, query))?
+    })
+}
+
+/// Blocks that a filter wants.
+pub(crate) fn blocks(
+    of: &impl Recordings,
+    query: &HeapBlocks,
+) -> Result<Outcome<BlocksResponse>, ApiError> {
+    let known = of.snapshots(query.rec)?.list();
+    of_snapshot(of, query.rec, query.snapshot, |loaded| {
+        of.look(query.rec, |of| {
+            let taken = over_time::taken_at(loaded, of, &known);
+            blocks::blocks(loaded, of, query, taken)
+        })?
     })
 }
 

@@ -133,7 +133,8 @@ pub(super) fn block(
         field: referrer.field,
         weak: referrer.weak,
     });
-    let path = query::path(heap, index).map_err(damaged)?;
+    let mut path = query::path(heap, index).map_err(damaged)?;
+    loaded.fold(path.as_mut_slice())?;
     let shapes = loaded.below(index);
     let place = Place { shape: shapes.root(), shapes, node: Node::Block(index), kinds: Vec::new() };
     let (count, dominates) = tree::dominated(loaded, &place, MAX_REFERENCES);

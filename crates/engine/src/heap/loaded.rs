@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use memtrail_heap::contents::Structure;
+use memtrail_heap::contents::{Structure, Structures};
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{
     self, Catalogue, Containers, Example, Heap, Histogram, JointLimits, JointShare, KindId,
-    OwnerRow, Owners, ReachCache, Shapes, StoredNames, Strings, Summary,
+    OwnerRow, Owners, Path, ReachCache, Shapes, StoredNames, Strings, Summary,
 };
 use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, BlockTypes, Bytes as Size, Variable};
@@ -51,6 +51,7 @@ pub(crate) struct LoadedSnapshot {
     names: OnceLock<StoredNames>,
     joint: OnceLock<Result<Vec<JointShare>, ApiError>>,
     containers: OnceLock<Result<Containers, ApiError>>,
+    structures: OnceLock<Result<Structures, ApiError>>,
     /// How much there is of each kind that one owner has: that which was asked for last.
     owned: Mutex<Option<(RootNodeId, Arc<Histogram>)>>,
 }
@@ -198,6 +199,7 @@ impl LoadedSnapshot {
             names,
             joint: OnceLock::new(),
             containers: OnceLock::new(),
+            structures: OnceLock::new(),
             owned: Mutex::default(),
         })
     }
@@ -277,6 +279,27 @@ impl LoadedSnapshot {
             query::containers(self.heap(), &Structure::ALL, MAX_CONTAINERS).map_err(damaged)
         });
         containers.as_ref().map_err(Clone::clone)
+    }
+
+    /// Which blocks containers begin with, and what is inside of them.
+    pub(super) fn structures(&self) -> Result<&Structures, ApiError> {
+        let structures = self.structures.get_or_init(|| {
+            let heap = self.heap();
+            Structures::new(&heap.snapshot, heap.threads).map_err(damaged)
+        });
+        structures.as_ref().map_err(Clone::clone)
+    }
+
+    /// Makes one step of the steps of a path inside each container.
+    pub(super) fn fold(&self, paths: &mut [Path]) -> Result<(), ApiError> {
+        let heap = self.heap();
+        let mut steps = paths.iter().flat_map(|path| &path.steps);
+        let is_known = |block| heap.types.of(block).is_some();
+        // Structures are typed by their contents, if by nothing else.
+        if steps.any(|step| step.block.is_some_and(is_known)) {
+            query::fold_known_containers(heap, self.structures()?, &self.catalogue, paths);
+        }
+        Ok(())
     }
 
     /// All owners.

@@ -5,7 +5,9 @@
 //! does, never a query: a query about what is not analysed yet is answered with that it is being done.
 
 pub(crate) mod answer;
+mod below;
 mod block;
+mod blocks;
 mod boxes;
 mod containers;
 mod diff;
@@ -14,6 +16,7 @@ mod histogram;
 pub(crate) mod join;
 mod joint;
 pub(crate) mod loaded;
+mod meant;
 pub(crate) mod node;
 pub(crate) mod outcome;
 mod over_time;
@@ -21,6 +24,7 @@ mod owners;
 mod paths;
 mod roots;
 mod rows;
+mod sampled_boxes;
 pub(crate) mod samples;
 mod shared;
 pub(crate) mod snapshot_store;
@@ -31,6 +35,7 @@ mod who;
 mod why;
 
 pub use block::{BlockResponse, Listed, ReferenceRow, ReferrerRow};
+pub use blocks::{BlockRow, BlocksResponse};
 pub use boxes::{BoxRow, FlameResponse, TreemapResponse};
 pub use containers::{ContainerRow, ContainersResponse};
 pub use histogram::{HistogramResponse, HistogramRow, KindPlace};
@@ -45,6 +50,7 @@ pub use over_time::{
 pub use owners::{OwnerFigures, OwnerKind, OwnersResponse};
 pub use paths::{PathResponse, PathRow, PathStep};
 pub use roots::{RootFigures, RootKindFigures, RootsResponse};
+pub use sampled_boxes::SampledBox;
 pub use samples::{BlockFrame, BlockSample, SamplesResponse, SiteRow};
 pub use snapshot_store::Done;
 pub use stack::{StackResponse, StackRow};

@@ -7,10 +7,12 @@ use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, Growth, RootsBy, SeriesBy, Summary};
 use serde::Serialize;
 
+use super::loaded::LoadedSnapshot;
 use super::rows::Rows;
 use super::snapshot_store::{Known, VariableNames};
 use crate::names::shown;
 use crate::query::{Evolution, HeapGrowth, Series};
+use crate::recording::Recording;
 
 /// Maximum number of series.
 const MAX_SERIES: usize = 50;
@@ -84,6 +86,20 @@ pub struct AnalysedSnapshots {
     pub partial: Vec<u64>,
     /// The numbers of those that are analysed.
     pub snapshots: Vec<u64>,
+}
+
+/// The moment of a snapshot in its recording, in seconds since the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TakenAt(pub(super) f64);
+
+/// When a snapshot was taken; at the recording's end, if that is not known.
+pub(super) fn taken_at(loaded: &LoadedSnapshot, recording: &Recording, known: &[Known]) -> TakenAt {
+    let profile = recording.profile();
+    let number = loaded.heap().snapshot.facts.number;
+    let this = known.iter().map(|known| &known.facts).find(|facts| facts.number == number);
+    let start = profile.info.start.0 as f64 / 1e6;
+    let taken = this.filter(|facts| facts.taken_unix > 0.0 && start > 0.0);
+    TakenAt(taken.map_or(profile.end.seconds(), |facts| (facts.taken_unix - start).max(0.0)))
 }
 
 /// What was alive over time.

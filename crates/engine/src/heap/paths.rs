@@ -1,7 +1,7 @@
 //! The answer to [`HeapPath`], and retaining paths in other responses.
 
 use memtrail_heap::graph::Node;
-use memtrail_heap::query::{self, Path, Step};
+use memtrail_heap::query::{self, FoldedContainer, Path, Step};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde::Serialize;
 
@@ -85,6 +85,10 @@ pub struct PathStep {
     pub dominates: bool,
     /// Bytes that would be freed without it.
     pub retained: Option<Bytes>,
+    /// The container that it is all steps in, unless these are shown one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub container: Option<FoldedContainer>,
 }
 
 /// The steps of a path, from the root to the block. Those in the middle of a very long one are left
@@ -105,6 +109,7 @@ pub(super) fn steps(loaded: &LoadedSnapshot, path: &Path) -> Vec<PathStep> {
         times: left_out as u64,
         dominates: false,
         retained: None,
+        container: None,
     };
     let first = steps.clone().take(MAX_STEPS / 2);
     first.chain([gap]).chain(steps.skip(MAX_STEPS / 2 + left_out)).collect()
@@ -123,6 +128,7 @@ fn of_step(loaded: &LoadedSnapshot, step: &Step) -> PathStep {
         times: step.times,
         dominates: step.dominates,
         retained: step.retained,
+        container: step.container,
     }
 }
 
@@ -130,10 +136,10 @@ pub(super) fn path(loaded: &LoadedSnapshot, query: &HeapPath) -> Result<PathResp
     let limit = query.limit.min(MAX_PATHS);
     match (query.block, &query.kind) {
         (Some(block), _) if query.how == PathForm::Disjoint => {
-            disjoint(loaded, BlockIndex(block), limit)
+            disjoint(loaded, BlockIndex(block), limit, query.unfolded)
         }
-        (Some(block), _) => to_block(loaded, BlockIndex(block)),
-        (None, Some(kind)) => to_kind(loaded, kind, limit),
+        (Some(block), _) => to_block(loaded, BlockIndex(block), query.unfolded),
+        (None, Some(kind)) => to_kind(loaded, kind, limit, query.unfolded),
         (None, None) => Err(ApiError::bad("a path to nothing: neither block nor kind is given")),
     }
 }
@@ -143,16 +149,27 @@ fn disjoint(
     loaded: &LoadedSnapshot,
     block: BlockIndex,
     limit: usize,
+    unfolded: bool,
 ) -> Result<PathResponse, ApiError> {
     loaded.check(block)?;
     let most = limit.clamp(1, MAX_DISJOINT);
-    let found = query::disjoint_paths(loaded.heap(), block, most).map_err(damaged)?;
+    let mut found = query::disjoint_paths(loaded.heap(), block, most).map_err(damaged)?;
+    if !unfolded {
+        loaded.fold(&mut found.paths)?;
+    }
     Ok(PathResponse { all: Some(found.all), ..of_block(loaded, block, &found.paths) })
 }
 
-fn to_block(loaded: &LoadedSnapshot, block: BlockIndex) -> Result<PathResponse, ApiError> {
+fn to_block(
+    loaded: &LoadedSnapshot,
+    block: BlockIndex,
+    unfolded: bool,
+) -> Result<PathResponse, ApiError> {
     loaded.check(block)?;
-    let path = query::path(loaded.heap(), block).map_err(damaged)?;
+    let mut path = query::path(loaded.heap(), block).map_err(damaged)?;
+    if !unfolded {
+        loaded.fold(path.as_mut_slice())?;
+    }
     Ok(of_block(loaded, block, path.as_slice()))
 }
 
@@ -167,10 +184,17 @@ fn of_block(loaded: &LoadedSnapshot, block: BlockIndex, paths: &[Path]) -> PathR
     PathResponse { paths: rows.collect(), count: paths.len(), all: None, looked_at: None, of: None }
 }
 
-fn to_kind(loaded: &LoadedSnapshot, kind: &str, limit: usize) -> Result<PathResponse, ApiError> {
+fn to_kind(
+    loaded: &LoadedSnapshot,
+    kind: &str,
+    limit: usize,
+    unfolded: bool,
+) -> Result<PathResponse, ApiError> {
     let heap = loaded.heap();
     let (there, some) = query::sample(heap, kind, LOOKED_AT).map_err(damaged)?;
-    let merged = query::merged_paths(heap, &some).map_err(damaged)?;
+    let equal: Vec<(BlockIndex, u64)> = some.iter().map(|block| (*block, 1)).collect();
+    let structures = if unfolded { None } else { Some(loaded.structures()?) };
+    let merged = query::weighted_paths(heap, &equal, structures).map_err(damaged)?;
     let mut bounds = Rows::new(limit);
     let shown = bounds.affordable(&merged, |path| {
         200 + path.shape.iter().map(|step| 120 + step.len()).sum::<usize>().min(100_000)
@@ -178,7 +202,10 @@ fn to_kind(loaded: &LoadedSnapshot, kind: &str, limit: usize) -> Result<PathResp
     let mut paths = Vec::new();
     for path in shown {
         // One of them stands for all, with the numbers of its blocks.
-        let example = query::path(heap, path.example).map_err(damaged)?;
+        let mut example = query::path(heap, path.example).map_err(damaged)?;
+        if !unfolded {
+            loaded.fold(example.as_mut_slice())?;
+        }
         paths.push(PathRow {
             steps: example.map_or_else(Vec::new, |example| steps(loaded, &example)),
             blocks: path.blocks,

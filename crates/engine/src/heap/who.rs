@@ -1,33 +1,33 @@
 //! The answer to [`HeapWho`]: which calls allocated what a variable owns, or the blocks of a type or kind.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
-use memtrail_heap::query;
-use memtrail_heap::{BlockIndex, BlockTypeId, Bytes};
-use memtrail_profile::calls::Label;
+use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_profile::calls::{Entity, Label};
 use serde::Serialize;
 
 use super::join::{AliveEstimate, Live, Tally, live};
 use super::loaded::LoadedSnapshot;
+use super::meant::Meant;
 use super::rows::Rows;
+use super::sampled_boxes::{PathTree, SampledBox, StepName};
 use super::samples::{label, sites};
 use crate::api_error::ApiError;
 use crate::names::{row, shown};
 use crate::query::HeapWho;
 use crate::recording::Recording;
 
-/// Names of what is meant, at most.
-const MAX_NAMES: usize = 10;
 /// Callers of a place, at most.
 const MAX_CALLERS: usize = 4;
+/// Calls at most from the program's entry to an allocation; of deeper stacks the innermost.
+const MAX_CALLS: usize = 200;
 
 /// Which calls allocated some blocks.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct WhoResponse {
-    /// What is meant: `owner`, `type` or `kind`.
+    /// What is meant: `owner`, `type`, `kind` or `node`.
     pub of: &'static str,
     /// The names of these.
     pub names: Vec<String>,
@@ -41,6 +41,9 @@ pub struct WhoResponse {
     pub rows: Vec<AllocatorRow>,
     /// How many rows there are.
     pub count: usize,
+    /// The calls as nested boxes, from the program's entry to what allocated, if the query wants any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub boxes: Vec<SampledBox>,
 }
 
 /// A place in the program, and what of some blocks it allocated.
@@ -71,19 +74,22 @@ pub(super) fn who(
     query: &HeapWho,
 ) -> Result<WhoResponse, ApiError> {
     let profile = recording.profile();
-    let Some(meant) = Meant::of(loaded, &query.name) else {
-        let message = format_args!("no root, type or kind is called {:?}", query.name);
-        return Err(ApiError::bad(message));
-    };
+    let meant = Meant::of_query(loaded, recording, query)?;
     let mut whole = Tally::default();
     let mut groups: HashMap<Option<Label>, (Tally, Live)> = HashMap::new();
+    let mut tree = PathTree::new();
     for one in live(loaded, recording).filter(|one| meant.blocks.has(loaded, one.block)) {
         whole.add(profile, one);
         let innermost = sites(recording, one.row).next();
         let label = innermost.and_then(|site| label(recording, query.by, site));
         let (tally, _) = groups.entry(label).or_insert_with(|| (Tally::default(), one));
         tally.add(profile, one);
+        if query.boxes > 0 {
+            tree.add(profile, one, calls(recording, one));
+        }
     }
+    let boxes = tree
+        .finish(profile, query.boxes, &meant.names.join(", "), |step| name_of(recording, *step));
     let samples = whole.samples().max(1) as f64;
     let mut groups: Vec<(Option<Label>, (Tally, Live))> = groups.into_iter().collect();
     let key = |label: Option<Label>| label.map_or("", |label| recording.entities.label_key(label));
@@ -117,90 +123,54 @@ pub(super) fn who(
         external: meant.external,
         alive: whole.finish(profile),
         count,
+        boxes,
     })
 }
 
-/// The blocks that a name means.
-struct Meant {
-    names: Vec<String>,
-    blocks: Blocks,
-    size: Bytes,
-    external: Bytes,
+/// A step from the program's entry to an allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Call {
+    /// A function, or last of all the call site in it that allocated.
+    Of(Entity),
+    /// Calls of which no function is known.
+    Unknown,
+    /// The outermost calls of a very deep stack.
+    LeftOut,
 }
 
-/// Blocks.
-enum Blocks {
-    OwnedBy(HashSet<RootNodeId>),
-    OfTypes(HashSet<BlockTypeId>),
-    OfKind(query::KindId),
+/// The calls that allocated a block, outermost first.
+fn calls(recording: &Recording, live: Live) -> Vec<Call> {
+    let entities = &recording.entities;
+    let mut calls = Vec::new();
+    for site in sites(recording, live.row) {
+        if calls.len() >= MAX_CALLS {
+            calls.push(Call::LeftOut);
+            break;
+        }
+        let function = entities.of_function(site.function);
+        if calls.is_empty()
+            && let Some(site) = entities.of_site(site)
+        {
+            calls.push(Call::Of(site));
+        }
+        let call = function.map_or(Call::Unknown, Call::Of);
+        if call != Call::Unknown || calls.last() != Some(&Call::Unknown) {
+            calls.push(call);
+        }
+    }
+    calls.reverse();
+    calls
 }
 
-impl Blocks {
-    const fn name(&self) -> &'static str {
-        match self {
-            Self::OwnedBy(_) => "owner",
-            Self::OfTypes(_) => "type",
-            Self::OfKind(_) => "kind",
+fn name_of(recording: &Recording, call: Call) -> StepName {
+    let plain = |name: &str| StepName { name: name.to_owned(), key: None, place: None };
+    match call {
+        Call::Unknown => plain("(unknown)"),
+        Call::LeftOut => plain("…"),
+        Call::Of(entity) => {
+            let row = row(&recording.entities, Label::Entity(entity));
+            let place = row.file.zip(row.line).map(|(file, line)| format!("{file}:{line}"));
+            StepName { name: row.label, key: Some(row.key.to_owned()), place }
         }
-    }
-
-    fn has(&self, loaded: &LoadedSnapshot, block: BlockIndex) -> bool {
-        let heap = loaded.heap();
-        match self {
-            Self::OwnedBy(owners) => {
-                heap.graph.owner(block).is_some_and(|owner| owners.contains(&owner))
-            }
-            Self::OfTypes(types) => types.contains(&heap.types.id(block)),
-            Self::OfKind(kind) => loaded.catalogue.kind(block) == *kind,
-        }
-    }
-}
-
-impl Meant {
-    /// Roots that are called so, else types, else a kind, else roots with this in their names.
-    fn of(loaded: &LoadedSnapshot, name: &str) -> Option<Self> {
-        Self::owners(loaded, |known| known == name)
-            .or_else(|| Self::types(loaded, name))
-            .or_else(|| {
-                let kind = loaded.catalogue.find(name)?;
-                Some(Self::sum(loaded, vec![name.to_owned()], Blocks::OfKind(kind)))
-            })
-            .or_else(|| Self::owners(loaded, |known| known.contains(name)))
-    }
-
-    fn owners(loaded: &LoadedSnapshot, is_meant: impl Fn(&str) -> bool) -> Option<Self> {
-        let is_meant = |row: &&query::OwnerRow| {
-            is_meant(&row.name()) || row.aliases.iter().any(|name| is_meant(name))
-        };
-        let rows: Vec<&query::OwnerRow> = loaded.owners().rows.iter().filter(is_meant).collect();
-        let names = rows.iter().take(MAX_NAMES).map(|row| shown(&row.name())).collect();
-        let sum = |size: fn(&query::OwnerRow) -> Bytes| rows.iter().map(|row| size(row)).sum();
-        (!rows.is_empty()).then(|| Self {
-            names,
-            size: sum(|row| row.owned),
-            external: sum(|row| row.owned_external),
-            blocks: Blocks::OwnedBy(rows.iter().map(|row| row.owner).collect()),
-        })
-    }
-
-    fn types(loaded: &LoadedSnapshot, name: &str) -> Option<Self> {
-        let types = &loaded.heap().types;
-        let meant = types.iter().filter(|(_, ty)| ty.name == name);
-        let meant: HashSet<BlockTypeId> = meant.map(|(id, _)| id).collect();
-        (!meant.is_empty()).then(|| Self::sum(loaded, vec![shown(name)], Blocks::OfTypes(meant)))
-    }
-
-    /// Adds up the sizes of all reachable blocks that are meant.
-    fn sum(loaded: &LoadedSnapshot, names: Vec<String>, blocks: Blocks) -> Self {
-        let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
-        let all = (0..catalogue.len() as u32).map(BlockIndex);
-        let of = all.filter(|block| heap.graph.is_reachable(*block) && blocks.has(loaded, *block));
-        let (mut size, mut external) = (Bytes(0), Bytes(0));
-        for block in of {
-            size += catalogue.size(block).bytes();
-            external += catalogue.external(block);
-        }
-        debug_assert!(heap.graph.held(SUPER_ROOT).bytes() >= size);
-        Self { names, blocks, size, external }
     }
 }

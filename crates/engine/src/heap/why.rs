@@ -3,14 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use memtrail_heap::BlockIndex;
-use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
-use memtrail_heap::query::{self, OwnerRow};
+use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
+use memtrail_heap::query::{self, MergedPath, OwnerRow};
+use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_trace::Site;
 use serde::Serialize;
 
 use super::join::{AliveEstimate, Live, Tally, live};
 use super::loaded::{LoadedSnapshot, damaged};
+use super::node;
+use super::sampled_boxes::{PathTree, SampledBox, StepName};
 use super::samples::sites;
 use crate::api_error::ApiError;
 use crate::names::shown;
@@ -42,6 +44,9 @@ pub struct WhyResponse {
     pub owner_count: usize,
     /// The paths by which it is retained, those of the same shape as one, the most frequent first.
     pub paths: Vec<PathShare>,
+    /// All paths as nested boxes, if the query wants any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub boxes: Vec<SampledBox>,
 }
 
 /// A root, and what it owns of some blocks.
@@ -58,6 +63,8 @@ pub struct OwnerShare {
     pub position: Option<String>,
     /// Its number.
     pub root: RootNodeId,
+    /// What queries call it.
+    pub node: String,
     /// What it owns of them.
     pub alive: AliveEstimate,
     /// Of all of them.
@@ -76,6 +83,10 @@ pub struct PathShare {
     pub share: f64,
     /// How many sampled blocks are retained this way.
     pub blocks: u64,
+    /// What these retain one by one.
+    pub retained: Bytes,
+    /// All blocks that are retained this way, sampled or not. Of very many only some paths were looked at.
+    pub alive: AliveEstimate,
     /// One of them.
     pub example: BlockIndex,
 }
@@ -86,8 +97,7 @@ pub(super) fn why(
     query: &HeapWhy,
 ) -> Result<WhyResponse, ApiError> {
     let (heap, profile) = (loaded.heap(), recording.profile());
-    let Some(Allocated { names, are_callers, blocks }) = allocated(loaded, recording, &query.name)
-    else {
+    let Some(Allocated { names, are_callers, blocks }) = allocated(loaded, recording, query) else {
         let message = format_args!("nothing that {:?} allocated is alive and sampled", query.name);
         return Err(ApiError::bad(message));
     };
@@ -114,6 +124,7 @@ pub(super) fn why(
                 r#type: row.r#type.as_deref().map(shown),
                 position: row.position.as_deref().map(shown),
                 root: row.root,
+                node: node::text(loaded, Node::RootNode(row.root)),
                 share: tally.samples() as f64 / samples,
                 alive: tally.finish(profile),
                 example,
@@ -122,24 +133,40 @@ pub(super) fn why(
     );
     let owners = owners.collect();
     let every = blocks.len().div_ceil(MAX_PATHS).max(1);
-    let some: Vec<(BlockIndex, u64)> = blocks
-        .iter()
-        .step_by(every)
-        .map(|one| (one.block, profile.blocks.samples(one.row)))
-        .collect();
-    let weight = some.iter().map(|(_, samples)| *samples).sum::<u64>().max(1) as f64;
-    let paths = query::weighted_paths(heap, &some).map_err(damaged)?;
-    let paths = paths.into_iter().take(query.limit.min(MAX_ROWS)).map(|path| PathShare {
-        shape: path.shape.iter().map(|step| shown(step)).collect(),
-        share: path.weight as f64 / weight,
-        blocks: path.blocks,
-        example: path.example,
+    let some: Vec<Live> = blocks.iter().step_by(every).copied().collect();
+    let weighted: Vec<(BlockIndex, u64)> =
+        some.iter().map(|one| (one.block, profile.blocks.samples(one.row))).collect();
+    let weight = weighted.iter().map(|(_, samples)| *samples).sum::<u64>().max(1) as f64;
+    let structures = Some(loaded.structures()?);
+    let merged = query::weighted_paths(heap, &weighted, structures).map_err(damaged)?;
+    let members = |path: &MergedPath| path.members.clone().into_iter().map(|at| some[at as usize]);
+    let paths = merged.iter().take(query.limit.min(MAX_ROWS)).map(|path| {
+        let mut tally = Tally::default();
+        members(path).for_each(|one| tally.add(profile, one));
+        PathShare {
+            shape: path.shape.iter().map(|step| shown(step)).collect(),
+            share: path.weight as f64 / weight,
+            blocks: path.blocks,
+            retained: path.retained,
+            alive: tally.finish(profile),
+            example: path.example,
+        }
     });
     let paths = paths.collect();
+    let boxes = if query.boxes > 0 {
+        let mut tree = PathTree::new();
+        for path in &merged {
+            members(path).for_each(|one| tree.add(profile, one, path.shape.iter()));
+        }
+        let name = |step: &&String| StepName { name: shown(step), key: None, place: None };
+        tree.finish(profile, query.boxes, &names.join(", "), name)
+    } else {
+        Vec::new()
+    };
     let alive = whole.finish(profile);
     let all = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
     let share = if all.0 == 0 { 0.0 } else { alive.bytes.value / all.0 as f64 };
-    Ok(WhyResponse { names, are_callers, alive, share, owners, owner_count, paths })
+    Ok(WhyResponse { names, are_callers, alive, share, owners, owner_count, paths, boxes })
 }
 
 /// What functions allocated that is alive.
@@ -154,13 +181,17 @@ type Comparison = fn(&str, &str) -> bool;
 
 /// What a name means: the functions called so that allocate, else those with it in their names, else those that
 /// are called so or have it in their names anywhere on the callstacks. `file.ml:12` is a line.
-fn allocated(loaded: &LoadedSnapshot, recording: &Recording, name: &str) -> Option<Allocated> {
+fn allocated(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) -> Option<Allocated> {
+    let name = &*query.name;
     let all: Vec<Live> = live(loaded, recording).collect();
     let is_exact = |known: &str, name: &str| known == name;
     let is_like = |known: &str, name: &str| known.contains(name);
     for (are_callers, is) in
         [(false, is_exact as Comparison), (false, is_like), (true, is_exact), (true, is_like)]
     {
+        if query.within && !are_callers {
+            continue;
+        }
         let is_meant = |site: &Site| is_called(recording, *site, name, is);
         let mut names: Vec<String> = Vec::new();
         let mut blocks = Vec::new();
@@ -185,7 +216,7 @@ fn allocated(loaded: &LoadedSnapshot, recording: &Recording, name: &str) -> Opti
     None
 }
 
-/// Whether the function of a site, or its line, has a name.
+/// Whether the function of a site, its line, or the site itself has a name.
 fn is_called(recording: &Recording, site: Site, name: &str, is: Comparison) -> bool {
     let entities = &recording.entities;
     if let Some((file, line)) = name.rsplit_once(':')
@@ -194,7 +225,9 @@ fn is_called(recording: &Recording, site: Site, name: &str, is: Comparison) -> b
         let place = recording.profile().locations.resolve(site);
         return place.line == line && is(entities.file_name(site.file), file);
     }
-    entities
-        .of_function(site.function)
-        .is_some_and(|entity| is(entities.name(entity), name) || is(entities.key(entity), name))
+    // The key of a site has the function's name in it, and so would a part of it.
+    entities.of_site(site).is_some_and(|entity| entities.key(entity) == name)
+        || entities
+            .of_function(site.function)
+            .is_some_and(|entity| is(entities.name(entity), name) || is(entities.key(entity), name))
 }

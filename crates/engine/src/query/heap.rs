@@ -49,6 +49,8 @@ queries! {
         HeapWhy,
         /// Which calls allocated what a root owns, or the blocks of a type or kind.
         HeapWho,
+        /// Blocks by kind, type, size, owner, age and what they retain.
+        HeapBlocks,
         /// Which owners grow, and why.
         HeapLeaks,
     }
@@ -247,6 +249,8 @@ parameters! {
         kind: Option<String>,
         /// Which paths.
         how: PathForm,
+        /// Whether the steps inside one container are shown one by one.
+        unfolded: bool,
         /// Maximum number of paths.
         limit: usize,
     }
@@ -326,9 +330,31 @@ parameters! {
         rec: u32,
         /// Which snapshot.
         snapshot: Option<u64>,
-        /// The function's name, a part of it, or `file.ml:12`.
+        /// The function's name, a part of it, `file.ml:12`, or the key of a call site.
         name: String,
+        /// All that was allocated inside calls of the function, not only by itself.
+        within: bool,
         /// Owners and paths at most.
+        limit: usize,
+        /// Boxes of the paths at most.
+        boxes: usize,
+    }
+
+    /// Blocks that a filter wants.
+    HeapBlocks {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// Conditions, with spaces between them; all blocks, if there is none.
+        filter: String,
+        /// By which column.
+        sort: BlockSort,
+        /// Largest first.
+        descending: bool,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Rows at most.
         limit: usize,
     }
 
@@ -348,12 +374,18 @@ parameters! {
         rec: u32,
         /// Which snapshot.
         snapshot: Option<u64>,
-        /// The root's, type's or kind's name.
+        /// The root's, type's or kind's name …
         name: String,
+        /// … or a root: what it owns …
+        owner: Option<String>,
+        /// … or a node: what would be freed without it.
+        node: Option<String>,
         /// A row for each what.
         by: By,
         /// Rows at most.
         limit: usize,
+        /// Boxes of the calls at most.
+        boxes: usize,
     }
 }
 
@@ -386,7 +418,8 @@ defaults! {
     HeapFlame { rec: 0, snapshot: None, node: "all".into(), kind: None, limit: 2000, }
     HeapBlock { rec: 0, snapshot: None, block: 0, }
     HeapPath {
-        rec: 0, snapshot: None, block: None, kind: None, how: PathForm::Shortest, limit: 20,
+        rec: 0, snapshot: None, block: None, kind: None, how: PathForm::Shortest, unfolded: false,
+        limit: 20,
     }
     HeapStack { rec: 0, snapshot: None, }
     HeapShared { rec: 0, snapshot: None, a: "all".into(), b: "all".into(), }
@@ -398,8 +431,15 @@ defaults! {
     HeapSamples {
         rec: 0, snapshot: None, by: By::Site, order: SiteOrder::Alive, offset: 0, limit: 100,
     }
-    HeapWhy { rec: 0, snapshot: None, name: String::new(), limit: 10, }
-    HeapWho { rec: 0, snapshot: None, name: String::new(), by: By::Site, limit: 20, }
+    HeapWhy { rec: 0, snapshot: None, name: String::new(), within: false, limit: 10, boxes: 0, }
+    HeapWho {
+        rec: 0, snapshot: None, name: String::new(), owner: None, node: None, by: By::Site, limit: 20,
+        boxes: 0,
+    }
+    HeapBlocks {
+        rec: 0, snapshot: None, filter: String::new(), sort: BlockSort::Retained, descending: true,
+        offset: 0, limit: 100,
+    }
     HeapLeaks { rec: 0, snapshot: None, limit: 10, }
 }
 
@@ -464,6 +504,20 @@ selections! {
     Kinds {
         /// Kinds of blocks.
         Kind,
+    }
+
+    /// Columns of a list of blocks.
+    BlockSort {
+        /// Bytes that would be freed without it.
+        Retained,
+        /// Own size.
+        Size,
+        /// Time since its allocation.
+        Age,
+        /// The block's number.
+        Block,
+        /// The kind.
+        Name,
     }
 
     /// Columns of a histogram.

@@ -6,6 +6,7 @@ mod exports;
 mod growing;
 mod heap;
 mod hostile;
+mod join;
 mod recorded;
 mod sizes;
 mod threads;

@@ -141,6 +141,11 @@ impl Catalogue {
         self.names.get(usize::from(kind.0)).map_or(OTHERS_NAME, String::as_str)
     }
 
+    /// The names of all kinds that have numbers, in the order of these.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// The kind of a name.
     pub fn find(&self, name: &str) -> Option<KindId> {
         let others = (name == OTHERS_NAME).then_some(OTHERS);

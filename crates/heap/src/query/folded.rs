@@ -22,19 +22,42 @@ pub fn fold_containers(heap: &Heap<'_>, paths: &mut [Path]) -> Result<(), Error>
     }
     let structures = Structures::new(&heap.snapshot, heap.threads)?;
     let catalogue = Catalogue::new(heap)?;
-    for path in paths {
-        let steps = folded(heap, &structures, &catalogue, &path.steps);
-        *path = Path::of_steps(heap, steps);
-    }
+    fold_known_containers(heap, &structures, &catalogue, paths);
     Ok(())
 }
 
-/// Steps from a root to a block, with one for each container between them.
-fn folded(
+/// The same where containers and sizes of blocks are known already.
+pub fn fold_known_containers(
     heap: &Heap<'_>,
     structures: &Structures,
     catalogue: &Catalogue,
+    paths: &mut [Path],
+) {
+    for path in paths {
+        let steps = folded(structures, &path.steps, |step, of, blocks| {
+            container(heap, (structures, catalogue), step, of, blocks)
+        });
+        *path = Path::of_steps(heap, steps);
+    }
+}
+
+/// Steps with one for each container between them, of which nothing is said but that they have elements.
+pub(super) fn without_insides(structures: &Structures, steps: &[Step]) -> Vec<Step> {
+    folded(structures, steps, |step, _, _| Step {
+        field: Some(0),
+        field_name: None,
+        elements: true,
+        times: 1,
+        ..step.clone()
+    })
+}
+
+/// Steps from a root to a block, with one for each container between them: what `container` makes of its first step,
+/// first block and structure, and number of blocks.
+fn folded(
+    structures: &Structures,
     steps: &[Step],
+    container: impl Fn(&Step, (BlockIndex, Structure), u64) -> Step,
 ) -> Vec<Step> {
     let mut folded = Vec::with_capacity(steps.len());
     let mut rest = steps;
@@ -54,7 +77,7 @@ fn folded(
         {
             (last, blocks, rest) = (next, blocks + next.times, target);
         }
-        folded.push(container(heap, (structures, catalogue), step, (block, structure), blocks));
+        folded.push(container(step, (block, structure), blocks));
     }
     folded
 }

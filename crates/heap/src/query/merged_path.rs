@@ -4,9 +4,11 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
+use super::folded::without_insides;
 use super::heap::Heap;
 use super::kind::{self, Kind};
 use super::path::{Path, RetainingPath, Step, details_of, retaining_path};
+use crate::contents::Structures;
 use crate::read::{Columns, Error};
 use crate::units::{BlockIndex, Bytes};
 
@@ -24,6 +26,9 @@ pub struct MergedPath {
     /// The sum of their weights.
     #[serde(skip)]
     pub weight: u64,
+    /// Which of the blocks that were given.
+    #[serde(skip)]
+    pub members: Vec<u32>,
 }
 
 /// Ways to several blocks, those of the same shape as one; the most frequent first. Repetitions are
@@ -33,33 +38,44 @@ pub struct MergedPath {
 /// If a section of the snapshot is damaged.
 pub fn merged_paths(heap: &Heap<'_>, blocks: &[BlockIndex]) -> Result<Vec<MergedPath>, Error> {
     let blocks: Vec<(BlockIndex, u64)> = blocks.iter().map(|block| (*block, 1)).collect();
-    weighted_paths(heap, &blocks)
+    weighted_paths(heap, &blocks, None)
 }
 
-/// The same of blocks that count by a weight; those of the largest sum first.
+/// The same of blocks that count by a weight; those of the largest sum first. With `structures`, steps inside a
+/// container are one step.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn weighted_paths(
     heap: &Heap<'_>,
     blocks: &[(BlockIndex, u64)],
+    structures: Option<&Structures>,
 ) -> Result<Vec<MergedPath>, Error> {
-    let found: Vec<((BlockIndex, u64), RetainingPath)> =
-        blocks.iter().filter_map(|block| Some((*block, retaining_path(heap, block.0)?))).collect();
+    let found: Vec<((u32, BlockIndex, u64), RetainingPath)> = (0..)
+        .zip(blocks)
+        .filter_map(|(number, (block, weight))| {
+            Some(((number, *block, *weight), retaining_path(heap, *block)?))
+        })
+        .collect();
     let (blocks, paths): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     let details = details_of(heap, &paths)?;
     let mut merged: HashMap<Vec<String>, Alike, FxBuildHasher> = HashMap::default();
-    for ((block, weight), path) in blocks.into_iter().zip(paths) {
-        let path = Path::new(heap, block, &path, &details);
-        let retained = path.steps.last().and_then(|step| step.retained).unwrap_or_default();
-        let (shape, repeated) = shape(&path.steps);
+    for ((number, block, weight), path) in blocks.into_iter().zip(paths) {
+        let mut steps = Path::new(heap, block, &path, &details).steps;
+        if let Some(structures) = structures {
+            steps = without_insides(structures, &steps);
+        }
+        let retained = steps.last().and_then(|step| step.retained).unwrap_or_default();
+        let (shape, repeated) = shape(&steps);
         let alike = merged.entry(shape).or_insert_with(|| Alike {
             blocks: 0,
             weight: 0,
             retained: Bytes(0),
             example: block,
             repeated: vec![false; repeated.len()],
+            members: Vec::new(),
         });
+        alike.members.push(number);
         alike.blocks += 1;
         alike.weight += weight;
         alike.retained += retained;
@@ -73,8 +89,8 @@ pub fn weighted_paths(
             for (step, _) in shape.iter_mut().zip(&alike.repeated).filter(|(_, many)| **many) {
                 step.push_str(" …");
             }
-            let Alike { blocks, weight, retained, example, .. } = alike;
-            MergedPath { shape, blocks, retained, example, weight }
+            let Alike { blocks, weight, retained, example, members, .. } = alike;
+            MergedPath { shape, blocks, retained, example, weight, members }
         })
         .collect();
     merged.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.shape.cmp(&b.shape)));
@@ -89,6 +105,7 @@ struct Alike {
     example: BlockIndex,
     /// Which steps are several in one of the ways at least.
     repeated: Vec<bool>,
+    members: Vec<u32>,
 }
 
 /// The shape of a way, and which of its steps are several. Blocks of a kind that follow each other

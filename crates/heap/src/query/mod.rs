@@ -51,7 +51,7 @@ pub use containers::{Container, Containers, Waste, containers};
 pub use dominated::{Dominated, DominatedRoot, Group, dominated};
 pub use escape::escaped;
 pub use examples::{Example, examples};
-pub use folded::fold_containers;
+pub use folded::{fold_containers, fold_known_containers};
 pub use heap::Heap;
 pub use histogram::{Histogram, KindOrder, KindRow, histogram, owned_histogram};
 pub use info::{Info, SpaceRow, info};

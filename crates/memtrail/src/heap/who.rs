@@ -47,7 +47,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
     let (rec, snapshot) = joined.ids();
-    let query = HeapWho { rec, snapshot, name: args.name.clone(), by: args.by.into(), limit };
+    let query = HeapWho {
+        rec,
+        snapshot,
+        name: args.name.clone(),
+        by: args.by.into(),
+        limit,
+        ..HeapWho::default()
+    };
     let answer = joined
         .query(|engine| engine.heap_who(&query))
         .map_err(|failure| failure.hint("list roots and what they own: memtrail heap roots REC"))?;

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
     let (rec, snapshot) = joined.ids();
-    let query = HeapWhy { rec, snapshot, name: args.name.clone(), limit };
+    let query = HeapWhy { rec, snapshot, name: args.name.clone(), limit, ..HeapWhy::default() };
     let answer = joined.query(|engine| engine.heap_why(&query)).map_err(|failure| {
         failure.hint("list what is alive by allocation site: memtrail heap sites REC")
     })?;

@@ -55,8 +55,10 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
 }
 
 /// A condition's names, ready to be compared.
-pub(super) struct Wanted<'a>(Vec<Test<'a>>);
+#[derive(Debug)]
+pub struct Wanted<'a>(Vec<Test<'a>>);
 
+#[derive(Debug)]
 enum Test<'a> {
     Equals(&'a str),
     Contains(&'a str),
@@ -64,7 +66,11 @@ enum Test<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    pub(super) fn new(names: &'a [Name]) -> Result<Self, String> {
+    /// Of these names.
+    ///
+    /// # Errors
+    /// What is wrong with a regular expression among them.
+    pub fn new(names: &'a [Name]) -> Result<Self, String> {
         let test = |name: &'a Name| {
             Ok(match name {
                 Name::Equals(name) => Test::Equals(name),
@@ -76,7 +82,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// Whether any of a thing's names is meant.
-    pub(super) fn any(&self, names: &[&str]) -> bool {
+    pub fn any(&self, names: &[&str]) -> bool {
         self.0.iter().any(|test| {
             names.iter().any(|name| match test {
                 Test::Equals(wanted) => name == wanted,
