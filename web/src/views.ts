@@ -7,6 +7,8 @@ import { changesView } from "./heap/Changes.tsx";
 import { dominatorsView } from "./heap/Dominators.tsx";
 import { containersView } from "./heap/Containers.tsx";
 import { kindsView } from "./heap/Kinds.tsx";
+import { whoView } from "./heap/join/Who.tsx";
+import { whyView } from "./heap/join/Why.tsx";
 import { leaksView } from "./heap/leaks/Leaks.tsx";
 import { pathsView } from "./heap/paths/Paths.tsx";
 import { rootsView } from "./heap/roots/Roots.tsx";
@@ -34,6 +36,8 @@ export const views: readonly View[] = [
   changesView,
   sitesView,
   stringsView,
+  whyView,
+  whoView,
   blockView,
 ];
 

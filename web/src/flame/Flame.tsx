@@ -2,6 +2,7 @@
 import "./flame.css";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { QueryState } from "../engine/useQuery.ts";
+import { joins, showWhy } from "../heap/join/links.ts";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
@@ -73,6 +74,10 @@ function Flame() {
   );
   const paints = useMemo(() => palette(theme.value), [theme.value]);
 
+  const factsAt = (box: Box): Facts | null =>
+    scene && shown && factsOf(scene, shown.total, shown.focus, shown.names, box);
+  const facts = selected && factsAt(selected);
+
   const focusOn = (become: typeof extended, box: Box): void => {
     if (!shown) return;
     void become(shown.scene, shown.focus, shown.names, box).then((wanted) => {
@@ -94,13 +99,13 @@ function Flame() {
       does: "shorten the focus",
       run: () => go({ focus: focusForUrl(focus.slice(0, -1)) }),
     },
+    ...(joins.value
+      ? [{ keys: "w", does: "what retains what the selected box allocated", run: () => whyOfBox(facts) }]
+      : []),
     { keys: "/", does: "search", run: () => field.current?.select() },
     { keys: "Ctrl+wheel", does: "zoom" },
   ]);
 
-  const factsAt = (box: Box): Facts | null =>
-    scene && shown && factsOf(scene, shown.total, shown.focus, shown.names, box);
-  const facts = selected && factsAt(selected);
   const label = selected && shown && extending(selected, shown.focus);
 
   return (
@@ -158,6 +163,11 @@ function Flame() {
       </div>
     </div>
   );
+}
+
+/** Leads to what retains what a function or call site allocated. */
+function whyOfBox(facts: Facts | null): void {
+  if (facts?.key && (facts.kind === "function" || facts.kind === "site")) showWhy(facts.key, facts.kind === "function");
 }
 
 /** In place of the graph: why there is none. */

@@ -1,6 +1,7 @@
 /** The line below the flame graph: what is selected, and what can be done with it. */
 import type { ComponentChildren } from "preact";
 import { quoteName } from "../filter/print.ts";
+import { WhyButton } from "../heap/join/Buttons.tsx";
 import { addCondition } from "../state/filter.ts";
 import { copyText } from "../widgets/notice.ts";
 import { Popover } from "../widgets/Popover.tsx";
@@ -43,6 +44,7 @@ export function Selection({ facts, extend, alone, zoom }: Props) {
           {extend.label}
         </button>
       )}
+      {name !== null && facts.key !== null && <WhyButton name={facts.key} within={facts.kind === "function"} />}
       <button type="button" class="button small plain" onClick={zoom} title="Shift+Enter, or Shift+click">
         Zoom
       </button>

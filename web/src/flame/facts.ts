@@ -12,6 +12,8 @@ export interface Facts {
   readonly name: string;
   /** The function's whole name, for filters. */
   readonly functionName: string | null;
+  /** What queries call it. */
+  readonly key: string | null;
   readonly kind: Name["kind"] | "unknown";
   readonly module: string | null;
   /** `list.ml:92`, or with columns for a call site. */
@@ -38,6 +40,7 @@ export function factsOf(scene: Scene, total: number, focus: readonly string[], n
   return {
     name: name?.name ?? (box.part === "focus" ? labelOfKey(focus[box.at] ?? "") : "…"),
     functionName: name ? (name.kind === "function" ? name.key : name.name) : null,
+    key: name?.key ?? null,
     kind: name?.kind ?? "unknown",
     module: name?.module || null,
     place: name ? placeOfName(name) : null,

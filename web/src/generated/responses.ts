@@ -142,6 +142,28 @@ export type BlockResponse = {
   sample: BlockSample | null,
 };
 
+/** A block of a list. */
+export type BlockRow = {
+  /** Its number. */
+  block: BlockIndex,
+  /** Its kind. */
+  kind: string,
+  /** Its own size, header counted. */
+  size: Bytes,
+  /** Bytes outside the heap that go with it. */
+  external: Bytes,
+  /** Bytes that would be freed without it. */
+  retained: Bytes,
+  /** What it retains, of all that is reachable. */
+  share: number,
+  /** The root that owns it. */
+  owner: string | null,
+  /** What queries call that root. */
+  owner_node: string | null,
+  /** Seconds from its allocation to the snapshot, if it was sampled. */
+  age: number | null,
+};
+
 /** Where and when a block was allocated. */
 export type BlockSample = {
   /** Seconds since the start. */
@@ -150,6 +172,20 @@ export type BlockSample = {
   frames: Array<BlockFrame>,
   /** How long it lived, in seconds, if it was collected later. */
   lifetime: number | null,
+};
+
+/** Blocks that a filter wants. */
+export type BlocksResponse = {
+  /** Some of them, in order. */
+  rows: Array<BlockRow>,
+  /** How many there are. */
+  count: number,
+  /** How many of these can be listed: those first in order. */
+  listed: number,
+  /** Their own size, headers counted. */
+  size: Bytes,
+  /** All reachable blocks. */
+  of: number,
 };
 
 /** A box of a nested picture. */
@@ -445,6 +481,20 @@ export type FlameResponse = {
   /** Bytes of all that the filter keeps. */
   total: number,
   focus_bytes: number,
+};
+
+/** A container that a path leads through. */
+export type FoldedContainer = {
+  /** What it is: `hashtbl`, `map` and so on. */
+  structure: string,
+  /** How many entries or elements it has. */
+  entries: number,
+  /** Its keys, if it has any. */
+  keys: Contained | null,
+  /** Its values or elements. */
+  values: Contained,
+  /** How many blocks of it the path leads over. */
+  blocks: number,
 };
 
 /** How something grows. */
@@ -774,6 +824,8 @@ export type OwnerShare = {
   position: string | null,
   /** Its number. */
   root: RootNodeId,
+  /** What queries call it. */
+  node: string,
   /** What it owns of them. */
   alive: AliveEstimate,
   /** Of all of them. */
@@ -828,6 +880,10 @@ export type PathShare = {
   share: number,
   /** How many sampled blocks are retained this way. */
   blocks: number,
+  /** What these retain one by one. */
+  retained: Bytes,
+  /** All blocks that are retained this way, sampled or not. Of very many only some paths were looked at. */
+  alive: AliveEstimate,
   /** One of them. */
   example: BlockIndex,
 };
@@ -854,6 +910,8 @@ export type PathStep = {
   dominates: boolean,
   /** Bytes that would be freed without it. */
   retained: Bytes | null,
+  /** The container that it is all steps in, unless these are shown one by one. */
+  container?: FoldedContainer,
 };
 
 /** When most was live, and how much. */
@@ -1077,6 +1135,26 @@ export type RowName = {
   line: number | null,
   /** Number of the function or site, if it is one. */
   entity: number | null,
+};
+
+/** A box: blocks whose paths begin in the same way. */
+export type SampledBox = {
+  /** The box that it is in: one of those before it. */
+  parent: number,
+  /** What the path leads on to here. */
+  name: string,
+  /** What filters call it, if it is a function or a call site. */
+  key: string | null,
+  /** Where it is in the source: `cache.ml:41`. */
+  place: string | null,
+  /** Bytes of all blocks, sampled or not: an estimate. */
+  bytes: number,
+  /** How many blocks were sampled. */
+  sampled: number,
+  /** When the first and the last of these were allocated, in seconds since the start. */
+  allocated: [number, number],
+  /** One of them. */
+  example: BlockIndex,
 };
 
 /** The places in the program whose blocks take up or retain most. */
@@ -1400,7 +1478,7 @@ export type Waste = {
 
 /** Which calls allocated some blocks. */
 export type WhoResponse = {
-  /** What is meant: `owner`, `type` or `kind`. */
+  /** What is meant: `owner`, `type`, `kind` or `node`. */
   of: string,
   /** The names of these. */
   names: Array<string>,
@@ -1414,6 +1492,8 @@ export type WhoResponse = {
   rows: Array<AllocatorRow>,
   /** How many rows there are. */
   count: number,
+  /** The calls as nested boxes, from the program's entry to what allocated, if the query wants any. */
+  boxes: Array<SampledBox>,
 };
 
 /** What retains what a function allocated. */
@@ -1432,6 +1512,8 @@ export type WhyResponse = {
   owner_count: number,
   /** The paths by which it is retained, those of the same shape as one, the most frequent first. */
   paths: Array<PathShare>,
+  /** All paths as nested boxes, if the query wants any. */
+  boxes: Array<SampledBox>,
 };
 
 /** The response to each query, by the query's name. */
@@ -1446,6 +1528,7 @@ export type Responses = {
   export: ExportResponse,
   flame: FlameResponse,
   heapblock: BlockResponse,
+  heapblocks: BlocksResponse,
   heapchildren: ChildrenResponse,
   heapcontainers: ContainersResponse,
   heapdiff: HeapDiffResponse,

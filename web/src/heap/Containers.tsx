@@ -3,6 +3,8 @@ import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, grouped } from "../text/units.ts";
 import type { ContainerRow } from "../generated/responses.ts";
+import { WhoBelowButton } from "./join/Buttons.tsx";
+import { showWhoBelow } from "./join/links.ts";
 import { openBlock, openNode, queryHeapOnce, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
@@ -61,6 +63,7 @@ function Containers() {
       nothing="No containers are recognised"
       open={(row) => openBlock(row.block)}
       opensWhat="the container's first block"
+      across={(row) => showWhoBelow(`block:${row.block}`)}
       tools={
         response && (
           <span class="quiet clip">
@@ -80,6 +83,7 @@ function Containers() {
           >
             The block
           </button>
+          <WhoBelowButton node={`block:${row.block}`} />
           {row.owner_node !== null && (
             <button
               type="button"

@@ -9,6 +9,8 @@ import { bytes, count, percent, ratio } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { BoxRow, ChildRow, NodeInfo, TreemapResponse } from "../generated/responses.ts";
+import { WhoBelowButton } from "./join/Buttons.tsx";
+import { showWhoBelow } from "./join/links.ts";
 import type { NodeId } from "./node.ts";
 import { queryHeapOnce, blockOf, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
@@ -62,16 +64,17 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
     if (above) openNode(above.node);
   };
   const toMap = (event: KeyboardEvent): void => passOn(document.querySelector<HTMLElement>(".treemap"), event);
+  const boxes = response?.boxes ?? [];
+  const box = boxes[selected];
   useKeys("Dominators", [
     { keys: "ArrowLeft ArrowRight", does: "the box before, the next", run: toMap },
     { keys: "ArrowDown ArrowUp", does: "into a box, out of it", run: toMap },
     { keys: "Enter", does: "zoom into the box, or look at the block" },
     { keys: "Backspace", does: "zoom out", run: out },
+    { keys: "w", does: "who allocated what the box retains", run: () => box?.node && showWhoBelow(box.node) },
   ]);
-  const boxes = response?.boxes ?? [];
   const whole = boxes[0]?.retained ?? 0;
   const open = (at: number): void => openBox(boxes, at);
-  const box = boxes[selected];
   return (
     <div class="dominators">
       <div class="tables-tools">
@@ -110,6 +113,7 @@ function Map({ switcher }: { switcher: preact.ComponentChildren }) {
                 {onlyBlock(box) !== null ? "The block" : "Zoom in"}
               </button>
             )}
+            {box.node && <WhoBelowButton node={box.node} />}
             {box.node && blockOf(box.node) !== null && (
               <button type="button" class="button small plain" onClick={() => openBlock(blockOf(box.node!)!)}>
                 Its page
@@ -231,6 +235,7 @@ function Tree({ switcher }: { switcher: preact.ComponentChildren }) {
           <Trail path={downTo(response?.path ?? [], response?.node)} />
         </>
       }
+      across={(row) => showWhoBelow(row.node)}
       actions={(row) => <ChildActions row={row} />}
     />
   );
@@ -246,6 +251,7 @@ function ChildActions({ row }: { row: ChildRow }) {
           {row.what === "block" ? "The block" : "The largest of them"}
         </button>
       )}
+      <WhoBelowButton node={row.node} />
       {row.opens && (
         <button type="button" class="button small plain" onClick={() => openNode(row.node)}>
           Only below it

@@ -4,6 +4,8 @@ import { go, page, param, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, count } from "../text/units.ts";
 import type { HistogramRow } from "../generated/responses.ts";
+import { WhoNamedButton } from "./join/Buttons.tsx";
+import { showWhoNamed } from "./join/links.ts";
 import type { NodeId } from "./node.ts";
 import { queryHeapOnce, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
@@ -66,11 +68,13 @@ function Kinds() {
           )
         )
       }
+      across={(row) => showWhoNamed(row.kind)}
       actions={(row) => (
         <>
           <button type="button" class="button small" title="Enter, or a double click" onClick={() => pathsTo(row.kind)}>
             Paths to them
           </button>
+          <WhoNamedButton name={row.kind} />
           {row.most !== null && (
             <button
               type="button"

@@ -9,6 +9,8 @@ import { count } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { SiteRow } from "../generated/responses.ts";
+import { WhyButton } from "./join/Buttons.tsx";
+import { showWhy } from "./join/links.ts";
 import { openBlock, snapshot, useHeapQuery } from "./state.ts";
 import { counts, sizes } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
@@ -71,6 +73,7 @@ function Sites() {
       nothing="No block of this snapshot was sampled"
       open={(row) => row.example !== null && openBlock(row.example)}
       opensWhat="the block that retains most"
+      across={(row) => row.key !== null && showWhy(row.key, false)}
       tools={
         <>
           <Segmented label="rows" options={BY} value={by.value} onChoose={(id) => by.set(id)} />
@@ -92,6 +95,7 @@ function Sites() {
               The one that retains most
             </button>
           )}
+          {row.key !== null && <WhyButton name={row.key} within={false} />}
           {row.key !== null && (
             <button
               type="button"

@@ -64,7 +64,7 @@ export const compared = computed<readonly [SnapshotRow, SnapshotRow] | null>(() 
 export function chooseSnapshot(number: number): void {
   const last = included.value.at(-1)?.number;
   const more = withParam(withoutPlaces(), "snap", number === last ? "" : String(number));
-  const view = page.value.view === "block" ? "roots" : page.value.view;
+  const view = ["block", "who"].includes(page.value.view) ? "roots" : page.value.view;
   go({ more, view });
 }
 
@@ -80,7 +80,7 @@ export function ofNoRecording(): Readonly<Record<string, string>> {
 
 /** The parameters without what means something in one snapshot only. */
 function withoutPlaces(): Readonly<Record<string, string>> {
-  return ["block", "node", "owner"].reduce((more, name) => withParam(more, name, ""), page.value.more);
+  return ["block", "node", "owner", "who"].reduce((more, name) => withParam(more, name, ""), page.value.more);
 }
 
 /** Asks for what there is, while the heap is looked at. */

@@ -1,5 +1,6 @@
 /** The line below a table: what can be done with the row under the cursor. */
 import { quoteName } from "../filter/print.ts";
+import { WhyButton } from "../heap/join/Buttons.tsx";
 import { addCondition } from "../state/filter.ts";
 import type { Row } from "./row.ts";
 import { placeOf } from "./columns.ts";
@@ -31,6 +32,9 @@ export function RowActions({ line, by, path, focusOn }: Props) {
         <button type="button" class="button small" title="Enter, or a double click" onClick={() => focusOn(line)}>
           Show in the flame graph
         </button>
+      )}
+      {(by === "function" || by === "site") && row.key !== "" && (
+        <WhyButton name={row.key} within={by === "function"} />
       )}
       {row.key !== "" && <InsideButtons condition={`${key}:${value}`} />}
     </div>

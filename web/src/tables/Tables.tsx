@@ -3,6 +3,7 @@ import "./tables.css";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { revision } from "../engine/useQuery.ts";
 import { focusForUrl } from "../flame/keys.ts";
+import { joins, showWhy } from "../heap/join/links.ts";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
@@ -55,6 +56,9 @@ function Tables() {
     { keys: "ArrowRight ArrowLeft", does: "open, close the row", run: toGrid },
     { keys: "PageUp PageDown Home End", does: "scroll", run: toGrid },
     { keys: "Enter Space", does: "focus on the row in the flame graph" },
+    ...(joins.value && by.value !== "module" && by.value !== "file"
+      ? [{ keys: "w", does: "what retains what the row allocated", run: () => whyOfRow(selection.line?.row) }]
+      : []),
     { keys: "Ctrl+c", does: "copy the selected rows" },
     { keys: "/", does: "find", run: () => field.current?.select() },
   ]);
@@ -123,6 +127,10 @@ function Tables() {
       <RowActions line={line} by={by.value as By} path={line && rows.path(line)} focusOn={focusOn} />
     </div>
   );
+}
+
+function whyOfRow(row: Row | undefined): void {
+  if (row && row.key !== "") showWhy(row.key, by.value === "function");
 }
 
 function looksOf(nameTitle: string): Looks<Row> {

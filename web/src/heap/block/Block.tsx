@@ -8,12 +8,15 @@ import { Segmented } from "../../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import type { BlockResponse, ChildRow } from "../../generated/responses.ts";
 import { blockHref, dominatorHref, nodeHref, openBlock, openNode, useHeapQuery } from "../state.ts";
+import { WhoBelowButton } from "../join/Buttons.tsx";
+import { showWhoBelow } from "../join/links.ts";
 import { Allocated } from "./Allocated.tsx";
 import { References } from "./References.tsx";
 import { RetainingPath } from "./RetainingPath.tsx";
 
 const block = param("block", "");
 const shown = param("paths", "one");
+const unfolded = param("unfolded", "");
 const MAX_PATHS = 20;
 
 const SHOWN = [
@@ -27,6 +30,7 @@ function BlockPage() {
   const go = useRef<HTMLInputElement>(null);
   useKeys("Block", [
     { keys: "/", does: "go to a block by its number", run: () => go.current?.select() },
+    { keys: "w", does: "who allocated what it retains", run: () => response && showWhoBelow(response.node) },
     { keys: "u", does: "up: what retains it", run: () => response?.dominator && openNode(response.dominator.node) },
   ]);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -110,14 +114,38 @@ function Body({ response }: { response: BlockResponse }) {
 /** The shortest path, or all paths that have no block in common. */
 function Paths({ response }: { response: BlockResponse }) {
   const all = shown.value === "all";
+  const steps = unfolded.value !== "";
   const { response: found } = useHeapQuery(
-    all ? { query: "heappath", block: response.block, how: "disjoint", limit: MAX_PATHS } : null,
+    all || steps
+      ? {
+          query: "heappath",
+          block: response.block,
+          how: all ? "disjoint" : "shortest",
+          unfolded: steps,
+          limit: MAX_PATHS,
+        }
+      : null,
   );
   const paths = found?.paths ?? [];
+  const one = steps ? (paths[0]?.steps ?? []) : response.path;
+  const folds =
+    steps || [{ steps: response.path }, ...paths].some(({ steps: of }) => of.some((step) => step.container));
   return (
     <>
-      <Segmented label="paths" options={SHOWN} value={all ? "all" : "one"} onChoose={(id) => shown.set(id)} />
-      {!all && <RetainingPath steps={response.path} />}
+      <span class="path-tools">
+        <Segmented label="paths" options={SHOWN} value={all ? "all" : "one"} onChoose={(id) => shown.set(id)} />
+        {folds && (
+          <label class="check small">
+            <input
+              type="checkbox"
+              checked={steps}
+              onChange={(event) => unfolded.set(event.currentTarget.checked ? "1" : "")}
+            />{" "}
+            steps inside containers
+          </label>
+        )}
+      </span>
+      {!all && <RetainingPath steps={one} />}
       {all &&
         paths.map(({ steps }, index) => (
           <div key={index} class="one-of-paths">
@@ -215,6 +243,7 @@ function Dominated({ response }: { response: BlockResponse }) {
           {all > rows.length && <p class="quiet">and {grouped(all - rows.length)} more</p>}
           <p>
             <a href={dominatorHref(response.node)}>All of it, as a map</a>
+            <WhoBelowButton node={response.node} />
           </p>
         </>
       )}

@@ -1,6 +1,6 @@
 /** The path from a root to a block; blocks on every path stand out. */
 import { bytes, grouped } from "../../text/units.ts";
-import type { PathStep } from "../../generated/responses.ts";
+import type { FoldedContainer, PathStep } from "../../generated/responses.ts";
 import { blockHref, dominatorHref } from "../state.ts";
 
 /** Steps shown at each end of a long path. */
@@ -26,13 +26,20 @@ export function RetainingPath({ steps }: { steps: readonly PathStep[] }) {
   );
 }
 
+/** What is in a container: `20,000 entries: keys 1.1 MiB, values 93 MiB`. */
+function contents({ entries, keys, values }: FoldedContainer): string {
+  const all = [...(keys ? [`keys ${bytes(keys.retained)}`] : []), `values ${bytes(values.retained)}`];
+  return `${grouped(entries)} ${entries === 1 ? "entry" : "entries"}: ${all.join(", ")}`;
+}
+
 function Step({ step, last }: { step: PathStep; last: boolean }) {
-  const { name, type, position, node, block, field, field_name, times, dominates, retained } = step;
+  const { name, type, position, node, block, field, field_name, times, dominates, retained, container } = step;
   const href = last ? null : block !== null ? blockHref(block) : node !== null ? dominatorHref(node) : null;
   return (
     <li class={dominates ? "path-step dominates" : "path-step"}>
       <span class="path-step-name" title={dominates ? `${name}: every path leads through it` : name}>
-        {href ? <a href={href}>{name}</a> : name}
+        {href ? <a href={href}>{container ? `in ${container.structure}` : name}</a> : name}
+        {container && <span class="quiet"> of {contents(container)}</span>}
         {type && <span class="quiet"> : {type}</span>}
         {times > 1 && <span class="quiet"> × {grouped(times)}</span>}
       </span>

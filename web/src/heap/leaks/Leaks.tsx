@@ -5,6 +5,7 @@ import { recording } from "../../state/about.ts";
 import { bytes, percent } from "../../text/units.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import type { ClearedOwner, Suspect } from "../../generated/responses.ts";
+import { WhoBelowButton, WhyButton } from "../join/Buttons.tsx";
 import { openNode, useHeapQuery } from "../state.ts";
 
 const MAX_SUSPECTS = 20;
@@ -33,7 +34,7 @@ function Leaks() {
 }
 
 function SuspectItem({ suspect }: { suspect: Suspect }) {
-  const { heading, descriptions, rule, evidence, node, owner } = suspect;
+  const { heading, descriptions, rule, evidence, node, owner, next } = suspect;
   return (
     <li class="suspect">
       <h3>{heading}</h3>
@@ -49,6 +50,8 @@ function SuspectItem({ suspect }: { suspect: Suspect }) {
             What is in it
           </button>
         )}
+        {next !== null && <WhyButton name={next} within={false} />}
+        {node !== "" && <WhoBelowButton node={node} />}
         <button type="button" class="button small plain" onClick={() => showOwner(owner)}>
           Among the roots
         </button>

@@ -15,6 +15,7 @@ import { bytes, count, percent, ratio } from "../../text/units.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import type { BoxRow, NodeInfo } from "../../generated/responses.ts";
 import { given } from "../kindColour.ts";
+import { WhoBelowButton } from "../join/Buttons.tsx";
 import { blockOf, openBlock, openNode, snapshot, useHeapQuery } from "../state.ts";
 import { sceneOf } from "./scene.ts";
 import { KindField } from "./KindField.tsx";
@@ -109,6 +110,7 @@ function Paths() {
                 The largest block
               </button>
             )}
+            {box.node && <WhoBelowButton node={box.node} />}
             {box.node && (
               <button type="button" class="button small plain" onClick={() => below(box)}>
                 Only below it

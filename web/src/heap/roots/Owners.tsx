@@ -3,6 +3,8 @@ import type { ComponentChildren } from "preact";
 import type { Looks } from "../../tables/Grid.tsx";
 import type { OwnerFigures } from "../../generated/responses.ts";
 import { kindsOf } from "../Kinds.tsx";
+import { WhoOwnedButton } from "../join/Buttons.tsx";
+import { showWhoOwned } from "../join/links.ts";
 import { queryHeapOnce, useHeapQuery } from "../state.ts";
 import { OUTSIDE, sizes, withOutside } from "../table/columns.ts";
 import type { Order } from "../table/HeapTable.tsx";
@@ -75,15 +77,19 @@ export function Owners({ switcher }: { switcher: ComponentChildren }) {
       looks={looks}
       nothing="No root owns anything"
       inside={nodeOf}
+      across={(row) => showWhoOwned(row.node)}
       actions={(row) => (
-        <button
-          type="button"
-          class="button small plain"
-          title="the blocks that it owns, by kind"
-          onClick={() => kindsOf(row.node)}
-        >
-          Kinds of it
-        </button>
+        <>
+          <WhoOwnedButton node={row.node} />
+          <button
+            type="button"
+            class="button small plain"
+            title="the blocks that it owns, by kind"
+            onClick={() => kindsOf(row.node)}
+          >
+            Kinds of it
+          </button>
+        </>
       )}
     />
   );

@@ -2,6 +2,8 @@
 import type { ComponentChildren } from "preact";
 import type { Looks } from "../../tables/Grid.tsx";
 import type { RootFigures } from "../../generated/responses.ts";
+import { WhoBelowButton } from "../join/Buttons.tsx";
+import { showWhoBelow } from "../join/links.ts";
 import { queryHeapOnce, useHeapQuery } from "../state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "../table/columns.ts";
 import type { Order } from "../table/HeapTable.tsx";
@@ -62,13 +64,17 @@ export function Retained({ switcher }: { switcher: ComponentChildren }) {
       looks={looks}
       nothing="No root retains anything"
       inside={(row) => row.node}
-      actions={(row) =>
-        row.is_joint && (
-          <button type="button" class="button small plain" onClick={openJoint}>
-            By whom, and what to cut
-          </button>
-        )
-      }
+      across={(row) => showWhoBelow(row.node)}
+      actions={(row) => (
+        <>
+          <WhoBelowButton node={row.node} />
+          {row.is_joint && (
+            <button type="button" class="button small plain" onClick={openJoint}>
+              By whom, and what to cut
+            </button>
+          )}
+        </>
+      )}
     />
   );
 }

@@ -28,6 +28,8 @@ interface Props<R> {
   nothing: string;
   /** What is in a root: what it opens. */
   inside(row: R): NodeId;
+  /** Leads to who allocated it. */
+  across(row: R): void;
   /** Further buttons for a row. */
   actions?(row: R): ComponentChildren;
 }
@@ -45,6 +47,7 @@ export function RootTable<R extends Row>(props: Props<R>) {
       first={does}
       nothing={props.nothing}
       open={(row) => openNode(inside(row))}
+      across={props.across}
       opensWhat="what it retains; two selected with Shift: what they share"
       tools={
         <>

@@ -40,6 +40,8 @@ interface Props<R> {
   /** What Enter and a double click do. */
   open?: ((row: R) => void) | undefined;
   opensWhat?: string;
+  /** What the key `w` does: the way to the other half of the page. */
+  across?(row: R): void;
   /** For the row under the cursor; `selected` are those that are selected, it among them. */
   actions?(row: R, selected: readonly R[]): ComponentChildren;
   nothing: string;
@@ -64,6 +66,15 @@ export function HeapTable<R>(props: Props<R>) {
     { keys: "j k ArrowDown ArrowUp", does: "next, previous row; with Shift, several", run: toGrid },
     { keys: "ArrowRight ArrowLeft", does: "open, close the row", run: toGrid },
     ...(props.opensWhat ? [{ keys: "Enter", does: props.opensWhat }] : []),
+    ...(props.across
+      ? [
+          {
+            keys: "w",
+            does: "the other half: who allocated it, or what retains it",
+            run: () => across(props, line?.row),
+          },
+        ]
+      : []),
     { keys: "Ctrl+c", does: "copy the selected rows" },
     ...(finds ? [{ keys: "/", does: "find", run: () => field.current?.select() }] : []),
   ]);
@@ -126,6 +137,10 @@ export function HeapTable<R>(props: Props<R>) {
       </div>
     </div>
   );
+}
+
+function across<R>(props: Props<R>, row: R | undefined): void {
+  if (row !== undefined) props.across?.(row);
 }
 
 /** Rows with tabs between columns, and a line of titles. */

@@ -1,0 +1,123 @@
+// From what allocates to what retains it, and back: both halves of a recording in one question.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { settled, state, visit } from "./browser.mjs";
+import { offline, recordKept, serve } from "./program.mjs";
+
+const kept = await recordKept("joined", 3);
+const server = await serve([kept]);
+after(() => server.stop());
+const places = [
+  ["served", server.url],
+  ["offline", offline([kept], [], "joined")],
+];
+
+const rows = (page) => page.getByRole("treegrid").getByRole("row");
+const selectedTab = (page) => page.getByRole("tab", { selected: true }).innerText();
+const click = async (page, name) => {
+  await page.getByRole("button", { name, exact: true }).first().click();
+  await settled(page);
+};
+
+for (const [place, url] of places) {
+  test(`${place}: a function of the table leads to what retains what it allocated, and its owner back to the calls`, () =>
+    visit(`${url}#view=tables&find=open_session`, async (page) => {
+      await rows(page).filter({ hasText: "open_session" }).first().click();
+      await click(page, "What retains it");
+      assert.equal(state(page).get("view"), "why");
+      assert.equal(state(page).get("why"), "Keeps.open_session");
+      assert.equal(await selectedTab(page), "Retained by");
+      const owners = page.getByRole("region", { name: "owners" });
+      await owners.getByText("Keeps").first().waitFor();
+      await page.getByRole("application", { name: /^Retaining paths of what Keeps.open_session/ }).waitFor();
+      await owners.getByRole("button", { name: "Who allocated it" }).first().click();
+      await settled(page);
+      assert.match(state(page).get("who"), /^owner:label:/);
+      assert.equal(await selectedTab(page), "Allocated by");
+      const calls = page.getByRole("application", { name: /^Calls that allocated/ });
+      await calls.focus();
+      for (let step = 0; step < 3; step++) await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("w");
+      await settled(page);
+      assert.equal(state(page).get("view"), "why");
+      await page.goBack();
+      await settled(page);
+      assert.equal(state(page).get("view"), "who");
+      await page.reload();
+      await settled(page);
+      await page.getByRole("application", { name: /^Calls that allocated/ }).waitFor();
+    }));
+
+  test(`${place}: a box of the flame graph leads to the heap by a key`, () =>
+    visit(`${url}#view=flame&focus=Keeps.open_session`, async (page) => {
+      await page.getByRole("application", { name: /^Flame graph of/ }).focus();
+      await page.keyboard.press("ArrowDown");
+      await settled(page);
+      await page.getByRole("button", { name: "What retains it" }).waitFor();
+      await page.keyboard.press("w");
+      await settled(page);
+      assert.equal(state(page).get("view"), "why");
+      const paths = page.getByRole("application", { name: /^Retaining paths/ });
+      await paths.focus();
+      for (let step = 0; step < 3; step++) await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await settled(page);
+      assert.equal(state(page).get("view"), "block", "a box opens one of its blocks");
+      await page.getByRole("region", { name: "what retains it" }).waitFor();
+    }));
+
+  test(`${place}: a suspect leads to what retains it and to who allocated it`, () =>
+    visit(url, async (page) => {
+      await page.getByRole("region", { name: "Leak suspects" }).waitFor();
+      await click(page, "Who allocated it");
+      assert.match(state(page).get("who"), /^node:/);
+      await page.getByRole("application", { name: /^Calls that allocated/ }).waitFor();
+      await page.goBack();
+      await settled(page);
+      await click(page, "What retains it");
+      assert.equal(state(page).get("view"), "why");
+      await page.getByRole("application", { name: /^Retaining paths/ }).waitFor();
+    }));
+
+  test(`${place}: roots, kinds and dominators lead to who allocated them`, () =>
+    visit(`${url}#view=kinds&kinds-find=string`, async (page) => {
+      await rows(page).filter({ hasText: "string" }).first().click();
+      await page.keyboard.press("w");
+      await settled(page);
+      assert.match(state(page).get("who"), /^name:/);
+      await page.getByRole("application", { name: /^Calls that allocated/ }).waitFor();
+      await page.evaluate(() => (location.hash = "view=roots"));
+      await settled(page);
+      await rows(page).filter({ hasText: "Keeps" }).first().click();
+      await click(page, "Who allocated it");
+      assert.match(state(page).get("who"), /^owner:/);
+      await page.evaluate(() => (location.hash = "view=dominators"));
+      await settled(page);
+      await page.getByRole("application", { name: /^Retained by all roots, / }).focus();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("w");
+      await settled(page);
+      assert.match(state(page).get("who"), /^node:/);
+      await page.getByRole("application", { name: /^Calls that allocated/ }).waitFor();
+    }));
+
+  test(`${place}: steps inside a container are one, or one by one where that is wanted`, () =>
+    visit(`${url}#view=who&who=name:string`, async (page) => {
+      const calls = page.getByRole("application", { name: /^Calls that allocated/ });
+      await calls.focus();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await settled(page);
+      const path = page.getByRole("region", { name: "what retains it" });
+      const steps = () => path.getByRole("listitem").count();
+      const box = path.getByRole("checkbox", { name: "steps inside containers" });
+      await box.waitFor();
+      const folded = await steps();
+      await box.check();
+      await settled(page);
+      assert.ok((await steps()) > folded, "the steps are there");
+      await box.uncheck();
+      await settled(page);
+      assert.equal(await steps(), folded);
+    }));
+}
