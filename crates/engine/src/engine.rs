@@ -1,13 +1,17 @@
 //! Several recordings, and who may read and who may grow them.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use memtrail_heap::graph::RootNodeId;
+use memtrail_heap::query::{AllocatedPart, Catalogue, Heap, KindId, UntypedPlaces};
 use memtrail_trace::{Anomalies, Error};
 
 use crate::api_error::{ApiError, Status};
 use crate::compare::Side;
 use crate::describe::Description;
 use crate::difference::{self, Difference};
+use crate::heap::allocated::Allocated;
 use crate::heap::answer::{self, Recordings};
 use crate::heap::file::{SnapshotFacts, SnapshotFile};
 use crate::heap::outcome::is_analysing;
@@ -303,6 +307,27 @@ impl Engine {
         let outcome = answer::leaks(self, query);
         self.notify();
         outcome
+    }
+
+    /// What allocated the blocks without a type of a snapshot that the caller has opened, by kind, the largest part of
+    /// each first; of these owners alone, if some are given.
+    ///
+    /// # Errors
+    /// If there is no such recording.
+    pub fn allocated_parts(
+        &self,
+        id: RecordingId,
+        heap: &Heap<'_>,
+        catalogue: &Catalogue,
+        owners: Option<&[RootNodeId]>,
+    ) -> Result<HashMap<KindId, Vec<AllocatedPart>>, ApiError> {
+        self.look(id.0, |recording| {
+            let allocated = Allocated::new(heap, catalogue, recording);
+            if allocated.is_empty() {
+                return HashMap::new();
+            }
+            allocated.parts(&UntypedPlaces::new(heap, catalogue), owners)
+        })
     }
 
     fn answer_profile(&self, query: &ProfileQuery) -> Result<ResponseBody, ApiError> {

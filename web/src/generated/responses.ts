@@ -34,6 +34,42 @@ export type AliveEstimate = {
   allocated: [number, number, number] | null,
 };
 
+/** What allocated most blocks of a place, as far as the sampled ones tell. */
+export type AllocatedBy = {
+  /** What the name is of. */
+  precision: Precision,
+  /** The call site's function, the function, or the module. */
+  name: string,
+  /** The source file. */
+  file: string | null,
+  /** From 1; 0 if unknown. */
+  line: number | null,
+  /** How many sampled blocks it allocated. */
+  samples: number,
+  /** Of how many. */
+  of: number,
+};
+
+/** Blocks of a kind that have one name. */
+export type AllocatedPart = {
+  /** How many. */
+  blocks: number,
+  /** Their own size, headers counted. */
+  bytes: Bytes,
+  /** What the name is of. */
+  precision: Precision,
+  /** The call site's function, the function, or the module. */
+  name: string,
+  /** The source file. */
+  file: string | null,
+  /** From 1; 0 if unknown. */
+  line: number | null,
+  /** How many sampled blocks it allocated. */
+  samples: number,
+  /** Of how many. */
+  of: number,
+};
+
 /** A place in the program, and what of some blocks it allocated. */
 export type AllocatorRow = {
   /** What filters call it. */
@@ -140,6 +176,8 @@ export type BlockResponse = {
   dominator: NodeInfo | null,
   /** Where and when it was allocated, if it was sampled. */
   sample: BlockSample | null,
+  /** Where most blocks of its kind in the same place of the graph were allocated, if it has no type. */
+  allocated: AllocatedBy | null,
 };
 
 /** A block of a list. */
@@ -637,6 +675,11 @@ export type HistogramRow = {
    * nothing counts twice, without what several of them retain jointly. Of the largest kinds.
    */
   retained: Bytes | null,
+  /**
+   * Of blocks without a type, what allocated them, the largest part first: what a caller that knows a
+   * trace has put here.
+   */
+  allocated?: Array<AllocatedPart>,
 };
 
 /** A function or a path that carries much. */
@@ -929,6 +972,9 @@ export type Place = {
   /** The line. */
   line: number | null,
 };
+
+/** How precise a name is. */
+export type Precision = "site" | "function" | "module";
 
 /** A filter with a name. */
 export type PresetFilter = {

@@ -6,6 +6,7 @@ import { bytes, count } from "../text/units.ts";
 import type { HistogramRow } from "../generated/responses.ts";
 import { WhoNamedButton } from "./join/Buttons.tsx";
 import { showWhoNamed } from "./join/links.ts";
+import { allocatedBy } from "./allocatedBy.ts";
 import type { NodeId } from "./node.ts";
 import { queryHeapOnce, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
@@ -31,8 +32,8 @@ function Kinds() {
     key: (row) => row.kind,
     share: (row) => row.share,
     name: (row) => row.kind,
-    placeTitle: "",
-    place: () => "",
+    placeTitle: "Allocated by",
+    place: (row) => (row.allocated?.[0] ? `${count(row.allocated[0].blocks)} ${allocatedBy(row.allocated[0])}` : ""),
   };
   const source = (order: Order): Source<HistogramRow> => ({
     load: (_, offset, limit, signal) =>

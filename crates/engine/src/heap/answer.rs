@@ -5,6 +5,7 @@ use std::sync::Arc;
 use memtrail_heap::BlockIndex;
 use memtrail_heap::query::{Difference, Summary};
 
+use super::allocated::Allocated;
 use super::block::{self, BlockResponse};
 use super::blocks::{self, BlocksResponse};
 use super::diff;
@@ -63,7 +64,9 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
             of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
         HeapQuery::HeapHistogram(query) => {
-            let response = |loaded: &LoadedSnapshot| histogram::histogram(loaded, query);
+            let response = |loaded: &LoadedSnapshot| {
+                of.look(query.rec, |of| histogram::histogram(loaded, of, query))?
+            };
             of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
         HeapQuery::HeapChildren(query) => children(of, query)?.into(),
@@ -112,8 +115,12 @@ pub(crate) fn block(
 ) -> Result<Outcome<BlockResponse>, ApiError> {
     of_snapshot(of, query.rec, query.snapshot, |loaded| {
         let index = BlockIndex(query.block);
-        let sample = of.look(query.rec, |of| samples::sample(loaded, of, index))?;
-        block::block(loaded, query, sample)
+        let (sample, allocated) = of.look(query.rec, |of| {
+            let allocated = Allocated::new(loaded.heap(), &loaded.catalogue, of);
+            let like_it = allocated.of_block(loaded.heap(), &loaded.catalogue, index);
+            (samples::sample(loaded, of, index), like_it)
+        })?;
+        Ok(BlockResponse { sample, allocated, ..block::block(loaded, query)? })
     })
 }
 

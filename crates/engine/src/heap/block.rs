@@ -1,7 +1,7 @@
 //! The answer to [`HeapBlock`].
 
 use memtrail_heap::graph::Node;
-use memtrail_heap::query::{self, ShapeId};
+use memtrail_heap::query::{self, AllocatedBy, ShapeId};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde::Serialize;
 
@@ -61,6 +61,8 @@ pub struct BlockResponse {
     pub dominator: Option<NodeInfo>,
     /// Where and when it was allocated, if it was sampled.
     pub sample: Option<BlockSample>,
+    /// Where most blocks of its kind in the same place of the graph were allocated, if it has no type.
+    pub allocated: Option<AllocatedBy>,
 }
 
 /// Some rows, and how many there are.
@@ -104,12 +106,8 @@ pub struct ReferrerRow {
     pub weak: bool,
 }
 
-/// What is known of a block; `sample` is where it was allocated.
-pub(super) fn block(
-    loaded: &LoadedSnapshot,
-    query: &HeapBlock,
-    sample: Option<BlockSample>,
-) -> Result<BlockResponse, ApiError> {
+/// What the snapshot has of a block.
+pub(super) fn block(loaded: &LoadedSnapshot, query: &HeapBlock) -> Result<BlockResponse, ApiError> {
     let heap = loaded.heap();
     let index = BlockIndex(query.block);
     let facts = query::block(heap, index, MAX_REFERENCES).map_err(damaged)?;
@@ -160,6 +158,7 @@ pub(super) fn block(
         referenced_by: Listed { count: referrer_count, rows: referrers.collect() },
         dominates: Listed { count: count as u64, rows: dominates },
         dominator: heap.graph.dominator(Node::Block(index)).map(|node| node::info(loaded, node)),
-        sample,
+        sample: None,
+        allocated: None,
     })
 }

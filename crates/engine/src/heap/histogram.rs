@@ -1,16 +1,23 @@
 //! The answer to [`HeapHistogram`].
 
+use std::collections::HashMap;
+
 use memtrail_heap::graph::{Node, SUPER_ROOT};
 use memtrail_heap::query::{KindOrder, KindRow, ShapeId};
 use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_profile::calls::Pattern;
 use serde::Serialize;
 
+use super::allocated::Allocated;
 use super::loaded::LoadedSnapshot;
 use super::node::{self, Place};
 use super::rows::Rows;
 use crate::api_error::ApiError;
 use crate::query::{HeapHistogram, KindSort};
+use crate::recording::Recording;
+
+/// Parts of a kind at most, by what allocated them.
+const MAX_PARTS: usize = 5;
 
 /// How much there is of each kind of block.
 #[derive(Clone, Debug, Serialize)]
@@ -61,12 +68,11 @@ pub struct KindPlace {
 
 pub(super) fn histogram(
     loaded: &LoadedSnapshot,
+    recording: &Recording,
     query: &HeapHistogram,
 ) -> Result<HistogramResponse, ApiError> {
-    let owned = match query.owner.as_deref() {
-        Some(owner) => Some(loaded.owned_histogram(node::root_node(loaded, owner)?)?),
-        None => None,
-    };
+    let owner = query.owner.as_deref().map(|owner| node::root_node(loaded, owner)).transpose()?;
+    let owned = owner.map(|owner| loaded.owned_histogram(owner)).transpose()?;
     let histogram = match &owned {
         Some(owned) => owned,
         None => loaded.histogram()?,
@@ -76,11 +82,28 @@ pub(super) fn histogram(
     let rows = histogram.select(wanted, query.sort.into(), query.descending);
     let count = rows.len();
     let mut bounds = Rows::new(query.limit);
-    let shown = bounds.affordable(&rows[query.offset.min(count)..], |row| 160 + row.kind.len());
+    let owners = owner.map(|owner| vec![loaded.owner_called(owner)]);
+    let allocated = Allocated::new(loaded.heap(), &loaded.catalogue, recording);
+    let mut parts = if allocated.is_empty() {
+        HashMap::new()
+    } else {
+        allocated.parts(loaded.untyped_places(), owners.as_deref())
+    };
+    for parts in parts.values_mut() {
+        parts.truncate(MAX_PARTS);
+    }
+    let parts_of =
+        |row: &KindRow| loaded.catalogue.find(&row.kind).and_then(|kind| parts.get(&kind));
+    let shown = bounds.affordable(&rows[query.offset.min(count)..], |row| {
+        160 + row.kind.len() + parts_of(row).map_or(0, |parts| parts.len() * 400)
+    });
     let rows = shown.iter().map(|row| {
         let most = loaded.most_of(&row.kind);
         HistogramRow {
-            kind: (*row).clone(),
+            kind: KindRow {
+                allocated: parts_of(row).cloned().unwrap_or_default(),
+                ..(*row).clone()
+            },
             share: row.bytes.share_of(histogram.bytes),
             example: most.map(|most| most.block),
             most: most.and_then(|most| most.shape).map(|shape| place(loaded, shape)),

@@ -7,7 +7,7 @@ use memtrail_heap::contents::{Structure, Structures};
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{
     self, Catalogue, Containers, Example, Heap, Histogram, JointLimits, JointShare, KindId,
-    OwnerRow, Owners, Path, ReachCache, Shapes, StoredNames, Strings, Summary,
+    OwnerRow, Owners, Path, ReachCache, Shapes, StoredNames, Strings, Summary, UntypedPlaces,
 };
 use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, BlockTypes, Bytes as Size, Variable};
@@ -52,6 +52,7 @@ pub(crate) struct LoadedSnapshot {
     joint: OnceLock<Result<Vec<JointShare>, ApiError>>,
     containers: OnceLock<Result<Containers, ApiError>>,
     structures: OnceLock<Result<Structures, ApiError>>,
+    untyped: OnceLock<UntypedPlaces>,
     /// How much there is of each kind that one owner has: that which was asked for last.
     owned: Mutex<Option<(RootNodeId, Arc<Histogram>)>>,
 }
@@ -200,6 +201,7 @@ impl LoadedSnapshot {
             joint: OnceLock::new(),
             containers: OnceLock::new(),
             structures: OnceLock::new(),
+            untyped: OnceLock::new(),
             owned: Mutex::default(),
         })
     }
@@ -247,10 +249,7 @@ impl LoadedSnapshot {
 
     /// How much there is of each kind of what a root owns, or one that it is an alias of.
     pub(super) fn owned_histogram(&self, root: RootNodeId) -> Result<Arc<Histogram>, ApiError> {
-        let is_meant = |row: &&OwnerRow| {
-            row.root == root || row.owner == root || row.alias_roots.contains(&root)
-        };
-        let owner = self.owners().rows.iter().find(is_meant).map_or(root, |row| row.owner);
+        let owner = self.owner_called(root);
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, histogram)) = owned.as_ref()
             && *known == owner
@@ -261,6 +260,19 @@ impl LoadedSnapshot {
         let histogram = Arc::new(histogram);
         *owned = Some((owner, histogram.clone()));
         Ok(histogram)
+    }
+
+    /// The owner that a root is, or is an alias of.
+    pub(super) fn owner_called(&self, root: RootNodeId) -> RootNodeId {
+        let is_meant = |row: &&OwnerRow| {
+            row.root == root || row.owner == root || row.alias_roots.contains(&root)
+        };
+        self.owners().rows.iter().find(is_meant).map_or(root, |row| row.owner)
+    }
+
+    /// Where blocks without a type are.
+    pub(super) fn untyped_places(&self) -> &UntypedPlaces {
+        self.untyped.get_or_init(|| UntypedPlaces::new(self.heap(), &self.catalogue))
     }
 
     /// What several roots retain jointly, as far as it is worth a row.

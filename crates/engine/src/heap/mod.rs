@@ -4,6 +4,7 @@
 //! open, and what is still to be analysed. Analysing is work that [`Engine::work`](crate::Engine)
 //! does, never a query: a query about what is not analysed yet is answered with that it is being done.
 
+pub(crate) mod allocated;
 pub(crate) mod answer;
 mod below;
 mod block;

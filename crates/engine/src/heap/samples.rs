@@ -152,6 +152,17 @@ pub(crate) fn sites(recording: &Recording, row: Row) -> impl Iterator<Item = Sit
     frames.flat_map(|frame| profile.locations.at(frame).iter().rev().copied())
 }
 
+/// The site that allocated a block.
+pub(crate) fn allocating_site(recording: &Recording, row: Row) -> Option<Site> {
+    let profile = recording.profile();
+    let stack = profile.blocks.stack(row);
+    let stack = allocating(&profile.locations, &profile.stacks, stack);
+    if stack == StackId::ROOT {
+        return None;
+    }
+    profile.locations.at(profile.stacks.frame(stack)).last().copied()
+}
+
 /// What a site is in a table by `by`.
 pub(crate) fn label(recording: &Recording, by: By, site: Site) -> Option<Label> {
     let entities = &recording.entities;
@@ -249,12 +260,8 @@ impl Groups {
                 groups.unknown += 1;
                 continue;
             };
-            let stack = profile.blocks.stack(found);
-            let stack = allocating(&profile.locations, &profile.stacks, stack);
-            let innermost = (stack != StackId::ROOT)
-                .then(|| profile.locations.at(profile.stacks.frame(stack)).last().copied())
-                .flatten();
-            let label = innermost.and_then(|site| label(recording, by, site));
+            let label =
+                allocating_site(recording, found).and_then(|site| label(recording, by, site));
             let group = *numbers.entry(label).or_insert_with(|| {
                 groups.labels.push(label);
                 groups.alive.push(Sum::default());

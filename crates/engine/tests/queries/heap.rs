@@ -625,3 +625,60 @@ fn answers_have_a_bound_that_does_not_depend_on_the_snapshot() {
         assert!(reply.bytes.len() <= most, "{text}: {} bytes", reply.bytes.len());
     }
 }
+
+/// The innermost call of a block's allocation.
+fn innermost(engine: &Engine, block: usize) -> Option<[Value; 3]> {
+    let answer = query(engine, &format!(r#"{{"query":"heapblock","block":{block}}}"#));
+    let frame = answer["sample"]["frames"].get(0)?;
+    Some(["name", "file", "line"].map(|part| frame[part].clone()))
+}
+
+/// A heap with blocks of one kind below a root, of which the first ones have these samples.
+fn sampled(samples: &[u64], blocks: usize) -> Vec<u8> {
+    let mut feed = Feed::new(1);
+    let made: Vec<Made> = (0..blocks).map(|_| feed.heap.block(3, &[Field::Int(0); 2])).collect();
+    for (block, sample) in made.iter().zip(samples) {
+        feed.heap.sample(*block, *sample);
+    }
+    let fields: Vec<Field> = made.into_iter().map(Field::Block).collect();
+    let all = feed.heap.block(4, &fields);
+    feed.root(feed.field, all);
+    feed.heap.bytes()
+}
+
+#[test]
+fn blocks_without_a_type_are_named_by_the_samples_of_their_place() {
+    // Samples of the fixture by what allocated them.
+    let ids: Vec<u64> = (0..100).collect();
+    let engine = with_snapshots(OFFLINE, &[sampled(&ids, 100)]);
+    let mut sites: Vec<([Value; 3], Vec<u64>)> = Vec::new();
+    for id in ids {
+        let Some(site) = innermost(&engine, id as usize) else { continue };
+        match sites.iter_mut().find(|(known, _)| *known == site) {
+            Some((_, ids)) => ids.push(id),
+            None => sites.push((site, vec![id])),
+        }
+    }
+    sites.sort_by_key(|(_, ids)| std::cmp::Reverse(ids.len()));
+    let (([name, file, line], many), (_, others)) = (&sites[0], &sites[1]);
+    let row = |samples: &[u64]| {
+        let engine = with_snapshots(OFFLINE, &[sampled(samples, 200)]);
+        let rows = query(&engine, r#"{"query":"heaphistogram"}"#);
+        let row = |row: &&Value| row["kind"] == "tag 3, 2 fields";
+        let row = rows["rows"].as_array().unwrap().iter().find(row).unwrap().clone();
+        let like_it = query(&engine, r#"{"query":"heapblock","block":150}"#);
+        assert_eq!(like_it["sample"], Value::Null);
+        (row["allocated"].clone(), like_it["allocated"].clone())
+    };
+    let named = json!({
+        "precision": "site", "name": name, "file": file, "line": line, "samples": 9, "of": 10,
+    });
+    let samples = [&many[..9], &others[..1]].concat();
+    let (parts, like_it) = row(&samples);
+    assert_eq!(like_it, named);
+    let mut part = named;
+    part["blocks"] = json!(200);
+    part["bytes"] = json!(200 * 24);
+    assert_eq!(parts, json!([part]));
+    assert_eq!(row(&many[..5]), (Value::Null, Value::Null), "too few");
+}

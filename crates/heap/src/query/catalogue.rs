@@ -21,6 +21,8 @@ pub struct KindId(pub u16);
 pub struct Catalogue {
     names: Vec<String>,
     known: HashMap<String, KindId, FxBuildHasher>,
+    /// Which of them say no more than tag and size.
+    untyped: Vec<bool>,
     kinds: Vec<KindId>,
     /// Words with header; [`LARGE`] for those in `large`.
     words: Vec<u32>,
@@ -92,7 +94,10 @@ impl Catalogue {
             let numbers: Vec<KindId> = part
                 .kinds
                 .into_iter()
-                .map(|kind| catalogue.number(kind.name(&heap.snapshot, &heap.types)))
+                .map(|kind| {
+                    let name = kind.name(&heap.snapshot, &heap.types);
+                    catalogue.number(name, kind.is_untyped())
+                })
                 .collect();
             for piece in part.pieces {
                 let places = piece.first..piece.first + piece.words.len();
@@ -107,7 +112,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    fn number(&mut self, name: String) -> KindId {
+    fn number(&mut self, name: String, is_untyped: bool) -> KindId {
         if let Some(known) = self.known.get(&name) {
             return *known;
         }
@@ -116,6 +121,7 @@ impl Catalogue {
         }
         let id = KindId(self.names.len() as u16);
         self.names.push(name.clone());
+        self.untyped.push(is_untyped);
         self.known.insert(name, id);
         id
     }
@@ -144,6 +150,12 @@ impl Catalogue {
     /// The names of all kinds that have numbers, in the order of these.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
+    }
+
+    /// Whether nothing is known of the blocks of a kind but their tag and size.
+    #[inline]
+    pub fn is_untyped(&self, kind: KindId) -> bool {
+        self.untyped.get(usize::from(kind.0)).copied().unwrap_or(false)
     }
 
     /// The kind of a name.

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
+use super::allocated_by::AllocatedPart;
 use super::heap::Heap;
 use super::kind::{self, Kind};
 use crate::graph::passes::{in_pieces, sweep};
@@ -51,6 +52,11 @@ pub struct KindRow {
     /// What they retain one by one: the sum over those that no other of the kind dominates, so that
     /// nothing counts twice, without what several of them retain jointly. Of the largest kinds.
     pub retained: Option<Bytes>,
+    /// Of blocks without a type, what allocated them, the largest part first: what a caller that knows a
+    /// trace has put here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<AllocatedPart>>"))]
+    pub allocated: Vec<AllocatedPart>,
 }
 
 /// What kinds are put in order by.
@@ -157,6 +163,7 @@ fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Erro
                 bytes: Words(sum.words).bytes(),
                 external: Bytes(sum.external),
                 retained,
+                allocated: Vec::new(),
             });
         }
     }

@@ -84,6 +84,11 @@ impl Kind {
         }
     }
 
+    /// Whether nothing is known of its blocks but tag and size.
+    pub(super) const fn is_untyped(self) -> bool {
+        matches!(self, Self::Fields(..) | Self::Object(_))
+    }
+
     /// How its type was found, if it is one.
     pub(super) fn derivation(self, types: &BlockTypes) -> Option<&'static str> {
         match self {

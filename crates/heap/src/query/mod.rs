@@ -1,6 +1,7 @@
 //! Questions to an analysed snapshot. Pure functions: what they answer is what views and `--json`
 //! show, sizes in bytes.
 
+mod allocated_by;
 mod block;
 mod boxes;
 mod catalogue;
@@ -32,12 +33,14 @@ mod retained;
 mod root_rows;
 mod roots;
 mod sampled;
+mod sampled_sites;
 mod shapes;
 mod strings;
 mod summary;
 mod tally;
 mod trend;
 
+pub use allocated_by::{AllocatedBy, AllocatedPart};
 pub use block::{BlockFacts, Reference, Referrer, block, referrers};
 pub use boxes::{BoxLimits, NestedBox, nested_boxes, path_boxes};
 pub use catalogue::{Catalogue, KindId};
@@ -73,6 +76,9 @@ pub use retained::{Group as RetainedGroup, Retained, retained};
 pub use root_rows::{RootKindRow, RootRow, Shared, root_kinds, root_rows, shared};
 pub use roots::{Root, RootOrder, RootQuery, RootScope, roots, stack};
 pub use sampled::{Sampled, group_kinds, sampled};
+pub use sampled_sites::{
+    Allocator, NamedPart, PRECISIONS, PlaceName, Precision, SampledSites, UntypedPlaces,
+};
 pub use shapes::{Form, Shape, ShapeId, Shapes};
 pub use strings::{Duplicate, StringOrder, StringSums, Strings, strings};
 pub use summary::{KindSum, OwnerSum, RootSum, Summary};

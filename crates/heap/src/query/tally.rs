@@ -60,6 +60,7 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
             bytes: Words(sum.words).bytes(),
             external: Bytes(sum.external),
             retained: Some(retained[usize::from(kind)].bytes()),
+            allocated: Vec::new(),
         })
         .collect();
     rows.sort_by(|a, b| (Reverse(a.bytes), &a.kind).cmp(&(Reverse(b.bytes), &b.kind)));

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::heap::{BlockResponse, BlockSample, ChildRow};
+use memtrail_engine::heap::{BlockResponse, ChildRow};
 use memtrail_engine::query::{HeapBlock, HeapChildren};
 use memtrail_heap::Bytes;
 use memtrail_text::rounded::{bytes, grouped};
@@ -88,7 +88,7 @@ fn draw(canvas: &mut Canvas, block: &BlockResponse, limit: usize) {
     if let Some(text) = &block.text {
         canvas.line(&[(FAINT, &format!("{text:?}"))]);
     }
-    allocated(canvas, block.sample.as_ref(), limit);
+    allocated(canvas, block, limit);
     held(canvas, block);
     let below = &block.dominates;
     if !below.rows.is_empty() {
@@ -115,10 +115,13 @@ fn draw(canvas: &mut Canvas, block: &BlockResponse, limit: usize) {
 }
 
 /// Which calls allocated it, innermost first.
-fn allocated(canvas: &mut Canvas, sample: Option<&BlockSample>, limit: usize) {
+fn allocated(canvas: &mut Canvas, block: &BlockResponse, limit: usize) {
     canvas.gap();
-    let Some(sample) = sample.filter(|sample| !sample.frames.is_empty()) else {
+    let Some(sample) = block.sample.as_ref().filter(|sample| !sample.frames.is_empty()) else {
         canvas.line(&[(FAINT, "which calls allocated it is not known: it was not sampled")]);
+        if let Some(by) = &block.allocated {
+            canvas.line(&[(PLAIN, &format!("blocks like it: {}", by.text()))]);
+        }
         return;
     };
     let (time, frames) = (sample.time, &sample.frames);

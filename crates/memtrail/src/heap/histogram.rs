@@ -6,6 +6,7 @@ use memtrail_heap::query::{self, Heap, OwnedBlocks};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
+use super::allocated;
 use super::input::{Input, Which, with_spinner};
 use super::owners;
 use super::table::{Table, outside, unknown_dead};
@@ -18,7 +19,9 @@ use crate::limit::Limit;
 /// Blocks whose type is known are counted by type, and by constructor where it has several: `page list (::)`. A type
 /// with `~` was recognised by the contents of blocks: lists, hash tables, maps, sets, queues, buffers and
 /// arrays of the standard library. All others are counted by kind: tag and size, function of closures,
-/// identifier of custom blocks. An owner is the root that a block is attributed to, as in `heap roots`.
+/// identifier of custom blocks. Below a row such as `tag 0, 3 fields` is what allocated most of these blocks, as far as
+/// the sampled ones in the same place of the heap tell. An owner is the root that a block is attributed to, as in
+/// `heap roots`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -33,6 +36,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "30")]
     limit: Limit,
 }
+
+/// Parts of a row that are shown.
+const MAX_PARTS: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum By {
@@ -61,7 +67,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Some(owners) => query::owned_histogram(&heap, owners),
         None => query::histogram(&heap),
     });
-    let histogram = histogram.map_err(|error| input.failure(&error))?;
+    let mut histogram = histogram.map_err(|error| input.failure(&error))?;
+    if args.by == By::Type {
+        allocated::name(&mut histogram, &input, &heap, owners.as_deref())?;
+    }
     input.answer(&heap, &args.which.form, &histogram, |canvas| {
         let Limit(limit) = args.limit;
         let heading = if args.by == By::Type { "type or kind" } else { "kind" };
@@ -75,6 +84,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
                     .map_or_else(|| "–".into(), |size| format!("≥ {}", bytes(size.0 as f64))),
             ];
             table.row(figures, row.kind.as_str());
+            for part in row.allocated.iter().take(MAX_PARTS) {
+                let figures = vec![grouped(part.blocks), bytes(part.bytes.0 as f64)];
+                table.faint(figures, format!("  {}", part.by.text()));
+            }
         }
         let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
         if let Some(owner) = &args.owner {

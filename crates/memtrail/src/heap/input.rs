@@ -338,7 +338,7 @@ impl Input {
     }
 
     /// Where columns are that memory is not to hold.
-    fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),

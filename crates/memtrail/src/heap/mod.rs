@@ -1,5 +1,6 @@
 //! `memtrail heap …`: what retains memory, asked of heap snapshots.
 
+mod allocated;
 mod block;
 pub(crate) mod changes;
 mod children;

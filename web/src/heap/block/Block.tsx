@@ -10,6 +10,7 @@ import type { BlockResponse, ChildRow } from "../../generated/responses.ts";
 import { blockHref, dominatorHref, nodeHref, openBlock, openNode, useHeapQuery } from "../state.ts";
 import { WhoBelowButton } from "../join/Buttons.tsx";
 import { showWhoBelow } from "../join/links.ts";
+import { allocatedBy } from "../allocatedBy.ts";
 import { Allocated } from "./Allocated.tsx";
 import { References } from "./References.tsx";
 import { RetainingPath } from "./RetainingPath.tsx";
@@ -97,6 +98,12 @@ function Body({ response }: { response: BlockResponse }) {
         </section>
         <div>
           {response.sample && <Allocated sample={response.sample} />}
+          {!response.sample && response.allocated && (
+            <section aria-label="where blocks like it were allocated">
+              <h3>Blocks like it</h3>
+              <p>{allocatedBy(response.allocated)}</p>
+            </section>
+          )}
           <References title="It refers to" list={response.references} fields="field" nothing="It refers to no block." />
           <References
             title="Refers to it"
