@@ -50,6 +50,54 @@ module Inner = struct
   exception Local of string
 end
 
+(* Dynamic values: a tag is the hash of its name, and has the type of the values. *)
+module Dynamic () : sig
+  type 'a tag
+  type t = Dyn : 'a tag * 'a -> t
+  val create : string -> 'a tag
+  val name : t -> string
+end = struct
+  type 'a tag = int
+  type t = Dyn : 'a tag * 'a -> t
+  let names = Hashtbl.create 10
+  let create name =
+    let tag = Hashtbl.hash name in
+    Hashtbl.replace names tag name;
+    tag
+  let name (Dyn (tag, _)) = Hashtbl.find names tag
+end
+module Dyn = Dynamic ()
+module Other = Dynamic ()
+
+type 'a description = { called : string; print : 'a -> string }
+
+let declare description =
+  let tag = Dyn.create description.called in
+  fun value -> Dyn.Dyn (tag, value)
+let declare_named { called; print } =
+  let tag = Dyn.create called in
+  fun name value -> Dyn.Dyn (tag, (name, value))
+let describe called = { called; print = (fun _ -> called) }
+let words : string list Dyn.tag = Dyn.create "words of a text"
+let other_words : string array Other.tag = Other.create "words of a text"
+let in_option = declare { (describe "an option") with print = Option.get }
+let in_pair : int -> string array -> Dyn.t = declare_named @@ describe "a pair"
+(* One name for two types. *)
+let first : string option Dyn.tag = Dyn.create "one name, two types"
+let second : string list Dyn.tag = Dyn.create "one name, two types"
+let unknown name = Dyn.create name
+let dynamic =
+  [
+    Dyn.Dyn (words, [ s "@string list.::" ]);
+    in_option (Some (s "@string option.Some"));
+    in_pair 1 [| s "@string array"; s "@string array" |];
+    Dyn.Dyn (first, Some (s "?"));
+    Dyn.Dyn (second, [ s "?" ]);
+    Dyn.Dyn (unknown ("a " ^ "name"), s "?");
+  ]
+let other_dynamic = [ Other.Dyn (other_words, [| s "@string array" |]) ]
+let () = assert (List.for_all (fun value -> Dyn.name value <> "") dynamic)
+
 let tuple = (s "@string * int", 1)
 let triple = (1.5, s "@float * string * int list", [ 1 ])
 let record = { one = s "@int list Typed_values.record"; two = [ 1 ] }

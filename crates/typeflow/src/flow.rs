@@ -316,6 +316,16 @@ impl<'t> Flow<'t> {
                     }
                 });
             }
+            Fields::Dynamic { tag, by_tag, otherwise } => {
+                let hash = sections.snapshot.immediate(BlockIndex(block));
+                let found = |hash| by_tag.binary_search_by_key(&hash, |(of, _)| *of).ok();
+                let ty = hash.and_then(found).map_or(*otherwise, |place| by_tag[place].1);
+                sections.edges(columns, place, |field, target| match field {
+                    0 => send(target, *tag),
+                    1 => send(target, ty),
+                    _ => {}
+                });
+            }
             Fields::Environment => self.closures.push(block),
             Fields::Weak { keys, data } => {
                 let place = self.ephemerons.get(&block);

@@ -65,6 +65,15 @@ pub(crate) enum Fields {
         /// Where the hash is not known.
         otherwise: TypeId,
     },
+    /// A dynamic value: a tag, and a value whose type the tag says.
+    Dynamic {
+        /// The type of the tag.
+        tag: TypeId,
+        /// Types of values by tag, in the order of tags.
+        by_tag: Box<[(i64, TypeId)]>,
+        /// Of another tag.
+        otherwise: TypeId,
+    },
     /// A function's environment.
     Environment,
     /// A constructor of an extensible type, which says what follows.
@@ -357,8 +366,13 @@ impl<'t> Shapes<'t> {
                     instances.instantiate(term, &bindings, &reason)
                 };
                 let types = found.arguments.iter();
-                let types = types.map(|field| of(&mut self.instances, field.ty)).collect();
-                self.add(ty, Part::Constructor(number as u32), Fields::Each(types))
+                let types: Box<[TypeId]> =
+                    types.map(|field| of(&mut self.instances, field.ty)).collect();
+                let fields = match self.dynamic(found, &types) {
+                    Some(fields) => fields,
+                    None => Fields::Each(types),
+                };
+                self.add(ty, Part::Constructor(number as u32), fields)
             }
             Definition::Open if tag == 0 && wosize > 0 => {
                 self.add(ty, Part::Whole, Fields::Extensible)
@@ -380,6 +394,34 @@ impl<'t> Shapes<'t> {
                 self.add(ty, Part::Whole, Fields::Unknown(reason))
             }
         }
+    }
+
+    /// What a constructor with these types holds if it is that of dynamic values whose tags are known:
+    /// `Dyn : 'a tag * 'a -> t`.
+    fn dynamic(&mut self, constructor: &Constructor, types: &[TypeId]) -> Option<Fields> {
+        let (Some(results), [tag, value]) = (&constructor.result, &constructor.arguments[..])
+        else {
+            return None;
+        };
+        let (Some(Term::Declared(of, arguments)), [tag_type, otherwise]) =
+            (self.instances.table.term(tag.ty), types)
+        else {
+            return None;
+        };
+        if *arguments != [value.ty] || results.contains(&value.ty) {
+            return None;
+        }
+        let table = self.instances.table;
+        let known = table.dynamic.iter().filter(|known| known.of == *of);
+        let reason = "type variable of a dynamic value";
+        let mut by_tag: Vec<(i64, TypeId)> = known
+            .map(|known| {
+                (i64::from(known.hash), self.instances.instantiate(known.ty, &Vec::new(), reason))
+            })
+            .collect();
+        by_tag.sort_unstable();
+        let (tag, otherwise) = (*tag_type, *otherwise);
+        (!by_tag.is_empty()).then(|| Fields::Dynamic { tag, by_tag: by_tag.into(), otherwise })
     }
 
     /// What a block of an extensible type is with this constructor; `None` if it cannot be that.

@@ -89,3 +89,10 @@ let of_unit name =
       try Functions.of_unit name unit_.value structure with _ -> ())
   | _ -> ());
   List.map content (exported @ hidden)
+
+(* All units that have an implementation, with its scope, in the order of their names. *)
+let structures () =
+  let add name { structure; value; _ } all =
+    match structure with Some structure -> (name, (value, structure)) :: all | None -> all
+  in
+  Hashtbl.fold add units [] |> List.sort (fun (a, _) (b, _) -> compare a b) |> List.map snd

@@ -20,6 +20,7 @@ let modules = 9
 let extensions = 10
 let contents = 12
 let closures = 13
+let dynamic = 14
 
 type request = { name : string; digest : string; files : string list }
 
@@ -79,6 +80,9 @@ let write_tables () =
   Tables.sections modules (Tables.layout files) Term.modules;
   Tables.sections extensions Tables.extension Term.extensions;
   Tables.sections closures Tables.function_ Term.functions;
+  let tags = Term.rows () in
+  List.iter (fun row -> ignore (Term.push tags row)) (Dynamic.rows ());
+  Tables.sections dynamic Tables.dynamic tags;
   let names = Term.rows () in
   Array.iter (fun name -> ignore (Term.push names name)) (Wire.file_names files);
   Tables.sections file_names Wire.text names
@@ -119,5 +123,6 @@ let () =
       end;
       List.iter read_for_terms requests;
       List.iter write_contents requests;
+      Dynamic.find (Contents.structures ());
       write_tables ()
   | _ -> each answer

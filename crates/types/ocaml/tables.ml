@@ -118,6 +118,11 @@ let function_ buffer { symbol; is_anonymous; place = span; words_before; environ
     environment;
   list buffer place partial
 
+let dynamic buffer (tags, hash, term) =
+  Wire.number buffer tags;
+  Wire.number buffer hash;
+  Wire.number buffer term
+
 (* Sections of one kind: each has rows until it ends. *)
 let sections kind write { rows; count } =
   let buffer = Buffer.create (2 * section_size) in

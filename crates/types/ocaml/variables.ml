@@ -22,8 +22,8 @@ let functor_body scope path parameter body =
     | Structure body -> body
     | Functor _ | Unknown _ -> inner
 
-(* By their unique names. *)
-let of_structure scope structure =
+(* By their unique names. Calls [each_item] with the items of all structures inside, and the scopes that they are in. *)
+let of_structure ?(each_item = fun _ _ -> ()) scope structure =
   let found : (string, t) Hashtbl.t = Hashtbl.create 1000 in
   let scope = ref scope and path = ref "" in
   let within inner f =
@@ -55,6 +55,7 @@ let of_structure scope structure =
     | _ -> inside ()
   in
   let structure_item sub item =
+    each_item !scope item;
     let inside () = Tast_iterator.default_iterator.structure_item sub item in
     let inside_of value =
       match Option.map Evaluate.value_of value with

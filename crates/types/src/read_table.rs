@@ -1,12 +1,12 @@
-//! Reads the table of types: terms, declarations, modules, extensions and functions.
+//! Reads the table of types: terms, declarations, modules, extensions, functions and tags of dynamic values.
 
 use crate::format::kind;
 use crate::read::{Cause, Error};
 use crate::slot::{Position, Slot, SlotKind};
 use crate::term::{
-    Constructor, Content, Declaration, DeclarationId, Definition, Extension, FreeVariable,
-    Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag, Span, Term,
-    TermId, TypeTable,
+    Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,
+    FreeVariable, Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag,
+    Span, Term, TermId, TypeTable,
 };
 use memtrail_leb128::Cursor;
 
@@ -27,6 +27,7 @@ pub(crate) fn table(sections: &[Section<'_>]) -> Result<TypeTable, Error> {
         modules: rows(sections, kind::MODULES, |p| module(p, &files))?,
         extensions: rows(sections, kind::EXTENSIONS, extension)?,
         functions: rows(sections, kind::CLOSURES, function)?,
+        dynamic: rows(sections, kind::DYNAMIC, dynamic_tag)?,
     };
     let end = sections.last().map_or(0, |last| last.at);
     if is_consistent(&table) { Ok(table) } else { Err(Cause::Section("table of types").at(end)) }
@@ -207,6 +208,11 @@ fn function(payload: &mut Cursor<'_>) -> Option<Function> {
     })
 }
 
+fn dynamic_tag(payload: &mut Cursor<'_>) -> Option<DynamicTag> {
+    let of = DeclarationId(small(payload)?);
+    Some(DynamicTag { of, hash: small(payload)?, ty: term_id(payload)? })
+}
+
 /// A slot without what it holds.
 pub(crate) fn slot(payload: &mut Cursor<'_>, files: &[String]) -> Option<Slot> {
     let kind = SlotKind::from_code(payload.number()?)?;
@@ -293,4 +299,5 @@ fn is_consistent(table: &TypeTable) -> bool {
         && table.modules.iter().all(slots)
         && table.extensions.iter().all(is_extension)
         && table.functions.iter().all(is_function)
+        && table.dynamic.iter().all(|tag| has_term(tag.ty) && table.declaration(tag.of).is_some())
 }

@@ -32,6 +32,19 @@ pub struct TypeTable {
     pub extensions: Vec<Extension>,
     /// Functions, by the symbol of their code.
     pub functions: Vec<Function>,
+    /// What dynamic values hold, by their tags.
+    pub dynamic: Vec<DynamicTag>,
+}
+
+/// A tag of dynamic values, `Dyn : 'a tag * 'a -> t`: what a call made of a name, such as `(create "page" : page tag)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DynamicTag {
+    /// The type of such tags.
+    pub of: DeclarationId,
+    /// The tag: the hash of its name.
+    pub hash: u32,
+    /// The type of the values that have it.
+    pub ty: TermId,
 }
 
 /// A type.

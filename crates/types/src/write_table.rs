@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::format::kind;
 use crate::slot::{Position, Slot};
 use crate::term::{
-    Constructor, Content, Declaration, Definition, Extension, Function, LabelledField,
+    Constructor, Content, Declaration, Definition, DynamicTag, Extension, Function, LabelledField,
     ModuleLayout, Place, Term, TermId, TypeTable,
 };
 use memtrail_leb128::{put, put_bytes};
@@ -25,6 +25,7 @@ pub(crate) fn put_table(file: &mut Vec<u8>, table: &TypeTable) {
     });
     sections(file, kind::EXTENSIONS, &table.extensions, put_extension);
     sections(file, kind::CLOSURES, &table.functions, put_function);
+    sections(file, kind::DYNAMIC, &table.dynamic, put_dynamic_tag);
     sections(file, kind::FILES, &names.names, |into, name| put_bytes(into, name.as_bytes()));
 }
 
@@ -220,6 +221,12 @@ fn put_function(into: &mut Vec<u8>, function: &Function) {
         put_optional(into, variable.ty, put_id);
     });
     put_list(into, &function.partial, |into, &place| put_place(into, place));
+}
+
+fn put_dynamic_tag(into: &mut Vec<u8>, tag: &DynamicTag) {
+    put(into, u64::from(tag.of.0));
+    put(into, u64::from(tag.hash));
+    put_id(into, tag.ty);
 }
 
 /// A slot and what it holds.

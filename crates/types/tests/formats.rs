@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use memtrail_types::term::{
-    Constructor, Content, Declaration, DeclarationId, Definition, Extension, FreeVariable,
-    Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag, Span, Term,
-    TermId, TypeTable,
+    Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,
+    FreeVariable, Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag,
+    Span, Term, TermId, TypeTable,
 };
 use memtrail_types::{Evidence, Layout, Position, Slot, SlotKind, Types, Unit};
 
@@ -100,6 +100,7 @@ fn table() -> TypeTable {
             ],
             partial: vec![Place { line: 3, column: 20 }],
         }],
+        dynamic: vec![DynamicTag { of: DeclarationId(0), hash: 963_043_957, ty: TermId(7) }],
     }
 }
 
@@ -156,13 +157,15 @@ fn terms_are_written_as_ocaml_writes_types() {
 /// Whatever a part speaks of has to be there, and parts of terms come before them.
 #[test]
 fn references_to_nothing_are_damage() {
-    let damage: [fn(&mut TypeTable); 6] = [
+    let damage: [fn(&mut TypeTable); 8] = [
         |table| table.terms[7] = Term::Array(TermId(7)),
         |table| table.terms[7] = Term::Declared(DeclarationId(6), vec![]),
         |table| table.terms[7] = Term::Package(ModuleId(1)),
         |table| table.declarations[0].definition = Definition::Alias(TermId(15)),
         |table| table.extensions[0].of = DeclarationId(6),
         |table| table.modules[0].slots[0].content = Content::Extension(1),
+        |table| table.dynamic[0].of = DeclarationId(6),
+        |table| table.dynamic[0].ty = TermId(15),
     ];
     for change in damage {
         let mut types = types();
@@ -199,6 +202,17 @@ fn version_2() {
     let read = Types::read(include_bytes!("fixtures/version-2")).unwrap();
     let mut expected = types();
     expected.table.functions.clear();
+    expected.table.dynamic.clear();
+    assert_eq!(read, expected);
+    assert_eq!(Types::read(&read.to_bytes()), Ok(read));
+}
+
+/// A file of version 3 has no tags of dynamic values.
+#[test]
+fn version_3() {
+    let read = Types::read(include_bytes!("fixtures/version-3")).unwrap();
+    let mut expected = types();
+    expected.table.dynamic.clear();
     assert_eq!(read, expected);
     assert_eq!(Types::read(&read.to_bytes()), Ok(read));
 }

@@ -13,7 +13,7 @@ use crate::cache;
 use crate::compiler::Compiler;
 
 /// The sources in the order of their dependencies.
-const SOURCES: [(&str, &str); 13] = [
+const SOURCES: [(&str, &str); 14] = [
     ("slot.ml", include_str!("../../ocaml/slot.ml")),
     ("scope.ml", include_str!("../../ocaml/scope.ml")),
     ("layout.ml", include_str!("../../ocaml/layout.ml")),
@@ -26,6 +26,7 @@ const SOURCES: [(&str, &str); 13] = [
     ("unit_files.ml", include_str!("../../ocaml/unit_files.ml")),
     ("functions.ml", include_str!("../../ocaml/functions.ml")),
     ("contents.ml", include_str!("../../ocaml/contents.ml")),
+    ("dynamic.ml", include_str!("../../ocaml/dynamic.ml")),
     ("main.ml", include_str!("../../ocaml/main.ml")),
 ];
 /// What differs between versions of the compiler, with what that needs, before all others; the latest version first.
