@@ -68,8 +68,12 @@ fn types_from(snapshot: &Snapshot<'_>, types: &Types, units: &[UnitBlock<'_>]) -
     flow(snapshot, &types.table, units, NO_LIMIT, None).unwrap().types
 }
 
-/// A type without its arguments, and the constructor: what all instances of a declaration have in common.
+/// A type without its arguments, and the constructor: what all instances of a declaration have in common. Modules that a
+/// functor makes have names of their own.
 fn head(ty: &BlockType) -> String {
+    if ty.name.starts_with("module ") {
+        return "module".to_owned();
+    }
     let mut depth = 0;
     let mut outer = String::new();
     for letter in ty.name.chars() {
