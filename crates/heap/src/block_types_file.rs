@@ -72,6 +72,16 @@ impl BlockTypes {
         out.flush()
     }
 
+    /// Makes a file of types one of a copy of its snapshot that has the same blocks. What is no such file stays as it
+    /// is.
+    pub fn set_snapshot_of_file(file: &mut [u8], copy: &Snapshot<'_>) {
+        if let Some(header) = file.first_chunk_mut::<HEADER>()
+            && header[..6] == *MAGIC
+        {
+            header[8..16].copy_from_slice(&copy.checksum().to_le_bytes());
+        }
+    }
+
     fn each_part(
         &self,
         table: &[u8],

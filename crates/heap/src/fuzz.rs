@@ -11,6 +11,7 @@ use crate::read::{Columns, Snapshot};
 /// # Panics
 /// If the reader is wrong.
 pub fn read(bytes: &[u8]) {
+    let _ = crate::renumber::renumber(bytes, Some);
     let Ok(snapshot) = Snapshot::read(bytes) else { return };
     if let Some(damage) = snapshot.damage {
         assert!(damage.offset <= bytes.len() as u64, "{damage}");

@@ -23,6 +23,7 @@ pub mod model;
 pub mod query;
 pub mod read;
 pub mod redact;
+pub mod renumber;
 mod space;
 pub mod tag;
 mod units;

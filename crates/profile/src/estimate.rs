@@ -219,6 +219,16 @@ impl Estimator {
         self.bytes_with(samples, samples * (1.0 - self.rate) + sum.excess)
     }
 
+    /// The same where there may be few samples, as of a single place: as with blocks, the standard error is the larger
+    /// for it. Errors of parts do not add up to that of the whole.
+    pub fn bytes_of_few(&self, sum: &Sum) -> Estimate {
+        let samples = sum.samples as f64;
+        let variance = samples * (1.0 - self.rate) + sum.excess;
+        // What stands for one sample, where the rate was halved.
+        let typical = variance / samples.max(1.0);
+        self.bytes_with(samples, variance + FEW * typical * typical)
+    }
+
     /// Bytes, headers included, from a number of samples. In a recording whose rate changed, each
     /// sample is taken to stand for as many as the average.
     pub fn bytes_of(&self, samples: u64) -> Estimate {

@@ -16,6 +16,10 @@ pub trait Rewrite {
     fn info(&self, old: &TraceInfo) -> TraceInfo;
     /// A block as it is to be written; `None` drops it, and all that happens to it.
     fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent>;
+    /// Learns that a block that was let through has another number in the new trace.
+    fn renumbered(&mut self, old: BlockId, new: BlockId) {
+        let _ = (old, new);
+    }
     /// The time of an event.
     fn time(&self, time: Timestamp) -> Timestamp {
         time
@@ -107,6 +111,7 @@ impl<R: Rewrite, W: Write> Copying<'_, R, W> {
             to.extend(locations.of(code).iter().map(|&site| locations.resolve(site)));
         })?;
         self.ids.insert(a.id, Some(id));
+        self.rewrite.renumbered(a.id, id);
         let Early { promoted, collected } = early;
         for event in promoted.map(Event::Promote).into_iter().chain(collected.map(Event::Collect)) {
             self.event(&event, tables)?;

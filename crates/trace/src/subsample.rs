@@ -3,6 +3,8 @@
 //! Each sample is kept with the same chance, independently of all others, and the sampling rate is
 //! multiplied by that chance: a binomial number of a binomial number is binomial again, so all
 //! estimates stay unbiased, and their standard errors, computed from the new rate, stay right.
+//!
+//! The blocks that are left have other numbers: [`NewIds`] has them, for what names blocks by the old ones.
 
 use std::io;
 
@@ -14,7 +16,7 @@ use crate::info::TraceInfo;
 use crate::rates::RateChanges;
 use crate::read::{Alloc, Reader};
 use crate::rewrite::{Rewrite, rewrite};
-use crate::units::{Bytes, SampleRate};
+use crate::units::{BlockId, Bytes, SampleRate};
 use crate::write::AllocEvent;
 
 /// Passes over the trace that [`to_fit`] makes at most.
@@ -26,6 +28,7 @@ pub struct Subsample {
     factor: f64,
     random: StdRng,
     rates: RateChanges,
+    ids: Vec<(BlockId, BlockId)>,
     /// Blocks kept so far.
     pub kept: u64,
     /// Blocks dropped so far.
@@ -41,6 +44,7 @@ impl Subsample {
             factor,
             random: StdRng::seed_from_u64(seed),
             rates: RateChanges::default(),
+            ids: Vec::new(),
             kept: 0,
             dropped: 0,
         }
@@ -51,6 +55,13 @@ impl Subsample {
     #[must_use]
     pub fn with_rates(self, rates: RateChanges) -> Self {
         Self { rates, ..self }
+    }
+
+    /// The numbers of the blocks that were kept.
+    pub fn into_ids(self) -> NewIds {
+        let mut ids = self.ids;
+        ids.sort_unstable();
+        NewIds(ids)
     }
 
     /// Drops a block whatever its samples.
@@ -83,6 +94,22 @@ impl Rewrite for Subsample {
         self.kept += 1;
         Some(AllocEvent { length: alloc.length, samples, source: alloc.source })
     }
+
+    fn renumbered(&mut self, old: BlockId, new: BlockId) {
+        self.ids.push((old, new));
+    }
+}
+
+/// The numbers of blocks in a trace that has fewer of them.
+#[derive(Clone, Debug, Default)]
+pub struct NewIds(Vec<(BlockId, BlockId)>);
+
+impl NewIds {
+    /// The number of the block that had this one; `None` if it was dropped.
+    pub fn get(&self, old: BlockId) -> Option<BlockId> {
+        let place = self.0.binary_search_by_key(&old, |(old, _)| *old).ok()?;
+        Some(self.0[place].1)
+    }
 }
 
 /// A trace that was made to fit.
@@ -96,6 +123,8 @@ pub struct Fitted {
     pub of: u64,
     /// One sample in so many was kept.
     pub factor: f64,
+    /// The numbers of the blocks that are left.
+    pub ids: NewIds,
 }
 
 /// Thins a trace until it has at most `bytes` bytes and `blocks` blocks, and hardly fewer. A trace
@@ -116,8 +145,8 @@ pub fn to_fit(
     loop {
         let mut subsample = Subsample::new(factor, 0).with_rates(rates.clone());
         let (trace, _) = rewrite(reader, Vec::new(), &mut subsample, || ())?;
-        let fitted =
-            Fitted { trace, kept: subsample.kept, of: subsample.kept + subsample.dropped, factor };
+        let (kept, of) = (subsample.kept, subsample.kept + subsample.dropped);
+        let fitted = Fitted { trace, kept, of, factor, ids: subsample.into_ids() };
         let excess = excess(&fitted, bytes, blocks);
         if excess <= 1.0 || passes == PASSES {
             return Ok(fitted);

@@ -193,7 +193,7 @@ pub(crate) fn samples(
     let wanted = &order[query.offset.min(order.len())..];
     let affordable = bounds.affordable(wanted, |group| 600 + key(*group).len() * 2);
     let rows = affordable.iter().map(|group| {
-        let (sum, alive) = (&sums[*group], estimator.bytes(&groups.alive[*group]));
+        let (sum, alive) = (&sums[*group], estimator.bytes_of_few(&groups.alive[*group]));
         let name = groups.labels[*group].map(|label| row(entities, label));
         let kinds = kinds[*group].iter().map(|kind| shown(catalogue.name(*kind)));
         let figures = SiteRow {
@@ -231,7 +231,7 @@ pub(crate) fn samples(
         sampled: groups.blocks.len(),
         unreachable: groups.unreachable,
         unknown: groups.unknown,
-        alive: estimator.bytes(&alive),
+        alive: estimator.bytes_of_few(&alive),
         rows: rows.collect(),
         count: order.len(),
     }

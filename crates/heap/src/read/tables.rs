@@ -186,7 +186,7 @@ pub(super) fn ephemerons(cursor: &mut Cursor<'_>, version: u16) -> Option<Vec<Ep
     Some(ephemerons)
 }
 
-pub(super) fn samples(cursor: &mut Cursor<'_>) -> Option<Vec<Sample>> {
+pub(crate) fn samples(cursor: &mut Cursor<'_>) -> Option<Vec<Sample>> {
     let count = cursor.count()?;
     let mut samples = Vec::with_capacity(count);
     let mut last = 0;

@@ -9,7 +9,7 @@ use memtrail_engine::Description;
 use memtrail_engine::describe::Subsampled;
 use memtrail_map::MappedFile;
 use memtrail_recording::Recording;
-use memtrail_trace::subsample::{Fitted, to_fit};
+use memtrail_trace::subsample::{Fitted, NewIds, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
 use super::privacy::Privacy;
@@ -73,14 +73,17 @@ pub(super) fn pack(
         .min(room / 2);
     let mut packed = Vec::new();
     let pieces = recordings.iter().zip(&traces).zip(whole).zip(snapshots);
-    for (number, (((recording, trace), whole), (snapshots, withheld))) in pieces.enumerate() {
+    for (number, (((recording, trace), whole), (mut snapshots, withheld))) in pieces.enumerate() {
         // Each gives up the same part of itself.
         let share = if sizes <= room {
             u64::MAX
         } else {
             (room as f64 * whole.len() as f64 / sizes as f64) as u64
         };
-        let one = one(recording, trace, whole, share)?;
+        let (one, ids) = one(recording, trace, whole, share)?;
+        if let Some(ids) = ids {
+            snapshots.iter_mut().for_each(|snapshot| snapshot.renumber(&ids));
+        }
         let description = privacy.description(number, one.description);
         packed.push(Packed { description, snapshots, withheld, ..one });
     }
@@ -100,12 +103,17 @@ fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure>
     Ok(Box::new(MappedFile::open(path).map_err(failed)?))
 }
 
-/// Packs one recording into `room` bytes.
-fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result<Packed, Failure> {
+/// Packs one recording into `room` bytes. If it is subsampled for that, its blocks have other numbers.
+fn one(
+    recording: &Recording,
+    trace: &[u8],
+    whole: Vec<u8>,
+    room: u64,
+) -> Result<(Packed, Option<NewIds>), Failure> {
     if loading::is_snapshot_alone(recording) {
         let (facts, _) = snapshot_file::look(&recording.path, None);
         let description = loading::describe_snapshot(&recording.path, &facts);
-        return Ok(Packed::of(description, Vec::new(), Anomalies::default()));
+        return Ok((Packed::of(description, Vec::new(), Anomalies::default()), None));
     }
     let no_trace = |error: memtrail_trace::Error| loading::no_trace(&recording.trace, &error);
     let reader = Reader::new(trace).map_err(no_trace)?;
@@ -116,7 +124,7 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
     let mut description = loading::describe(recording);
     let damage = decoded.anomalies;
     if whole.len() as u64 <= room && blocks <= MAX_BLOCKS {
-        return Ok(Packed::of(description, whole, damage));
+        return Ok((Packed::of(description, whole, damage), None));
     }
     let mut budget = trace.len() as f64 * (room as f64 / whole.len() as f64).min(1.0);
     let rates = description.rates.clone().map(Into::into).unwrap_or_default();
@@ -135,14 +143,14 @@ fn one(recording: &Recording, trace: &[u8], whole: Vec<u8>, room: u64) -> Result
         // What is left has as many names as before, and they compress worse than events.
         budget *= (room as f64 / size as f64).min(0.99) * 0.98;
     }
-    let Some((Fitted { kept, of, .. }, trace)) = fitted else {
-        return Ok(Packed::of(description, whole, damage));
+    let Some((Fitted { kept, of, ids, .. }, trace)) = fitted else {
+        return Ok((Packed::of(description, whole, damage), None));
     };
     description.subsampled = Some(Subsampled { kept, of });
     // Threads and rates are stored by the numbers of blocks, which are others now.
     description.threads = None;
     description.rates = None;
-    Ok(Packed::of(description, trace, damage))
+    Ok((Packed::of(description, trace, damage), Some(ids)))
 }
 
 /// Compresses, the same way each time.

@@ -1,13 +1,19 @@
 //! Heap snapshots for the page: as many as there is room for, the newest of each recording first,
 //! and of the others their summaries.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use flate2::read::GzDecoder;
 use indicatif::ProgressBar;
 use memtrail_engine::{SnapshotFacts, SnapshotFile};
+use memtrail_heap::BlockTypes;
+use memtrail_heap::read::Snapshot;
+use memtrail_heap::renumber::renumber;
 use memtrail_recording::Recording;
+use memtrail_trace::BlockId;
+use memtrail_trace::subsample::NewIds;
 
 use super::fit::gzip;
 use super::privacy::Privacy;
@@ -44,6 +50,32 @@ impl Packed {
         let lines = summary.map_or(0, |summary| summary.kinds.len() + summary.roots.len());
         (self.bytes.len() + self.types.len()) as u64 + 300 + lines as u64 * LINE
     }
+
+    /// Names sampled blocks by the numbers that they have in the subsampled trace. A snapshot for which this is not
+    /// possible is left out.
+    pub(super) fn renumber(&mut self, ids: &NewIds) {
+        if self.is_included() && self.try_renumber(ids).is_none() {
+            (self.bytes, self.types) = (Vec::new(), Vec::new());
+        }
+    }
+
+    fn try_renumber(&mut self, ids: &NewIds) -> Option<()> {
+        let new = |id| ids.get(BlockId(id)).map(|BlockId(id)| id);
+        let copy = renumber(&gunzip(&self.bytes)?, new).ok()?;
+        if !self.types.is_empty() {
+            let mut types = gunzip(&self.types)?;
+            BlockTypes::set_snapshot_of_file(&mut types, &Snapshot::read(&copy).ok()?);
+            self.types = gzip(&types);
+        }
+        self.bytes = gzip(&copy);
+        Some(())
+    }
+}
+
+fn gunzip(zipped: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(zipped).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// A snapshot that is there.

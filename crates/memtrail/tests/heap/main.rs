@@ -8,6 +8,7 @@ mod compared;
 mod containers;
 mod coqc;
 mod eliom;
+mod estimates;
 mod exact;
 mod finalised;
 mod joined;
