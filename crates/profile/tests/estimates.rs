@@ -147,7 +147,7 @@ fn bytes_of_few_samples_are_within_three_standard_errors() {
     let rate = 1e-3;
     let estimator = Estimator::new(SampleRate(rate), 64);
     let mut sampler = Sampler::new(7, rate);
-    for words in [100, 500, 1_000, 2_000, 3_000, 4_500, 6_000, 8_000, 10_000, 15_000, 30_000] {
+    for words in [100_u32, 500, 1_000, 2_000, 3_000, 4_500, 6_000, 8_000, 10_000, 15_000, 30_000] {
         let (mut of_few, mut plain) = (Score::default(), Score::default());
         for _ in 0..4_000 {
             let mut sum = Sum::default();
@@ -159,8 +159,8 @@ fn bytes_of_few_samples_are_within_three_standard_errors() {
             }
             // Without any there is no estimate.
             if sum.samples > 0 {
-                of_few.note(estimator.bytes_of_few(&sum), 8.0 * words as f64);
-                plain.note(estimator.bytes(&sum), 8.0 * words as f64);
+                of_few.note(estimator.bytes_of_few(&sum), 8.0 * f64::from(words));
+                plain.note(estimator.bytes(&sum), 8.0 * f64::from(words));
             }
         }
         let share = |score: &Score| f64::from(score.within_3) / f64::from(score.runs);
