@@ -453,6 +453,28 @@ export type ContainersResponse = {
   containers: number,
 };
 
+/** The sampled blocks of a trace against those of a snapshot. */
+export type Coverage = {
+  /** Sampled blocks that were alive at the snapshot by the trace: allocated before, and not reported as freed before. */
+  alive: number,
+  /** Of these, those that the snapshot has and something retains. */
+  found: number,
+  /** Those that it has and nothing retains: the next collection frees them. */
+  unreachable: number,
+  /** Those that it has not, and that were reported as freed later: they had been freed, the report was to come. */
+  reported_later: number,
+  /**
+   * Those that it has not, and that were never reported as freed: the program ended or the trace was cut before that,
+   * or the runtime lost them.
+   */
+  not_found: number,
+  /**
+   * Blocks that the snapshot has as sampled and that are not alive by the trace: their allocation was to be
+   * written.
+   */
+  unwritten: number,
+};
+
 /** Allocation time against lifetime: the bounds of cells, in seconds. Columns: `bytes`, `never`. */
 export type DensityResponse = {
   times: Array<number>,
@@ -795,6 +817,14 @@ export type Name = {
 /** What entities are, in the order of the query; none where there is no such entity, or no room for it. */
 export type NamesResponse = {
   names: Array<Name | null>,
+};
+
+/** A function of the program's own whose closures have to do with what a library allocated. */
+export type NearestClosure = {
+  /** The function. */
+  place: Place,
+  /** Whether they are on the retaining paths, not below. */
+  retains: boolean,
 };
 
 /** A node of the dominator tree. */
@@ -1211,6 +1241,8 @@ export type SamplesResponse = {
   unreachable: number,
   /** How many blocks of the snapshot were sampled and are not in the trace. */
   unknown: number,
+  /** Whether all blocks that are alive by the trace were found; absent if it is unknown when the snapshot was taken. */
+  coverage: Coverage | null,
   /**
    * Bytes of all blocks that are alive, estimated from the sampled ones. The snapshot has the exact
    * number, without those whose allocation was before the recording or was not sampled at all.
@@ -1468,6 +1500,8 @@ export type Suspect = {
   values: string | null,
   /** The nearest call of the program's own to the allocation of most of it, and its callers. */
   allocated: Array<Place>,
+  /** The program's own closures that are nearest to it, if a library allocated it from its event loop. */
+  closure: NearestClosure | null,
   /** What part of it was allocated there. */
   allocated_share: number,
   /** Where entries are added to the container, if that is known. */
@@ -1552,6 +1586,11 @@ export type WhyResponse = {
   alive: AliveEstimate,
   /** Of all that is alive. */
   share: number,
+  /**
+   * Whether all blocks that are alive by the trace, of any function, were found in the snapshot; absent if it is
+   * unknown when that was taken.
+   */
+  coverage: Coverage | null,
   /** The roots that own it, those of most first. */
   owners: Array<OwnerShare>,
   /** How many owners there are. */

@@ -14,6 +14,7 @@ use memtrail_profile::estimate::{Estimate, Sum};
 use memtrail_trace::{BlockId, Site, StackId};
 use serde::Serialize;
 
+use super::coverage::{Coverage, coverage};
 use super::loaded::LoadedSnapshot;
 use super::rows::Rows;
 use crate::names::{row, shown};
@@ -67,6 +68,8 @@ pub struct SamplesResponse {
     pub unreachable: usize,
     /// How many blocks of the snapshot were sampled and are not in the trace.
     pub unknown: usize,
+    /// Whether all blocks that are alive by the trace were found; absent if it is unknown when the snapshot was taken.
+    pub coverage: Option<Coverage>,
     /// Bytes of all blocks that are alive, estimated from the sampled ones. The snapshot has the exact
     /// number, without those whose allocation was before the recording or was not sampled at all.
     pub alive: Estimate,
@@ -231,6 +234,7 @@ pub(crate) fn samples(
         sampled: groups.blocks.len(),
         unreachable: groups.unreachable,
         unknown: groups.unknown,
+        coverage: coverage(loaded, recording),
         alive: estimator.bytes_of_few(&alive),
         rows: rows.collect(),
         count: order.len(),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::heap::{OfSnapshot, SamplesResponse};
+use memtrail_engine::heap::{Coverage, OfSnapshot, SamplesResponse};
 use memtrail_engine::query::{self, HeapSamples, SiteOrder};
 use memtrail_profile::Caveats;
 use memtrail_text::rounded::{bytes, bytes_with_error, grouped, percent};
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::table::Table;
-use crate::canvas::{FAINT, PLAIN, WARNING};
+use crate::canvas::{Canvas, FAINT, PLAIN, WARNING};
 use crate::error::Failure;
 use crate::limit::Limit;
 
@@ -107,9 +107,35 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         for note in caveats.notes() {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
+        found(canvas, samples.response.coverage);
         canvas.line(&[(FAINT, "the retaining path of one of them: memtrail heap block REC N")]);
     })?;
     joined.verdict()
+}
+
+/// How many sampled blocks were found in the snapshot, and why others were not.
+pub(super) fn found(canvas: &mut Canvas, coverage: Option<Coverage>) {
+    let Some(of) = coverage else { return };
+    let found = of.found + of.unreachable;
+    let mut text = format!(
+        "{} of {} sampled blocks that are alive by the trace are in the snapshot",
+        grouped(found),
+        grouped(of.alive),
+    );
+    for (count, reason) in [
+        (of.unreachable, "of them retained by nothing: the next collection frees them"),
+        (of.reported_later, "had been freed, which was reported after the snapshot"),
+        (of.not_found, "missing, and never reported as freed"),
+        (of.unwritten, "more in the snapshot, not alive by the trace"),
+    ] {
+        if count > 0 {
+            text.push_str("; ");
+            text.push_str(&grouped(count));
+            text.push(' ');
+            text.push_str(reason);
+        }
+    }
+    canvas.paragraph(FAINT, 2, &text);
 }
 
 /// `Leaks.Outbox.compose  leaks.ml:54`
