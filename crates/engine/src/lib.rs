@@ -22,6 +22,7 @@ mod flame;
 pub mod fuzz;
 pub mod heap;
 pub mod leaks;
+mod library_units;
 mod names;
 mod overview;
 pub mod query;

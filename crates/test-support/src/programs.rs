@@ -7,7 +7,7 @@ use std::process::Command;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::compilers::Compiler;
+use crate::compilers::{Compiler, named};
 use crate::executable::temporary;
 
 /// `tests/programs` of the repository, and its OCaml library.
@@ -66,6 +66,17 @@ pub fn build_with(compiler: &Compiler, name: &str, others: &[&str]) -> Program {
         compile(command.args(&arguments).current_dir(dir));
     });
     Program { path: dir.join(name), variables: header.variables }
+}
+
+/// The same with packages that ocamlfind knows, and with what `memtrail types` reads beside it: OCaml of the system.
+pub fn build_with_packages(name: &str, packages: &str) -> Program {
+    let file = format!("{name}.ml");
+    let dir = cached(&named("system"), &[&file], packages, |dir| {
+        let mut command = Command::new("ocamlfind");
+        command.args(["ocamlopt", "-thread", "-package", packages, "-linkpkg", "-g", "-bin-annot"]);
+        compile(command.args(["-o", name, &file]).current_dir(dir));
+    });
+    Program { path: dir.join(name), variables: Vec::new() }
 }
 
 /// Compile `tests/programs/NAME.ml` with the runtime that checks its own assertions.

@@ -9,12 +9,14 @@ use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_trace::Site;
 use serde::Serialize;
 
+use super::coverage::{Coverage, coverage};
 use super::join::{AliveEstimate, Live, Tally, live};
 use super::loaded::{LoadedSnapshot, damaged};
 use super::node;
 use super::sampled_boxes::{PathTree, SampledBox, StepName};
 use super::samples::sites;
 use crate::api_error::ApiError;
+use crate::library_units::is_own_name;
 use crate::names::shown;
 use crate::query::HeapWhy;
 use crate::recording::Recording;
@@ -38,6 +40,9 @@ pub struct WhyResponse {
     pub alive: AliveEstimate,
     /// Of all that is alive.
     pub share: f64,
+    /// Whether all blocks that are alive by the trace, of any function, were found in the snapshot; absent if it is
+    /// unknown when that was taken.
+    pub coverage: Option<Coverage>,
     /// The roots that own it, those of most first.
     pub owners: Vec<OwnerShare>,
     /// How many owners there are.
@@ -166,7 +171,18 @@ pub(super) fn why(
     let alive = whole.finish(profile);
     let all = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
     let share = if all.0 == 0 { 0.0 } else { alive.bytes.value / all.0 as f64 };
-    Ok(WhyResponse { names, are_callers, alive, share, owners, owner_count, paths, boxes })
+    let coverage = coverage(loaded, recording);
+    Ok(WhyResponse {
+        names,
+        are_callers,
+        alive,
+        share,
+        coverage,
+        owners,
+        owner_count,
+        paths,
+        boxes,
+    })
 }
 
 /// What functions allocated that is alive.
@@ -179,8 +195,9 @@ struct Allocated {
 /// Whether a known name is the one that is meant.
 type Comparison = fn(&str, &str) -> bool;
 
-/// What a name means: the functions called so that allocate, else those with it in their names, else those that
-/// are called so or have it in their names anywhere on the callstacks. `file.ml:12` is a line.
+/// What a name means: the functions called so that allocate, themselves or in libraries that they call, else those with
+/// it in their names, else those that are called so or have it in their names anywhere on the callstacks.
+/// `file.ml:12` is a line.
 fn allocated(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) -> Option<Allocated> {
     let name = &*query.name;
     let all: Vec<Live> = live(loaded, recording).collect();
@@ -196,9 +213,12 @@ fn allocated(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) ->
         let mut names: Vec<String> = Vec::new();
         let mut blocks = Vec::new();
         for one in &all {
-            let depth = if are_callers { usize::MAX } else { 1 };
-            let Some(site) = sites(recording, one.row).take(depth).find(|site| is_meant(site))
-            else {
+            // What a library allocated was allocated by the nearest function of the program's own, too.
+            let mut is_within = true;
+            let within = sites(recording, one.row).take_while(|site| {
+                std::mem::replace(&mut is_within, are_callers || !is_own(recording, *site))
+            });
+            let Some(site) = within.into_iter().find(|site| is_meant(site)) else {
                 continue;
             };
             blocks.push(*one);
@@ -214,6 +234,15 @@ fn allocated(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) ->
         }
     }
     None
+}
+
+/// Whether a call is in the program's own code.
+fn is_own(recording: &Recording, site: Site) -> bool {
+    let installed = &recording.description.library_units;
+    recording.entities.of_function(site.function).is_some_and(|entity| {
+        let name = recording.entities.name(entity);
+        is_own_name(name, |unit| installed.iter().any(|known| known == unit))
+    })
 }
 
 /// Whether the function of a site, its line, or the site itself has a name.

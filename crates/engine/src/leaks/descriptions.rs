@@ -6,7 +6,7 @@ use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 use super::evidence::Evidence;
 use super::growth::{GrowthRate, Judgement};
 use super::owned::Owner;
-use super::response::{LeaksResponse, Place};
+use super::response::{LeaksResponse, NearestClosure, Place};
 use super::rules::finding::Finding;
 use crate::names::shown;
 use crate::recording::Recording;
@@ -39,7 +39,12 @@ fn since(growth: &GrowthRate) -> String {
 }
 
 /// `20,000 values of type Cache.page, allocated in Cache.remember (cache.ml:41), called by Server.handle (server.ml:88)`.
-pub(super) fn allocated(evidence: &Evidence<'_>, places: &[Place], share: f64) -> String {
+pub(super) fn allocated(
+    evidence: &Evidence<'_>,
+    places: &[Place],
+    share: f64,
+    closure: Option<&NearestClosure>,
+) -> String {
     let what = evidence.values().map(|kind| {
         // What is recognised by its contents is marked so.
         let name = shown(kind.name.trim_start_matches("~ "));
@@ -51,7 +56,16 @@ pub(super) fn allocated(evidence: &Evidence<'_>, places: &[Place], share: f64) -
         }
     });
     let Some((place, callers)) = places.split_first() else {
-        return what.unwrap_or_default();
+        let what = what.unwrap_or_else(|| "blocks".to_owned());
+        return closure.map_or_else(
+            || what.clone(),
+            |NearestClosure { place, retains }| {
+                let verb = if *retains { "retain them" } else { "are in them" };
+                format!(
+                    "{what}, allocated by a library from its event loop; closures of {place} {verb}"
+                )
+            },
+        );
     };
     let callers: Vec<String> =
         callers.iter().map(|caller| format!(", called by {caller}")).collect();
@@ -98,12 +112,15 @@ pub(super) fn evidence(
     let (alive, freed) = (evidence.alive, evidence.freed);
     if alive + freed > 0 {
         let of = grouped(alive + freed);
-        let blocks = if alive + freed == 1 { "block" } else { "blocks" };
-        let freed = if freed == 0 { "none".to_owned() } else { grouped(freed) };
-        let was = if evidence.freed > 1 { "were" } else { "was" };
-        parts.push(format!(
-            "of {of} {blocks} that were sampled there before the last tenth of all allocation {freed} {was} freed"
-        ));
+        let when = "before the last tenth of all allocation";
+        parts.push(if alive + freed == 1 {
+            let not = if freed == 1 { "" } else { "not " };
+            format!("the one block that was sampled there {when} was {not}freed")
+        } else {
+            let was = if freed > 1 { "were" } else { "was" };
+            let freed = if freed == 0 { "none".to_owned() } else { grouped(freed) };
+            format!("of {of} blocks that were sampled there {when} {freed} {was} freed")
+        });
     }
     if let Some((_, half, _)) = allocation_times(evidence.owner, recording) {
         parts.push(format!(

@@ -12,6 +12,7 @@
 //! figures, and the descriptions made of them, so that all views say the same.
 
 mod clock;
+mod closures;
 mod contents;
 mod descriptions;
 mod evidence;
@@ -29,7 +30,7 @@ use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::Summary;
 
 pub use growth::GrowthRate;
-pub use response::{ClearedOwner, LeaksResponse, Place, Suspect};
+pub use response::{ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect};
 
 use crate::api_error::ApiError;
 use crate::heap::join::Live;
@@ -252,13 +253,22 @@ fn suspect(
     let owner = evidence.owner;
     let blocks = &recording.profile().blocks;
     let samples = |lives: &[Live]| lives.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
-    let (allocated, allocated_share) = largest_place(owner, own, samples);
+    let (mut allocated, mut allocated_share) =
+        largest_place(owner, samples, |one| own.own_places(one));
+    let mut closure = None;
+    if allocated.is_empty() {
+        closure = closures::nearest(owner, evidence.contents, own, loaded, recording);
+        if closure.is_none() {
+            (allocated, allocated_share) =
+                largest_place(owner, samples, |one| own.places_beyond_loop(one));
+        }
+    }
     let finding = rules::describe(evidence);
     let row = evidence.row();
     let share = Bytes(owner.bytes()).share_of(alive);
     let heading = descriptions::heading(owner, share, &growth);
     let descriptions = vec![
-        descriptions::allocated(evidence, &allocated, allocated_share),
+        descriptions::allocated(evidence, &allocated, allocated_share, closure.as_ref()),
         descriptions::owned(owner, &finding),
     ];
     let next = allocated.first().map(|place| place.function.clone());
@@ -284,6 +294,7 @@ fn suspect(
         values: evidence.values().map(|kind| shown(&kind.name)),
         allocated,
         allocated_share,
+        closure,
         added: evidence.added_at.clone(),
         alive: evidence.alive,
         freed: evidence.freed,
@@ -293,13 +304,13 @@ fn suspect(
 /// The place of the program's own that allocated most of what an owner owns, with its callers, and what part that is.
 fn largest_place(
     owner: &Owner<'_>,
-    own: &OwnCode<'_>,
     samples: impl Fn(&[Live]) -> u64,
+    own_places: impl Fn(Live) -> Vec<Place>,
 ) -> (Vec<Place>, f64) {
     let mut sums: Vec<(Vec<Place>, u64)> = Vec::new();
     for place in &owner.places {
         let Some(first) = place.owned.first() else { continue };
-        let places = own.own_places(*first);
+        let places = own_places(*first);
         let found = sums.iter_mut().find(|(known, _)| known.first() == places.first());
         match found {
             Some((_, sum)) => *sum += samples(&place.owned),

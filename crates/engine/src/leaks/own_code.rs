@@ -1,8 +1,4 @@
 //! Which code is the program's own, and which is a library's: what reports name is the place in the program.
-//!
-//! A unit is a library's if the recording's types say that its files are installed (`memtrail types`), or if its name
-//! is that of a unit of OCaml's distribution, or of a library that runs the program's code from a loop of its own.
-//! All other OCaml code is the program's.
 
 use std::collections::HashSet;
 
@@ -11,43 +7,12 @@ use memtrail_trace::Site;
 use super::response::Place;
 use crate::heap::join::Live;
 use crate::heap::samples::sites;
+use crate::library_units::is_own_name;
 use crate::names::shown;
 use crate::recording::Recording;
 
-/// Units of OCaml's distribution, and libraries whose first name is one of these.
-const LIBRARIES: [&str; 29] = [
-    "Stdlib",
-    "Unix",
-    "UnixLabels",
-    "Str",
-    "Thread",
-    "Mutex",
-    "Condition",
-    "Event",
-    "Semaphore",
-    "Dynlink",
-    "Std_exit",
-    "Pervasives",
-    "Bigarray",
-    "Lwt",
-    "Lwt_unix",
-    "Lwt_main",
-    "Lwt_engine",
-    "Async",
-    "Async_kernel",
-    "Async_unix",
-    "Core",
-    "Core_kernel",
-    "Base",
-    "Eio",
-    "Eio_main",
-    "Eio_linux",
-    "Eio_posix",
-    "Miou",
-    "Picos",
-];
-/// How names of other units of these begin.
-const PREFIXES: [&str; 3] = ["Camlinternal", "Lwt_", "Eio_"];
+/// Functions of event loops: what is beyond them on a stack started the loop, and has nothing to do with what it runs.
+const EVENT_LOOPS: [&str; 3] = ["Lwt_main.", "Async_unix.", "Async_kernel.Scheduler"];
 /// Callers of a place that are named at most.
 const MAX_CALLERS: usize = 2;
 
@@ -65,16 +30,7 @@ impl<'r> OwnCode<'r> {
 
     /// Whether a function is of the program's own, by its name: `Cache.remember`.
     pub(super) fn is_own_name(&self, name: &str) -> bool {
-        if !name.starts_with(|letter: char| letter.is_ascii_uppercase()) {
-            return false;
-        }
-        let first = name.split('.').next().unwrap_or(name);
-        if LIBRARIES.contains(&first) || PREFIXES.iter().any(|prefix| first.starts_with(prefix)) {
-            return false;
-        }
-        // A unit's name may have several parts: `Yojson.Basic`.
-        let ends = name.match_indices('.').map(|(end, _)| end).chain([name.len()]);
-        !ends.into_iter().any(|end| self.installed.contains(&name[..end]))
+        is_own_name(name, |unit| self.installed.contains(unit))
     }
 
     /// Whether a call site is in the program's own code.
@@ -98,9 +54,27 @@ impl<'r> OwnCode<'r> {
         })
     }
 
-    /// The nearest call site of the program's own to the allocation of a block, and its callers of the program's own.
+    /// The nearest call site of the program's own to the allocation of a block, and its callers of the program's own;
+    /// nothing if a library allocated it from its event loop.
     pub(super) fn own_places(&self, block: Live) -> Vec<Place> {
-        let own = sites(self.recording, block.row).filter(|site| self.is_own(*site));
+        self.places(sites(self.recording, block.row).take_while(|site| !self.is_event_loop(*site)))
+    }
+
+    /// The same of those that started the event loop.
+    pub(super) fn places_beyond_loop(&self, block: Live) -> Vec<Place> {
+        self.places(sites(self.recording, block.row))
+    }
+
+    fn is_event_loop(&self, site: Site) -> bool {
+        let entities = &self.recording.entities;
+        entities.of_function(site.function).is_some_and(|entity| {
+            let name = entities.name(entity);
+            EVENT_LOOPS.iter().any(|of_loop| name.starts_with(of_loop))
+        })
+    }
+
+    fn places(&self, sites: impl Iterator<Item = Site>) -> Vec<Place> {
+        let own = sites.filter(|site| self.is_own(*site));
         let mut places: Vec<Place> = Vec::new();
         for place in own.filter_map(|site| self.place(site)) {
             // A recursive function is one caller.

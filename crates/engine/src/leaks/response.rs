@@ -67,6 +67,8 @@ pub struct Suspect {
     pub values: Option<String>,
     /// The nearest call of the program's own to the allocation of most of it, and its callers.
     pub allocated: Vec<Place>,
+    /// The program's own closures that are nearest to it, if a library allocated it from its event loop.
+    pub closure: Option<NearestClosure>,
     /// What part of it was allocated there.
     pub allocated_share: f64,
     /// Where entries are added to the container, if that is known.
@@ -75,6 +77,16 @@ pub struct Suspect {
     pub alive: u64,
     /// Those that were freed.
     pub freed: u64,
+}
+
+/// A function of the program's own whose closures have to do with what a library allocated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct NearestClosure {
+    /// The function.
+    pub place: Place,
+    /// Whether they are on the retaining paths, not below.
+    pub retains: bool,
 }
 
 /// An owner that is no suspect.

@@ -8,6 +8,7 @@ use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds}
 
 use super::input::{Form, put};
 use super::joined::WhichRecording;
+use super::sites::found;
 use super::table::Table;
 use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
@@ -19,8 +20,8 @@ use crate::limit::Limit;
 /// The trace knows which calls allocated the sampled blocks, the snapshot which roots own them, and by
 /// which paths. All sizes are estimates of all blocks, sampled or not, with their standard error after ±.
 ///
-/// NAME is a function (`Cache.remember`), a part of its name, or a line (`cache.ml:41`). If no block that is
-/// alive was allocated there directly, callers with this name count.
+/// NAME is a function (`Cache.remember`), a part of its name, or a line (`cache.ml:41`). What libraries allocate for
+/// it counts, what other functions of the program do, does not. If nothing is left, callers with this name count.
 #[derive(clap::Args)]
 #[command(after_help = "\
   memtrail why REC Cache.remember     which variables own what it allocated
@@ -97,6 +98,7 @@ fn draw(canvas: &mut Canvas, why: &WhyResponse, limit: usize) {
         table.row(figures, path.shape.join(" → "));
     }
     table.print(canvas);
+    found(canvas, why.coverage);
     canvas.line(&[(FAINT, "all about one of the blocks: memtrail heap block REC N")]);
 }
 

@@ -82,7 +82,9 @@ pub(super) fn pack(
         };
         let (one, ids) = one(recording, trace, whole, share)?;
         if let Some(ids) = ids {
-            snapshots.iter_mut().for_each(|snapshot| snapshot.renumber(&ids));
+            for snapshot in &mut snapshots {
+                snapshot.renumber(&ids);
+            }
         }
         let description = privacy.description(number, one.description);
         packed.push(Packed { description, snapshots, withheld, ..one });

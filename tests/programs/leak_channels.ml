@@ -1,0 +1,23 @@
+(* Channels that are never closed, and ones that are. The argument is which. *)
+
+let opened : (int, in_channel) Hashtbl.t = Hashtbl.create 16
+let steps = 300
+let work step = List.fold_left (fun sum text -> sum + String.length text) step (List.init 2_000 string_of_int)
+
+let serve step =
+  let channel = open_in "/dev/null" in
+  match Sys.argv.(1) with
+  | "leak" -> Hashtbl.replace opened step channel
+  | "closed" ->
+      Hashtbl.replace opened step channel;
+      Option.iter close_in (Hashtbl.find_opt opened (step - 20));
+      Hashtbl.remove opened (step - 20)
+  | other -> failwith other
+
+let () =
+  let sum = ref 0 in
+  for step = 1 to steps do
+    serve step;
+    sum := !sum + work step
+  done;
+  Printf.printf "%d %d\n" !sum (Hashtbl.length opened)
