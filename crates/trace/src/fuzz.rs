@@ -1,6 +1,7 @@
 //! What fuzzing checks of the reader. Here rather than with the fuzz targets, so that tests can
 //! replay their corpus.
 
+use crate::merge::{Part, merge};
 use crate::{Detail, Event, Follow, Reader, Tables};
 
 /// What must not differ between two ways of reading.
@@ -46,6 +47,10 @@ pub fn read(bytes: &[u8]) {
         assert!(anomaly.offset <= bytes.len() as u64, "{anomaly}");
     }
     reader.for_each(Detail::Marks, |_, _| {});
+    let part = Part { trace: &reader, name: b"process", file: b"", freed: Some(decoded.end) };
+    if let Ok((merged, _)) = merge(&[part, part], reader.info(), Vec::new(), |_| {}) {
+        Reader::new(&merged).expect("what was written can be read");
+    }
 }
 
 /// Reads bytes as a file that grows in pieces of the sizes that the first bytes give. Where all

@@ -25,7 +25,7 @@
 //! - [`Reader`] reads a trace that is there as a whole, [`Follow`] one that still grows. Both hand
 //!   each [`Event`] to a closure, with the [`Tables`] of call sites and backtraces so far.
 //! - [`mod@write`] is the other direction, [`mod@rewrite`] both at once, [`mod@redact`] a copy with
-//!   other names.
+//!   other names, [`mod@merge`] one trace of several.
 //! - `examples/lifetimes.rs` is a whole analysis of one's own.
 //!
 //! # Invariants
@@ -53,6 +53,7 @@ pub mod fuzz;
 pub mod header;
 mod info;
 mod locations;
+pub mod merge;
 pub mod omitted;
 pub mod rates;
 mod read;

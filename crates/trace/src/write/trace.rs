@@ -90,6 +90,18 @@ impl<W: Write> TraceWriter<W> {
         self.put(index, now, |stream| stream.collect(now, id))
     }
 
+    /// Nothing more will come of `domain`, nor of its blocks: what is left of it is written, and its memory
+    /// is free.
+    pub fn close(&mut self, domain: DomainId) -> io::Result<()> {
+        let found = self.streams.iter().position(|stream| stream.domain() == domain);
+        let Some(index) = found else { return Ok(()) };
+        self.flush(index, None)?;
+        let stream = self.streams.swap_remove(index);
+        // In version 2 ids are not given out in chunks.
+        self.next_chunk = self.next_chunk.max(stream.next_id().0);
+        Ok(())
+    }
+
     /// Writes what is left and returns the underlying writer, flushed.
     pub fn finish(mut self) -> io::Result<W> {
         for index in 0..self.streams.len() {
