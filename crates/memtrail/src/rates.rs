@@ -3,11 +3,11 @@
 use memtrail_engine::describe::RateList;
 use memtrail_profile::estimate::Adapted;
 use memtrail_recording::Recording;
-use memtrail_recording::rates::{RATES_FILE, Rates};
+use memtrail_recording::rates::Rates;
 
 /// What the recording's file says; nothing for bare traces and constant rates.
 pub(crate) fn list(recording: &Recording) -> Option<RateList> {
-    let bytes = std::fs::read(recording.path.join(RATES_FILE)).ok()?;
+    let bytes = std::fs::read(&recording.rates).ok()?;
     // What stands before an unreadable line is right all the same.
     let (rates, _) = Rates::parse(&bytes);
     (!rates.changes.is_empty()).then_some(RateList(rates.changes.into_inner()))

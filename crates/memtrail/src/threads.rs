@@ -4,15 +4,14 @@ use std::collections::HashMap;
 
 use memtrail_engine::describe::ThreadList;
 use memtrail_recording::Recording;
-use memtrail_recording::threads::{THREADS_FILE, Thread, Threads};
+use memtrail_recording::threads::{Thread, Threads};
 
 /// The highest number that a thread may have here; blocks of later ones are nobody's.
 const LAST: u32 = 65_534;
 
 /// What the recording's file says; nothing for bare traces and programs with one thread.
 pub(crate) fn list(recording: &Recording) -> Option<ThreadList> {
-    let file = recording.path.join(THREADS_FILE);
-    let bytes = std::fs::read(file).ok()?;
+    let bytes = std::fs::read(&recording.threads).ok()?;
     // What stands before an unreadable line is right all the same.
     let (threads, _) = Threads::parse(&bytes);
     (threads.threads.len() > 1).then(|| named(&threads))

@@ -22,6 +22,10 @@ pub struct Description {
     /// Process id of the recorded process it was forked from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<u32>,
+    /// Process ids above it when it began, the nearest first, up to `memtrail run`. Recorded with
+    /// `--children` only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ancestors: Vec<u32>,
     /// Name of the machine.
     pub host: String,
     /// The language runtime inside the target.
@@ -30,6 +34,10 @@ pub struct Description {
     pub sampling: Sampling,
     /// How the trace's clock relates to the world's.
     pub clock: Clock,
+    /// When its process ended or became another program, in microseconds since the Unix epoch; absent while
+    /// it runs, if nobody saw its end, and in recordings of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_unix_us: Option<u64>,
     /// GNU build id of the executable in hexadecimal, when it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<String>,

@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::description::{Description, FORMAT};
+use crate::rates::RATES_FILE;
+use crate::threads::THREADS_FILE;
 
 /// Name of the description inside a recording.
 pub const DESCRIPTION_FILE: &str = "recording.json";
@@ -78,6 +80,10 @@ pub struct Recording {
     pub path: PathBuf,
     /// Its allocation trace.
     pub trace: PathBuf,
+    /// The list of the rates at which blocks were sampled; there may be none.
+    pub rates: PathBuf,
+    /// The list of threads; there may be none.
+    pub threads: PathBuf,
     /// Its description; a bare trace has none.
     pub description: Option<Description>,
     /// Why it has none, although there is a file for it: what that says is unknown.
@@ -96,6 +102,8 @@ impl Recording {
             return Ok(Self {
                 path: path.to_path_buf(),
                 trace: path.to_path_buf(),
+                rates: path.join(RATES_FILE),
+                threads: path.join(THREADS_FILE),
                 description: None,
                 problem: None,
             });
@@ -117,7 +125,13 @@ impl Recording {
             Err(error) if has_trace => (None, Some(error.to_string())),
             Err(error) => return Err(error),
         };
-        Ok(Self { path: path.to_path_buf(), trace, description, problem })
+        let (rates, threads) = (path.join(RATES_FILE), path.join(THREADS_FILE));
+        Ok(Self { path: path.to_path_buf(), trace, rates, threads, description, problem })
+    }
+
+    /// Whether it stands for several recordings: its trace is elsewhere, as one that was merged.
+    pub fn is_merged(&self) -> bool {
+        !self.trace.starts_with(&self.path)
     }
 }
 
@@ -185,13 +199,18 @@ fn overwrite(file: &Path, text: &[u8]) -> std::io::Result<()> {
     open.set_len(text.len() as u64)
 }
 
+/// The default name of the folder of a family's recordings; `launcher` is the process id of `memtrail run`.
+pub fn family_name(program: &str, launcher: u32) -> String {
+    format!("{}-{launcher}.family", as_file_name(program))
+}
+
+fn as_file_name(program: &str) -> String {
+    program.chars().map(|c| if c == '/' || c.is_control() { '_' } else { c }).take(80).collect()
+}
+
 /// The default name of a recording; `again` counts further images of one process (after `exec`).
 pub fn folder_name(program: &str, pid: u32, again: u32) -> String {
-    let program: String = program
-        .chars()
-        .map(|c| if c == '/' || c.is_control() { '_' } else { c })
-        .take(80)
-        .collect();
+    let program = as_file_name(program);
     match again {
         0 => format!("{program}-{pid}.memtrail"),
         n => format!("{program}-{pid}-{}.memtrail", n + 1),
@@ -214,6 +233,7 @@ mod tests {
             arguments: vec!["coqc".into(), "theory.v".into()],
             pid: 4711,
             forked_from: None,
+            ancestors: vec![4700],
             host: "box".into(),
             runtime: RecordedRuntime {
                 language: "OCaml".into(),
@@ -230,6 +250,7 @@ mod tests {
                 checked: None,
             },
             clock: Clock { start_unix_us: 1, start_monotonic_ns: 2 },
+            ended_unix_us: Some(3),
             build_id: None,
             trace: TraceFile {
                 file: TRACE_FILE.into(),

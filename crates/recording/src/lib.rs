@@ -10,6 +10,8 @@
 //! | `rates` | at which rate blocks were sampled, if it changed ([`rates`]) |
 //! | `0001.heap` … | heap snapshots, if there are any; each appears when it is whole |
 //!
+//! The recordings of one `memtrail run --children` are in one folder, a [family](family).
+//!
 //! While a program runs under `memtrail run`, launcher and agents share a private *session* folder
 //! ([`session`]) that holds the options, one [`Status`](session::Status) a process, and the packets
 //! that have not reached the trace yet.
@@ -20,6 +22,7 @@
 
 mod caveats;
 mod description;
+pub mod family;
 mod folder;
 mod lines;
 mod process;
@@ -36,11 +39,11 @@ pub use description::{
     SnapshotOutcome, TraceFile,
 };
 pub use folder::{
-    DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, TRACE_FILE, folder_name, number_of_snapshot,
-    number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
+    DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, TRACE_FILE, family_name, folder_name,
+    number_of_snapshot, number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
 pub use lines::LineError;
 pub use memtrail_heap::SnapshotReason;
-pub use process::{is_alive, started_at};
+pub use process::{ancestors, is_alive, started_at};
 pub use stretches::Stretches;
 pub use written::mark_as_written;

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+/// Processes that are listed above one, at most.
+const MOST_ANCESTORS: usize = 32;
+
 /// Whether a process runs, as far as `/proc` tells: not if it has ended and nobody has waited for it
 /// yet. One whose main thread has ended looks just like that, but has other threads.
 pub fn is_alive(pid: u32) -> bool {
@@ -13,6 +16,27 @@ pub fn is_alive(pid: u32) -> bool {
 /// When a process was started, in clock ticks since the system was (`proc(5)`).
 pub fn started_at(pid: u32) -> Option<u64> {
     fields(pid)?.split(' ').nth(19)?.parse().ok()
+}
+
+/// The processes above one, the nearest first: its parent, the parent of that, up to `top`, which is not
+/// among them, or to the first process of the system. A process whose parent has ended is the child of
+/// another one by then.
+pub fn ancestors(pid: u32, top: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut at = pid;
+    while found.len() < MOST_ANCESTORS
+        && let Some(parent) = parent(at)
+        && parent > 1
+        && parent != top
+    {
+        found.push(parent);
+        at = parent;
+    }
+    found
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    fields(pid)?.split(' ').nth(1)?.parse().ok()
 }
 
 /// What stands behind the name: the state, seventeen fields on the number of threads, and two more
@@ -33,5 +57,16 @@ mod tests {
         assert!(started_at(me) >= started_at(1), "{:?} {:?}", started_at(me), started_at(1));
         assert_eq!(started_at(u32::MAX), None);
         assert!(!is_alive(u32::MAX));
+    }
+
+    #[test]
+    fn ancestors_end_at_the_first_process_or_at_the_one_that_is_named() {
+        let me = std::process::id();
+        let all = ancestors(me, 0);
+        assert_eq!(all.first().copied(), Some(std::os::unix::process::parent_id()));
+        assert!(!all.contains(&me) && !all.contains(&1), "{all:?}");
+        let some = ancestors(me, all.last().copied().unwrap_or(1));
+        assert_eq!(some, all[..all.len() - 1]);
+        assert!(ancestors(u32::MAX, 0).is_empty());
     }
 }

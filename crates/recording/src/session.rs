@@ -48,6 +48,9 @@ pub struct Options {
     pub base: PathBuf,
     /// Record forked and started children too.
     pub children: bool,
+    /// Process id of the launcher.
+    #[serde(default)]
+    pub launcher: u32,
     /// Let the runtime capture callstacks instead of the agent (slower; a check on the agent).
     #[serde(default)]
     pub runtime_callstacks: bool,
@@ -305,6 +308,7 @@ mod tests {
             output: None,
             base: "/tmp".into(),
             children: false,
+            launcher: 4700,
             runtime_callstacks: false,
             callstack_depth: CALLSTACK_DEPTH,
             check_callstacks: false,

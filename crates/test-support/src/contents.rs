@@ -109,13 +109,17 @@ impl Contents {
     }
 }
 
-/// The recordings in a folder, by name.
+/// The recordings in a folder, and in the folders of families in it, by name.
 pub fn recordings_in(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut found: Vec<_> = fs::read_dir(folder)
-        .expect("list the folder")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "memtrail"))
-        .collect();
+    let with = |folder: &Path, extension: &str| {
+        let all = fs::read_dir(folder).expect("list the folder");
+        let all = all.map(|entry| entry.expect("an entry").path());
+        all.filter(|path| path.extension().is_some_and(|e| e == extension)).collect::<Vec<_>>()
+    };
+    let mut found = with(folder, "memtrail");
+    for family in with(folder, "family") {
+        found.extend(with(&family, "memtrail"));
+    }
     found.sort();
     found
 }

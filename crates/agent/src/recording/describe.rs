@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use memtrail_ocaml::parameters;
 use memtrail_recording::{
     Clock as ClockPair, Description, FORMAT, FileState, RecordedRuntime, Sampling, TRACE_FILE,
-    TraceFile,
+    TraceFile, ancestors,
 };
 use memtrail_trace::write::{Version, info_packet as write_info};
 use memtrail_trace::{SampleRate, Timestamp, TraceInfo};
@@ -43,6 +43,11 @@ pub(crate) fn description(
         arguments: target.arguments.clone(),
         pid,
         forked_from,
+        ancestors: if target.options.children {
+            ancestors(pid, target.options.launcher)
+        } else {
+            Vec::new()
+        },
         host: host(),
         runtime: RecordedRuntime {
             language: "OCaml".into(),
@@ -59,6 +64,7 @@ pub(crate) fn description(
             checked: target.checked(),
         },
         clock: ClockPair { start_unix_us: clock.start.0, start_monotonic_ns: clock.monotonic },
+        ended_unix_us: None,
         build_id: build_id(),
         trace: TraceFile {
             file: TRACE_FILE.into(),

@@ -172,10 +172,16 @@ impl Recorder {
             description.trace.bytes = output.length();
         }
         let failure = self.files.failure.load(Acquire);
+        // A program that samples by itself from now on has not ended.
+        let outcome_time = outcome
+            .as_ref()
+            .filter(|&outcome| *outcome != Outcome::GaveWay)
+            .map(|_| self.files.clock.now().0);
         (description.outcome, description.trace.state) = match failure {
             0 => (outcome, state),
             errno => (Some(Outcome::WriteFailed { errno }), FileState::Cut),
         };
+        description.ended_unix_us = outcome_time;
         description.trace.blocks = blocks;
         description.trace.lost = lost;
         description.sampling.checked = self.files.target.checked();

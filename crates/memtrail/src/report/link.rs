@@ -59,7 +59,14 @@ mod tests {
     #[test]
     fn the_view_asks_what_the_report_asked() {
         let path = PathBuf::from("my server.memtrail");
-        let recording = Recording { trace: path.clone(), path, description: None, problem: None };
+        let recording = Recording {
+            trace: path.clone(),
+            rates: path.clone(),
+            threads: path.clone(),
+            path,
+            description: None,
+            problem: None,
+        };
         let at = |us| Some(Elapsed(us));
         for (asked, filters) in [
             (TimeSelection::default(), ""),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use memtrail_recording::session::{State, Status, WriteFailure, owner_of_live_packet};
 use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive};
@@ -14,6 +15,9 @@ use super::process::End;
 use super::session::Session;
 use super::{live_packets, writing};
 use crate::{json, outcome, shell_quote};
+
+/// Recordings that are shown one by one.
+const MAX_SHOWN: usize = 20;
 
 /// What the agents did, after all is settled.
 pub(super) struct Finalized {
@@ -112,6 +116,10 @@ fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
     }
     let by_itself =
         matches!(description.outcome, None | Some(Outcome::Exited { .. } | Outcome::Killed { .. }));
+    if end.is_some() && description.ended_unix_us.is_none() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        description.ended_unix_us = now.ok().map(|now| now.as_micros() as u64);
+    }
     if let Some(end) = end.filter(|_| by_itself) {
         description.outcome = Some(match end {
             End::Exited(code) => Outcome::Exited { code: Some(code) },
@@ -120,22 +128,42 @@ fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
     }
 }
 
-/// Tells the user, in one line a recording, what there is and what to type next.
-pub(super) fn announce(finalized: &Finalized, command: &[OsString], children: bool, json: bool) {
+/// Tells the user, in one line a recording, what there is and what to type next. `family` is the folder of
+/// the recordings of `--children`.
+pub(super) fn announce(
+    finalized: &Finalized,
+    command: &[OsString],
+    family: Option<&Path>,
+    json: bool,
+) {
     if json {
-        json::report(&Summary::new(finalized));
+        json::report(&Summary::new(finalized, family));
         return;
     }
+    let several = finalized.recordings.len() > 1;
+    let (mut shown, mut nothing) = (0, 0);
     for recorded in &finalized.recordings {
-        eprintln!("{}", summary(recorded));
-        for line in writing::lines(&recorded.description, &shell_quote::path(&recorded.folder)) {
+        let description = &recorded.description;
+        if several
+            && !recorded.alive
+            && description.trace.blocks == 0
+            && !has_snapshots(description)
+        {
+            nothing += 1;
+        } else if shown < MAX_SHOWN {
+            shown += 1;
+            eprintln!("{}", summary(recorded, several && family.is_some()));
+        }
+        for line in writing::lines(description, &shell_quote::path(&recorded.folder)) {
             eprintln!("memtrail: {line}");
         }
-        for note in &recorded.description.notes {
+        for note in &description.notes {
             eprintln!("memtrail: note: {note}");
         }
     }
-    if finalized.recordings.len() > 4 {
+    if let Some(family) = family.filter(|_| several) {
+        eprintln!("{}", family_summary(finalized, family, nothing));
+    } else if finalized.recordings.len() > 4 {
         eprintln!("memtrail: {} recordings", finalized.recordings.len());
     }
     for status in &finalized.statuses {
@@ -147,7 +175,7 @@ pub(super) fn announce(finalized: &Finalized, command: &[OsString], children: bo
         }
     }
     let passed = finalized.statuses.iter().filter(|s| s.state == State::Passed).count();
-    if passed > 0 && !children {
+    if passed > 0 && family.is_none() {
         eprintln!(
             "memtrail: {passed} more OCaml {} started and not recorded; --children records all",
             if passed == 1 { "program was" } else { "programs were" }
@@ -170,7 +198,8 @@ pub(super) fn announce(finalized: &Finalized, command: &[OsString], children: bo
     }
 }
 
-fn summary(recorded: &Recorded) -> String {
+/// `is_member`: what to type next is shown for the family.
+fn summary(recorded: &Recorded, is_member: bool) -> String {
     let Recorded { folder, description, alive } = recorded;
     let shown = shell_quote::path(folder);
     let mut text = format!(
@@ -183,16 +212,40 @@ fn summary(recorded: &Recorded) -> String {
         None if *alive => text += ", still growing",
         None => {}
     }
+    if !is_member {
+        let _ = write!(text, "; next: memtrail report {shown}");
+        if has_snapshots(description) {
+            let _ = write!(text, ", memtrail leaks {shown}");
+        }
+    }
+    text
+}
+
+/// `nothing`: so many recordings hold nothing.
+fn family_summary(finalized: &Finalized, folder: &Path, nothing: usize) -> String {
+    let shown = shell_quote::path(folder);
+    let all = grouped(finalized.recordings.len() as u64);
+    let mut text = format!("memtrail: {shown}: {all} recordings");
+    if nothing > 0 {
+        let _ = write!(text, ", {} of them without samples", grouped(nothing as u64));
+    }
     let _ = write!(text, "; next: memtrail report {shown}");
-    if description.snapshots.as_ref().is_some_and(|all| !all.is_empty()) {
+    if finalized.recordings.iter().any(|recorded| has_snapshots(&recorded.description)) {
         let _ = write!(text, ", memtrail leaks {shown}");
     }
     text
 }
 
+fn has_snapshots(description: &Description) -> bool {
+    description.snapshots.as_ref().is_some_and(|all| !all.is_empty())
+}
+
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Summary<'a> {
+    /// The folder of the recordings of `--children`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<Cow<'a, str>>,
     recordings: Vec<RecordedSummary<'a>>,
     processes: &'a [Status],
 }
@@ -204,11 +257,15 @@ struct RecordedSummary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    fn new(finalized: &'a Finalized) -> Self {
+    fn new(finalized: &'a Finalized, family: Option<&'a Path>) -> Self {
         let recordings = finalized.recordings.iter().map(|recorded| RecordedSummary {
             folder: recorded.folder.to_string_lossy(),
             description: &recorded.description,
         });
-        Self { recordings: recordings.collect(), processes: &finalized.statuses }
+        Self {
+            family: family.map(Path::to_string_lossy),
+            recordings: recordings.collect(),
+            processes: &finalized.statuses,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod ending;
+mod family_folder;
 mod keeper;
 mod live_packets;
 mod old_agents;
@@ -18,10 +19,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use memtrail_recording::family_name;
 use memtrail_recording::session::{CALLSTACK_DEPTH, Options, Pace, SESSION_VARIABLE};
 
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
+use family_folder::FamilyFolder;
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 use preflight::Decision;
 use session::Session;
@@ -77,11 +80,12 @@ pub(crate) struct Args {
     decline_samples: bool,
 
     /// The recording's folder; it must not exist yet (with --children: the folder to put
-    /// recordings in)
+    /// recordings in, instead of `<program>-<pid>.family/`)
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Record forked children and programs started by the program, too, each in its own folder
+    /// Record forked children and programs started by the program, too, each as a recording of its own in
+    /// one folder, which report, view, leaks and export take as a whole
     #[arg(long)]
     children: bool,
 
@@ -172,14 +176,15 @@ impl Unprepared {
 /// What a recorded program is started with.
 struct Prepared {
     session: Session,
+    family: Option<FamilyFolder>,
     relay: Option<relay::Service>,
     library: PathBuf,
 }
 
 /// Gets everything ready. The outer error is one of the command line.
 fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
-    let options = match resolve(args)? {
-        Ok(options) => options,
+    let (options, family) = match resolve(args)? {
+        Ok(resolved) => resolved,
         Err(unprepared) => return Ok(Err(unprepared)),
     };
     let library = match agent::unpacked() {
@@ -196,7 +201,7 @@ fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
     };
     // Without it, a program that gives up its privileges has no snapshots: that is said then.
     let relay = relay::Service::start(session.folder(), &options).ok();
-    Ok(Ok(Prepared { session, relay, library }))
+    Ok(Ok(Prepared { session, family, relay, library }))
 }
 
 /// Becomes the program as it is; returns only if that fails, or is not wanted.
@@ -223,7 +228,7 @@ fn unrecorded(args: &Args, why: &Unprepared) -> Failure {
 }
 
 fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
-    let Prepared { session, mut relay, library } = prepared;
+    let Prepared { session, family, mut relay, library } = prepared;
     let mut command = args.plain_command();
     let preload_before = std::env::var_os("LD_PRELOAD");
     let mut preload = library.into_os_string();
@@ -245,7 +250,7 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
         Ok(end) => end,
         Err(error) if process::is_ours(&error) => {
             // The program itself needs less than we do to watch it.
-            drop((relay, session));
+            drop((relay, session, family));
             return Err(unrecorded(args, &Unprepared::new("start it under watch", &error)));
         }
         Err(error) => return Err(cannot_start(args.program(), &error)),
@@ -260,15 +265,18 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
         relay.end(!kept);
     }
     if !args.quiet {
-        ending::announce(&recorded, &args.command, args.children, args.json);
+        let family = family.as_ref().map(FamilyFolder::path);
+        ending::announce(&recorded, &args.command, family, args.json);
     }
     if let Some(viewing) = viewing {
         viewing.end();
     }
     if kept {
         session.leave();
+        // What runs on may begin a recording.
+        std::mem::forget(family);
     } else {
-        drop(session);
+        drop((session, family));
     }
     if args.require_recording && recorded.is_empty() {
         let name = Path::new(args.program()).display();
@@ -283,6 +291,12 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
 impl Args {
     fn program(&self) -> &OsString {
         self.command.first().expect("clap requires one")
+    }
+
+    /// The name of the folder of its family.
+    fn family_name(&self) -> String {
+        let program = Path::new(self.program()).file_name().unwrap_or(self.program());
+        family_name(&program.to_string_lossy(), std::process::id())
     }
 
     /// The program with its arguments, as it is.
@@ -301,8 +315,9 @@ fn announcement(args: &Args) -> Announcement {
     }
 }
 
-/// The outer error is one of the command line.
-fn resolve(args: &Args) -> Result<Result<Options, Unprepared>, Failure> {
+/// What agents are told, and the folder of the recordings of `--children`. The outer error is one of the
+/// command line.
+fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprepared>, Failure> {
     let here = match std::env::current_dir() {
         Ok(here) => here,
         // Nothing is relative to it.
@@ -310,14 +325,17 @@ fn resolve(args: &Args) -> Result<Result<Options, Unprepared>, Failure> {
         Err(error) => return Ok(Err(Unprepared::new("tell the current folder", &error))),
     };
     let output = args.output.as_deref().map(|o| here.join(o));
-    let make = |folder: &Path| {
-        let made = std::fs::create_dir_all(folder);
-        made.map_err(|error| Unprepared::new(&format!("make {}", folder.display()), &error))
+    let cannot_make = |folder: &Path, error: &std::io::Error| {
+        Unprepared::new(&format!("make {}", folder.display()), error)
     };
+    let mut family = None;
     let (base, output) = match output {
-        Some(folder) if args.children => {
-            if let Err(unprepared) = make(&folder) {
-                return Ok(Err(unprepared));
+        named if args.children => {
+            let is_named = named.is_some();
+            let folder = named.unwrap_or_else(|| here.join(args.family_name()));
+            match FamilyFolder::make(&folder, is_named) {
+                Ok(made) => family = Some(made),
+                Err(error) => return Ok(Err(cannot_make(&folder, &error))),
             }
             (folder, None)
         }
@@ -327,14 +345,16 @@ fn resolve(args: &Args) -> Result<Result<Options, Unprepared>, Failure> {
                 return Err(Failure::new(Kind::Usage, format_args!("{name} exists already"))
                     .hint("a recording is never overwritten; name a new folder or remove it"));
             }
-            if let Some(Err(unprepared)) = folder.parent().map(make) {
-                return Ok(Err(unprepared));
+            if let Some(parent) = folder.parent()
+                && let Err(error) = std::fs::create_dir_all(parent)
+            {
+                return Ok(Err(cannot_make(parent, &error)));
             }
             (here, Some(folder))
         }
         None => (here, None),
     };
-    Ok(Ok(Options {
+    let options = Options {
         memtrail: env!("CARGO_PKG_VERSION").into(),
         rate: args.rate.unwrap_or(BASE_RATE),
         pace: match (args.vary_rate, args.rate) {
@@ -346,13 +366,15 @@ fn resolve(args: &Args) -> Result<Result<Options, Unprepared>, Failure> {
         output,
         base,
         children: args.children,
+        launcher: std::process::id(),
         runtime_callstacks: args.runtime_callstacks,
         check_callstacks: args.check_callstacks,
         callstack_depth: args.callstack_depth,
         seed: args.seed,
         context: args.context.clone(),
         snapshots: args.snapshots.resolve(),
-    }))
+    };
+    Ok(Ok((options, family)))
 }
 
 fn cannot_start(program: &OsString, error: &std::io::Error) -> Failure {
