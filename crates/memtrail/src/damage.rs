@@ -21,10 +21,16 @@ pub(crate) fn verdict(recording: &Recording, anomalies: &Anomalies) -> Result<Ex
     if let Err(failure) = trace {
         failure.report();
     }
-    Err(Failure::new(Kind::Input, problem).hint(format_args!("the trace was used; {UNKNOWN}")))
+    let failure = Failure::new(Kind::Input, problem);
+    Err(if recording.is_merged() {
+        failure.hint("the other processes were used")
+    } else {
+        failure.hint(format_args!("the trace was used; {UNKNOWN}"))
+    })
 }
 
-fn of_trace(recording: &Recording, anomalies: &Anomalies) -> Result<ExitCode, Failure> {
+/// The same of its trace alone.
+pub(crate) fn of_trace(recording: &Recording, anomalies: &Anomalies) -> Result<ExitCode, Failure> {
     let serious = anomalies.serious();
     if serious == 0 || (may_be_cut(recording) && serious == anomalies.cut_tail()) {
         return Ok(ExitCode::SUCCESS);

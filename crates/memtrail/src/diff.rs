@@ -7,7 +7,6 @@ use memtrail_engine::query::{self, Compare, Normalise};
 use memtrail_engine::{Difference, DifferenceRow, Engine, Setting};
 use memtrail_profile::calls::Status;
 use memtrail_profile::estimate::Estimate;
-use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent};
 use serde::Serialize;
 
@@ -18,6 +17,7 @@ use crate::heap::input::{Form, choose, put};
 use crate::heap::sites::By;
 use crate::heap::table::Table;
 use crate::limit::Limit;
+use crate::recording_source::{Process, RecordingSource};
 use crate::view::{check_filter, snapshot_file};
 use crate::{caveats, damage, loading};
 
@@ -103,9 +103,10 @@ struct Traces {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     check_filter(&args.filters)?;
-    let recordings = [Recording::open(&args.before)?, Recording::open(&args.after)?];
+    let whole = Process::default();
+    let recordings = [whole.open(&args.before)?, whole.open(&args.after)?];
     let engine = Engine::new(Setting::default());
-    let no_trace = recordings.iter().any(loading::is_snapshot_alone);
+    let no_trace = recordings.iter().any(|recording| loading::is_snapshot_alone(recording));
     let mut verdict = ExitCode::SUCCESS;
     let traces = if no_trace {
         None
@@ -181,7 +182,7 @@ fn traces(engine: &Engine, sides: &[u32], args: &Args) -> Result<Traces, Failure
 }
 
 /// Compares the last snapshots, if both have any.
-fn heaps(recordings: &[Recording; 2], must: bool) -> Result<Option<Heaps>, Failure> {
+fn heaps(recordings: &[RecordingSource; 2], must: bool) -> Result<Option<Heaps>, Failure> {
     let [before, after] = recordings.each_ref().map(|recording| &recording.path);
     let snapshots = recordings.iter().all(|recording| {
         loading::is_snapshot_alone(recording)

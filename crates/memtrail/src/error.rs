@@ -14,6 +14,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use memtrail_recording::family::Family;
+
 use crate::canvas;
 
 /// Why a command ends early.
@@ -55,6 +57,11 @@ impl Failure {
         self
     }
 
+    /// What happened.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Prints the failure on stderr and gives its exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if self.kind != Kind::BrokenPipe {
@@ -94,6 +101,11 @@ impl From<memtrail_recording::Error> for Failure {
     fn from(error: memtrail_recording::Error) -> Self {
         let hint = match &error {
             memtrail_recording::Error::TooNew { .. } => "read it with a newer memtrail",
+            memtrail_recording::Error::NotARecording { path }
+                if matches!(Family::open(path), Ok(Some(_))) =>
+            {
+                "it holds the recordings of several processes: name one of them"
+            }
             memtrail_recording::Error::NotARecording { .. } => {
                 "name a folder that `memtrail run` made, or a .ctf file"
             }

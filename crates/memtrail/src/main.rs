@@ -22,6 +22,7 @@ mod man;
 mod outcome;
 mod output;
 mod rates;
+mod recording_source;
 mod report;
 mod run;
 mod shell_quote;

@@ -10,7 +10,7 @@
 //! | `rates` | at which rate blocks were sampled, if it changed ([`rates`]) |
 //! | `0001.heap` … | heap snapshots, if there are any; each appears when it is whole |
 //!
-//! The recordings of one `memtrail run --children` are in one folder, a [family](family).
+//! The recordings of one `memtrail run --children` are in one folder, a [`family`].
 //!
 //! While a program runs under `memtrail run`, launcher and agents share a private *session* folder
 //! ([`session`]) that holds the options, one [`Status`](session::Status) a process, and the packets

@@ -3,7 +3,7 @@
 use std::fs;
 
 /// Processes that are listed above one, at most.
-const MOST_ANCESTORS: usize = 32;
+const MAX_ANCESTORS: usize = 32;
 
 /// Whether a process runs, as far as `/proc` tells: not if it has ended and nobody has waited for it
 /// yet. One whose main thread has ended looks just like that, but has other threads.
@@ -24,7 +24,7 @@ pub fn started_at(pid: u32) -> Option<u64> {
 pub fn ancestors(pid: u32, top: u32) -> Vec<u32> {
     let mut found = Vec::new();
     let mut at = pid;
-    while found.len() < MOST_ANCESTORS
+    while found.len() < MAX_ANCESTORS
         && let Some(parent) = parent(at)
         && parent > 1
         && parent != top

@@ -8,13 +8,13 @@ use clap::ValueEnum;
 use memtrail_engine::query::{self, ProfileQuery, Query};
 use memtrail_engine::response_body::Column;
 use memtrail_engine::{Engine, Setting};
-use memtrail_recording::Recording;
 
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::output::{Output, is_standard};
+use crate::recording_source::Process;
 use crate::view::check_filter;
 
 /// Write what a recording holds in another tool's format
@@ -49,9 +49,13 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// A recording (a folder NAME.memtrail) or a trace file, ours or memtrace's
+    /// A recording (a folder NAME.memtrail), a folder of several (NAME.family), or a trace file, ours or
+    /// memtrace's
     #[arg(value_name = "REC|TRACE")]
     recording: PathBuf,
+
+    #[command(flatten)]
+    process: Process,
 }
 
 /// What `--format` takes.
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, "pprof files are binary, and this is a terminal")
             .hint("-o leak.pb.gz writes a file"));
     }
-    let recording = Recording::open(&args.recording)?;
+    let recording = args.process.open(&args.recording)?;
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, &recording)?;
     let format = format.to_possible_value().map(|value| value.get_name().to_owned());

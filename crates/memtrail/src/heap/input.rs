@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 use crate::canvas::{self, Canvas, STRONG};
 use crate::error::{Failure, Kind};
 use crate::outcome;
+use crate::recording_source::{Need, Process};
 use crate::view::snapshot_file::{self, BLOCK_TYPES, keep};
 
 use super::named;
@@ -42,6 +43,8 @@ pub(super) struct Which {
     /// A recording (NAME.memtrail) or a snapshot (NNNN.heap)
     #[arg(value_name = "REC")]
     path: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// Of a recording with several snapshots the one with this number, or the last with this label
     /// (Memtrail.dump), instead of the last
     #[arg(long, value_name = "N|LABEL")]
@@ -133,7 +136,8 @@ pub(crate) fn put<T: Serialize>(
 
 impl Which {
     pub(super) fn open(&self) -> Result<Input, Failure> {
-        let file = choose(&self.path, self.snapshot.as_deref())?;
+        let path = self.process.one(&self.path, Need::Snapshots)?;
+        let file = choose(&path, self.snapshot.as_deref())?;
         Ok(Input { memory: self.memory, ..Input::open(&file)? })
     }
 }

@@ -14,6 +14,7 @@ use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
+use crate::recording_source::{Need, Process};
 use crate::view::snapshot_file;
 
 /// Earlier snapshots that are looked at, at most.
@@ -25,6 +26,8 @@ pub(crate) struct WhichRecording {
     /// A recording with heap snapshots (NAME.memtrail)
     #[arg(value_name = "REC")]
     path: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// The snapshot with this number, or the last with this label (Memtrail.dump), instead of the last
     #[arg(long, value_name = "N|LABEL")]
     snapshot: Option<String>,
@@ -41,19 +44,20 @@ pub(crate) struct Joined {
 
 impl WhichRecording {
     pub(super) fn open(&self) -> Result<Joined, Failure> {
-        Joined::open(Recording::open(&self.path)?, self.snapshot.as_deref())
+        let path = self.process.one(&self.path, Need::Snapshots)?;
+        Joined::open(Recording::open(&path)?, self.snapshot.as_deref())
     }
 
-    /// With those before it.
-    pub(crate) fn open_with_earlier(&self) -> Result<Joined, Failure> {
-        let joined = self.open()?;
+    /// Those that are asked for: of a family, all that have snapshots.
+    pub(crate) fn all(&self) -> Result<Vec<PathBuf>, Failure> {
+        self.process.all(&self.path, Need::Snapshots)
+    }
+
+    /// One of [`all`](Self::all), with earlier snapshots.
+    pub(crate) fn open_one(&self, path: &Path) -> Result<Joined, Failure> {
+        let joined = Joined::open(Recording::open(path)?, self.snapshot.as_deref())?;
         joined.add_earlier();
         Ok(joined)
-    }
-
-    /// The recording's path, as it was given.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 }
 

@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// `server-4711.html` of `server-4711.memtrail`.
 fn default_name(recording: &Path) -> PathBuf {
     let name = loading::name(recording);
-    let stem = [".memtrail", ".ctf"].iter().find_map(|end| name.strip_suffix(end));
+    let stem = [".memtrail", ".family", ".ctf"].iter().find_map(|end| name.strip_suffix(end));
     PathBuf::from(format!("{}.html", stem.filter(|stem| !stem.is_empty()).unwrap_or(&name)))
 }
 

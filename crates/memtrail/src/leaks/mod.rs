@@ -1,7 +1,11 @@
 //! `memtrail leaks`: leak suspects, in plain descriptions.
 
+mod family;
+
+use std::path::Path;
 use std::process::ExitCode;
 
+use memtrail_engine::heap::OfSnapshot;
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
 use memtrail_engine::query::HeapLeaks;
 use memtrail_text::rounded::{bytes, percent};
@@ -9,7 +13,7 @@ use memtrail_text::rounded::{bytes, percent};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
 use crate::heap::input::{Form, put};
-use crate::heap::joined::WhichRecording;
+use crate::heap::joined::{Joined, WhichRecording};
 use crate::heap::variables;
 use crate::limit::Limit;
 use crate::shell_quote;
@@ -20,6 +24,8 @@ use crate::shell_quote;
 /// its exact size in all snapshots, if there are five or more; otherwise by when its sampled blocks were
 /// allocated and freed, for which one snapshot is enough. A cache that was filled at the start is no suspect, nor
 /// is what comes and goes. If there is none, it is shown what was looked at.
+///
+/// Of a folder of several processes, the suspects of all are listed, the fastest first.
 ///
 /// Functions that are named are the program's own: the nearest on the stack to the allocation in a library.
 /// Variables have names and types as far as the compiler's files are found (`memtrail types REC` shows how far).
@@ -40,14 +46,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let joined = args.which.open_with_earlier()?;
-    let Limit(limit) = args.limit;
-    let (rec, snapshot) = joined.ids();
-    let query = HeapLeaks { rec, snapshot, limit };
-    let answer = joined.query_all(|engine| engine.heap_leaks(&query))?;
+    let recordings = args.which.all()?;
+    match recordings.as_slice() {
+        [only] => one(args, only),
+        several => family::run(args, several),
+    }
+}
+
+fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
+    let joined = args.which.open_one(path)?;
+    let answer = ask(&joined, args.limit)?;
     let caveats = joined.caveats();
-    let recording = shell_quote::path(args.which.path());
-    let has_names = variables::has_names(args.which.path());
+    let recording = shell_quote::path(path);
+    let has_names = variables::has_names(path);
     put(&args.form, joined.damage(&answer), &answer, |canvas| {
         draw(canvas, &answer.response, &recording);
         if !has_names {
@@ -61,6 +72,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     })?;
     joined.verdict()
+}
+
+fn ask(joined: &Joined, Limit(limit): Limit) -> Result<OfSnapshot<LeaksResponse>, Failure> {
+    let (rec, snapshot) = joined.ids();
+    let query = HeapLeaks { rec, snapshot, limit };
+    joined.query_all(|engine| engine.heap_leaks(&query))
 }
 
 /// Prints suspects; `recording` is what commands are to be called with.

@@ -7,6 +7,7 @@ use memtrail_profile::sites::By;
 
 use super::when::{self, LiveAt, Range};
 use crate::limit::Limit;
+use crate::recording_source::Process;
 
 /// Show where memory was allocated, and what of it is still live
 ///
@@ -33,9 +34,13 @@ headers, as in the condition size: of filters (memtrail view --help).
 A module is what precedes the function in its name: Stdlib.List for Stdlib.List.map,
 Cache for the anonymous function Cache.fetch.(fun).")]
 pub(crate) struct Args {
-    /// A recording (a folder NAME.memtrail) or a trace file, ours or memtrace's
+    /// A recording (a folder NAME.memtrail), a folder of several (NAME.family), or a trace file, ours or
+    /// memtrace's
     #[arg(value_name = "REC|TRACE")]
     pub(super) recording: PathBuf,
+
+    #[command(flatten)]
+    pub(super) process: Process,
 
     /// Blocks that were live at a moment: peak, end (never collected), or a time
     ///

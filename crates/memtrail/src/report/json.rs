@@ -8,6 +8,8 @@ use memtrail_profile::report::Report;
 use memtrail_recording::Description;
 use serde::Serialize;
 
+use super::family::FamilyReport;
+
 /// Version of the object.
 const FORMAT: u32 = 1;
 
@@ -18,6 +20,9 @@ struct Document<'a> {
     recording: Recording<'a>,
     /// The command that shows the same as a page.
     view: &'a str,
+    /// The processes, if it is a family's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'a FamilyReport>,
     report: &'a Report,
 }
 
@@ -36,6 +41,7 @@ pub(super) fn render(
     recording: &memtrail_recording::Recording,
     view: &str,
     report: &Report,
+    family: Option<&FamilyReport>,
 ) -> String {
     let document = Document {
         format: FORMAT,
@@ -46,6 +52,7 @@ pub(super) fn render(
             problem: recording.problem.as_deref(),
         },
         view,
+        family,
         report,
     };
     let text = serde_json::to_string_pretty(&document);

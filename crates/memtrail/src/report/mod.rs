@@ -3,6 +3,7 @@
 mod args;
 mod chain;
 mod curve;
+mod family;
 mod json;
 mod link;
 mod places;
@@ -28,6 +29,7 @@ use memtrail_recording::{FileState, Recording};
 use memtrail_text::rounded;
 
 pub(crate) use self::args::Args;
+use self::family::FamilyReport;
 use self::when::{LiveAt, Span, When};
 use crate::canvas;
 use crate::caveats;
@@ -41,7 +43,7 @@ const JSON_POINTS: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let recording = Recording::open(&args.recording)?;
+    let recording = args.process.open(&args.recording)?;
     let profile = read(&recording)?;
     let zone = TimeZone::system();
     let width = canvas::width(args.width);
@@ -52,11 +54,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         points: if args.json { JSON_POINTS } else { curve::points(width) },
     };
     let report = Report::new(&profile, &question, &caveats::reported(&recording));
+    let family = recording.family.as_ref().map(|family| FamilyReport::new(family, &question));
     let command = link::command(&recording, &question.selection);
     let text = if args.json {
-        json::render(&recording, &command, &report)
+        json::render(&recording, &command, &report, family.as_ref())
     } else {
-        let mut text = text::render(&recording, &report, width, &zone);
+        let mut text = text::render(&recording, &report, family.as_ref(), width, &zone);
         if report.totals.allocated.samples > 0 {
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
             let _ = writeln!(text, "{faint}in the browser:{plain} {command}");

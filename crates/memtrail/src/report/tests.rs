@@ -26,7 +26,8 @@ const DOMAINS: &[u8] = include_bytes!("../../../trace/tests/fixtures/domains-v3.
 
 fn bare() -> Recording {
     let path = PathBuf::from("some.ctf");
-    Recording { trace: path.clone(), path, description: None, problem: None }
+    let (rates, threads) = (path.clone(), path.clone());
+    Recording { trace: path.clone(), rates, threads, path, description: None, problem: None }
 }
 
 /// A recording whose description says this of its trace and its end.
@@ -56,7 +57,7 @@ fn report(trace: &[u8], question: &Question) -> Report {
 
 /// As it is in a file.
 fn plain(recording: &Recording, report: &Report, width: usize) -> String {
-    let text = text::render(recording, report, width, &TimeZone::UTC);
+    let text = text::render(recording, report, None, width, &TimeZone::UTC);
     strip_str(&text).to_string()
 }
 
@@ -166,7 +167,7 @@ fn what_is_missing_is_said() {
 fn json_holds_everything() {
     let question = Question { top: 1, points: 2, ..question(Some(Moment::End)) };
     let recording = recorded(r#""state": "complete""#, r#"{"exited": {"code": 0}}"#);
-    let text = json::render(&recording, "memtrail view x", &report(CACHE, &question));
+    let text = json::render(&recording, "memtrail view x", &report(CACHE, &question), None);
     let version = format!("\"memtrail\": \"{}\",\n  \"rec", env!("CARGO_PKG_VERSION"));
     insta::assert_snapshot!(text.replace(&version, "\"memtrail\": \"VERSION\",\n  \"rec"));
 }

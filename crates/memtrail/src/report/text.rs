@@ -6,16 +6,18 @@ use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Outcome, Recording};
 use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
+use super::family::FamilyReport;
 use super::{curve, places, when};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::damage::UNKNOWN;
-use crate::outcome;
 use crate::rates;
+use crate::{loading, outcome};
 
 /// The whole report; styled, as the caller may strip styles.
 pub(super) fn render(
     recording: &Recording,
     report: &Report,
+    family: Option<&FamilyReport>,
     width: usize,
     zone: &TimeZone,
 ) -> String {
@@ -26,6 +28,11 @@ pub(super) fn render(
     } else {
         totals(&mut canvas, report);
         curve::draw(&mut canvas, report);
+    }
+    if let Some(family) = family {
+        family.draw(&mut canvas);
+    }
+    if report.totals.allocated.samples > 0 {
         places::draw(&mut canvas, report);
         places::explain(&mut canvas, report);
     }
@@ -43,6 +50,10 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
     let context = trace.context.as_ref().map(|context| format!("  ({context})"));
     let (command, context) = (clean(&command), context.unwrap_or_default());
     canvas.line(&[(STRONG, &command), (PLAIN, &context)]);
+    if recording.is_merged() {
+        let name = loading::name(&recording.path);
+        canvas.line(&[(PLAIN, &format!("with other processes, recorded in {name}"))]);
+    }
 
     let start = when::Span::new(trace.start_unix_us, Elapsed::default(), zone.clone()).start;
     let start = start.to_zoned(zone.clone()).strftime("%F %T %Z");
@@ -112,7 +123,8 @@ fn totals(canvas: &mut Canvas, report: &Report) {
 
 fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
     if let Some(problem) = &recording.problem {
-        warn(canvas, &format!("{problem}: {UNKNOWN}"));
+        let rest = if recording.is_merged() { "the others are shown" } else { UNKNOWN };
+        warn(canvas, &format!("{problem}: {rest}"));
     }
     for note in report.caveats.notes() {
         warn(canvas, &format!("note: {note}"));

@@ -11,6 +11,7 @@ use memtrail_trace::{
 use serde::Serialize;
 
 use crate::error::Failure;
+use crate::recording_source::Process;
 use crate::trace::input::Input;
 
 /// Print every event of a trace, one a line
@@ -28,13 +29,15 @@ Examples:
 pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a trace file
     trace: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// Print one JSON object a line; times in µs since the start
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = Input::open(&args.trace)?;
+    let input = Input::open(&args.trace, args.process)?;
     let reader = input.reader()?;
     let start = reader.info().start;
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::caveats;
 use crate::error::Failure;
+use crate::recording_source::Process;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 
@@ -28,6 +29,8 @@ Everything ever allocated counts, live or not.
 pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a trace file
     trace: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -41,7 +44,7 @@ struct Line<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = Input::open(&args.trace)?;
+    let input = Input::open(&args.trace, args.process)?;
     let reader = input.reader()?;
     let mut samples = StackSamples::default();
     let mut progress = Progress::new();

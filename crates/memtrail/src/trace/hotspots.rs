@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::caveats;
 use crate::error::Failure;
+use crate::recording_source::Process;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 
@@ -32,13 +33,15 @@ Everything ever allocated counts, live or not. For what is still live: memtrail 
 pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a trace file
     trace: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// Print one JSON object; sizes in bytes
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = Input::open(&args.trace)?;
+    let input = Input::open(&args.trace, args.process)?;
     let reader = input.reader()?;
     let mut samples = StackSamples::default();
     let mut progress = Progress::new();

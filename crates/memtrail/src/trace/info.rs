@@ -17,6 +17,7 @@ use crate::damage;
 use crate::error::Failure;
 use crate::outcome;
 use crate::rates;
+use crate::recording_source::Process;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
 
@@ -29,13 +30,15 @@ use crate::trace::progress::Progress;
 pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a trace file
     trace: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// Print one JSON object; sizes in bytes, times in seconds
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = Input::open(&args.trace)?;
+    let input = Input::open(&args.trace, args.process)?;
     let reader = input.reader()?;
     let mut stats = StatsBuilder::default();
     stats.rates(rates::list(&input.recording).map(Into::into).unwrap_or_default());
@@ -161,7 +164,8 @@ impl Summary {
             0.0 => "n/a".to_owned(),
             seconds => format!("{mark}{}/s", bytes(size as f64 / seconds)),
         };
-        let file = input.recording.trace.display();
+        let merged = input.recording.is_merged();
+        let file = if merged { &input.recording.path } else { &input.recording.trace }.display();
         writeln!(out, "Trace      {file}, {}", bytes(self.trace_bytes as f64))?;
         writeln!(out, "Program    {}", self.program)?;
         writeln!(out, "           pid {} on {}, {}-bit", self.pid, self.host, self.word_bits)?;

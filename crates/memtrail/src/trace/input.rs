@@ -4,22 +4,22 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_map::MappedFile;
-use memtrail_recording::Recording;
 use memtrail_trace::{Anomalies, Reader};
 
 use crate::damage;
 use crate::error::{Failure, Kind};
+use crate::recording_source::{Process, RecordingSource};
 
 /// An opened trace.
 pub(super) struct Input {
-    pub(super) recording: Recording,
+    pub(super) recording: RecordingSource,
     trace: MappedFile,
 }
 
 impl Input {
     /// Opens a recording or a bare trace.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let recording = Recording::open(path)?;
+    pub(super) fn open(path: &Path, process: Process) -> Result<Self, Failure> {
+        let recording = process.open(path)?;
         let path = &recording.trace;
         let trace = MappedFile::open(path).map_err(|error| {
             Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display()))

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::error::Failure;
 use crate::json;
+use crate::recording_source::Process;
 use crate::trace::copy::copy;
 use crate::trace::input::Input;
 
@@ -23,6 +24,8 @@ use crate::trace::input::Input;
 pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a trace file
     trace: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// The trace file to write; replaced if it exists
     output: PathBuf,
     /// Print what was written as one JSON object
@@ -38,7 +41,7 @@ struct Written<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = Input::open(&args.trace)?;
+    let input = Input::open(&args.trace, args.process)?;
     let reader = input.reader()?;
     let mut strip = Strip { start: reader.info().start, blocks: 0 };
     let decoded = copy(&reader, &args.output, &mut strip)?;

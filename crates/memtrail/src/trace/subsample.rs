@@ -12,6 +12,7 @@ use memtrail_trace::{Alloc, Timestamp, TraceInfo};
 use serde::Serialize;
 
 use crate::error::{Failure, Kind};
+use crate::recording_source::Process;
 use crate::trace::copy::copy;
 use crate::trace::input::Input;
 use crate::{json, rates};
@@ -29,6 +30,8 @@ Examples:
 pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a trace file
     trace: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// The trace file to write; replaced if it exists
     output: PathBuf,
     /// How many times fewer samples, at least 1
@@ -63,7 +66,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             format_args!("nothing is allocated from {} s up to {} s", window.0, window.1),
         ));
     }
-    let input = Input::open(&args.trace)?;
+    let input = Input::open(&args.trace, args.process)?;
     let reader = input.reader()?;
     let start = reader.info().start;
     let rates = rates::list(&input.recording).map(Into::into).unwrap_or_default();

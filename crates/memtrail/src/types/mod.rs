@@ -13,6 +13,7 @@ use memtrail_types::compiler;
 
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
+use crate::recording_source::{Need, Process};
 use search::search;
 use subject::Subject;
 
@@ -37,6 +38,8 @@ pub(crate) struct Args {
     /// A recording (NAME.memtrail) or a program
     #[arg(value_name = "REC|PROGRAM")]
     path: PathBuf,
+    #[command(flatten)]
+    process: Process,
     /// Search this folder first, and the folders in it; can be repeated
     #[arg(long, value_name = "DIR")]
     types: Vec<PathBuf>,
@@ -61,7 +64,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let subject = Subject::of(&args.path, args.program.as_deref())?;
+    let path = args.process.one(&args.path, Need::Snapshots)?;
+    let subject = Subject::of(&path, args.program.as_deref())?;
     let map = match subject.open() {
         Ok(map) => map,
         // Somebody else's recording, or a program that was rebuilt: there is what was stored.

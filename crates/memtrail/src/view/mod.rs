@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memtrail_recording::Recording;
+use memtrail_recording::family::Family;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -20,6 +21,7 @@ pub(crate) use self::sources::Sources;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
+use crate::recording_source::Process;
 
 /// Show recordings in the browser
 ///
@@ -46,9 +48,13 @@ alternatives, and -KEY:VALUES is its opposite:
   in:List.map  in:~pars  in:/^Cache/  -in:Log.write       a function on the call path
   module:~Cache  file:cache.ml  by:Cache.load             by: the function that allocates")]
 pub(crate) struct Args {
-    /// Recordings (folders NAME.memtrail), trace files, ours or memtrace's, or heap snapshots
+    /// Recordings (folders NAME.memtrail), trace files, ours or memtrace's, or heap snapshots. Of a folder of
+    /// several processes (NAME.family), all together are shown, and each alone
     #[arg(value_name = "REC|TRACE|HEAP", required = true)]
     recordings: Vec<PathBuf>,
+
+    #[command(flatten)]
+    process: Process,
 
     /// Begin with this filter; may be given several times
     #[arg(long = "filter", value_name = "CONDITION", allow_hyphen_values = true)]
@@ -64,17 +70,34 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     check_filter(&args.filters)?;
-    let recordings =
-        args.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let (mut recordings, mut files) = (Vec::new(), Vec::new());
+    for path in &args.recordings {
+        let opened = args.process.open(path)?;
+        // All together, then one by one.
+        let members = opened.family.as_ref().map(Family::active).unwrap_or_default();
+        let members = if opened.is_merged() { members } else { Vec::new() };
+        let (recording, held) = opened.take();
+        recordings.push(recording);
+        files.push(held);
+        for member in members {
+            recordings.push(Recording::open(&member)?);
+        }
+    }
     let live = recordings.iter().any(loading::grows);
     let sources = Sources::new(live);
     // Signals that come while recordings are read end the program as they always do.
     let mut code = ExitCode::SUCCESS;
     for recording in recordings {
-        let path = recording.path.clone();
+        let (path, problem) = (recording.path.clone(), recording.problem.clone());
+        let is_merged = recording.is_merged();
         let id = sources.add(recording)?;
         let damage = sources.engine.damage(id).unwrap_or_default();
-        if let Err(failure) = damage::verdict(&Recording::open(&path)?, &damage) {
+        let verdict = match problem {
+            Some(problem) if is_merged => Err(Failure::new(Kind::Input, problem)),
+            _ if is_merged => Ok(code),
+            _ => damage::verdict(&Recording::open(&path)?, &damage),
+        };
+        if let Err(failure) = verdict {
             code = failure.report();
         }
     }

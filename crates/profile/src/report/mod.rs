@@ -8,6 +8,8 @@ mod answer;
 mod details;
 mod naming;
 
+use std::ops::AddAssign;
+
 use serde::Serialize;
 
 use crate::caveats::Caveats;
@@ -118,6 +120,18 @@ pub struct Amount {
     pub samples: u64,
     /// Blocks in the trace that this is estimated from.
     pub recorded_blocks: u64,
+}
+
+impl AddAssign for Amount {
+    /// The sum of estimates that are independent of each other.
+    fn add_assign(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.bytes_stderr = self.bytes_stderr.hypot(other.bytes_stderr);
+        self.blocks += other.blocks;
+        self.blocks_stderr = self.blocks_stderr.hypot(other.blocks_stderr);
+        self.samples += other.samples;
+        self.recorded_blocks += other.recorded_blocks;
+    }
 }
 
 /// Totals over the whole trace.

@@ -82,8 +82,8 @@ pub(super) fn link(members: &[Option<Facts>]) -> Vec<Place> {
 mod tests {
     use super::*;
 
-    fn facts(pid: u32, forked_from: Option<u32>, ancestors: &[u32], execed: bool) -> Option<Facts> {
-        Some(Facts { pid, forked_from, ancestors: ancestors.to_vec(), execed })
+    fn facts(pid: u32, forked_from: Option<u32>, ancestors: &[u32], execed: bool) -> Facts {
+        Facts { pid, forked_from, ancestors: ancestors.to_vec(), execed }
     }
 
     fn linked(members: &[Option<Facts>]) -> Vec<(Option<usize>, Origin, u32)> {
@@ -93,9 +93,9 @@ mod tests {
 
     #[test]
     fn children_of_shells_descend_from_the_nearest_recorded_process() {
-        let make = facts(10, None, &[], false);
-        let compiler = facts(13, None, &[12, 11, 10], false);
-        let preprocessor = facts(14, None, &[13, 12, 11, 10], false);
+        let make = Some(facts(10, None, &[], false));
+        let compiler = Some(facts(13, None, &[12, 11, 10], false));
+        let preprocessor = Some(facts(14, None, &[13, 12, 11, 10], false));
         assert_eq!(
             linked(&[make, compiler, preprocessor]),
             [
@@ -108,11 +108,11 @@ mod tests {
 
     #[test]
     fn forks_and_programs_that_processes_become() {
-        let server = facts(10, None, &[], false);
-        let worker = facts(11, Some(10), &[10], true);
-        let replaced = facts(11, None, &[10], false);
-        let orphan = facts(12, Some(99), &[], false);
-        let of_replaced = facts(13, Some(11), &[11, 10], false);
+        let server = Some(facts(10, None, &[], false));
+        let worker = Some(facts(11, Some(10), &[10], true));
+        let replaced = Some(facts(11, None, &[10], false));
+        let orphan = Some(facts(12, Some(99), &[], false));
+        let of_replaced = Some(facts(13, Some(11), &[11, 10], false));
         assert_eq!(
             linked(&[server, worker, replaced, orphan, of_replaced]),
             [
@@ -127,17 +127,17 @@ mod tests {
 
     #[test]
     fn a_number_that_the_system_gives_again_is_another_process() {
-        let first = facts(10, None, &[], false);
-        let ended = facts(11, None, &[10], false);
-        let again = facts(11, None, &[10], false);
+        let first = Some(facts(10, None, &[], false));
+        let ended = Some(facts(11, None, &[10], false));
+        let again = Some(facts(11, None, &[10], false));
         let links = linked(&[first, ended, again]);
         assert_eq!(links[2], (Some(0), Origin::Started, 1));
     }
 
     #[test]
     fn what_is_not_known_has_no_parent_and_nothing_descends_from_later_ones() {
-        let child = facts(11, Some(10), &[10], false);
-        let parent = facts(10, None, &[11], false);
+        let child = Some(facts(11, Some(10), &[10], false));
+        let parent = Some(facts(10, None, &[11], false));
         let links = linked(&[child, None, parent]);
         assert_eq!(links[0], (None, Origin::First, 0));
         assert_eq!(links[1], (None, Origin::First, 0));

@@ -1,0 +1,117 @@
+//! Leak suspects of a family: those of all its processes, ranked together.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_recording::Recording;
+use memtrail_text::rounded::{bytes, grouped};
+use serde::Serialize;
+
+use super::{Args, ask, draw_suspect};
+use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
+use crate::error::Failure;
+use crate::heap::input::put;
+use crate::heap::variables;
+use crate::{loading, shell_quote};
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct FamilyLeaks {
+    /// Of all processes, what grows fastest first.
+    suspects: Vec<OfProcess>,
+    /// What was found in each process with snapshots.
+    processes: Vec<ProcessLeaks>,
+}
+
+#[derive(Serialize)]
+struct OfProcess {
+    /// The folder of the process's recording.
+    recording: String,
+    #[serde(flatten)]
+    suspect: Suspect,
+}
+
+#[derive(Serialize)]
+struct ProcessLeaks {
+    /// The folder of its recording.
+    recording: String,
+    pid: Option<u32>,
+    program: Option<String>,
+    /// Its suspects are in the list of all.
+    #[serde(flatten)]
+    leaks: LeaksResponse,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<String>,
+}
+
+pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failure> {
+    let mut found = FamilyLeaks { suspects: Vec::new(), processes: Vec::new() };
+    let (mut code, mut damage, mut notes) = (ExitCode::SUCCESS, Vec::new(), Vec::new());
+    for path in recordings {
+        let joined = args.which.open_one(path)?;
+        let answer = ask(&joined, args.limit)?;
+        let partial = joined.damage(&answer);
+        damage.extend(partial.clone());
+        for note in joined.caveats().notes() {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        if let Err(failure) = joined.verdict() {
+            code = failure.report();
+        }
+        let recording = path.display().to_string();
+        let mut leaks = answer.response;
+        let suspects = std::mem::take(&mut leaks.suspects).into_iter();
+        let of_process = |suspect| OfProcess { recording: recording.clone(), suspect };
+        found.suspects.extend(suspects.map(of_process));
+        let description = Recording::open(path).ok().and_then(|recording| recording.description);
+        found.processes.push(ProcessLeaks {
+            recording,
+            pid: description.as_ref().map(|description| description.pid),
+            program: description.map(|description| description.program),
+            leaks,
+            partial,
+        });
+    }
+    let rate = |of: &OfProcess| of.suspect.growth.rate.value;
+    found.suspects.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    found.suspects.truncate(args.limit.0);
+    let damage = (!damage.is_empty()).then(|| damage.join("; "));
+    let put = put(&args.form, damage, &found, |canvas| {
+        if found.suspects.is_empty() {
+            canvas.line(&[(STRONG, "no suspect in any process")]);
+        }
+        for (number, OfProcess { recording, suspect }) in (1..).zip(&found.suspects) {
+            let path = Path::new(recording);
+            let name = loading::name(path);
+            canvas.line(&[(FAINT, &format!("   in {name}"))]);
+            draw_suspect(canvas, number, suspect, &shell_quote::path(path));
+            canvas.gap();
+        }
+        for process in &found.processes {
+            let name = loading::name(Path::new(&process.recording));
+            let LeaksResponse { alive, owners, snapshots, .. } = &process.leaks;
+            let all = format!(
+                "{name}: {} alive, {} owners, {} snapshots",
+                bytes(alive.0 as f64),
+                grouped(*owners as u64),
+                grouped(*snapshots as u64)
+            );
+            canvas.paragraph(PLAIN, 2, &all);
+        }
+        let untyped = recordings.iter().filter(|path| !variables::has_names(path)).count();
+        if untyped > 0 {
+            let note = format!(
+                "variables of {} processes have no names and types; why: memtrail types RECORDING",
+                grouped(untyped as u64)
+            );
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+        for note in &notes {
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+    })?;
+    Ok(if code == ExitCode::SUCCESS { put } else { code })
+}

@@ -1,0 +1,190 @@
+//! What a command reads: a recording, a process of a family, or a family as a whole.
+//!
+//! A family is read as one trace, which is merged into a file without a name, with lists of rates and threads
+//! beside it: to commands it is a recording like any other.
+
+mod merged;
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use memtrail_recording::Recording;
+use memtrail_recording::family::{Family, Member};
+
+use crate::error::{Failure, Kind};
+use crate::shell_quote;
+use crate::view::snapshot_file;
+
+/// Processes that a hint names, at most.
+const NAMED: usize = 8;
+
+/// Which process of a family.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub(crate) struct Process {
+    /// Of the recordings of a program with its children, only that of this process
+    #[arg(long, value_name = "PID")]
+    process: Option<u32>,
+}
+
+/// A recording, or what stands for one.
+#[derive(Debug)]
+pub(crate) struct RecordingSource {
+    recording: Recording,
+    /// The family that it is of, if all of it was asked for.
+    pub(crate) family: Option<Family>,
+    /// Hold what has no name.
+    files: Vec<std::fs::File>,
+}
+
+impl Deref for RecordingSource {
+    type Target = Recording;
+
+    fn deref(&self) -> &Recording {
+        &self.recording
+    }
+}
+
+/// What a recording must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Heap snapshots.
+    Snapshots,
+}
+
+impl Need {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Snapshots => "heap snapshots",
+        }
+    }
+
+    fn is_met_by(self, family: &Path, member: &Member) -> bool {
+        match self {
+            Self::Snapshots => !snapshot_file::of_recording(&family.join(&member.name)).is_empty(),
+        }
+    }
+}
+
+impl RecordingSource {
+    fn alone(recording: Recording) -> Self {
+        Self { recording, family: None, files: Vec::new() }
+    }
+
+    /// The recording, for those who keep it. What has no name is there only as long as the rest.
+    pub(crate) fn take(self) -> (Recording, impl Sized) {
+        (self.recording, self.files)
+    }
+}
+
+impl Process {
+    /// Opens a recording or a trace; of a family all that did something, or one process.
+    pub(crate) fn open(self, path: &Path) -> Result<RecordingSource, Failure> {
+        let Some(family) = Family::open(path)? else {
+            let recording = Recording::open(path)?;
+            self.check(&recording)?;
+            return Ok(RecordingSource::alone(recording));
+        };
+        let chosen = |member: &&Member| self.process.is_none_or(|pid| member.pid() == Some(pid));
+        let members: Vec<&Member> = family.members.iter().filter(chosen).collect();
+        if let (Some(pid), []) = (self.process, members.as_slice()) {
+            return Err(no_process(&family, pid));
+        }
+        let active: Vec<&Member> = members.iter().filter(|m| !m.did_nothing()).copied().collect();
+        let shown = if active.is_empty() { &members[..1] } else { &active[..] };
+        let mut opened = match shown {
+            [only] => RecordingSource::alone(Recording::open(&path.join(&only.name))?),
+            several => merged::merged(path, several)?,
+        };
+        if self.process.is_none() && family.members.len() > 1 {
+            opened.family = Some(family);
+        }
+        Ok(opened)
+    }
+
+    /// The path of the one recording that a command is about: of a family, the only one that has what it
+    /// needs, or that of the process.
+    pub(crate) fn one(self, path: &Path, need: Need) -> Result<PathBuf, Failure> {
+        let mut fitting = self.all(path, need)?;
+        let number = fitting.len();
+        match (fitting.pop(), self.process) {
+            (Some(only), _) if number == 1 => Ok(only),
+            (last, Some(pid)) => {
+                fitting.extend(last);
+                let names: Vec<String> =
+                    fitting.iter().map(|path| shell_quote::path(path)).collect();
+                let message =
+                    format_args!("process {pid} was several programs with {}", need.text());
+                Err(Failure::new(Kind::Usage, message)
+                    .hint(format_args!("name one of {}", names.join(", "))))
+            }
+            (_, None) => {
+                let family = Family::open(path)?;
+                let members = family.iter().flat_map(|family| &family.members);
+                let members = members.filter(|member| need.is_met_by(path, member));
+                let path = path.display();
+                let message = format_args!("{number} processes in {path} have {}", need.text());
+                Err(Failure::new(Kind::Usage, message)
+                    .hint(format_args!("choose one: {}", list(members))))
+            }
+        }
+    }
+
+    /// The paths of all recordings that have what a command needs; at least one.
+    pub(crate) fn all(self, path: &Path, need: Need) -> Result<Vec<PathBuf>, Failure> {
+        let Some(family) = Family::open(path)? else {
+            if self.process.is_some() {
+                self.check(&Recording::open(path)?)?;
+            }
+            return Ok(vec![path.to_path_buf()]);
+        };
+        let asked = |member: &&Member| self.process.is_none_or(|pid| member.pid() == Some(pid));
+        let members: Vec<&Member> = family.members.iter().filter(asked).collect();
+        let fitting = members.iter().filter(|member| need.is_met_by(path, member));
+        let fitting: Vec<PathBuf> = fitting.map(|member| path.join(&member.name)).collect();
+        match self.process {
+            _ if !fitting.is_empty() => Ok(fitting),
+            Some(pid) if members.is_empty() => Err(no_process(&family, pid)),
+            Some(pid) => {
+                let message = format_args!("process {pid} has no {}", need.text());
+                Err(Failure::new(Kind::Input, message))
+            }
+            None => {
+                let message = format!("no process in {} has {}", path.display(), need.text());
+                Err(Failure::new(Kind::Input, message))
+            }
+        }
+    }
+
+    /// A recording that is no family has one process.
+    fn check(self, recording: &Recording) -> Result<(), Failure> {
+        let known = recording.description.as_ref().map(|description| description.pid);
+        match (self.process, known) {
+            (Some(asked), Some(pid)) if asked != pid => {
+                let path = recording.path.display();
+                Err(Failure::new(
+                    Kind::Usage,
+                    format_args!("{path} is of process {pid}, not {asked}"),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn no_process(family: &Family, pid: u32) -> Failure {
+    let path = family.path.display();
+    Failure::new(Kind::Usage, format_args!("no process {pid} in {path}"))
+        .hint(format_args!("there is {}", list(family.members.iter())))
+}
+
+/// `--process 4711 (coqc), --process 4712 (make), …`
+fn list<'a>(members: impl Iterator<Item = &'a Member>) -> String {
+    let known = members.filter_map(|member| Some((member.pid()?, member.program())));
+    let mut named: Vec<String> =
+        known.map(|(pid, program)| format!("--process {pid} ({program})")).collect();
+    if named.len() > NAMED {
+        named.truncate(NAMED);
+        named.push("…".to_owned());
+    }
+    named.join(", ")
+}

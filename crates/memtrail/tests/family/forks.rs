@@ -1,0 +1,114 @@
+//! A program that forks: sums, generations, one process, exports and heaps.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use memtrail_test_support::on_each;
+use serde_json::Value;
+
+use super::{json, memtrail, printed, recorded};
+
+const EXACT: [&str; 5] = ["--rate", "1", "--children", "--snapshot", "exit"];
+
+/// Exact, as all words are sampled.
+fn bytes(amount: &Value) -> u64 {
+    amount["bytes"].as_f64().expect("bytes").round() as u64
+}
+
+on_each!(a_family_is_the_sum_of_its_processes, |compiler| {
+    let (_case, seen, family) = recorded(compiler, "family", &EXACT);
+    assert!(seen.status.success(), "{seen:?}");
+    let whole = json(&["report", "--json"], &family);
+    let processes = whole["family"]["processes"].as_array().expect("processes");
+    let origin = |process: &Value| process["origin"].as_str().unwrap().to_owned();
+    let mut origins: Vec<String> = processes.iter().map(origin).collect();
+    origins.sort();
+    assert_eq!(origins, ["first", "forked", "forked", "forked", "forked", "replaced"]);
+    let generations: Vec<(u64, u64)> = (whole["family"]["generations"].as_array().unwrap().iter())
+        .map(|one| (one["generation"].as_u64().unwrap(), one["processes"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(generations, [(0, 1), (1, 3), (2, 1)]);
+
+    each_process_is_as_alone(&family, &whole, processes);
+    exports_have_processes_as_outermost_frames(&family, processes);
+    heaps_are_of_one_process_and_leaks_of_all(&family, processes);
+
+    let text = printed(&["report", "--width", "100"], &family);
+    assert!(text.contains("6 processes, each by itself"), "{text}");
+    assert!(text.contains("family (fork)"), "{text}");
+    assert!(text.contains("generation 1: 3 processes"), "{text}");
+    for command in [&["trace", "info"][..], &["trace", "hotspots"], &["trace", "folded"]] {
+        assert!(!printed(command, &family).is_empty(), "{command:?}");
+    }
+});
+
+fn each_process_is_as_alone(family: &Path, whole: &Value, processes: &[Value]) {
+    let (mut sum, mut peaks, mut largest_peak) = (0, 0, 0);
+    for process in processes {
+        let folder = family.join(process["recording"].as_str().unwrap());
+        let alone = json(&["report", "--json"], &folder);
+        assert_eq!(process["totals"], alone["report"]["totals"], "{}", folder.display());
+        sum += bytes(&process["totals"]["allocated"]);
+        let peak = bytes(&process["totals"]["peak"]);
+        (largest_peak, peaks) = (largest_peak.max(peak), peaks + peak);
+    }
+    let totals = &whole["report"]["totals"];
+    assert_eq!(bytes(&totals["allocated"]), sum);
+    assert_eq!(bytes(&whole["family"]["allocated"]), sum);
+    let peak = bytes(&totals["peak"]);
+    assert!(largest_peak <= peak && peak <= peaks, "{largest_peak} {peak} {peaks}");
+    // All others have ended by then, and their memory is free.
+    assert_eq!(totals["live_at_end"], processes[0]["totals"]["live_at_end"]);
+
+    // 2,100 elements of its own, and 1,000: what was there before the fork is counted once.
+    assert_eq!(processes[0]["origin"], "first");
+    assert_eq!(processes[1]["parent"], processes[0]["pid"]);
+    let allocated = |process: &Value| bytes(&process["totals"]["allocated"]);
+    let share = allocated(&processes[1]) as f64 / allocated(&processes[0]) as f64;
+    assert!((0.2..0.9).contains(&share), "{share}");
+
+    let pid = processes[1]["pid"].to_string();
+    let one = json(&["report", "--json", "--process", &pid], family);
+    assert_eq!(one["report"]["totals"], processes[1]["totals"]);
+    let absent = memtrail(&["report", "--process", "1"], family);
+    assert_eq!(absent.status.code(), Some(2), "{absent:?}");
+    assert!(String::from_utf8_lossy(&absent.stderr).contains("no process 1 in"), "{absent:?}");
+}
+
+fn exports_have_processes_as_outermost_frames(family: &Path, processes: &[Value]) {
+    let folded = printed(&["export", "--format", "folded"], family);
+    let mut by_process: BTreeMap<String, u64> = BTreeMap::new();
+    for line in folded.lines() {
+        let (stack, bytes) = line.rsplit_once(' ').expect("a number");
+        let process = stack.split(';').next().expect("a frame");
+        *by_process.entry(process.to_owned()).or_default() += bytes.parse::<u64>().unwrap();
+    }
+    assert_eq!(by_process.len(), processes.len());
+    for process in processes {
+        let label = process["recording"].as_str().unwrap().strip_suffix(".memtrail").unwrap();
+        let label = format!("[{label}]");
+        let expected = bytes(&process["totals"]["allocated"]);
+        assert_eq!(by_process[&label], expected, "{label}");
+    }
+    let label = by_process.keys().next().unwrap();
+    let one = json(&["export", "--json", "--filter", &format!("in:{label}")], family);
+    let total = one["total"]["allocated_bytes"].as_f64().map(|bytes| bytes.round() as u64);
+    assert_eq!(total, Some(by_process[label]));
+}
+
+fn heaps_are_of_one_process_and_leaks_of_all(family: &Path, processes: &[Value]) {
+    let refused = memtrail(&["heap", "roots"], family);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert!(stderr.contains("have heap snapshots\nhint: choose one: --process "), "{stderr}");
+    let with_snapshots: Vec<&Value> =
+        processes.iter().filter(|process| process["snapshots"] != 0).collect();
+    assert!(with_snapshots.len() > 2, "{processes:?}");
+    let leaks = json(&["leaks", "--json"], family);
+    assert_eq!(leaks["processes"].as_array().unwrap().len(), with_snapshots.len());
+    assert!(leaks["suspects"].is_array());
+    let pid = processes[0]["pid"].to_string();
+    let one = json(&["heap", "info", "--json", "--process", &pid], family);
+    let alone = family.join(processes[0]["recording"].as_str().unwrap());
+    assert_eq!(one, json(&["heap", "info", "--json"], &alone));
+}

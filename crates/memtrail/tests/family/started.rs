@@ -1,0 +1,60 @@
+//! Programs that are started, by a shell that is not recorded.
+
+use std::fs;
+
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
+use serde_json::Value;
+
+use super::{json, printed};
+
+on_each!(programs_of_a_script_are_one_family, |compiler| {
+    let program = build(&named(compiler), "family");
+    let path = program.path.to_str().expect("a path in UTF-8");
+    let script = format!("{path} > /dev/null; {path} > /dev/null; exec {path}");
+    let case = Case::command("sh", &["-c", &script]);
+    let case = case.options(&["--rate", "1e-2", "--children"]);
+    let (seen, recordings) = case.recorded_in_folder();
+    assert!(seen.status.success(), "{seen:?}");
+    let family = recordings[0].parent().expect("a folder");
+    let name = family.file_name().and_then(|name| name.to_str()).expect("a name");
+    assert!(name.starts_with("sh-") && name.ends_with(".family"), "{name}");
+    let whole = json(&["report", "--json"], family);
+    let processes = whole["family"]["processes"].as_array().expect("processes");
+    assert_eq!(processes.len(), recordings.len());
+    let first = |process: &&Value| process["origin"] == "first";
+    assert_eq!(processes.iter().filter(first).count(), 3);
+    let samples = |process: &Value| process["totals"]["allocated"]["samples"].as_u64().unwrap_or(0);
+    let sum: u64 = processes.iter().map(samples).sum();
+    assert_eq!(whole["report"]["totals"]["allocated"]["samples"], sum);
+    // Threads are named after processes.
+    let folded = printed(&["trace", "folded"], family);
+    assert!(folded.lines().all(|line| line.starts_with("[family-")), "{folded}");
+});
+
+#[test]
+fn processes_without_samples_are_listed_and_not_opened() {
+    let program = build(&named("ocaml-4.14.1000"), "family");
+    let path = program.path.to_str().expect("a path in UTF-8");
+    let case = Case::command("sh", &["-c", &format!("{path} again; {path} again; {path} again")]);
+    let case = case.options(&["--rate", "1e-9", "--children"]);
+    let (_, recordings) = case.recorded_in_folder();
+    let family = recordings[0].parent().expect("a folder");
+    // What is not there cannot be opened.
+    for recording in &recordings[1..] {
+        fs::write(recording.join("trace.ctf"), "not a trace").unwrap();
+    }
+    let text = printed(&["report"], family);
+    assert!(text.contains("Nothing was sampled"), "{text}");
+    assert!(text.contains("3 without samples: family (3)"), "{text}");
+}
+
+#[test]
+fn nothing_is_left_behind_where_nothing_is_recorded() {
+    let case = Case::command("true", &[]).options(&["--children"]);
+    let (seen, recordings) = case.recorded_in_folder();
+    assert!(seen.status.success() && recordings.is_empty(), "{seen:?}");
+    assert_eq!(fs::read_dir(case.folder.path()).expect("a folder").count(), 0);
+}
