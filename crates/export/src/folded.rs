@@ -51,6 +51,11 @@ pub struct Lines<W> {
 }
 
 impl<W: Write> Lines<W> {
+    /// What was written.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
     /// No function has been entered.
     pub fn new(out: W) -> Self {
         Self { out, line: Vec::new(), lengths: Vec::new() }

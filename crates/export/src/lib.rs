@@ -8,6 +8,7 @@
 //! | [`firefox`] | the Firefox Profiler |
 //! | [`json`] | programs of one's own |
 //! | [`svg`] | a picture, for documents and issues |
+//! | [`named_stacks`] | retaining paths, as folded stacks and for pprof |
 //!
 //! All but the picture have whole call paths, with source lines where the format can carry them;
 //! where there are more of them than other tools can read, recursion is left out, and those that
@@ -23,6 +24,7 @@ pub mod firefox;
 pub mod folded;
 mod format;
 pub mod json;
+pub mod named_stacks;
 mod naming;
 mod paths;
 pub mod pprof;

@@ -18,7 +18,12 @@ use crate::weight::Whole;
 
 /// The file.
 pub fn write(selection: &Selection<'_>) -> Vec<u8> {
-    let bytes = profile(selection).encode_to_vec();
+    compressed(&profile(selection))
+}
+
+/// A message as a file.
+pub(crate) fn compressed(profile: &Profile) -> Vec<u8> {
+    let bytes = profile.encode_to_vec();
     // No time and no name, so that equal profiles are equal files.
     let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
     gzip.write_all(&bytes).and_then(|()| gzip.finish()).unwrap_or_default()
@@ -81,7 +86,7 @@ fn nanos(micros: u64) -> i64 {
 }
 
 /// Strings, each once. The first is empty, as the format wants it.
-struct Strings {
+pub(crate) struct Strings {
     table: Vec<String>,
     ids: FxHashMap<String, i64>,
 }
@@ -93,7 +98,11 @@ impl Default for Strings {
 }
 
 impl Strings {
-    fn index(&mut self, string: &str) -> i64 {
+    pub(crate) fn into_table(self) -> Vec<String> {
+        self.table
+    }
+
+    pub(crate) fn index(&mut self, string: &str) -> i64 {
         if let Some(&index) = self.ids.get(string) {
             return index;
         }

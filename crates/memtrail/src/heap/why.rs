@@ -1,9 +1,13 @@
 //! `memtrail why`: what retains what a function allocated.
 
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_engine::heap::{AliveEstimate, WhyResponse};
+use clap::ValueEnum;
+use memtrail_engine::heap::{AliveEstimate, PathShare, WhyResponse};
 use memtrail_engine::query::HeapWhy;
+use memtrail_export::named_stacks::{self, NamedStack};
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds};
 
 use super::input::{Form, put};
@@ -12,8 +16,9 @@ use super::sites::found;
 use super::table::Table;
 use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use crate::limit::Limit;
+use crate::output::{Output, is_standard};
 
 /// Show what retains what a function allocated
 ///
@@ -26,7 +31,9 @@ use crate::limit::Limit;
 #[command(after_help = "\
   memtrail why REC Cache.remember     which variables own what it allocated
   memtrail who REC Cache.table        which calls allocated what a variable owns
-  memtrail heap sites REC             all allocation sites of what is alive")]
+  memtrail heap sites REC             all allocation sites of what is alive
+  memtrail why REC Cache.remember --format pprof -o why.pb.gz
+                                      its retaining paths, for go tool pprof")]
 pub(crate) struct Args {
     #[command(flatten)]
     which: WhichRecording,
@@ -36,18 +43,39 @@ pub(crate) struct Args {
     /// Maximum number of owners, and of paths; 0 for all
     #[arg(long, value_name = "N", default_value = "6")]
     limit: Limit,
+    /// Write the retaining paths as stacks, from the root down, in this format
+    #[arg(long, value_enum, conflicts_with_all = ["json", "width"])]
+    format: Option<StackFormat>,
+    /// The file to write with --format, replaced if it exists; standard output if not given
+    #[arg(short, long, value_name = "FILE", requires = "format")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     form: Form,
+}
+
+/// A format of stacks.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StackFormat {
+    /// Folded stacks: a line a path, with bytes
+    Folded,
+    /// pprof, gzipped: blocks and bytes
+    Pprof,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
+    // A file has as many paths as there can be.
+    let limit = if args.format.is_some() { usize::MAX } else { limit };
     let (rec, snapshot) = joined.ids();
     let query = HeapWhy { rec, snapshot, name: args.name.clone(), limit, ..HeapWhy::default() };
     let answer = joined.query(|engine| engine.heap_why(&query)).map_err(|failure| {
         failure.hint("list what is alive by allocation site: memtrail heap sites REC")
     })?;
+    if let Some(format) = args.format {
+        write_stacks(args, format, &answer.response)?;
+        return joined.verdict();
+    }
     let caveats = joined.caveats();
     put(&args.form, joined.damage(&answer), &answer, |canvas| {
         draw(canvas, &answer.response, limit);
@@ -56,6 +84,31 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     })?;
     joined.verdict()
+}
+
+/// Writes the retaining paths as stacks.
+fn write_stacks(args: &Args, format: StackFormat, why: &WhyResponse) -> Result<(), Failure> {
+    let standard = args.output.as_deref().is_none_or(is_standard);
+    if format == StackFormat::Pprof && standard && std::io::stdout().is_terminal() {
+        return Err(Failure::new(Kind::Usage, "pprof files are binary, and this is a terminal")
+            .hint("name a file: -o why.pb.gz"));
+    }
+    // Of very many blocks only some paths were looked at: these stand for all.
+    let all: f64 = why.paths.iter().map(|path| path.alive.blocks.value).sum();
+    let scale = if all > 0.0 { why.alive.blocks.value / all } else { 0.0 };
+    let stack = |path: &PathShare| NamedStack {
+        names: path.shape.clone(),
+        bytes: path.share * why.alive.bytes.value,
+        blocks: path.alive.blocks.value * scale,
+    };
+    let stacks: Vec<NamedStack> = why.paths.iter().map(stack).collect();
+    let bytes = match format {
+        StackFormat::Folded => named_stacks::folded(&stacks),
+        StackFormat::Pprof => named_stacks::pprof(&stacks, &why.names.join(", ")),
+    };
+    let output = Output::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
+    (&output.file).write_all(&bytes).map_err(|error| output.failure(&error))?;
+    output.keep()
 }
 
 fn draw(canvas: &mut Canvas, why: &WhyResponse, limit: usize) {
