@@ -2,9 +2,11 @@
 
 mod allocated;
 mod block;
+mod blocks;
 pub(crate) mod changes;
 mod children;
 mod containers;
+mod csv;
 mod histogram;
 mod info;
 pub(crate) mod input;
@@ -71,6 +73,7 @@ enum Command {
     Containers(containers::Args),
     Path(path::Args),
     Block(block::Args),
+    Blocks(blocks::Args),
     Retained(retained::Args),
     Shared(shared::Args),
     Strings(strings::Args),
@@ -89,6 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Containers(args) => containers::run(args),
         Command::Path(args) => path::run(args),
         Command::Block(args) => block::run(args),
+        Command::Blocks(args) => blocks::run(args),
         Command::Sites(args) => sites::run(args),
         Command::Retained(args) => retained::run(args),
         Command::Strings(args) => strings::run(args),

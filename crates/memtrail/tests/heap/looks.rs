@@ -35,6 +35,8 @@ const QUESTIONS: &[&[&str]] = &[
     &["path", "--block", "0", "--unfolded"],
     &["retained", "--kind", "string", "--root", "Heap_held", "--block", "0"],
     &["strings"],
+    &["blocks"],
+    &["blocks", "kind:string", "size:>16", "--sort", "size"],
     &["diff"],
     &["growth"],
 ];

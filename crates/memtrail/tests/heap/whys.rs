@@ -80,6 +80,64 @@ fn estimates_of_owners_agree_with_their_exact_size() {
     assert!(stderr > 0.0 && (value(&who) - exact).abs() < 4.5 * stderr, "{who}");
 }
 
+/// The stacks of a file are the paths, and carry all that is alive.
+#[test]
+fn retaining_paths_are_stacks_for_other_tools() {
+    let held = Held::sampled("1", "system", &[]);
+    let who = asked("who", &held, &["Heap_held / field 2", "--by", "function"]);
+    let function = rows(&who, "rows")[0]["name"].as_str().unwrap().to_owned();
+    let why = asked("why", &held, &[&function, "--limit", "0"]);
+    let output = memtrail("why", held.recording(), &[&function, "--format", "folded"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let sum: f64 =
+        text.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap()).sum();
+    assert!((sum - value(&why)).abs() < 1.0, "{text}");
+    let first: Vec<&str> =
+        rows(&rows(&why, "paths")[0], "shape").iter().map(|step| step.as_str().unwrap()).collect();
+    assert!(text.starts_with(&first.join(";")), "{text}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("why.pb.gz");
+    let args = [&*function, "--format", "pprof", "-o", file.to_str().unwrap()];
+    let output = memtrail("why", held.recording(), &args);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(std::fs::read(&file).unwrap()[..2], [0x1f, 0x8b], "gzip");
+}
+
+/// A list of blocks has what the owner view has, and is the same for a recording and its snapshot alone.
+#[test]
+fn blocks_of_an_owner_add_up_to_what_it_owns() {
+    let held = Held::sampled("1", "system", &[]);
+    let list = |path: &Path, args: &[&str]| {
+        let output =
+            memtrail("heap", Path::new("blocks"), &[&[path.to_str().unwrap()], args].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json = |path: &Path, args: &[&str]| -> Value {
+        serde_json::from_str(&list(path, &[args, &["--json"]].concat())).unwrap()
+    };
+    let owned = json(held.recording(), &["owner:\"Heap_held / field 2\"", "--limit", "0"]);
+    assert_eq!(owned["size"], held.bytes("alone"), "{owned}");
+    assert_eq!(rows(&owned, "rows").len() as u64, owned["count"].as_u64().unwrap());
+    let alone = json(&held.last(), &["owner:\"Heap_held / field 2\"", "--limit", "0"]);
+    assert_eq!([&alone["size"], &alone["count"]], [&owned["size"], &owned["count"]]);
+    assert!(rows(&alone, "rows").iter().all(|row| row["age"].is_null()), "nothing was sampled");
+    let aged = json(held.recording(), &["age:>=0", "--sort", "age"]);
+    let ages: Vec<f64> =
+        rows(&aged, "rows").iter().map(|row| row["age"].as_f64().unwrap()).collect();
+    assert!(!ages.is_empty() && ages.is_sorted_by(|a, b| a >= b), "{ages:?}");
+    let table = list(held.recording(), &["kind:string", "--csv", "--limit", "3"]);
+    assert_eq!(table.lines().next(), Some("block,kind,size,off-heap,retained,owner,age"));
+    assert_eq!(table.lines().count(), 4, "{table}");
+    let wrong =
+        memtrail("heap", Path::new("blocks"), &[held.recording().to_str().unwrap(), "colour:red"]);
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    let text = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(text.contains("unknown condition \"colour\"") && text.contains("hint: "), "{text}");
+}
+
 #[test]
 fn what_nobody_allocated_or_owns_is_an_error() {
     let held = Held::sampled("1e-2", "system", &[]);

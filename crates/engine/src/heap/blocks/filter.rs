@@ -6,7 +6,7 @@
 //! value       := name | range | (">" | ">=" | "<" | "<=") number
 //! ```
 //!
-//! `kind`, `type` and `owner` have names, `size`, `retained` and `age` ranges: both are read as those of
+//! What follows a space and is no `key:` belongs to the value before: `owner:Cache / field 2`. `kind`, `type` and `owner` have names, `size`, `retained` and `age` ranges: both are read as those of
 //! [`Condition`](memtrail_profile::filter::Condition).
 
 use memtrail_profile::filter::{Between, Clause, Condition, ConditionError, Name};
@@ -79,7 +79,23 @@ fn words(text: &str) -> Vec<(usize, &str)> {
     }
     words.push((start, &text[start..]));
     words.retain(|(_, word)| !word.is_empty());
-    words
+    let mut whole: Vec<(usize, &str)> = Vec::with_capacity(words.len());
+    for (at, word) in words {
+        match whole.last_mut() {
+            Some((start, before)) if !has_key(word) && has_key(before) => {
+                *before = &text[*start..at + word.len()];
+            }
+            _ => whole.push((at, word)),
+        }
+    }
+    whole
+}
+
+/// Whether it begins as a condition does.
+fn has_key(word: &str) -> bool {
+    let word = word.strip_prefix('-').unwrap_or(word);
+    let key = word.split_once(':').map_or("", |(key, _)| key);
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 fn condition(word: &str) -> Result<BlockCondition, ConditionError> {
@@ -228,6 +244,15 @@ mod tests {
                     false,
                     BlockClause::Age(vec![Between { from: Some(Elapsed(10_000_001)), to: None }])
                 ),
+            ]
+        );
+        let names = |name: &str| vec![Name::Equals(name.to_owned())];
+        assert_eq!(
+            clauses("owner:Cache / field 2  size:8 kind:tag 0"),
+            [
+                (false, BlockClause::Owner(names("Cache / field 2"))),
+                (false, BlockClause::Size(vec![Between::only(Bytes(8))])),
+                (false, BlockClause::Kind(names("tag 0"))),
             ]
         );
         let [(_, BlockClause::Size(none))] = &clauses("size:<0")[..] else { panic!("a size") };

@@ -1,0 +1,50 @@
+//! Tables for spreadsheets, as RFC 4180 has them.
+
+use std::io::{BufWriter, Write as _};
+
+use crate::error::Failure;
+
+/// Prints a table on standard output.
+pub(super) fn print<const N: usize>(
+    titles: &[&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> Result<(), Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    write!(out, "{}", line(titles.map(str::to_owned)))?;
+    for row in rows {
+        write!(out, "{}", line(row))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn line<const N: usize>(cells: [String; N]) -> String {
+    format!("{}\r\n", cells.map(|text| cell(&text)).join(","))
+}
+
+fn cell(text: &str) -> String {
+    // A spreadsheet computes what begins with these, also where a program's data gave the name.
+    let computed = match text.as_bytes() {
+        [b'=' | b'@' | b'\t' | b'\r', ..] => true,
+        [b'+' | b'-', next, ..] => !next.is_ascii_digit() && *next != b'.',
+        [b'+' | b'-'] => true,
+        _ => false,
+    };
+    let text = if computed { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_nothing_is_computed() {
+        let cells = ["a \"b\", c", "x\ny", "-3.5", "=1+1", "-f"].map(str::to_owned);
+        assert_eq!(line(cells), "\"a \"\"b\"\", c\",\"x\ny\",-3.5,'=1+1,'-f\r\n");
+    }
+}
