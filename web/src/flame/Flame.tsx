@@ -24,6 +24,7 @@ import { alone, extended, extending } from "./focusing.ts";
 import { FocusPath } from "./FocusPath.tsx";
 import { focusForUrl, focusOrToplevel, TOPLEVEL } from "./keys.ts";
 import { coloured, sceneOf, wantNames } from "./colouring.ts";
+import { nextMatch } from "./matches.ts";
 import { named, namesOf } from "./names.ts";
 import type { Box, Direction, Orientation } from "./rows.ts";
 import { SearchBox, useSearch } from "./SearchBox.tsx";
@@ -85,6 +86,10 @@ function Flame() {
     });
   };
   const extend = (box: Box): void => focusOn(extended, box);
+  const toMatch = (step: 1 | -1): void => {
+    const box = scene && found.entities && nextMatch(scene, found.entities, selected, step);
+    if (box) chart.current?.select(box);
+  };
   const toChart = (event: KeyboardEvent): void => passOn(chart.current?.element.parentElement ?? null, event);
   useKeys("Flame graph", [
     { keys: "ArrowUp ArrowDown k j", does: "along calls: heaviest callee, caller", run: toChart },
@@ -102,6 +107,8 @@ function Flame() {
     ...(joins.value
       ? [{ keys: "w", does: "what retains what the selected box allocated", run: () => whyOfBox(facts) }]
       : []),
+    { keys: "n", does: "next match of the search", run: () => toMatch(1) },
+    { keys: "N", does: "previous match", run: () => toMatch(-1) },
     { keys: "/", does: "search", run: () => field.current?.select() },
     { keys: "Ctrl+wheel", does: "zoom" },
   ]);
@@ -112,7 +119,7 @@ function Flame() {
     <div class="flame">
       <div class="flame-tools">
         <FocusPath focus={focus} />
-        <SearchBox found={found} field={field} />
+        <SearchBox found={found} field={field} next={toMatch} />
         <Segmented label="sides of the focus" options={DIRECTIONS} value={side} onChoose={(id) => direction.set(id)} />
         <Segmented
           label="direction of callees"

@@ -37,8 +37,15 @@ export function useSearch(focus: readonly string[]): Found {
   return { state, entities };
 }
 
-/** `field` lets a key bring the cursor here. */
-export function SearchBox({ found, field }: { found: Found; field: { current: HTMLInputElement | null } }) {
+interface Props {
+  found: Found;
+  /** Lets a key bring the cursor here. */
+  field: { current: HTMLInputElement | null };
+  /** Selects the next or the previous box that matches. */
+  next(step: 1 | -1): void;
+}
+
+export function SearchBox({ found, field, next }: Props) {
   const [typed, setTyped] = useState(searched.value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => setTyped(searched.value), [searched.value]);
@@ -67,7 +74,8 @@ export function SearchBox({ found, field }: { found: Found; field: { current: HT
           aria-invalid={state.error ? true : undefined}
           onInput={(event) => search(event.currentTarget.value, false)}
           onKeyDown={(event) => {
-            if (event.key === "Enter") search(event.currentTarget.value, true);
+            if (event.key === "Enter" && event.currentTarget.value === searched.value) next(event.shiftKey ? -1 : 1);
+            else if (event.key === "Enter") search(event.currentTarget.value, true);
             if (event.key === "Escape") {
               event.preventDefault();
               event.stopPropagation();
@@ -81,6 +89,28 @@ export function SearchBox({ found, field }: { found: Found; field: { current: HT
         <span class="flame-found clip" role="status">
           {result(state)}
         </span>
+      )}
+      {(found.entities?.size ?? 0) > 0 && (
+        <>
+          <button
+            type="button"
+            class="icon-button small"
+            title="previous match (N)"
+            aria-label="previous match"
+            onClick={() => next(-1)}
+          >
+            ‹
+          </button>
+          <button
+            type="button"
+            class="icon-button small"
+            title="next match (n)"
+            aria-label="next match"
+            onClick={() => next(1)}
+          >
+            ›
+          </button>
+        </>
       )}
     </div>
   );
