@@ -24,6 +24,9 @@ const VIEWS = [
   "changes",
   "sites",
   "strings",
+  "blocks",
+  "why&why=Stages.fill&within=1",
+  "who&who=name:string",
 ];
 
 for (const colorScheme of ["light", "dark"]) {

@@ -14,7 +14,19 @@ const places = [
   ["offline", offline([kept], ["--contents"], "snapshots")],
 ];
 
-const VIEWS = ["Leaks", "Roots", "Dominators", "Kinds", "Containers", "Paths", "Stack", "Changes", "Sites", "Strings"];
+const VIEWS = [
+  "Leaks",
+  "Roots",
+  "Dominators",
+  "Kinds",
+  "Containers",
+  "Blocks",
+  "Paths",
+  "Stack",
+  "Changes",
+  "Sites",
+  "Strings",
+];
 
 const tab = async (page, name) => {
   await page.getByRole("tab", { name, exact: true }).click();

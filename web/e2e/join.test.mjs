@@ -1,5 +1,6 @@
 // From what allocates to what retains it, and back: both halves of a recording in one question.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { settled, state, visit } from "./browser.mjs";
 import { offline, recordKept, serve } from "./program.mjs";
@@ -119,5 +120,57 @@ for (const [place, url] of places) {
       await box.uncheck();
       await settled(page);
       await containers.first().waitFor();
+    }));
+}
+
+for (const [place, url] of places) {
+  test(`${place}: blocks are listed by conditions, opened, and saved as a file`, () =>
+    visit(`${url}#view=blocks`, async (page, wrong) => {
+      const field = page.getByRole("searchbox", { name: "Conditions on blocks" });
+      await field.fill("kind:string size:<=16");
+      await field.press("Enter");
+      await settled(page);
+      assert.equal(state(page).get("blocks"), "kind:string size:<=16");
+      const shown = rows(page).filter({ hasText: "string" });
+      await shown.first().waitFor();
+      assert.ok((await rows(page).allInnerTexts()).slice(1).every((text) => text.includes("string")));
+      await page.getByRole("button", { name: "Save the table as a file" }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "CSV", exact: true }).click(),
+      ]);
+      const text = readFileSync(await download.path(), "utf8");
+      assert.match(text, /^Kind of block,Owner,Retained,Size,Age,Block\r\nstring,/);
+      await field.fill("colour:red");
+      await field.press("Enter");
+      await settled(page);
+      await page.getByText('unknown condition "colour"').first().waitFor();
+      // Served, the browser reports the refused query, too.
+      assert.ok(wrong.every((message) => message.includes("400 (Bad Request)")));
+      wrong.length = 0;
+      await page.goBack();
+      await settled(page);
+      await shown.first().dblclick();
+      await settled(page);
+      assert.equal(state(page).get("view"), "block");
+    }));
+
+  test(`${place}: n and N lead from match to match of a search`, () =>
+    visit(`${url}#view=flame&q=Keeps`, async (page) => {
+      const selected = () => page.locator(".flame-selection strong").first().innerText();
+      await page.getByRole("application", { name: /^Flame graph of/ }).focus();
+      await page.keyboard.press("n");
+      await settled(page);
+      const first = await selected();
+      await page.keyboard.press("n");
+      await settled(page);
+      const second = await selected();
+      assert.ok(first.startsWith("Keeps") || second.startsWith("Keeps"), `${first}, ${second}`);
+      await page.keyboard.press("Shift+N");
+      await settled(page);
+      assert.equal(await selected(), first);
+      await page.getByRole("button", { name: "next match" }).click();
+      await settled(page);
+      assert.equal(await selected(), second);
     }));
 }

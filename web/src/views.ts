@@ -3,6 +3,7 @@ import { compareView } from "./compare/Compare.tsx";
 import { lifetimesView } from "./density/Density.tsx";
 import { flameView } from "./flame/Flame.tsx";
 import { blockView } from "./heap/block/Block.tsx";
+import { blocksView } from "./heap/blocks/Blocks.tsx";
 import { changesView } from "./heap/Changes.tsx";
 import { dominatorsView } from "./heap/Dominators.tsx";
 import { containersView } from "./heap/Containers.tsx";
@@ -31,6 +32,7 @@ export const views: readonly View[] = [
   dominatorsView,
   kindsView,
   containersView,
+  blocksView,
   pathsView,
   stackView,
   changesView,

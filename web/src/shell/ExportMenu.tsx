@@ -5,6 +5,7 @@ import { filter, focus, rec } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { notify } from "../widgets/notice.ts";
 import { Popover } from "../widgets/Popover.tsx";
+import { saveFile } from "../widgets/saveFile.ts";
 
 export const exportOpen = signal(false);
 
@@ -59,14 +60,7 @@ async function save(format: string, title: string): Promise<void> {
     const query = { query: "export" as const, rec: rec.value, filter: filter.value, format };
     const withFocus = focus.value.length > 0 ? { ...query, focus: focus.value } : query;
     const { filename, mime, columns } = await queryOnce(withFocus);
-    const url = URL.createObjectURL(new Blob([new Uint8Array(columns.u8("bytes"))], { type: mime }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = filename;
-    link.click();
-    // The download has begun by then.
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    notify(`${filename} saved`);
+    saveFile(new Uint8Array(columns.u8("bytes")), mime, filename);
   } catch (error) {
     notify(`${title}: ${error instanceof Error ? error.message : String(error)}`);
   }

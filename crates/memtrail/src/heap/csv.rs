@@ -25,9 +25,8 @@ fn line<const N: usize>(cells: [String; N]) -> String {
 fn cell(text: &str) -> String {
     // A spreadsheet computes what begins with these, also where a program's data gave the name.
     let computed = match text.as_bytes() {
-        [b'=' | b'@' | b'\t' | b'\r', ..] => true,
+        [b'=' | b'@' | b'\t' | b'\r', ..] | [b'+' | b'-'] => true,
         [b'+' | b'-', next, ..] => !next.is_ascii_digit() && *next != b'.',
-        [b'+' | b'-'] => true,
         _ => false,
     };
     let text = if computed { format!("'{text}") } else { text.to_owned() };

@@ -14,7 +14,12 @@ import { grouped } from "../../text/units.ts";
 import { Icon } from "../../widgets/Icon.tsx";
 import { copyText } from "../../widgets/notice.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
+import { snapshot } from "../state.ts";
 import { TreeRows, type Source } from "./rows.ts";
+import { SaveTable } from "./SaveTable.tsx";
+
+/** Rows that a file has at most. */
+const MAX_SAVED = 100_000;
 
 export interface Order {
   sort: string;
@@ -102,6 +107,11 @@ export function HeapTable<R>(props: Props<R>) {
         >
           <Icon name="copy" />
         </button>
+        <SaveTable
+          name={`${id}-${snapshot.value?.number ?? 0}`}
+          all={() => rows.all(MAX_SAVED)}
+          cells={(row) => cellsOf(row, columns, looks)}
+        />
       </div>
       {rows.error && !rows.ready ? (
         <ErrorMessage error={rows.error} />
@@ -146,9 +156,14 @@ function across<R>(props: Props<R>, row: R | undefined): void {
 /** Rows with tabs between columns, and a line of titles. */
 function asText<R>(rows: readonly R[], columns: readonly Column<R>[], looks: Looks<R>): string {
   const cell = (text: string): string => text.replace(/[\t\r\n]+/g, " ");
-  const titles = [looks.nameTitle, looks.placeTitle, ...columns.map(({ title }) => title)];
-  const lines = rows.map((row) => [looks.name(row), looks.place(row), ...columns.map((column) => column.plain(row))]);
-  return [titles, ...lines].map((cells) => cells.map(cell).join("\t")).join("\n") + "\n";
+  const lines = [null, ...rows].map((row) => cellsOf(row, columns, looks));
+  return lines.map((cells) => cells.map(cell).join("\t")).join("\n") + "\n";
+}
+
+/** The cells of a row as a spreadsheet takes them; of none, the titles. */
+function cellsOf<R>(row: R | null, columns: readonly Column<R>[], looks: Looks<R>): string[] {
+  if (row === null) return [looks.nameTitle, looks.placeTitle, ...columns.map(({ title }) => title)];
+  return [looks.name(row), looks.place(row), ...columns.map((column) => column.plain(row))];
 }
 
 /** The rows asked for; the ones before stay until the first new ones have come. */

@@ -132,6 +132,13 @@ export class TreeRows<R> implements GridRows<R> {
     }
   }
 
+  /** All rows of the top level, `most` at most. */
+  async all(most: number): Promise<R[]> {
+    for (let page = 0; page * PAGE < Math.min(this.count, most); page++) await this.page(this.top, page);
+    if (this.error) throw this.error;
+    return this.known.slice(0, most);
+  }
+
   /** The rows that are there, of the top level. */
   get known(): R[] {
     return [...this.top.rows].sort(([a], [b]) => a - b).map(([, row]) => row);
