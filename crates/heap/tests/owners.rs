@@ -176,3 +176,23 @@ fn a_symbol_names_what_a_field_without_a_name_holds() {
         assert_eq!(*aliases, ["Main / field 0", "Main / Pmakeblock_7"]);
     });
 }
+
+/// The runtime moves roots of C from one of its lists to another: what two of them reach over as many blocks stayed
+/// with the one that was found first.
+#[test]
+fn owners_that_are_equally_near_do_not_change_with_the_order_of_roots() {
+    let owned = |order: [&str; 2]| {
+        let mut model = Model::new();
+        let shared = model.block(0, &[Value::Int(1); 9]);
+        for name in order {
+            let held = model.block(0, &[Value::Block(shared)]);
+            model.root(RootKind::GlobalC, name, Value::Block(held), Strength::Strong);
+        }
+        let bytes = model.bytes();
+        let heap = Heap::new(Snapshot::read(&bytes).unwrap(), 2).unwrap();
+        let owners = owners(&heap, &[]);
+        ["cache", "table"].map(|name| row(&owners, name).owned)
+    };
+    assert_eq!(owned(["cache", "table"]), [Bytes(16 + 80), Bytes(16)]);
+    assert_eq!(owned(["table", "cache"]), [Bytes(16 + 80), Bytes(16)]);
+}

@@ -40,7 +40,7 @@ use crate::read::Snapshot;
 
 const MAGIC: &[u8; 6] = b"MTHIDX";
 /// Raised whenever the columns or what they mean changes: an index of another version is not read.
-const VERSION: u16 = 6;
+const VERSION: u16 = 7;
 const HEADER: usize = 24;
 
 impl Graph {

@@ -52,6 +52,7 @@ mod finalisers;
 mod freed;
 mod globals;
 pub(crate) mod index;
+mod label_order;
 mod meet;
 mod min_cut;
 mod nodes;

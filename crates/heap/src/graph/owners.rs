@@ -10,14 +10,14 @@
 //! Each class is completed before the next one: a search from all its roots at once, breadth first, takes
 //! all that no earlier class reaches. So within a class, a block belongs to the root that is
 //! nearest, as [`Graph::toward_root`] counts: over the fewest shared blocks. Of several that are equally
-//! near, it is the one with the lowest number, which is the one that was linked first. A root that retains
-//! a block alone always owns it.
+//! near, it is the one whose name comes first ([`label_order`]): so it is the same one in all snapshots of a program,
+//! in whatever order their roots were found. A root that retains a block alone always owns it.
 //!
 //! Edges of ephemerons and finalisers count as for the dominators. Edges to static data, which decide about
 //! nothing there, count here. Static data that no root reaches belongs to [`RootKind::Static`].
 //!
 //! All blocks of a tree with a single way in have the same owner, so what is kept is one number for each
-//! tree. The rule looks at nothing but the snapshot: names that are found later change no owner.
+//! tree. The rule looks at nothing but the snapshot: names of variables that are found later change no owner.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,6 +28,7 @@ use super::core::Parts;
 use super::cross_edges::CrossEdges;
 use super::csr::Csr;
 use super::globals::Globals;
+use super::label_order;
 use super::nodes::{NO_BLOCK, RootNodeId, SHARED};
 use super::reach::ReachableSize;
 use crate::label::{LabelRole, Labels, RootKind, Strength};
@@ -37,6 +38,8 @@ use crate::units::{BlockIndex, Bytes, LabelId, Words};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Seed {
     class: u8,
+    /// The owner's place in the order of names.
+    place: u32,
     owner: u32,
     node: u32,
 }
@@ -84,9 +87,10 @@ pub(super) fn owners(
     let mut seeds = seeds(parts, core, globals);
     let permanent = numbers.root_nodes.kind(RootKind::Static).0;
     let statics = parts.statics.iter().map(|block| numbers.of_tree_root(block));
-    seeds.extend(statics.map(|node| Seed { class: u8::MAX, owner: permanent, node }));
+    let of_statics = |node| Seed { class: u8::MAX, place: 0, owner: permanent, node };
+    seeds.extend(statics.map(of_statics));
     for of_class in seeds.chunk_by(|a, b| a.class == b.class) {
-        // They are in the order of owners, and so is all that is met at one distance.
+        // They are in the order of owners' names, and so is all that is met at one distance.
         for seed in of_class {
             take(seed.node, seed.owner, &mut queue, &mut end);
         }
@@ -102,15 +106,19 @@ pub(super) fn owners(
     Ok(owners)
 }
 
-/// What the roots hold, in the order of classes and owners.
+/// What the roots hold, in the order of classes and of owners' names.
 fn seeds(parts: &Parts<'_, '_>, core: &Csr, globals: &Globals) -> Vec<Seed> {
     let Parts { snapshot, numbers, statics } = *parts;
     let (root_nodes, labels) = (&numbers.root_nodes, &snapshot.labels);
     let mut seeds = Vec::new();
+    let places = label_order::places(labels);
+    let place = |owner: LabelId| places.get(owner.0 as usize).copied().unwrap_or(u32::MAX);
     let mut add = |label: LabelId, node: u32, block: u32| {
         let Some(kind) = labels.get(label).map(|label| label.kind) else { return };
-        let owner = root_nodes.label(owner_of(labels, label)).0;
-        seeds.push(Seed { class: class(kind, globals.is_value(block)), owner, node });
+        let class = class(kind, globals.is_value(block));
+        let owner = owner_of(labels, label);
+        let (place, owner) = (place(owner), root_nodes.label(owner).0);
+        seeds.push(Seed { class, place, owner, node });
     };
     for (label, _) in labels.iter() {
         for node in core.of(root_nodes.label(label).0) {
@@ -126,8 +134,9 @@ fn seeds(parts: &Parts<'_, '_>, core: &Csr, globals: &Globals) -> Vec<Seed> {
         }
     }
     for (label, block) in module_blocks(parts) {
-        let owner = root_nodes.label(label).0;
-        seeds.push(Seed { class: OTHER_GLOBALS, owner, node: numbers.of_tree_root(block) });
+        let (place, owner) = (place(label), root_nodes.label(label).0);
+        let node = numbers.of_tree_root(block);
+        seeds.push(Seed { class: OTHER_GLOBALS, place, owner, node });
     }
     seeds.sort_unstable();
     seeds.dedup();

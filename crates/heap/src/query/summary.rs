@@ -84,7 +84,7 @@ const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
-    pub const VERSION: u32 = 8;
+    pub const VERSION: u32 = 9;
 
     /// Sums a snapshot up: of kinds and roots, the largest.
     ///

@@ -25,6 +25,8 @@ struct Plan {
     labels: Vec<Option<usize>>,
     /// For each label what sort of roots it is of.
     kinds: Vec<RootKind>,
+    /// For each label its name.
+    names: Vec<&'static str>,
     roots: Vec<(usize, usize, Strength)>,
     /// Data and keys.
     ephemerons: Vec<(Option<usize>, Vec<usize>)>,
@@ -108,6 +110,7 @@ fn plan(ephemerons: usize, keys: usize, finalisers: usize) -> impl Strategy<Valu
                     .map(|(id, above)| above.filter(|above| *above < id))
                     .collect(),
                 kinds: vec![RootKind::Global; labels.len()],
+                names: vec!["name"; labels.len()],
                 closures: Vec::new(),
                 roots: roots
                     .into_iter()
@@ -391,9 +394,9 @@ fn lay_out(plan: &Plan, slots: bool) -> (Plan, Heap) {
             }
         };
     }
-    for (above, kind) in plan.labels.iter().zip(&plan.kinds) {
+    for ((above, kind), name) in plan.labels.iter().zip(&plan.kinds).zip(&plan.names) {
         let above = above.map(|above| LabelId(above as u32));
-        heap.labels.add(above, *kind, LabelRole::Symbol, b"name", b"", 0);
+        heap.labels.add(above, *kind, LabelRole::Symbol, name.as_bytes(), b"", 0);
     }
     let count = plan.blocks.len();
     for (place, (data, keys)) in plan.ephemerons.iter().enumerate() {

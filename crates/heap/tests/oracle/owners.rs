@@ -90,13 +90,28 @@ fn distances(edges: &Edges, shared: &BTreeSet<Place>, start: &[Place]) -> BTreeM
     }
 }
 
-/// For each place its class, distance and root; of static data that nothing reaches, none.
-fn owners(plan: &Plan, oracle: &Oracle) -> BTreeMap<Place, (u8, usize, Option<usize>)> {
+/// A root's names from the top, each with kind and number of the label. Those of finalisers come behind the labels of
+/// the plan.
+type Name = Vec<(RootKind, &'static str, usize)>;
+
+fn name(plan: &Plan, label: usize) -> Name {
+    let Some(above) = plan.labels.get(label) else {
+        return vec![(RootKind::Finaliser, "f", label)];
+    };
+    let mut name = above.map_or_else(Vec::new, |above| self::name(plan, above));
+    name.push((plan.kinds[label], plan.names[label], label));
+    name
+}
+
+/// For each place its class, distance and root, that of the first name; of static data that nothing reaches, none.
+fn owners(plan: &Plan, oracle: &Oracle) -> BTreeMap<Place, (u8, usize, Name)> {
     let (edges, shared) = (all_edges(plan, oracle), shared_places(plan));
-    let mut owners: BTreeMap<Place, (u8, usize, Option<usize>)> = BTreeMap::new();
-    let mut offer = |place: Place, owner: (u8, usize, Option<usize>)| {
-        let known = owners.entry(place).or_insert(owner);
-        *known = (*known).min(owner);
+    let mut owners: BTreeMap<Place, (u8, usize, Name)> = BTreeMap::new();
+    let mut offer = |place: Place, owner: (u8, usize, Name)| {
+        let known = owners.entry(place).or_insert_with(|| owner.clone());
+        if owner < *known {
+            *known = owner;
+        }
     };
     for label in 0..plan.labels.len() + plan.finalisers.len() {
         let kind = plan.kinds.get(label).copied().unwrap_or(RootKind::Finaliser);
@@ -112,13 +127,13 @@ fn owners(plan: &Plan, oracle: &Oracle) -> BTreeMap<Place, (u8, usize, Option<us
             let start: Vec<Place> =
                 held.iter().copied().filter(|place| class_of(place) == class).collect();
             for (place, distance) in distances(&edges, &shared, &start) {
-                offer(place, (class, distance, Some(label)));
+                offer(place, (class, distance, name(plan, label)));
             }
         }
     }
     let statics: Vec<Place> = (0..plan.statics).map(Place::Block).collect();
     for (place, _) in distances(&edges, &shared, &statics) {
-        offer(place, (5, 0, None));
+        offer(place, (5, 0, Vec::new()));
     }
     owners
 }
@@ -143,8 +158,8 @@ fn check(plan: &Plan, threads: usize) -> Result<(), TestCaseError> {
             }
             _ => continue,
         };
-        let truth = owners.get(place).map(|(.., owner)| match owner {
-            Some(label) => graph.root_nodes().label(LabelId(*label as u32)),
+        let truth = owners.get(place).map(|(.., name)| match name.last() {
+            Some((.., label)) => graph.root_nodes().label(LabelId(*label as u32)),
             None => graph.root_nodes().kind(RootKind::Static),
         });
         prop_assert_eq!(graph.owner(BlockIndex(block)), truth, "owner of {:?}", place);
@@ -198,6 +213,7 @@ proptest! {
     fn every_block_belongs_to_the_nearest_root_of_the_first_class(
         plan in plan(2, 2, 2),
         kinds in kinds(),
+        names in proptest::collection::vec(prop_oneof![Just("a"), Just("b"), Just("c")], 5),
         closures in proptest::collection::vec(0usize..14, 0..3),
         threads in 1usize..3,
     ) {
@@ -206,6 +222,7 @@ proptest! {
         for (label, above) in plan.labels.iter().enumerate() {
             plan.kinds[label] = above.map_or(kinds[label], |above| plan.kinds[above]);
         }
+        plan.names.copy_from_slice(&names[..plan.labels.len()]);
         plan.closures = closures;
         check(&plan, threads)?;
     }
