@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Fixed numbers are little-endian, others have seven bits a byte. `snapshot` is the snapshot's checksum,
-//! `source` that of what types were found from and by, `checksum` XXH3 of what follows it. `of` has a type for each
+//! `source` that of what types were found from and by: the keys of the frame ([`file_frame`](crate::file_frame)). `of` has a type for each
 //! block, as a place in `types` from 1 on; 0 is none, also for the blocks after the last. `label` is that of a root of
 //! the snapshot; a `position` that is empty is not known.
 
@@ -25,21 +25,24 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use memtrail_leb128::{Cursor, put, put_bytes};
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::block_types::{BlockType, BlockTypes, Derivation, FieldNames};
+use crate::file_frame::Frame;
 use crate::graph::column::Column;
 use crate::label::{Labels, Variable};
 use crate::read::Snapshot;
 use crate::units::LabelId;
 
-const MAGIC: &[u8; 6] = b"MTBTYP";
+const MAGIC: [u8; 6] = *b"MTBTYP";
 /// Raised whenever the bytes or what they mean change: a file of another version is not read.
 const VERSION: u16 = 2;
-/// Where that begins of which there is a checksum.
-const HEADER: usize = 32;
 /// Where the column begins.
-const OF: usize = HEADER + 8;
+#[cfg(feature = "mmap")]
+const OF: usize = Frame::<2>::LENGTH + 8;
+
+fn frame(snapshot: &Snapshot<'_>, source: TypesSource) -> Frame<2> {
+    Frame { magic: MAGIC, version: VERSION, keys: [snapshot.checksum(), source.0] }
+}
 
 /// What types of blocks were found from and by, as a checksum: those that were found from something else are not
 /// used.
@@ -55,37 +58,22 @@ impl BlockTypes {
         &self,
         snapshot: &Snapshot<'_>,
         source: TypesSource,
-        mut out: impl Write,
+        out: impl Write,
     ) -> io::Result<()> {
         let table = self.table(&snapshot.labels);
-        let mut checksum = Xxh3Default::new();
-        self.each_part(&table, |bytes| {
-            checksum.update(bytes);
-            Ok(())
-        })?;
-        out.write_all(MAGIC)?;
-        out.write_all(&VERSION.to_le_bytes())?;
-        out.write_all(&snapshot.checksum().to_le_bytes())?;
-        out.write_all(&source.0.to_le_bytes())?;
-        out.write_all(&checksum.digest().to_le_bytes())?;
-        self.each_part(&table, |bytes| out.write_all(bytes))?;
-        out.flush()
+        frame(snapshot, source).write(out, |each| self.each_part(&table, each))
     }
 
     /// Makes a file of types one of a copy of its snapshot that has the same blocks. What is no such file stays as it
     /// is.
     pub fn set_snapshot_of_file(file: &mut [u8], copy: &Snapshot<'_>) {
-        if let Some(header) = file.first_chunk_mut::<HEADER>()
-            && header[..6] == *MAGIC
-        {
-            header[8..16].copy_from_slice(&copy.checksum().to_le_bytes());
-        }
+        Frame::<2>::set_key(file, MAGIC, 0, copy.checksum());
     }
 
     fn each_part(
         &self,
         table: &[u8],
-        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+        each: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         let of = self.column();
         each(&(of.len() as u64).to_le_bytes())?;
@@ -145,8 +133,8 @@ impl BlockTypes {
         source: TypesSource,
         bytes: &[u8],
     ) -> Option<Self> {
-        let checksum = || Some(xxh3_64(bytes.get(HEADER..)?));
-        let parts = Parts::read(snapshot, source, bytes, checksum)?;
+        let content = frame(snapshot, source).content(bytes, || Frame::<2>::checksum(bytes))?;
+        let parts = Parts::read(snapshot, content)?;
         let of = parts.of.as_chunks().0.iter().map(|two| u16::from_le_bytes(*two));
         parts.apply(snapshot, of.collect::<Vec<u16>>().into())
     }
@@ -164,8 +152,8 @@ impl BlockTypes {
         if cfg!(target_endian = "big") {
             return Self::read_file(snapshot, source, &map);
         }
-        let checksum = || crate::graph::index::checksum_of(&file, HEADER as u64).ok();
-        let parts = Parts::read(snapshot, source, &map, checksum)?;
+        let checksum = || Frame::<2>::checksum_of_file(&file).ok();
+        let parts = Parts::read(snapshot, frame(snapshot, source).content(&map, checksum)?)?;
         let of = match parts.of.len() / 2 {
             0 => Column::default(),
             count => Column::Mapped(crate::mapped_arena::map_index(&file, OF, count).ok()?),
@@ -175,13 +163,9 @@ impl BlockTypes {
 
     /// What the types in a file were found from, if it is one.
     pub fn source_of_file(bytes: &[u8]) -> Option<TypesSource> {
-        let header = bytes.first_chunk::<HEADER>()?;
-        (header[..6] == *MAGIC).then(|| TypesSource(number(header, 16)))
+        let [_, source] = Frame::keys_of(bytes, MAGIC)?;
+        Some(TypesSource(source))
     }
-}
-
-fn number(header: &[u8; HEADER], at: usize) -> u64 {
-    header[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight))
 }
 
 /// The parts of a file.
@@ -193,30 +177,16 @@ struct Parts<'b> {
 }
 
 impl<'b> Parts<'b> {
-    /// Reads them, if they are of this snapshot and from this source.
-    fn read(
-        snapshot: &Snapshot<'_>,
-        source: TypesSource,
-        bytes: &'b [u8],
-        checksum: impl FnOnce() -> Option<u64>,
-    ) -> Option<Self> {
-        let header = bytes.first_chunk::<HEADER>()?;
-        if header[..6] != *MAGIC
-            || header[6..8] != VERSION.to_le_bytes()
-            || number(header, 8) != snapshot.checksum()
-            || number(header, 16) != source.0
-            || number(header, 24) != checksum()?
-        {
-            return None;
-        }
-        let blocks = u64::from_le_bytes(*bytes.get(HEADER..)?.first_chunk()?);
+    /// Reads them.
+    fn read(snapshot: &Snapshot<'_>, content: &'b [u8]) -> Option<Self> {
+        let (blocks, rest) = content.split_first_chunk()?;
+        let blocks = u64::from_le_bytes(*blocks);
         if blocks > u64::from(snapshot.blocks()) {
             return None;
         }
         let length = usize::try_from(blocks).ok()?.checked_mul(2)?;
-        let end = OF.checked_add(length)?;
-        let of = bytes.get(OF..end)?;
-        let mut cursor = Cursor::new(bytes.get(end.checked_next_multiple_of(8)?..)?);
+        let of = rest.get(..length)?;
+        let mut cursor = Cursor::new(rest.get(length.checked_next_multiple_of(8)?..)?);
         let count = cursor.count()?;
         u16::try_from(count).ok()?;
         let types: Option<Vec<BlockType>> = (0..count).map(|_| block_type(&mut cursor)).collect();

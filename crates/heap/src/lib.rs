@@ -9,6 +9,8 @@ mod block_types_file;
 #[cfg(feature = "analysis")]
 pub mod contents;
 mod facts;
+#[cfg(feature = "analysis")]
+mod file_frame;
 mod format;
 #[doc(hidden)]
 pub mod fuzz;

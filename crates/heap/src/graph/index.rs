@@ -1,12 +1,12 @@
 //! The result of the analysis as a file beside the snapshot, so that it is computed once.
 //!
 //! ```text
-//! file   = "MTHIDX" version:u16 snapshot:u64 checksum:u64 column*
+//! file   = "MTHIDX" version:u16 snapshot:u64 checksum:u64 column*, a frame and its content
 //! column = length:u64 bytes[length] zeros, up to a multiple of 8
 //! ```
 //!
-//! All numbers are little-endian. `snapshot` is the snapshot's checksum, `checksum` XXH3 of what
-//! follows it. The columns, in order: dominators:u32, above:u32, kept sizes as bits:u64, sizes:u32,
+//! All numbers are little-endian. `snapshot` is the snapshot's checksum, as the one key of the frame
+//! ([`file_frame`](crate::file_frame)). The columns, in order: dominators:u32, above:u32, kept sizes as bits:u64, sizes:u32,
 //! large sizes as block and size:u64, held:u64, tree roots as bits:u64, via:u32, weights' lower half:u32,
 //! their upper half where there is one as tree root and number:u64, the core's starts:u32 and targets:u32;
 //! then of bytes outside the heap: kept sums as bits:u64, sums:u32, large sums as block and sum:u64,
@@ -18,13 +18,10 @@
 use std::fs::File;
 use std::io::{self, Write};
 #[cfg(feature = "mmap")]
-use std::io::{Read as _, Seek as _, SeekFrom};
-#[cfg(feature = "mmap")]
 use std::path::Path;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::analysis::Graph;
 use super::bits::{Bits, Ranked};
@@ -36,60 +33,53 @@ use super::nodes::{NO_BLOCK, RootNodes, SHARED};
 use super::number::Number;
 use super::retained::Sizes;
 use super::weights::Weights;
+use crate::file_frame::Frame;
 use crate::read::Snapshot;
 
-const MAGIC: &[u8; 6] = b"MTHIDX";
+const MAGIC: [u8; 6] = *b"MTHIDX";
 /// Raised whenever the columns or what they mean changes: an index of another version is not read.
 const VERSION: u16 = 7;
-const HEADER: usize = 24;
+
+fn frame(snapshot: &Snapshot<'_>) -> Frame<1> {
+    Frame { magic: MAGIC, version: VERSION, keys: [snapshot.checksum()] }
+}
 
 impl Graph {
     /// Writes the index of the snapshot that the graph is of.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write_index(&self, snapshot: &Snapshot<'_>, mut out: impl Write) -> io::Result<()> {
-        // The checksum stands before what it is of, so all is gone through twice.
-        let mut checksum = Xxh3Default::new();
-        self.each_column(|bytes| {
-            checksum.update(bytes);
-            Ok(())
-        })?;
-        out.write_all(MAGIC)?;
-        out.write_all(&VERSION.to_le_bytes())?;
-        out.write_all(&snapshot.checksum().to_le_bytes())?;
-        out.write_all(&checksum.digest().to_le_bytes())?;
-        self.each_column(|bytes| out.write_all(bytes))?;
-        out.flush()
+    pub fn write_index(&self, snapshot: &Snapshot<'_>, out: impl Write) -> io::Result<()> {
+        frame(snapshot).write(out, |each| self.each_column(each))
     }
 
-    fn each_column(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn each_column(&self, each: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let large = pairs(&self.sizes.large);
-        column(&self.dominators, u32::to_le_bytes, &mut each)?;
-        column(&self.root_parents, u32::to_le_bytes, &mut each)?;
-        column(self.sizes.kept.bits().words(), u64::to_le_bytes, &mut each)?;
-        column(&self.sizes.words, u32::to_le_bytes, &mut each)?;
-        column(&large, u64::to_le_bytes, &mut each)?;
-        column(&self.held, u64::to_le_bytes, &mut each)?;
-        column(self.tree_roots.bits().words(), u64::to_le_bytes, &mut each)?;
-        column(&self.predecessor, u32::to_le_bytes, &mut each)?;
-        column(&self.weights.low, u32::to_le_bytes, &mut each)?;
-        column(&pairs(&self.weights.over), u64::to_le_bytes, &mut each)?;
-        column(&self.core.starts, u32::to_le_bytes, &mut each)?;
-        column(&self.core.targets, u32::to_le_bytes, &mut each)?;
+        column(&self.dominators, u32::to_le_bytes, each)?;
+        column(&self.root_parents, u32::to_le_bytes, each)?;
+        column(self.sizes.kept.bits().words(), u64::to_le_bytes, each)?;
+        column(&self.sizes.words, u32::to_le_bytes, each)?;
+        column(&large, u64::to_le_bytes, each)?;
+        column(&self.held, u64::to_le_bytes, each)?;
+        column(self.tree_roots.bits().words(), u64::to_le_bytes, each)?;
+        column(&self.predecessor, u32::to_le_bytes, each)?;
+        column(&self.weights.low, u32::to_le_bytes, each)?;
+        column(&pairs(&self.weights.over), u64::to_le_bytes, each)?;
+        column(&self.core.starts, u32::to_le_bytes, each)?;
+        column(&self.core.targets, u32::to_le_bytes, each)?;
         let external = &self.external;
-        column(external.sizes.kept.bits().words(), u64::to_le_bytes, &mut each)?;
-        column(&external.sizes.words, u32::to_le_bytes, &mut each)?;
-        column(&pairs(&external.sizes.large), u64::to_le_bytes, &mut each)?;
-        column(&external.held, u64::to_le_bytes, &mut each)?;
-        column(&pairs(&external.weights), u64::to_le_bytes, &mut each)?;
+        column(external.sizes.kept.bits().words(), u64::to_le_bytes, each)?;
+        column(&external.sizes.words, u32::to_le_bytes, each)?;
+        column(&pairs(&external.sizes.large), u64::to_le_bytes, each)?;
+        column(&external.held, u64::to_le_bytes, each)?;
+        column(&pairs(&external.weights), u64::to_le_bytes, each)?;
         let conditional: Vec<u32> =
             self.conditional.iter().flat_map(Conditional::numbers).collect();
-        column(&conditional, u32::to_le_bytes, &mut each)?;
-        column(&self.owners, u32::to_le_bytes, &mut each)?;
+        column(&conditional, u32::to_le_bytes, each)?;
+        column(&self.owners, u32::to_le_bytes, each)?;
         let modules: Vec<u32> =
             self.modules.iter().flat_map(|(module, field)| [*module, *field]).collect();
-        column(&modules, u32::to_le_bytes, &mut each)
+        column(&modules, u32::to_le_bytes, each)
     }
 
     /// Reads the index of a snapshot. `None` if it is another's, of another version, or damaged:
@@ -97,12 +87,12 @@ impl Graph {
     pub fn read_index(snapshot: &Snapshot<'_>, bytes: &[u8]) -> Option<Self> {
         let mut columns = Reader {
             bytes,
-            at: HEADER,
+            at: Frame::<1>::LENGTH,
             #[cfg(feature = "mmap")]
             file: None,
         };
-        let checksum = || xxh3_64(bytes.get(HEADER..).unwrap_or_default());
-        Self::from_columns(snapshot, &mut columns, checksum)
+        frame(snapshot).content(bytes, || Frame::<1>::checksum(bytes))?;
+        Self::from_columns(snapshot, &mut columns)
     }
 
     /// The same of an index that is a file, of which no more than is needed is read into memory.
@@ -112,27 +102,14 @@ impl Graph {
         let map = memtrail_map::MappedFile::of(&file).ok()?;
         // Columns are little-endian.
         let columns = cfg!(target_endian = "little").then_some(&file);
-        let mut columns = Reader { bytes: &map, at: HEADER, file: columns };
+        let mut columns = Reader { bytes: &map, at: Frame::<1>::LENGTH, file: columns };
         // Pages that were looked at in the mapping would be in memory twice: columns are mapped again.
-        let checksum = checksum_of(&file, HEADER as u64).ok()?;
-        let graph = Self::from_columns(snapshot, &mut columns, || checksum)?;
+        frame(snapshot).content(&map, || Frame::<1>::checksum_of_file(&file).ok())?;
+        let graph = Self::from_columns(snapshot, &mut columns)?;
         Some(Self { index: Some(memtrail_map::Extent::of(&file).ok()?), ..graph })
     }
 
-    fn from_columns(
-        snapshot: &Snapshot<'_>,
-        columns: &mut Reader<'_>,
-        checksum: impl FnOnce() -> u64,
-    ) -> Option<Self> {
-        let header = columns.bytes.first_chunk::<HEADER>()?;
-        let number = |at: usize| header[at..].first_chunk().map(|eight| u64::from_le_bytes(*eight));
-        if header[..6] != *MAGIC
-            || header[6..8] != VERSION.to_le_bytes()
-            || number(8)? != snapshot.checksum()
-            || number(16)? != checksum()
-        {
-            return None;
-        }
+    fn from_columns(snapshot: &Snapshot<'_>, columns: &mut Reader<'_>) -> Option<Self> {
         let root_nodes = RootNodes::new(&snapshot.labels);
         let graph = Self {
             root_nodes,
@@ -213,20 +190,6 @@ impl Graph {
                     && (edge.node as usize) < nodes
                     && (root_nodes..nodes).contains(&(edge.to as usize))
             })
-    }
-}
-
-/// The checksum of what follows the header of a file.
-#[cfg(feature = "mmap")]
-pub(crate) fn checksum_of(mut file: &File, header: u64) -> io::Result<u64> {
-    file.seek(SeekFrom::Start(header))?;
-    let mut checksum = Xxh3Default::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(checksum.digest()),
-            some => checksum.update(&buffer[..some]),
-        }
     }
 }
 
@@ -314,7 +277,7 @@ impl<'b> Reader<'b> {
 fn column<T: Copy, const N: usize>(
     numbers: &[T],
     bytes: impl Fn(T) -> [u8; N],
-    each: &mut impl FnMut(&[u8]) -> io::Result<()>,
+    each: &mut dyn FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let length = numbers.len() * N;
     each(&(length as u64).to_le_bytes())?;
