@@ -53,12 +53,15 @@ fn mark<const N: usize, const V: usize>(
     layout: &Layout<V>,
     (part, found): (Part, &mut Found),
 ) -> io::Result<()> {
-    let heights = heights(place, facts, nodes, layout)?;
-    let is_node = |block: u32| nodes.place(block).is_some_and(|place| heights[place] != NO_HEIGHT);
+    let mut heights = Heights::new(place, facts, nodes, layout)?;
     let mut todo: Vec<u32> = Vec::new();
     for (place, (block, fields)) in nodes.iter().enumerate() {
         let subtrees = [fields[layout.left], fields[layout.right]];
-        if heights[place] == NO_HEIGHT || !subtrees.into_iter().all(is_node) {
+        // Most candidates are no nodes with two subtrees: of these no height is needed.
+        if !subtrees.into_iter().all(|subtree| nodes.place(subtree).is_some())
+            || !found.is_free(block)
+            || heights.of(place) == NO_HEIGHT
+        {
             continue;
         }
         todo.push(block);
@@ -73,61 +76,74 @@ fn mark<const N: usize, const V: usize>(
     Ok(())
 }
 
-/// The height of each candidate that is the node of a balanced tree.
-fn heights<const N: usize, const V: usize>(
-    place: &Place,
-    facts: &Facts,
-    nodes: &Candidates<N>,
-    layout: &Layout<V>,
-) -> io::Result<Column<u8>> {
-    // Zeros are unknown.
-    let mut heights: Column<u8> = place.zeros(nodes.len())?;
-    let mut way: Vec<usize> = Vec::new();
-    for start in 0..nodes.len() {
-        if heights[start] != UNKNOWN {
-            continue;
+/// The height of each candidate that is the node of a balanced tree, as far as they were asked for.
+struct Heights<'f, const N: usize, const V: usize> {
+    facts: &'f Facts,
+    nodes: &'f Candidates<N>,
+    layout: &'f Layout<V>,
+    known: Column<u8>,
+    /// From the candidate that is asked for down to the one that is looked at.
+    way: Vec<usize>,
+}
+
+impl<'f, const N: usize, const V: usize> Heights<'f, N, V> {
+    fn new(
+        place: &Place,
+        facts: &'f Facts,
+        nodes: &'f Candidates<N>,
+        layout: &'f Layout<V>,
+    ) -> io::Result<Self> {
+        // Zeros are unknown.
+        let known = place.zeros(nodes.len())?;
+        Ok(Self { facts, nodes, layout, known, way: Vec::new() })
+    }
+
+    /// The height of a candidate; [`NO_HEIGHT`] if it is no node, or a subtree is none.
+    fn of(&mut self, start: usize) -> u8 {
+        if self.known[start] != UNKNOWN {
+            return self.known[start];
         }
-        heights[start] = UNDER_WAY;
-        way.push(start);
-        while let Some(place) = way.last().copied() {
-            let fields = nodes.fields(place);
-            let mut subtrees = [0; 2];
-            let mut below = None;
-            for (height, target) in
-                subtrees.iter_mut().zip([fields[layout.left], fields[layout.right]])
-            {
-                if target == NO_TARGET {
-                    continue;
+        self.known[start] = UNDER_WAY;
+        self.way.push(start);
+        while let Some(place) = self.way.last().copied() {
+            match self.look(place) {
+                Ok(height) => {
+                    self.known[place] = height;
+                    self.way.pop();
                 }
-                *height = NO_HEIGHT;
-                let Some(child) = nodes.place(target) else { continue };
-                let of_child = nodes.fields(child);
-                if layout
-                    .values
-                    .iter()
-                    .any(|at| facts.sort(fields[*at]) != facts.sort(of_child[*at]))
-                {
-                    continue;
-                }
-                match heights[child] {
-                    UNKNOWN => below = Some(child),
-                    // In a circle.
-                    UNDER_WAY => {}
-                    known => *height = known,
+                Err(child) => {
+                    self.known[child] = UNDER_WAY;
+                    self.way.push(child);
                 }
             }
-            if let Some(child) = below {
-                heights[child] = UNDER_WAY;
-                way.push(child);
+        }
+        self.known[start]
+    }
+
+    /// The height of a candidate, or a subtree of which the height is needed for that.
+    fn look(&self, place: usize) -> Result<u8, usize> {
+        let Self { facts, nodes, layout, known, .. } = self;
+        let fields = nodes.fields(place);
+        let mut subtrees = [0; 2];
+        for (height, target) in subtrees.iter_mut().zip([fields[layout.left], fields[layout.right]])
+        {
+            if target == NO_TARGET {
                 continue;
             }
-            let [left, right] = subtrees;
-            let is_balanced =
-                left != NO_HEIGHT && right != NO_HEIGHT && left.abs_diff(right) <= MAX_DIFFERENCE;
-            let height = left.max(right).saturating_add(1);
-            heights[place] = if is_balanced && height < UNDER_WAY { height } else { NO_HEIGHT };
-            way.pop();
+            let Some(child) = nodes.place(target) else { return Ok(NO_HEIGHT) };
+            let of_child = nodes.fields(child);
+            let is_alike = |at: &usize| facts.sort(fields[*at]) == facts.sort(of_child[*at]);
+            match known[child] {
+                // In a circle, it is under way.
+                UNDER_WAY | NO_HEIGHT => return Ok(NO_HEIGHT),
+                _ if !layout.values.iter().all(is_alike) => return Ok(NO_HEIGHT),
+                UNKNOWN => return Err(child),
+                known => *height = known,
+            }
         }
+        let [left, right] = subtrees;
+        let height = left.max(right).saturating_add(1);
+        let is_balanced = left.abs_diff(right) <= MAX_DIFFERENCE;
+        Ok(if is_balanced && height < UNDER_WAY { height } else { NO_HEIGHT })
     }
-    Ok(heights)
 }
