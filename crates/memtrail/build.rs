@@ -1,10 +1,15 @@
-//! Builds the agent and leaves it where `include_bytes!` finds it, so that this one binary is all
+//! Builds the agent and leaves it, gzipped, where `include_bytes!` finds it, so that this one binary is all
 //! that a user installs. And computes the checksum of the code that finds types of blocks: results that an earlier
 //! version of it has left beside a snapshot are not used.
 
 use std::env;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -44,7 +49,7 @@ fn types_code(root: &Path) -> u64 {
         }
     }
     files.sort();
-    let mut checksum = xxhash_rust::xxh3::Xxh3Default::new();
+    let mut checksum = Xxh3Default::new();
     for file in files {
         checksum.update(&std::fs::read(file).expect("a source of this repository"));
     }
@@ -74,5 +79,10 @@ fn build(root: &Path, out: &Path) {
     let status = cargo.status().expect("cargo runs, or this would not");
     assert!(status.success(), "the agent does not build");
     let library = folder.join(target).join("agent").join("libmemtrail_preload.so");
-    std::fs::copy(library, out.join("libmemtrail_agent.so")).expect("the agent was built");
+    let agent = std::fs::read(library).expect("the agent was built");
+    println!("cargo::rustc-env=MEMTRAIL_AGENT_HASH={:032x}", xxh3_128(&agent));
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&agent).expect("memory can be written to");
+    let packed = encoder.finish().expect("memory can be written to");
+    std::fs::write(out.join("libmemtrail_agent.so.gz"), packed).expect("the folder is cargo's");
 }

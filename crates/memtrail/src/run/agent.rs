@@ -1,23 +1,37 @@
 //! The agent inside this binary, and its copy on disk that the dynamic loader can load.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use flate2::read::GzDecoder;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::old_agents;
 use super::process::{can_be_loaded, user_id};
 
-pub(super) static AGENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_agent.so"));
+/// The agent, gzipped.
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_agent.so.gz"));
+/// A hash of the agent itself: what is on disk is compared without unpacking.
+const HASH: u128 = match u128::from_str_radix(env!("MEMTRAIL_AGENT_HASH"), 16) {
+    Ok(hash) => hash,
+    Err(_) => panic!("the build script writes a number"),
+};
+
+/// The agent.
+pub(super) fn unpack() -> io::Result<Vec<u8>> {
+    let mut agent = Vec::new();
+    GzDecoder::new(PACKED).read_to_end(&mut agent)?;
+    Ok(agent)
+}
 
 /// The agent's path on disk, unpacked first if this version's is not there.
 ///
 /// The name carries the content's hash, so versions live side by side and a damaged copy is never
 /// taken for whole; the file appears under its name only when it is complete.
 pub(super) fn unpacked() -> io::Result<PathBuf> {
-    let name = old_agents::file_name(xxh3_128(AGENT));
+    let name = old_agents::file_name(HASH);
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for folder in cache_folders() {
         let unpacked = unpack_into(&folder, &name).and_then(|path| {
@@ -63,7 +77,7 @@ fn unpack_into(folder: &Path, name: &str) -> io::Result<PathBuf> {
         return Err(io::Error::from(io::ErrorKind::PermissionDenied));
     }
     let path = folder.join(name);
-    if fs::read(&path).is_ok_and(|found| found == AGENT) {
+    if fs::read(&path).is_ok_and(|found| xxh3_128(&found) == HASH) {
         return Ok(path);
     }
     let fresh = folder.join(format!(".{name}.{}", std::process::id()));
@@ -73,7 +87,7 @@ fn unpack_into(folder: &Path, name: &str) -> io::Result<PathBuf> {
         .truncate(true)
         .mode(0o755)
         .open(&fresh)?
-        .write_all(AGENT)?;
+        .write_all(&unpack()?)?;
     fs::rename(&fresh, &path)?;
     Ok(path)
 }
