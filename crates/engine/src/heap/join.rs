@@ -24,10 +24,32 @@ pub(crate) fn live<'j>(
     loaded: &'j LoadedSnapshot,
     recording: &'j Recording,
 ) -> impl Iterator<Item = Live> + 'j {
+    sampled(loaded, recording).filter_map(|sampled| {
+        let Sampled { block, row, is_alive } = sampled;
+        Some(Live { block, row: row.filter(|_| is_alive)? })
+    })
+}
+
+/// A sampled block of a snapshot.
+#[derive(Clone, Copy)]
+pub(crate) struct Sampled {
+    pub(crate) block: BlockIndex,
+    /// Its allocation, if the trace has it.
+    pub(crate) row: Option<Row>,
+    /// Whether anything retains it.
+    pub(crate) is_alive: bool,
+}
+
+/// All sampled blocks, also those that are not alive or not in the trace.
+pub(crate) fn sampled<'j>(
+    loaded: &'j LoadedSnapshot,
+    recording: &'j Recording,
+) -> impl Iterator<Item = Sampled> + 'j {
     let heap = loaded.heap();
-    heap.snapshot.samples.iter().filter_map(move |sample| {
-        let row = recording.profile().find(BlockId(sample.id))?;
-        heap.graph.is_reachable(sample.block).then_some(Live { block: sample.block, row })
+    heap.snapshot.samples.iter().map(move |sample| Sampled {
+        block: sample.block,
+        row: recording.profile().find(BlockId(sample.id)),
+        is_alive: heap.graph.is_reachable(sample.block),
     })
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::graph::SUPER_ROOT;
-use memtrail_heap::query::{self, Sampled};
+use memtrail_heap::query;
 use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_profile::allocating_frame::allocating;
 use memtrail_profile::blocks::Row;
@@ -15,6 +15,7 @@ use memtrail_trace::{BlockId, Site, StackId};
 use serde::Serialize;
 
 use super::coverage::{Coverage, coverage};
+use super::join::{self, Sampled};
 use super::loaded::LoadedSnapshot;
 use super::rows::Rows;
 use crate::names::{row, shown};
@@ -256,11 +257,11 @@ struct Groups {
 
 impl Groups {
     fn new(loaded: &LoadedSnapshot, recording: &Recording, by: By) -> Self {
-        let (heap, profile) = (loaded.heap(), recording.profile());
+        let profile = recording.profile();
         let mut numbers: HashMap<Option<Label>, u32> = HashMap::new();
         let mut groups = Self::default();
-        for sample in &heap.snapshot.samples {
-            let Some(found) = profile.find(BlockId(sample.id)) else {
+        for Sampled { block, row, is_alive } in join::sampled(loaded, recording) {
+            let Some(found) = row else {
                 groups.unknown += 1;
                 continue;
             };
@@ -271,8 +272,8 @@ impl Groups {
                 groups.alive.push(Sum::default());
                 groups.labels.len() as u32 - 1
             });
-            groups.blocks.push((sample.block, group));
-            if heap.graph.is_reachable(sample.block) {
+            groups.blocks.push((block, group));
+            if is_alive {
                 let alive = &mut groups.alive[group as usize];
                 profile.estimator.add_row(alive, &profile.blocks, found);
             } else {
@@ -283,7 +284,7 @@ impl Groups {
     }
 
     /// The groups that have blocks which are alive, largest first.
-    fn order(&self, order: SiteOrder, sums: &[Sampled]) -> Vec<usize> {
+    fn order(&self, order: SiteOrder, sums: &[query::Sampled]) -> Vec<usize> {
         let mut groups: Vec<usize> =
             (0..sums.len()).filter(|group| sums[*group].blocks > 0).collect();
         let figure = |group: usize| match order {
