@@ -25,7 +25,7 @@ mod texts;
 mod units;
 
 use memtrail_heap::graph::{Failed, Graph, Place};
-use memtrail_heap::read::Snapshot;
+use memtrail_heap::read::{DecodedSections, Snapshot};
 use memtrail_heap::{BlockTypes, Bytes};
 use memtrail_types::term::TypeTable;
 
@@ -42,6 +42,8 @@ pub struct Flowed {
     pub types: BlockTypes,
     /// How far they reach, if that was asked for.
     pub coverage: Option<Coverage>,
+    /// The sections that were decoded, as far as there was room for them.
+    pub decoded: DecodedSections,
 }
 
 /// Finds the types of a snapshot's blocks. Decoded blocks take up no more than `room`, but for one section at a
@@ -80,5 +82,5 @@ pub fn flow_in(
         Some(graph) => Some(coverage::coverage(&mut flow, &mut sections, graph)?),
         None => None,
     };
-    Ok(Flowed { types, coverage })
+    Ok(Flowed { types, coverage, decoded: sections.decoded })
 }

@@ -1,14 +1,14 @@
 //! Blocks with their fields, decoded section by section and kept while there is room.
 
 use hashbrown::HashMap;
-use memtrail_heap::read::{Columns, Error, Snapshot};
+use memtrail_heap::read::{Columns, DecodedSections, Error, Snapshot};
 use memtrail_heap::{BlockIndex, Bytes};
 use rustc_hash::FxBuildHasher;
 
 /// The sections of a snapshot.
 pub(crate) struct Sections<'s, 'a> {
     pub(crate) snapshot: &'s Snapshot<'a>,
-    decoded: Vec<Option<Box<Columns>>>,
+    pub(crate) decoded: DecodedSections,
     /// Bytes that decoded sections may take.
     room: u64,
     /// For sections that there is no room for.
@@ -27,7 +27,7 @@ impl<'s, 'a> Sections<'s, 'a> {
         }
         Self {
             snapshot,
-            decoded: (0..snapshot.sections()).map(|_| None).collect(),
+            decoded: DecodedSections::new(snapshot.sections()),
             room: room.0,
             spare: None,
             roots_in,
@@ -42,7 +42,7 @@ impl<'s, 'a> Sections<'s, 'a> {
 
     /// A section's blocks; to be given back with [`Sections::put`].
     pub(crate) fn take(&mut self, section: usize) -> Result<Box<Columns>, Error> {
-        if let Some(columns) = self.decoded.get_mut(section).and_then(Option::take) {
+        if let Some(columns) = self.decoded.take(section) {
             return Ok(columns);
         }
         let mut columns = self.spare.take().unwrap_or_default();
@@ -62,14 +62,12 @@ impl<'s, 'a> Sections<'s, 'a> {
             self.room -= size;
             columns.shrink();
         }
-        if let Some(place) = self.decoded.get_mut(section) {
-            *place = Some(columns);
-        }
+        self.decoded.put(section, columns);
     }
 
     /// Whether a section is kept.
     pub(crate) fn is_kept(&self, section: usize) -> bool {
-        self.decoded.get(section).is_some_and(Option::is_some)
+        self.decoded.get(section).is_some()
     }
 
     /// Calls `each` with a block's fields that point to blocks, and these.

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::{Heap, Summary};
-use memtrail_heap::read::{Error, Peek, Snapshot};
+use memtrail_heap::read::{DecodedSections, Error, Peek, Snapshot};
 use memtrail_heap::{BlockTypes, SnapshotReason, TypesSource};
 use serde::{Deserialize, Serialize};
 
@@ -55,13 +55,13 @@ pub trait SnapshotFile: Debug + Send + Sync {
         let _ = write;
     }
 
-    /// Gives blocks the types that are declared.
+    /// Gives blocks the types that are declared. The sections that were decoded for it are of use to what comes next.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged.
-    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Failed> {
+    fn find_types(&self, heap: &mut Heap<'_>) -> Result<DecodedSections, Failed> {
         let _ = heap;
-        Ok(())
+        Ok(DecodedSections::default())
     }
 
     /// The summary that was left, as JSON.

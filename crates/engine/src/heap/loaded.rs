@@ -107,8 +107,9 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
         }
         // A damaged section is reported by the query that reads it.
         let found = file.find_types(&mut heap);
-        heap.recognise()?;
-        if leave == Leave::Index && found.is_ok() {
+        let is_found = found.is_ok();
+        heap.recognise(&found.unwrap_or_default())?;
+        if leave == Leave::Index && is_found {
             file.keep_block_types(&|out| heap.types.write_file(&heap.snapshot, source, out));
         }
         Ok(heap)

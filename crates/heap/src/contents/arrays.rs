@@ -8,7 +8,7 @@ use super::chains::Chains;
 use super::facts::{Facts, MIN_ARRAY};
 use super::form::{Form, Sort};
 use crate::graph::passes::gather;
-use crate::read::{Block, Columns, Error, Snapshot};
+use crate::read::{Block, Columns, DecodedSections, Error, Snapshot};
 use crate::units::BlockIndex;
 
 /// Records have fewer fields.
@@ -57,6 +57,7 @@ pub(super) struct Arrays {
 /// If a section of the snapshot is damaged.
 pub(super) fn arrays(
     snapshot: &Snapshot<'_>,
+    decoded: &DecodedSections,
     threads: usize,
     facts: &Facts,
     buckets: &Chains,
@@ -76,7 +77,12 @@ pub(super) fn arrays(
             if !sections[section] {
                 return Ok(());
             }
-            snapshot.decode_edges(section, columns)?;
+            let columns = if let Some(columns) = decoded.get(section) {
+                columns
+            } else {
+                snapshot.decode_edges(section, columns)?;
+                columns
+            };
             for block in columns.iter() {
                 let index = block.index.0;
                 if facts.form(index) == Form::STRING {

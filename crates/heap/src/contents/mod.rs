@@ -30,7 +30,7 @@ mod types;
 use crate::block_types::BlockTypes;
 use crate::graph::Failed;
 use crate::graph::column::Place;
-use crate::read::{Error, Snapshot};
+use crate::read::{DecodedSections, Error, Snapshot};
 
 pub use structures::{Entry, Structure, Structures};
 
@@ -42,14 +42,15 @@ pub fn types_by_contents(snapshot: &Snapshot<'_>, threads: usize) -> Result<Bloc
     Ok(Structures::new(snapshot, threads)?.into_types())
 }
 
-/// The same with columns at a place.
+/// The same with columns at a place; sections that are `decoded` already are not decoded again.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged, or there is no room for columns.
 pub fn types_by_contents_in(
     place: &Place,
     snapshot: &Snapshot<'_>,
+    decoded: &DecodedSections,
     threads: usize,
 ) -> Result<BlockTypes, Failed> {
-    Ok(Structures::new_in(place, snapshot, threads)?.into_types())
+    Ok(Structures::new_in(place, snapshot, decoded, threads)?.into_types())
 }

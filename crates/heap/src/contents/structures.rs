@@ -13,7 +13,7 @@ use crate::block_types::BlockTypes;
 use crate::graph::Failed;
 use crate::graph::bits::Bits;
 use crate::graph::column::Place;
-use crate::read::{Error, Snapshot};
+use crate::read::{DecodedSections, Error, Snapshot};
 use crate::units::BlockIndex;
 
 /// A structure of the standard library.
@@ -79,15 +79,21 @@ impl Structures {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Error> {
-        Self::new_in(&Place::Memory, snapshot, threads).map_err(Failed::in_memory)
+        let decoded = DecodedSections::default();
+        Self::new_in(&Place::Memory, snapshot, &decoded, threads).map_err(Failed::in_memory)
     }
 
-    /// The same with columns at a place.
+    /// The same with columns at a place; sections that are `decoded` already are not decoded again.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged, or there is no room for columns.
-    pub fn new_in(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Failed> {
-        let facts = Facts::new(place, snapshot, threads)?;
+    pub fn new_in(
+        place: &Place,
+        snapshot: &Snapshot<'_>,
+        decoded: &DecodedSections,
+        threads: usize,
+    ) -> Result<Self, Failed> {
+        let facts = Facts::new(place, snapshot, decoded, threads)?;
         let mut found = Found::new(place, snapshot.blocks())?;
         let cells = Chains::new(place, &facts, &facts.pairs)?;
         queues::mark(&facts, &cells, &mut found);
@@ -102,7 +108,7 @@ impl Structures {
         modules.dedup();
         let tables = hash_tables::wanted(&facts, &found);
         let wanted = Wanted { tables, strings: buffers::wanted(&facts), modules };
-        let arrays = arrays(snapshot, threads, &facts, &buckets, &wanted)?;
+        let arrays = arrays(snapshot, decoded, threads, &facts, &buckets, &wanted)?;
         hash_tables::mark(&facts, &arrays, &mut found);
         buffers::mark(&facts, &arrays, &mut found);
         for array in &arrays.alone {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::read::{Columns, Detail, Error, Snapshot};
+use crate::read::{Columns, DecodedSections, Detail, Error, Snapshot};
 
 /// Numbers of a piece.
 pub(crate) const PIECE: usize = 1 << 16;
@@ -81,6 +81,34 @@ pub(crate) fn sweep<T: Send>(
         || (start(), Columns::new()),
         |(gathered, columns), section| {
             snapshot.decode_with(section, columns, detail)?;
+            each(gathered, section, columns);
+            Ok(())
+        },
+    )?;
+    Ok(gathered.into_iter().map(|(gathered, _)| gathered).collect())
+}
+
+/// The same with all that is known of the blocks; sections that are `decoded` already are not decoded again.
+///
+/// # Errors
+/// The first section that is damaged.
+pub(crate) fn sweep_decoded<T: Send>(
+    snapshot: &Snapshot<'_>,
+    decoded: &DecodedSections,
+    threads: usize,
+    start: impl Fn() -> T + Sync,
+    each: impl Fn(&mut T, usize, &Columns) + Sync,
+) -> Result<Vec<T>, Error> {
+    let gathered = gather(
+        snapshot.sections(),
+        threads,
+        || (start(), Columns::new()),
+        |(gathered, columns), section| {
+            if let Some(columns) = decoded.get(section) {
+                each(gathered, section, columns);
+                return Ok(());
+            }
+            snapshot.decode(section, columns)?;
             each(gathered, section, columns);
             Ok(())
         },

@@ -3,7 +3,7 @@
 use crate::block_types::BlockTypes;
 use crate::contents::types_by_contents_in;
 use crate::graph::{Failed, Graph, Place};
-use crate::read::{Error, Snapshot};
+use crate::read::{DecodedSections, Error, Snapshot};
 
 /// A snapshot and its analysis.
 #[derive(Debug)]
@@ -28,20 +28,20 @@ impl<'a> Heap<'a> {
         Ok(Self { snapshot, graph, threads, types: BlockTypes::default() })
     }
 
-    /// Gives types by contents to blocks that have none.
+    /// Gives types by contents to blocks that have none; sections that are `decoded` already are not decoded again.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged.
-    pub fn recognise(&mut self) -> Result<(), Error> {
-        self.recognise_in(&Place::Memory).map_err(Failed::in_memory)
+    pub fn recognise(&mut self, decoded: &DecodedSections) -> Result<(), Error> {
+        self.recognise_in(&Place::Memory, decoded).map_err(Failed::in_memory)
     }
 
     /// The same with columns at a place.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged, or there is no room for columns.
-    pub fn recognise_in(&mut self, place: &Place) -> Result<(), Failed> {
-        let recognised = types_by_contents_in(place, &self.snapshot, self.threads)?;
+    pub fn recognise_in(&mut self, place: &Place, decoded: &DecodedSections) -> Result<(), Failed> {
+        let recognised = types_by_contents_in(place, &self.snapshot, decoded, self.threads)?;
         self.types = std::mem::take(&mut self.types).or(recognised);
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! It does no I/O and never panics: a snapshot is whatever was on the disk.
 
 mod columns;
+mod decoded;
 mod error;
 mod marks;
 mod peek;
@@ -14,6 +15,7 @@ pub use crate::label::Strength;
 #[cfg(feature = "analysis")]
 pub(crate) use columns::Detail;
 pub use columns::{Block, Columns, Fields};
+pub use decoded::DecodedSections;
 pub use error::{Cause, Error};
 #[cfg(feature = "analysis")]
 pub(crate) use marks::HAS_DATA;

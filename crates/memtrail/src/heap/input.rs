@@ -12,7 +12,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::Heap;
-use memtrail_heap::read::{self, Snapshot};
+use memtrail_heap::read::{self, DecodedSections, Snapshot};
 use memtrail_heap::{BlockIndex, BlockTypes, Bytes};
 use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
@@ -284,15 +284,17 @@ impl Input {
         }
         let bounded = self.bounded()?;
         let blocks = heap.snapshot.blocks();
+        let mut decoded = DecodedSections::default();
         if let Some(types) = self.types() {
             let message = format!("typing {} blocks", count(f64::from(blocks)));
-            with_spinner(message, || typed::find(&mut heap, types, bounded.as_ref()))
+            decoded = with_spinner(message, || typed::find(&mut heap, types, bounded.as_ref()))
                 .map_err(|failed| self.failed(&failed, blocks))?;
         }
         let message = format!("looking at {} blocks", count(f64::from(blocks)));
         let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
-        with_spinner(message, || heap.recognise_in(place))
+        with_spinner(message, || heap.recognise_in(place, &decoded))
             .map_err(|failed| self.failed(&failed, blocks))?;
+        drop(decoded);
         // As with the index.
         let _ = keep(&path, |out| heap.types.write_file(&heap.snapshot, source, out));
         Ok(heap)

@@ -2,6 +2,7 @@
 
 use memtrail_heap::graph::{Failed, Place, WatchedSnapshot};
 use memtrail_heap::query::Heap;
+use memtrail_heap::read::DecodedSections;
 use memtrail_heap::{Bytes, TypesSource};
 use memtrail_typeflow::{Coverage, Flowed, NO_LIMIT, UnitBlock, flow_in};
 use memtrail_types::Types;
@@ -31,14 +32,16 @@ pub(crate) fn source(stored: &[u8]) -> TypesSource {
     TypesSource(checksum.digest())
 }
 
-/// Gives blocks their types, as far as they follow from those of global variables.
+/// Gives blocks their types, as far as they follow from those of global variables. The sections that were decoded for
+/// it are of use to what comes next.
 pub(super) fn find(
     heap: &mut Heap<'_>,
     types: &Types,
     memory: Option<&Bounded<'_>>,
-) -> Result<(), Failed> {
-    heap.types = flowed(heap, types, memory, false)?.types;
-    Ok(())
+) -> Result<DecodedSections, Failed> {
+    let Flowed { types, decoded, .. } = flowed(heap, types, memory, false)?;
+    heap.types = types;
+    Ok(decoded)
 }
 
 /// How far these types reach.

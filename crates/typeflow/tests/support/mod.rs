@@ -144,7 +144,7 @@ impl Program {
         let numbers = heap.numbers();
         let unit = BlockIndex(numbers[heap.len() - 1]);
         let units = [UnitBlock { block: unit, name: "Unit", layout: &layout }];
-        let Flowed { types, coverage } =
+        let Flowed { types, coverage, .. } =
             flow(&snapshot, &self.table, &units, room, Some(&graph)).unwrap();
         let found = numbers[..self.heap.len()].iter().map(|number| {
             types.of(BlockIndex(*number)).map_or("?".to_owned(), |ty| match &ty.constructor {
