@@ -28,7 +28,6 @@ let () =
   Printf.printf "set %d\n" (Numbers.cardinal numbers);
   Printf.printf "queue %d\n" (Queue.length queue);
   Printf.printf "buffer %d\n" (Buffer.length buffer);
-  (* Its first cell may be a pair. *)
-  Printf.printf "list %d\n" (List.length words - 1);
+  Printf.printf "list %d\n" (List.length words);
   Printf.printf "array %d\n" (Array.length array);
   Printf.printf "array %d\n" (Array.length room)

@@ -3,12 +3,14 @@
 
 use std::collections::HashMap;
 
-use memtrail_heap::contents::types_by_contents;
+use memtrail_heap::contents::{Structure, Structures, types_by_contents};
 use memtrail_heap::model::{Heap, Made, Value};
 use memtrail_heap::query::{self, Catalogue, Path};
 use memtrail_heap::read::{DecodedSections, Snapshot, Strength};
 use memtrail_heap::write::Space;
-use memtrail_heap::{BlockIndex, BlockType, RootKind, tag};
+use memtrail_heap::{
+    BlockIndex, BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames, RootKind, tag,
+};
 use proptest::prelude::*;
 
 const EMPTY: Value = Value::Int(0);
@@ -92,6 +94,51 @@ fn short_lists_pairs_and_what_ends_otherwise_are_no_lists() {
     let inner = heap.block(0, &[EMPTY, Value::Block(inner)]);
     heap.block(0, &[some[0], Value::Block(inner)]);
     assert!(types(&mut heap).iter().all(String::is_empty));
+}
+
+/// Containers left out the first cell of every list, as it may be a pair.
+#[test]
+fn containers_of_lists_have_their_first_cell() {
+    let mut heap = Heap::new();
+    let values = strings(&mut heap, 12);
+    // Nothing else leads to the others; the type says so; the type says that it is a pair; it leads to cells that
+    // another one leads to, too.
+    let [alone, declared, pair, shared] = [(); 4].map(|()| list(&mut heap, &values));
+    let other = heap.block(0, &[values[0], Value::Block(shared[1])]);
+    for first in [alone[0], declared[0], pair[0], shared[0], other] {
+        heap.root(RootKind::Global, "held", Value::Block(first), Strength::Strong);
+    }
+    let bytes = heap.bytes();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let number = |made: Made| BlockIndex(heap.numbers()[made.0]);
+    let ty = |name: &str, constructor: Option<&str>| BlockType {
+        name: name.into(),
+        constructor: constructor.map(Into::into),
+        fields: FieldNames::None,
+        derivation: Derivation::Variable,
+    };
+    let mut of = vec![BlockTypeId(0); snapshot.blocks() as usize];
+    of[number(declared[0]).0 as usize] = BlockTypeId(1);
+    of[number(pair[0]).0 as usize] = BlockTypeId(2);
+    let declared_types = vec![ty("string list", Some("::")), ty("string * string list", None)];
+    let mut structures = Structures::new(&snapshot, 1).unwrap();
+    structures.add_first_cells(&BlockTypes::new(of, declared_types));
+    let entries = |first: BlockIndex| {
+        let mut entries = 0;
+        structures.each_entry(first, Structure::List, |_| entries += 1);
+        entries
+    };
+    let mut lists: Vec<(BlockIndex, u64)> =
+        structures.all().into_iter().map(|(first, _)| (first, entries(first))).collect();
+    let mut expected = vec![
+        (number(alone[0]), 12),
+        (number(declared[0]), 12),
+        (number(pair[1]), 11),
+        (number(shared[1]), 11),
+    ];
+    lists.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(lists, expected);
 }
 
 #[test]
@@ -235,7 +282,11 @@ fn folded(heap: &mut Heap, root: Value, target: Value) -> (Vec<(&'static str, u6
     let target = BlockIndex(heap.numbers()[made(target).0]);
     let mut path = query::path(&analysed, target).unwrap().unwrap();
     let unfolded = path.clone();
-    query::fold_containers(&analysed, std::slice::from_mut(&mut path)).unwrap();
+    let mut structures = Structures::new(&analysed.snapshot, 1).unwrap();
+    structures.add_first_cells(&analysed.types);
+    let catalogue = Catalogue::new(&analysed).unwrap();
+    assert!(query::may_fold(&analysed, std::slice::from_ref(&path)));
+    query::fold_containers(&analysed, &structures, &catalogue, std::slice::from_mut(&mut path));
     let blocks = |path: &Path| path.steps.iter().filter(|step| step.block.is_some()).count();
     let containers: Vec<_> = path.steps.iter().filter_map(|step| step.container).collect();
     // No block is lost: each is in one step, alone or with those of its container.
@@ -265,9 +316,9 @@ fn paths_through_a_container_have_one_step_for_it() {
     let mut heap = Heap::new();
     let values = strings(&mut heap, 40);
     let cells = list(&mut heap, &values);
-    // The first cell may be a pair.
+    // The first cell may be a pair, but nothing else leads to the others.
     let (of, _) = folded(&mut heap, Value::Block(cells[0]), values[30]);
-    assert_eq!(of, [("list", 39, 30)]);
+    assert_eq!(of, [("list", 40, 31)]);
 }
 
 #[test]

@@ -50,8 +50,8 @@ pub(crate) struct LoadedSnapshot {
     owners: OnceLock<Owners>,
     names: OnceLock<StoredNames>,
     joint: OnceLock<Result<Vec<JointShare>, ApiError>>,
-    containers: OnceLock<Result<Containers, ApiError>>,
     structures: OnceLock<Result<Structures, ApiError>>,
+    containers: OnceLock<Result<Containers, ApiError>>,
     untyped: OnceLock<UntypedPlaces>,
     /// How much there is of each kind that one owner has: that which was asked for last.
     owned: Mutex<Option<(RootNodeId, Arc<Histogram>)>>,
@@ -200,8 +200,8 @@ impl LoadedSnapshot {
             owners,
             names,
             joint: OnceLock::new(),
-            containers: OnceLock::new(),
             structures: OnceLock::new(),
+            containers: OnceLock::new(),
             untyped: OnceLock::new(),
             owned: Mutex::default(),
         })
@@ -286,21 +286,25 @@ impl LoadedSnapshot {
         shares.as_deref().map_err(Clone::clone)
     }
 
+    /// Which blocks containers begin with, and what is inside of them.
+    pub(crate) fn structures(&self) -> Result<&Structures, ApiError> {
+        let structures = self.structures.get_or_init(|| {
+            let Heap { snapshot, types, threads, .. } = self.heap();
+            let mut structures = Structures::new(snapshot, *threads).map_err(damaged)?;
+            structures.add_first_cells(types);
+            Ok(structures)
+        });
+        structures.as_ref().map_err(Clone::clone)
+    }
+
     /// The containers that retain most.
     pub(super) fn containers(&self) -> Result<&Containers, ApiError> {
         let containers = self.containers.get_or_init(|| {
-            query::containers(self.heap(), &Structure::ALL, MAX_CONTAINERS).map_err(damaged)
+            let (structures, catalogue) = (self.structures()?, &self.catalogue);
+            query::containers(self.heap(), structures, catalogue, &Structure::ALL, MAX_CONTAINERS)
+                .map_err(damaged)
         });
         containers.as_ref().map_err(Clone::clone)
-    }
-
-    /// Which blocks containers begin with, and what is inside of them.
-    pub(super) fn structures(&self) -> Result<&Structures, ApiError> {
-        let structures = self.structures.get_or_init(|| {
-            let heap = self.heap();
-            Structures::new(&heap.snapshot, heap.threads).map_err(damaged)
-        });
-        structures.as_ref().map_err(Clone::clone)
     }
 
     /// Makes one step of the steps of a path inside each container.
@@ -310,7 +314,7 @@ impl LoadedSnapshot {
         let is_known = |block| heap.types.of(block).is_some();
         // Structures are typed by their contents, if by nothing else.
         if steps.any(|step| step.block.is_some_and(is_known)) {
-            query::fold_known_containers(heap, self.structures()?, &self.catalogue, paths);
+            query::fold_containers(heap, self.structures()?, &self.catalogue, paths);
         }
         Ok(())
     }

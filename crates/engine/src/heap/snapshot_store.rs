@@ -9,7 +9,7 @@ use super::loaded::{self, LoadedSnapshot};
 use crate::api_error::ApiError;
 
 /// Blocks of all open snapshots of a recording together, beyond which the one that was not used for
-/// longest is closed. Each takes some 25 bytes.
+/// longest is closed. Each takes some 25 bytes, and ten more once its containers were asked for.
 const MAX_BLOCKS: u64 = if cfg!(target_arch = "wasm32") { 12_000_000 } else { 60_000_000 };
 /// So many stay open whatever their size: two, to be compared.
 const MIN_OPEN: usize = 2;

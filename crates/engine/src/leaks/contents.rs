@@ -9,7 +9,7 @@ use memtrail_heap::query::KindId;
 use memtrail_heap::{BlockIndex, Bytes};
 
 use crate::api_error::ApiError;
-use crate::heap::loaded::{LoadedSnapshot, damaged};
+use crate::heap::loaded::LoadedSnapshot;
 
 /// What an owner owns, of one of the owners that are asked for.
 #[derive(Default)]
@@ -66,7 +66,7 @@ pub(super) fn contents(
         contents.kinds = kinds.into_iter().map(sum).collect();
         contents.kinds.sort_by(|a, b| (b.bytes, &a.name).cmp(&(a.bytes, &b.name)));
     }
-    let structures = Structures::new(&heap.snapshot, heap.threads).map_err(damaged)?;
+    let structures = loaded.structures()?;
     let mut largest: Vec<Option<(u64, Reverse<BlockIndex>, Structure)>> = vec![None; count];
     for (block, structure) in structures.all() {
         if heap.graph.is_reachable(block)
@@ -79,7 +79,7 @@ pub(super) fn contents(
     for (contents, largest) in all.iter_mut().zip(largest) {
         contents.container = largest.map(|(words, Reverse(block), structure)| {
             let retained = memtrail_heap::Words(words).bytes();
-            container(loaded, &structures, block, structure, retained)
+            container(loaded, structures, block, structure, retained)
         });
     }
     Ok(all)
@@ -118,19 +118,16 @@ fn container(
         }
     });
     let most = kinds.into_iter().max_by_key(|(kind, (blocks, ..))| (*blocks, Reverse(*kind)));
-    // A list is recognised from its second cell on.
-    let first = u64::from(structure == Structure::List);
     let entries = match structure {
         Structure::Array | Structure::Buffer => None,
-        _ => Some(count + first),
+        _ => Some(count),
     };
     Container {
         structure,
         retained,
         entries,
-        values: most.map(|(kind, (blocks, words, example))| {
-            kind_sum(loaded, kind, blocks + first, words, example)
-        }),
+        values: most
+            .map(|(kind, (blocks, words, example))| kind_sum(loaded, kind, blocks, words, example)),
     }
 }
 

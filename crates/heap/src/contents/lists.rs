@@ -8,12 +8,14 @@ use super::chains::Chains;
 use super::facts::Facts;
 use super::form::{Form, NO_TARGET};
 use super::types::{Found, Part};
+use crate::block_types::{BlockTypes, Derivation};
+use crate::graph::bits::Bits;
+use crate::units::BlockIndex;
 
 /// Marks cells of lists.
 pub(super) fn mark(facts: &Facts, chains: &Chains, found: &mut Found) {
     let cells = &facts.pairs;
-    // An immediate has none.
-    let form = |value: u32| -> Option<Form> { (value != NO_TARGET).then(|| facts.form(value)) };
+    let form = |value| form(facts, value);
     for (place, (_, [first, next])) in cells.iter().enumerate() {
         if chains.length(place).is_none_or(|length| length < 3) {
             continue;
@@ -31,5 +33,42 @@ pub(super) fn mark(facts: &Facts, chains: &Chains, found: &mut Found) {
         {
             at = cells.fields(cell)[1];
         }
+    }
+}
+
+/// The form of a value; an immediate has none.
+fn form(facts: &Facts, value: u32) -> Option<Form> {
+    (value != NO_TARGET).then(|| facts.form(value))
+}
+
+/// Marks the first cells of lists, of which the others are marked: those whose type says so, and where their type is
+/// not known, the only pair with a value of the same form that leads to the others.
+pub(super) fn mark_first(facts: &Facts, types: &BlockTypes, found: &mut Found) {
+    let cells = &facts.pairs;
+    let is_cell = |found: &Found, block| found.part(block) == Some(Part::ListCell);
+    // Of cells, those that others lead to, and those that several do.
+    let (mut led_to, mut shared) = (Bits::new(found.len()), Bits::new(found.len()));
+    let mut first: Vec<(u32, u32)> = Vec::new();
+    let mut declared: Vec<u32> = Vec::new();
+    for (block, [value, next]) in cells.iter() {
+        if next == NO_TARGET || !is_cell(found, next) {
+            continue;
+        }
+        let second = cells.place(next).map(|cell| cells.fields(cell)[0]);
+        let is_alike = second.is_some_and(|second| form(facts, value) == form(facts, second));
+        let known = types.of(BlockIndex(block)).filter(|ty| ty.derivation != Derivation::Contents);
+        let may_be_first = found.is_free(block) && is_alike && known.is_none();
+        if known.is_some_and(|ty| ty.constructor.as_deref() == Some("::")) {
+            declared.push(block);
+        } else if may_be_first {
+            first.push((block, next));
+        }
+        if !led_to.insert(next) {
+            shared.insert(next);
+        }
+    }
+    first.retain(|(_, next)| !shared.contains(*next));
+    for block in first.into_iter().map(|(block, _)| block).chain(declared) {
+        found.set(block, Part::ListCell);
     }
 }

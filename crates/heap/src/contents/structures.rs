@@ -31,7 +31,7 @@ pub enum Structure {
     Queue,
     /// `Buffer.t`
     Buffer,
-    /// A list, without its first cell.
+    /// A list.
     List,
 }
 
@@ -115,6 +115,19 @@ impl Structures {
             found.set(*array, Part::Array);
         }
         Ok(Self { facts, found, arrays })
+    }
+
+    /// Adds the first cells of lists, which contents alone do not tell from pairs of a value and a list: those that
+    /// are declared, and where no type is known the only pair before a list that looks like its cells.
+    pub fn add_first_cells(&mut self, types: &BlockTypes) {
+        let Self { facts, found, .. } = self;
+        lists::mark_first(facts, types, found);
+    }
+
+    /// The cell behind a cell of a list.
+    pub fn next_cell(&self, cell: BlockIndex) -> Option<BlockIndex> {
+        let [_, next] = self.facts.pairs.fields(self.facts.pairs.place(cell.0)?);
+        (next != NO_TARGET).then_some(BlockIndex(next))
     }
 
     /// The types of all blocks that belong to a structure.

@@ -5,11 +5,14 @@
 //! a small part of a heap. Once no path can be added, each path leads over one reference of a smallest cut. Of
 //! several such cuts it is the one nearest to the roots: its references leave what the roots still reach.
 
+use std::io;
+
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
 use super::analysis::Graph;
 use super::bits::Bits;
+use super::column::{Column, Place};
 use super::nodes::{NO_BLOCK, RootNodeId};
 use super::references::References;
 use crate::units::BlockIndex;
@@ -67,15 +70,20 @@ pub(crate) struct Upwards<'g> {
     graph: &'g Graph,
     references: References,
     /// By number of a block or root, what the search came to it from; [`NO_BLOCK`] where it did not come.
-    toward: Vec<u32>,
+    toward: Column<u32>,
     /// Where it came, in order.
     visited: Vec<u32>,
 }
 
 impl<'g> Upwards<'g> {
-    pub(crate) fn new(graph: &'g Graph, references: References) -> Self {
+    /// A search with its column at a place.
+    ///
+    /// # Errors
+    /// If there is no room for it.
+    pub(crate) fn new(place: &Place, graph: &'g Graph, references: References) -> io::Result<Self> {
         let count = graph.dominators.len() + graph.root_nodes.len();
-        Self { graph, references, toward: vec![NO_BLOCK; count], visited: Vec::new() }
+        let toward = place.column(count, || NO_BLOCK)?;
+        Ok(Self { graph, references, toward, visited: Vec::new() })
     }
 
     /// The roots that reach a block, the nearest first. The root of static data is its owner.
@@ -363,7 +371,8 @@ mod tests {
         let number = numbers(small);
         let edges = small.edges();
         let reached = small.reached(&[]);
-        let mut upwards = Upwards::new(&graph, graph.references(&snapshot, 2).unwrap());
+        let references = graph.references(&Place::Memory, &snapshot, 2).unwrap();
+        let mut upwards = Upwards::new(&Place::Memory, &graph, references).unwrap();
         for target in 0..small.count {
             let block = BlockIndex(number[target]);
             let cut = upwards.min_cut(block, 64);

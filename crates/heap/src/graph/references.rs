@@ -4,13 +4,16 @@
 //! here. They are made when a query needs them, in one pass over the snapshot.
 
 use super::analysis::Graph;
+use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::Place;
 use super::csr::Csr;
+use super::error::Failed;
 use super::nodes::{Node, RootNodeId};
 use super::passes::sweep;
 use crate::label::LabelRole;
-use crate::read::{Detail, Error, Snapshot};
+use crate::read::{Detail, Snapshot};
 use crate::units::LabelId;
+use zerocopy::IntoBytes as _;
 
 /// What refers to each tree root, once each: roots, then blocks in order, then keys of ephemerons and values with
 /// finalisers.
@@ -24,17 +27,25 @@ impl References {
     }
 }
 
+/// The pairs that were put aside of a section.
+fn pairs(found: &Spooled, section: usize) -> impl Iterator<Item = (u32, u32)> + Clone {
+    let (numbers, _) = found.get(section).as_chunks::<4>();
+    let (pairs, _) = numbers.as_chunks::<2>();
+    pairs.iter().map(|[a, b]| (u32::from_ne_bytes(*a), u32::from_ne_bytes(*b)))
+}
+
 impl Graph {
     /// Looks for what refers to each tree root. References to static data are left out, as static data is always
     /// there; those of ephemerons and finalisers count as for the dominators.
     ///
     /// # Errors
-    /// If a section of the snapshot is damaged.
+    /// If a section of the snapshot is damaged, or there is no room for columns.
     pub(crate) fn references(
         &self,
+        place: &Place,
         snapshot: &Snapshot<'_>,
         threads: usize,
-    ) -> Result<References, Error> {
+    ) -> Result<References, Failed> {
         let mut from_roots: Vec<(u32, u32)> = Vec::new();
         for (label, _) in snapshot.labels.iter() {
             let from = self.number(Node::RootNode(self.owning_root(snapshot, label)));
@@ -44,10 +55,14 @@ impl Graph {
         // Slots of a frame may hold the same block.
         from_roots.sort_unstable();
         from_roots.dedup();
-        let found =
-            sweep(snapshot, threads, Detail::Edges, Vec::new, |found, section, columns| {
-                let mut here: Vec<(u32, u32)> = Vec::new();
-                let mut targets: Vec<u32> = Vec::new();
+        let buffer = ChunkBuffer::new(place, snapshot.sections(), 4 * self.dominators.len());
+        sweep(
+            snapshot,
+            threads,
+            Detail::Edges,
+            || (Vec::new(), Vec::new()),
+            |(here, targets): &mut (Vec<[u32; 2]>, Vec<u32>), section, columns| {
+                here.clear();
                 for block in columns.iter().filter(|block| self.is_reachable(block.index)) {
                     let from = block.index.0;
                     let counts = |to: &u32| {
@@ -56,22 +71,20 @@ impl Graph {
                     targets.extend(block.targets.iter().copied().filter(counts));
                     targets.sort_unstable();
                     targets.dedup();
-                    here.extend(targets.drain(..).map(|to| (self.tree_roots.rank(to), from)));
+                    here.extend(targets.drain(..).map(|to| [self.tree_roots.rank(to), from]));
                 }
-                found.push((section, here));
-            })?;
-        let mut found: Vec<(usize, Vec<(u32, u32)>)> = found.into_iter().flatten().collect();
-        found.sort_unstable_by_key(|(section, _)| *section);
+                buffer.put(section, here.as_bytes());
+            },
+        )?;
+        let found = buffer.finish()?;
         let conditional = self.conditional.iter();
         let conditional = conditional.filter_map(|edge| Some((self.rank(edge.to)?, edge.from)));
         let edges = from_roots
             .iter()
             .copied()
-            .chain(found.iter().flat_map(|(_, here)| here.iter().copied()))
+            .chain((0..found.len()).flat_map(|section| pairs(&found, section)))
             .chain(conditional);
-        // In memory there is always room.
-        let lists = Csr::from_edges(&Place::Memory, self.tree_roots.len(), &edges);
-        Ok(References(lists.unwrap_or_default()))
+        Ok(References(Csr::from_edges(place, self.tree_roots.len(), &edges)?))
     }
 
     /// What refers to a block or root, as far as it counts: see [`References`]. Nothing of static data and roots.

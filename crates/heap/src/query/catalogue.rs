@@ -3,10 +3,13 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use zerocopy::IntoBytes as _;
 
 use super::heap::Heap;
 use super::kind::{self, Kind};
+use crate::graph::chunk_buffer::ChunkBuffer;
 use crate::graph::passes::sweep;
+use crate::graph::{Column, Failed, Place};
 use crate::read::{Detail, Error};
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -17,15 +20,16 @@ use crate::units::{BlockIndex, Bytes, Words};
 pub struct KindId(pub u16);
 
 /// Kind and size of every block.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Catalogue {
     names: Vec<String>,
     known: HashMap<String, KindId, FxBuildHasher>,
     /// Which of them say no more than tag and size.
     untyped: Vec<bool>,
-    kinds: Vec<KindId>,
+    /// The number of each block's kind.
+    kinds: Column<u16>,
     /// Words with header; [`LARGE`] for those in `large`.
-    words: Vec<u32>,
+    words: Column<u32>,
     large: HashMap<u32, u64, FxBuildHasher>,
     /// Bytes outside the heap, of the few blocks that have any.
     external: HashMap<u32, u64, FxBuildHasher>,
@@ -41,15 +45,12 @@ const OTHERS_NAME: &str = "other kinds";
 struct Part {
     kinds: Vec<Kind>,
     known: HashMap<Kind, u32, FxBuildHasher>,
-    pieces: Vec<Piece>,
+    /// Sections by number.
+    sections: Vec<usize>,
+    /// Of each block of the section that is read: its kind, as a place in `kinds`, and its words.
+    blocks: Vec<[u32; 2]>,
     large: Vec<(u32, u64)>,
     external: Vec<(u32, u64)>,
-}
-
-struct Piece {
-    first: usize,
-    kinds: Vec<u32>,
-    words: Vec<u32>,
 }
 
 impl Catalogue {
@@ -58,38 +59,44 @@ impl Catalogue {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(heap: &Heap<'_>) -> Result<Self, Error> {
+        Self::new_in(&Place::Memory, heap).map_err(Failed::in_memory)
+    }
+
+    /// The same with columns at a place.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged, or there is no room for columns.
+    pub fn new_in(place: &Place, heap: &Heap<'_>) -> Result<Self, Failed> {
+        let (blocks, sections) = (heap.snapshot.blocks() as usize, heap.snapshot.sections());
+        let buffer = ChunkBuffer::new(place, sections, blocks * size_of::<[u32; 2]>());
         let parts = sweep(
             &heap.snapshot,
             heap.threads,
             Detail::Edges,
             Part::default,
-            |part, _, columns| {
-                let mut piece = Piece {
-                    first: columns.first.0 as usize,
-                    kinds: Vec::with_capacity(columns.len()),
-                    words: Vec::with_capacity(columns.len()),
-                };
+            |part, section, columns| {
+                part.blocks.clear();
                 kind::each(heap, columns, |block, kind, external| {
                     let number = *part.known.entry(kind).or_insert_with(|| {
                         part.kinds.push(kind);
                         part.kinds.len() as u32 - 1
                     });
-                    piece.kinds.push(number);
                     let words = block.size().0;
                     if words >= u64::from(LARGE) {
                         part.large.push((block.index.0, words));
                     }
-                    piece.words.push(words.min(u64::from(LARGE)) as u32);
+                    part.blocks.push([number, words.min(u64::from(LARGE)) as u32]);
                     if external > 0 {
                         part.external.push((block.index.0, external));
                     }
                 });
-                part.pieces.push(piece);
+                buffer.put(section, part.blocks.as_bytes());
+                part.sections.push(section);
             },
         )?;
-        let blocks = heap.snapshot.blocks() as usize;
-        let mut catalogue =
-            Self { kinds: vec![OTHERS; blocks], words: vec![0; blocks], ..Self::default() };
+        let pieces = buffer.finish()?;
+        let kinds = place.column(blocks, || OTHERS.0)?;
+        let mut catalogue = Self { kinds, words: place.zeros(blocks)?, ..Self::default() };
         for part in parts {
             let numbers: Vec<KindId> = part
                 .kinds
@@ -99,11 +106,16 @@ impl Catalogue {
                     catalogue.number(name, kind.is_untyped())
                 })
                 .collect();
-            for piece in part.pieces {
-                let places = piece.first..piece.first + piece.words.len();
-                catalogue.words[places.clone()].copy_from_slice(&piece.words);
-                for (into, kind) in catalogue.kinds[places].iter_mut().zip(piece.kinds) {
-                    *into = numbers[kind as usize];
+            let kinds: &mut [u16] = &mut catalogue.kinds;
+            let words: &mut [u32] = &mut catalogue.words;
+            for section in part.sections {
+                let first = heap.snapshot.first_of(section).0 as usize;
+                let (pairs, _) = pieces.get(section).as_chunks::<4>();
+                let (pairs, _) = pairs.as_chunks::<2>();
+                for (block, pair) in (first..).zip(pairs) {
+                    let [kind, size] = pair.map(u32::from_ne_bytes);
+                    kinds[block] = numbers[kind as usize].0;
+                    words[block] = size;
                 }
             }
             catalogue.large.extend(part.large);
@@ -139,7 +151,7 @@ impl Catalogue {
     /// A block's kind.
     #[inline]
     pub fn kind(&self, block: BlockIndex) -> KindId {
-        self.kinds.get(block.0 as usize).copied().unwrap_or(OTHERS)
+        self.kinds.get(block.0 as usize).copied().map_or(OTHERS, KindId)
     }
 
     /// A kind's name.

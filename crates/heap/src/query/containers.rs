@@ -84,13 +84,17 @@ pub struct Containers {
     pub count: u64,
 }
 
-/// The containers that retain most, of some sorts.
+/// The containers that retain most, of some sorts, among the snapshot's structures.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
-pub fn containers(heap: &Heap<'_>, of: &[Structure], most: usize) -> Result<Containers, Error> {
-    let structures = Structures::new(&heap.snapshot, heap.threads)?;
-    let catalogue = Catalogue::new(heap)?;
+pub fn containers(
+    heap: &Heap<'_>,
+    structures: &Structures,
+    catalogue: &Catalogue,
+    of: &[Structure],
+    most: usize,
+) -> Result<Containers, Error> {
     let mut all = structures.all();
     all.retain(|(block, structure)| of.contains(structure) && heap.graph.is_reachable(*block));
     let count = all.len() as u64;
@@ -98,11 +102,11 @@ pub fn containers(heap: &Heap<'_>, of: &[Structure], most: usize) -> Result<Cont
     all.truncate(most);
     let mut looked_at: Vec<Contents> = all
         .iter()
-        .map(|(block, structure)| Contents::new(&structures, *block, *structure))
+        .map(|(block, structure)| Contents::new(structures, *block, *structure))
         .collect();
     elements(heap, &mut looked_at)?;
-    let duplicates = duplicates(heap, &catalogue, &looked_at)?;
-    let measure = Measure { heap, catalogue: &catalogue, numbers: numbers(&catalogue) };
+    let duplicates = duplicates(heap, catalogue, &looked_at)?;
+    let measure = Measure { heap, catalogue, numbers: numbers(catalogue) };
     let paths = paths(heap, &looked_at)?;
     let names = Names::new(heap);
     let rows = looked_at
@@ -116,7 +120,7 @@ pub fn containers(heap: &Heap<'_>, of: &[Structure], most: usize) -> Result<Cont
                 owner: owner.map_or_else(String::new, |owner| names.own_name(owner)),
                 owner_root: owner,
                 position: owner.and_then(|owner| names.position(owner)),
-                ..measure.container(&structures, &contents, duplicates)
+                ..measure.container(structures, &contents, duplicates)
             }
         })
         .collect();
@@ -311,10 +315,13 @@ impl Measure<'_, '_> {
         let empty_buckets = buckets.map(|room| room.saturating_sub(contents.chains));
         let empty = Words(empty_buckets.unwrap_or(0) + contents.same_at_end).bytes();
         let has_values = structure != Structure::Buffer;
+        // The first cell of a list has a type only if that is declared.
+        let is_unnamed = structure == Structure::List && heap.types.of(block).is_none();
+        let named = structures.next_cell(block).filter(|_| is_unnamed).unwrap_or(block);
         Container {
             structure: structure.name(),
             block,
-            r#type: self.catalogue.name(self.catalogue.kind(block)).to_owned(),
+            r#type: self.catalogue.name(self.catalogue.kind(named)).to_owned(),
             path: String::new(),
             owner: String::new(),
             owner_root: None,

@@ -8,26 +8,17 @@ use super::heap::Heap;
 use super::path::{Path, Step};
 use super::path_text::Part;
 use crate::contents::{Structure, Structures};
-use crate::read::Error;
 use crate::units::BlockIndex;
 
-/// Makes one step of the steps inside each container. The block that a path leads to stays a step.
-///
-/// # Errors
-/// If a section of the snapshot is damaged.
-pub fn fold_containers(heap: &Heap<'_>, paths: &mut [Path]) -> Result<(), Error> {
+/// Whether paths may lead through containers: their blocks have types, of which none is known otherwise.
+pub fn may_fold(heap: &Heap<'_>, paths: &[Path]) -> bool {
     let is_known = |step: &Step| step.block.is_some_and(|block| heap.types.of(block).is_some());
-    if !paths.iter().any(|path| path.steps.iter().any(is_known)) {
-        return Ok(());
-    }
-    let structures = Structures::new(&heap.snapshot, heap.threads)?;
-    let catalogue = Catalogue::new(heap)?;
-    fold_known_containers(heap, &structures, &catalogue, paths);
-    Ok(())
+    paths.iter().any(|path| path.steps.iter().any(is_known))
 }
 
-/// The same where containers and sizes of blocks are known already.
-pub fn fold_known_containers(
+/// Makes one step of the steps inside each container of the snapshot's structures. The block that a path leads to
+/// stays a step.
+pub fn fold_containers(
     heap: &Heap<'_>,
     structures: &Structures,
     catalogue: &Catalogue,

@@ -12,7 +12,7 @@ use super::joint::{beside_parts, held, parts};
 use super::names::{joint_name, label_path};
 use super::owners::Names;
 use super::path::{PathDetails, read_details};
-use crate::graph::{CutEdge, RootNode, RootNodeId, SUPER_ROOT, Upwards};
+use crate::graph::{CutEdge, Failed, Place, RootNode, RootNodeId, SUPER_ROOT, Upwards};
 use crate::label::RootKind;
 use crate::read::Error;
 use crate::units::{BlockIndex, Bytes};
@@ -116,6 +116,18 @@ pub struct JointLimits {
 /// # Errors
 /// If a section of the snapshot is damaged.
 pub fn joint_shares(heap: &Heap<'_>, limits: JointLimits) -> Result<Vec<JointShare>, Error> {
+    joint_shares_in(&Place::Memory, heap, limits).map_err(Failed::in_memory)
+}
+
+/// The same with columns at a place.
+///
+/// # Errors
+/// If a section of the snapshot is damaged, or there is no room for columns.
+pub fn joint_shares_in(
+    place: &Place,
+    heap: &Heap<'_>,
+    limits: JointLimits,
+) -> Result<Vec<JointShare>, Failed> {
     let parts = parts(heap);
     let permanent = heap.graph.root_nodes().kind(RootKind::Static);
     let mut shares: Vec<(RootNodeId, [Bytes; 2])> = parts
@@ -130,7 +142,7 @@ pub fn joint_shares(heap: &Heap<'_>, limits: JointLimits) -> Result<Vec<JointSha
     }
     let wanted: Vec<RootNodeId> = shares.iter().map(|(root, _)| *root).collect();
     let mut tops = tops(heap, &wanted, limits.blocks);
-    let open = OpenBlocks::new(heap, limits, tops.values().flat_map(Tops::blocks))?;
+    let open = OpenBlocks::new(place, heap, limits, tops.values().flat_map(Tops::blocks))?;
     let all = held(heap, SUPER_ROOT)[0];
     let share = |(root, [retained, retained_external]): (RootNodeId, [Bytes; 2])| {
         let tops = tops.remove(&root).unwrap_or_default();
@@ -211,13 +223,14 @@ struct Found {
 
 impl<'o, 'h> OpenBlocks<'o, 'h> {
     fn new(
+        place: &Place,
         heap: &'o Heap<'h>,
         limits: JointLimits,
         blocks: impl Iterator<Item = BlockIndex>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Failed> {
         let names = Names::new(heap);
-        let references = heap.graph.references(&heap.snapshot, heap.threads)?;
-        let mut upwards = Upwards::new(&heap.graph, references);
+        let references = heap.graph.references(place, &heap.snapshot, heap.threads)?;
+        let mut upwards = Upwards::new(place, &heap.graph, references)?;
         let mut found: HashMap<BlockIndex, Found, FxBuildHasher> = HashMap::default();
         let mut wanted: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for block in blocks {

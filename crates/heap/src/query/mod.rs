@@ -54,13 +54,13 @@ pub use containers::{Container, Containers, Waste, containers};
 pub use dominated::{Dominated, DominatedRoot, Group, dominated};
 pub use escape::escaped;
 pub use examples::{Example, examples};
-pub use folded::{fold_containers, fold_known_containers};
+pub use folded::{fold_containers, may_fold};
 pub use heap::Heap;
 pub use histogram::{Histogram, KindOrder, KindRow, histogram, owned_histogram};
 pub use info::{Info, SpaceRow, info};
 pub use joint::{Everything, everything};
 pub use joint_blocks::{
-    CutReference, JointBlock, JointLimits, JointShare, ReachingRoot, joint_shares,
+    CutReference, JointBlock, JointLimits, JointShare, ReachingRoot, joint_shares, joint_shares_in,
 };
 pub use kind::Kind;
 pub use merged_path::{MergedPath, merged_paths, sample, sample_of_type, weighted_paths};

@@ -8,6 +8,7 @@ use memtrail_heap::query::{self, Contained, Container};
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::{Which, with_spinner};
+use super::recognised::{Recognised, recognise};
 use super::table::{Table, outside};
 use super::variables::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
@@ -66,9 +67,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if of.is_empty() {
         of.extend(Structure::ALL);
     }
-    let found =
-        with_spinner("measuring containers".into(), || query::containers(&heap, &of, limit))
-            .map_err(|error| input.failure(&error))?;
+    let Recognised { structures, catalogue, .. } = &recognise(&input, &heap)?;
+    let found = with_spinner("measuring containers".into(), || {
+        query::containers(&heap, structures, catalogue, &of, limit)
+    });
+    let found = found.map_err(|error| input.failure(&error))?;
     input.answer(&heap, &args.which.form, &found, |canvas| {
         if found.rows.is_empty() {
             canvas.line(&[(PLAIN, "no containers are recognised")]);

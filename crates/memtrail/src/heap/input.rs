@@ -352,14 +352,15 @@ impl Input {
     }
 
     /// The limit of memory, if there is one.
-    fn bounded(&self) -> Result<Option<Bounded<'_>>, Failure> {
+    pub(super) fn bounded(&self) -> Result<Option<Bounded<'_>>, Failure> {
         let Some(memory) = self.memory else { return Ok(None) };
         let place =
             Place::bounded(self.folder(), memory).map_err(|error| self.failed(&error.into(), 0))?;
         Ok(Some(Bounded { memory, _snapshot: place.watch(&self.map), place }))
     }
 
-    fn failed(&self, failed: &Failed, blocks: u32) -> Failure {
+    /// The error about an analysis that did not come to an end.
+    pub(super) fn failed(&self, failed: &Failed, blocks: u32) -> Failure {
         match failed {
             Failed::Snapshot(error) => self.failure(error),
             Failed::MappedArena(_) => {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use memtrail_heap::Bytes;
+use memtrail_heap::graph::Place;
 use memtrail_heap::query::{self, CutReference, JointBlock, JointLimits, JointShare};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
@@ -62,10 +63,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let least = if of.is_some() { Bytes(1) } else { Bytes(retained.0.div_ceil(LEAST)) };
     let min = args.min.unwrap_or(least);
     let limits = JointLimits { of, min, blocks, roots: MAX_ROOTS, cut: MAX_CUT };
+    let bounded = input.bounded()?;
+    let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
     let rows = with_spinner("looking for what has to be cut".into(), || {
-        query::joint_shares(&heap, limits)
+        query::joint_shares_in(place, &heap, limits)
     });
-    let answer = Shares { retained, rows: rows.map_err(|error| input.failure(&error))? };
+    let blocks_in_all = heap.snapshot.blocks();
+    let rows = rows.map_err(|failed| input.failed(&failed, blocks_in_all))?;
+    let answer = Shares { retained, rows };
     input.answer(&heap, &args.which.form, &answer, |canvas| {
         if answer.rows.is_empty() {
             let text = format!("nothing of {} or more is retained jointly", bytes(min.0 as f64));

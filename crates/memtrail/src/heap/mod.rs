@@ -16,6 +16,7 @@ mod named;
 pub(crate) mod named_snapshot;
 mod owners;
 mod path;
+mod recognised;
 mod retained;
 mod roots;
 mod shared;

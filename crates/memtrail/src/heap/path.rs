@@ -8,6 +8,7 @@ use memtrail_text::rounded::{bytes, grouped};
 
 use super::input::{Input, Which, with_spinner};
 use super::named;
+use super::recognised::{Recognised, recognise};
 use super::table::{Table, outside};
 use super::variables::{field_of, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
@@ -199,11 +200,12 @@ fn one(
 
 /// Makes one step of those inside a container, unless all are wanted.
 fn fold(args: &Args, input: &Input, heap: &Heap<'_>, paths: &mut [Path]) -> Result<(), Failure> {
-    if args.unfolded {
+    if args.unfolded || !query::may_fold(heap, paths) {
         return Ok(());
     }
-    with_spinner("looking at containers".into(), || query::fold_containers(heap, paths))
-        .map_err(|error| input.failure(&error))
+    let Recognised { structures, catalogue, .. } = &recognise(input, heap)?;
+    query::fold_containers(heap, structures, catalogue, paths);
+    Ok(())
 }
 
 fn nothing(block: BlockIndex) -> String {

@@ -42,6 +42,14 @@ fn an_analysis_in_files_says_the_same(compiler: &str) {
     let (bounded, of_bounded) = types(&["--memory", "1M"]);
     assert_eq!(free, bounded);
     assert!(of_free == of_bounded, "other types");
+    // What queries need besides is bounded, too.
+    for (command, options) in
+        [("containers", &["--limit", "20"][..]), ("joint", &["--min", "1", "--limit", "3"])]
+    {
+        let snapshot = recorded.recording.join("0001.heap");
+        let bounded = answer(command, &snapshot, &[options, &["--memory", "1M"]].concat());
+        assert_eq!(answer(command, &snapshot, options), bounded, "{command}");
+    }
     // Nothing but the recording is left.
     let scratch = fs::read_dir(&recorded.recording)
         .unwrap()

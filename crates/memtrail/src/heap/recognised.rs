@@ -1,0 +1,33 @@
+//! Structures of the standard library in a snapshot, for the commands that look into containers.
+
+use memtrail_heap::contents::Structures;
+use memtrail_heap::graph::{Failed, Place};
+use memtrail_heap::query::{Catalogue, Heap};
+use memtrail_heap::read::DecodedSections;
+
+use super::input::{Input, with_spinner};
+use super::typed::Bounded;
+use crate::error::Failure;
+
+/// Which containers there are, and kind and size of every block.
+pub(super) struct Recognised<'m> {
+    pub(super) structures: Structures,
+    pub(super) catalogue: Catalogue,
+    // Memory is bounded as long as this is there.
+    _bounded: Option<Bounded<'m>>,
+}
+
+/// Looks for containers within the memory that an analysis may use.
+pub(super) fn recognise<'m>(input: &'m Input, heap: &Heap<'_>) -> Result<Recognised<'m>, Failure> {
+    let bounded = input.bounded()?;
+    let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
+    let found = with_spinner("looking at containers".into(), || {
+        let decoded = DecodedSections::default();
+        let mut structures = Structures::new_in(place, &heap.snapshot, &decoded, heap.threads)?;
+        structures.add_first_cells(&heap.types);
+        Ok::<_, Failed>((structures, Catalogue::new_in(place, heap)?))
+    });
+    let blocks = heap.snapshot.blocks();
+    let (structures, catalogue) = found.map_err(|failed| input.failed(&failed, blocks))?;
+    Ok(Recognised { structures, catalogue, _bounded: bounded })
+}
