@@ -11,14 +11,15 @@ use crate::api_error::{ApiError, Status};
 use crate::compare::Side;
 use crate::describe::Description;
 use crate::difference::{self, Difference};
+use crate::gate::{self, Evidence, Gate, GateResponse, Limit};
 use crate::heap::allocated::Allocated;
 use crate::heap::answer::{self, Recordings};
 use crate::heap::file::{SnapshotFacts, SnapshotFile};
 use crate::heap::outcome::is_analysing;
 use crate::heap::snapshot_store::{Done, SnapshotStore};
 use crate::heap::{
-    BlockResponse, BlocksResponse, ChildrenResponse, Outcome, SamplesResponse, WhoResponse,
-    WhyResponse,
+    BlockResponse, BlocksResponse, ChildrenResponse, OfSnapshot, Outcome, SamplesResponse,
+    WhoResponse, WhyResponse,
 };
 use crate::leaks::LeaksResponse;
 use crate::query::{
@@ -328,6 +329,59 @@ impl Engine {
             }
             allocated.parts(&UntypedPlaces::new(heap, catalogue), owners)
         })
+    }
+
+    /// Judges a recording by gates. What of its snapshots is not analysed yet is asked for, and judged when it
+    /// is: as long as [`work`](Self::work) does anything, the response may change.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer).
+    pub fn judge(
+        &self,
+        id: RecordingId,
+        gates: &[Gate],
+    ) -> Result<Outcome<GateResponse>, ApiError> {
+        let snapshots = self.snapshots(id.0)?;
+        let leaks = if gates.iter().any(|gate| gate.limit == Limit::NoLeak) && snapshots.len() > 0 {
+            match answer::leaks(self, &HeapLeaks { rec: id.0, ..HeapLeaks::default() }) {
+                Ok(Outcome::Ready(OfSnapshot { response, partial: None })) => Some(Ok(response)),
+                Ok(Outcome::Ready(OfSnapshot { partial: Some(partial), .. })) => {
+                    Some(Err(ApiError::bad(format_args!("the last snapshot is damaged {partial}"))))
+                }
+                Ok(Outcome::Analysing(number)) => {
+                    self.notify();
+                    return Ok(Outcome::Analysing(number));
+                }
+                Err(error) => Some(Err(error)),
+            }
+        } else {
+            None
+        };
+        snapshots.want_all();
+        self.notify();
+        let baselines = gates.iter().map(|gate| match gate.limit {
+            Limit::Baseline { rec, .. } if rec == id.0 => {
+                Err(ApiError::bad("a recording is no baseline of itself"))
+            }
+            Limit::Baseline { rec, .. } => self.get(rec).map(Some),
+            _ => Ok(None),
+        });
+        let baselines = baselines.collect::<Result<Vec<_>, ApiError>>()?;
+        // Each is held once, as of two that wait for each other none would go on.
+        let held: Vec<_> = baselines.iter().map(|other| other.as_deref().map(read)).collect();
+        let this = self.get(id.0)?;
+        let recording = read(&this);
+        let start = recording.profile().info.start.0 as f64 / 1e6;
+        let exact = snapshots.list().into_iter().filter_map(|known| {
+            let summary = known.summary.filter(|summary| summary.damage.is_none())?;
+            Some(((known.facts.taken_unix - start).max(0.0), summary.in_heap.0))
+        });
+        let evidence = Evidence {
+            snapshots: exact.collect(),
+            leaks,
+            baselines: held.iter().map(|other| other.as_deref()).collect(),
+        };
+        gate::judge(&recording, gates, &evidence).map(GateResponse::new).map(Outcome::ready)
     }
 
     fn answer_profile(&self, query: &ProfileQuery) -> Result<ResponseBody, ApiError> {

@@ -20,6 +20,7 @@ mod filters;
 mod flame;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod gate;
 pub mod heap;
 pub mod leaks;
 mod library_units;

@@ -26,7 +26,7 @@ pub struct OfSnapshot<T> {
 
 impl<T> Outcome<T> {
     /// A response about snapshots that are whole, or that says itself which are not.
-    pub(super) fn ready(response: T) -> Self {
+    pub(crate) fn ready(response: T) -> Self {
         Self::Ready(OfSnapshot { response, partial: None })
     }
 }

@@ -3,6 +3,7 @@
 
 mod agreement;
 mod exports;
+mod gates;
 mod growing;
 mod heap;
 mod hostile;

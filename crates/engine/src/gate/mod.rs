@@ -1,0 +1,82 @@
+//! Gates: limits that a recording has to keep, judged so that chance decides nothing.
+//!
+//! | gate | module | judged by |
+//! |---|---|---|
+//! | most that was alive | [`live`] | samples; snapshots, exactly |
+//! | growth of what was alive | [`growth`] | samples between collections; the last snapshot |
+//! | all that was allocated | [`total`] | samples |
+//! | most of what a site allocated that was alive | [`live`] | samples |
+//! | no leak suspect | [`leak`] | snapshots and samples |
+//! | no more than another recording | [`baseline`] | samples of both |
+//!
+//! An estimate fails a gate only if it is beyond the limit by more than chance explains, and passes it with confidence
+//! only if it is below by more than that. In between nothing can be told, which is no failure. A recording whose true
+//! figures keep all limits fails once in a thousand times at most ([`chance`]), however many gates there are.
+
+mod baseline;
+mod chance;
+mod growth;
+mod leak;
+mod limit;
+mod live;
+mod response;
+mod test;
+mod total;
+
+pub use limit::{Gate, GrowthLimit, Limit};
+pub use response::{GateResponse, GateResult, Measure, Verdict};
+
+use crate::api_error::ApiError;
+use crate::leaks::LeaksResponse;
+use crate::recording::Recording;
+
+/// What is known beside the recording's samples.
+pub(crate) struct Evidence<'e> {
+    /// What heap snapshots have in the major heap, exactly: seconds since the start, and bytes.
+    pub(crate) snapshots: Vec<(f64, u64)>,
+    /// What is suspected in the last snapshot; an error if there is none.
+    pub(crate) leaks: Option<Result<LeaksResponse, ApiError>>,
+    /// Recordings to compare with, by the places of gates.
+    pub(crate) baselines: Vec<Option<&'e Recording>>,
+}
+
+/// Judges a recording by each gate. The results are in the order of gates; a comparison has two.
+pub(crate) fn judge(
+    recording: &Recording,
+    gates: &[Gate],
+    evidence: &Evidence<'_>,
+) -> Result<Vec<GateResult>, ApiError> {
+    let tests = gates.iter().map(|gate| match gate.limit {
+        Limit::Baseline { .. } => baseline::TESTS,
+        _ => 1,
+    });
+    let tests: usize = tests.sum();
+    let mut results = Vec::new();
+    for (place, gate) in gates.iter().enumerate() {
+        match &gate.limit {
+            Limit::MaxLive(most) => {
+                results.push(live::judge(recording, gate, &[], *most, &evidence.snapshots, tests)?);
+            }
+            Limit::Site { filter, most } => {
+                results.push(live::judge(recording, gate, filter, *most, &[], tests)?);
+            }
+            Limit::MaxTotal(most) => results.push(total::judge(recording, gate, *most, tests)?),
+            Limit::MaxGrowth(most) => {
+                let last = evidence.snapshots.last().copied();
+                results.push(growth::judge(recording.profile(), gate, *most, last, tests));
+            }
+            Limit::NoLeak => results.push(leak::judge(gate, evidence.leaks.as_ref(), tests)),
+            Limit::Baseline { tolerance, .. } => {
+                let other = evidence.baselines.get(place).copied().flatten();
+                let other = other.ok_or_else(|| ApiError::bad("there is no such baseline"))?;
+                results.extend(baseline::judge(other, recording, gate, *tolerance, tests)?);
+            }
+        }
+    }
+    if let Some(why) = recording.caveats().estimates {
+        for result in &mut results {
+            result.is_at_least(&why);
+        }
+    }
+    Ok(results)
+}
