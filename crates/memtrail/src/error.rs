@@ -6,6 +6,9 @@
 //! | 1 | something went wrong while working |
 //! | 2 | the command line is wrong |
 //! | 3 | an input file is missing, damaged or no trace |
+//! | 4 | `check`: a gate failed |
+//! | 5 | `check`: the program failed |
+//! | 6 | `check`: a gate could not be judged |
 //! | 125 | `run --require-recording`: the program cannot be, or was not, recorded |
 //! | 126, 127 | `run`: the program cannot be executed, does not exist (as shells say) |
 //!
@@ -17,6 +20,13 @@ use std::process::ExitCode;
 use memtrail_recording::family::Family;
 
 use crate::canvas;
+
+/// The exit code of `check` if a gate failed.
+pub(crate) const GATE_FAILED: u8 = 4;
+/// The exit code of `check` if the program failed.
+pub(crate) const PROGRAM_FAILED: u8 = 5;
+/// The exit code of `check` if a gate could not be judged.
+pub(crate) const UNJUDGED: u8 = 6;
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -35,6 +45,8 @@ pub(crate) enum Kind {
     Usage,
     /// An input file is missing, damaged or no trace.
     Input,
+    /// There is nothing to judge a program by.
+    Unjudged,
     /// The program is not recorded, and was to be.
     Launch,
     /// The program cannot be executed.
@@ -57,6 +69,11 @@ impl Failure {
         self
     }
 
+    /// What kind it is.
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// What happened.
     pub(crate) fn message(&self) -> &str {
         &self.message
@@ -75,6 +92,7 @@ impl Failure {
             Kind::Work => 1,
             Kind::Usage => 2,
             Kind::Input => 3,
+            Kind::Unjudged => UNJUDGED,
             Kind::Launch => 125,
             Kind::NotExecutable => 126,
             Kind::NotFound => 127,

@@ -6,6 +6,7 @@
 
 mod canvas;
 mod caveats;
+mod check;
 mod completions;
 mod damage;
 mod demo;
@@ -59,6 +60,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Check(check::Args),
     Snapshot(snapshot::Args),
     View(view::Args),
     Leaks(leaks::Args),
@@ -81,6 +83,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
         Command::View(args) => view::run(&args),
         Command::Leaks(args) => leaks::run(&args),
@@ -146,7 +149,10 @@ mod tests {
                     ArgAction::Set => {
                         let known = option.get_possible_values();
                         let known = known.iter().map(clap::builder::PossibleValue::get_name);
-                        let made_up = ["1", "60", "1024", "1K", "USR1", "stack", "..", "1s"];
+                        let made_up = [
+                            "1", "60", "1024", "1K", "USR1", "stack", "..", "1s", "1%/min", "5%",
+                            "F.*<=1K",
+                        ];
                         known.chain(made_up).map(|value| format!("{name}={value}")).collect()
                     }
                     ArgAction::SetTrue => vec![name.clone()],

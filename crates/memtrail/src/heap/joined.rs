@@ -96,15 +96,8 @@ impl Joined {
 
     /// Adds snapshots before this one, some of very many, evenly, and analyses what has no summary yet.
     fn add_earlier(&self) {
-        let snapshots = snapshot_file::of_recording(&self.recording.path);
-        let before: Vec<&(u64, PathBuf)> =
-            snapshots.iter().filter(|(number, _)| *number < self.snapshot).collect();
-        let names = VariableNames::of_recording(&self.recording.path);
-        for place in evenly(before.len(), MAX_EARLIER) {
-            let (number, path) = before[place];
-            let (facts, file) = snapshot_file::look(path, Some(*number));
-            self.engine.add_snapshot(self.id, facts, Some(names.name(file)));
-        }
+        let before = |number| number < self.snapshot;
+        add_snapshots(&self.engine, self.id, &self.recording, MAX_EARLIER, before);
     }
 
     /// The recording's number, and that of the snapshot: what queries begin with.
@@ -182,6 +175,29 @@ impl Joined {
             return Ok(std::process::ExitCode::SUCCESS);
         }
         damage::verdict(&self.recording, &self.engine.damage(self.id).unwrap_or_default())
+    }
+}
+
+/// Adds all snapshots of a recording, some of very many, evenly.
+pub(crate) fn add_some_snapshots(engine: &Engine, id: RecordingId, recording: &Recording) {
+    add_snapshots(engine, id, recording, MAX_EARLIER + 1, |_| true);
+}
+
+fn add_snapshots(
+    engine: &Engine,
+    id: RecordingId,
+    recording: &Recording,
+    most: usize,
+    is_wanted: impl Fn(u64) -> bool,
+) {
+    let snapshots = snapshot_file::of_recording(&recording.path);
+    let wanted: Vec<&(u64, PathBuf)> =
+        snapshots.iter().filter(|(number, _)| is_wanted(*number)).collect();
+    let names = VariableNames::of_recording(&recording.path);
+    for place in evenly(wanted.len(), most) {
+        let (number, path) = wanted[place];
+        let (facts, file) = snapshot_file::look(path, Some(*number));
+        engine.add_snapshot(id, facts, Some(names.name(file)));
     }
 }
 

@@ -107,6 +107,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
+/// Writes recordings and the page into a file of at most `most` bytes, without contents of strings.
+pub(crate) fn write(recordings: &[Recording], path: &Path, most: Size) -> Result<(), Failure> {
+    let privacy = Privacy { contents: false, redact: false };
+    let packed = fit::pack(recordings, most.0, privacy)?;
+    let output = Output::create(path)?;
+    let text = page::assemble(&packed, "");
+    (&output.file).write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
+    output.keep()
+}
+
 /// `server-4711.html` of `server-4711.memtrail`.
 fn default_name(recording: &Path) -> PathBuf {
     let name = loading::name(recording);

@@ -23,12 +23,21 @@ const MAX_SHOWN: usize = 20;
 pub(super) struct Finalized {
     statuses: Vec<Status>,
     recordings: Vec<Recorded>,
+    /// The process that we started.
+    root: u32,
 }
 
 impl Finalized {
     /// Whether there is no recording.
     pub(super) fn is_empty(&self) -> bool {
         self.recordings.is_empty()
+    }
+
+    /// The recordings' folders; that of the process that we started comes first.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let mut recordings: Vec<&Recorded> = self.recordings.iter().collect();
+        recordings.sort_by_key(|recorded| recorded.description.pid != self.root);
+        recordings.into_iter().map(|recorded| recorded.folder.clone()).collect()
     }
 
     /// Whether a process ran on, so that its recording was not completed.
@@ -82,7 +91,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
         }
         recordings.push(Recorded { folder: folder.clone(), description, alive });
     }
-    Finalized { statuses, recordings }
+    Finalized { statuses, recordings, root }
 }
 
 /// Appends the packets that were being filled.

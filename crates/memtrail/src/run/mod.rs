@@ -9,6 +9,7 @@ mod old_agents;
 mod preflight;
 mod process;
 mod rate;
+mod record;
 mod relay;
 mod session;
 mod snapshots;
@@ -27,7 +28,11 @@ use crate::view::Serving;
 use family_folder::FamilyFolder;
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 use preflight::Decision;
+pub(crate) use process::End;
+pub(crate) use rate::parse as parse_rate;
+pub(crate) use record::{Request, record};
 use session::Session;
+pub(crate) use snapshots::Args as SnapshotArgs;
 use viewing::{Announcement, Viewing};
 
 /// What is left of a callstack that is too deep must not be deeper than the limit.
@@ -228,6 +233,19 @@ fn unrecorded(args: &Args, why: &Unprepared) -> Failure {
 }
 
 fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
+    let (recorded, end) = watch(args, prepared)?;
+    if args.require_recording && recorded.is_empty() {
+        let name = Path::new(args.program()).display();
+        return Err(Failure::new(Kind::Launch, format_args!("{name} was run, and not recorded")));
+    }
+    match end {
+        process::End::Exited(code) => Ok(ExitCode::from(code as u8)),
+        process::End::Killed(signal) => process::die_of(signal),
+    }
+}
+
+/// Runs the program to its end, and completes its recordings.
+fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process::End), Failure> {
     let Prepared { session, family, mut relay, library } = prepared;
     let mut command = args.plain_command();
     let preload_before = std::env::var_os("LD_PRELOAD");
@@ -278,14 +296,7 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
     } else {
         drop((session, family));
     }
-    if args.require_recording && recorded.is_empty() {
-        let name = Path::new(args.program()).display();
-        return Err(Failure::new(Kind::Launch, format_args!("{name} was run, and not recorded")));
-    }
-    match end {
-        process::End::Exited(code) => Ok(ExitCode::from(code as u8)),
-        process::End::Killed(signal) => process::die_of(signal),
-    }
+    Ok((recorded, end))
 }
 
 impl Args {

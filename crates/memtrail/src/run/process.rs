@@ -59,7 +59,7 @@ pub(super) fn survive_file_limits() {
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     Exited(i32),
     Killed(i32),
 }

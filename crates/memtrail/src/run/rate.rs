@@ -6,7 +6,7 @@ use memtrail_text::Size;
 const WORD: f64 = 8.0;
 
 /// Understands `1e-4` (samples per word), `512KiB` and `one sample per 512 KiB`.
-pub(super) fn parse(text: &str) -> Result<f64, String> {
+pub(crate) fn parse(text: &str) -> Result<f64, String> {
     let rate = match text.trim().parse::<f64>() {
         Ok(rate) => rate,
         Err(_) => WORD / distance(text)?,

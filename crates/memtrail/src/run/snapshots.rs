@@ -4,10 +4,10 @@ use memtrail_recording::session::SnapshotOptions;
 use memtrail_text::Size;
 
 /// Options about heap snapshots.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Heap snapshots")]
 #[group(id = "snapshots")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// When to take heap snapshots: every-major (as each major collection ends), exit, signal (see
     /// --signal), out-of-memory (as ulimit -v, the container's memory
     /// or the machine's runs low, and before that exception is raised), request (only when `memtrail
@@ -51,6 +51,15 @@ enum When {
 }
 
 impl Args {
+    /// One more, at the program's end.
+    #[must_use]
+    pub(super) fn with_exit(mut self) -> Self {
+        if !self.moments.contains(&When::Off) && !self.moments.contains(&When::Exit) {
+            self.moments.push(When::Exit);
+        }
+        self
+    }
+
     /// What is passed to the agent; nothing if there are to be no snapshots, whoever asks.
     pub(super) fn resolve(&self) -> Option<SnapshotOptions> {
         let wants = |when| self.moments.contains(&when);

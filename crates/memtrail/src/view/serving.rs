@@ -12,7 +12,7 @@ use crate::error::{Failure, Kind};
 use crate::json;
 
 /// Options of all commands that serve the page.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct Serving {
     /// Serve the page on this port, not on the first free one from 8080 on
     #[arg(long, value_name = "N", help_heading = "Page")]

@@ -33,8 +33,7 @@ fn what_coqc_keeps_while_it_works() {
     );
     let all = roots["retained"].as_u64().unwrap();
     let (reducing, most) = frames.iter().max_by_key(|(_, retained)| retained).unwrap();
-    // Half of the heap at most; how much of it in a snapshot depends on when the last was written.
-    assert!(reducing.starts_with("CClosure.") && *most > all / 10, "{reducing}: {most} of {all}");
+    assert!(reducing.starts_with("CClosure.") && *most > all / 4, "{reducing}: {most} of {all}");
 }
 
 /// A recording of coqc, and that of its last snapshots in which the kernel's reduction retains most.
@@ -58,10 +57,10 @@ fn reduction(theory: &str) -> Option<(Recorded, String, Frames)> {
     Some((recorded, snapshot, frames))
 }
 
-/// What the kernel's reduction retains, if it is under way and retains more than any other frame.
+/// What the kernel's reduction retains at most, if it is under way.
 fn reducing(frames: &[(String, u64)]) -> Option<u64> {
-    let (frame, retained) = frames.iter().max_by_key(|(_, retained)| retained)?;
-    frame.starts_with("CClosure.").then_some(*retained)
+    let frames = frames.iter().filter(|(frame, _)| frame.starts_with("CClosure."));
+    frames.map(|(_, retained)| *retained).max()
 }
 
 /// Frames with a position, the innermost first, and what each retains.

@@ -1,0 +1,97 @@
+//! What a check found as XML, in the form of `JUnit`: a test case for each gate.
+//!
+//! There is no standard; this is what Jenkins, GitLab and GitHub's actions read. The page is attached in the way that
+//! Jenkins and GitLab know, `[[ATTACHMENT|file]]` in what a test case printed.
+
+use std::fmt::{self, Display, Formatter};
+use std::path::Path;
+
+use memtrail_engine::gate::{GateResult, Verdict};
+
+use super::answer::{self, Checked};
+use super::markdown::relative;
+
+pub(super) struct Suite<'c> {
+    pub(super) checked: &'c Checked,
+    /// Where it is written to.
+    pub(super) file: &'c Path,
+}
+
+impl Display for Suite<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let checked = self.checked;
+        let count = |verdict| checked.gates.iter().filter(|gate| gate.verdict == verdict).count();
+        let errors = count(Verdict::Unknown) + usize::from(checked.reason.is_some());
+        let counts = format!(
+            "tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"0\"",
+            checked.gates.len() + usize::from(checked.reason.is_some()),
+            count(Verdict::Failed),
+        );
+        let program = escaped(&checked.program);
+        writeln!(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+        writeln!(f, "<testsuites name=\"memtrail check\" {counts}>")?;
+        writeln!(f, "  <testsuite name=\"memtrail check {program}\" {counts}>")?;
+        if let Some(reason) = &checked.reason {
+            writeln!(f, "    <testcase classname=\"{program}\" name=\"run\">")?;
+            writeln!(f, "      <error message=\"{}\"/>", escaped(reason))?;
+            writeln!(f, "    </testcase>")?;
+        }
+        for gate in &checked.gates {
+            self.case(f, &program, gate)?;
+        }
+        writeln!(f, "  </testsuite>")?;
+        writeln!(f, "</testsuites>")
+    }
+}
+
+impl Suite<'_> {
+    fn case(&self, f: &mut Formatter<'_>, program: &str, gate: &GateResult) -> fmt::Result {
+        let name = escaped(&gate.gate);
+        writeln!(f, "    <testcase classname=\"{program}\" name=\"{name}\">")?;
+        let element = match gate.verdict {
+            Verdict::Failed => Some("failure"),
+            Verdict::Unknown => Some("error"),
+            Verdict::Passed | Verdict::Undecided => None,
+        };
+        let (reason, details) = (escaped(&gate.reason), escaped(&gate.details.join("\n")));
+        if let Some(element) = element {
+            writeln!(f, "      <{element} message=\"{reason}\">{details}</{element}>")?;
+        }
+        write!(f, "      <system-out>{}: {reason}", answer::words(gate.verdict))?;
+        if let Some(page) = &self.checked.page {
+            write!(f, "\n[[ATTACHMENT|{}]]", escaped(&relative(page, self.file)))?;
+        }
+        writeln!(f, "</system-out>")?;
+        writeln!(f, "    </testcase>")
+    }
+}
+
+/// Text of an attribute or element. What XML cannot have is replaced: names come from files.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push('\n'),
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => escaped.push('\u{FFFD}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(
+            escaped("a<b> & \"c\"\u{1b}\u{0}"),
+            "a&lt;b&gt; &amp; &quot;c&quot;\u{FFFD}\u{FFFD}"
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! What a check found as Markdown, for summaries of builds.
+
+use std::fmt::{self, Display, Formatter};
+use std::path::Path;
+
+use memtrail_engine::gate::Verdict;
+
+use super::answer::{self, Checked};
+
+pub(super) struct Summary<'c> {
+    pub(super) checked: &'c Checked,
+    /// Where it is written to.
+    pub(super) file: &'c Path,
+}
+
+impl Display for Summary<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let checked = self.checked;
+        writeln!(f, "## Memory of {}: {}", escaped(&checked.program), checked.words())?;
+        if let Some(reason) = &checked.reason {
+            writeln!(f, "\n{}", escaped(reason))?;
+        }
+        if !checked.gates.is_empty() {
+            writeln!(f, "\n| gate | verdict | why |\n|---|---|---|")?;
+        }
+        for gate in &checked.gates {
+            let verdict = answer::words(gate.verdict);
+            let verdict = match gate.verdict {
+                Verdict::Passed => verdict.to_owned(),
+                _ => format!("**{verdict}**"),
+            };
+            writeln!(f, "| {} | {verdict} | {} |", escaped(&gate.gate), escaped(&gate.reason))?;
+        }
+        for gate in checked.gates.iter().filter(|gate| gate.verdict != Verdict::Passed) {
+            if !gate.details.is_empty() {
+                writeln!(f, "\n{}:\n", escaped(&gate.gate))?;
+            }
+            for detail in &gate.details {
+                writeln!(f, "- {}", escaped(detail.trim_start()))?;
+            }
+        }
+        if let Some(page) = &checked.page {
+            let page = relative(page, self.file);
+            writeln!(f, "\n[The recording in the viewer](<{}>)", escaped(&page))?;
+        }
+        Ok(())
+    }
+}
+
+/// A file as another one beside it names it.
+pub(super) fn relative(file: &Path, from: &Path) -> String {
+    let folder = from.parent().unwrap_or(Path::new(""));
+    file.strip_prefix(folder).unwrap_or(file).display().to_string()
+}
+
+/// Text without markup, on one line.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            '&' => escaped.push_str("&amp;"),
+            c if c.is_control() => escaped.push('\u{FFFD}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(escaped("a|b `c` <d>\n"), r"a\|b \`c\` \<d\>".to_owned() + "\u{FFFD}");
+    }
+
+    #[test]
+    fn files_in_the_same_folder_are_named_alone() {
+        let name = |file: &str, from: &str| relative(Path::new(file), Path::new(from));
+        assert_eq!(name("out/a.html", "out/a.md"), "a.html");
+        assert_eq!(name("a.html", "a.md"), "a.html");
+        assert_eq!(name("/x/a.html", "out/a.md"), "/x/a.html");
+    }
+}

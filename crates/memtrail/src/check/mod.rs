@@ -1,0 +1,228 @@
+//! `memtrail check`: a gate for continuous integration.
+
+mod answer;
+mod gates;
+mod judge;
+mod junit;
+mod markdown;
+mod text;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use memtrail_recording::Recording;
+use memtrail_text::Size;
+
+use crate::canvas::{self, Canvas};
+use crate::error::{Failure, Kind};
+use crate::output::Output;
+use crate::run::{self, End, Request, SnapshotArgs};
+use crate::{html, json};
+use answer::{Checked, Verdict};
+use gates::Gates;
+
+/// What a page for the build's artifacts may have.
+const MAX_PAGE: Size = Size(20 << 20);
+
+/// Run a program, and fail if it needs more memory than it may
+///
+/// The program is recorded as by `memtrail run`. Afterwards each limit is judged, and it is printed on standard
+/// error why it passed or failed. Figures are estimates from samples, so limits are compared with confidence: a
+/// program whose true figures keep all limits fails once in a thousand runs at most. What is too near to its limit
+/// to tell passes with a note; a higher --rate tells more.
+///
+/// The recording is removed if all gates pass, unless -o or --keep is given.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  memtrail check --max-live 200M -- ./job input
+  memtrail check --no-leak --max-growth '1%/min' -- ./server --requests 10000
+  memtrail check --site 'Cache.*<=10M' --site 'in:Parser.parse<=50M' -- ./job
+  memtrail check --baseline main.memtrail --max-increase 5% -- ./job
+  memtrail check --max-total 2G --junit memory.xml --markdown memory.md --html memory.html -- ./job
+  memtrail check --max-live 200M --recording job.memtrail
+
+Exit codes: 0 all gates passed; 4 a gate failed; 5 the program failed (by its exit code or a signal; it is not
+judged then); 6 a gate could not be judged, or the program cannot be recorded; 2 and 3 as everywhere: the command
+line is wrong, an input file is; 126 and 127 if the program cannot be executed or does not exist.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    gates: Gates,
+
+    /// Judge this recording; nothing is run
+    #[arg(long, value_name = "REC", conflicts_with_all = ["command", "output", "keep", "rate", "seed"])]
+    recording: Option<PathBuf>,
+
+    /// The recording's folder, which is kept; it must not exist yet
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Keep the recording even if all gates pass
+    #[arg(long)]
+    keep: bool,
+
+    /// Samples per word allocated, as of `memtrail run` [default: 1e-4, adapted]
+    #[arg(long, value_parser = run::parse_rate)]
+    rate: Option<f64>,
+
+    /// Choose the sampler's random numbers
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    snapshots: SnapshotArgs,
+
+    #[expect(clippy::doc_markdown, reason = "help for terminals has no backticks around names")]
+    /// Write the results as JUnit XML, a test case for each gate
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    junit: Option<PathBuf>,
+
+    /// Write a summary in Markdown
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    markdown: Option<PathBuf>,
+
+    /// Write the recording and the page that shows it, to which the other results refer
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    html: Option<PathBuf>,
+
+    /// Print the results as one JSON object, on standard error; with --recording on standard output
+    #[arg(long, help_heading = "Results")]
+    json: bool,
+
+    /// The program and its arguments
+    #[arg(trailing_var_arg = true, required_unless_present = "recording", value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let gates = args.gates.resolve()?;
+    let checked = match &args.recording {
+        Some(path) => {
+            let recording = Recording::open(path)?;
+            let mut checked = Checked::new(program_of(&recording));
+            checked.recording = Some(path.clone());
+            judge_into(&mut checked, args, &recording, &gates)?;
+            checked
+        }
+        None => run_and_judge(args, &gates)?,
+    };
+    write_results(args, &checked)?;
+    print(args, &checked)?;
+    Ok(checked.exit_code())
+}
+
+/// Runs the program, and judges its recording unless it failed.
+fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failure> {
+    let program = args.command.first().map_or_else(String::new, |word| file_name(Path::new(word)));
+    let mut checked = Checked::new(program);
+    let request = Request {
+        command: args.command.clone(),
+        output: args.output.clone(),
+        rate: args.rate,
+        seed: args.seed,
+        snapshots: args.snapshots.clone(),
+        at_exit: gates.use_snapshots(),
+    };
+    let recorded = match run::record(request) {
+        Ok(recorded) => recorded,
+        Err(failure) if failure.kind() == Kind::Launch => {
+            checked.could_not_judge(failure.message());
+            return Ok(checked);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let folder = recorded.folders.first();
+    checked.recording = folder.cloned();
+    match (recorded.end, folder) {
+        (End::Exited(0), Some(folder)) => {
+            let recording = Recording::open(folder)?;
+            judge_into(&mut checked, args, &recording, gates)?;
+        }
+        (End::Exited(0), None) => checked.could_not_judge("the program was run, and not recorded"),
+        (End::Exited(code), _) => checked.program_failed(&format!("exit code {code}")),
+        (End::Killed(signal), _) => checked.program_failed(&format!("killed by signal {signal}")),
+    }
+    let is_wanted = args.keep || args.output.is_some();
+    if matches!(checked.verdict, Verdict::Passed | Verdict::Undecided) && !is_wanted {
+        for folder in &recorded.folders {
+            std::fs::remove_dir_all(folder).map_err(|error| {
+                let folder = folder.display();
+                Failure::new(Kind::Work, format_args!("cannot remove {folder}: {error}"))
+            })?;
+        }
+        checked.recording = None;
+    }
+    Ok(checked)
+}
+
+/// Judges a recording, and writes the page while the recording is there.
+fn judge_into(
+    checked: &mut Checked,
+    args: &Args,
+    recording: &Recording,
+    gates: &gates::Resolved,
+) -> Result<(), Failure> {
+    match judge::judge(recording, gates) {
+        Ok(answer) => checked.judged(answer),
+        Err(failure) if failure.kind() == Kind::Unjudged => {
+            checked.could_not_judge(failure.message());
+        }
+        Err(failure) => return Err(failure),
+    }
+    if let Some(path) = &args.html {
+        html::write(std::slice::from_ref(recording), path, MAX_PAGE)?;
+        checked.page = Some(path.clone());
+    }
+    Ok(())
+}
+
+fn write_results(args: &Args, checked: &Checked) -> Result<(), Failure> {
+    if let Some(path) = &args.junit {
+        write(path, &junit::Suite { checked, file: path })?;
+    }
+    if let Some(path) = &args.markdown {
+        write(path, &markdown::Summary { checked, file: path })?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &impl fmt::Display) -> Result<(), Failure> {
+    let output = Output::create(path)?;
+    let text = text.to_string();
+    (&output.file).write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
+    output.keep()
+}
+
+fn print(args: &Args, checked: &Checked) -> Result<(), Failure> {
+    // Standard output is the program's, if one was run.
+    let is_alone = args.recording.is_some();
+    if args.json {
+        if is_alone {
+            return json::print(checked);
+        }
+        json::report(checked);
+        return Ok(());
+    }
+    let mut canvas = Canvas::new(canvas::width(None));
+    text::draw(&mut canvas, checked);
+    let text = canvas.finish();
+    if is_alone {
+        anstream::stdout().lock().write_all(text.as_bytes())?;
+    } else {
+        // Whoever closed it does not want to read it; the exit code says the most.
+        let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    }
+    Ok(())
+}
+
+fn program_of(recording: &Recording) -> String {
+    let known = recording.description.as_ref().map(|known| known.program.clone());
+    file_name(&known.map_or_else(|| recording.path.clone(), PathBuf::from))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

@@ -1,0 +1,68 @@
+//! Records a program for another command, which then looks at the recording.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use memtrail_recording::session::CALLSTACK_DEPTH;
+
+use super::preflight::{self, Decision};
+use super::process::{self, End};
+use super::{Args, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
+use crate::error::Failure;
+use crate::view::Serving;
+
+/// What to run, and how to record it.
+pub(crate) struct Request {
+    /// The program and its arguments.
+    pub(crate) command: Vec<OsString>,
+    /// The recording's folder.
+    pub(crate) output: Option<PathBuf>,
+    /// Samples per word; adapted if not given.
+    pub(crate) rate: Option<f64>,
+    /// The sampler's random numbers.
+    pub(crate) seed: Option<u64>,
+    /// When to take heap snapshots …
+    pub(crate) snapshots: SnapshotArgs,
+    /// … and whether to take one at the end.
+    pub(crate) at_exit: bool,
+}
+
+/// A program that came to its end.
+pub(crate) struct Recorded {
+    /// The recordings' folders, that of the program first.
+    pub(crate) folders: Vec<PathBuf>,
+    /// How it ended.
+    pub(crate) end: End,
+}
+
+/// Runs a program, recorded. One that cannot be recorded is not run. Nothing is printed.
+pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
+    let Request { command, output, rate, seed, snapshots, at_exit } = request;
+    let args = Args {
+        rate,
+        vary_rate: false,
+        decline_samples: false,
+        output,
+        children: false,
+        seed,
+        callstack_depth: CALLSTACK_DEPTH,
+        context: None,
+        snapshots: if at_exit { snapshots.with_exit() } else { snapshots },
+        view: false,
+        serving: Serving::default(),
+        require_recording: true,
+        kill_with_parent: false,
+        quiet: true,
+        json: false,
+        runtime_callstacks: false,
+        check_callstacks: false,
+        command,
+    };
+    process::survive_file_limits();
+    if let Decision::Unrecorded { reason, hint } = preflight::look(args.program()) {
+        return Err(unrecorded(&args, &Unprepared { reason, hint }));
+    }
+    let prepared = prepare(&args)?.map_err(|unprepared| unrecorded(&args, &unprepared))?;
+    let (recorded, end) = watch(&args, prepared)?;
+    Ok(Recorded { folders: recorded.folders(), end })
+}
