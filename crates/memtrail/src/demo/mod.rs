@@ -32,7 +32,7 @@ pub(crate) struct Args {
     yes: bool,
 
     /// Samples per word allocated, as for `memtrail run`
-    #[arg(long, default_value = "1e-4")]
+    #[arg(long, default_value = "1e-3")]
     rate: String,
 
     /// Print the findings as JSON, and nothing else, on standard output
