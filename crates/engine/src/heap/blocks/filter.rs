@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What follows a space and is no `key:` belongs to the value before: `owner:Cache / field 2`. `kind`, `type` and `owner` have names, `size`, `retained` and `age` ranges: both are read as those of
-//! [`Condition`](memtrail_profile::filter::Condition).
+//! [`Condition`].
 
 use memtrail_profile::filter::{Between, Clause, Condition, ConditionError, Name};
 use memtrail_profile::time::Elapsed;
