@@ -46,5 +46,8 @@ test("offline: kinds are types, and paths are in the program's words", () =>
     await settled(page);
     const path = await page.locator(".view").innerText();
     assert.match(path, /Session_cache\.sessions/);
-    assert.match(path, /\.data/);
+    assert.match(path, /in hashtbl of [0-9,]+ entries/);
+    await page.getByRole("checkbox", { name: "steps inside containers" }).check();
+    await settled(page);
+    assert.match(await page.locator(".view").innerText(), /\.data/);
   }));
