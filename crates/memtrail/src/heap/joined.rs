@@ -86,11 +86,12 @@ impl Joined {
         }
         let path = choose(&recording.path, wanted)?;
         let number = number_of(&path).ok_or_else(|| none(&recording.path))?;
+        // Before the recording is described: which units are a library's is found with the names.
+        let names = VariableNames::of_recording(&recording.path);
         let engine = Engine::new(Setting::default());
         let id = loading::add(&engine, &recording)?;
         let (facts, file) = snapshot_file::look(&path, Some(number));
-        let file = VariableNames::of_recording(&recording.path).name(file);
-        engine.add_snapshot(id, facts, Some(file));
+        engine.add_snapshot(id, facts, Some(names.name(file)));
         Ok(Self { snapshot: number, path, recording, engine, id })
     }
 

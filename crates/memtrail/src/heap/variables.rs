@@ -34,6 +34,12 @@ pub(crate) fn stored(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
     stored_earlier(folder)
 }
 
+/// Searches for what is not stored yet, before the recording is described: which units are a library's is stored, too.
+pub(crate) fn look_up(folder: &Path) {
+    // What cannot be read is reported by those who read it.
+    let _ = stored(folder);
+}
+
 /// Reads what was stored of types in a recording.
 pub(crate) fn stored_earlier(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
     let path = folder.join(memtrail_types::FILE);
@@ -62,10 +68,10 @@ pub(crate) fn has_names(recording: &Path) -> bool {
     types.units.iter().filter_map(folder).any(|folder| Some(folder) != standard)
 }
 
-/// Units of installed libraries, as functions' names begin, by what `memtrail types` stored in the recording; none if
-/// that is not there or cannot be read.
+/// Units of installed libraries, as functions' names begin, by what is stored of types in the recording; none if
+/// that is not there or cannot be read. It is not searched here: commands about allocations alone come by, too.
 pub(crate) fn library_units(folder: &Path) -> Vec<String> {
-    let types = stored(folder).ok().flatten();
+    let types = stored_earlier(folder).ok().flatten();
     let units = types
         .iter()
         .flat_map(|stored| &stored.types.units)

@@ -15,6 +15,7 @@ use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 use super::privacy::Privacy;
 use super::{page, snapshots};
 use crate::error::{Failure, Kind};
+use crate::heap::variables;
 use crate::loading;
 use crate::view::snapshot_file;
 
@@ -123,6 +124,7 @@ fn one(
     let decoded = reader.for_each(Detail::Marks, |event, _| {
         blocks += u64::from(matches!(event, Event::Alloc(_)));
     });
+    variables::look_up(&recording.path);
     let mut description = loading::describe(recording);
     let damage = decoded.anomalies;
     if whole.len() as u64 <= room && blocks <= MAX_BLOCKS {

@@ -13,6 +13,7 @@ use memtrail_server::RecordingEvents;
 use super::snapshot_file;
 use crate::error::Failure;
 use crate::heap::named_snapshot::VariableNames;
+use crate::heap::variables;
 use crate::loading;
 
 /// Between two looks at a growing trace. Agents write twice a second.
@@ -28,6 +29,7 @@ pub(crate) fn follow(
 ) -> Result<RecordingId, Failure> {
     let mut known = HashSet::new();
     if !loading::grows(&recording) {
+        variables::look_up(&recording.path);
         let id = loading::add(engine, &recording)?;
         bring_snapshots(engine, id, &recording, &mut known);
         return Ok(id);

@@ -37,3 +37,14 @@ fn without_the_programs_file_fields_have_numbers() {
     assert!(String::from_utf8(output.stdout).unwrap().contains("Named_globals / field 0"));
     assert!(!recording.join("types").exists());
 }
+
+/// Commands about allocations alone need none: they used to wait for the search.
+#[test]
+fn exporting_allocations_searches_no_names() {
+    let (_folder, recording) = recorded("system");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.env_remove("MEMTRAIL_TYPES").args(["export", "--format", "folded"]).arg(&recording);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!recording.join("types").exists());
+}
