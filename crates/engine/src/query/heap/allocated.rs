@@ -1,0 +1,91 @@
+//! Of the heap and of allocation: who allocated, what retains.
+
+use serde::Deserialize;
+
+use crate::query::profile::By;
+
+parameters! {
+    /// The places in the program whose blocks retain most.
+    HeapSamples {
+        /// Number of the recording, from 0.
+        rec: u32,
+        /// Its number in the recording; the last snapshot if absent.
+        snapshot: Option<u64>,
+        /// What a row is about.
+        by: By,
+        /// What rows are put in order by.
+        order: SiteOrder,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Maximum number of rows.
+        limit: usize,
+    }
+
+    /// What retains what a function allocated.
+    HeapWhy {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// The function's name, a part of it, `file.ml:12`, or the key of a call site.
+        name: String,
+        /// All that was allocated inside calls of the function, not only by itself.
+        within: bool,
+        /// Owners and paths at most.
+        limit: usize,
+        /// Boxes of the paths at most.
+        boxes: usize,
+    }
+
+    /// Which calls allocated what a root owns, or the blocks of a type or kind.
+    HeapWho {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// The root's, type's or kind's name …
+        name: String,
+        /// … or a root: what it owns …
+        owner: Option<String>,
+        /// … or a node: what would be freed without it.
+        node: Option<String>,
+        /// A row for each what.
+        by: By,
+        /// Rows at most.
+        limit: usize,
+        /// Boxes of the calls at most.
+        boxes: usize,
+    }
+
+    /// Which owners grow, and why.
+    HeapLeaks {
+        /// Which recording.
+        rec: u32,
+        /// Which snapshot.
+        snapshot: Option<u64>,
+        /// Suspects at most.
+        limit: usize,
+    }
+}
+
+defaults! {
+    HeapSamples {
+        rec: 0, snapshot: None, by: By::Site, order: SiteOrder::Alive, offset: 0, limit: 100,
+    }
+    HeapWhy { rec: 0, snapshot: None, name: String::new(), within: false, limit: 10, boxes: 0, }
+    HeapWho {
+        rec: 0, snapshot: None, name: String::new(), owner: None, node: None, by: By::Site, limit: 20,
+        boxes: 0,
+    }
+    HeapLeaks { rec: 0, snapshot: None, limit: 10, }
+}
+
+selections! {
+    /// What allocation sites are put in order by.
+    SiteOrder {
+        /// Bytes that are alive, an estimate.
+        Alive,
+        /// What the sampled blocks retain.
+        Retained,
+    }
+}
