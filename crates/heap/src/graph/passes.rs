@@ -75,17 +75,7 @@ pub(crate) fn sweep<T: Send>(
     start: impl Fn() -> T + Sync,
     each: impl Fn(&mut T, usize, &Columns) + Sync,
 ) -> Result<Vec<T>, Error> {
-    let gathered = gather(
-        snapshot.sections(),
-        threads,
-        || (start(), Columns::new()),
-        |(gathered, columns), section| {
-            snapshot.decode_with(section, columns, detail)?;
-            each(gathered, section, columns);
-            Ok(())
-        },
-    )?;
-    Ok(gathered.into_iter().map(|(gathered, _)| gathered).collect())
+    sweep_sections(snapshot, &DecodedSections::default(), threads, detail, start, each)
 }
 
 /// The same with all that is known of the blocks; sections that are `decoded` already are not decoded again.
@@ -99,6 +89,17 @@ pub(crate) fn sweep_decoded<T: Send>(
     start: impl Fn() -> T + Sync,
     each: impl Fn(&mut T, usize, &Columns) + Sync,
 ) -> Result<Vec<T>, Error> {
+    sweep_sections(snapshot, decoded, threads, Detail::Fields, start, each)
+}
+
+fn sweep_sections<T: Send>(
+    snapshot: &Snapshot<'_>,
+    decoded: &DecodedSections,
+    threads: usize,
+    detail: Detail,
+    start: impl Fn() -> T + Sync,
+    each: impl Fn(&mut T, usize, &Columns) + Sync,
+) -> Result<Vec<T>, Error> {
     let gathered = gather(
         snapshot.sections(),
         threads,
@@ -108,7 +109,7 @@ pub(crate) fn sweep_decoded<T: Send>(
                 each(gathered, section, columns);
                 return Ok(());
             }
-            snapshot.decode(section, columns)?;
+            snapshot.decode_with(section, columns, detail)?;
             each(gathered, section, columns);
             Ok(())
         },
