@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use memtrail_text::markup::escaped;
 use memtrail_text::names;
 
 /// What is drawn: a tree of boxes in the order in which an engine gives them, parents before their
@@ -54,7 +55,7 @@ impl Picture<'_> {
              font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" \
              font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
         );
-        let (title, subtitle) = (escape(self.title), escape(self.subtitle));
+        let (title, subtitle) = (escaped(self.title), escaped(self.subtitle));
         let _ = writeln!(
             out,
             "<text x=\"{MARGIN}\" y=\"20\" font-size=\"15\" font-weight=\"bold\" \
@@ -104,7 +105,7 @@ struct Place {
 fn draw(out: &mut String, shown: &Box<'_>, place: &Place) {
     let top = HEADER + place.row as f64 * ROW;
     let (left, width) = (place.left, place.width);
-    let (name, details, fill) = (escape(shown.name), escape(&shown.details), colour(shown.group));
+    let (name, details, fill) = (escaped(shown.name), escaped(&shown.details), colour(shown.group));
     let _ = write!(
         out,
         "<g><title>{name}\n{details}</title>\
@@ -114,7 +115,7 @@ fn draw(out: &mut String, shown: &Box<'_>, place: &Place) {
     );
     let letters = ((width - 6.0) / LETTER).floor();
     if letters >= 3.0 {
-        let text = escape(&names::tail(shown.name, letters as usize));
+        let text = escaped(&names::tail(shown.name, letters as usize));
         let (x, y) = (left + 3.0, top + 12.0);
         let _ = write!(out, "<text x=\"{x:.2}\" y=\"{y}\" fill=\"#1b1f24\">{text}</text>");
     }
@@ -138,38 +139,9 @@ fn colour(group: &str) -> String {
     format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(8.0), channel(4.0))
 }
 
-/// Text as XML has it. What XML cannot say becomes the replacement character.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\n' | '\t' => escaped.push(' '),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {
-                escaped.push(char::REPLACEMENT_CHARACTER);
-            }
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_never_become_markup() {
-        let text = escape("<script>alert('x' & \"y\")</script>\0\u{ffff}");
-        assert_eq!(
-            text,
-            "&lt;script&gt;alert(&#39;x&#39; &amp; &quot;y&quot;)&lt;/script&gt;\u{fffd}\u{fffd}"
-        );
-    }
 
     #[test]
     fn boxes_too_narrow_take_their_children_with_them() {

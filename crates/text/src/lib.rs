@@ -16,6 +16,7 @@
 
 mod duration;
 pub mod exact;
+pub mod markup;
 pub mod names;
 mod number;
 pub mod rounded;

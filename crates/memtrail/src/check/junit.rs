@@ -7,6 +7,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use memtrail_engine::gate::{GateResult, Verdict};
+use memtrail_text::markup::escaped;
 
 use super::answer::{self, Checked};
 use super::markdown::relative;
@@ -63,35 +64,5 @@ impl Suite<'_> {
         }
         writeln!(f, "</system-out>")?;
         writeln!(f, "    </testcase>")
-    }
-}
-
-/// Text of an attribute or element. What XML cannot have is replaced: names come from files.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push('\n'),
-            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => escaped.push('\u{FFFD}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn names_are_no_markup() {
-        assert_eq!(
-            escaped("a<b> & \"c\"\u{1b}\u{0}"),
-            "a&lt;b&gt; &amp; &quot;c&quot;\u{FFFD}\u{FFFD}"
-        );
     }
 }

@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use memtrail_server::assets::{ENGINE_GZ, INDEX, SCRIPT, STYLE};
+use memtrail_text::markup::escaped;
 use sha2::{Digest as _, Sha256};
 
 use super::fit::Packed;
@@ -74,11 +75,6 @@ pub(super) fn assemble(recordings: &[Packed], fragment: &str) -> String {
 /// As a content policy names a script.
 fn hash(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
-}
-
-/// Text of an attribute.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

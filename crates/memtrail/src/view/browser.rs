@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use memtrail_text::markup;
 use tempfile::TempDir;
 
 /// How long the file stays after `xdg-open` has ended: a browser may only be starting by then.
@@ -84,7 +85,7 @@ fn write_redirect(url: &str) -> io::Result<TempDir> {
 
 /// A page that leads to `url` at once, without a script.
 fn page(url: &str) -> String {
-    let url = url.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let url = markup::escaped(url);
     format!(
         r#"<!doctype html>
 <meta charset="utf-8">

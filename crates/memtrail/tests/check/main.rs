@@ -131,7 +131,7 @@ fn results_are_written_as_junit_markdown_and_a_page() {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let junit = read("a.xml");
     assert!(junit.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""), "{junit}");
-    let name = "name=\"--site 'Leak_table.lo*&lt;=3M'\"";
+    let name = "name=\"--site &#39;Leak_table.lo*&lt;=3M&#39;\"";
     assert!(junit.contains(name), "{junit}");
     assert!(
         junit.contains("<failure message=\"") && junit.contains("[[ATTACHMENT|a.html]]"),

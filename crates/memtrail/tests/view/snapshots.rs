@@ -144,7 +144,11 @@ fn in_page(page: &str) -> Vec<(serde_json::Value, bool)> {
         .map(|element| {
             let (head, rest) = element.split_once('>').unwrap();
             let facts = head.split("data-snapshot=\"").nth(1).unwrap().trim_end_matches('"');
-            let facts = facts.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">");
+            let facts = facts
+                .replace("&quot;", "\"")
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&#39;", "'");
             let facts = serde_json::from_str(&facts.replace("&amp;", "&")).unwrap();
             (facts, !rest.starts_with("</script>"))
         })
