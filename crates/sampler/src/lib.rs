@@ -1,0 +1,87 @@
+//! Statistical memory profiling for Rust programs, with the interface of OCaml's `Gc.Memprof`.
+//!
+//! A [profile](start) samples every allocated byte with the same probability, independently of all others.
+//! A [`Tracker`] gets each sampled block with its callstack, remembers what it likes of it, and gets that
+//! back when the block is freed. Cost and detail follow from the rate: at one sample for 512 KiB there is
+//! next to no cost; at [`Rate::EXACT`] every allocation is seen.
+//!
+//! ```
+//! use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+//!
+//! use memtrail_sampler::{Alloc, Allocation, Bytes, Rate, Samples, Tracker, start};
+//!
+//! #[global_allocator]
+//! static ALLOCATOR: Alloc = Alloc::system();
+//!
+//! /// Estimates how much memory is in use.
+//! #[derive(Default)]
+//! struct InUse(AtomicU64);
+//!
+//! impl Tracker for InUse {
+//!     type Data = u64;
+//!
+//!     fn allocated(&self, allocation: &Allocation<'_>) -> Option<u64> {
+//!         let samples = allocation.n_samples().0;
+//!         self.0.fetch_add(samples, Relaxed);
+//!         Some(samples)
+//!     }
+//!
+//!     fn freed(&self, samples: u64) {
+//!         self.0.fetch_sub(samples, Relaxed);
+//!     }
+//! }
+//!
+//! let rate = Rate::every(Bytes(512));
+//! let profile = start(rate, 32, InUse::default()).expect("no profile is running yet");
+//! let blocks: Vec<Vec<u8>> = (0..1000).map(|_| vec![1; 10_000]).collect();
+//! drop(blocks.into_iter().skip(500).collect::<Vec<_>>());
+//! let in_use = rate.estimate(Samples(profile.stop().0.into_inner()));
+//! println!("{} bytes, give or take {}", in_use.bytes, in_use.variance.sqrt());
+//! ```
+//!
+//! # What is counted
+//!
+//! A block counts with the size that the program asked for. Changing a block's size frees it and allocates
+//! another one, be it at the same address: the new one is sampled for itself. So the samples of all blocks in
+//! use have, at any moment, a binomial distribution, and [`Rate::estimate`] is unbiased for any set of them.
+//!
+//! # Cost
+//!
+//! - An allocation costs a subtraction from a counter of the thread's and a branch; a deallocation costs a
+//!   load from a table of 64 KiB and a branch. No lock is taken and nothing is allocated.
+//! - Each thread looks every 64 KiB of its allocation whether a profile is running.
+//! - A sample costs its callstack, one or two microseconds, and the tracker's callback.
+//!
+//! # Invariants
+//!
+//! - Threads share nothing on the way of an allocation that is not sampled.
+//! - No callback runs with a lock of this crate held, and none is sampled itself.
+//! - A tracked block is taken out of the table before its memory is freed: no two blocks of one address
+//!   are ever in it.
+//! - The table's memory comes from the kernel, never from the allocator that is profiled.
+//! - A forked child finds every table whole, and samples on with random numbers of its own.
+
+mod alloc;
+mod callstack;
+pub mod draw;
+pub mod events;
+mod filter;
+mod fork;
+mod hash;
+mod mapping;
+mod pending;
+mod profile;
+mod rate;
+mod spin_lock;
+mod table;
+mod thread;
+mod tracker;
+mod units;
+
+pub use alloc::Alloc;
+pub use callstack::{Callstack, MAX_FRAMES};
+pub use events::suspended;
+pub use profile::{Profile, StartError, start, start_seeded};
+pub use rate::{Estimate, InvalidRate, Rate};
+pub use tracker::{Allocation, NullTracker, Source, Tracker};
+pub use units::{Address, Bytes, Samples};

@@ -1,0 +1,76 @@
+//! The sampling rate, and what samples estimate.
+
+use crate::units::{Bytes, Samples};
+
+/// The probability that any one allocated byte is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Rate(f64);
+
+/// A number that is no rate.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("invalid rate: {0} is not above 0 and at most 1")]
+pub struct InvalidRate(pub f64);
+
+impl Rate {
+    /// Every byte is sampled: each allocation is seen, and all figures are exact.
+    pub const EXACT: Self = Self(1.0);
+
+    /// Samples a byte: above 0 and at most 1.
+    pub fn per_byte(probability: f64) -> Result<Self, InvalidRate> {
+        if probability > 0.0 && probability <= 1.0 {
+            Ok(Self(probability))
+        } else {
+            Err(InvalidRate(probability))
+        }
+    }
+
+    /// One sample for so many bytes, on average. No bytes at all are taken for one.
+    pub fn every(interval: Bytes) -> Self {
+        Self(1.0 / interval.0.max(1) as f64)
+    }
+
+    /// The probability.
+    pub const fn probability(self) -> f64 {
+        self.0
+    }
+
+    /// What the samples of any set of blocks say of the set's size.
+    pub fn estimate(self, samples: Samples) -> Estimate {
+        let (samples, rate) = (samples.0 as f64, self.0);
+        Estimate { bytes: samples / rate, variance: samples * (1.0 - rate) / (rate * rate) }
+    }
+}
+
+/// A number of bytes, estimated from samples. Both figures are unbiased: of N bytes each is sampled
+/// by itself with probability p, so that their samples have the expected value Np and the variance
+/// Np(1 - p).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub bytes: f64,
+    /// Its variance; the standard error is the square root.
+    pub variance: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_probabilities() {
+        for wrong in [0.0, -1.0, 1.001, f64::NAN, f64::INFINITY] {
+            assert!(Rate::per_byte(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(Rate::per_byte(1.0), Ok(Rate::EXACT));
+        assert_eq!(Rate::every(Bytes(4)), Rate(0.25));
+        assert_eq!(Rate::every(Bytes(0)), Rate::EXACT);
+    }
+
+    #[test]
+    fn exact_samples_have_no_variance() {
+        let exact = Rate::EXACT.estimate(Samples(12));
+        assert_eq!(exact, Estimate { bytes: 12.0, variance: 0.0 });
+        let half = Rate::every(Bytes(2)).estimate(Samples(12));
+        assert_eq!(half, Estimate { bytes: 24.0, variance: 24.0 });
+    }
+}
