@@ -40,7 +40,7 @@ pub(crate) struct SearchResponse {
 }
 
 pub(crate) fn flame(recording: &Recording, query: &Flame) -> Result<ResponseBody, ApiError> {
-    let selection = recording.choose(&query.filter)?;
+    let selection = recording.choose_with(&query.filter, query.recursion.into())?;
     let ways = if query.direction == Direction::Both { 2 } else { 1 };
     let limits = limits(query.cutoff, query.limit.min(MAX_BOXES) / ways);
     let bytes = recording.profile().estimator.bytes_per_sample();
@@ -103,7 +103,7 @@ pub(crate) fn search(recording: &Recording, query: &Search) -> Result<ResponseBo
     } else {
         Pattern::text(&query.text)
     };
-    let selection = recording.choose(&query.filter)?;
+    let selection = recording.choose_with(&query.filter, query.recursion.into())?;
     let focus = keys(&recording.entities, &query.focus);
     let view = selection.view(&recording.entities);
     let found = focus.map(|focus| calls::search(view, &pattern, &focus)).unwrap_or_default();

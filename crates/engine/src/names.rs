@@ -133,7 +133,10 @@ pub(crate) fn row(entities: &Entities, label: Label) -> RowName<'_> {
             let position = entities.position(entity);
             RowName {
                 key,
-                label: shown(entities.name(entity)),
+                label: match entities.kind(entity) {
+                    Kind::Module => format!("{} (module)", shown(entities.name(entity))),
+                    _ => shown(entities.name(entity)),
+                },
                 module: module(entities, entity),
                 file: position.map(|position| shown(entities.file_name(position.file))),
                 line: position.map(|position| position.line),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use memtrail_profile::calls::Entities;
+use memtrail_profile::calls::{Entities, Recursion};
 use memtrail_profile::growing::GrowingProfile;
 use memtrail_profile::{Caveats, Profile, ProfileBuilder};
 use memtrail_trace::{Anomalies, Error, SampleRate, Timestamp, TraceInfo};
@@ -151,7 +151,16 @@ impl Recording {
 
     /// What some conditions keep of it.
     pub(crate) fn choose(&self, conditions: &[String]) -> Result<Arc<FilterSelection>, ApiError> {
-        self.selections.get(self.profile(), &self.entities, conditions)
+        self.choose_with(conditions, Recursion::Folded)
+    }
+
+    /// The same, with call paths in which recursion is folded or shown.
+    pub(crate) fn choose_with(
+        &self,
+        conditions: &[String],
+        recursion: Recursion,
+    ) -> Result<Arc<FilterSelection>, ApiError> {
+        self.selections.get(self.profile(), &self.entities, conditions, recursion)
     }
 
     pub(crate) fn whole(&self) -> Result<Whole, ApiError> {

@@ -4,23 +4,23 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use memtrail_profile::Profile;
-use memtrail_profile::calls::{CallTree, Entities, View};
-use memtrail_profile::filter::{Condition, Filter, FilterError, HiddenFunctions, Resolved};
+use memtrail_profile::calls::{CallTree, Entities, Recursion, Transforms, View};
+use memtrail_profile::filter::{Condition, Filter, FilterError, Resolved};
 use memtrail_profile::live_series::Peak;
 use memtrail_profile::selected::{Selected, choose, peak};
 
 use crate::api_error::ApiError;
 
 /// Filters that are kept at most.
-const MAX_SELECTIONS: usize = 3;
-/// Trees without some functions that are kept at most.
+const MAX_SELECTIONS: usize = 4;
+/// Transformed trees that are kept at most.
 const MAX_TREES: usize = 2;
 
 /// What a filter keeps of a recording.
 #[derive(Debug)]
 pub(crate) struct FilterSelection {
     pub(crate) filter: Resolved,
-    /// Without the functions that the filter hides.
+    /// Transformed as the filter says.
     pub(crate) tree: Arc<CallTree>,
     pub(crate) selected: Selected,
     peak: OnceLock<Peak>,
@@ -52,9 +52,9 @@ type Place = Arc<OnceLock<Result<Arc<FilterSelection>, ApiError>>>;
 #[derive(Debug, Default)]
 pub(crate) struct Selections {
     /// The one asked for last comes first.
-    recent: Mutex<Vec<(Filter, Place)>>,
+    recent: Mutex<Vec<(Filter, Recursion, Place)>>,
     tree: OnceLock<Arc<CallTree>>,
-    trees: Mutex<Vec<(HiddenFunctions, Arc<CallTree>)>>,
+    trees: Mutex<Vec<(Transforms, Arc<CallTree>)>>,
 }
 
 impl Selections {
@@ -64,22 +64,26 @@ impl Selections {
         profile: &Profile,
         entities: &Entities,
         conditions: &[String],
+        recursion: Recursion,
     ) -> Result<Arc<FilterSelection>, ApiError> {
         let filter = Filter::parse(conditions)?;
-        let place = self.place(&filter);
-        let selection = place.get_or_init(|| self.choose(profile, entities, &filter).map(Arc::new));
+        let place = self.place(&filter, recursion);
+        let choose = || self.choose(profile, entities, &filter, recursion).map(Arc::new);
+        let selection = place.get_or_init(choose);
         let selection = selection.clone();
         self.shrink(profile);
         selection
     }
 
-    fn place(&self, filter: &Filter) -> Place {
+    fn place(&self, filter: &Filter, recursion: Recursion) -> Place {
         let mut recent = lock(&self.recent);
-        let entry = match recent.iter().position(|(known, _)| known == filter) {
+        let is_known =
+            |(known, how, _): &(Filter, Recursion, Place)| known == filter && *how == recursion;
+        let entry = match recent.iter().position(is_known) {
             Some(at) => recent.remove(at),
-            None => (filter.clone(), Place::default()),
+            None => (filter.clone(), recursion, Place::default()),
         };
-        let place = entry.1.clone();
+        let place = entry.2.clone();
         recent.insert(0, entry);
         place
     }
@@ -90,7 +94,7 @@ impl Selections {
         let most_bytes = (profile.blocks.memory() / 8).max(32 << 20);
         let mut bytes = 0;
         let mut index = 0;
-        lock(&self.recent).retain(|(_, place)| {
+        lock(&self.recent).retain(|(.., place)| {
             if let Some(Ok(selection)) = place.get() {
                 bytes += selection.selected.memory();
             }
@@ -104,9 +108,10 @@ impl Selections {
         profile: &Profile,
         entities: &Entities,
         filter: &Filter,
+        recursion: Recursion,
     ) -> Result<FilterSelection, ApiError> {
         let filter = filter.resolve(profile)?;
-        let tree = self.tree(profile, entities, filter.hidden());
+        let tree = self.tree(profile, entities, Transforms::of(&filter, recursion));
         let selected = choose(profile, &filter, tree.leaf_of_stack(), tree.len());
         Ok(FilterSelection { filter, tree, selected, peak: OnceLock::new() })
     }
@@ -115,18 +120,18 @@ impl Selections {
         &self,
         profile: &Profile,
         entities: &Entities,
-        hidden: Option<&HiddenFunctions>,
+        transforms: Transforms,
     ) -> Arc<CallTree> {
-        let Some(hidden) = hidden.filter(|hidden| !hidden.is_empty()) else {
-            let new = || Arc::new(CallTree::new(profile, entities, |_| false));
+        if transforms == Transforms::default() {
+            let new = || Arc::new(CallTree::new(profile, entities, &transforms));
             return self.tree.get_or_init(new).clone();
-        };
-        if let Some((_, tree)) = lock(&self.trees).iter().find(|(known, _)| known == hidden) {
+        }
+        if let Some((_, tree)) = lock(&self.trees).iter().find(|(known, _)| *known == transforms) {
             return tree.clone();
         }
-        let tree = Arc::new(CallTree::new(profile, entities, |function| hidden.contains(function)));
+        let tree = Arc::new(CallTree::new(profile, entities, &transforms));
         let mut trees = lock(&self.trees);
-        trees.insert(0, (hidden.clone(), tree.clone()));
+        trees.insert(0, (transforms, tree.clone()));
         trees.truncate(MAX_TREES);
         tree
     }

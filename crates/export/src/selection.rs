@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use memtrail_profile::filter::{HiddenFunctions, Kept, Resolved};
+use memtrail_profile::filter::{Kept, Resolved};
 use memtrail_profile::{Caveats, Profile};
 use memtrail_trace::{FunctionId, StackId};
 
@@ -94,7 +94,7 @@ impl<'a> Selection<'a> {
 
     /// Whether a function is left out of paths.
     pub(crate) fn hides(&self, function: FunctionId) -> bool {
-        self.filter.hidden().is_some_and(|hidden: &HiddenFunctions| hidden.contains(function))
+        self.filter.hidden().contains(function)
     }
 
     /// The blocks one by one, in the order of the trace.

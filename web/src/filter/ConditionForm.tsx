@@ -4,7 +4,7 @@ import { useFirstFocus } from "../widgets/focus.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { conditionOfDraft, emptyLike, shapeOf, type Draft, type DraftValue } from "./draft.ts";
-import type { Condition } from "./condition.ts";
+import { transformsPaths, type Condition } from "./condition.ts";
 import { NameValue, RangeValue, Words } from "./fields.tsx";
 import { kindOf } from "./kinds.ts";
 import { printCondition } from "./print.ts";
@@ -42,7 +42,7 @@ export function ConditionForm({ draft: begin, action, objection, onDone, onCance
     >
       <div class="condition-form-head">
         <h2 class="grow">{kind.title}</h2>
-        {draft.key !== "hide" && (
+        {!transformsPaths(draft.key) && (
           <Segmented
             label="whether it must hold"
             options={[

@@ -4,7 +4,7 @@
  */
 
 export type FrameKey = "in" | "module" | "file" | "by" | "byModule" | "byFile";
-export type NameKey = FrameKey | "thread" | "hide";
+export type NameKey = FrameKey | "thread" | "hide" | "collapse";
 export type TimeKey = "allocated" | "live" | "collected";
 export type Key = TimeKey | NameKey | "lifetime" | "size" | "heap" | "died" | "domain";
 
@@ -26,7 +26,11 @@ export const KEYS: readonly Key[] = [
   "byModule",
   "byFile",
   "hide",
+  "collapse",
 ];
+
+/** Whether a key changes call paths instead of choosing blocks: it has no opposite. */
+export const transformsPaths = (key: Key): boolean => key === "hide" || key === "collapse";
 
 /** A closed range, open to a side that is null. */
 export interface Range<T> {

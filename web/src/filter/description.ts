@@ -10,6 +10,7 @@ const FRAMES: Readonly<Record<NameKey, string>> = {
   byFile: "allocated in file",
   thread: "allocated by thread",
   hide: "hiding",
+  collapse: "collapsing module",
 };
 
 export function describe(condition: Condition): string {

@@ -57,6 +57,13 @@ export const KINDS: readonly Kind[] = [
     group: "Where in the code",
     complete: "function",
   },
+  {
+    key: "collapse",
+    title: "Collapse modules",
+    what: "functions of one that call each other are one box",
+    group: "Where in the code",
+    complete: "module",
+  },
 ];
 
 export function kindOf(key: Key): Kind {

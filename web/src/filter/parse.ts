@@ -73,6 +73,9 @@ export function parseCondition(text: string): Condition {
     case "hide":
       if (not) throw new ConditionError("hiding cannot be negated", 0, "use hide:…");
       return { key: "hide", not, values: cursor.all(() => cursor.name()) };
+    case "collapse":
+      if (not) throw new ConditionError("collapsing cannot be negated", 0, "use collapse:…");
+      return { key: "collapse", not, values: cursor.all(() => cursor.name()) };
     case "thread":
     case "in":
     case "module":

@@ -482,7 +482,7 @@ export type DensityResponse = {
 };
 
 /** What an [`Entity`] is. */
-export type EntityKind = "root" | "function" | "site";
+export type EntityKind = "root" | "function" | "site" | "module";
 
 /** What is sent in place of a response. */
 export type ErrorResponse = {

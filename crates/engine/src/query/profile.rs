@@ -71,6 +71,8 @@ parameters! {
         limit: usize,
         /// Direction from the focus.
         direction: Direction,
+        /// Functions that occur several times on a path.
+        recursion: Recursion,
     }
 
     /// What entities are.
@@ -145,6 +147,8 @@ parameters! {
         regex: bool,
         /// Only on paths that have this.
         focus: Vec<String>,
+        /// Functions that occur several times on a path.
+        recursion: Recursion,
     }
 
     /// Two recordings, or two filters, side by side.
@@ -229,7 +233,7 @@ defaults! {
     Overview { rec: 0, filter: vec![], points: 512, from: None, to: None, }
     Flame {
         rec: 0, filter: vec![], focus: vec![], cutoff: 1.0 / 2000.0, limit: 10_000,
-        direction: Direction::Callees,
+        direction: Direction::Callees, recursion: Recursion::Folded,
     }
     Names { rec: 0, entities: vec![], }
     Table {
@@ -242,7 +246,10 @@ defaults! {
     }
     HotFragments { rec: 0, filter: vec![], }
     Density { rec: 0, filter: vec![], }
-    Search { rec: 0, filter: vec![], text: String::new(), regex: false, focus: vec![], }
+    Search {
+        rec: 0, filter: vec![], text: String::new(), regex: false, focus: vec![],
+        recursion: Recursion::Folded,
+    }
     Compare {
         a: Side::default(), b: Side::default(), normalise: Normalise::None, view: Shape::Table,
         by: By::Function, sort: ChangeSort::Delta, descending: true, find: String::new(),
@@ -293,6 +300,14 @@ selections! {
         Lifetime,
         /// The key.
         Name,
+    }
+
+    /// What becomes of functions that occur several times on a path.
+    Recursion {
+        /// The outermost occurrence is shown.
+        Folded,
+        /// All occurrences are.
+        Shown,
     }
 
     /// What a row opens into.
@@ -365,6 +380,15 @@ impl From<Direction> for calls::FlameSides {
             Direction::Callees => Self::Callees,
             Direction::Callers => Self::Callers,
             Direction::Both => Self::Both,
+        }
+    }
+}
+
+impl From<Recursion> for calls::Recursion {
+    fn from(recursion: Recursion) -> Self {
+        match recursion {
+            Recursion::Folded => Self::Folded,
+            Recursion::Shown => Self::Shown,
         }
     }
 }

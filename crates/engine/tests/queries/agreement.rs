@@ -1,7 +1,9 @@
 //! Answers are what the library says of the same trace and filter.
 
 use memtrail_profile::Profile;
-use memtrail_profile::calls::{self, CallTree, Column, Entities, FlameSides, Limits, View};
+use memtrail_profile::calls::{
+    self, CallTree, Column, Entities, FlameSides, Limits, Recursion, Transforms, View,
+};
 use memtrail_profile::filter::{Filter, Resolved};
 use memtrail_profile::selected::{Selected, choose, peak};
 use memtrail_profile::sites::By;
@@ -25,8 +27,8 @@ impl Slow {
         let profile = Profile::read(trace, |_| ()).unwrap();
         let filter = Filter::parse(conditions).unwrap().resolve(&profile).unwrap();
         let entities = Entities::new(&profile);
-        let hides = |function| filter.hidden().is_some_and(|hidden| hidden.contains(function));
-        let tree = CallTree::new(&profile, &entities, hides);
+        let transforms = Transforms::of(&filter, Recursion::Folded);
+        let tree = CallTree::new(&profile, &entities, &transforms);
         let selected = choose(&profile, &filter, tree.leaf_of_stack(), tree.len());
         Self { profile, entities, tree, filter, selected }
     }

@@ -2,7 +2,7 @@
 //!
 //! Functions are distinguished by their name alone, sites by function, file and position. Numbers
 //! stay what they are while a recording grows; what is new gets the next ones. Only sites that
-//! allocated are numbered.
+//! allocated are numbered. A module has a number, too, for paths in which it is collapsed.
 
 use memtrail_trace::{FileId, FunctionId, Site, StackId};
 use rustc_hash::FxHashMap;
@@ -14,8 +14,8 @@ use crate::names;
 use crate::profile::Profile;
 use crate::sites::{By, ModuleId};
 
-/// A function or an allocation site of a recording, or one of two that stand for the ends of all
-/// paths.
+/// A function, an allocation site or a module of a recording, or one of two that stand for the ends
+/// of all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entity(pub u32);
 
@@ -37,6 +37,8 @@ pub enum Kind {
     Function,
     /// A place in a function that allocated.
     Site,
+    /// Functions of a module that call each other, where it is collapsed.
+    Module,
 }
 
 /// A position in the source.
@@ -78,6 +80,8 @@ pub struct Entities {
     /// The file of each entity, as in its position.
     files: Vec<u32>,
     of_function: Vec<u32>,
+    /// The entity of each module.
+    of_module: Vec<u32>,
     of_site: FxHashMap<Site, u32>,
     /// How many functions have been displayed alike.
     alike: FxHashMap<String, u32>,
@@ -131,6 +135,12 @@ impl Entities {
             let raw =
                 String::from_utf8_lossy(locations.functions().get(FunctionId(function as u32)));
             let module = self.module_names.intern(names::readable(names::module(&raw)));
+            if module as usize == self.of_module.len() {
+                let id = self.keys.len() as u32;
+                let key = format!("module:{}", self.module_names.names[module as usize]);
+                self.add(&key, id, None, module);
+                self.of_module.push(id);
+            }
             let mut key = names::readable(&raw);
             let alike = self.alike.entry(key.clone()).or_default();
             *alike += 1;
@@ -212,7 +222,7 @@ impl Entities {
 
     /// What an entity is called in questions and links; no other entity of the recording has the
     /// same key. A function's is its name as people write it, the second of those that look alike
-    /// with ` [2]`; a site's is `function@file:line:start-end`.
+    /// with ` [2]`; a site's is `function@file:line:start-end`, a module's `module:name`.
     ///
     /// # Panics
     /// As all functions here, if the entity is of another recording.
@@ -220,11 +230,14 @@ impl Entities {
         &self.keys[entity.0 as usize]
     }
 
-    /// What to show: a function's name, a site's function's name.
+    /// What to show: the name of a function or module, or of a site's function.
     pub fn name(&self, entity: Entity) -> &str {
         match entity {
             Entity::TOPLEVEL => "OCaml toplevel",
             Entity::ALLOCATIONS => "Allocation sites",
+            _ if self.is_module(entity.0) => {
+                self.module_name(ModuleId(self.modules[entity.0 as usize]))
+            }
             _ => &self.keys[self.functions[entity.0 as usize] as usize],
         }
     }
@@ -234,13 +247,15 @@ impl Entities {
         match entity {
             Entity::TOPLEVEL | Entity::ALLOCATIONS => Kind::Root,
             _ if self.is_site(entity.0) => Kind::Site,
+            _ if self.is_module(entity.0) => Kind::Module,
             _ => Kind::Function,
         }
     }
 
     /// The function of a site, or a function itself.
     pub fn function(&self, entity: Entity) -> Option<Entity> {
-        (self.kind(entity) != Kind::Root).then(|| Entity(self.functions[entity.0 as usize]))
+        matches!(self.kind(entity), Kind::Function | Kind::Site)
+            .then(|| Entity(self.functions[entity.0 as usize]))
     }
 
     /// Where an entity stands: a function at the first place of it that the recording met.
@@ -266,6 +281,13 @@ impl Entities {
     /// The entity of a function of the trace.
     pub fn of_function(&self, function: FunctionId) -> Option<Entity> {
         self.of_function.get(function.0 as usize).map(|&id| Entity(id))
+    }
+
+    /// The entity that the module of a function of the trace has where it is collapsed.
+    pub fn of_module(&self, function: FunctionId) -> Option<Entity> {
+        let function = self.of_function(function)?;
+        let module = self.modules[function.0 as usize];
+        self.of_module.get(module as usize).map(|&id| Entity(id))
     }
 
     /// The entity of a site that allocated.
@@ -311,6 +333,11 @@ impl Entities {
 
     pub(super) fn is_site(&self, id: u32) -> bool {
         id > Entity::ALLOCATIONS.0 && self.functions[id as usize] != id
+    }
+
+    fn is_module(&self, id: u32) -> bool {
+        let module = self.modules[id as usize];
+        self.of_module.get(module as usize) == Some(&id)
     }
 
     /// The function of each entity: a site's, or itself.

@@ -32,7 +32,7 @@ pub use flame::{Boxes, Flame, FlameSides, Limits, flame};
 pub use hot_fragments::{HotFragments, SIGNIFICANCE, Suspect, hot_fragments};
 pub use search::{Found, Pattern, PatternError, search};
 pub use table::{Column, Line, sort, table};
-pub use tree::CallTree;
+pub use tree::{CallTree, Recursion, Transforms};
 
 use crate::selected::Cells;
 

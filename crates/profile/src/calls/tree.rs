@@ -1,26 +1,61 @@
 //! The tree of call paths: the trace's backtraces as paths of functions.
 //!
 //! A path begins at the toplevel and goes inwards. Of a function that occurs several times on it,
-//! only the outermost occurrence is kept; inlined functions are functions like others; frames
-//! without debug information and hidden functions are left out. The last node of a path is the
-//! site that allocated, unless its frame is unknown or hidden.
+//! only the outermost occurrence is kept, unless [`Transforms`] ask for all; inlined functions are
+//! functions like others; frames without debug information and hidden functions are left out. The
+//! last node of a path is the site that allocated, unless its frame is unknown, hidden or collapsed.
 //!
 //! Nodes are in preorder, so a subtree is a range of them.
 
 use std::sync::OnceLock;
 
-use memtrail_trace::{FrameId, FunctionId, StackId};
+use memtrail_trace::{FrameId, StackId};
 use rustc_hash::FxHashMap;
 
-use super::entities::{Entities, Entity, NO_ENTITY};
+use super::entities::{Entities, Entity, Kind, NO_ENTITY};
 use super::suffixes::Suffixes;
 use crate::allocating_frame::{allocating, is_passed_over};
+use crate::filter::{FunctionSet, Resolved};
 use crate::profile::Profile;
 
 /// The first node on its path that is of its module.
 pub(super) const FIRST_OF_MODULE: u8 = 1;
 /// The first node on its path that is of its file.
 pub(super) const FIRST_OF_FILE: u8 = 2;
+
+/// What becomes of functions that occur several times on a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Recursion {
+    /// The outermost occurrence is kept.
+    #[default]
+    Folded,
+    /// All occurrences are. Totals by function are then not those of blocks, which [`mod@super::table`],
+    /// [`mod@super::hot_fragments`] and [`super::compare`] rely on: such a tree is for flame graphs and
+    /// searches.
+    Shown,
+}
+
+/// How backtraces become paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Transforms {
+    /// Functions that are left out; what they call, their callers call.
+    pub hidden: FunctionSet,
+    /// Functions of modules that are one node where they follow each other.
+    pub collapsed: FunctionSet,
+    /// What becomes of functions that occur several times.
+    pub recursion: Recursion,
+}
+
+impl Transforms {
+    /// What the conditions of a filter ask for.
+    pub fn of(filter: &Resolved, recursion: Recursion) -> Self {
+        let (hidden, collapsed) = (filter.hidden(), filter.collapsed());
+        // Sets that have nothing are the same, however many functions there are.
+        let set =
+            |set: &FunctionSet| if set.is_empty() { FunctionSet::default() } else { set.clone() };
+        Self { hidden: set(hidden), collapsed: set(collapsed), recursion }
+    }
+}
 
 /// A tree of call paths. Node 0 is the root.
 #[derive(Debug)]
@@ -34,15 +69,11 @@ pub struct CallTree {
 }
 
 impl CallTree {
-    /// The tree of all backtraces, without some functions.
-    pub fn new(
-        profile: &Profile,
-        entities: &Entities,
-        hidden: impl Fn(FunctionId) -> bool,
-    ) -> Self {
-        let frames = Frames::new(profile, entities, hidden);
+    /// The tree of all backtraces, transformed.
+    pub fn new(profile: &Profile, entities: &Entities, transforms: &Transforms) -> Self {
+        let frames = Frames::new(profile, entities, transforms);
         let stacks = &profile.stacks;
-        let mut met = Met::new(entities.len());
+        let mut met = Met::new(entities, transforms.recursion);
         // The node of the functions of each backtrace, and of its site.
         let mut nodes = vec![0_u32; stacks.len()];
         let mut leaves = vec![0_u32; stacks.len()];
@@ -60,7 +91,7 @@ impl CallTree {
             leaves[stack] = if has_site { met.next(node, site) } else { node };
         }
         drop(nodes);
-        met.arrange(entities, leaves)
+        met.arrange(leaves)
     }
 
     /// How many nodes there are.
@@ -144,7 +175,8 @@ struct Frames {
 }
 
 impl Frames {
-    fn new(profile: &Profile, entities: &Entities, hidden: impl Fn(FunctionId) -> bool) -> Self {
+    fn new(profile: &Profile, entities: &Entities, transforms: &Transforms) -> Self {
+        let Transforms { hidden, collapsed, .. } = transforms;
         let locations = &profile.locations;
         let mut frames = Self { starts: vec![0], functions: vec![], sites: vec![] };
         for frame in 0..locations.frames() as u32 {
@@ -152,11 +184,17 @@ impl Frames {
             if is_passed_over(locations, FrameId(frame)) {
                 sites = &[];
             }
-            for site in sites.iter().filter(|site| !hidden(site.function)) {
-                frames.functions.extend(entities.of_function(site.function).map(|e| e.0));
+            for site in sites.iter().filter(|site| !hidden.contains(site.function)) {
+                let entity = if collapsed.contains(site.function) {
+                    entities.of_module(site.function)
+                } else {
+                    entities.of_function(site.function)
+                };
+                frames.functions.extend(entity.map(|entity| entity.0));
             }
             frames.starts.push(frames.functions.len() as u32);
-            let innermost = sites.last().filter(|site| !hidden(site.function));
+            let is_shown = |function| !hidden.contains(function) && !collapsed.contains(function);
+            let innermost = sites.last().filter(|site| is_shown(site.function));
             let site = innermost.and_then(|&site| entities.of_site(site));
             frames.sites.push(site.map_or(NO_ENTITY, |site| site.0));
         }
@@ -181,8 +219,10 @@ impl Frames {
 ///
 /// Backtraces are gone through in the order of their numbers, each from its parent's node on.
 /// What a node's path becomes by one more function is looked up: that is another node, or the
-/// node itself if the function is on the path.
-struct Met {
+/// node itself if the function is on the path, or is a collapsed module that the path ends with.
+struct Met<'a> {
+    entities: &'a Entities,
+    recursion: Recursion,
     entity: Vec<u32>,
     parent: Vec<u32>,
     depth: Vec<u32>,
@@ -195,16 +235,18 @@ struct Met {
     on_path: Vec<bool>,
 }
 
-impl Met {
-    fn new(entities: usize) -> Self {
+impl<'a> Met<'a> {
+    fn new(entities: &'a Entities, recursion: Recursion) -> Self {
         let mut met = Self {
+            entities,
+            recursion,
             entity: Vec::new(),
             parent: Vec::new(),
             depth: Vec::new(),
             first: Vec::new(),
             others: FxHashMap::default(),
             path: vec![0],
-            on_path: vec![false; entities],
+            on_path: vec![false; entities.len()],
         };
         met.add(0, 0, Entity::TOPLEVEL.0);
         met
@@ -230,12 +272,18 @@ impl Met {
         {
             return target;
         }
-        self.go_to(node);
-        let target = if self.on_path[entity as usize] {
-            node
-        } else {
-            self.add(node, self.depth[node as usize] + 1, entity)
+        let stays = match self.recursion {
+            Recursion::Folded => {
+                self.go_to(node);
+                self.on_path[entity as usize]
+            }
+            Recursion::Shown => {
+                self.entity[node as usize] == entity
+                    && self.entities.kind(Entity(entity)) == Kind::Module
+            }
         };
+        let target =
+            if stays { node } else { self.add(node, self.depth[node as usize] + 1, entity) };
         if first == NO_ENTITY {
             self.first[node as usize] = (entity, target);
         } else {
@@ -262,8 +310,8 @@ impl Met {
     }
 
     /// The nodes in preorder, and the new number of each. `leaf_of_stack` has the old ones.
-    fn arrange(self, entities: &Entities, mut leaf_of_stack: Vec<u32>) -> CallTree {
-        let Self { entity, parent, .. } = self;
+    fn arrange(self, mut leaf_of_stack: Vec<u32>) -> CallTree {
+        let Self { entities, entity, parent, .. } = self;
         let nodes = entity.len();
         // The children of each node as a linked list, in the order of being met.
         let (mut child, mut sibling) = (vec![0_u32; nodes], vec![0_u32; nodes]);

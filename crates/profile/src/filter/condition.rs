@@ -38,6 +38,8 @@ pub enum Clause {
     Frame(Which, What, Vec<Name>),
     /// No condition: functions to be left out of paths.
     Hide(Vec<Name>),
+    /// No condition: modules whose functions, where they follow each other on paths, are one node.
+    Collapse(Vec<Name>),
 }
 
 /// A closed range, open to a side that is `None`.
@@ -150,6 +152,11 @@ impl<T: Copy + PartialOrd> Between<T> {
 }
 
 impl Clause {
+    /// Whether it changes call paths instead of choosing blocks: it has no opposite.
+    pub fn transforms_paths(&self) -> bool {
+        matches!(self, Self::Hide(_) | Self::Collapse(_))
+    }
+
     /// How the clause is called in text.
     pub fn key(&self) -> &'static str {
         match self {
@@ -169,6 +176,7 @@ impl Clause {
             Self::Frame(Which::Innermost, What::Module, _) => "byModule",
             Self::Frame(Which::Innermost, What::File, _) => "byFile",
             Self::Hide(_) => "hide",
+            Self::Collapse(_) => "collapse",
         }
     }
 }

@@ -45,6 +45,7 @@ impl Condition {
                 format!("{not}{place} {}", or(names, named))
             }
             Clause::Hide(names) => format!("hiding {}", or(names, named)),
+            Clause::Collapse(names) => format!("collapsing module {}", or(names, named)),
         }
     }
 }

@@ -26,9 +26,10 @@ impl Serialize for Condition {
             Clause::Heap(heaps) => all(heaps, |heap| Value::Word(heap.name())),
             Clause::Died(died) => all(died, |died| Value::Word(died.name())),
             Clause::Domain(domains) => all(domains, |domain| Value::Number(domain.0.into())),
-            Clause::Thread(names) | Clause::Frame(_, _, names) | Clause::Hide(names) => {
-                all(names, |name| Value::Name(name.into()))
-            }
+            Clause::Thread(names)
+            | Clause::Frame(_, _, names)
+            | Clause::Hide(names)
+            | Clause::Collapse(names) => all(names, |name| Value::Name(name.into())),
         };
         Plain { key: self.clause.key(), not: self.not, values }.serialize(serializer)
     }

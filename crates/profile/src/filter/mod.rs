@@ -19,6 +19,7 @@
 //! | `module:…`, `file:…` | likewise, by the module or file of any frame |
 //! | `by:…`, `byModule:…`, `byFile:…` | likewise, of the innermost frame alone |
 //! | `hide:…` | all; such functions are left out of paths |
+//! | `collapse:…` | all; functions of such modules that call each other are one node of paths |
 //!
 //! `-` before a condition means that the condition must not hold. Peak is the peak of all blocks,
 //! whatever the filter.
@@ -41,7 +42,7 @@ mod verdicts;
 pub use condition::{
     Between, Clause, Collected, Condition, Died, Heap, Millionths, Moment, Name, What, Which,
 };
-pub use names::HiddenFunctions;
+pub use names::FunctionSet;
 pub use parse::ConditionError;
 pub use resolve::Resolved;
 pub use rows::Kept;

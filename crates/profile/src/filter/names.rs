@@ -9,12 +9,19 @@ use rustc_hash::FxHashMap;
 use super::condition::{Name, What};
 use crate::names::{module, readable};
 
-/// Functions that are left out of paths.
+/// Functions of a trace: those that are left out of paths, or those of modules that are collapsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct HiddenFunctions(Vec<bool>);
+pub struct FunctionSet(Vec<bool>);
 
-impl HiddenFunctions {
-    /// Whether a function is left out.
+impl FromIterator<bool> for FunctionSet {
+    /// Of whether each function, in the order of ids, is one of them.
+    fn from_iter<I: IntoIterator<Item = bool>>(functions: I) -> Self {
+        Self(functions.into_iter().collect())
+    }
+}
+
+impl FunctionSet {
+    /// Whether a function is one of them.
     pub fn contains(&self, function: FunctionId) -> bool {
         self.0.get(function.0 as usize).copied().unwrap_or(false)
     }
@@ -110,19 +117,7 @@ impl Meant {
         let lossy = String::from_utf8_lossy;
         Ok(match what {
             What::Function => Self::Functions(functions(locations, displayed, &wanted)),
-            What::Module => {
-                let mut known: FxHashMap<String, bool> = FxHashMap::default();
-                let functions = locations.functions().iter().map(|(_, name)| {
-                    let name = lossy(name);
-                    let module = module(&name);
-                    known.get(module).copied().unwrap_or_else(|| {
-                        let meant = !module.is_empty() && wanted.any(&[module, &readable(module)]);
-                        known.insert(module.to_owned(), meant);
-                        meant
-                    })
-                });
-                Self::Functions(functions.collect())
-            }
+            What::Module => Self::Functions(functions_of_modules(locations, &wanted)),
             What::File => {
                 let files = locations.files().iter();
                 Self::Files(files.map(|(_, name)| wanted.any(&[&lossy(name)])).collect())
@@ -139,6 +134,20 @@ impl Meant {
     }
 }
 
+fn functions_of_modules(locations: &Locations, wanted: &Wanted<'_>) -> Vec<bool> {
+    let mut known: FxHashMap<String, bool> = FxHashMap::default();
+    let functions = locations.functions().iter().map(|(_, name)| {
+        let name = String::from_utf8_lossy(name);
+        let module = module(&name);
+        known.get(module).copied().unwrap_or_else(|| {
+            let meant = !module.is_empty() && wanted.any(&[module, &readable(module)]);
+            known.insert(module.to_owned(), meant);
+            meant
+        })
+    });
+    functions.collect()
+}
+
 fn functions(locations: &Locations, displayed: &[String], wanted: &Wanted<'_>) -> Vec<bool> {
     let names = locations.functions().iter().zip(displayed);
     names
@@ -146,8 +155,9 @@ fn functions(locations: &Locations, displayed: &[String], wanted: &Wanted<'_>) -
         .collect()
 }
 
-impl HiddenFunctions {
-    pub(super) fn new(
+impl FunctionSet {
+    /// Those that have such names.
+    pub(super) fn named(
         locations: &Locations,
         displayed: &[String],
         names: &[Name],
@@ -155,9 +165,17 @@ impl HiddenFunctions {
         Ok(Self(functions(locations, displayed, &Wanted::new(names)?)))
     }
 
+    /// Those of modules that have such names.
+    pub(super) fn of_modules(locations: &Locations, names: &[Name]) -> Result<Self, String> {
+        Ok(Self(functions_of_modules(locations, &Wanted::new(names)?)))
+    }
+
     pub(super) fn add(&mut self, other: &Self) {
-        for (hidden, also) in self.0.iter_mut().zip(&other.0) {
-            *hidden |= also;
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), false);
+        }
+        for (one, also) in self.0.iter_mut().zip(&other.0) {
+            *one |= also;
         }
     }
 }

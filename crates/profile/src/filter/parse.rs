@@ -34,7 +34,7 @@ pub struct ConditionError {
 
 /// The keys that conditions can have, for the hint.
 const KEYS: &str = "allocated, live, collected, lifetime, size, heap, died, domain, thread, \
-                    in, module, file, by, byModule, byFile, hide";
+                    in, module, file, by, byModule, byFile, hide, collapse";
 
 impl From<Wrong> for ConditionError {
     fn from(Wrong { at, message, hint }: Wrong) -> Self {
@@ -78,6 +78,12 @@ impl std::str::FromStr for Condition {
                 });
             }
             "hide" => Clause::Hide(values.all(Cursor::name)?),
+            "collapse" if not => {
+                let message = "collapsing cannot be negated".to_owned();
+                let hint = Some("use collapse:…".to_owned());
+                return Err(ConditionError { at: 0, message, hint });
+            }
+            "collapse" => Clause::Collapse(values.all(Cursor::name)?),
             key => {
                 let message = format!("unknown condition {key:?}");
                 return Err(ConditionError { at: start, message, hint: hint() });

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use memtrail_trace::Bytes;
 
 use super::condition::{Between, Clause, Collected, Condition, Died, Heap, Moment};
-use super::names::{HiddenFunctions, Meant, Wanted, displayed};
+use super::names::{FunctionSet, Meant, Wanted, displayed};
 use super::verdicts::{Part, Verdicts};
 use super::{Filter, FilterError};
 use crate::profile::Profile;
@@ -17,7 +17,8 @@ pub struct Resolved {
     pub(super) heaps: Heaps,
     pub(super) conditions: Vec<ResolvedCondition>,
     pub(super) stacks: Option<Verdicts>,
-    hidden: Option<HiddenFunctions>,
+    hidden: FunctionSet,
+    collapsed: FunctionSet,
     /// The time of the last event.
     pub(super) end: Elapsed,
 }
@@ -81,7 +82,8 @@ impl Filter {
             heaps: Heaps { minor: true, major: true, external: true },
             conditions: Vec::new(),
             parts: Vec::new(),
-            hidden: None,
+            hidden: FunctionSet::default(),
+            collapsed: FunctionSet::default(),
         };
         for (index, condition) in self.conditions().iter().enumerate() {
             resolving.condition(condition).map_err(|(message, hint)| FilterError {
@@ -91,16 +93,21 @@ impl Filter {
                 hint: hint.map(str::to_owned),
             })?;
         }
-        let Resolving { heaps, conditions, parts, hidden, .. } = resolving;
+        let Resolving { heaps, conditions, parts, hidden, collapsed, .. } = resolving;
         let stacks = (!parts.is_empty()).then(|| Verdicts::new(profile, &parts));
-        Ok(Resolved { heaps, conditions, stacks, hidden, end: profile.end })
+        Ok(Resolved { heaps, conditions, stacks, hidden, collapsed, end: profile.end })
     }
 }
 
 impl Resolved {
-    /// The functions that `hide:` conditions leave out of paths, if there are such conditions.
-    pub fn hidden(&self) -> Option<&HiddenFunctions> {
-        self.hidden.as_ref()
+    /// The functions that `hide:` conditions leave out of paths.
+    pub fn hidden(&self) -> &FunctionSet {
+        &self.hidden
+    }
+
+    /// The functions of the modules that `collapse:` conditions make one node of paths.
+    pub fn collapsed(&self) -> &FunctionSet {
+        &self.collapsed
     }
 
     /// Whether all blocks are kept, as they are.
@@ -117,7 +124,8 @@ struct Resolving<'a> {
     heaps: Heaps,
     conditions: Vec<ResolvedCondition>,
     parts: Vec<Part>,
-    hidden: Option<HiddenFunctions>,
+    hidden: FunctionSet,
+    collapsed: FunctionSet,
 }
 
 type Failure = (String, Option<&'static str>);
@@ -183,12 +191,15 @@ impl Resolving<'_> {
             }
             Clause::Hide(names) => {
                 self.display();
-                let hidden = HiddenFunctions::new(&self.profile.locations, &self.displayed, names)
+                let hidden = FunctionSet::named(&self.profile.locations, &self.displayed, names)
                     .map_err(bad_pattern)?;
-                match &mut self.hidden {
-                    Some(before) => before.add(&hidden),
-                    none => *none = Some(hidden),
-                }
+                self.hidden.add(&hidden);
+                return Ok(());
+            }
+            Clause::Collapse(names) => {
+                let collapsed =
+                    FunctionSet::of_modules(&self.profile.locations, names).map_err(bad_pattern)?;
+                self.collapsed.add(&collapsed);
                 return Ok(());
             }
         };

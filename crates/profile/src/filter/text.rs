@@ -26,9 +26,10 @@ impl Display for Condition {
             Clause::Heap(heaps) => list(f, heaps, |f, heap| f.write_str(heap.name())),
             Clause::Died(died) => list(f, died, |f, died| f.write_str(died.name())),
             Clause::Domain(domains) => list(f, domains, |f, domain| write!(f, "{}", domain.0)),
-            Clause::Thread(names) | Clause::Frame(_, _, names) | Clause::Hide(names) => {
-                list(f, names, |f, name| name.spell(f))
-            }
+            Clause::Thread(names)
+            | Clause::Frame(_, _, names)
+            | Clause::Hide(names)
+            | Clause::Collapse(names) => list(f, names, |f, name| name.spell(f)),
         }
     }
 }

@@ -7,4 +7,5 @@ mod paths;
 mod points;
 mod searched;
 mod tables;
+mod transforms;
 mod trees;

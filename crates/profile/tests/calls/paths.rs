@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use memtrail_profile::Profile;
-use memtrail_profile::calls::{CallTree, Entities, Entity, View};
+use memtrail_profile::calls::{CallTree, Entities, Entity, Transforms, View};
 use memtrail_profile::filter::Filter;
 use memtrail_profile::selected::{Cells, choose};
 use memtrail_test_support::traces::{Named, Spec, profile};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 pub(crate) type Frames = Vec<Vec<u8>>;
 
 /// Functions of two modules and two files, one of no module; `A.g` has an anonymous function.
-const SITES: [Named; 12] = [
+pub(crate) const SITES: [Named; 12] = [
     ("A.f", "a.ml", 1),
     ("A.f", "a.ml", 2),
     ("A.g", "a.ml", 3),
@@ -97,8 +97,10 @@ impl Made {
     fn without(profile: Profile, hidden: &[&str]) -> Self {
         let entities = Entities::new(&profile);
         let functions = profile.locations.functions();
-        let is_hidden = |id| hidden.iter().any(|name| name.as_bytes() == functions.get(id));
-        let tree = CallTree::new(&profile, &entities, is_hidden);
+        let is_hidden = |name: &[u8]| hidden.iter().any(|hidden| hidden.as_bytes() == name);
+        let hidden = functions.iter().map(|(_, name)| is_hidden(name)).collect();
+        let tree =
+            CallTree::new(&profile, &entities, &Transforms { hidden, ..Transforms::default() });
         let filter = Filter::default().resolve(&profile).unwrap();
         let cells = choose(&profile, &filter, tree.leaf_of_stack(), tree.len()).cells;
         Self { profile, entities, tree, cells, blocks: Vec::new() }

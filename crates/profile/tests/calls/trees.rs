@@ -1,4 +1,4 @@
-use memtrail_profile::calls::{CallTree, Entities, Entity, Kind};
+use memtrail_profile::calls::{CallTree, Entities, Entity, Kind, Transforms};
 use memtrail_test_support::traces::{Named, Spec, profile};
 use memtrail_trace::StackId;
 use proptest::prelude::*;
@@ -45,6 +45,11 @@ proptest! {
             match entities.kind(id) {
                 Kind::Root => prop_assert_eq!(entities.function(id), None),
                 Kind::Function => prop_assert_eq!(entities.function(id), Some(id)),
+                Kind::Module => {
+                    let module = entities.module(id).unwrap();
+                    prop_assert_eq!(entities.name(id), entities.module_name(module));
+                    prop_assert_eq!(entities.function(id), None);
+                }
                 Kind::Site => {
                     let function = entities.function(id).unwrap();
                     let start = format!("{}@", entities.key(function));
@@ -68,7 +73,7 @@ proptest! {
             prop_assert_eq!(grown.key(id), early.entities.key(id));
         }
         // Grown or new, the tree has the same paths.
-        let tree = CallTree::new(&late.profile, &grown, |_| false);
+        let tree = CallTree::new(&late.profile, &grown, &Transforms::default());
         let path = |tree: &CallTree, entities: &Entities, leaf| -> Vec<String> {
             tree.path(leaf).into_iter().map(|e| entities.key(e).to_owned()).collect()
         };
@@ -86,7 +91,7 @@ fn mutual_recursion_folds_up() {
     let stacks = [vec![1, 2, 1, 2, 3], vec![1, 2, 3], vec![1, 2, 1]];
     let profile = profile(1.0, &stacks.map(|stack| Spec::at(0, &stack)), sites);
     let entities = Entities::new(&profile);
-    let tree = CallTree::new(&profile, &entities, |_| false);
+    let tree = CallTree::new(&profile, &entities, &Transforms::default());
     let keys: Vec<&str> = (0..tree.len() as u32).map(|n| entities.key(tree.entity(n))).collect();
     assert_eq!(keys, ["<toplevel>", "M.a", "M.b", "M.a@m.ml:1:0-1", "M.c", "M.c@m.ml:3:0-1"]);
 }
@@ -95,6 +100,6 @@ fn mutual_recursion_folds_up() {
 fn an_empty_trace_has_a_tree() {
     let profile = profile(1.0, &[], |_| vec![]);
     let entities = Entities::new(&profile);
-    let tree = CallTree::new(&profile, &entities, |_| false);
+    let tree = CallTree::new(&profile, &entities, &Transforms::default());
     assert_eq!((tree.len(), tree.end(0), entities.len()), (1, 1, 2));
 }

@@ -116,13 +116,14 @@ fn clause() -> impl Strategy<Value = Clause> {
         (which, what, some(name()))
             .prop_map(|(which, what, names)| { Clause::Frame(which, what, names) }),
         some(name()).prop_map(Clause::Hide),
+        some(name()).prop_map(Clause::Collapse),
     ]
 }
 
 proptest! {
     #[test]
     fn conditions_read_as_they_were_written(not in any::<bool>(), clause in clause()) {
-        let not = not && !matches!(clause, Clause::Hide(_));
+        let not = not && !clause.transforms_paths();
         let condition = Condition { not, clause };
         prop_assert_eq!(condition.to_string().parse(), Ok(condition));
     }

@@ -165,7 +165,7 @@ impl PlainTrace {
                     && range.to.is_none_or(|to| block.bytes <= to.0)
             }),
             // Decided before, and no condition.
-            Clause::Heap(_) | Clause::Hide(_) => return true,
+            Clause::Heap(_) | Clause::Hide(_) | Clause::Collapse(_) => return true,
             Clause::Died(values) => values.contains(&match (block.collected, block.source) {
                 (None, _) => Died::Never,
                 (Some(_), Source::External) => Died::In(Heap::External),
