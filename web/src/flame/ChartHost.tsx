@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { theme } from "../shell/theme.ts";
+import { asksForMenu } from "../widgets/Menu.tsx";
 import { useSize } from "../widgets/size.ts";
 import { anchorOf, find, pathOf, viewAt } from "./anchor.ts";
 import { Chart } from "./chart.ts";
@@ -23,6 +24,8 @@ interface Props {
   dimmed: boolean;
   onSelect(box: Box | null): void;
   onExtend(box: Box): void;
+  /** The menu of a box, at a point of the window. */
+  onMenu?: ((box: Box, at: { x: number; y: number }) => void) | undefined;
   onSettle?: (chart: Chart) => void;
   onChart?: (chart: Chart) => void;
   /** The card beside the mouse. */
@@ -66,6 +69,7 @@ export function ChartHost(props: Props) {
     latest.current.onChart?.(chart);
     const stop = listen(chart, {
       extend: (box) => latest.current.onExtend(box),
+      menu: (box, at) => latest.current.onMenu?.(box, at),
       pointer: setPointer,
     });
     return () => {
@@ -83,7 +87,9 @@ export function ChartHost(props: Props) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const selected = chart.selectedBox;
     const move = MOVES[event.key];
+    const { onMenu } = latest.current;
     if (move) chart.select(selected ? moved(scene, selected, move) : firstBox(scene));
+    else if (selected && onMenu && asksForMenu(event)) onMenu(selected, chart.cornerOf(selected));
     else if (event.key === "Enter" && selected && event.shiftKey) chart.zoomTo(selected);
     else if (event.key === "Enter" && selected) latest.current.onExtend(selected);
     else if (event.key === "+" || event.key === "=") chart.zoomInPlace(1.6);

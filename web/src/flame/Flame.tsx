@@ -11,6 +11,7 @@ import { focus as focusInUrl, go, param } from "../state/page.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { percent, ratio } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
+import { openMenu } from "../widgets/Menu.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { FlameResponse } from "../generated/responses.ts";
@@ -20,7 +21,7 @@ import { ChartHost } from "./ChartHost.tsx";
 import { palette } from "./colour.ts";
 import { ColourKey } from "./ColourKey.tsx";
 import { factsOf, spoken, type Facts } from "./facts.ts";
-import { alone, extended, extending } from "./focusing.ts";
+import { extended, extending } from "./focusing.ts";
 import { FocusPath } from "./FocusPath.tsx";
 import { focusForUrl, focusOrToplevel, TOPLEVEL } from "./keys.ts";
 import { coloured, sceneOf, wantNames } from "./colouring.ts";
@@ -30,6 +31,7 @@ import type { Box, Direction, Orientation } from "./rows.ts";
 import { SearchBox, useSearch } from "./SearchBox.tsx";
 import { Selection } from "./Selection.tsx";
 import { useShown, type Shown } from "./shown.ts";
+import { recursion, transformsOf } from "./transforms.ts";
 import { useFlame } from "./trees.ts";
 
 const direction = param("dir", "both");
@@ -60,12 +62,12 @@ function Flame() {
   const next = useMemo<Shown | null>(() => {
     if (!trees || trees.response.focus_bytes <= 0) return null;
     const { total, focus_bytes: sum } = trees.response;
-    const { rec, focus, direction } = trees.query;
+    const { rec, focus, direction, recursion } = trees.query;
     const names = namesOf(rec);
     const text = `${bytes(sum)}, ${percent(ratio(sum, total))}`;
     const scene = sceneOf(trees, focus, upwards, text, names);
     wantNames(scene, chart.current?.viewport ?? { from: 0, to: 1, top: 0 }, NAMED_SHARE, names);
-    return { scene, subject: `${rec} ${direction} ${upwards} ${focus.join("\n")}`, focus, names, total };
+    return { scene, subject: `${rec} ${direction} ${recursion} ${upwards} ${focus.join("\n")}`, focus, names, total };
   }, [trees, upwards]);
   const shown = useShown(next);
   const count = named.value;
@@ -79,13 +81,12 @@ function Flame() {
     scene && shown && factsOf(scene, shown.total, shown.focus, shown.names, box);
   const facts = selected && factsAt(selected);
 
-  const focusOn = (become: typeof extended, box: Box): void => {
+  const extend = (box: Box): void => {
     if (!shown) return;
-    void become(shown.scene, shown.focus, shown.names, box).then((wanted) => {
+    void extended(shown.scene, shown.focus, shown.names, box).then((wanted) => {
       if (wanted) go({ focus: focusForUrl(wanted) });
     });
   };
-  const extend = (box: Box): void => focusOn(extended, box);
   const toMatch = (step: 1 | -1): void => {
     const box = scene && found.entities && nextMatch(scene, found.entities, selected, step);
     if (box) chart.current?.select(box);
@@ -107,11 +108,21 @@ function Flame() {
     ...(joins.value
       ? [{ keys: "w", does: "what retains what the selected box allocated", run: () => whyOfBox(facts) }]
       : []),
+    { keys: "m Shift+F10", does: "menu of the selected box", run: toChart },
+    { keys: "u", does: "undo the last change", run: () => history.back() },
     { keys: "n", does: "next match of the search", run: () => toMatch(1) },
     { keys: "N", does: "previous match", run: () => toMatch(-1) },
     { keys: "/", does: "search", run: () => field.current?.select() },
     { keys: "Ctrl+wheel", does: "zoom" },
   ]);
+
+  const menuOf = (box: Box, at: { x: number; y: number }): void => {
+    const facts = factsAt(box);
+    if (!facts) return;
+    const zoom = () => chart.current?.zoomTo(box);
+    const subtree = box.part === "focus" ? undefined : () => extend(box);
+    openMenu(facts.name, transformsOf(facts, { subtree, zoom }), at);
+  };
 
   const label = selected && shown && extending(selected, shown.focus);
 
@@ -127,6 +138,7 @@ function Flame() {
           value={upwards}
           onChoose={(id) => orientation.set(id)}
         />
+        <RecursionSwitch />
         {scene && shown && (
           <ColourKey scene={scene} names={shown.names} paints={paints} searching={found.entities !== null} />
         )}
@@ -150,6 +162,7 @@ function Flame() {
           onChart={(made) => (chart.current = made)}
           onSelect={setSelected}
           onExtend={extend}
+          onMenu={menuOf}
           onSettle={(settled) => {
             if (settled.shown) wantNames(settled.shown, settled.viewport, NAMED_SHARE, shown.names);
             refine(settled);
@@ -161,14 +174,35 @@ function Flame() {
       )}
       <Selection
         facts={facts}
+        menu={(button) => {
+          const { left, bottom } = button.getBoundingClientRect();
+          if (selected) menuOf(selected, { x: left, y: bottom });
+        }}
         extend={selected && label ? { label, run: () => extend(selected) } : null}
-        alone={selected && (() => focusOn(alone, selected))}
         zoom={() => selected && chart.current?.zoomTo(selected)}
       />
       <div class="unseen" aria-live="polite">
         {facts && spoken(facts)}
       </div>
     </div>
+  );
+}
+
+/** Whether every call of a function that calls itself is a box, or the outermost alone. */
+function RecursionSwitch() {
+  const shown = recursion.value === "shown";
+  return (
+    <button
+      type="button"
+      class="button small plain toggle"
+      aria-pressed={shown}
+      title={
+        shown ? "each call of a recursive function is a box" : "of a recursive function, the outermost call is a box"
+      }
+      onClick={() => recursion.set(shown ? "folded" : "shown")}
+    >
+      {shown ? "Recursion shown" : "Recursion folded"}
+    </button>
   );
 }
 

@@ -6,6 +6,7 @@ import { filter, param, rec } from "../state/page.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { percent } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
+import { recursionOf } from "./trees.ts";
 
 const searched = param("q", "");
 const REST_MS = 200;
@@ -29,6 +30,7 @@ export function useSearch(focus: readonly string[]): Found {
           text: regex ? text.slice(1, -1) : text,
           regex,
           focus,
+          recursion: recursionOf(),
         }
       : null,
   );

@@ -1,26 +1,22 @@
 /** The line below the flame graph: what is selected, and what can be done with it. */
-import type { ComponentChildren } from "preact";
-import { quoteName } from "../filter/print.ts";
 import { WhyButton } from "../heap/join/Buttons.tsx";
-import { addCondition } from "../state/filter.ts";
-import { copyText } from "../widgets/notice.ts";
-import { Popover } from "../widgets/Popover.tsx";
 import type { Facts } from "./facts.ts";
 
 interface Props {
   facts: Facts | null;
   /** Names the callees, the callers or the focus: what "extend" means. */
   extend: { label: string; run(): void } | null;
-  alone: (() => void) | null;
   zoom(): void;
+  /** Opens the menu beside its button. */
+  menu(button: Element): void;
 }
 
-export function Selection({ facts, extend, alone, zoom }: Props) {
+export function Selection({ facts, extend, zoom, menu }: Props) {
   if (!facts) {
     return (
       <div class="flame-selection quiet">
         <span class="clip">
-          Click selects, double click takes into the focus, Shift+click zooms, Ctrl+wheel zooms too.
+          Click selects, double click takes into the focus, right click opens a menu, Shift+click and Ctrl+wheel zoom.
         </span>
       </div>
     );
@@ -48,71 +44,15 @@ export function Selection({ facts, extend, alone, zoom }: Props) {
       <button type="button" class="button small plain" onClick={zoom} title="Shift+Enter, or Shift+click">
         Zoom
       </button>
-      <Popover label="More" title="More for the selected function" class="button small plain" align="end">
-        {(close) => (
-          <>
-            {alone && (
-              <Item
-                run={() => {
-                  close();
-                  alone();
-                }}
-              >
-                Focus on it alone
-              </Item>
-            )}
-            {name !== null && (
-              <>
-                <Condition condition={`in:${quoteName(name)}`} close={close}>
-                  Only blocks allocated inside it
-                </Condition>
-                <Condition condition={`-in:${quoteName(name)}`} close={close}>
-                  Without blocks allocated inside it
-                </Condition>
-                {facts.module && (
-                  <Condition condition={`module:${quoteName(facts.module)}`} close={close}>
-                    Only blocks allocated inside its module
-                  </Condition>
-                )}
-                {facts.kind === "function" && (
-                  <Condition condition={`hide:${quoteName(name)}`} close={close}>
-                    Hide it from call paths
-                  </Condition>
-                )}
-              </>
-            )}
-            <Item
-              run={() => {
-                close();
-                void copyText([facts.name, facts.place].filter(Boolean).join(" "), "name");
-              }}
-            >
-              Copy its name
-            </Item>
-          </>
-        )}
-      </Popover>
+      <button
+        type="button"
+        class="button small plain"
+        aria-haspopup="menu"
+        title="Focus, merge, collapse, drop (m, or a right click)"
+        onClick={(event) => menu(event.currentTarget)}
+      >
+        More
+      </button>
     </div>
-  );
-}
-
-function Item({ run, children }: { run(): void; children: ComponentChildren }) {
-  return (
-    <button type="button" class="menu-item" onClick={run}>
-      {children}
-    </button>
-  );
-}
-
-function Condition({ condition, close, children }: { condition: string; close(): void; children: ComponentChildren }) {
-  return (
-    <Item
-      run={() => {
-        close();
-        addCondition(condition);
-      }}
-    >
-      {children}
-    </Item>
   );
 }

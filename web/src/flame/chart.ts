@@ -163,6 +163,19 @@ export class Chart {
     return boxUnder(this.scene, Math.floor(this.view.top + y / ROW_HEIGHT), at);
   }
 
+  /** The lower left corner of a box, as far as it is in sight, in the window. */
+  cornerOf(box: Box): { x: number; y: number } {
+    const frame = this.element.getBoundingClientRect();
+    if (!this.scene) return { x: frame.left, y: frame.top };
+    const { row, from } = placeOf(this.scene, box);
+    const across = (from - this.view.from) / (this.view.to - this.view.from);
+    const down = (row + 1 - this.view.top) * ROW_HEIGHT;
+    return {
+      x: frame.left + Math.max(0, Math.min(1, across)) * this.size.width,
+      y: frame.top + Math.max(0, Math.min(this.size.height, down)),
+    };
+  }
+
   /** Makes a box as wide as the screen. */
   zoomTo(box: Box): void {
     if (!this.scene) return;

@@ -1,6 +1,6 @@
 /** From trees, names and matches to a scene: every box gets its colour and its label. */
 import { FADED, FOCUS, MATCH, RUNTIME, SITE, UNKNOWN, moduleColour } from "./colour.ts";
-import { labelOfKey } from "./keys.ts";
+import { labelOfKey, moduleLabel } from "./keys.ts";
 import { siteLabel } from "./label.ts";
 import type { NameBook } from "./names.ts";
 import type { Orientation } from "./rows.ts";
@@ -75,7 +75,7 @@ function labelOf(tree: Tree | null, at: number, names: NameBook): string {
   const name = tree ? names.get(tree.entity[at]!) : undefined;
   if (!name) return "";
   if (name.kind === "site" && name.file && name.line !== null) return siteLabel(name.file, name.line);
-  return name.name;
+  return name.kind === "module" ? moduleLabel(name.name) : name.name;
 }
 
 /** Asks for the names of what is at least `least` of the view wide. */

@@ -2,7 +2,7 @@
 import type { Name } from "../generated/responses.ts";
 import { estimatedBytes as bytes, estimatedCount as count } from "../state/estimates.ts";
 import { percent, ratio, seconds } from "../text/units.ts";
-import { labelOfKey } from "./keys.ts";
+import { labelOfKey, moduleLabel } from "./keys.ts";
 import { whereabouts } from "./moves.ts";
 import type { NameBook } from "./names.ts";
 import type { Box } from "./rows.ts";
@@ -38,8 +38,10 @@ export function factsOf(scene: Scene, total: number, focus: readonly string[], n
   const size = tree ? tree.bytes[at]! : scene.width;
   const blocks = tree ? tree.blocks[at]! : null;
   return {
-    name: name?.name ?? (box.part === "focus" ? labelOfKey(focus[box.at] ?? "") : "…"),
-    functionName: name ? (name.kind === "function" ? name.key : name.name) : null,
+    name:
+      (name?.kind === "module" ? moduleLabel(name.name) : name?.name) ??
+      (box.part === "focus" ? labelOfKey(focus[box.at] ?? "") : "…"),
+    functionName: functionOf(name),
     key: name?.key ?? null,
     kind: name?.kind ?? "unknown",
     module: name?.module || null,
@@ -52,6 +54,11 @@ export function factsOf(scene: Scene, total: number, focus: readonly string[], n
     where: whereabouts(scene, box),
     more: tree ? tree.more[at] !== 0 : false,
   };
+}
+
+function functionOf(name: Name | undefined): string | null {
+  if (name?.kind === "function") return name.key;
+  return name?.kind === "site" ? name.name : null;
 }
 
 function endOfFocus(scene: Scene, at: number): Box | null {

@@ -1,4 +1,4 @@
-/** What the focus becomes when a box is taken into it, or singled out. */
+/** What the focus becomes when a box is taken into it. */
 import type { NameBook } from "./names.ts";
 import type { Box } from "./rows.ts";
 import { treeOf, type Scene } from "./scene.ts";
@@ -29,17 +29,4 @@ export async function extended(
   if (found.length !== path.length) return null;
   const keys = found.map((name) => name.key);
   return box.part === "callees" ? [...focus, ...keys] : [...keys.toReversed(), ...focus];
-}
-
-/** The focus on the function or site of a box alone, wherever it is called. */
-export async function alone(
-  scene: Scene,
-  focus: readonly string[],
-  names: NameBook,
-  box: Box,
-): Promise<readonly string[] | null> {
-  const tree = treeOf(scene, box.part);
-  if (!tree) return focus.slice(box.at, box.at + 1);
-  const [name] = await names.all([tree.entity[box.at]!]);
-  return name ? [name.key] : null;
 }

@@ -4,12 +4,15 @@
  *     click          selects              double click   takes into the focus
  *     Shift+click    zooms to the box     drag           moves
  *     Ctrl+wheel, pinch   zooms           wheel          scrolls; with Shift, sideways
+ *     right click    selects, and opens the menu of the box
  */
 import type { Chart } from "./chart.ts";
 import type { Box } from "./rows.ts";
 
 export interface Gestures {
   extend(box: Box): void;
+  /** The menu of a box is asked for at a point of the window. */
+  menu(box: Box, at: { x: number; y: number }): void;
   /** Where the mouse is, for the card beside it; null when it has left or drags. */
   pointer(at: { x: number; y: number } | null): void;
 }
@@ -100,6 +103,16 @@ export function listen(chart: Chart, gestures: Gestures): () => void {
     if (box && !event.shiftKey) gestures.extend(box);
   };
 
+  const menu = (event: MouseEvent): void => {
+    const { x, y } = place(event);
+    const box = chart.boxAt(x, y);
+    if (!box) return;
+    event.preventDefault();
+    chart.select(box, false);
+    gestures.pointer(null);
+    gestures.menu(box, { x: event.clientX, y: event.clientY });
+  };
+
   const wheel = (event: WheelEvent): void => {
     const unit = PIXELS_PER[event.deltaMode] ?? 1;
     const [x, y] = [event.deltaX * unit, event.deltaY * unit];
@@ -122,6 +135,7 @@ export function listen(chart: Chart, gestures: Gestures): () => void {
   };
 
   const listeners: [string, EventListener][] = [
+    ["contextmenu", menu as EventListener],
     ["pointerdown", down as EventListener],
     ["pointermove", move as EventListener],
     ["pointerup", up as EventListener],

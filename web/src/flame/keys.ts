@@ -5,10 +5,17 @@ import { siteLabel } from "./label.ts";
 export const TOPLEVEL = "<toplevel>";
 export const ALLOCATIONS = "<allocations>";
 
+/** Before the name of a collapsed module. */
+export const MODULE = "module:";
+
+/** What is written for a collapsed module. */
+export const moduleLabel = (name: string): string => `${name} (module)`;
+
 /** What is shown for a key of the focus. */
 export function labelOfKey(key: string): string {
   if (key === TOPLEVEL) return "OCaml toplevel";
   if (key === ALLOCATIONS) return "Allocation sites";
+  if (key.startsWith(MODULE)) return moduleLabel(key.slice(MODULE.length));
   const site = siteOfKey(key);
   return site ? `${site.name} ${siteLabel(site.file, site.line)}` : key;
 }

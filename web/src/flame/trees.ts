@@ -10,6 +10,7 @@ import { graft } from "./graft.ts";
 import { namesOf } from "./names.ts";
 import type { Direction } from "./rows.ts";
 import { treeOf } from "./scene.ts";
+import { recursion } from "./transforms.ts";
 import { layOut, pathTo, type Tree } from "./tree.ts";
 
 /** Most boxes in a response: 25 bytes each. */
@@ -21,6 +22,7 @@ export interface FlameQuery {
   readonly filter: readonly string[];
   readonly focus: readonly string[];
   readonly direction: Direction;
+  readonly recursion: "folded" | "shown";
 }
 
 export interface Trees {
@@ -50,6 +52,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
     filter: filter.value,
     focus,
     direction,
+    recursion: recursionOf(),
     cutoff: FINEST,
     limit: MAX_BOXES,
   });
@@ -77,7 +80,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
     const tree = treeOf(scene, wanted.part)!;
     void (async () => {
       const path = pathTo(tree, wanted.at).slice(1);
-      const { rec, filter, focus } = trees.query;
+      const { rec, filter, focus, recursion } = trees.query;
       const found = await namesOf(rec).all(path.map((box) => tree.entity[box]!));
       const keys = found.map((name) => name.key);
       if (stop.signal.aborted || keys.length !== path.length) return;
@@ -91,6 +94,7 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
             ? shortened([...focus, ...keys].toReversed()).toReversed()
             : shortened([...keys.toReversed(), ...focus]),
           direction: wanted.part,
+          recursion,
           cutoff: wanted.cutoff,
           limit: MAX_BOXES,
         },
@@ -108,6 +112,9 @@ export function useFlame(focus: readonly string[], direction: Direction): Flame 
   };
   return { state, trees, refine };
 }
+
+/** What the address asks for. */
+export const recursionOf = (): FlameQuery["recursion"] => (recursion.value === "shown" ? "shown" : "folded");
 
 /** Letters that the keys in a query may have. */
 const MAX_FOCUS_LEN = 150_000;

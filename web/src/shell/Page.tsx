@@ -13,6 +13,7 @@ import { undecided } from "../state/page.ts";
 import { Timeline } from "../timeline/Timeline.tsx";
 import { failure, serverLost } from "../live/live.ts";
 import { Icon } from "../widgets/Icon.tsx";
+import { Menu } from "../widgets/Menu.tsx";
 import { ErrorMessage } from "../widgets/State.tsx";
 import { notice } from "../widgets/notice.ts";
 
@@ -47,6 +48,7 @@ export function Page() {
       <Header />
       {undecided.value ? <main class="main" /> : <Half allocations={allocations} />}
       <Help />
+      <Menu />
       {serverLost.value && (
         <div class="lost" role="alert">
           <Icon name="warn" /> memtrail view does not answer. What is shown stays; it is tried again.

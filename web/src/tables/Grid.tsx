@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReadonlySignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { percent } from "../text/units.ts";
+import { asksForMenu } from "../widgets/Menu.tsx";
 import { useSize } from "../widgets/size.ts";
 import type { Column } from "./columns.ts";
 import type { Line } from "./outline.ts";
@@ -10,6 +11,8 @@ import type { Selection } from "./selection.ts";
 
 /** CSS pixels, as `--row` in style.css. */
 const ROW = 24;
+/** From the left edge to a menu that the keyboard opens. */
+const EDGE = 90;
 /** Rows beyond the edges that are drawn too, so that scrolling does not show gaps. */
 const MARGIN = 8;
 /** Browsers do not scroll further than this many pixels. */
@@ -63,6 +66,8 @@ interface Props<R> {
   selection: Selection<R>;
   onSort(column: string): void;
   onFocus(line: Line<R>): void;
+  /** The menu of a row, at a point of the window. */
+  onMenu?: ((line: Line<R>, at: { x: number; y: number }) => void) | undefined;
   /** What Ctrl+C puts on the clipboard. */
   copied(): string;
 }
@@ -134,7 +139,11 @@ export function Grid<R>(props: Props<R>) {
     const step = steps[event.key];
     if (step !== undefined) move(cursor + step, event.shiftKey);
     else if (!line) return;
-    else if (event.key === "ArrowRight") {
+    else if (props.onMenu && asksForMenu(event)) {
+      const row = scroller.current?.querySelector(`#row-${cursor}`)?.getBoundingClientRect();
+      const frame = scroller.current?.getBoundingClientRect();
+      props.onMenu(line, { x: (frame?.left ?? 0) + EDGE, y: (row ?? frame)?.bottom ?? 0 });
+    } else if (event.key === "ArrowRight") {
       if (rows.isOpen(line)) move(cursor + 1, false);
       else rows.toggle(line, true);
     } else if (event.key === "ArrowLeft") {
@@ -183,6 +192,14 @@ export function Grid<R>(props: Props<R>) {
             selected={selection.has(line)}
             onClick={(event) => move(index, event.shiftKey)}
             onFocus={() => props.onFocus(line)}
+            onMenu={
+              props.onMenu &&
+              ((event) => {
+                event.preventDefault();
+                if (!selection.has(line)) move(index, false);
+                props.onMenu?.(line, { x: event.clientX, y: event.clientY });
+              })
+            }
           />
         ))}
       </div>
@@ -239,9 +256,10 @@ interface RowProps<R> {
   selected: boolean;
   onClick(event: MouseEvent): void;
   onFocus(): void;
+  onMenu: ((event: MouseEvent) => void) | undefined;
 }
 
-function GridRow<R>({ index, line, rows, columns, looks, selected, onClick, onFocus }: RowProps<R>) {
+function GridRow<R>({ index, line, rows, columns, looks, selected, onClick, onFocus, onMenu }: RowProps<R>) {
   const { row, place } = line;
   const depth = place.length - 1;
   const opens = rows.canOpen(line);
@@ -258,6 +276,7 @@ function GridRow<R>({ index, line, rows, columns, looks, selected, onClick, onFo
       style={{ transform: `translateY(${index * ROW}px)` }}
       onClick={onClick}
       onDblClick={onFocus}
+      onContextMenu={onMenu}
     >
       {row ? (
         <>

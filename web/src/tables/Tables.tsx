@@ -2,7 +2,8 @@
 import "./tables.css";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { revision } from "../engine/useQuery.ts";
-import { focusForUrl } from "../flame/keys.ts";
+import { focusForUrl, MODULE } from "../flame/keys.ts";
+import { transformsOf } from "../flame/transforms.ts";
 import { joins, showWhy } from "../heap/join/links.ts";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
@@ -11,6 +12,7 @@ import { filter, go, param, rec, page, withParam } from "../state/page.ts";
 import { grouped } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
+import { openMenu, type MenuItem } from "../widgets/Menu.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { Row } from "./row.ts";
@@ -20,7 +22,7 @@ import { Grid, type Looks } from "./Grid.tsx";
 import type { Line } from "./outline.ts";
 import { RowActions } from "./RowActions.tsx";
 import { useSelection } from "./selection.ts";
-import { Rows, type Below, type By, type OpenRows, type Subject } from "./rows.ts";
+import { isSite, Rows, type Below, type By, type OpenRows, type Subject } from "./rows.ts";
 
 const by = param("by", "function");
 const sort = param("sort", "total");
@@ -59,6 +61,8 @@ function Tables() {
     ...(joins.value && by.value !== "module" && by.value !== "file"
       ? [{ keys: "w", does: "what retains what the row allocated", run: () => whyOfRow(selection.line?.row) }]
       : []),
+    { keys: "m Shift+F10", does: "menu of the row", run: toGrid },
+    { keys: "u", does: "undo the last change", run: () => history.back() },
     { keys: "Ctrl+c", does: "copy the selected rows" },
     { keys: "/", does: "find", run: () => field.current?.select() },
   ]);
@@ -121,11 +125,32 @@ function Tables() {
           selection={selection}
           onSort={sortBy}
           onFocus={focusOn}
+          onMenu={(line, at) => {
+            if (line.row) openMenu(line.row.label, menuOf(line.row, by.value as By, rows.path(line)), at);
+          }}
           copied={() => tabSeparated(selection.selected())}
         />
       )}
       <RowActions line={line} by={by.value as By} path={line && rows.path(line)} focusOn={focusOn} />
     </div>
+  );
+}
+
+/** What can be done to the call tree at a row; `path` is null for modules and files. */
+function menuOf(row: Row, by: By, path: readonly string[] | null): MenuItem[][] {
+  const kind = path === null ? by : row.key.startsWith(MODULE) ? "module" : isSite(row) ? "site" : "function";
+  const functionName = kind === "site" ? row.label : kind === "function" ? row.key : "";
+  const subtree = path ? () => go({ focus: focusForUrl(path), view: "flame" }) : undefined;
+  return transformsOf(
+    {
+      name: row.label,
+      key: row.key || null,
+      kind,
+      functionName: functionName || null,
+      module: row.module || null,
+      place: placeOf(row),
+    },
+    { subtree },
   );
 }
 

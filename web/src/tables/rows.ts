@@ -272,6 +272,7 @@ function isGroup(by: By): boolean {
   return by === "module" || by === "file";
 }
 
-function isSite(row: Row): boolean {
+/** Whether a row is about an allocation site. */
+export function isSite(row: Row): boolean {
   return row.key !== row.label && /:\d+:\d+-\d+$/.test(row.key);
 }
