@@ -93,6 +93,38 @@ for (const [place, url] of places) {
       assert.match(await spoken(page), /^Nested.Tree.build.*3 calls after the focus/);
     }));
 
+  test(`${place}: the flame graph is put in the order of time, and zoomed`, () =>
+    visit(url, async (page) => {
+      for (const [name, order, unit] of [
+        ["Time", "time", / s$| ms$|^0$/],
+        ["Allocated", "allocation", /B$/],
+      ]) {
+        await page.getByRole("radio", { name, exact: true }).click();
+        await settled(page);
+        assert.equal(state(page).get("order"), order);
+        const marks = await page.locator(".flame-axis span").allInnerTexts();
+        assert.ok(marks.length > 2, marks.join());
+        for (const mark of marks) assert.match(mark, unit);
+        await chart(page).focus();
+        await press(page, "ArrowDown", "ArrowUp", "ArrowUp", "ArrowUp");
+        assert.match(await spoken(page), /^Nested.* – .*3 calls after the focus/);
+        await press(page, "+", "+", "+", "+", "+");
+        await page.waitForFunction(
+          (before) => document.querySelector(".flame-axis").innerText !== before,
+          marks.join(""),
+        );
+        await settled(page);
+        assert.match(await spoken(page), /^Nested.* – /);
+        await press(page, "0");
+      }
+      await press(page, "m", "o");
+      assert.equal((await conditions(page)).length, 1);
+      await page.reload();
+      await settled(page);
+      assert.equal(state(page).get("order"), "allocation");
+      await chart(page).waitFor();
+    }));
+
   test(`${place}: the call tree is inverted, and stacks are dropped`, () =>
     visit(url, async (page) => {
       await chart(page).focus();

@@ -29,7 +29,7 @@ use crate::query::{
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::setting::Setting;
-use crate::{about, compare, export, filters, flame, names, overview, table};
+use crate::{about, compare, export, filters, flame, names, overview, table, time_order};
 
 /// A recording of an [`Engine`], numbered from 0 in the order of adding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -392,6 +392,9 @@ impl Engine {
             }
             ProfileQuery::Flame(query) => {
                 self.of(query.rec, |recording| flame::flame(recording, query))
+            }
+            ProfileQuery::TimeOrder(query) => {
+                self.of(query.rec, |recording| time_order::time_order(recording, query))
             }
             ProfileQuery::Names(query) => {
                 self.of(query.rec, |recording| Ok(names::names(recording, query)))

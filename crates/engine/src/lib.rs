@@ -33,6 +33,7 @@ mod selection;
 mod setting;
 mod sums;
 mod table;
+mod time_order;
 #[cfg(feature = "typescript")]
 pub mod typescript;
 

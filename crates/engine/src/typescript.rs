@@ -8,7 +8,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 use crate::query::{HeapQuery, ProfileQuery};
 use crate::{
     about, api_error, compare, export, filters, flame, heap, leaks, names, overview, response_body,
-    table,
+    table, time_order,
 };
 
 /// TypeScript declarations by name.
@@ -40,6 +40,7 @@ impl Declarations {
         self.respond::<overview::OverviewResponse>("overview");
         self.respond::<overview::DensityResponse>("density");
         self.respond::<flame::FlameResponse>("flame");
+        self.respond::<time_order::TimeOrderResponse>("timeorder");
         self.respond::<flame::SearchResponse>("search");
         self.respond::<names::NamesResponse<'static>>("names");
         self.respond::<names::CompleteResponse<'static>>("complete");

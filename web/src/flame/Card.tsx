@@ -21,6 +21,12 @@ export function FactsCard({ facts }: { facts: Facts | null }) {
           <dt>allocated</dt>
           <dd>{facts.size}</dd>
         </div>
+        {facts.when !== null && (
+          <div>
+            <dt>between</dt>
+            <dd>{facts.when}</dd>
+          </div>
+        )}
         <div>
           <dt>of the selection</dt>
           <dd>{facts.ofTotal}</dd>

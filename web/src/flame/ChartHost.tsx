@@ -13,7 +13,7 @@ import { lookOf } from "./look.ts";
 import { Minimap, MINIMAP_WIDTH } from "./Minimap.tsx";
 import { firstBox, moved, type Move } from "./moves.ts";
 import type { Box } from "./rows.ts";
-import type { Scene } from "./scene.ts";
+import { boxUnder, placeOf, type Scene } from "./scene.ts";
 
 interface Props {
   scene: Scene;
@@ -28,6 +28,8 @@ interface Props {
   onMenu?: ((box: Box, at: { x: number; y: number }) => void) | undefined;
   onSettle?: (chart: Chart) => void;
   onChart?: (chart: Chart) => void;
+  /** The view moves. */
+  onMove?: () => void;
   /** The card beside the mouse. */
   card(box: Box): ComponentChildren;
 }
@@ -59,6 +61,7 @@ export function ChartHost(props: Props) {
     settled: () => latest.current.onSettle?.(chart),
     moved: () => {
       if (chart.scrolls) setMoves((count) => count + 1);
+      latest.current.onMove?.();
     },
   });
   const chart = made.current;
@@ -152,6 +155,12 @@ function useScene(chart: Chart, scene: Scene, subject: string): void {
       chart.select(null);
     } else if (old.callees === scene.callees && old.callers === scene.callers) {
       chart.repaint(scene);
+    } else if (scene.timed) {
+      // Places stay where they are, whatever their boxes are.
+      const selected = chart.selectedBox;
+      const place = selected && placeOf(old, selected);
+      chart.show(scene, chart.viewport);
+      chart.select(place && boxUnder(scene, place.row, (place.from + place.to) / 2), false);
     } else {
       const selected = chart.selectedBox;
       const anchor = anchorOf(old, chart.viewport);

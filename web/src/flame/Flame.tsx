@@ -1,5 +1,6 @@
 /** The flame graph: the focus in the middle, who was called on one side, who called on the other. */
 import "./flame.css";
+import { useSignal } from "@preact/signals";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { QueryState } from "../engine/useQuery.ts";
 import { joins, showWhy } from "../heap/join/links.ts";
@@ -14,7 +15,6 @@ import { Icon } from "../widgets/Icon.tsx";
 import { openMenu } from "../widgets/Menu.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
-import type { FlameResponse } from "../generated/responses.ts";
 import { FactsCard } from "./Card.tsx";
 import type { Chart } from "./chart.ts";
 import { ChartHost } from "./ChartHost.tsx";
@@ -31,6 +31,8 @@ import type { Box, Direction, Orientation } from "./rows.ts";
 import { SearchBox, useSearch } from "./SearchBox.tsx";
 import { Selection } from "./Selection.tsx";
 import { useShown, type Shown } from "./shown.ts";
+import { orderOf, setOrder, useTimed } from "./timed.ts";
+import { TimeAxis } from "./TimeAxis.tsx";
 import { recursion, transformsOf } from "./transforms.ts";
 import { useFlame } from "./trees.ts";
 
@@ -41,6 +43,11 @@ const DIRECTIONS = [
   { id: "both", title: "Both", what: "callees on one side of the focus, callers on the other" },
   { id: "callees", title: "Callees", what: "what the focus called, down to the allocations" },
   { id: "callers", title: "Callers", what: "who called the focus" },
+];
+const ORDERS = [
+  { id: "size", title: "Size", what: "boxes are as wide as what they allocate" },
+  { id: "time", title: "Time", what: "in the order of time: from left to right, seconds" },
+  { id: "allocation", title: "Allocated", what: "in the order of time: from left to right, what was allocated" },
 ];
 const ORIENTATIONS = [
   { id: "flame", title: "Flame", what: "callees upwards" },
@@ -57,7 +64,11 @@ function Flame() {
   const side = DIRECTIONS.some(({ id }) => id === direction.value) ? (direction.value as Direction) : "both";
   const upwards: Orientation = orientation.value === "icicle" ? "icicle" : "flame";
 
-  const { state, trees, refine } = useFlame(focus, side);
+  const order = orderOf();
+  const bySize = useFlame(focus, side, order === "size");
+  const byTime = useTimed(focus, order);
+  const { state, trees, refine } = order === "size" ? bySize : byTime;
+  const moves = useSignal(0);
   const found = useSearch(focus);
   const next = useMemo<Shown | null>(() => {
     if (!trees || trees.response.focus_bytes <= 0) return null;
@@ -65,10 +76,17 @@ function Flame() {
     const { rec, focus, direction, recursion } = trees.query;
     const names = namesOf(rec);
     const text = `${bytes(sum)}, ${percent(ratio(sum, total))}`;
-    const scene = sceneOf(trees, focus, upwards, text, names);
+    const timed = order === "size" ? undefined : order;
+    const scene = sceneOf(trees, focus, upwards, text, names, timed);
     wantNames(scene, chart.current?.viewport ?? { from: 0, to: 1, top: 0 }, NAMED_SHARE, names);
-    return { scene, subject: `${rec} ${direction} ${recursion} ${upwards} ${focus.join("\n")}`, focus, names, total };
-  }, [trees, upwards]);
+    return {
+      scene,
+      subject: `${rec} ${order} ${direction} ${recursion} ${upwards} ${focus.join("\n")}`,
+      focus,
+      names,
+      total,
+    };
+  }, [trees, upwards, order]);
   const shown = useShown(next);
   const count = named.value;
   const scene = useMemo(
@@ -131,7 +149,15 @@ function Flame() {
       <div class="flame-tools">
         <FocusPath focus={focus} />
         <SearchBox found={found} field={field} next={toMatch} />
-        <Segmented label="sides of the focus" options={DIRECTIONS} value={side} onChoose={(id) => direction.set(id)} />
+        <Segmented label="what the width is" options={ORDERS} value={order} onChoose={setOrder} />
+        {order === "size" && (
+          <Segmented
+            label="sides of the focus"
+            options={DIRECTIONS}
+            value={side}
+            onChoose={(id) => direction.set(id)}
+          />
+        )}
         <Segmented
           label="direction of callees"
           options={ORIENTATIONS}
@@ -160,6 +186,7 @@ function Flame() {
           label={`Flame graph of ${bytes(scene.width)}; the tables have the same figures`}
           dimmed={state.late || (state.error !== null && !state.fresh)}
           onChart={(made) => (chart.current = made)}
+          onMove={() => (moves.value += 1)}
           onSelect={setSelected}
           onExtend={extend}
           onMenu={menuOf}
@@ -171,6 +198,9 @@ function Flame() {
         />
       ) : (
         <Nothing state={state} focused={focus[0] !== TOPLEVEL || focus.length > 1} />
+      )}
+      {scene?.timed && chart.current && (
+        <TimeAxis chart={chart.current} moves={moves} extent={scene.width} unit={scene.timed} />
       )}
       <Selection
         facts={facts}
@@ -212,7 +242,7 @@ function whyOfBox(facts: Facts | null): void {
 }
 
 /** In place of the graph: why there is none. */
-function Nothing({ state, focused }: { state: QueryState<FlameResponse>; focused: boolean }) {
+function Nothing({ state, focused }: { state: QueryState<{ total: number }>; focused: boolean }) {
   if (state.error) return <ErrorMessage error={state.error} />;
   if (!state.response) return <div class="flame-place" />;
   if (focused && state.response.total > 0) {

@@ -31,6 +31,7 @@ export function Selection({ facts, extend, zoom, menu }: Props) {
       <span class="flame-selection-sums">
         {facts.size}
         <span class="quiet"> · {facts.ofTotal}</span>
+        {facts.when !== null && <span class="quiet flame-selection-more"> · {facts.when}</span>}
         {facts.blocks !== null && <span class="quiet flame-selection-more"> · {facts.blocks} blocks</span>}
         {facts.lifetime !== null && <span class="quiet flame-selection-more"> · living {facts.lifetime}</span>}
       </span>

@@ -18,6 +18,7 @@ export function sceneOf(
   orientation: Orientation,
   sum: string,
   names: NameBook,
+  timed?: Scene["timed"],
 ): Scene {
   const { callees, callers } = trees;
   return {
@@ -31,7 +32,8 @@ export function sceneOf(
     callers,
     focus: focus.map((key) => ({ label: labelOfKey(key), colour: FOCUS })),
     sum,
-    width: trees.response.focus_bytes,
+    width: trees.extent ?? trees.response.focus_bytes,
+    timed,
     calleeColours: NO_COLOURS,
     callerColours: NO_COLOURS,
     label: (part, at) => labelOf(part === "callers" ? callers : callees, at, names),
@@ -85,7 +87,7 @@ export function wantNames(scene: Scene, view: Viewport, least: number, names: Na
   for (const tree of [scene.callees, scene.callers] as (Tree | null)[]) {
     if (!tree) continue;
     for (let box = 0; box < tree.size; box++) {
-      if (tree.bytes[box]! >= bytes && tree.left[box]! < to && tree.right[box]! > from) {
+      if (tree.right[box]! - tree.left[box]! >= bytes && tree.left[box]! < to && tree.right[box]! > from) {
         names.want(tree.entity[box]!);
       }
     }

@@ -23,6 +23,8 @@ export interface Facts {
   readonly ofFocus: string;
   readonly blocks: string | null;
   readonly lifetime: string | null;
+  /** In the order of time: from when to when. */
+  readonly when: string | null;
   readonly where: string;
   /** Lighter boxes above it were left out. */
   readonly more: boolean;
@@ -35,7 +37,8 @@ export function factsOf(scene: Scene, total: number, focus: readonly string[], n
   const at = ends?.at ?? box.at;
   const tree = treeOf(scene, part);
   const name = tree ? names.get(tree.entity[at]!) : undefined;
-  const size = tree ? tree.bytes[at]! : scene.width;
+  const focusBytes = (scene.callees ?? scene.callers)?.bytes[0] ?? scene.width;
+  const size = tree ? tree.bytes[at]! : focusBytes;
   const blocks = tree ? tree.blocks[at]! : null;
   return {
     name:
@@ -48,12 +51,18 @@ export function factsOf(scene: Scene, total: number, focus: readonly string[], n
     place: name ? placeOfName(name) : null,
     size: bytes(size),
     ofTotal: percent(ratio(size, total)),
-    ofFocus: percent(ratio(size, scene.width)),
-    blocks: blocks === null ? null : count(blocks),
+    ofFocus: percent(ratio(size, focusBytes)),
+    blocks: blocks === null || Number.isNaN(blocks) ? null : count(blocks),
     lifetime: tree && Number.isFinite(tree.lifetime[at]) ? seconds(tree.lifetime[at]!) : null,
+    when: tree && scene.timed ? span(tree.left[at]!, tree.right[at]!, scene.timed) : null,
     where: whereabouts(scene, box),
     more: tree ? tree.more[at] !== 0 : false,
   };
+}
+
+function span(from: number, to: number, unit: "time" | "allocation"): string {
+  const text = unit === "time" ? seconds : bytes;
+  return `${text(from)} – ${text(to)}`;
 }
 
 function functionOf(name: Name | undefined): string | null {
@@ -81,6 +90,7 @@ export function spoken(facts: Facts): string {
     facts.place,
     facts.size,
     `${facts.ofTotal} of the selection`,
+    facts.when,
     facts.where,
   ];
   return parts.filter(Boolean).join(", ");

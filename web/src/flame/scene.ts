@@ -18,6 +18,8 @@ export interface Scene {
   readonly sum: string;
   /** What the whole width stands for. */
   readonly width: number;
+  /** In the order of time: what the width is. Boxes then have places of their own. */
+  readonly timed?: "time" | "allocation" | undefined;
   /** Index of a paint for every box of the trees. */
   readonly callerColours: Uint8Array;
   readonly calleeColours: Uint8Array;

@@ -28,9 +28,11 @@ export interface FlameQuery {
 export interface Trees {
   readonly callees: Tree | null;
   readonly callers: Tree | null;
-  readonly response: FlameResponse;
+  readonly response: Pick<FlameResponse, "total" | "focus_bytes">;
   /** What was asked: while the user is quick, not what is asked now. */
   readonly query: FlameQuery;
+  /** What the width stands for where that is not bytes: seconds, or bytes allocated before. */
+  readonly extent: number | null;
 }
 
 interface Grafted {
@@ -39,26 +41,32 @@ interface Grafted {
 }
 
 export interface Flame {
-  state: QueryState<FlameResponse>;
+  state: QueryState<Pick<FlameResponse, "total" | "focus_bytes">>;
   trees: Trees | null;
   /** Asks for what the view has come too near for. */
   refine(chart: Chart): void;
 }
 
-export function useFlame(focus: readonly string[], direction: Direction): Flame {
-  const state = useQuery({
-    query: "flame",
-    rec: rec.value,
-    filter: filter.value,
-    focus,
-    direction,
-    recursion: recursionOf(),
-    cutoff: FINEST,
-    limit: MAX_BOXES,
-  });
+/** The flame graph of a focus; nothing if it is not wanted. */
+export function useFlame(focus: readonly string[], direction: Direction, wanted: boolean): Flame {
+  const state = useQuery(
+    wanted
+      ? {
+          query: "flame",
+          rec: rec.value,
+          filter: filter.value,
+          focus,
+          direction,
+          recursion: recursionOf(),
+          cutoff: FINEST,
+          limit: MAX_BOXES,
+        }
+      : null,
+  );
   const { response, of } = state;
   const base = useMemo<Trees | null>(
-    () => (response && of ? { ...layOutBoth(response), response, query: JSON.parse(of) as FlameQuery } : null),
+    () =>
+      response && of ? { ...layOutBoth(response), response, query: JSON.parse(of) as FlameQuery, extent: null } : null,
     [response, of],
   );
   const [grafted, setGrafted] = useState<Grafted | null>(null);

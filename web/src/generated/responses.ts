@@ -1524,6 +1524,18 @@ export type TakeSnapshotResponse = {
   asked: boolean,
 };
 
+/**
+ * A flame graph in the order of time. Columns: `down_parent`, `down_entity`, `down_left`,
+ * `down_right`, `down_bytes`, `down_more`; lefts and rights are seconds, or bytes allocated before.
+ */
+export type TimeOrderResponse = {
+  /** Bytes of all that the filter keeps. */
+  total: number,
+  focus_bytes: number,
+  /** Seconds, or bytes, of the whole width. */
+  extent: number,
+};
+
 /** Sums over everything recorded. */
 export type Totals = {
   allocated: Estimate,
@@ -1639,4 +1651,5 @@ export type Responses = {
   search: SearchResponse,
   snapshots: SnapshotsResponse,
   table: TableResponse,
+  timeorder: TimeOrderResponse,
 };

@@ -14,6 +14,8 @@ queries! {
         Overview,
         /// A flame graph.
         Flame,
+        /// A flame graph in the order of time.
+        TimeOrder,
         /// What entities are.
         Names,
         /// What functions, sites, modules or files allocate.
@@ -73,6 +75,26 @@ parameters! {
         direction: Direction,
         /// Functions that occur several times on a path.
         recursion: Recursion,
+    }
+
+    /// A flame graph below a focus, in the order of time.
+    TimeOrder {
+        /// Number of the recording, from 0.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+        /// Keys of a contiguous piece of a call path, outermost first; everything if empty.
+        focus: Vec<String>,
+        /// What the width stands for.
+        order: Order,
+        /// Functions that occur several times on a path.
+        recursion: Recursion,
+        /// Maximum number of columns that the width is divided into.
+        columns: u64,
+        /// As many once more from this time, or byte, …
+        from: Option<f64>,
+        /// … to this one.
+        to: Option<f64>,
     }
 
     /// What entities are.
@@ -235,6 +257,10 @@ defaults! {
         rec: 0, filter: vec![], focus: vec![], cutoff: 1.0 / 2000.0, limit: 10_000,
         direction: Direction::Callees, recursion: Recursion::Folded,
     }
+    TimeOrder {
+        rec: 0, filter: vec![], focus: vec![], order: Order::Time, recursion: Recursion::Folded,
+        columns: 1000, from: None, to: None,
+    }
     Names { rec: 0, entities: vec![], }
     Table {
         rec: 0, filter: vec![], by: By::Function, sort: Sort::Total, descending: true,
@@ -300,6 +326,14 @@ selections! {
         Lifetime,
         /// The key.
         Name,
+    }
+
+    /// What the width of a flame graph in the order of time stands for.
+    Order {
+        /// Seconds.
+        Time,
+        /// Bytes allocated: time that stops while nothing is allocated.
+        Allocation,
     }
 
     /// What becomes of functions that occur several times on a path.

@@ -9,6 +9,7 @@
 //! | [`mod@branches`] | the callers or callees of a line of such a table |
 //! | [`mod@hot_fragments`] | the functions and paths that carry the weight |
 //! | [`mod@search`] | how much has a name on its path |
+//! | [`mod@time_order`] | the calls in the order of time |
 //! | [`compare`] | two recordings, or two choices from one, side by side |
 //!
 //! The tree is made once a recording, its [`Cells`] once a filter; everything else is computed from
@@ -23,6 +24,7 @@ mod level;
 pub mod search;
 mod suffixes;
 pub mod table;
+pub mod time_order;
 pub mod tree;
 
 pub use branches::{Branch, branches};
@@ -32,6 +34,7 @@ pub use flame::{Boxes, Flame, FlameSides, Limits, flame};
 pub use hot_fragments::{HotFragments, SIGNIFICANCE, Suspect, hot_fragments};
 pub use search::{Found, Pattern, PatternError, search};
 pub use table::{Column, Line, sort, table};
+pub use time_order::{Clock, Columns, TimeOrder, time_order};
 pub use tree::{CallTree, Recursion, Transforms};
 
 use crate::selected::Cells;

@@ -7,5 +7,6 @@ mod paths;
 mod points;
 mod searched;
 mod tables;
+mod time_ordered;
 mod transforms;
 mod trees;
