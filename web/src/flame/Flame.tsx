@@ -60,6 +60,7 @@ function Flame() {
   const focus = focusOrToplevel(focusInUrl.value);
   const [selected, setSelected] = useState<Box | null>(null);
   const chart = useRef<Chart | null>(null);
+  const [drawn, setDrawn] = useState<Chart | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const side = DIRECTIONS.some(({ id }) => id === direction.value) ? (direction.value as Direction) : "both";
   const upwards: Orientation = orientation.value === "icicle" ? "icicle" : "flame";
@@ -185,7 +186,11 @@ function Flame() {
           subject={shown.subject}
           label={`Flame graph of ${bytes(scene.width)}; the tables have the same figures`}
           dimmed={state.late || (state.error !== null && !state.fresh)}
-          onChart={(made) => (chart.current = made)}
+          onChart={(made) => {
+            chart.current = made;
+            // The axis needs it.
+            setDrawn(made);
+          }}
           onMove={() => (moves.value += 1)}
           onSelect={setSelected}
           onExtend={extend}
@@ -199,9 +204,7 @@ function Flame() {
       ) : (
         <Nothing state={state} focused={focus[0] !== TOPLEVEL || focus.length > 1} />
       )}
-      {scene?.timed && chart.current && (
-        <TimeAxis chart={chart.current} moves={moves} extent={scene.width} unit={scene.timed} />
-      )}
+      {scene?.timed && drawn && <TimeAxis chart={drawn} moves={moves} extent={scene.width} unit={scene.timed} />}
       <Selection
         facts={facts}
         menu={(button) => {
