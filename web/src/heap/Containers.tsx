@@ -3,9 +3,9 @@ import type { View } from "../shell/registry.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { bytes, grouped } from "../text/units.ts";
 import type { ContainerRow } from "../generated/responses.ts";
-import { WhoBelowButton } from "./join/Buttons.tsx";
+import { BlockActions } from "./block/BlockActions.tsx";
 import { showWhoBelow } from "./join/links.ts";
-import { openBlock, openNode, queryHeapOnce, snapshot, useHeapQuery } from "./state.ts";
+import { openBlock, queryHeapOnce, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
 import { HeapTable } from "./table/HeapTable.tsx";
 
@@ -75,25 +75,7 @@ function Containers() {
       actions={(row) => (
         <>
           <span class="clip quiet">{facts(row)}</span>
-          <button
-            type="button"
-            class="button small"
-            title="Enter, or a double click"
-            onClick={() => openBlock(row.block)}
-          >
-            The block
-          </button>
-          <WhoBelowButton node={`block:${row.block}`} />
-          {row.owner_node !== null && (
-            <button
-              type="button"
-              class="button small plain"
-              title={`owned by ${row.owner}`}
-              onClick={() => openNode(row.owner_node!)}
-            >
-              Its owner
-            </button>
-          )}
+          <BlockActions row={row} />
         </>
       )}
     />

@@ -7,23 +7,41 @@ import { go } from "../state/page.ts";
 import { sidePanels } from "../views.ts";
 import { ErrorBoundary } from "../widgets/ErrorBoundary.tsx";
 import { Icon } from "../widgets/Icon.tsx";
+import { openMenu } from "../widgets/Menu.tsx";
 import { half, offered, shownView } from "./halves.ts";
 import { useKeys } from "./keys.ts";
 import { sideOpen } from "./Side.tsx";
 import { Totals } from "./Totals.tsx";
 
+/** From this view on, letters stand for views in their list, and no key does outside of it. */
+const LETTERS_FROM = 9;
+
+/** The key of a view: `1` to `9`, then letters. */
+const keyOf = (index: number): string =>
+  index < LETTERS_FROM ? String(index + 1) : String.fromCharCode("a".charCodeAt(0) + index - LETTERS_FROM);
+
 export function ViewTabs() {
   const views = offered.value;
   const shown = shownView.value;
   const allocations = half.value === "allocations";
-  useKeys(
-    "Views",
-    views.map(({ id, title }, index) => ({
-      keys: String(index + 1),
+  const listViews = (from: Element | null): void => {
+    const place = from?.getBoundingClientRect();
+    const items = views.map(({ id, title, what }, index) => ({
+      key: keyOf(index),
+      title,
+      what,
+      run: () => go({ view: id }),
+    }));
+    openMenu("Views", [items], { x: place?.left ?? 0, y: place?.bottom ?? 0 });
+  };
+  useKeys("Views", [
+    ...views.slice(0, LETTERS_FROM).map(({ id, title }, index) => ({
+      keys: keyOf(index),
       does: title.toLowerCase(),
       run: () => go({ view: id }),
     })),
-  );
+    { keys: "v", does: "list of all views", run: () => listViews(document.getElementById(`tab-${shown?.id}`)) },
+  ]);
   if (!shown) return null;
   const move = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -47,13 +65,25 @@ export function ViewTabs() {
               aria-selected={id === shown.id}
               aria-controls="view"
               tabIndex={id === shown.id ? 0 : -1}
-              title={`${what} (${index + 1})`}
+              title={index < LETTERS_FROM ? `${what} (${keyOf(index)})` : `${what} (v, then ${keyOf(index)})`}
               onClick={() => go({ view: id })}
             >
               {title}
             </button>
           ))}
         </div>
+        {views.length > LETTERS_FROM && (
+          <button
+            type="button"
+            class="icon-button small"
+            title="All views (v)"
+            aria-label="All views"
+            aria-haspopup="menu"
+            onClick={(event) => listViews(event.currentTarget)}
+          >
+            <Icon name="chevron" />
+          </button>
+        )}
         <span class="grow" />
         {allocations ? <Totals /> : <Analysing />}
         {allocations && sidePanels.length > 0 && !sideOpen.value && (

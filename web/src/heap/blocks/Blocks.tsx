@@ -1,5 +1,4 @@
 /** A list of blocks that can be queried: by kind, type, size, owner, age, and by what they retain. */
-import { useEffect, useState } from "preact/hooks";
 import type { BlockRow } from "../../generated/responses.ts";
 import type { View } from "../../shell/registry.ts";
 import { recording } from "../../state/about.ts";
@@ -8,9 +7,10 @@ import type { Column } from "../../tables/columns.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import { bytes, count, grouped, seconds } from "../../text/units.ts";
 import { ErrorMessage } from "../../widgets/State.tsx";
-import { WhoBelowButton } from "../join/Buttons.tsx";
+import { TypedField } from "../../widgets/TypedField.tsx";
+import { BlockActions } from "../block/BlockActions.tsx";
 import { showWhoBelow } from "../join/links.ts";
-import { openBlock, openNode, queryHeapOnce, snapshot, useHeapQuery } from "../state.ts";
+import { openBlock, queryHeapOnce, snapshot, useHeapQuery } from "../state.ts";
 import { OUTSIDE, sizes, withOutside } from "../table/columns.ts";
 import { HeapTable, type Order } from "../table/HeapTable.tsx";
 import type { Source } from "../table/rows.ts";
@@ -99,49 +99,21 @@ function Blocks() {
           )}
         </>
       }
-      actions={(row) => (
-        <>
-          <button
-            type="button"
-            class="button small"
-            title="Enter, or a double click"
-            onClick={() => openBlock(row.block)}
-          >
-            The block
-          </button>
-          <WhoBelowButton node={`block:${row.block}`} />
-          {row.owner_node !== null && (
-            <button type="button" class="button small plain" onClick={() => openNode(row.owner_node!)}>
-              Its owner
-            </button>
-          )}
-        </>
-      )}
+      actions={(row) => <BlockActions row={row} />}
     />
   );
 }
 
 /** Where conditions are written: they count with Enter, or when the field is left. */
 function FilterField() {
-  const [typed, setTyped] = useState(filter.value);
-  useEffect(() => setTyped(filter.value), [filter.value]);
   return (
-    <input
+    <TypedField
+      text={filter}
+      waits
       class="field small blocks-filter"
-      type="search"
       placeholder="kind:string size:>1k age:>10s"
       aria-label="Conditions on blocks"
       title="kind, type, owner: name, ~part or /expression/; size, retained, age: >1M, 1K..2K; - before a condition excludes"
-      spellcheck={false}
-      value={typed}
-      onInput={(event) => {
-        setTyped(event.currentTarget.value);
-        if (event.currentTarget.value === "") filter.set("");
-      }}
-      onBlur={() => filter.set(typed.trim())}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") filter.set(typed.trim());
-      }}
     />
   );
 }
