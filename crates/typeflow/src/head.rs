@@ -14,7 +14,7 @@ const MAX_MATCHED: usize = 10_000;
 const MAX_VARIABLES: u32 = 1 << 12;
 
 impl Instances<'_> {
-    /// What a type stands for.
+    /// What a type stands for. All types of functions stand for that of any function.
     pub(crate) fn head(&mut self, ty: TypeId) -> TypeId {
         match self.heads.get(ty.0 as usize) {
             Some(&NO_TYPE) => {}
@@ -30,6 +30,9 @@ impl Instances<'_> {
                 break;
             }
             at = next;
+        }
+        if let Type::Arrow(..) = self.get(at) {
+            at = self.id(Type::Function);
         }
         self.heads[ty.0 as usize] = at.0;
         at
@@ -99,6 +102,11 @@ impl Instances<'_> {
                         pairs.push((*pattern, *ty));
                     }
                 }
+                Some(Term::Arrow(arrow)) => {
+                    if let Some((argument, result)) = self.arrow_of(ty) {
+                        pairs.extend([(arrow.argument, argument), (arrow.result, result)]);
+                    }
+                }
                 Some(Term::Lazy(pattern)) => {
                     let head = self.head(ty);
                     if let Type::Lazy(ty) = self.get(head) {
@@ -141,6 +149,18 @@ impl Instances<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// What the functions of a type take and return; [`Instances::head`] leaves that out.
+    fn arrow_of(&mut self, ty: TypeId) -> Option<(TypeId, TypeId)> {
+        let mut at = ty;
+        for _ in 0..MAX_EXPANSIONS {
+            if let Type::Arrow(_, argument, result) = self.get(at) {
+                return Some((*argument, *result));
+            }
+            at = self.expand(at)?;
+        }
+        None
     }
 
     /// The arguments of a type that is an instance of a declaration, or an abbreviation of one.

@@ -26,7 +26,10 @@ pub(crate) enum Type {
     Float,
     /// `int32` and the like.
     Boxed(TextId),
+    /// A function whose type is not known. What any function is: its block does not depend on its type.
     Function,
+    /// A function: the label of its argument, that, and its result.
+    Arrow(TextId, TypeId, TypeId),
     Tuple(Box<[TypeId]>),
     Array(TypeId),
     FloatArray,

@@ -14,6 +14,7 @@ pub(crate) fn parts(term: &Term) -> Vec<TermId> {
     match term {
         Term::Tuple(parts) | Term::Declared(_, parts) => parts.clone(),
         Term::Array(part) | Term::Lazy(part) => vec![*part],
+        Term::Arrow(arrow) => vec![arrow.argument, arrow.result],
         Term::PolymorphicVariant(tags) => tags.iter().filter_map(|tag| tag.argument).collect(),
         Term::Object(methods) => methods.iter().map(|method| method.ty).collect(),
         _ => Vec::new(),
@@ -116,6 +117,10 @@ impl Instances<'_> {
             Term::Boxed(name) => Type::Boxed(self.texts.id(name)),
             Term::Float => Type::Float,
             Term::Function => Type::Function,
+            Term::Arrow(arrow) => match parts[..] {
+                [argument, result] => Type::Arrow(self.texts.id(&arrow.label), argument, result),
+                _ => return (self.unknown("damaged type"), false),
+            },
             Term::FloatArray => Type::FloatArray,
             Term::Tuple(_) => Type::Tuple(parts),
             Term::Array(_) | Term::Lazy(_) => match (term, only) {

@@ -12,10 +12,21 @@ const MAX_PARTS: usize = 6;
 /// Longer texts are cut.
 const MAX_BYTES: usize = 300;
 
+/// What a text is inside of: some need parentheses there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// Nothing, or what ends by itself.
+    Whole,
+    /// What a function takes.
+    Taken,
+    /// Anything else.
+    Part,
+}
+
 /// A type as OCaml writes it; `_` is what is not known.
 pub(crate) fn text(shapes: &Shapes<'_>, ty: TypeId) -> String {
     let mut text = String::new();
-    write(shapes, ty, MAX_DEPTH, false, &mut text);
+    write(shapes, ty, MAX_DEPTH, Level::Whole, &mut text);
     if text.len() > MAX_BYTES {
         let end = (0..=MAX_BYTES).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or(0));
@@ -25,7 +36,7 @@ pub(crate) fn text(shapes: &Shapes<'_>, ty: TypeId) -> String {
 }
 
 /// Recursion ends with `depth`.
-fn write(shapes: &Shapes<'_>, ty: TypeId, depth: usize, is_part: bool, into: &mut String) {
+fn write(shapes: &Shapes<'_>, ty: TypeId, depth: usize, level: Level, into: &mut String) {
     if into.len() > MAX_BYTES {
         return;
     }
@@ -41,36 +52,51 @@ fn write(shapes: &Shapes<'_>, ty: TypeId, depth: usize, is_part: bool, into: &mu
         }
         Type::Float => into.push_str("float"),
         Type::FloatArray => into.push_str("floatarray"),
-        Type::Function if is_part => into.push_str("(_ -> _)"),
+        Type::Function if level != Level::Whole => into.push_str("(_ -> _)"),
         Type::Function => into.push_str("function"),
+        Type::Arrow(..) => {
+            into.push_str(if level == Level::Whole { "" } else { "(" });
+            let mut at = ty;
+            while let Type::Arrow(label, argument, result) = instances.get(at) {
+                into.push_str(instances.texts.get(*label));
+                write(shapes, *argument, depth, Level::Taken, into);
+                into.push_str(" -> ");
+                if into.len() > MAX_BYTES {
+                    return;
+                }
+                at = *result;
+            }
+            write(shapes, at, depth, Level::Taken, into);
+            into.push_str(if level == Level::Whole { "" } else { ")" });
+        }
         Type::Tuple(parts) => {
-            into.push_str(if is_part { "(" } else { "" });
+            into.push_str(if level == Level::Part { "(" } else { "" });
             for (number, part) in parts.iter().enumerate() {
                 into.push_str(if number > 0 { " * " } else { "" });
-                write(shapes, *part, depth, true, into);
+                write(shapes, *part, depth, Level::Part, into);
             }
-            into.push_str(if is_part { ")" } else { "" });
+            into.push_str(if level == Level::Part { ")" } else { "" });
         }
         Type::Array(part) => {
-            write(shapes, *part, depth, true, into);
+            write(shapes, *part, depth, Level::Part, into);
             into.push_str(" array");
         }
         Type::Lazy(part) => {
-            write(shapes, *part, depth, true, into);
+            write(shapes, *part, depth, Level::Part, into);
             into.push_str(" lazy_t");
         }
         Type::Declared(declaration, arguments) => {
             match &arguments[..] {
                 [] => {}
                 [only] => {
-                    write(shapes, *only, depth, true, into);
+                    write(shapes, *only, depth, Level::Part, into);
                     into.push(' ');
                 }
                 several => {
                     into.push('(');
                     for (number, argument) in several.iter().enumerate() {
                         into.push_str(if number > 0 { ", " } else { "" });
-                        write(shapes, *argument, depth, false, into);
+                        write(shapes, *argument, depth, Level::Whole, into);
                     }
                     into.push_str(") ");
                 }
@@ -94,7 +120,7 @@ fn write(shapes: &Shapes<'_>, ty: TypeId, depth: usize, is_part: bool, into: &mu
                     && let Some(part) = parts.next()
                 {
                     into.push_str(" of ");
-                    write(shapes, *part, depth, true, into);
+                    write(shapes, *part, depth, Level::Part, into);
                 }
             }
             into.push_str(" ]");
@@ -110,15 +136,15 @@ fn write(shapes: &Shapes<'_>, ty: TypeId, depth: usize, is_part: bool, into: &mu
                 }
                 into.push_str(&method.name);
                 into.push_str(" : ");
-                write(shapes, *part, depth, false, into);
+                write(shapes, *part, depth, Level::Whole, into);
             }
             into.push_str(" >");
         }
         Type::Module(module) => {
             let name = instances.table.module(*module).map_or("_", |module| &module.name);
-            into.push_str(if is_part { "(module " } else { "module " });
+            into.push_str(if level == Level::Whole { "module " } else { "(module " });
             into.push_str(name);
-            into.push_str(if is_part { ")" } else { "" });
+            into.push_str(if level == Level::Whole { "" } else { ")" });
         }
         Type::Unit(unit) => {
             into.push_str("module ");

@@ -146,7 +146,7 @@ impl<'t> Shapes<'t> {
     pub(crate) fn check(&mut self, ty: TypeId, tag: u8, wosize: u64) -> Check {
         let any_size = matches!(
             self.instances.get(ty),
-            Type::Array(_) | Type::String(_) | Type::Function | Type::Unknown(_)
+            Type::Array(_) | Type::String(_) | Type::Function | Type::Arrow(..) | Type::Unknown(_)
         );
         let size = if any_size { 0 } else { u32::try_from(wosize).unwrap_or(u32::MAX) };
         if let Some(check) = self.checked.get(&(ty, tag, size)) {
@@ -172,7 +172,7 @@ impl<'t> Shapes<'t> {
             Type::Float => of_tag(self, tag::DOUBLE, Fields::None),
             Type::Boxed(_) => of_tag(self, tag::CUSTOM, Fields::None),
             Type::FloatArray => of_tag(self, tag::DOUBLE_ARRAY, Fields::None),
-            Type::Function => of_tag(self, tag::CLOSURE, Fields::Environment),
+            Type::Function | Type::Arrow(..) => of_tag(self, tag::CLOSURE, Fields::Environment),
             Type::Tuple(types) => match (tag, types.len() as u64 == wosize) {
                 (0, true) => self.add(ty, Part::Whole, Fields::Each(types)),
                 _ => Check::Contradiction,

@@ -5,7 +5,7 @@ mod support;
 use memtrail_heap::model::{Made, Value};
 use memtrail_heap::{LabelRole, PREDEFINED_EXCEPTIONS, RootKind, Space, Strength, tag};
 use memtrail_types::term::{
-    Content, Definition, Extension, FreeVariable, Function, Method, ModuleId, ModuleLayout,
+    Arrow, Content, Definition, Extension, FreeVariable, Function, Method, ModuleId, ModuleLayout,
     PolymorphicTag, Term, TermId,
 };
 use support::{Program, block, constructor, fields, record};
@@ -481,6 +481,51 @@ fn closure(p: &mut Program, code: u64, arity: u64, held: &[Value]) -> Made {
     }
     words.extend(held);
     p.heap.block(tag::CLOSURE, &words)
+}
+
+/// A function's block is the same whatever its type is. Where a type has parts that are functions, it says of what type.
+#[test]
+fn types_of_functions() {
+    let mut p = Program::new();
+    let (int, string, variable) = (p.int(), p.string(), p.term(Term::Variable(0)));
+    let mut arrow = |label: &str, argument, result| {
+        p.term(Term::Arrow(Arrow { label: label.into(), argument, result }))
+    };
+    let of_variable = arrow("", variable, string);
+    let of_int = arrow("", int, string);
+    let inner = arrow("y:", int, string);
+    let labelled = arrow("?x:", of_int, inner);
+    let array = p.term(Term::Array(variable));
+    let array_of = p.declare("array_of", 1, Definition::Alias(array));
+    let functions = p.declared(array_of, &[labelled]);
+    // What a constructor's result takes is what its type takes.
+    let mut taking = constructor("Takes", Some(0), &[("", array)]);
+    taking.result = Some(vec![of_variable]);
+    let takes = p.declare("takes", 1, Definition::Variant(vec![taking]));
+    let pair = p.term(Term::Tuple(vec![int, string]));
+    let of_pair = Arrow { label: String::new(), argument: pair, result: string };
+    let of_pair = p.term(Term::Arrow(of_pair));
+    let takes = p.declared(takes, &[of_pair]);
+    let code = closure(&mut p, 0x10_0000, 1, &[]);
+    let held = p.heap.block(0, &[block(code)]);
+    let text = p.heap.string(b"text");
+    let tuple = p.heap.block(0, &[ONE, block(text)]);
+    let tuples = p.heap.block(0, &[block(tuple)]);
+    let taken = p.heap.block(0, &[block(tuples)]);
+    p.global(functions, block(held));
+    p.global(takes, block(taken));
+    p.global(labelled, block(code));
+    let (types, coverage) = p.types();
+    let wanted = [
+        "function",
+        "(?x:(int -> string) -> y:int -> string) array",
+        "string",
+        "int * string",
+        "(int * string) array",
+        "(int * string -> string) takes",
+    ];
+    assert_eq!(types, wanted);
+    assert_eq!((coverage.contradictions, coverage.differing), (0, 0));
 }
 
 /// The environment of a function is used if all that its closures hold agrees with it.

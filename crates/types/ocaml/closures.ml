@@ -102,7 +102,7 @@ let is_data environment ty =
       match Type_view.kind (Env.find_type path environment) with
       | Record _ | Constructors _ | Extensible -> true
       | Abstract | Unboxed_record _ | Unboxed_constructor _ -> false)
-  | Variable | Arrow | Polymorphic _ | Other -> false
+  | Variable | Arrow _ | Polymorphic _ | Other -> false
   | exception _ -> false
 
 (* Where applications start whose results are no functions. *)

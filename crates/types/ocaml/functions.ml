@@ -46,7 +46,7 @@ let of_unit unit_name scope structure =
     (plain unique, if Hashtbl.mem variables unique then ty unique else of_others ())
   in
   Closures.of_unit unit_name structure highest
-    (fun { name; place; words_before; environment; partial; is_nested } ->
+    (fun { Closures.name; place; words_before; environment; partial; is_nested } ->
       let is_anonymous = name = None in
       let name = match name with Some unique -> escaped unique | None -> "fun" in
       let symbol = unit_name ^ separator ^ name in

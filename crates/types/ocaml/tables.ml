@@ -46,6 +46,11 @@ let term buffer = function
           Wire.number buffer ty)
         methods
   | Package number -> Wire.number buffer 14; Wire.number buffer number
+  | Arrow (label, argument, result) ->
+      Wire.number buffer 15;
+      Wire.text buffer label;
+      Wire.number buffer argument;
+      Wire.number buffer result
 
 let field buffer { label; field_type } =
   Wire.text buffer label;

@@ -8,6 +8,7 @@ type t =
   | Float
   | Boxed of string
   | Function
+  | Arrow of string * int * int
   | Tuple of int list
   | Array of int
   | Float_array

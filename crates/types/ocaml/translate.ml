@@ -117,7 +117,6 @@ let rec term context ty =
           Hashtbl.replace context.variables id number;
           intern (Variable number)
       | None -> unknown context.unbound)
-  | Arrow -> intern Function
   | Polymorphic ty -> term context ty
   | Other -> unknown "a type of another kind"
   | Constructor (path, []) -> named context path []
@@ -147,6 +146,9 @@ let rec term context ty =
               intern (Declared (number, parameters))))
 
 and structural context = function
+  | Arrow (label, argument, result) ->
+      let argument = term context argument in
+      intern (Arrow (label, argument, term context result))
   | Tuple parts -> intern (Tuple (List.map (term context) parts))
   | Constructor (path, arguments) -> named context path arguments
   | Object methods ->

@@ -4,7 +4,9 @@ open Types
 
 type t =
   | Variable
-  | Arrow
+  (* The label with its punctuation, as types are written: [x:], [?x:], or nothing. Of an optional argument, the type
+     that callers give. *)
+  | Arrow of string * type_expr * type_expr
   | Tuple of type_expr list
   | Constructor of Path.t * type_expr list
   | Object of (string * type_expr) list
@@ -32,10 +34,19 @@ let rec methods found ty =
 let tag (name, field) =
   Option.map (fun argument -> (name, argument)) (Type_nodes.tag_argument field)
 
+let given argument =
+  match Type_nodes.desc argument with
+  | Tconstr (path, [ ty ], _) when Path.same path Predef.path_option -> ty
+  | _ -> argument
+
 let view ty =
   match Type_nodes.desc ty with
   | Tvar _ | Tunivar _ -> Variable
-  | Tarrow _ -> Arrow
+  | Tarrow (label, argument, result, _) -> (
+      match label with
+      | Nolabel -> Arrow ("", argument, result)
+      | Labelled name -> Arrow (name ^ ":", argument, result)
+      | Optional name -> Arrow ("?" ^ name ^ ":", given argument, result))
   | Ttuple parts -> Tuple (Type_parts.tuple parts)
   | Tconstr (path, arguments, _) -> Constructor (path, arguments)
   | Tobject (fields, _) -> Object (methods [] fields)

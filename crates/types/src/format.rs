@@ -68,13 +68,14 @@
 //!
 //! Version 1 has slots without `content`, and sections up to 5. Version 2 has instead of `CLOSURES` a section of kind
 //! 11, which gave functions by name what was not in their closures' order; it is passed over. Version 3 has no `DYNAMIC`.
+//! Up to version 4, terms do not say what functions take and return.
 
 /// The result's name in a recording.
 pub const FILE: &str = "types";
 /// The first bytes of the file.
 pub(crate) const MAGIC: &[u8; 7] = b"MTTYPES";
 /// The version that is written.
-pub(crate) const VERSION: u8 = 4;
+pub(crate) const VERSION: u8 = 5;
 /// The oldest version that is read.
 pub(crate) const OLDEST: u8 = 1;
 /// From this version on, slots have contents.

@@ -4,7 +4,7 @@ use crate::format::kind;
 use crate::read::{Cause, Error};
 use crate::slot::{Position, Slot, SlotKind};
 use crate::term::{
-    Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,
+    Arrow, Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,
     FreeVariable, Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag,
     Span, Term, TermId, TypeTable,
 };
@@ -114,6 +114,11 @@ fn term(payload: &mut Cursor<'_>) -> Option<Term> {
             Some(Method { name, ty: term_id(payload)? })
         })?),
         14 => Term::Package(ModuleId(small(payload)?)),
+        15 => Term::Arrow(Arrow {
+            label: payload.text()?,
+            argument: term_id(payload)?,
+            result: term_id(payload)?,
+        }),
         _ => return None,
     })
 }
@@ -261,6 +266,7 @@ fn is_consistent(table: &TypeTable) -> bool {
         match term {
             Term::Tuple(parts) => parts.iter().all(|&id| is_before(id)),
             Term::Array(part) | Term::Lazy(part) => is_before(*part),
+            Term::Arrow(arrow) => is_before(arrow.argument) && is_before(arrow.result),
             Term::Declared(declaration, arguments) => {
                 table.declaration(*declaration).is_some()
                     && arguments.iter().all(|&id| is_before(id))

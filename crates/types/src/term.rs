@@ -62,8 +62,10 @@ pub enum Term {
     Float,
     /// Custom blocks of the runtime: `int32`, `int64`, `nativeint`.
     Boxed(String),
-    /// A function.
+    /// A function whose type is not known, or a functor.
     Function,
+    /// A function: `string -> int`.
+    Arrow(Arrow),
     /// A tuple.
     Tuple(Vec<TermId>),
     /// `'a array`. Of floats, it is a block of floats.
@@ -80,6 +82,17 @@ pub enum Term {
     Object(Vec<Method>),
     /// A first-class module.
     Package(ModuleId),
+}
+
+/// A function's type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Arrow {
+    /// The argument's label as types have it: `x:`, `?x:`, or empty.
+    pub label: String,
+    /// The argument. Of an optional one, what callers give.
+    pub argument: TermId,
+    /// The result.
+    pub result: TermId,
 }
 
 /// A tag of a polymorphic variant.

@@ -12,6 +12,8 @@ enum Level {
     Argument,
     /// A part of a tuple.
     Part,
+    /// What a function takes.
+    Taken,
     /// Anything.
     Whole,
 }
@@ -60,8 +62,17 @@ impl TypeTable {
             Term::Float => text.push_str("float"),
             Term::FloatArray => text.push_str("floatarray"),
             Term::Function => text.push_str("(_ -> _)"),
-            Term::Tuple(parts) => {
+            Term::Arrow(arrow) => {
                 let is_inner = level < Level::Whole;
+                left.push(Piece::Text(if is_inner { "(" } else { "" }));
+                left.push(Piece::Text(&arrow.label));
+                left.push(Piece::Term(arrow.argument, Level::Taken));
+                left.push(Piece::Text(" -> "));
+                left.push(Piece::Term(arrow.result, Level::Whole));
+                left.push(Piece::Text(if is_inner { ")" } else { "" }));
+            }
+            Term::Tuple(parts) => {
+                let is_inner = level < Level::Taken;
                 left.push(Piece::Text(if is_inner { "(" } else { "" }));
                 separated(left, " * ", parts.iter().map(|&part| Piece::Term(part, Level::Part)));
                 left.push(Piece::Text(if is_inner { ")" } else { "" }));

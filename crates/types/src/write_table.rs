@@ -145,6 +145,11 @@ fn put_term(into: &mut Vec<u8>, term: &Term) {
             put(into, 14);
             put(into, u64::from(module.0));
         }
+        Term::Arrow(arrow) => {
+            named(into, 15, &arrow.label);
+            put_id(into, arrow.argument);
+            put_id(into, arrow.result);
+        }
     }
 }
 

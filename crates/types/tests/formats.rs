@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use memtrail_types::term::{
-    Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,
+    Arrow, Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,
     FreeVariable, Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag,
     Span, Term, TermId, TypeTable,
 };
@@ -33,6 +33,10 @@ fn declaration(name: &str, definition: Definition) -> Declaration {
     }
 }
 
+fn arrow(label: &str, argument: u32, result: u32) -> Term {
+    Term::Arrow(Arrow { label: label.into(), argument: TermId(argument), result: TermId(result) })
+}
+
 /// Every kind of everything.
 fn table() -> TypeTable {
     let terms = vec![
@@ -54,6 +58,10 @@ fn table() -> TypeTable {
         ]),
         Term::Object(vec![Method { name: "get".into(), ty: TermId(6) }]),
         Term::Package(ModuleId(0)),
+        arrow("", 2, 3),
+        arrow("?x:", 15, 15),
+        arrow("y:", 7, 16),
+        Term::Tuple(vec![TermId(15), TermId(2)]),
     ];
     let constructors = vec![
         Constructor { name: "N".into(), tag: None, arguments: vec![], result: None },
@@ -133,7 +141,7 @@ fn what_is_written_reads_the_same() {
 #[test]
 fn terms_are_written_as_ocaml_writes_types() {
     let table = table();
-    let texts: Vec<String> = (0..15).map(|id| table.text(TermId(id))).collect();
+    let texts: Vec<String> = (0..19).map(|id| table.text(TermId(id))).collect();
     let expected = [
         "_",
         "'a",
@@ -150,6 +158,10 @@ fn terms_are_written_as_ocaml_writes_types() {
         "[ `A | `B of int * bytes ]",
         "< get : (_ -> _) >",
         "(module M)",
+        "int -> bytes",
+        "?x:(int -> bytes) -> int -> bytes",
+        "y:int * bytes -> ?x:(int -> bytes) -> int -> bytes",
+        "(int -> bytes) * int",
     ];
     assert_eq!(texts, expected);
 }
@@ -157,15 +169,16 @@ fn terms_are_written_as_ocaml_writes_types() {
 /// Whatever a part speaks of has to be there, and parts of terms come before them.
 #[test]
 fn references_to_nothing_are_damage() {
-    let damage: [fn(&mut TypeTable); 8] = [
+    let damage: [fn(&mut TypeTable); 9] = [
+        |table| table.terms[15] = arrow("", 15, 2),
         |table| table.terms[7] = Term::Array(TermId(7)),
         |table| table.terms[7] = Term::Declared(DeclarationId(6), vec![]),
         |table| table.terms[7] = Term::Package(ModuleId(1)),
-        |table| table.declarations[0].definition = Definition::Alias(TermId(15)),
+        |table| table.declarations[0].definition = Definition::Alias(TermId(19)),
         |table| table.extensions[0].of = DeclarationId(6),
         |table| table.modules[0].slots[0].content = Content::Extension(1),
         |table| table.dynamic[0].of = DeclarationId(6),
-        |table| table.dynamic[0].ty = TermId(15),
+        |table| table.dynamic[0].ty = TermId(19),
     ];
     for change in damage {
         let mut types = types();
@@ -175,7 +188,7 @@ fn references_to_nothing_are_damage() {
     }
     let mut types = types();
     let layout = types.units[0].layout.as_mut().unwrap();
-    layout.exported[0].content = Content::Value(TermId(15));
+    layout.exported[0].content = Content::Value(TermId(19));
     let error = Types::read(&types.to_bytes()).unwrap_err();
     assert!(error.to_string().ends_with("damaged unit"), "{error}");
 }
@@ -196,11 +209,20 @@ fn version_1() {
     assert_eq!(Types::read(&types.to_bytes()), Ok(types));
 }
 
+/// What files up to version 4 have.
+fn without_arrows() -> Types {
+    let mut types = types();
+    types.table.terms.retain(|term| {
+        !matches!(term, Term::Arrow(_)) && *term != Term::Tuple(vec![TermId(15), TermId(2)])
+    });
+    types
+}
+
 /// A file of version 2 has functions by name alone, which are left out.
 #[test]
 fn version_2() {
     let read = Types::read(include_bytes!("fixtures/version-2")).unwrap();
-    let mut expected = types();
+    let mut expected = without_arrows();
     expected.table.functions.clear();
     expected.table.dynamic.clear();
     assert_eq!(read, expected);
@@ -211,8 +233,16 @@ fn version_2() {
 #[test]
 fn version_3() {
     let read = Types::read(include_bytes!("fixtures/version-3")).unwrap();
-    let mut expected = types();
+    let mut expected = without_arrows();
     expected.table.dynamic.clear();
     assert_eq!(read, expected);
+    assert_eq!(Types::read(&read.to_bytes()), Ok(read));
+}
+
+/// A file of version 4 has functions without their types.
+#[test]
+fn version_4() {
+    let read = Types::read(include_bytes!("fixtures/version-4")).unwrap();
+    assert_eq!(read, without_arrows());
     assert_eq!(Types::read(&read.to_bytes()), Ok(read));
 }

@@ -29,8 +29,12 @@ impl Part {
 fn without_arguments(name: &str) -> &str {
     let mut depth = 0usize;
     let mut last = 0;
+    let mut before = ' ';
     for (at, character) in name.char_indices() {
+        let is_arrow = std::mem::replace(&mut before, character) == '-' && character == '>';
         match character {
+            '>' if is_arrow && depth == 0 => return name,
+            '>' if is_arrow => {}
             '(' | '<' | '[' | '{' => depth += 1,
             ')' | '>' | ']' | '}' => depth = depth.saturating_sub(1),
             '*' if depth == 0 => return name,
@@ -96,6 +100,9 @@ mod tests {
             ("string * int", "string * int"),
             ("(string * int) list", "list"),
             ("< get : int >", "< get : int >"),
+            ("int -> string list", "int -> string list"),
+            ("((int -> string) * int) list", "list"),
+            ("(< get : int -> int > * int, 'a) Hashtbl.t", "Hashtbl.t"),
             ("", ""),
         ] {
             assert_eq!(without_arguments(name), expected);

@@ -70,6 +70,8 @@ let counter = new counter
 let big = 5L
 let optional = Some [| "a" |]
 let nested = ref (fun (x : int) -> x)
+let labelled = ref (fun ?(x = 0) ~y:(a, b) () -> (x + a, b ^ ""))
+let higher = [ (fun (f : int -> string) (g : int * int -> unit) -> (f, g)) ]
 let queue : int list Queue.t = Queue.create ()
 let weak : string Weak.t = Weak.create 1
 let buffer = Buffer.create 1
