@@ -39,6 +39,9 @@
 //! println!("{} bytes, give or take {}", in_use.bytes, in_use.variance.sqrt());
 //! ```
 //!
+//! With [`trace_if_requested`] in its `main`, a program writes a recording of itself under `memtrail run`, which
+//! `memtrail report` and `memtrail view` show.
+//!
 //! # What is counted
 //!
 //! A block counts with the size that the program asked for. Changing a block's size frees it and allocates
@@ -72,6 +75,10 @@ mod mapping;
 mod pending;
 mod profile;
 mod rate;
+#[cfg(feature = "recording")]
+mod recording;
+#[cfg(feature = "recording")]
+mod signals;
 mod spin_lock;
 mod table;
 mod thread;
@@ -83,5 +90,7 @@ pub use callstack::{Callstack, MAX_FRAMES};
 pub use events::suspended;
 pub use profile::{Profile, StartError, start, start_seeded};
 pub use rate::{Estimate, InvalidRate, Rate};
+#[cfg(feature = "recording")]
+pub use recording::trace_if_requested;
 pub use tracker::{Allocation, NullTracker, Source, Tracker};
 pub use units::{Address, Bytes, Samples};

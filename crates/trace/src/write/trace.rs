@@ -104,11 +104,16 @@ impl<W: Write> TraceWriter<W> {
 
     /// Writes what is left and returns the underlying writer, flushed.
     pub fn finish(mut self) -> io::Result<W> {
+        self.flush_all()?;
+        Ok(self.out)
+    }
+
+    /// Writes all events so far, in packets that may be small, so that readers see them.
+    pub fn flush_all(&mut self) -> io::Result<()> {
         for index in 0..self.streams.len() {
             self.flush(index, None)?;
         }
-        self.out.flush()?;
-        Ok(self.out)
+        self.out.flush()
     }
 
     /// The stream of a domain. All others are written out if they speak of `id`: readers must see
