@@ -64,7 +64,8 @@ pub(crate) fn flow(
             &closures,
             |closure| *closure,
             |sections, columns, place, _| {
-                environment(&mut flow.shapes, sections, columns, place, &known, &mut captured);
+                let closure = (place, columns.function(place));
+                environment(&mut flow.shapes, sections, columns, closure, &known, &mut captured);
             },
         )?;
         for Captured { target, ty, .. } in captured {
@@ -84,16 +85,14 @@ fn check(
     for section in 0..sections.snapshot.sections() {
         let was_kept = sections.is_kept(section);
         let columns = sections.take(section)?;
-        for place in 0..columns.len() {
-            let is_closure = columns.get(place).is_some_and(|block| block.tag == tag::CLOSURE);
-            let number = columns.function(place).filter(|_| is_closure);
-            let Some(number) = number.map(|number| number as usize) else { continue };
-            if let Some(differs) = known.differs.get_mut(number)
-                && let Some(Some(identified)) = known.functions.get(number)
+        for (place, function) in columns.functions() {
+            if let Some(differs) = known.differs.get_mut(function as usize)
+                && let Some(Some(identified)) = known.functions.get(function as usize)
             {
                 let fits = fits(&mut flow.shapes, sections, &columns, place, identified);
                 *differs |= !fits;
-                environment(&mut flow.shapes, sections, &columns, place, known, &mut captured);
+                let closure = (place, Some(function));
+                environment(&mut flow.shapes, sections, &columns, closure, known, &mut captured);
             }
         }
         sections.put(section, columns, was_kept);
@@ -196,16 +195,15 @@ fn in_sections<'s, 'a, T>(
     Ok(())
 }
 
-/// Adds what a closure's environment points to.
+/// Adds what the environment of a closure points to, which is at a place and of a function.
 fn environment(
     shapes: &mut Shapes<'_>,
     sections: &Sections<'_, '_>,
     columns: &Columns,
-    place: usize,
+    (place, number): (usize, Option<u32>),
     known: &Known<'_>,
     captured: &mut Vec<Captured>,
 ) {
-    let number = columns.function(place);
     let place_of = number.map(|number| number as usize);
     let identified = place_of.and_then(|number| known.functions.get(number).copied().flatten());
     let differs = place_of.and_then(|number| known.differs.get(number)) == Some(&true);

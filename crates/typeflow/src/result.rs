@@ -18,32 +18,42 @@ use crate::state::{Packed, State};
 /// Types that numbers of 16 bits distinguish.
 const MAX_TYPES: usize = u16::MAX as usize;
 
+/// All derivations, in their order.
+const DERIVATIONS: [Derivation; 3] =
+    [Derivation::Variable, Derivation::Closure, Derivation::Contents];
+
+/// Where columns by shape and derivation have them.
+const fn place_of(shape: ShapeId, derivation: Derivation) -> usize {
+    shape.0 as usize * DERIVATIONS.len() + derivation as usize
+}
+
 /// The types of blocks by number. If there are too many for 16 bits, those of the fewest blocks are left out.
 pub(crate) fn block_types(
     place: &Place,
     shapes: &Shapes<'_>,
     states: &[Packed],
 ) -> io::Result<BlockTypes> {
-    let mut counts: HashMap<(ShapeId, Derivation), u64, FxBuildHasher> = HashMap::default();
+    // By shape and derivation.
+    let mut counts = vec![0u32; shapes.len() * DERIVATIONS.len()];
     for state in states {
         if let State::Typed(shape, derivation) = state.get() {
-            *counts.entry((shape, derivation)).or_default() += 1;
+            counts[place_of(shape, derivation)] += 1;
         }
     }
-    let mut found: Vec<((ShapeId, Derivation), u64)> = counts.into_iter().collect();
-    found.sort_unstable_by_key(|(key, _)| *key);
     // Types that are written alike are one.
     let mut numbers: HashMap<BlockType, usize, FxBuildHasher> = HashMap::default();
     let mut types: Vec<(BlockType, u64)> = Vec::new();
-    let mut number_of: HashMap<(ShapeId, Derivation), usize, FxBuildHasher> = HashMap::default();
-    for (key, count) in found {
-        let ty = block_type(shapes, shapes.get(key.0), key.1);
+    let mut number_of = vec![0; counts.len()];
+    let keys = (0..shapes.len() as u32).map(ShapeId);
+    let keys = keys.flat_map(|shape| DERIVATIONS.map(|derivation| (shape, derivation)));
+    for ((shape, derivation), count) in keys.zip(&counts).filter(|(_, count)| **count > 0) {
+        let ty = block_type(shapes, shapes.get(shape), derivation);
         let number = *numbers.entry(ty).or_insert_with_key(|ty| {
             types.push((ty.clone(), 0));
             types.len() - 1
         });
-        types[number].1 += count;
-        number_of.insert(key, number);
+        types[number].1 += u64::from(*count);
+        number_of[place_of(shape, derivation)] = number;
     }
     let mut order: Vec<usize> = (0..types.len()).collect();
     order.sort_by_key(|number| Reverse(types[*number].1));
@@ -54,10 +64,8 @@ pub(crate) fn block_types(
     let kept = order.iter().take(MAX_TYPES).map(|number| types[*number].0.clone()).collect();
     let mut of: Column<u16> = place.zeros(states.len())?;
     for (id, state) in of.iter_mut().zip(states) {
-        if let State::Typed(shape, derivation) = state.get()
-            && let Some(number) = number_of.get(&(shape, derivation))
-        {
-            *id = ids[*number];
+        if let State::Typed(shape, derivation) = state.get() {
+            *id = ids[number_of[place_of(shape, derivation)]];
         }
     }
     Ok(BlockTypes::from_column(of, kept))

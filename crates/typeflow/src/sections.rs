@@ -15,7 +15,14 @@ pub(crate) struct Sections<'s, 'a> {
     spare: Option<Box<Columns>>,
     /// Fields of static blocks that the snapshot has as roots, not as edges.
     roots_in: HashMap<u32, Vec<(u64, u32)>, FxBuildHasher>,
+    /// A bit for each block: whether it is one of these.
+    has_roots: Vec<u64>,
+    /// The section of every 1024th block, from where that of a block is not far.
+    coarse: Vec<u32>,
 }
+
+/// Blocks for each entry of [`Sections::coarse`], as a power of two.
+const COARSE: u32 = 10;
 
 impl<'s, 'a> Sections<'s, 'a> {
     pub(crate) fn new(snapshot: &'s Snapshot<'a>, room: Bytes) -> Self {
@@ -25,19 +32,38 @@ impl<'s, 'a> Sections<'s, 'a> {
                 roots_in.entry(block.0).or_default().push((field, root.block.0));
             }
         }
+        let blocks = snapshot.blocks();
+        let mut has_roots = vec![0; blocks.div_ceil(u64::BITS) as usize];
+        for block in roots_in.keys() {
+            if let Some(bits) = has_roots.get_mut((block / u64::BITS) as usize) {
+                *bits |= 1 << (block % u64::BITS);
+            }
+        }
+        let some = (0..blocks).step_by(1 << COARSE);
+        let coarse = some.map(|block| snapshot.section_of(BlockIndex(block)).unwrap_or(0) as u32);
         Self {
             snapshot,
             decoded: DecodedSections::new(snapshot.sections()),
             room: room.0,
             spare: None,
             roots_in,
+            has_roots,
+            coarse: coarse.collect(),
         }
     }
 
     /// The section that a block is in.
     #[inline]
     pub(crate) fn of(&self, block: u32) -> usize {
-        self.snapshot.section_of(BlockIndex(block)).unwrap_or(0)
+        let coarse = self.coarse.get((block >> COARSE) as usize);
+        let mut section = coarse.map_or(0, |section| *section as usize);
+        // Behind the last section, this is the number of blocks.
+        while self.snapshot.first_of(section + 1).0 <= block
+            && section + 1 < self.snapshot.sections()
+        {
+            section += 1;
+        }
+        section
     }
 
     /// A section's blocks; to be given back with [`Sections::put`].
@@ -79,7 +105,11 @@ impl<'s, 'a> Sections<'s, 'a> {
                 each(field, *target);
             }
         }
-        if let Some(roots) = self.roots_in.get(&block.index.0) {
+        let index = block.index.0;
+        let bits = self.has_roots.get((index / u64::BITS) as usize).copied().unwrap_or(0);
+        if bits & (1 << (index % u64::BITS)) != 0
+            && let Some(roots) = self.roots_in.get(&index)
+        {
             for (field, target) in roots {
                 each(*field, *target);
             }

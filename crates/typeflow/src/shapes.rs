@@ -129,6 +129,11 @@ impl<'t> Shapes<'t> {
         }
     }
 
+    /// How many shapes were met.
+    pub(crate) const fn len(&self) -> usize {
+        self.known.len()
+    }
+
     /// A shape.
     #[inline]
     pub(crate) fn get(&self, id: ShapeId) -> &Shape {

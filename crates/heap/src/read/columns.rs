@@ -377,6 +377,11 @@ impl Columns {
         self.functions.get(at).map(|(_, function)| *function)
     }
 
+    /// The places of all closures in the section, in order, and their functions.
+    pub fn functions(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.functions.iter().map(|(at, function)| (*at as usize, *function))
+    }
+
     /// How much memory the blocks take.
     pub fn memory(&self) -> Bytes {
         let of = |length: usize, size: usize| (length * size) as u64;
