@@ -42,6 +42,8 @@
 //! With [`trace_if_requested`] in its `main`, a program writes a recording of itself under `memtrail run`, which
 //! `memtrail report` and `memtrail view` show.
 //!
+//! [`testing`] has assertions for tests about the memory that some code uses.
+//!
 //! # What is counted
 //!
 //! A block counts with the size that the program asked for. Changing a block's size frees it and allocates
@@ -51,7 +53,7 @@
 //! # Cost
 //!
 //! - An allocation costs a subtraction from a counter of the thread's and a branch; a deallocation costs a
-//!   load from a table of 64 KiB and a branch. No lock is taken and nothing is allocated.
+//!   load from a table of 64 KiB and a branch. No lock is taken and nothing is allocated. Both together are 12 instructions (`examples/cost.rs`).
 //! - Each thread looks every 64 KiB of its allocation whether a profile is running.
 //! - A sample costs its callstack, one or two microseconds, and the tracker's callback.
 //!
@@ -81,6 +83,7 @@ mod recording;
 mod signals;
 mod spin_lock;
 mod table;
+pub mod testing;
 mod thread;
 mod tracker;
 mod units;
