@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use memtrail_sampler::{Alloc, trace_if_requested};
+use memtrail_sampler::{Alloc, label, trace_if_requested};
 
 #[global_allocator]
 static ALLOCATOR: Alloc = Alloc::system();
@@ -21,6 +21,7 @@ struct Server {
 
 impl Server {
     fn serve(&mut self, request: u64) {
+        let _label = label("client", request % 3);
         let body = parse(request);
         if request.is_multiple_of(7) {
             self.remember(request, &body);

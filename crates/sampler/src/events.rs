@@ -6,6 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::callstack::Frames;
+use crate::labels::Labels;
 use crate::pending;
 use crate::profile::InUse;
 use crate::table::{TABLE, Tracked};
@@ -131,7 +132,13 @@ fn look(address: Address, size: Bytes, source: Source, before: Option<Tracked>) 
     }
     let here = 0_u8;
     let frames = Frames::capture(profile.callstack_size, std::ptr::from_ref(&here).addr());
-    let allocation = Allocation { samples, size, source, callstack: frames.callstack() };
+    let allocation = Allocation {
+        samples,
+        size,
+        source,
+        callstack: frames.callstack(),
+        labels: Labels::of_thread(),
+    };
     let data = catch_unwind(AssertUnwindSafe(|| match before {
         Some(tracked) => profile.reallocated(tracked.data, &allocation),
         None => profile.allocated(&allocation),

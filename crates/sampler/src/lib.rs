@@ -73,6 +73,7 @@ pub mod events;
 mod filter;
 mod fork;
 mod hash;
+mod labels;
 mod mapping;
 mod pending;
 mod profile;
@@ -91,6 +92,7 @@ mod units;
 pub use alloc::Alloc;
 pub use callstack::{Callstack, MAX_FRAMES};
 pub use events::suspended;
+pub use labels::{LabelGuard, label};
 pub use profile::{Profile, StartError, start, start_seeded};
 pub use rate::{Estimate, InvalidRate, Rate};
 #[cfg(feature = "recording")]

@@ -1,6 +1,7 @@
 //! What users of a profile implement: callbacks for sampled allocations.
 
 use crate::callstack::Callstack;
+use crate::labels::Labels;
 use crate::units::{Bytes, Samples};
 
 /// How a block was allocated.
@@ -22,6 +23,7 @@ pub struct Allocation<'a> {
     pub(crate) size: Bytes,
     pub(crate) source: Source,
     pub(crate) callstack: &'a Callstack,
+    pub(crate) labels: Labels,
 }
 
 impl Allocation<'_> {
@@ -43,6 +45,11 @@ impl Allocation<'_> {
     /// Where it was allocated.
     pub fn callstack(&self) -> &Callstack {
         self.callstack
+    }
+
+    /// Calls a function for each [label](crate::label) of its thread, such as `request 17`, the innermost first.
+    pub fn for_each_label(&self, see: impl FnMut(&str)) {
+        self.labels.for_each(see);
     }
 }
 

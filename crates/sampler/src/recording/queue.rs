@@ -1,5 +1,6 @@
 //! The tracker of a recording: queues events until they are written.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,8 +29,10 @@ pub(super) enum Event {
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) events: Vec<Event>,
-    /// Return addresses of all callstacks, each with the innermost first.
+    /// Return addresses of all callstacks and codes of their labels, each with the innermost first.
     pub(super) frames: Vec<u64>,
+    /// Codes of labels that are new, with their texts.
+    pub(super) labels: Vec<(u64, String)>,
 }
 
 /// Queues events. The time of each is taken with the queue locked, so that times never decrease.
@@ -48,12 +51,38 @@ struct Waiting {
     batch: Batch,
     blocks: u64,
     clock: TraceClock,
+    /// The code of each label.
+    labels: HashMap<String, u64>,
+}
+
+/// Codes of labels are below this, where no code is.
+const ABOVE_LABELS: u64 = 1 << 15;
+/// The text of all labels beyond those that there are codes for.
+const OTHERS: &str = "other labels";
+
+impl Waiting {
+    /// The code of a label.
+    fn label(&mut self, text: &str) -> u64 {
+        let text = if self.labels.len() as u64 >= ABOVE_LABELS - 2 { OTHERS } else { text };
+        if let Some(&code) = self.labels.get(text) {
+            return code;
+        }
+        let code = self.labels.len() as u64 + 1;
+        self.labels.insert(text.to_owned(), code);
+        self.batch.labels.push((code, text.to_owned()));
+        code
+    }
 }
 
 impl Queue {
     /// A queue for a recording, whose trace is begun.
     pub(super) fn new(folder: Folder, rate: Rate) -> io::Result<Self> {
-        let waiting = Waiting { batch: Batch::default(), blocks: 0, clock: folder.clock() };
+        let waiting = Waiting {
+            batch: Batch::default(),
+            blocks: 0,
+            clock: folder.clock(),
+            labels: HashMap::new(),
+        };
         Ok(Self {
             rate,
             pid: std::process::id(),
@@ -115,7 +144,13 @@ impl Tracker for Queue {
         let frames = allocation.callstack().frames();
         self.push(|waiting, at| {
             waiting.batch.frames.extend(frames.iter().map(|frame| frame.0 as u64));
-            let event = Event::Allocated { at, size, samples, frames: frames.len() };
+            let mut depth = frames.len();
+            allocation.for_each_label(|text| {
+                let code = waiting.label(text);
+                waiting.batch.frames.push(code);
+                depth += 1;
+            });
+            let event = Event::Allocated { at, size, samples, frames: depth };
             waiting.batch.events.push(event);
             waiting.blocks += 1;
             waiting.blocks - 1

@@ -44,6 +44,14 @@ impl Symbols {
         }
     }
 
+    /// What stands at the code of a label.
+    pub(super) fn define_label(&mut self, code: u64, text: &str) {
+        let symbol =
+            Symbol { function: format!("[{text}]"), file: String::new(), line: 0, column: 0 };
+        // Nothing was allocated by a label.
+        self.frames.insert(code, Frame { symbols: vec![symbol], is_library: true });
+    }
+
     /// A callstack, innermost first, without the innermost frames that are libraries'; with them, if it has no
     /// others.
     pub(super) fn allocating<'a>(&self, callstack: &'a [u64]) -> &'a [u64] {

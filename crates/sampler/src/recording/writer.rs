@@ -36,6 +36,9 @@ impl Writer {
 
     /// Appends events.
     pub(super) fn write(&mut self, batch: &Batch) -> io::Result<()> {
+        for (code, text) in &batch.labels {
+            self.symbols.define_label(*code, text);
+        }
         let mut frames = &batch.frames[..];
         for event in &batch.events {
             match *event {

@@ -2,6 +2,7 @@
 
 mod callbacks;
 mod fork;
+mod labels;
 mod lifetimes;
 mod threads;
 

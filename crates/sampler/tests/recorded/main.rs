@@ -11,7 +11,7 @@ use memtrail_recording::session::{
     CALLSTACK_DEPTH, Options, Pace, SESSION_VARIABLE, State, Status,
 };
 use memtrail_recording::{FileState, Recording};
-use memtrail_sampler::{Alloc, trace_if_requested};
+use memtrail_sampler::{Alloc, label, trace_if_requested};
 use memtrail_trace::{BlockId, Detail, Event, Reader};
 
 #[global_allocator]
@@ -34,6 +34,7 @@ fn frees() {
 fn program() {
     trace_if_requested();
     for _ in 0..100 {
+        let _label = label("phase", "leaks");
         leaks();
         frees();
         std::thread::spawn(frees).join().unwrap();
@@ -100,12 +101,17 @@ fn totals(trace: &Path) -> (BTreeMap<String, (f64, f64)>, u64) {
     let reader = Reader::new(&trace).unwrap();
     let rate = reader.info().sample_rate.0;
     let mut blocks: BTreeMap<BlockId, (String, f64, bool)> = BTreeMap::new();
+    let mut is_labelled = false;
     let decoded = reader.for_each(Detail::Codes, |event, tables| match event {
         Event::Alloc(alloc) => {
             let site = alloc.backtrace.last().and_then(|&code| tables.locations.of(code).last());
             let function = site.map_or(String::new(), |&site| {
                 let location = tables.locations.resolve(site);
                 let function = String::from_utf8_lossy(location.function).into_owned();
+                let outermost = alloc.backtrace.first();
+                let label = outermost.and_then(|&code| tables.locations.of(code).first());
+                let label = label.map(|&site| tables.locations.resolve(site).function);
+                is_labelled |= label == Some(b"[phase leaks]") && function == "recorded::leaks";
                 if function.starts_with("recorded::") {
                     assert!(location.file.ends_with(b"main.rs") && location.line > 0, "{function}");
                 }
@@ -123,6 +129,7 @@ fn totals(trace: &Path) -> (BTreeMap<String, (f64, f64)>, u64) {
         total.0 += bytes;
         total.1 += if live { bytes } else { 0.0 };
     }
+    assert_eq!(is_labelled, totals.contains_key("recorded::leaks"));
     (totals, decoded.anomalies.total())
 }
 
