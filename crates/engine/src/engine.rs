@@ -18,13 +18,14 @@ use crate::heap::file::{SnapshotFacts, SnapshotFile};
 use crate::heap::outcome::is_analysing;
 use crate::heap::snapshot_store::{Done, SnapshotStore};
 use crate::heap::{
-    BlockResponse, BlocksResponse, ChildrenResponse, OfSnapshot, Outcome, SamplesResponse,
-    WhoResponse, WhyResponse,
+    BlockResponse, BlocksResponse, ChildrenResponse, OfSnapshot, Outcome, OwnerChanges,
+    SamplesResponse, SnapshotsResponse, SurvivorsResponse, WhoResponse, WhyResponse,
 };
 use crate::leaks::LeaksResponse;
+use crate::live_sites::{self, LiveSites, LiveSitesQuery};
 use crate::query::{
-    Compare, HeapBlock, HeapBlocks, HeapChildren, HeapLeaks, HeapSamples, HeapWho, HeapWhy,
-    ProfileQuery, Query,
+    Compare, HeapBlock, HeapBlocks, HeapChildren, HeapLeaks, HeapSamples, HeapSurvivors, HeapWho,
+    HeapWhy, ProfileQuery, Query,
 };
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
@@ -288,6 +289,45 @@ impl Engine {
         let outcome = answer::who(self, query);
         self.notify();
         outcome
+    }
+
+    /// What was alive in one snapshot and is in a later one, by what allocated it.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer); if there are no two snapshots.
+    pub fn heap_survivors(
+        &self,
+        query: &HeapSurvivors,
+    ) -> Result<Outcome<SurvivorsResponse>, ApiError> {
+        let outcome = answer::survivors(self, query);
+        self.notify();
+        outcome
+    }
+
+    /// What owners have in the last snapshot, and by how much that changed.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer); if there is no snapshot.
+    pub fn owner_changes(&self, id: RecordingId) -> Result<Outcome<OwnerChanges>, ApiError> {
+        let outcome = answer::owner_changes(self, id.0);
+        self.notify();
+        outcome
+    }
+
+    /// The snapshots of a recording.
+    ///
+    /// # Errors
+    /// If there is no such recording.
+    pub fn heap_snapshots(&self, id: RecordingId) -> Result<SnapshotsResponse, ApiError> {
+        answer::snapshots(self, id.0)
+    }
+
+    /// What is live at a moment, by what allocated it, and how that changed shortly before.
+    ///
+    /// # Errors
+    /// If there is no such recording.
+    pub fn live_sites(&self, query: &LiveSitesQuery) -> Result<LiveSites, ApiError> {
+        self.look(query.rec, |recording| live_sites::live_sites(recording, query))
     }
 
     /// The blocks of a snapshot that a filter wants.

@@ -83,6 +83,7 @@ impl Declarations {
         self.respond::<heap::SamplesResponse>("heapsamples");
         self.respond::<heap::WhyResponse>("heapwhy");
         self.respond::<heap::WhoResponse>("heapwho");
+        self.respond::<heap::SurvivorsResponse>("heapsurvivors");
         self.respond::<heap::BlocksResponse>("heapblocks");
         self.respond::<leaks::LeaksResponse>("heapleaks");
     }

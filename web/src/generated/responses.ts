@@ -1464,6 +1464,54 @@ export type Sums = {
   lifetime: number | null,
 };
 
+/** What a place in the program allocated, and what became of it between the snapshots. */
+export type SurvivorRow = {
+  /** What filters call it. */
+  key: string | null,
+  /** What it is shown as. */
+  name: string,
+  /** Its module. */
+  module: string | null,
+  /** The source file. */
+  file: string | null,
+  /** From 1; 0 if unknown. */
+  line: number | null,
+  /** Number of the function or site, if it is one. */
+  entity: number | null,
+  /** Alive in both. */
+  survived: AliveEstimate,
+  /** Alive in the earlier one alone. */
+  freed: AliveEstimate,
+  /** Alive in the later one alone. */
+  added: AliveEstimate,
+  /** What part of the bytes that were alive in the earlier one survived, from 0 to 1; none if there were none. */
+  survival: number | null,
+};
+
+/** What survived from one snapshot to another. */
+export type SurvivorsResponse = {
+  /** The number of the earlier snapshot. */
+  from: number,
+  /** That of the later one. */
+  to: number,
+  /** When the earlier one was taken, in seconds since the recording's start. */
+  from_at: number,
+  /** When the later one was. */
+  to_at: number,
+  /** All that was alive in the earlier one and is in the later one. */
+  survived: AliveEstimate,
+  /** All that was alive in the earlier one and is not in the later one. */
+  freed: AliveEstimate,
+  /** All that is alive in the later one and was not in the earlier one. */
+  added: AliveEstimate,
+  /** Sampled blocks of both snapshots that the trace does not have. */
+  unknown: number,
+  /** The places that allocated it. */
+  rows: Array<SurvivorRow>,
+  /** How many rows there are. */
+  count: number,
+};
+
 /** An owner that grows. */
 export type Suspect = {
   /** What sort of leak it looks like: `growing container`. */
@@ -1641,6 +1689,7 @@ export type Responses = {
   heapshared: SharedResponse,
   heapstack: StackResponse,
   heapstrings: StringsResponse,
+  heapsurvivors: SurvivorsResponse,
   heaptreemap: TreemapResponse,
   heapwho: WhoResponse,
   heapwhy: WhyResponse,

@@ -12,8 +12,10 @@ use super::diff;
 use super::loaded::LoadedSnapshot;
 use super::outcome::{OfSnapshot, Outcome};
 use super::over_time::{self, SnapshotsResponse};
+use super::owner_changes::{self, OwnerChanges};
 use super::samples::{self, SamplesResponse};
 use super::snapshot_store::{Known, SnapshotStore, Wanted};
+use super::survivors::{self, Between, SurvivorsResponse};
 use super::tree::{self, ChildrenResponse};
 use super::who::{self, WhoResponse};
 use super::why::{self, WhyResponse};
@@ -21,8 +23,8 @@ use super::{boxes, containers, histogram, joint, owners, paths, roots, shared, s
 use crate::api_error::ApiError;
 use crate::leaks::{self, LeaksResponse};
 use crate::query::{
-    HeapBlock, HeapBlocks, HeapChildren, HeapDiff, HeapLeaks, HeapQuery, HeapSamples, HeapWho,
-    HeapWhy,
+    HeapBlock, HeapBlocks, HeapChildren, HeapDiff, HeapLeaks, HeapQuery, HeapSamples,
+    HeapSurvivors, HeapWho, HeapWhy,
 };
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
@@ -95,6 +97,7 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
         HeapQuery::HeapSamples(query) => samples(of, query)?.into(),
         HeapQuery::HeapWhy(query) => why(of, query)?.into(),
         HeapQuery::HeapWho(query) => who(of, query)?.into(),
+        HeapQuery::HeapSurvivors(query) => survivors(of, query)?.into(),
         HeapQuery::HeapBlocks(query) => blocks(of, query)?.into(),
         HeapQuery::HeapLeaks(query) => leaks(of, query)?.into(),
     })
@@ -148,6 +151,32 @@ pub(crate) fn who(of: &impl Recordings, query: &HeapWho) -> Result<Outcome<WhoRe
     })
 }
 
+/// What was alive in one snapshot and is in a later one.
+pub(crate) fn survivors(
+    of: &impl Recordings,
+    query: &HeapSurvivors,
+) -> Result<Outcome<SurvivorsResponse>, ApiError> {
+    let store = of.snapshots(query.rec)?;
+    let known = store.list();
+    let present: Vec<u64> = known.iter().map(|known| known.facts.number).collect();
+    let [from, to] = survivors::numbers(&present, query)?;
+    let (before, after) = match (store.want(Some(from))?, store.want(Some(to))?) {
+        (Wanted::Open(before), Wanted::Open(after)) => (before, after),
+        (Wanted::Analysing(number), _) | (_, Wanted::Analysing(number)) => {
+            return Ok(Outcome::Analysing(number));
+        }
+    };
+    let damage =
+        |loaded: &LoadedSnapshot| loaded.heap().snapshot.damage.as_ref().map(ToString::to_string);
+    let partial = damage(&before).or_else(|| damage(&after));
+    let response = of.look(query.rec, |of| {
+        let loaded = [&*before, &*after];
+        let at = loaded.map(|loaded| over_time::taken_at(loaded, of, &known).0);
+        survivors::survivors(&Between { loaded, at }, of, query)
+    })?;
+    Ok(Outcome::Ready(OfSnapshot { response, partial }))
+}
+
 /// Blocks that a filter wants.
 pub(crate) fn blocks(
     of: &impl Recordings,
@@ -190,7 +219,20 @@ fn of_snapshot<T>(
     Ok(Outcome::Ready(OfSnapshot { response, partial }))
 }
 
-fn snapshots(of: &impl Recordings, rec: u32) -> Result<SnapshotsResponse, ApiError> {
+/// What owners have in the last snapshot, and by how much that changed.
+pub(crate) fn owner_changes(
+    of: &impl Recordings,
+    rec: u32,
+) -> Result<Outcome<OwnerChanges>, ApiError> {
+    let store = of.snapshots(rec)?;
+    store.want_all();
+    of_snapshot(of, rec, None, |loaded| {
+        of.look(rec, |of| owner_changes::owner_changes(loaded, of, &store.list()))
+    })
+}
+
+/// Lists the snapshots of a recording.
+pub(crate) fn snapshots(of: &impl Recordings, rec: u32) -> Result<SnapshotsResponse, ApiError> {
     let known = of.snapshots(rec)?.list();
     let (start, why_not) = of.look(rec, |of| {
         let start = of.profile().info.start.0;

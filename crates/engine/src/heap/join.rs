@@ -88,6 +88,19 @@ impl Tally {
         self.sum.samples
     }
 
+    /// When half of the samples had been allocated, in microseconds; none if there are none.
+    pub(crate) fn median_moment(&self) -> Option<u64> {
+        let mut moments = self.moments.clone();
+        moments.sort_unstable();
+        let all: u64 = moments.iter().map(|(_, samples)| *samples).sum();
+        let mut seen = 0_u64;
+        let half = moments.iter().find(|(_, samples)| {
+            seen += samples;
+            seen >= all.div_ceil(2)
+        });
+        half.map(|(moment, _)| *moment)
+    }
+
     pub(crate) fn finish(mut self, profile: &Profile) -> AliveEstimate {
         self.moments.sort_unstable();
         AliveEstimate {

@@ -59,6 +59,8 @@ queries! {
         HeapWhy,
         /// Which calls allocated what a root owns, or the blocks of a type or kind.
         HeapWho,
+        /// What was alive in one snapshot and is in a later one, by what allocated it.
+        HeapSurvivors,
         /// Blocks by kind, type, size, owner, age and what they retain.
         HeapBlocks,
         /// Which owners grow, and why.

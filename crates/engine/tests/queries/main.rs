@@ -8,6 +8,8 @@ mod growing;
 mod heap;
 mod hostile;
 mod join;
+mod live_sites;
 mod recorded;
 mod sizes;
+mod survivors;
 mod threads;

@@ -21,6 +21,24 @@ parameters! {
         limit: usize,
     }
 
+    /// What was alive in one snapshot and is in a later one, by what allocated it.
+    HeapSurvivors {
+        /// Number of the recording, from 0.
+        rec: u32,
+        /// Alive in this snapshot …; the first if absent.
+        from: Option<u64>,
+        /// … and in this one; the last if absent.
+        to: Option<u64>,
+        /// What a row is about.
+        by: By,
+        /// What rows are put in order by.
+        order: SurvivorOrder,
+        /// Rows to leave out at the beginning.
+        offset: usize,
+        /// Maximum number of rows.
+        limit: usize,
+    }
+
     /// What retains what a function allocated.
     HeapWhy {
         /// Which recording.
@@ -72,6 +90,10 @@ defaults! {
     HeapSamples {
         rec: 0, snapshot: None, by: By::Site, order: SiteOrder::Alive, offset: 0, limit: 100,
     }
+    HeapSurvivors {
+        rec: 0, from: None, to: None, by: By::Site, order: SurvivorOrder::Survived, offset: 0,
+        limit: 100,
+    }
     HeapWhy { rec: 0, snapshot: None, name: String::new(), within: false, limit: 10, boxes: 0, }
     HeapWho {
         rec: 0, snapshot: None, name: String::new(), owner: None, node: None, by: By::Site, limit: 20,
@@ -87,5 +109,15 @@ selections! {
         Alive,
         /// What the sampled blocks retain.
         Retained,
+    }
+
+    /// What allocation sites are put in order by, when two snapshots are compared.
+    SurvivorOrder {
+        /// Bytes that survived, most first.
+        Survived,
+        /// Bytes that were added, most first.
+        Added,
+        /// When half of what survived had been allocated, earliest first.
+        Oldest,
     }
 }

@@ -1,0 +1,141 @@
+//! What owners have in the newest snapshot, and by how much that differs from the snapshots before: for those who watch a
+//! program.
+
+use std::collections::HashMap;
+
+use memtrail_heap::Bytes;
+use memtrail_heap::query::Summary;
+use serde::Serialize;
+
+use super::loaded::LoadedSnapshot;
+use super::over_time::taken_at;
+use super::snapshot_store::Known;
+use crate::names::shown;
+use crate::recording::Recording;
+
+/// Maximum number of rows.
+const MAX_ROWS: usize = 1000;
+
+/// What owners have in a snapshot, and had before.
+#[derive(Clone, Debug, Serialize)]
+pub struct OwnerChanges {
+    /// The number of the snapshot.
+    pub snapshot: u64,
+    /// When it was taken, in seconds since the recording's start.
+    pub at: f64,
+    /// When the snapshot before it was taken, if there is one that is analysed.
+    pub before_at: Option<f64>,
+    /// When the first one was, if that is another.
+    pub first_at: Option<f64>,
+    /// All that is alive.
+    pub alive: Bytes,
+    /// That of most first.
+    pub rows: Vec<OwnerChange>,
+    /// How many rows there are.
+    pub count: usize,
+}
+
+/// What an owner has, and had before.
+#[derive(Clone, Debug, Serialize)]
+pub struct OwnerChange {
+    /// The kind of root.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// The variable's type, if it is one and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<String>,
+    /// Where the variable is defined: `cache.ml:12`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    /// What is attributed to it, memory outside the heap not counted.
+    pub owned: Bytes,
+    /// Of all that is alive.
+    pub share: f64,
+    /// By how many bytes that is more than in the snapshot before.
+    pub since_before: Option<i64>,
+    /// By how many it is more than in the first one.
+    pub since_first: Option<i64>,
+}
+
+/// A snapshot before the newest one: when it was taken, and what each owner had.
+struct Earlier {
+    at: f64,
+    sizes: HashMap<(String, String), u64>,
+}
+
+impl Earlier {
+    fn new(loaded: &LoadedSnapshot, at: f64, summary: &Summary) -> Self {
+        let names = loaded.stored_names();
+        let mut sizes: HashMap<(String, String), u64> = HashMap::new();
+        for owner in &summary.owners {
+            let key = (owner.kind.clone(), owner.name.clone());
+            // The snapshot that is open knows the names that variables have in the sources.
+            let name = names.get(&key).map_or(owner.name.clone(), Clone::clone);
+            let size = sizes.entry((key.0, name)).or_default();
+            *size = size.saturating_add(owner.owned.0);
+        }
+        Self { at, sizes }
+    }
+}
+
+/// Compares the owners of a snapshot with those of the one before it and of the first.
+pub(super) fn owner_changes(
+    loaded: &LoadedSnapshot,
+    recording: &Recording,
+    known: &[Known],
+) -> OwnerChanges {
+    let number = loaded.heap().snapshot.facts.number;
+    let start = recording.profile().info.start.0 as f64 / 1e6;
+    let earlier = |known: &Known| {
+        let summary = known.summary.as_ref().filter(|summary| summary.damage.is_none())?;
+        Some(Earlier::new(loaded, (known.facts.taken_unix - start).max(0.0), summary))
+    };
+    let mut before = known.iter().filter(|known| known.facts.number < number);
+    let first = before.clone().find_map(earlier);
+    let last = before.by_ref().rev().find_map(earlier);
+    let alive = loaded.owners().rows.iter().map(|row| row.owned.0).fold(0, u64::saturating_add);
+    // Roots of the same name are one, as in summaries.
+    let mut numbers: HashMap<(&'static str, String), usize> = HashMap::new();
+    let mut rows: Vec<OwnerChange> = Vec::new();
+    for row in &loaded.owners().rows {
+        let name = row.name();
+        let place = *numbers.entry((row.kind, name.clone())).or_insert_with(|| {
+            rows.push(OwnerChange {
+                kind: row.kind,
+                name,
+                r#type: row.r#type.as_deref().map(shown),
+                position: row.position.as_deref().map(shown),
+                owned: Bytes(0),
+                share: 0.0,
+                since_before: None,
+                since_first: None,
+            });
+            rows.len() - 1
+        });
+        rows[place].owned = Bytes(rows[place].owned.0.saturating_add(row.owned.0));
+    }
+    for row in &mut rows {
+        let key = (row.kind.to_owned(), row.name.clone());
+        let change = |earlier: &Earlier| {
+            let size = earlier.sizes.get(&key).copied().unwrap_or(0);
+            row.owned.0 as i64 - size as i64
+        };
+        (row.since_before, row.since_first) =
+            (last.as_ref().map(change), first.as_ref().map(change));
+        row.share = row.owned.share_of(Bytes(alive));
+        row.name = shown(&row.name);
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.owned));
+    let count = rows.len();
+    rows.truncate(MAX_ROWS);
+    OwnerChanges {
+        snapshot: number,
+        at: taken_at(loaded, recording, known).0,
+        before_at: last.map(|earlier| earlier.at),
+        first_at: first.map(|earlier| earlier.at),
+        alive: Bytes(alive),
+        rows,
+        count,
+    }
+}
