@@ -95,6 +95,22 @@ impl Joined {
         Ok(Self { snapshot: number, path, recording, engine, id })
     }
 
+    /// Adds the snapshot with this number or label, or the first, and gives its number.
+    pub(super) fn add(&self, wanted: Option<&str>) -> Result<u64, Failure> {
+        let folder = &self.recording.path;
+        let path = match wanted {
+            Some(wanted) => choose(folder, Some(wanted))?,
+            None => snapshot_file::of_recording(folder)
+                .into_iter()
+                .next()
+                .map(|(_, path)| path)
+                .ok_or_else(|| none(folder))?,
+        };
+        let number = number_of(&path).ok_or_else(|| none(folder))?;
+        add_snapshots(&self.engine, self.id, &self.recording, 1, |known| known == number);
+        Ok(number)
+    }
+
     /// Adds snapshots before this one, some of very many, evenly, and analyses what has no summary yet.
     fn add_earlier(&self) {
         let before = |number| number < self.snapshot;

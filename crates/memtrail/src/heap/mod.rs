@@ -23,6 +23,7 @@ mod shared;
 pub(crate) mod sites;
 mod stack;
 mod strings;
+mod survivors;
 pub(crate) mod table;
 mod title;
 pub(crate) mod typed;
@@ -53,6 +54,7 @@ Diagnosing high memory use, in this order:
   memtrail heap roots REC               which variables, stacks and finalisers own how much
   memtrail heap growth REC              what grows, if there are several snapshots
   memtrail heap sites REC               which calls allocated what is alive
+  memtrail heap survivors REC           … and was, some snapshots ago
   memtrail heap dominators REC          what the roots dominate, by kind
   memtrail heap path REC --kind string  the retaining paths of strings")]
 pub(crate) struct Args {
@@ -68,6 +70,7 @@ enum Command {
     Growth(changes::GrowthArgs),
     Diff(changes::DiffArgs),
     Sites(sites::Args),
+    Survivors(survivors::Args),
     Stack(stack::Args),
     Dominators(children::Args),
     Histogram(histogram::Args),
@@ -87,6 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Roots(args) => roots::run(args),
         Command::Joint(args) => joint::run(args),
         Command::Stack(args) => stack::run(args),
+        Command::Survivors(args) => survivors::run(args),
         Command::Shared(args) => shared::run(args),
         Command::Dominators(args) => children::run(args),
         Command::Histogram(args) => histogram::run(args),

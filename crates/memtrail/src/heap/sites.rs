@@ -139,7 +139,7 @@ pub(super) fn found(canvas: &mut Canvas, coverage: Option<Coverage>) {
 }
 
 /// `Leaks.Outbox.compose  leaks.ml:54`
-pub(super) fn place(name: &str, file: Option<&str>, line: Option<u32>) -> String {
+pub(crate) fn place(name: &str, file: Option<&str>, line: Option<u32>) -> String {
     match (file, line) {
         (Some(file), Some(line)) if !file.is_empty() => format!("{name}  {file}:{line}"),
         _ => name.to_owned(),

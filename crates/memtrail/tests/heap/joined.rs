@@ -99,3 +99,51 @@ fn what_cannot_be_joined_is_refused() {
         assert!(!said.contains("panicked"), "{said}");
     }
 }
+
+#[test]
+fn what_survived_and_what_was_added_is_what_is_alive() {
+    for rate in ["1", "1e-2"] {
+        let held = Held::sampled(rate, "system", &[]);
+        let of = answer("survivors", held.recording(), &["--limit", "0"]);
+        let alive = |snapshot: &Value| {
+            let number = snapshot.to_string();
+            let sites = answer("sites", held.recording(), &["--snapshot", &number]);
+            sites["alive"]["value"].as_f64().unwrap()
+        };
+        assert!(of["from"].as_u64() < of["to"].as_u64(), "{of:#}");
+        let sum = |one: &Value, name: &str| one[name]["bytes"]["value"].as_f64().unwrap();
+        let (before, after) = (alive(&of["from"]), alive(&of["to"]));
+        assert!((sum(&of, "survived") + sum(&of, "freed") - before).abs() < 1.0, "{of:#}");
+        assert!((sum(&of, "survived") + sum(&of, "added") - after).abs() < 1.0, "{of:#}");
+        let rows = of["rows"].as_array().unwrap();
+        for name in ["survived", "freed", "added"] {
+            let all: f64 = rows.iter().map(|row| sum(row, name)).sum();
+            assert!((all - sum(&of, name)).abs() < 1.0, "{name}");
+        }
+        let survived: Vec<f64> = rows.iter().map(|row| sum(row, "survived")).collect();
+        assert!(survived.is_sorted_by(|a, b| a >= b), "{survived:?}");
+        let oldest = answer("survivors", held.recording(), &["--sort", "oldest", "--limit", "0"]);
+        let moments: Vec<Option<f64>> = oldest["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["survived"]["allocated"][1].as_f64())
+            .collect();
+        let known: Vec<f64> = moments.iter().map_while(|moment| *moment).collect();
+        assert!(known.is_sorted() && moments[known.len()..].iter().all(Option::is_none));
+    }
+}
+
+#[test]
+fn two_snapshots_are_compared_in_their_order() {
+    let held = Held::new("system", &[]);
+    let path = held.recording().display().to_string();
+    let output = heap(["survivors", &path, "--from", "2", "--to", "1"]);
+    let (code, message) = complaint(&output);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("snapshot 2 is not before snapshot 1\nhint: "), "{message}");
+    let output = heap(["survivors", &path, "--to", "1"]);
+    let (code, message) = complaint(&output);
+    assert!(code == Some(3) || code == Some(2), "{code:?} {message}");
+    assert!(message.contains("two snapshots are needed, there are 1"), "{message}");
+}

@@ -39,6 +39,8 @@ const QUESTIONS: &[&[&str]] = &[
     &["blocks", "kind:string", "size:>16", "--sort", "size"],
     &["diff"],
     &["growth"],
+    &["survivors"],
+    &["survivors", "--by", "module", "--sort", "oldest", "--limit", "0"],
 ];
 
 #[test]
