@@ -29,6 +29,7 @@ mod run;
 mod shell_quote;
 mod snapshot;
 mod threads;
+mod top;
 mod trace;
 mod types;
 mod view;
@@ -62,6 +63,7 @@ enum Command {
     Run(run::Args),
     Check(check::Args),
     Snapshot(snapshot::Args),
+    Top(top::Args),
     View(view::Args),
     Leaks(leaks::Args),
     Report(report::Args),
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
+        Command::Top(args) => top::run(&args),
         Command::View(args) => view::run(&args),
         Command::Leaks(args) => leaks::run(&args),
         Command::Report(args) => report::run(&args),

@@ -10,9 +10,9 @@ use memtrail_recording::{Recording, TRACE_FILE, is_alive};
 use crate::error::{Failure, Kind};
 
 /// A process that is recorded.
-pub(super) struct Target {
-    pub(super) pid: u32,
-    pub(super) folder: PathBuf,
+pub(crate) struct Target {
+    pub(crate) pid: u32,
+    pub(crate) folder: PathBuf,
 }
 
 /// The process that a number or a recording names.
@@ -37,7 +37,7 @@ fn of_recording(folder: &Path) -> Result<Target, Failure> {
 }
 
 /// By the trace that the process has open; of `memtrail run`, that of the program it started.
-fn of_process(pid: u32) -> Result<Target, Failure> {
+pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
     if !is_alive(pid) {
         return Err(Failure::new(Kind::Input, format_args!("there is no process {pid}")));
     }

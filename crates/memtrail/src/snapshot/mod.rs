@@ -1,6 +1,6 @@
 //! `memtrail snapshot`: requests a heap snapshot of a running process, and waits for it.
 
-mod find;
+pub(crate) mod find;
 
 use std::borrow::Cow;
 use std::fs;

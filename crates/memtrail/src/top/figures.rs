@@ -1,0 +1,93 @@
+//! What is known of a recording at a moment.
+
+use std::time::Duration;
+
+use memtrail_engine::heap::{Outcome, OwnerChanges, SnapshotRow};
+use memtrail_engine::query::By;
+use memtrail_engine::{Engine, LiveSites, LiveSitesQuery, RecordingId};
+use serde::Serialize;
+
+use super::process::ProcessFigures;
+use super::subject::Subject;
+use crate::error::Failure;
+use crate::loading;
+
+/// All that is shown. This is what `--json` prints.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Figures {
+    /// The recording.
+    pub(super) recording: String,
+    /// The process.
+    pub(super) pid: Option<u32>,
+    /// What the system says of it; absent when it has ended.
+    pub(super) process: Option<ProcessFigures>,
+    /// What is live, by what allocated it.
+    pub(super) live: LiveSites,
+    /// What owners have in the newest snapshot.
+    pub(super) owners: Option<OwnerChanges>,
+    /// Why there is nothing about owners, or nothing newer.
+    pub(super) no_owners: Option<String>,
+    /// All snapshots.
+    pub(super) snapshots: Vec<SnapshotRow>,
+    /// Why no snapshot can be taken.
+    pub(super) no_snapshot: Option<String>,
+}
+
+/// What of it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) by: By,
+    /// What changes are looked at.
+    pub(super) window: Duration,
+}
+
+impl Figures {
+    /// Asks the engine. Of owners, what `last` had is kept while a newer snapshot is analysed.
+    pub(super) fn new(
+        engine: &Engine,
+        id: RecordingId,
+        subject: &Subject,
+        wanted: Wanted,
+        last: Option<&Self>,
+    ) -> Result<Self, Failure> {
+        let refused = |error| loading::refused(&error);
+        let snapshots = engine.heap_snapshots(id).map_err(refused)?;
+        // Of what has ended, the last event is the last moment that anything is known of.
+        let at = snapshots.can_take.then(|| subject.now()).flatten();
+        let Wanted { by, window } = wanted;
+        let query = LiveSitesQuery { rec: id.0, by, window: window.as_secs_f64(), at };
+        let live = engine.live_sites(&query).map_err(refused)?;
+        let kept = || last.and_then(|last| last.owners.clone());
+        let (owners, no_owners) = match engine.owner_changes(id) {
+            _ if snapshots.snapshots.is_empty() => (None, Some("no heap snapshot yet".to_owned())),
+            Ok(Outcome::Ready(of)) => {
+                let partial = of.partial.map(|damage| format!("the snapshot is damaged {damage}"));
+                (Some(of.response), partial)
+            }
+            Ok(Outcome::Analysing(number)) => {
+                (kept(), Some(format!("analysing snapshot {number}")))
+            }
+            Err(error) => (kept(), Some(error.to_string())),
+        };
+        Ok(Self {
+            recording: subject.recording.path.to_string_lossy().into_owned(),
+            pid: subject.pid,
+            process: subject.process(),
+            live,
+            owners,
+            no_owners,
+            snapshots: snapshots.snapshots,
+            no_snapshot: snapshots.why_not,
+        })
+    }
+
+    /// Something of a figure a second, over the window.
+    pub(super) fn per_second(&self, bytes: f64) -> f64 {
+        if self.live.window > 0.0 { bytes / self.live.window } else { 0.0 }
+    }
+
+    /// The program's own name.
+    pub(super) fn program(&self) -> &str {
+        self.live.program.rsplit('/').next().unwrap_or_default()
+    }
+}

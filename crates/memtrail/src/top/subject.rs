@@ -1,0 +1,63 @@
+//! The recording that is watched, and its process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use memtrail_recording::{REQUEST_FILE, Recording, is_alive};
+
+use super::process::ProcessFigures;
+use crate::error::{Failure, Kind};
+use crate::{loading, snapshot};
+
+/// What is watched.
+pub(super) struct Subject {
+    pub(super) recording: Recording,
+    /// The process, if the recording says which.
+    pub(super) pid: Option<u32>,
+    /// When the recording began, in seconds since 1970.
+    start: Option<f64>,
+    /// Whether the process is one of this machine.
+    is_here: bool,
+}
+
+impl Subject {
+    /// The recording that a path names, or that a process writes.
+    pub(super) fn find(named: &Path) -> Result<Self, Failure> {
+        let folder: PathBuf = match named.to_str().and_then(|text| text.parse().ok()) {
+            Some(pid) if !named.exists() => snapshot::find::of_process(pid)?.folder,
+            _ => named.to_path_buf(),
+        };
+        let recording = Recording::open(&folder)?;
+        if loading::is_snapshot_alone(&recording) {
+            let message = format_args!("{} is a snapshot alone", folder.display());
+            return Err(Failure::new(Kind::Usage, message)
+                .hint("name the process or its recording; memtrail heap roots shows a snapshot"));
+        }
+        let description = recording.description.as_ref();
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        Ok(Self {
+            pid: description.map(|description| description.pid),
+            start: description.map(|description| description.clock.start_unix_us as f64 / 1e6),
+            is_here: description.is_some_and(|description| description.host == host.trim()),
+            recording,
+        })
+    }
+
+    /// The present in seconds since the recording's start, if the clock of this machine tells.
+    pub(super) fn now(&self) -> Option<f64> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs_f64();
+        self.is_here.then_some(now - self.start?)
+    }
+
+    /// What the system says of the process, if it runs on this machine.
+    pub(super) fn process(&self) -> Option<ProcessFigures> {
+        let pid = self.pid.filter(|pid| self.is_here && is_alive(*pid))?;
+        ProcessFigures::read(pid)
+    }
+
+    /// Asks the process for a snapshot.
+    pub(super) fn request_snapshot(&self) -> std::io::Result<()> {
+        snapshot::write_request(&self.recording.path.join(REQUEST_FILE))
+    }
+}

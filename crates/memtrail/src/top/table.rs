@@ -1,0 +1,244 @@
+//! Figures as rows of text, in the order and with the filter that the user chose.
+
+use std::cmp::Ordering;
+
+use memtrail_engine::LiveSite;
+use memtrail_engine::heap::{OwnerChange, OwnerChanges, SnapshotRow};
+use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, seconds};
+
+use super::figures::Figures;
+use super::state::{Order, State, Tab};
+use crate::canvas::clean;
+use crate::heap::sites::place;
+
+/// A table: columns of figures with a text behind them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Table {
+    /// Of the figures.
+    pub(super) headings: Vec<&'static str>,
+    /// Of the text.
+    pub(super) text: &'static str,
+    /// Figures and text of each row.
+    pub(super) rows: Vec<(Vec<String>, String)>,
+    /// What is said above the rows.
+    pub(super) notes: Vec<String>,
+    /// The column that rows are in the order of; that behind the figures is the text.
+    pub(super) order: Option<Order>,
+}
+
+impl Table {
+    /// The table that the user chose.
+    pub(super) fn new(figures: &Figures, state: &State) -> Self {
+        match state.tab {
+            Tab::Sites => sites(figures, state),
+            Tab::Owners => owners(figures, state),
+            Tab::Gc => collector(figures),
+        }
+    }
+}
+
+fn sites(figures: &Figures, state: &State) -> Table {
+    let mut shown: Vec<&LiveSite> =
+        figures.live.rows.iter().filter(|row| state.keeps(&name(row))).collect();
+    let order = state.order();
+    sort(&mut shown, order, |a, b| {
+        let (a_figures, b_figures) = (&a.figures, &b.figures);
+        match order.column {
+            0 => a_figures.live.value.total_cmp(&b_figures.live.value),
+            1 => a_figures.change.value.total_cmp(&b_figures.change.value),
+            2 => a_figures.allocated.value.total_cmp(&b_figures.allocated.value),
+            3 => a_figures.age.unwrap_or(-1.0).total_cmp(&b_figures.age.unwrap_or(-1.0)),
+            4 => a_figures.blocks.value.total_cmp(&b_figures.blocks.value),
+            _ => a.name.cmp(&b.name).then(a.line.cmp(&b.line)),
+        }
+    });
+    let rows = shown.into_iter().map(|row| {
+        let of = &row.figures;
+        let texts = vec![
+            bytes_with_error(of.live.value, of.live.stderr),
+            signed(of.change.value, of.change.stderr),
+            rate(figures.per_second(of.allocated.value)),
+            of.age.map_or_else(String::new, seconds),
+            count(of.blocks.value),
+        ];
+        (texts, name(row))
+    });
+    let mut notes = Vec::new();
+    let left_out = figures.live.count.saturating_sub(figures.live.rows.len());
+    if left_out > 0 {
+        notes.push(format!("{} smaller rows are left out", grouped(left_out as u64)));
+    }
+    Table {
+        headings: vec!["live", "change", "allocated", "age", "blocks"],
+        text: "allocated by",
+        rows: rows.collect(),
+        notes,
+        order: Some(order),
+    }
+}
+
+/// What a row is shown as.
+fn name(row: &LiveSite) -> String {
+    clean(&place(&row.name, row.file.as_deref(), row.line)).into_owned()
+}
+
+fn owners(figures: &Figures, state: &State) -> Table {
+    let mut notes: Vec<String> = figures.no_owners.iter().cloned().collect();
+    let Some(of) = &figures.owners else {
+        if figures.snapshots.is_empty() {
+            notes.push(match &figures.no_snapshot {
+                None => "press s to take one: it shows what variables own".to_owned(),
+                Some(why) => format!("none can be taken: {why}"),
+            });
+        }
+        return Table { notes, order: Some(state.order()), text: "owner", ..Table::default() };
+    };
+    notes.push(about(of));
+    let mut shown: Vec<&OwnerChange> =
+        of.rows.iter().filter(|row| state.keeps(&row.name)).collect();
+    let order = state.order();
+    sort(&mut shown, order, |a, b| match order.column {
+        0 => a.owned.cmp(&b.owned),
+        1 => a.share.total_cmp(&b.share),
+        2 => a.since_before.cmp(&b.since_before),
+        3 => a.since_first.cmp(&b.since_first),
+        _ => a.name.cmp(&b.name),
+    });
+    let change = |by: Option<i64>| by.map_or_else(String::new, |by| signed(by as f64, 0.0));
+    let rows = shown.into_iter().map(|row| {
+        let texts = vec![
+            bytes(row.owned.0 as f64),
+            percent(row.share),
+            change(row.since_before),
+            change(row.since_first),
+        ];
+        let ty = row.r#type.as_ref().map_or_else(String::new, |ty| format!(" : {ty}"));
+        let position = row.position.as_ref().map_or_else(String::new, |at| format!("  {at}"));
+        (texts, clean(&format!("{}{ty}{position}", row.name)).into_owned())
+    });
+    Table {
+        headings: vec!["owned", "share", "change", "since first"],
+        text: "owner",
+        rows: rows.collect(),
+        notes,
+        order: Some(order),
+    }
+}
+
+/// Which snapshots the owners' figures are of.
+fn about(of: &OwnerChanges) -> String {
+    let mut text = format!("snapshot {} at {}", of.snapshot, seconds(of.at));
+    if let Some(before) = of.before_at {
+        text.push_str(", changes since ");
+        text.push_str(&seconds(before));
+    }
+    if let Some(first) = of.first_at.filter(|first| of.before_at != Some(*first)) {
+        text.push_str(" and ");
+        text.push_str(&seconds(first));
+    }
+    text
+}
+
+fn collector(figures: &Figures) -> Table {
+    let live = &figures.live;
+    let part =
+        |of: f64| if live.all.allocated.value > 0.0 { of / live.all.allocated.value } else { 0.0 };
+    let mut notes = vec![
+        format!(
+            "allocated {}, in all {}",
+            rate(figures.per_second(live.all.allocated.value)),
+            bytes_with_error(live.total.value, live.total.stderr),
+        ),
+        format!(
+            "promoted {}, {} of that",
+            rate(figures.per_second(live.promoted.value)),
+            percent(part(live.promoted.value)),
+        ),
+        format!("freed {}", rate(figures.per_second(live.all.freed.value))),
+    ];
+    if let Some(process) = &figures.process {
+        let parts = [
+            ("RSS ", process.rss),
+            ("at most ", process.peak_rss),
+            ("in swap ", process.swap.filter(|swap| *swap > 0)),
+        ];
+        let mut parts: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(name, size)| Some(format!("{name}{}", bytes(size? as f64))))
+            .collect();
+        parts.extend(process.threads.map(|threads| format!("{threads} threads")));
+        notes.push(parts.join(", "));
+    }
+    if figures.snapshots.is_empty() {
+        notes.push("no heap snapshot yet: collections are counted in snapshots".to_owned());
+    }
+    notes.extend(live.caveats.notes().into_iter().map(|note| format!("note: {note}")));
+    let rows = figures.snapshots.iter().rev().map(|row| (snapshot(row), reason(row)));
+    Table {
+        headings: vec!["at", "live", "heap", "minor", "major", "pause"],
+        text: "snapshot",
+        rows: rows.collect(),
+        notes,
+        order: None,
+    }
+}
+
+fn snapshot(row: &SnapshotRow) -> Vec<String> {
+    let size = |bytes_of: u64| if bytes_of == 0 { String::new() } else { bytes(bytes_of as f64) };
+    let number = |number: Option<u64>| number.map_or_else(String::new, grouped);
+    vec![
+        row.at.map_or_else(String::new, seconds),
+        row.live.map_or_else(String::new, |live| size(live.0)),
+        size(row.heap),
+        number(row.minor),
+        number(row.major),
+        seconds(row.pause),
+    ]
+}
+
+fn reason(row: &SnapshotRow) -> String {
+    let label = row.label.as_ref().map_or_else(String::new, |label| format!(": {label}"));
+    clean(&format!("{} ({}{label})", row.number, row.reason)).into_owned()
+}
+
+/// Sorts rows; those that are alike stay as they are.
+fn sort<T>(rows: &mut [T], order: Order, compare: impl Fn(&T, &T) -> Ordering) {
+    rows.sort_by(|a, b| if order.descending { compare(b, a) } else { compare(a, b) });
+}
+
+/// `+1.2 MiB`, `−3 KiB`.
+pub(super) fn signed(value: f64, stderr: f64) -> String {
+    let text = bytes_with_error(value.abs(), stderr);
+    match value {
+        _ if value > 0.0 => format!("+{text}"),
+        _ if value < 0.0 => format!("−{text}"),
+        _ => text,
+    }
+}
+
+/// `1.2 MiB/s`.
+pub(super) fn rate(of: f64) -> String {
+    format!("{}/s", bytes(of))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_signs() {
+        assert_eq!(signed(1_572_864.0, 0.0), "+1.50 MiB");
+        assert_eq!(signed(-2048.0, 512.0), "−2.00 ±0.50 KiB");
+        assert_eq!(signed(0.0, 0.0), "0 B");
+    }
+
+    #[test]
+    fn rows_are_sorted_both_ways_and_alike_ones_stay() {
+        let mut rows = vec![(1, 'a'), (2, 'b'), (1, 'c')];
+        let order = |descending| Order { column: 0, descending };
+        sort(&mut rows, order(true), |a, b| a.0.cmp(&b.0));
+        assert_eq!(rows, [(2, 'b'), (1, 'a'), (1, 'c')]);
+        sort(&mut rows, order(false), |a, b| a.0.cmp(&b.0));
+        assert_eq!(rows, [(1, 'a'), (1, 'c'), (2, 'b')]);
+    }
+}

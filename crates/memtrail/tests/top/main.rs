@@ -1,0 +1,210 @@
+//! `memtrail top` in a pseudo-terminal, and without one.
+#![forbid(unsafe_code)]
+
+mod terminal;
+mod watched;
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
+
+use terminal::Terminal;
+use watched::Watched;
+
+/// OCaml 4 and OCaml 5.
+const COMPILERS: [&str; 2] = ["system", "ocaml-5.3.0"];
+
+/// `memtrail top ARGS`, without a terminal.
+fn top(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.arg("top").args(args).env_remove("COLUMNS").stdin(Stdio::null());
+    command.output().expect("memtrail starts")
+}
+
+fn path(of: &Path) -> &str {
+    of.to_str().expect("UTF-8")
+}
+
+/// Sends it a signal.
+fn signal(terminal: &Terminal, name: &str) {
+    let pid = terminal.child.id().to_string();
+    let status = Command::new("kill").args([&format!("-{name}"), &pid]).status();
+    assert!(status.expect("kill").success());
+}
+
+fn has(lines: &[String], text: &str) -> bool {
+    lines.iter().any(|line| line.contains(text))
+}
+
+#[test]
+fn a_program_is_watched_until_it_ends_and_after() {
+    for compiler in COMPILERS {
+        let mut program = Watched::start(compiler);
+        let mut screen = Terminal::top(&[&program.pid], 24, 100);
+        let lines = screen.wait("rows", |lines| has(lines, "heap_grows.ml:"));
+        assert!(screen.is_taken());
+        assert!(lines[0].contains(&format!("({})", program.pid)), "{lines:#?}");
+        assert!(lines[0].contains("running"), "{lines:#?}");
+        assert!(lines[1].contains("live ") && lines[1].contains("RSS "), "{lines:#?}");
+        assert!(has(&lines, "change▼") && has(&lines, "allocated by"), "{lines:#?}");
+
+        // A snapshot, and what its roots own.
+        screen.press("2");
+        screen.wait_for("no heap snapshot yet");
+        screen.press("s");
+        let lines = screen.wait("owners", |lines| has(lines, "owned▼") && has(lines, "100"));
+        assert!(lines.iter().any(|line| line.contains("MiB")), "{lines:#?}");
+        screen.press("3");
+        screen.wait("the snapshot", |lines| has(lines, "1 (request)") && has(lines, "promoted "));
+
+        // The target ends: that is shown, and the figures stay.
+        screen.press("1");
+        program.end();
+        let lines = screen.wait_for("ended");
+        assert!(has(&lines, "heap_grows.ml:"), "{lines:#?}");
+        screen.press("s");
+        screen.wait_for("no snapshot: ");
+        screen.press("q");
+        assert_eq!(screen.end().code(), Some(0));
+        screen.assert_restored();
+    }
+}
+
+#[test]
+fn keys_choose_what_is_shown() {
+    let program = Watched::start(COMPILERS[0]);
+    let mut screen = Terminal::top(&[path(&program.recording)], 30, 120);
+    screen.wait("rows", |lines| has(lines, "heap_grows.ml:"));
+    screen.press("\x1b[D");
+    screen.wait("another order", |lines| has(lines, "live▼") && !has(lines, "change▼"));
+    screen.press("r");
+    screen.wait_for("live▲");
+    screen.press("/nowhere");
+    screen.wait("no rows", |lines| has(lines, "/nowhere") && has(lines, "no name has this text"));
+    screen.press("\x1b");
+    screen.wait("rows", |lines| has(lines, "heap_grows.ml:") && !has(lines, "/nowhere"));
+    screen.press("/heap_gr\r");
+    screen.wait_for(" /heap_gr");
+    screen.press("?");
+    screen.wait("the keys", |lines| has(lines, "open the viewer") && !has(lines, "live▲"));
+    screen.press("?");
+    screen.wait_for("live▲");
+    screen.press("bb");
+    screen.wait("modules", |lines| has(lines, "Heap_grows") && !has(lines, ".ml:"));
+    // The viewer's address.
+    screen.press("v");
+    screen.wait_for("http://127.0.0.1:");
+    screen.press("\x1b");
+    screen.wait("the keys", |lines| !has(lines, "http://"));
+    // Ctrl-C.
+    screen.press("\x03");
+    assert_eq!(screen.end().code(), Some(0));
+    screen.assert_restored();
+}
+
+#[test]
+fn narrow_and_low_terminals_show_what_has_room() {
+    let program = Watched::start(COMPILERS[0]);
+    let mut screen = Terminal::top(&[&program.pid], 24, 100);
+    screen.wait("rows", |lines| has(lines, "heap_grows.ml:") && has(lines, "blocks"));
+    screen.resize(12, 40);
+    let lines = screen.wait("less", |lines| {
+        has(lines, "allocated by") && !has(lines, "blocks") && has(lines, "q quit")
+    });
+    assert_eq!(lines.len(), 12);
+    assert!(lines[0].contains("heap_grows") && lines[1].contains("live "), "{lines:#?}");
+    assert!(lines.iter().all(|line| line.width() <= 40), "{lines:#?}");
+    for (rows, columns) in [(1, 1), (2, 10), (3, 200)] {
+        screen.resize(rows, columns);
+        screen.press("\x0c123?");
+    }
+    screen.resize(24, 80);
+    screen.press("q");
+    assert_eq!(screen.end().code(), Some(0));
+    screen.assert_restored();
+}
+
+#[test]
+fn signals_end_or_suspend_it_and_the_terminal_is_restored() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let program = Watched::start(COMPILERS[0]);
+    for (name, number) in [("TERM", 15), ("HUP", 1), ("INT", 2)] {
+        let mut screen = Terminal::top(&[&program.pid], 24, 80);
+        screen.wait_for("heap_grows");
+        signal(&screen, name);
+        assert_eq!(screen.end().signal(), Some(number));
+        screen.assert_restored();
+    }
+    let mut screen = Terminal::top(&[&program.pid], 24, 80);
+    for by_key in [true, false] {
+        screen.wait("its screen", |lines| has(lines, "allocated by"));
+        if by_key {
+            screen.press("\x1a");
+        } else {
+            signal(&screen, "TSTP");
+        }
+        screen.wait_for_state('T');
+        screen.wait("the shell's screen", |lines| !has(lines, "allocated by"));
+        screen.assert_restored();
+        signal(&screen, "CONT");
+    }
+    screen.wait("its screen", |lines| has(lines, "allocated by"));
+    assert!(screen.is_taken());
+    screen.press("q");
+    assert_eq!(screen.end().code(), Some(0));
+    screen.assert_restored();
+}
+
+#[test]
+fn without_a_terminal_the_figures_of_the_moment_are_printed() {
+    let mut program = Watched::start(COMPILERS[1]);
+    let mut screen = Terminal::top(&[&program.pid], 24, 100);
+    screen.wait("rows", |lines| has(lines, "heap_grows.ml:"));
+    screen.press("s");
+    screen.wait_for("snapshot 1");
+    drop(screen);
+    let json = |args: &[&str]| -> Value {
+        let output = top(&[args, &["--json"]].concat());
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("one document")
+    };
+    let of = json(&[&program.pid]);
+    assert_eq!(of["pid"].to_string(), program.pid);
+    assert_eq!((&of["live"]["state"], &of["owners"]["snapshot"]), (&"growing".into(), &1.into()));
+    assert!(of["process"]["rss"].as_u64() > Some(32 << 20), "{of:#}");
+    program.end();
+
+    let of = json(&[path(&program.recording)]);
+    assert_eq!((&of["live"]["state"], &of["process"]), (&"ended".into(), &Value::Null));
+    assert!(of["live"]["outcome"].is_string() && of["no_snapshot"].is_string(), "{of:#}");
+    let rows = of["live"]["rows"].as_array().expect("rows");
+    // A sum of estimates of rows is the estimate of all.
+    let sum: f64 = rows.iter().filter_map(|row| row["live"]["value"].as_f64()).sum();
+    let all = of["live"]["all"]["live"]["value"].as_f64().expect("a number");
+    assert!((sum - all).abs() < 1.0, "{sum} {all}");
+    for width in [40, 80, 200] {
+        let output = top(&[path(&program.recording), "--once", "--width", &width.to_string()]);
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(text.contains("heap_grows") && text.contains("owned"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(text.lines().all(|line| line.width() <= width), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_watched_is_named() {
+    let me = std::process::id().to_string();
+    for (target, message) in [
+        (me.as_str(), "is not recorded"),
+        ("4294967295", "there is no process 4294967295"),
+        ("nowhere.memtrail", "nowhere.memtrail"),
+    ] {
+        let output = top(&[target]);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{stderr}");
+        assert!(stderr.starts_with("memtrail: ") && stderr.contains(message), "{stderr}");
+    }
+}
