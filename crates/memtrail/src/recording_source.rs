@@ -44,6 +44,16 @@ impl Deref for RecordingSource {
     }
 }
 
+/// What processes of a family that is read as one are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ProcessNames {
+    /// As their recordings: `coqc-4711`.
+    #[default]
+    Labels,
+    /// By their order, without what the system called them: `coqc 1`.
+    Numbers,
+}
+
 /// What a recording must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
@@ -70,6 +80,18 @@ impl RecordingSource {
         Self { recording, family: None, files: Vec::new() }
     }
 
+    /// The recordings that a page shows: of a family all processes together, then each alone. What has no name is
+    /// there only as long as the rest.
+    pub(crate) fn shown(self) -> Result<(Vec<Recording>, impl Sized), Failure> {
+        let members = self.family.as_ref().filter(|_| self.is_merged()).map(Family::active);
+        let (whole, files) = self.take();
+        let mut recordings = vec![whole];
+        for member in members.unwrap_or_default() {
+            recordings.push(Recording::open(&member)?);
+        }
+        Ok((recordings, files))
+    }
+
     /// The recording, for those who keep it. What has no name is there only as long as the rest.
     pub(crate) fn take(self) -> (Recording, impl Sized) {
         (self.recording, self.files)
@@ -77,8 +99,22 @@ impl RecordingSource {
 }
 
 impl Process {
+    /// Whether one is named.
+    pub(crate) const fn is_named(self) -> bool {
+        self.process.is_some()
+    }
+
     /// Opens a recording or a trace; of a family all that did something, or one process.
     pub(crate) fn open(self, path: &Path) -> Result<RecordingSource, Failure> {
+        self.open_named(path, ProcessNames::Labels)
+    }
+
+    /// The same, with processes called so.
+    pub(crate) fn open_named(
+        self,
+        path: &Path,
+        names: ProcessNames,
+    ) -> Result<RecordingSource, Failure> {
         let Some(family) = Family::open(path)? else {
             let recording = Recording::open(path)?;
             self.check(&recording)?;
@@ -93,7 +129,7 @@ impl Process {
         let shown = if active.is_empty() { &members[..1] } else { &active[..] };
         let mut opened = match shown {
             [only] => RecordingSource::alone(Recording::open(&path.join(&only.name))?),
-            several => merged::merged(path, several)?,
+            several => merged::merged(path, several, names)?,
         };
         if self.process.is_none() && family.members.len() > 1 {
             opened.family = Some(family);

@@ -6,6 +6,7 @@ use memtrail_heap::query;
 use memtrail_text::rounded::{bytes, count, grouped, seconds};
 use serde::Serialize;
 
+use super::family;
 use super::input::Which;
 use super::table::{Table, unknown_dead};
 use crate::canvas::{PLAIN, STRONG, WARNING};
@@ -28,6 +29,9 @@ struct Answer<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(recordings) = args.which.several()? {
+        return family::info(&args.which, &recordings);
+    }
     let input = args.which.open()?;
     let heap = input.heap()?;
     let info = query::info(&heap).map_err(|error| input.failure(&error))?;

@@ -137,7 +137,18 @@ pub(crate) fn put<T: Serialize>(
 impl Which {
     pub(super) fn open(&self) -> Result<Input, Failure> {
         let path = self.process.one(&self.path, Need::Snapshots)?;
-        let file = choose(&path, self.snapshot.as_deref())?;
+        self.open_of(&path)
+    }
+
+    /// The recordings of a family that are meant together: all with snapshots, unless a process is named.
+    pub(super) fn several(&self) -> Result<Option<Vec<PathBuf>>, Failure> {
+        let all = self.process.all(&self.path, Need::Snapshots)?;
+        Ok((all.len() > 1 && !self.process.is_named()).then_some(all))
+    }
+
+    /// The snapshot of one of them.
+    pub(super) fn open_of(&self, recording: &Path) -> Result<Input, Failure> {
+        let file = choose(recording, self.snapshot.as_deref())?;
         Ok(Input { memory: self.memory, ..Input::open(&file)? })
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod changes;
 mod children;
 mod containers;
 mod csv;
+mod family;
 mod histogram;
 mod info;
 pub(crate) mod input;

@@ -8,6 +8,7 @@ use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
+use super::family;
 use super::input::{Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
@@ -46,6 +47,9 @@ struct Owners {
 }
 
 pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
+    if let Some(recordings) = which.several()? {
+        return family::roots(which, &recordings, wanted);
+    }
     let input = which.open()?;
     let heap = input.heap()?;
     let named = wanted.name.map(|name| matching(&heap, name)).transpose()?;

@@ -18,6 +18,7 @@ use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::output::{Output, is_standard};
+use crate::recording_source::{Process, ProcessNames};
 use crate::view::{check_filter, fragment};
 use fit::Packed;
 use privacy::Privacy;
@@ -48,9 +49,13 @@ With --redact all but the first of these is removed: of the program and of sourc
 names without folders stay, recordings are called recording-1, recording-2 and so on. What cannot be
 read of a damaged recording is then left out. `memtrail trace strip` removes function names, too.")]
 pub(crate) struct Args {
-    /// Recordings (folders NAME.memtrail) or trace files, ours or memtrace's
+    /// Recordings (folders NAME.memtrail) or trace files, ours or memtrace's. Of a folder of several processes
+    /// (NAME.family), all together are in the file, and each alone
     #[arg(value_name = "REC|TRACE", required = true)]
     recordings: Vec<PathBuf>,
+
+    #[command(flatten)]
+    process: Process,
 
     /// The file to write, replaced if it exists; the first recording's name with .html, in the
     /// current folder, if not given (redacted.html with --redact); - is standard output
@@ -86,9 +91,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, "--json and -o - both write to standard output")
             .hint("give the file a name, or leave --json out"));
     }
-    let recordings =
-        args.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
     let privacy = Privacy { contents: args.contents, redact: args.redact };
+    let names = if args.redact { ProcessNames::Numbers } else { ProcessNames::Labels };
+    let (mut recordings, mut files) = (Vec::new(), Vec::new());
+    for path in &args.recordings {
+        let (shown, held) = args.process.open_named(path, names)?.shown()?;
+        recordings.extend(shown);
+        files.push(held);
+    }
     let packed = fit::pack(&recordings, args.max_size.0, privacy)?;
     let path = args.output.clone().unwrap_or_else(|| {
         if privacy.redact { "redacted.html".into() } else { default_name(&args.recordings[0]) }

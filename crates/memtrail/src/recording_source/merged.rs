@@ -17,7 +17,7 @@ use memtrail_text::rounded::grouped;
 use memtrail_trace::merge::{Copied, Part, merge};
 use memtrail_trace::{Detail, Reader, Timestamp, TraceInfo};
 
-use super::RecordingSource;
+use super::{ProcessNames, RecordingSource};
 use crate::error::{Failure, Kind};
 use crate::{damage, loading, outcome};
 
@@ -29,25 +29,58 @@ struct Sources<'a> {
 
 type Bytes = Box<dyn Deref<Target = [u8]>>;
 
+/// What a member is called.
+struct Called<'a> {
+    members: &'a [&'a Member],
+    names: ProcessNames,
+}
+
+impl Called<'_> {
+    fn name(&self, member: &Member) -> String {
+        match self.names {
+            ProcessNames::Labels => member.label().to_owned(),
+            ProcessNames::Numbers => {
+                let place = self.members.iter().position(|other| std::ptr::eq(*other, member));
+                format!("{} {}", member.program(), place.unwrap_or(0) + 1)
+            }
+        }
+    }
+
+    /// The same of its recording.
+    fn recording(&self, member: &Member) -> String {
+        match self.names {
+            ProcessNames::Labels => member.name.clone(),
+            ProcessNames::Numbers => self.name(member),
+        }
+    }
+}
+
 /// Merges the traces of several members of the family in `path`.
-pub(super) fn merged(path: &Path, members: &[&Member]) -> Result<RecordingSource, Failure> {
+pub(super) fn merged(
+    path: &Path,
+    members: &[&Member],
+    names: ProcessNames,
+) -> Result<RecordingSource, Failure> {
+    let called = Called { members, names };
     let mut sources = Sources { members: Vec::new(), problems: Vec::new() };
     for &member in members {
         match open(member) {
             Ok((recording, bytes)) => sources.members.push((member, recording, bytes)),
-            Err(problem) => sources.problems.push(format!("{}: {problem}", member.name)),
+            Err(problem) => {
+                sources.problems.push(format!("{}: {problem}", called.recording(member)));
+            }
         }
     }
     let mut readers = Vec::new();
     for (member, recording, bytes) in &sources.members {
         match Reader::new(bytes) {
             Ok(reader) => readers.push((*member, *recording, reader)),
-            Err(error) => sources.problems.push(format!("{}: {error}", member.name)),
+            Err(error) => sources.problems.push(format!("{}: {error}", called.recording(member))),
         }
     }
     let mut problems = sources.problems;
     let info = common_info(path, &readers, &problems)?;
-    let parts = parts(&readers);
+    let parts = parts(&readers, &called);
     let parts: Vec<Part<'_>> = (readers.iter().zip(&parts))
         .map(|((member, _, trace), (name, freed))| {
             let file = member.description().map_or(&b""[..], |d| d.program.as_bytes());
@@ -60,7 +93,7 @@ pub(super) fn merged(path: &Path, members: &[&Member]) -> Result<RecordingSource
     for ((member, recording, _), decoded) in readers.iter().zip(&decoded) {
         if damage::of_trace(recording, &decoded.anomalies).is_err() {
             let first = damage::list(&decoded.anomalies).next().unwrap_or_default();
-            problems.push(format!("{} is damaged: {first}", member.name));
+            problems.push(format!("{} is damaged: {first}", called.recording(member)));
         }
     }
     let files = vec![
@@ -74,7 +107,7 @@ pub(super) fn merged(path: &Path, members: &[&Member]) -> Result<RecordingSource
         trace: there(0),
         rates: there(1),
         threads: there(2),
-        description: describe(members),
+        description: describe(members, &called),
         problem: (!problems.is_empty()).then(|| problems.join("; ")),
     };
     Ok(RecordingSource { recording, family: None, files })
@@ -120,7 +153,7 @@ fn common_info(
 }
 
 /// The name of each process's outermost frame, and when its memory is freed.
-fn parts(readers: &Readers<'_>) -> Vec<(String, Option<Timestamp>)> {
+fn parts(readers: &Readers<'_>, called: &Called<'_>) -> Vec<(String, Option<Timestamp>)> {
     let ended = |(_, recording, reader): &(&Member, &Recording, Reader<'_>)| {
         if loading::grows(recording) {
             return None;
@@ -133,7 +166,7 @@ fn parts(readers: &Readers<'_>) -> Vec<(String, Option<Timestamp>)> {
     let any_runs = ends.contains(&None);
     let last = ends.iter().flatten().max().copied();
     let freed = |end: Option<Timestamp>| end.filter(|&end| any_runs || Some(end) < last);
-    let names = readers.iter().map(|(member, ..)| format!("[{}]", member.label()));
+    let names = readers.iter().map(|(member, ..)| format!("[{}]", called.name(member)));
     names.zip(ends.iter().map(|&end| freed(end))).collect()
 }
 
@@ -204,7 +237,7 @@ fn unnamed(text: &str) -> std::io::Result<File> {
 }
 
 /// What is known of all members together: of the first, with what readers should know of any.
-fn describe(members: &[&Member]) -> Option<Description> {
+fn describe(members: &[&Member], called: &Called<'_>) -> Option<Description> {
     let known = || members.iter().filter_map(|member| Some((*member, member.description()?)));
     let (_, first) = known().next()?;
     let mut whole = first.clone();
@@ -217,22 +250,22 @@ fn describe(members: &[&Member]) -> Option<Description> {
     whole.trace.lost = 0;
     whole.sampling.small_minor_heap =
         known().find_map(|(_, description)| description.sampling.small_minor_heap);
-    whole.notes = notes(&known().collect::<Vec<_>>());
+    whole.notes = notes(&known().collect::<Vec<_>>(), called);
     Some(whole)
 }
 
-fn notes(known: &[(&Member, &Description)]) -> Vec<String> {
-    let mut by_text: Vec<(String, Vec<&str>)> = Vec::new();
+fn notes(known: &[(&Member, &Description)], called: &Called<'_>) -> Vec<String> {
+    let mut by_text: Vec<(String, Vec<String>)> = Vec::new();
     for (member, description) in known {
         let texts = description.notes.iter().cloned().chain(outcome::missing(description));
         for text in texts {
             match by_text.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, members)) => members.push(member.label()),
-                None => by_text.push((text, vec![member.label()])),
+                Some((_, members)) => members.push(called.name(member)),
+                None => by_text.push((text, vec![called.name(member)])),
             }
         }
     }
-    let note = |(text, members): (String, Vec<&str>)| match members.as_slice() {
+    let note = |(text, members): (String, Vec<String>)| match members.as_slice() {
         [only] => format!("{only}: {text}"),
         several => format!("{} processes: {text}", grouped(several.len() as u64)),
     };

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memtrail_recording::Recording;
-use memtrail_recording::family::Family;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -72,16 +71,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     check_filter(&args.filters)?;
     let (mut recordings, mut files) = (Vec::new(), Vec::new());
     for path in &args.recordings {
-        let opened = args.process.open(path)?;
-        // All together, then one by one.
-        let members = opened.family.as_ref().map(Family::active).unwrap_or_default();
-        let members = if opened.is_merged() { members } else { Vec::new() };
-        let (recording, held) = opened.take();
-        recordings.push(recording);
+        let (shown, held) = args.process.open(path)?.shown()?;
+        recordings.extend(shown);
         files.push(held);
-        for member in members {
-            recordings.push(Recording::open(&member)?);
-        }
     }
     let live = recordings.iter().any(loading::grows);
     let sources = Sources::new(live);

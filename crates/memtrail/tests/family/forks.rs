@@ -1,8 +1,12 @@
 //! A program that forks: sums, generations, one process, exports and heaps.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::GzDecoder;
 use memtrail_test_support::on_each;
 use serde_json::Value;
 
@@ -32,6 +36,7 @@ on_each!(a_family_is_the_sum_of_its_processes, |compiler| {
     each_process_is_as_alone(&family, &whole, processes);
     exports_have_processes_as_outermost_frames(&family, processes);
     heaps_are_of_one_process_and_leaks_of_all(&family, processes);
+    pages_have_all_processes(&family, processes);
 
     let text = printed(&["report", "--width", "100"], &family);
     assert!(text.contains("6 processes, each by itself"), "{text}");
@@ -96,8 +101,76 @@ fn exports_have_processes_as_outermost_frames(family: &Path, processes: &[Value]
     assert_eq!(total, Some(by_process[label]));
 }
 
+fn heaps_are_sums_over_processes(family: &Path, with_snapshots: &[&Value]) {
+    let figure = |of: &Value, name: &str| of[name].as_u64().unwrap_or_else(|| panic!("{of:#}"));
+    let info = json(&["heap", "info", "--json"], family);
+    let roots = json(&["heap", "roots", "--limit", "0", "--json"], family);
+    let processes = info["processes"].as_array().expect("processes");
+    assert_eq!(processes.len(), with_snapshots.len());
+    assert_eq!(roots["processes"], info["processes"]);
+    let mut of_all: BTreeMap<String, u64> = BTreeMap::new();
+    for process in processes {
+        let folder = Path::new(process["recording"].as_str().unwrap());
+        let alone = json(&["heap", "info", "--json"], folder);
+        assert_eq!(process["blocks"], alone["reachable_blocks"]);
+        assert_eq!(process["owned"], alone["reachable_bytes"]);
+        let alone = json(&["heap", "roots", "--limit", "0", "--json"], folder);
+        *of_all.entry("owned".into()).or_default() += figure(&alone, "owned");
+    }
+    assert_eq!(figure(&info, "owned"), of_all["owned"]);
+    assert_eq!(figure(&roots, "owned"), of_all["owned"]);
+    let rows = roots["rows"].as_array().expect("rows");
+    let owned: u64 = rows.iter().map(|row| figure(row, "owned")).sum();
+    assert_eq!(owned, of_all["owned"]);
+    for row in rows {
+        let parts = row["processes"].as_array().expect("parts");
+        let sum: u64 = parts.iter().map(|part| figure(part, "owned")).sum();
+        assert_eq!(sum, figure(row, "owned"), "{row:#}");
+    }
+    let text = printed(&["heap", "roots", "--width", "80"], family);
+    assert!(text.contains("all that is reachable") && text.contains("with snapshots"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+/// The page has all processes together, and each alone.
+fn pages_have_all_processes(family: &Path, processes: &[Value]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("family.html").display().to_string();
+    let written = json(&["html", "--json", "-o", &file], family);
+    let names: Vec<&str> = (written["recordings"].as_array().expect("recordings").iter())
+        .map(|recording| recording["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(Some(names[0]), family.file_name().and_then(|name| name.to_str()));
+    let recordings: Vec<&str> =
+        processes.iter().map(|process| process["recording"].as_str().unwrap()).collect();
+    assert!(names.len() > 2, "{names:?}");
+    assert!(names[1..].iter().all(|name| recordings.contains(name)), "{names:?}");
+    let one = processes[0]["pid"].to_string();
+    let written = json(&["html", "--json", "--process", &one, "-o", &file], family);
+    assert_eq!(written["recordings"].as_array().map(Vec::len), Some(1));
+
+    // Redacted, the numbers of processes are in no trace and no description.
+    printed(&["html", "--redact", "-o", &file], family);
+    let page = std::fs::read_to_string(&file).expect("the page");
+    let mut traces = 0;
+    for element in page.split("<script type=\"application/x-memtrail-trace\"").skip(1) {
+        let (description, rest) = element.split_once("\">").expect("attributes");
+        let (content, _) = rest.split_once("</script>").expect("an end");
+        let mut trace = Vec::new();
+        let zipped = BASE64_STANDARD.decode(content).expect("base64");
+        GzDecoder::new(zipped.as_slice()).read_to_end(&mut trace).expect("gzip");
+        let trace = String::from_utf8_lossy(&trace);
+        for process in processes {
+            let pid = format!("-{}", process["pid"]);
+            assert!(!trace.contains(&pid) && !description.contains(&pid), "{pid} {description}");
+        }
+        traces += 1;
+    }
+    assert_eq!(traces, names.len());
+}
+
 fn heaps_are_of_one_process_and_leaks_of_all(family: &Path, processes: &[Value]) {
-    let refused = memtrail(&["heap", "roots"], family);
+    let refused = memtrail(&["heap", "histogram"], family);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     let stderr = String::from_utf8_lossy(&refused.stderr);
     assert!(stderr.contains("have heap snapshots\nhint: choose one: --process "), "{stderr}");
@@ -107,6 +180,7 @@ fn heaps_are_of_one_process_and_leaks_of_all(family: &Path, processes: &[Value])
     let leaks = json(&["leaks", "--json"], family);
     assert_eq!(leaks["processes"].as_array().unwrap().len(), with_snapshots.len());
     assert!(leaks["suspects"].is_array());
+    heaps_are_sums_over_processes(family, &with_snapshots);
     let pid = processes[0]["pid"].to_string();
     let one = json(&["heap", "info", "--json", "--process", &pid], family);
     let alone = family.join(processes[0]["recording"].as_str().unwrap());
