@@ -14,8 +14,9 @@ use crate::problem::{Problem, Reason};
 use crate::read::{HelperMessage, helper_output};
 use crate::unit::Layout;
 
-/// A helper that writes nothing for so long is ended. A unit takes some ten milliseconds.
-const MAX_SILENCE: Duration = Duration::from_secs(30);
+/// A helper that writes nothing for so long is ended. A unit takes some ten milliseconds, but all terms of coqc, which are
+/// written at the end, some seconds: many times that on a machine that has much else to do.
+const MAX_SILENCE: Duration = Duration::from_secs(300);
 
 /// A helper that writes more is ended. Coq's 600 units take some ten million bytes.
 const MAX_OUTPUT: usize = 1 << 29;
