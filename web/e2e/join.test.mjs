@@ -19,6 +19,10 @@ const click = async (page, name) => {
   await page.getByRole("button", { name, exact: true }).first().click();
   await settled(page);
 };
+const press = async (page, ...keys) => {
+  for (const key of keys) await page.keyboard.press(key);
+  await settled(page);
+};
 
 for (const [place, url] of places) {
   test(`${place}: a function of the table leads to what retains what it allocated, and its owner back to the calls`, () =>
@@ -47,6 +51,33 @@ for (const [place, url] of places) {
       await page.reload();
       await settled(page);
       await page.getByRole("application", { name: /^Calls that allocated/ }).waitFor();
+    }));
+
+  test(`${place}: the call path of a box leads to what retains what is allocated below it`, () =>
+    visit(`${url}#view=flame&focus=Keeps.serve&dir=callees`, async (page) => {
+      await page.getByRole("application", { name: /^Flame graph of/ }).focus();
+      await press(page, "ArrowDown", "ArrowUp", "m", "W");
+      assert.equal(await selectedTab(page), "Retained by");
+      const path = JSON.parse(state(page).get("path"));
+      assert.equal(path.length, 2);
+      assert.equal(path[0], "Keeps.serve");
+      await page.getByRole("heading", { name: `Keeps.serve → ${path[1]}` }).waitFor();
+      await page.getByRole("application", { name: /^Retaining paths of what Keeps.serve → / }).waitFor();
+      await click(page, "In the flame graph");
+      assert.deepEqual(state(page).getAll("focus"), path);
+    }));
+
+  test(`${place}: views beyond the ninth have letters in the list of all`, () =>
+    visit(`${url}#view=roots`, async (page) => {
+      await press(page, "v");
+      const menu = page.getByRole("menu", { name: "Views" });
+      assert.equal(await menu.getByRole("menuitem").count(), await page.getByRole("tab").count());
+      await press(page, "b");
+      assert.equal(await selectedTab(page), "Strings");
+      await page.getByRole("button", { name: "All views" }).click();
+      await menu.getByRole("menuitem", { name: "Kinds" }).click();
+      await settled(page);
+      assert.equal(await selectedTab(page), "Kinds");
     }));
 
   test(`${place}: a box of the flame graph leads to the heap by a key`, () =>

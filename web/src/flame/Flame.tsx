@@ -140,7 +140,8 @@ function Flame() {
     if (!facts) return;
     const zoom = () => chart.current?.zoomTo(box);
     const subtree = box.part === "focus" ? undefined : () => extend(box);
-    openMenu(facts.name, transformsOf(facts, { subtree, zoom }), at);
+    const path = shown && subtree ? () => extended(shown.scene, shown.focus, shown.names, box) : undefined;
+    openMenu(facts.name, transformsOf(facts, { subtree, zoom, path }), at);
   };
 
   const label = selected && shown && extending(selected, shown.focus);

@@ -3,7 +3,7 @@
  * filter or the focus, so that it is in the address, has a chip that removes it, and "back" undoes it.
  */
 import { quoteName } from "../filter/print.ts";
-import { joins, showWhy } from "../heap/join/links.ts";
+import { joins, showWhy, showWhyOfPath } from "../heap/join/links.ts";
 import { addCondition } from "../state/filter.ts";
 import { go, page, param, withParam } from "../state/page.ts";
 import type { MenuItem } from "../widgets/Menu.tsx";
@@ -28,6 +28,8 @@ export interface Subject {
 interface Actions {
   /** Shows what is on the path to it alone. */
   subtree?: (() => void) | undefined;
+  /** The call path to it, for the heap half. */
+  path?: (() => Promise<readonly string[] | null>) | undefined;
   /** Zooms to it. */
   zoom?: (() => void) | undefined;
 }
@@ -89,6 +91,15 @@ export function transformsOf(subject: Subject, actions: Actions): MenuItem[][] {
   const more: MenuItem[] = [];
   if (joins.value && key !== null && (kind === "function" || kind === "site")) {
     more.push({ key: "w", title: "What retains it", run: () => showWhy(key, kind === "function") });
+  }
+  const { path } = actions;
+  if (joins.value && path) {
+    more.push({
+      key: "W",
+      title: "What retains this call path",
+      what: "what is allocated below it, not by other callers",
+      run: () => void path().then((keys) => keys && showWhyOfPath(keys)),
+    });
   }
   more.push({
     key: "n",

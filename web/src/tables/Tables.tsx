@@ -150,7 +150,7 @@ function menuOf(row: Row, by: By, path: readonly string[] | null): MenuItem[][] 
       module: row.module || null,
       place: placeOf(row),
     },
-    { subtree },
+    { subtree, path: path && path.length > 1 ? () => Promise.resolve(path) : undefined },
   );
 }
 

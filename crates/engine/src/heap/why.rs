@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, MergedPath, OwnerRow};
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_profile::calls;
 use memtrail_trace::Site;
 use serde::Serialize;
 
@@ -16,6 +17,7 @@ use super::node;
 use super::sampled_boxes::{PathTree, SampledBox, StepName};
 use super::samples::sites;
 use crate::api_error::ApiError;
+use crate::flame::keys;
 use crate::library_units::is_own_name;
 use crate::names::shown;
 use crate::query::HeapWhy;
@@ -102,7 +104,12 @@ pub(super) fn why(
     query: &HeapWhy,
 ) -> Result<WhyResponse, ApiError> {
     let (heap, profile) = (loaded.heap(), recording.profile());
-    let Some(Allocated { names, are_callers, blocks }) = allocated(loaded, recording, query) else {
+    let meant = if query.path.is_empty() {
+        allocated(loaded, recording, query)
+    } else {
+        allocated_below(loaded, recording, query)?
+    };
+    let Some(Allocated { names, are_callers, blocks }) = meant else {
         let message = format_args!("nothing that {:?} allocated is alive and sampled", query.name);
         return Err(ApiError::bad(message));
     };
@@ -234,6 +241,24 @@ fn allocated(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) ->
         }
     }
     None
+}
+
+/// What was allocated below a call path.
+fn allocated_below(
+    loaded: &LoadedSnapshot,
+    recording: &Recording,
+    query: &HeapWhy,
+) -> Result<Option<Allocated>, ApiError> {
+    let selection = recording.choose_with(&query.transforms, query.recursion.into())?;
+    let entities = &recording.entities;
+    let Some(path) = keys(entities, &query.path) else { return Ok(None) };
+    let below = calls::below(selection.view(entities), &path);
+    let stacks = &recording.profile().blocks;
+    let blocks: Vec<Live> =
+        live(loaded, recording).filter(|one| below.has(stacks.stack(one.row))).collect();
+    let names = path.last().map(|&last| shown(entities.name(last))).into_iter().collect();
+    let is_site = path.last().is_some_and(|&last| entities.kind(last) == calls::Kind::Site);
+    Ok((!blocks.is_empty()).then_some(Allocated { names, are_callers: !is_site, blocks }))
 }
 
 /// Whether a call is in the program's own code.

@@ -117,6 +117,31 @@ fn retaining_paths_are_boxes_from_the_roots_down() {
     }
 }
 
+#[test]
+fn a_call_path_is_what_its_box_is() {
+    let engine = engine();
+    let all = ask(&engine, &json!({"query": "heapwho", "node": "all", "boxes": 100}));
+    let boxes = rows(&all, "boxes");
+    let mut asked = 0;
+    for (at, one) in boxes.iter().enumerate().filter(|(_, one)| one["key"].is_string()) {
+        let mut path = vec![one["key"].clone()];
+        let mut below = at;
+        while below != 0 {
+            below = boxes[below]["parent"].as_u64().unwrap() as usize;
+            path.extend(Some(boxes[below]["key"].clone()).filter(Value::is_string));
+        }
+        path.push(json!("<toplevel>"));
+        path.reverse();
+        let why = ask(&engine, &json!({"query": "heapwhy", "path": path, "recursion": "shown"}));
+        let (bytes, of_box) = (number(&why["alive"]["bytes"]["value"]), number(&one["bytes"]));
+        assert!((bytes - of_box).abs() < 0.5, "{path:?}: {bytes}, but the box {of_box}");
+        asked += 1;
+    }
+    assert!(asked > 2, "{all:#}");
+    let hidden = json!({"query": "heapwhy", "path": ["no such function"]}).to_string();
+    assert!(api_error(&engine, hidden.as_bytes()).1["message"].is_string());
+}
+
 /// Every block, one by one.
 fn each_block(engine: &Engine) -> Vec<Value> {
     let all = ask(engine, &json!({"query": "heapblocks", "limit": 1}));

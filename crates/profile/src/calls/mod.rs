@@ -6,6 +6,7 @@
 //! | [`tree`] | all call paths of a recording, as a tree in preorder |
 //! | [`mod@flame`] | the calls from a focus inwards, and to it from outside |
 //! | [`mod@table`] | totals by function, site, module or file |
+//! | [`mod@below`] | which backtraces have a fragment of a path |
 //! | [`mod@branches`] | the callers or callees of a line of such a table |
 //! | [`mod@hot_fragments`] | the functions and paths that carry the weight |
 //! | [`mod@search`] | how much has a name on its path |
@@ -15,6 +16,7 @@
 //! The tree is made once a recording, its [`Cells`] once a filter; everything else is computed from
 //! these two when it is asked for, without looking at blocks again.
 
+pub mod below;
 pub mod branches;
 pub mod compare;
 pub mod entities;
@@ -27,6 +29,7 @@ pub mod table;
 pub mod time_order;
 pub mod tree;
 
+pub use below::{Below, below};
 pub use branches::{Branch, branches};
 pub use compare::{Change, Side, Status, compare_flame, compare_table};
 pub use entities::{Entities, Entity, Kind, Label, Position};

@@ -7,12 +7,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::below::starts;
 use super::entities::{Entity, NO_ENTITY};
-use super::level::Level;
 use super::{CallTree, View};
 use crate::filter::Resolved;
 use crate::profile::Profile;
-use crate::sites::By;
 
 /// What the width stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,17 +128,6 @@ pub fn time_order(
         building.column(left, right, &column);
     }
     building.finish(columns.boxes)
-}
-
-/// By node, the node at which the focus ends on the path to it, or [`NO_ENTITY`].
-fn starts(view: View<'_>, focus: &[u32]) -> Vec<u32> {
-    let at_end = focus.last() == Some(&Entity::ALLOCATIONS.0);
-    let mut starts = vec![NO_ENTITY; view.tree.len()];
-    for found in Level::new(view, By::Function).matches(focus) {
-        let end = if at_end { found.node + 1 } else { view.tree.end(found.node) };
-        starts[found.node as usize..end as usize].fill(found.node);
-    }
-    starts
 }
 
 /// Where columns begin, and where the last ends.

@@ -1,18 +1,21 @@
 /** What retains what a function or call site allocated: owners, and retaining paths as a flame graph. */
 import { useMemo } from "preact/hooks";
+import { transformsPaths, type Key } from "../../filter/condition.ts";
 import { focusForUrl, labelOfKey } from "../../flame/keys.ts";
+import { recursionOf } from "../../flame/trees.ts";
 import type { OwnerShare, SampledBox } from "../../generated/responses.ts";
 import type { View } from "../../shell/registry.ts";
 import { recording } from "../../state/about.ts";
 import { markOf } from "../../state/estimates.ts";
-import { go } from "../../state/page.ts";
+import { keyOf } from "../../state/filter.ts";
+import { filter, go } from "../../state/page.ts";
 import { bytesWithError, count, grouped, percent } from "../../text/units.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import { kindColour } from "../kindColour.ts";
 import { dominatorHref, snapshot, useHeapQuery } from "../state.ts";
 import { Age } from "./Age.tsx";
 import { WhoOwnedButton } from "./Buttons.tsx";
-import { joins, whyOf, whyWithin } from "./links.ts";
+import { joins, pathInQuestion, whyOf, whyWithin } from "./links.ts";
 import { SampledFlame } from "./SampledFlame.tsx";
 
 const MAX_OWNERS = 100;
@@ -25,8 +28,15 @@ const colour = ({ name }: SampledBox): number => kindColour(name);
 function Why() {
   const within = whyWithin.value !== "";
   const name = whyOf.value;
+  const path = pathInQuestion();
+  // The path is one of the tree that these conditions leave.
+  const transforms = path.length > 0 ? filter.value.filter((text) => transformsPaths(keyOf(text) as Key)) : [];
+  const recursion = path.length > 0 ? recursionOf() : "folded";
+  const title = (path.length > 0 ? path : [name]).map(labelOfKey).join(" → ");
   const { response, error, late } = useHeapQuery(
-    name === "" ? null : { query: "heapwhy", name, within, limit: MAX_OWNERS, boxes: MAX_BOXES },
+    name === ""
+      ? null
+      : { query: "heapwhy", name, within, path, transforms, recursion, limit: MAX_OWNERS, boxes: MAX_BOXES },
   );
   const boxes = useMemo(() => response?.boxes ?? [], [response]);
   if (error && !response) return <ErrorMessage error={error} />;
@@ -36,8 +46,8 @@ function Why() {
   return (
     <div class="joined">
       <div class="joined-head">
-        <h2 class="clip" title={response.names.join(", ")}>
-          <span class="quiet">{are_callers ? "allocated inside" : "allocated by"}</span> {labelOfKey(name)}
+        <h2 class="clip" title={path.length > 0 ? title : response.names.join(", ")}>
+          <span class="quiet">{are_callers ? "allocated inside" : "allocated by"}</span> {title}
         </h2>
         <span>
           <strong>
@@ -52,7 +62,7 @@ function Why() {
         <button
           type="button"
           class="button small plain"
-          onClick={() => go({ view: "flame", focus: focusForUrl([name]) })}
+          onClick={() => go({ view: "flame", focus: focusForUrl(path.length > 0 ? path : [name]) })}
         >
           In the flame graph
         </button>
@@ -60,8 +70,8 @@ function Why() {
       <Owners owners={owners} count={owner_count} />
       <SampledFlame
         boxes={boxes}
-        subject={`${snapshot.value?.number} ${name} ${within}`}
-        label={`Retaining paths of what ${labelOfKey(name)} allocated; roots on top`}
+        subject={`${snapshot.value?.number} ${name} ${within} ${path.join("\n")}`}
+        label={`Retaining paths of what ${title} allocated; roots on top`}
         late={late}
         colour={colour}
         hint="roots on top, what was allocated at the bottom; each box is as wide as what is retained through it"

@@ -14,13 +14,36 @@ export const joins = computed(() => {
 export const whyOf = param("why", "");
 /** `1` where all counts that was allocated inside calls of the function. */
 export const whyWithin = param("within", "");
+/** A call path in question, as a JSON array of keys, outermost first: then `why` is its last. */
+export const whyPath = param("path", "");
 /** Whose allocations are in question: `owner:NODE`, `node:NODE`, or `name:` and a type, kind or root. */
 export const whoOf = param("who", "");
 
 /** What retains what a function or call site allocated; with `within`, what it and its callees did. */
 export function showWhy(name: string, within: boolean): void {
-  const more = withParam(withParam(page.value.more, "why", name), "within", within ? "1" : "");
-  go({ view: "why", more });
+  showWhyOf(name, within, "");
+}
+
+/** What retains what was allocated below a call path, a contiguous piece of a stack. */
+export function showWhyOfPath(path: readonly string[]): void {
+  showWhyOf(path.at(-1) ?? "", true, JSON.stringify(path));
+}
+
+function showWhyOf(name: string, within: boolean, path: string): void {
+  let { more } = page.value;
+  more = withParam(more, "why", name);
+  more = withParam(more, "within", within ? "1" : "");
+  go({ view: "why", more: withParam(more, "path", path) });
+}
+
+/** The path in question; empty where a function is. */
+export function pathInQuestion(): readonly string[] {
+  try {
+    const path: unknown = JSON.parse(whyPath.value || "[]");
+    return Array.isArray(path) ? path.filter((key) => typeof key === "string") : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Who allocated what a root owns. */

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::query::profile::By;
+use crate::query::profile::{By, Recursion};
 
 parameters! {
     /// The places in the program whose blocks retain most.
@@ -49,6 +49,12 @@ parameters! {
         name: String,
         /// All that was allocated inside calls of the function, not only by itself.
         within: bool,
+        /// Instead of what the name means: keys of a contiguous piece of a call path, outermost first.
+        path: Vec<String>,
+        /// The path's tree is the one that these conditions leave.
+        transforms: Vec<String>,
+        /// Functions that occur several times on a path.
+        recursion: Recursion,
         /// Owners and paths at most.
         limit: usize,
         /// Boxes of the paths at most.
@@ -94,7 +100,10 @@ defaults! {
         rec: 0, from: None, to: None, by: By::Site, order: SurvivorOrder::Survived, offset: 0,
         limit: 100,
     }
-    HeapWhy { rec: 0, snapshot: None, name: String::new(), within: false, limit: 10, boxes: 0, }
+    HeapWhy {
+        rec: 0, snapshot: None, name: String::new(), within: false, path: vec![],
+        transforms: vec![], recursion: Recursion::Folded, limit: 10, boxes: 0,
+    }
     HeapWho {
         rec: 0, snapshot: None, name: String::new(), owner: None, node: None, by: By::Site, limit: 20,
         boxes: 0,
