@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn nothing_in_an_address_ends_the_attribute() {
         let page = page(r#"http://127.0.0.1:1/t/#f=a&f=">"#);
-        assert!(page.contains(r#"url=http://127.0.0.1:1/t/#f=a&amp;f=&quot;>">"#), "{page}");
+        assert!(page.contains(r#"url=http://127.0.0.1:1/t/#f=a&amp;f=&quot;&gt;">"#), "{page}");
     }
 
     #[test]
