@@ -157,26 +157,32 @@ impl History {
                 };
                 let key = (key.0, name.to_owned());
                 let sizes = sizes.entry(key).or_insert_with(|| vec![0; ready.len()]);
-                sizes[place] = sizes[place].saturating_add(owner.owned.0);
+                let owned = owner.owned + owner.owned_external;
+                sizes[place] = sizes[place].saturating_add(owned.0);
             }
         }
         Self { end, times: ready.iter().map(|(at, _)| *at).collect(), sizes }
     }
 }
 
-/// Whether an owner grows: by its exact sizes, if there are enough, or else by what was sampled.
+/// Whether an owner grows: by its exact sizes, if there are enough and sampled blocks do not contradict them, or else by
+/// what was sampled.
 fn judge(owner: &Owner<'_>, recording: &Recording, clock: &Clock, history: &History) -> Judgement {
     let key = (owner.kind.to_owned(), owner.name.clone());
-    if let Some(sizes) = history.sizes.get(&key)
-        // Sizes of memory outside the heap are not in summaries.
-        && owner.owned >= owner.external
-    {
+    let blocks = &recording.profile().blocks;
+    let samples = |one: Live| blocks.samples(one.row);
+    if let Some(sizes) = history.sizes.get(&key) {
         let judgement = growth::by_snapshots(&history.times, sizes);
         if judgement != Judgement::Unknown {
-            return judgement;
+            let allocated: Vec<(f64, u64)> = owner
+                .live
+                .iter()
+                .map(|one| (blocks.allocated(one.row).seconds(), samples(*one)))
+                .collect();
+            let agrees = growth::agrees(&judgement, &history.times, sizes, &allocated);
+            return if agrees { judgement } else { Judgement::Steady };
         }
     }
-    let samples = |one: Live| recording.profile().blocks.samples(one.row);
     let covered = owner.covered(samples);
     if covered < MIN_COVERED {
         return if owner.live.is_empty() { Judgement::Unknown } else { Judgement::Steady };

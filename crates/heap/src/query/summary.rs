@@ -38,7 +38,7 @@ pub struct Summary {
     pub roots: Vec<RootSum>,
     /// What several kinds of roots retain jointly.
     pub several: Bytes,
-    /// The owners of most, largest first: together all that is alive, unless some are left out. Those of
+    /// The owners of most, off-heap memory included, largest first: together all that is alive, unless some are left out. Those of
     /// the same kind and names are one.
     pub owners: Vec<OwnerSum>,
 }
@@ -77,6 +77,8 @@ pub struct OwnerSum {
     pub name: String,
     /// What is attributed to it.
     pub owned: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub owned_external: Bytes,
 }
 
 /// So many kinds, roots and owners are kept of a snapshot.
@@ -84,7 +86,7 @@ const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
-    pub const VERSION: u32 = 9;
+    pub const VERSION: u32 = 10;
 
     /// Sums a snapshot up: of kinds and roots, the largest.
     ///
@@ -157,18 +159,25 @@ impl Summary {
 /// All owners, the largest first.
 fn owners(heap: &Heap<'_>) -> Vec<OwnerSum> {
     let root_nodes = heap.graph.root_nodes();
-    let mut sums: BTreeMap<(&'static str, String), Bytes> = BTreeMap::new();
+    let mut sums: BTreeMap<(&'static str, String), [Bytes; 2]> = BTreeMap::new();
     for (root_node, owned) in (0..).map(RootNodeId).zip(heap.graph.owned()) {
-        if owned.words.0 > 0 {
-            *sums.entry(stored_owner(heap, root_nodes.get(root_node))).or_default() +=
-                owned.words.bytes();
+        if owned.words.0 > 0 || owned.external.0 > 0 {
+            let [inside, outside] =
+                sums.entry(stored_owner(heap, root_nodes.get(root_node))).or_default();
+            *inside += owned.words.bytes();
+            *outside += owned.external;
         }
     }
     let mut owners: Vec<OwnerSum> = sums
         .into_iter()
-        .map(|((kind, name), owned)| OwnerSum { kind: kind.to_owned(), name, owned })
+        .map(|((kind, name), [owned, owned_external])| OwnerSum {
+            kind: kind.to_owned(),
+            name,
+            owned,
+            owned_external,
+        })
         .collect();
-    owners.sort_by_key(|owner| Reverse(owner.owned));
+    owners.sort_by_key(|owner| Reverse((owner.owned + owner.owned_external, owner.owned)));
     owners
 }
 
