@@ -1,8 +1,12 @@
-(* Channels that are never closed, and ones that are. The argument is which. *)
+(* Channels that are never closed, and ones that are. The argument is which, and how much the program
+   does beside. *)
 
 let opened : (int, in_channel) Hashtbl.t = Hashtbl.create 16
 let steps = 300
-let work step = List.fold_left (fun sum text -> sum + String.length text) step (List.init 2_000 string_of_int)
+let beside = if Array.length Sys.argv > 2 then int_of_string Sys.argv.(2) else 1
+
+let work step =
+  List.fold_left (fun sum text -> sum + String.length text) step (List.init 2_000 string_of_int)
 
 let serve step =
   let channel = open_in "/dev/null" in
@@ -18,6 +22,8 @@ let () =
   let sum = ref 0 in
   for step = 1 to steps do
     serve step;
-    sum := !sum + work step
+    for _ = 1 to beside do
+      sum := !sum + work step
+    done
   done;
   Printf.printf "%d %d\n" !sum (Hashtbl.length opened)

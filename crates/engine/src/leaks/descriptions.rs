@@ -179,7 +179,8 @@ pub(super) fn reason(
     if *judgement == Judgement::Unknown {
         let count = owner.live.len();
         return format!(
-            "{count} of its blocks were sampled: too few to judge; a higher --rate samples more"
+            "{count} of its blocks were sampled: too few to judge; a higher --rate samples more, and five snapshots are \
+             enough without"
         );
     }
     let all = owner.lifetimes();

@@ -18,6 +18,8 @@ pub(super) struct Evidence<'e> {
     pub(super) freed: u64,
 }
 
+/// If there are more blocks for each value of a container, what its values are does not tell what is in it.
+const MAX_OF_VALUE: u64 = 1000;
 /// With fewer sampled blocks nothing is said of what never happens.
 const MIN_SAMPLED: u64 = 10;
 
@@ -35,7 +37,9 @@ impl Evidence<'_> {
     /// The kind of what is in its container, or else the kind of most blocks.
     pub(super) fn values(&self) -> Option<&KindSum> {
         let of_container = self.contents.container.as_ref().and_then(|found| found.values.as_ref());
-        of_container.or_else(|| self.contents.kinds.first())
+        let (_, all) = self.blocks_of(|_| false);
+        let is_telling = |values: &&KindSum| values.blocks.saturating_mul(MAX_OF_VALUE) >= all;
+        of_container.filter(is_telling).or_else(|| self.contents.kinds.first())
     }
 
     /// Blocks of kinds that a rule is about, and all.

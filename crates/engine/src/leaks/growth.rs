@@ -28,6 +28,8 @@ const STILL: f64 = 0.25;
 const HALFWAY: f64 = 0.4;
 /// From here on, what grew has to have grown on.
 const LATE: f64 = 0.7;
+/// What had this part of its size when half of the time was over was filled early.
+const FILLED: f64 = 0.9;
 /// Snapshots that are needed to judge by them alone.
 pub(super) const MIN_SNAPSHOTS: usize = 5;
 /// What has grown by this part of all that it will is not at its beginning any more.
@@ -137,6 +139,10 @@ pub(super) fn by_snapshots(times: &[f64], sizes: &[u64]) -> Judgement {
         return Judgement::Unknown;
     }
     let exact: Vec<f64> = sizes.iter().map(|size| *size as f64).collect();
+    let middle = f64::midpoint(times[0], times[times.len() - 1]);
+    if size_at(times, sizes, middle) >= FILLED * exact[exact.len() - 1] {
+        return Judgement::Steady;
+    }
     match Shape::of(times, &exact) {
         Some(shape) => Judgement::Grows(GrowthRate {
             rate: Estimate { value: shape.rate, stderr: shape.stderr },
@@ -146,6 +152,49 @@ pub(super) fn by_snapshots(times: &[f64], sizes: &[u64]) -> Judgement {
         }),
         None => Judgement::Steady,
     }
+}
+
+/// Whether growth of exact sizes agrees with when what is alive was allocated, in seconds with samples.
+///
+/// What several roots reach is attributed to one of them, and that changes from snapshot to snapshot: sizes of owners grow
+/// when they are given what is old. Of what was allocated while it grew, clearly fewer must not be recent.
+pub(super) fn agrees(
+    judgement: &Judgement,
+    times: &[f64],
+    sizes: &[u64],
+    allocated: &[(f64, u64)],
+) -> bool {
+    let (Judgement::Grows(growth), Some(end), Some(last)) =
+        (judgement, times.last(), sizes.last().filter(|last| **last > 0))
+    else {
+        return true;
+    };
+    let since = if growth.since > 0.0 { growth.since } else { times[0] };
+    let middle = f64::midpoint(since, *end);
+    // By the rate: one size in the middle may be far off.
+    let recent_part = (growth.rate.value * (end - middle) / *last as f64).min(1.0);
+    // Of samples, as blocks were not all sampled at the same rate.
+    let sum = |blocks: &mut dyn Iterator<Item = &(f64, u64)>| {
+        blocks.fold((0.0, 0.0), |(sum, squares), (_, samples)| {
+            let samples = *samples as f64;
+            (sum + samples, samples.mul_add(samples, squares))
+        })
+    };
+    let (all, _) = sum(&mut allocated.iter());
+    let (recent, variance) = sum(&mut allocated.iter().filter(|(at, _)| *at > middle));
+    // None may be recent by chance, where few are expected.
+    let one = allocated.iter().map(|(_, samples)| *samples as f64).fold(0.0, f64::max);
+    recent + DEVIATIONS * one.mul_add(one, variance).sqrt() >= recent_part * all
+}
+
+/// The size at a time, between snapshots on the line from one to the next.
+fn size_at(times: &[f64], sizes: &[u64], at: f64) -> f64 {
+    let next = times.partition_point(|time| *time < at).min(times.len() - 1);
+    let before = next.saturating_sub(1);
+    let [from, to] = [sizes[before] as f64, sizes[next] as f64];
+    let span = times[next] - times[before];
+    let part = if span > 0.0 { ((at - times[before]) / span).clamp(0.0, 1.0) } else { 1.0 };
+    (to - from).mul_add(part, from)
 }
 
 /// What is found of sizes that grow, and still do.
@@ -297,6 +346,31 @@ mod tests {
         let filled: Vec<u64> = (0..12).map(|number| 1_000 + number.min(4) * 100).collect();
         assert_eq!(by_snapshots(&times, &filled), Judgement::Steady);
         assert_eq!(by_snapshots(&times[..4], &sizes[..4]), Judgement::Unknown);
+    }
+
+    /// The environment of `coqc` was given to its variable by and by, and had been allocated when libraries were loaded.
+    #[test]
+    fn what_is_old_and_attributed_anew_does_not_grow() {
+        let times: Vec<f64> = (0..6).map(|number| f64::from(number) * 9.0).collect();
+        let sizes = [0, 68_496, 42_601_856, 7_058_064, 63_408_128, 67_794_248];
+        let judgement = by_snapshots(&times, &sizes);
+        grows(judgement);
+        let old: Vec<(f64, u64)> = (0..30).map(|number| (f64::from(number) / 20.0, 1)).collect();
+        assert!(!agrees(&judgement, &times, &sizes, &old));
+        let even: Vec<(f64, u64)> = (0..30).map(|number| (f64::from(number) * 1.5, 1)).collect();
+        assert!(agrees(&judgement, &times, &sizes, &even));
+        // Of few that were sampled none is recent by chance.
+        assert!(agrees(&judgement, &times, &sizes, &old[..5]));
+        assert!(agrees(&judgement, &times, &sizes, &[]));
+        assert!(agrees(&Judgement::Steady, &times, &sizes, &old));
+    }
+
+    /// The instructions of `ocamlopt` were complete before it waited for the assembler.
+    #[test]
+    fn what_was_filled_before_a_long_wait_does_not_grow() {
+        let times = [54.0, 60.0, 63.0, 67.0, 70.0, 75.0, 81.0, 90.0, 264.0];
+        let sizes = [0, 0, 0, 0, 1_168, 28_989_952, 81_670_400, 121_614_512, 121_614_512];
+        assert_eq!(by_snapshots(&times, &sizes), Judgement::Steady);
     }
 
     /// Sizes in no order look as if they grew once in a hundred times at most.

@@ -174,6 +174,26 @@ fn channels_ocaml_4_14() {
     check("ocaml-4.14.1000", &CHANNELS);
 }
 
+/// Of 300 channels four blocks were sampled. Their buffers are off-heap memory, which sizes of owners did not include.
+#[test]
+fn channels_are_counted_in_snapshots_ocaml_5_3() {
+    let program = build(&compilers::named("ocaml-5.3.0"), CHANNELS.program);
+    let case = |argument: &str| {
+        let options = ["--rate", "1e-8", "--snapshot", "every-major,exit"];
+        // A collector that hurries.
+        let case = Case::new(&program, &[argument, "10"]).variable("OCAMLRUNPARAM", "o=10");
+        response(&case.options(&options).recorded().recording)
+    };
+    let found = case("leak");
+    assert_eq!(suspects(&found).len(), 1, "{found:#}");
+    let first = &suspects(&found)[0];
+    assert_eq!(first["growth"]["from"], "snapshots", "{found:#}");
+    assert_eq!(first["rule"], CHANNELS.rule, "{found:#}");
+    assert!(first["descriptions"].to_string().contains(CHANNELS.clause), "{found:#}");
+    let found = case("closed");
+    assert!(suspects(&found).is_empty(), "{found:#}");
+}
+
 #[test]
 fn promises_of_lwt() {
     check_program(&build_with_packages("leak_promises", "lwt.unix"), &PROMISES);
