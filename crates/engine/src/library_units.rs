@@ -2,7 +2,14 @@
 //!
 //! A unit is a library's if the recording's types say that its files are installed (`memtrail types`), or if its name
 //! is that of a unit of OCaml's distribution, or of a library that runs the program's code from a loop of its own.
-//! All other OCaml code is the program's.
+//! All other OCaml code is the program's. Where that has no functions, as it only starts what is installed (`coqc`,
+//! `ocamlopt.opt`), installed units are the program's, too.
+
+use std::collections::HashSet;
+
+use memtrail_trace::FunctionId;
+
+use crate::recording::Recording;
 
 /// Units of OCaml's distribution, and libraries whose first name is one of these.
 const LIBRARIES: [&str; 29] = [
@@ -39,6 +46,24 @@ const LIBRARIES: [&str; 29] = [
 /// How names of other units of these begin.
 const PREFIXES: [&str; 3] = ["Camlinternal", "Lwt_", "Eio_"];
 
+/// Units of a recording's installed libraries, as functions' names begin; none if the program is made of them.
+pub(crate) fn installed_units(recording: &Recording) -> HashSet<&str> {
+    let installed: HashSet<&str> =
+        recording.description.library_units.iter().map(String::as_str).collect();
+    let (entities, functions) = (&recording.entities, recording.profile().locations.functions());
+    let functions = (0..functions.len() as u32).map(FunctionId);
+    let names = functions.filter_map(|id| Some(entities.name(entities.of_function(id)?)));
+    if is_made_of_installed(names, &installed) { HashSet::new() } else { installed }
+}
+
+/// Whether only the initialisation of modules, which has no name of its own, is not of a library.
+fn is_made_of_installed<'n>(
+    mut names: impl Iterator<Item = &'n str>,
+    installed: &HashSet<&str>,
+) -> bool {
+    !names.any(|name| name.contains('.') && is_own_name(name, |unit| installed.contains(unit)))
+}
+
 /// Whether a function is of the program's own, by its name: `Cache.remember`.
 pub(crate) fn is_own_name(name: &str, is_installed: impl Fn(&str) -> bool) -> bool {
     if !name.starts_with(|letter: char| letter.is_ascii_uppercase()) {
@@ -51,4 +76,18 @@ pub(crate) fn is_own_name(name: &str, is_installed: impl Fn(&str) -> bool) -> bo
     // A unit's name may have several parts: `Yojson.Basic`.
     let ends = name.match_indices('.').map(|(end, _)| end).chain([name.len()]);
     !ends.into_iter().any(|end| is_installed(&name[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_starts_installed_units_is_not_all_of_a_program() {
+        let installed = HashSet::from(["Coqc", "Stm", "Vernac"]);
+        let made = |names: &[&str]| is_made_of_installed(names.iter().copied(), &installed);
+        assert!(made(&["Coqc_bin", "Coqc.main", "Stdlib.List.map", "Stm.(fun)", "Vernac.load"]));
+        assert!(made(&["Coqc.main", "caml_alloc_string"]));
+        assert!(!made(&["Shop.serve", "Stm.(fun)"]));
+    }
 }

@@ -1,7 +1,7 @@
 //! The answer to [`HeapWhy`]: what retains what a function allocated.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, MergedPath, OwnerRow};
@@ -18,7 +18,7 @@ use super::sampled_boxes::{PathTree, SampledBox, StepName};
 use super::samples::sites;
 use crate::api_error::ApiError;
 use crate::flame::keys;
-use crate::library_units::is_own_name;
+use crate::library_units::{installed_units, is_own_name};
 use crate::names::shown;
 use crate::query::HeapWhy;
 use crate::recording::Recording;
@@ -208,6 +208,7 @@ type Comparison = fn(&str, &str) -> bool;
 fn allocated(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) -> Option<Allocated> {
     let name = &*query.name;
     let all: Vec<Live> = live(loaded, recording).collect();
+    let installed = installed_units(recording);
     let is_exact = |known: &str, name: &str| known == name;
     let is_like = |known: &str, name: &str| known.contains(name);
     for (are_callers, is) in
@@ -223,7 +224,10 @@ fn allocated(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) ->
             // What a library allocated was allocated by the nearest function of the program's own, too.
             let mut is_within = true;
             let within = sites(recording, one.row).take_while(|site| {
-                std::mem::replace(&mut is_within, are_callers || !is_own(recording, *site))
+                std::mem::replace(
+                    &mut is_within,
+                    are_callers || !is_own(recording, *site, &installed),
+                )
             });
             let Some(site) = within.into_iter().find(|site| is_meant(site)) else {
                 continue;
@@ -262,11 +266,10 @@ fn allocated_below(
 }
 
 /// Whether a call is in the program's own code.
-fn is_own(recording: &Recording, site: Site) -> bool {
-    let installed = &recording.description.library_units;
+fn is_own(recording: &Recording, site: Site, installed: &HashSet<&str>) -> bool {
     recording.entities.of_function(site.function).is_some_and(|entity| {
         let name = recording.entities.name(entity);
-        is_own_name(name, |unit| installed.iter().any(|known| known == unit))
+        is_own_name(name, |unit| installed.contains(unit))
     })
 }
 

@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(by_snapshots(&times[..4], &sizes[..4]), Judgement::Unknown);
     }
 
-    /// The environment of `coqc` was given to its variable by and by, and had been allocated when libraries were loaded.
+    /// The environment of `coqc` was attributed to its variable step by step, and allocated when libraries were loaded.
     #[test]
     fn what_is_old_and_attributed_anew_does_not_grow() {
         let times: Vec<f64> = (0..6).map(|number| f64::from(number) * 9.0).collect();

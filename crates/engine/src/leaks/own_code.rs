@@ -7,7 +7,7 @@ use memtrail_trace::Site;
 use super::response::Place;
 use crate::heap::join::Live;
 use crate::heap::samples::sites;
-use crate::library_units::is_own_name;
+use crate::library_units::{installed_units, is_own_name};
 use crate::names::shown;
 use crate::recording::Recording;
 
@@ -24,8 +24,7 @@ pub(super) struct OwnCode<'r> {
 
 impl<'r> OwnCode<'r> {
     pub(super) fn new(recording: &'r Recording) -> Self {
-        let installed = recording.description.library_units.iter().map(String::as_str).collect();
-        Self { recording, installed }
+        Self { recording, installed: installed_units(recording) }
     }
 
     /// Whether a function is of the program's own, by its name: `Cache.remember`.

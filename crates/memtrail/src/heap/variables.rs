@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memtrail_heap::query::{Heap, ModuleBlock, module_blocks};
 use memtrail_heap::read::Error;
@@ -70,17 +70,39 @@ pub(crate) fn has_names(recording: &Path) -> bool {
 
 /// Units of installed libraries, as functions' names begin, by what is stored of types in the recording; none if
 /// that is not there or cannot be read. It is not searched here: commands about allocations alone come by, too.
+///
+/// Units that a library does not export have no interface there. Those whose code is beside that of an installed unit, for
+/// other units to inline it (`.cmx`), are of a library, too.
 pub(crate) fn library_units(folder: &Path) -> Vec<String> {
     let types = stored_earlier(folder).ok().flatten();
-    let units = types
-        .iter()
-        .flat_map(|stored| &stored.types.units)
-        .filter(|unit| unit.layout.as_ref().and_then(file).is_some_and(is_installed));
-    let shown = units.map(|unit| {
+    let units: Vec<&Unit> = types.iter().flat_map(|stored| &stored.types.units).collect();
+    let known = |unit: &Unit| unit.layout.as_ref().and_then(file).map(Path::to_path_buf);
+    let files = units.iter().filter_map(|unit| known(unit));
+    let folders: HashSet<PathBuf> = files
+        .filter(|file| is_installed(file))
+        .filter_map(|file| file.parent().map(Path::to_path_buf))
+        .collect();
+    let others = others_installed(folders.iter());
+    let is_of_library = |unit: &&Unit| match known(unit) {
+        Some(file) => is_installed(&file),
+        None => others.contains(&unit.name),
+    };
+    let shown = units.into_iter().filter(is_of_library).map(|unit| {
         let mut text = [0; 512];
         String::from_utf8_lossy(write_name(unit.name.as_bytes(), &mut text)).into_owned()
     });
     shown.collect()
+}
+
+/// The units whose code is in some folders.
+fn others_installed<'p>(folders: impl Iterator<Item = &'p PathBuf>) -> HashSet<String> {
+    let entries = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let names = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let mut letters = name.strip_suffix(".cmx")?.chars();
+        Some(letters.next()?.to_uppercase().chain(letters).collect())
+    });
+    names.collect()
 }
 
 /// The compiler's file that a unit's layout is from.
@@ -181,6 +203,18 @@ pub(super) fn field_of(name: Option<&str>, field: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `Eliommod_sersess` was the program's own, and the call that leaks in its page was named after it.
+    #[test]
+    fn units_that_a_library_hides_are_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["eliommod_sersess.cmx", "eliom_comet.cmx", "eliom_comet.cmi", "eliom.cmxs"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = others_installed([folder.path().to_path_buf(), "/absent".into()].iter());
+        let expected = ["Eliommod_sersess", "Eliom_comet"].map(str::to_owned);
+        assert_eq!(found, HashSet::from(expected));
+    }
 
     #[test]
     fn files_in_a_folder_of_libraries_are_not_the_programs_own() {
