@@ -23,7 +23,7 @@ mod response;
 mod rules;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
@@ -79,6 +79,7 @@ pub(crate) fn leaks(
         }
     }
     suspects.sort_by(|a, b| b.1.rate.value.total_cmp(&a.1.rate.value).then(a.0.cmp(&b.0)));
+    let grow: HashSet<usize> = suspects.iter().map(|(number, _)| *number).collect();
     suspects.truncate(query.limit.min(MAX_SUSPECTS));
     let mut of_root: HashMap<RootNodeId, usize> = HashMap::new();
     for (place, (number, _)) in suspects.iter().enumerate() {
@@ -91,9 +92,9 @@ pub(crate) fn leaks(
         suspect(loaded, recording, &own, &evidence, *growth, alive)
     });
     let details: Vec<Suspect> = details.collect();
-    let is_suspect = |number: &usize| suspects.iter().any(|(suspect, _)| suspect == number);
     let cleared = (0..owners.len())
-        .filter(|number| !is_suspect(number))
+        // Suspects beyond the limit are not shown, and not cleared.
+        .filter(|number| !grow.contains(number))
         .take_while(|number| {
             owners[*number].bytes() as f64 >= MIN_BYTES.max(alive.0 as f64 * MIN_SHARE)
         })
