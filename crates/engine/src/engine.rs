@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{AllocatedPart, Catalogue, Heap, KindId, UntypedPlaces};
+use memtrail_heap::query::{AllocatedBy, AllocatedPart, Catalogue, Heap, KindId, UntypedPlaces};
 use memtrail_trace::{Anomalies, Error};
 
 use crate::api_error::{ApiError, Status};
@@ -368,6 +369,25 @@ impl Engine {
                 return HashMap::new();
             }
             allocated.parts(&UntypedPlaces::new(heap, catalogue), owners)
+        })
+    }
+
+    /// What allocated most blocks that are where these are, of those without a type.
+    ///
+    /// # Errors
+    /// If there is no such recording.
+    pub fn allocated_blocks(
+        &self,
+        id: RecordingId,
+        heap: &Heap<'_>,
+        catalogue: &Catalogue,
+        blocks: &[BlockIndex],
+    ) -> Result<HashMap<BlockIndex, AllocatedBy>, ApiError> {
+        self.look(id.0, |recording| {
+            let allocated = Allocated::new(heap, catalogue, recording);
+            let found =
+                |block: &BlockIndex| Some((*block, allocated.of_block(heap, catalogue, *block)?));
+            blocks.iter().filter_map(found).collect()
         })
     }
 

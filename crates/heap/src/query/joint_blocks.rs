@@ -7,6 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
+use super::allocated_by::AllocatedBy;
 use super::heap::Heap;
 use super::joint::{beside_parts, held, parts};
 use super::names::{joint_name, label_path};
@@ -49,6 +50,9 @@ pub struct JointBlock {
     pub block: BlockIndex,
     /// What sort of block: a type or a kind.
     pub kind: String,
+    /// What allocated most blocks that are where this one is, if it has no type; for those to say who have the samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<AllocatedBy>,
     /// What it retains.
     pub retained: Bytes,
     /// Bytes outside the heap that go with that.
@@ -258,6 +262,7 @@ impl<'o, 'h> OpenBlocks<'o, 'h> {
         Some(JointBlock {
             block,
             kind: self.details.name(self.heap, block),
+            allocated: None,
             retained: self.heap.graph.retained_size(block).bytes(),
             retained_external: self.heap.graph.external(block),
             reached_by: reached_by.map(|root| self.root(*root)).collect(),

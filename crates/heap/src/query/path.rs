@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
+use super::allocated_by::AllocatedBy;
 use super::contained::FoldedContainer;
 use super::heap::Heap;
 use super::kind::{self, Kind};
@@ -48,6 +49,9 @@ pub struct Step {
     /// What the block is called among others of its type: a constructor, or the type without arguments.
     #[serde(skip)]
     pub(super) part: Option<Part>,
+    /// What allocated most blocks that are where this one is, if it has no type; for those to say who have the samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<AllocatedBy>,
     /// The container that it is all steps in, if paths are folded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<FoldedContainer>,
@@ -211,6 +215,7 @@ impl Path {
                     field: None,
                     field_name: None,
                     part: None,
+                    allocated: None,
                     container: None,
                     elements: false,
                     times,
@@ -249,6 +254,7 @@ impl Path {
                         field,
                         field_name: field.zip(known).map(|(field, known)| known.field(field)),
                         part: known.map(Part::new),
+                        allocated: None,
                         container: None,
                         elements: kind.is_some_and(|kind| kind.has_elements(&heap.types)),
                         times: 1,
@@ -277,6 +283,7 @@ impl Path {
                         field: None,
                         field_name: None,
                         part: None,
+                        allocated: None,
                         container: None,
                         elements: false,
                         times: 1,

@@ -1,42 +1,111 @@
 //! What allocated the blocks of a snapshot that have no type, from the trace beside it.
 
-use memtrail_engine::{Engine, Setting};
+use std::collections::HashMap;
+
+use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
+use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{Catalogue, Heap, Histogram};
+use memtrail_heap::query::{AllocatedBy, Catalogue, Heap, Histogram, JointShare, Path};
 use memtrail_recording::Recording;
 
 use super::input::{Input, with_spinner};
 use crate::error::Failure;
 use crate::loading;
 
-/// Adds to kinds of blocks without a type what allocated most of them. A snapshot without samples or without a trace
-/// stays as it is, as does one whose trace cannot be read: other commands report that.
+/// The trace beside a snapshot.
+struct Trace {
+    engine: Engine,
+    id: RecordingId,
+}
+
+impl Trace {
+    /// Nothing of a snapshot without samples or without a trace, or where the trace cannot be read: other commands report
+    /// that.
+    fn of(input: &Input, heap: &Heap<'_>) -> Option<Self> {
+        if heap.snapshot.samples.is_empty() {
+            return None;
+        }
+        let recording = Recording::open(input.folder()).ok()?;
+        if loading::is_snapshot_alone(&recording) {
+            return None;
+        }
+        let engine = Engine::new(Setting::default());
+        let id = loading::add(&engine, &recording).ok()?;
+        Some(Self { engine, id })
+    }
+}
+
+/// What `ask` makes of the kinds of all blocks.
+fn answer<T>(
+    input: &Input,
+    heap: &Heap<'_>,
+    ask: impl FnOnce(&Catalogue) -> Result<T, ApiError>,
+) -> Result<T, Failure> {
+    let answer =
+        with_spinner("looking at sampled blocks".to_owned(), || Ok(ask(&Catalogue::new(heap)?)));
+    let answer = answer.map_err(|error| input.failure(&error))?;
+    answer.map_err(|error| loading::refused(&error))
+}
+
+/// Adds to kinds of blocks without a type what allocated most of them.
 pub(super) fn name(
     histogram: &mut Histogram,
     input: &Input,
     heap: &Heap<'_>,
     owners: Option<&[RootNodeId]>,
 ) -> Result<(), Failure> {
-    if heap.snapshot.samples.is_empty() {
-        return Ok(());
-    }
-    let Ok(recording) = Recording::open(input.folder()) else { return Ok(()) };
-    if loading::is_snapshot_alone(&recording) {
-        return Ok(());
-    }
-    let engine = Engine::new(Setting::default());
-    let Ok(id) = loading::add(&engine, &recording) else { return Ok(()) };
-    let message = "looking at sampled blocks".to_owned();
-    let found = with_spinner(message, || {
-        let catalogue = Catalogue::new(heap)?;
-        let parts = engine.allocated_parts(id, heap, &catalogue, owners);
-        Ok((catalogue, parts))
-    });
-    let (catalogue, parts) = found.map_err(|error| input.failure(&error))?;
-    let mut parts = parts.map_err(|error| loading::refused(&error))?;
-    for row in &mut histogram.rows {
-        let kind = catalogue.find(&row.kind);
-        row.allocated = kind.and_then(|kind| parts.remove(&kind)).unwrap_or_default();
+    let Some(trace) = Trace::of(input, heap) else { return Ok(()) };
+    answer(input, heap, |catalogue| {
+        let mut parts = trace.engine.allocated_parts(trace.id, heap, catalogue, owners)?;
+        for row in &mut histogram.rows {
+            let kind = catalogue.find(&row.kind);
+            row.allocated = kind.and_then(|kind| parts.remove(&kind)).unwrap_or_default();
+        }
+        Ok(())
+    })
+}
+
+/// Adds to the steps of paths that are blocks without a type what allocated most blocks in the same place.
+pub(super) fn name_steps(
+    paths: &mut [Path],
+    input: &Input,
+    heap: &Heap<'_>,
+) -> Result<(), Failure> {
+    let steps = || paths.iter().flat_map(|path| &path.steps);
+    let known = of_blocks(steps().filter_map(|step| step.block), input, heap)?;
+    for step in paths.iter_mut().flat_map(|path| &mut path.steps) {
+        let is_one = step.container.is_none();
+        step.allocated = step.block.filter(|_| is_one).and_then(|one| known.get(&one).cloned());
     }
     Ok(())
+}
+
+/// The same for blocks that several roots retain jointly.
+pub(super) fn name_joint(
+    shares: &mut [JointShare],
+    input: &Input,
+    heap: &Heap<'_>,
+) -> Result<(), Failure> {
+    let blocks = || shares.iter().flat_map(|share| &share.blocks);
+    let known = of_blocks(blocks().map(|block| block.block), input, heap)?;
+    for block in shares.iter_mut().flat_map(|share| &mut share.blocks) {
+        block.allocated = known.get(&block.block).cloned();
+    }
+    Ok(())
+}
+
+/// What allocated most blocks that are where these are, of those that have no type.
+fn of_blocks(
+    blocks: impl Iterator<Item = BlockIndex>,
+    input: &Input,
+    heap: &Heap<'_>,
+) -> Result<HashMap<BlockIndex, AllocatedBy>, Failure> {
+    let untyped: Vec<BlockIndex> = blocks.filter(|block| heap.types.of(*block).is_none()).collect();
+    if untyped.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let Some(trace) = Trace::of(input, heap) else { return Ok(HashMap::new()) };
+    answer(input, heap, |catalogue| {
+        trace.engine.allocated_blocks(trace.id, heap, catalogue, &untyped)
+    })
 }

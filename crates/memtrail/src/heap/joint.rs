@@ -8,6 +8,7 @@ use memtrail_heap::query::{self, CutReference, JointBlock, JointLimits, JointSha
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
+use super::allocated;
 use super::input::{Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
@@ -69,7 +70,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         query::joint_shares_in(place, &heap, limits)
     });
     let blocks_in_all = heap.snapshot.blocks();
-    let rows = rows.map_err(|failed| input.failed(&failed, blocks_in_all))?;
+    let mut rows = rows.map_err(|failed| input.failed(&failed, blocks_in_all))?;
+    allocated::name_joint(&mut rows, &input, &heap)?;
     let answer = Shares { retained, rows };
     input.answer(&heap, &args.which.form, &answer, |canvas| {
         if answer.rows.is_empty() {
@@ -101,6 +103,9 @@ fn draw(canvas: &mut Canvas, share: &JointShare) {
     for block in &share.blocks {
         let figures = vec![size(block.retained), String::new(), outside(block.retained_external)];
         table.row(figures, format!("{}  (--block {})", block.kind, block.block.0));
+        if let Some(by) = &block.allocated {
+            table.faint(Vec::new(), format!("  {}", by.text()));
+        }
         for line in explained(block) {
             table.faint(Vec::new(), format!("  {line}"));
         }

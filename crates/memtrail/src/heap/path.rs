@@ -6,6 +6,7 @@ use memtrail_heap::BlockIndex;
 use memtrail_heap::query::{self, FoldedContainer, Heap, Path, Step};
 use memtrail_text::rounded::{bytes, grouped};
 
+use super::allocated;
 use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::recognised::{Recognised, recognise};
@@ -153,6 +154,7 @@ fn all(
         with_spinner("looking for paths".into(), || query::disjoint_paths(heap, block, limit))
             .map_err(|error| input.failure(&error))?;
     fold(args, input, heap, &mut found.paths)?;
+    allocated::name_steps(&mut found.paths, input, heap)?;
     input.answer(heap, &args.which.form, &found, |canvas| {
         for path in &found.paths {
             canvas.paragraph(STRONG, 2, &path.text);
@@ -180,6 +182,7 @@ fn one(
 ) -> Result<ExitCode, Failure> {
     let mut path = query::path(heap, block).map_err(|error| input.failure(&error))?;
     fold(args, input, heap, path.as_mut_slice())?;
+    allocated::name_steps(path.as_mut_slice(), input, heap)?;
     input.answer(heap, &args.which.form, &path, |canvas| {
         let Some(path) = &path else {
             canvas.line(&[(PLAIN, &nothing(block))]);
@@ -223,6 +226,9 @@ fn draw(canvas: &mut Canvas, steps: &[Step]) {
             table.strong(vec![retained, external, "*".into(), times], name(step));
         } else {
             table.row(vec![retained, external, String::new(), times], name(step));
+        }
+        if let Some(by) = &step.allocated {
+            table.faint(Vec::new(), format!("  {}", by.text()));
         }
     }
     table.print(canvas);

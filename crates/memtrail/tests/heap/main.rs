@@ -15,6 +15,7 @@ mod joined;
 mod joint;
 mod looks;
 mod names;
+mod shared_records;
 mod whys;
 
 use std::collections::BTreeMap;

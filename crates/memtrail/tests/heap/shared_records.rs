@@ -1,0 +1,34 @@
+//! Blocks without a type are named by the samples wherever one is shown: `tests/programs/shared_records.ml`.
+
+use memtrail_test_support::{compilers, on_each, programs};
+
+use crate::{Case, answer, last_snapshot, printed};
+
+/// All blocks are sampled, so what is said does not depend on chance.
+fn check(compiler: &str) {
+    let program = programs::build(&compilers::named(compiler), "shared_records");
+    let options = ["--rate", "1", "--snapshot", "exit"];
+    let recorded = Case::new(&program, &[]).options(&options).same();
+    let file = last_snapshot(&recorded.recording);
+    let by = "allocated by Shared_records.make shared_records.ml:6 in 20 of 20 samples";
+
+    let found = answer("joint", &file, &["Shared_records", "--limit", "0"]);
+    let blocks = found["rows"][0]["blocks"].as_array().unwrap();
+    let named = blocks.iter().filter(|block| !block["allocated"].is_null());
+    let named: Vec<_> = named.collect();
+    assert_eq!(named.len(), 20, "{found:#}");
+    assert!(named.iter().all(|block| block["kind"] == "tag 0, 3 fields"), "{found:#}");
+    let text = printed(["joint", file.to_str().unwrap(), "Shared_records", "--width", "120"]);
+    assert!(text.contains(by), "{text}");
+
+    let block = named[0]["block"].to_string();
+    let path = answer("path", &file, &["--block", &block]);
+    let last = path["steps"].as_array().unwrap().last().unwrap();
+    let allocated = &last["allocated"];
+    assert_eq!(allocated["name"], "Shared_records.make", "{path:#}");
+    assert_eq!([&allocated["samples"], &allocated["of"]], [20, 20], "{path:#}");
+    let file = file.to_str().unwrap();
+    let text = printed(["path", file, "--block", &block, "--width", "120"]);
+    assert!(text.contains(by), "{text}");
+}
+on_each!(shared_blocks_and_steps_of_paths_are_named_by_samples, check);
