@@ -180,8 +180,8 @@ fn channels_are_counted_in_snapshots_ocaml_5_3() {
     let program = build(&compilers::named("ocaml-5.3.0"), CHANNELS.program);
     let case = |argument: &str| {
         let options = ["--rate", "1e-8", "--snapshot", "every-major,exit"];
-        // A collector that hurries.
-        let case = Case::new(&program, &[argument, "10"]).variable("OCAMLRUNPARAM", "o=10");
+        // A collector that hurries, and some twenty snapshots: a collection that ends while one is written has none.
+        let case = Case::new(&program, &[argument, "60"]).variable("OCAMLRUNPARAM", "o=10");
         response(&case.options(&options).recorded().recording)
     };
     let found = case("leak");
