@@ -59,10 +59,10 @@ const FINALISERS: Leak = Leak {
 };
 const WEAK: Leak = Leak {
     program: "leak_weak",
-    rule: "weak table that is not cleaned",
+    rule: "weak table",
     owner: "Leak_weak / field ",
     allocated: "Leak_weak.watch",
-    clause: "when their values are gone",
+    clause: "until the table is cleaned",
     sound: &["cleaned"],
 };
 const THREADS: Leak = Leak {

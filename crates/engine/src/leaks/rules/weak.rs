@@ -1,4 +1,5 @@
-//! Weak tables that are not cleaned: the values are gone, the ephemerons and buckets that held them are not.
+//! Weak tables: ephemerons, and the buckets that hold them, stay until the table is cleaned. Whether their values are gone
+//! is not looked at.
 
 use super::finding::Finding;
 use crate::leaks::evidence::Evidence;
@@ -14,9 +15,9 @@ pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
     let is_ephemeron = evidence.owner.kind == "ephemeron";
     // A bucket or cell, and what is in it, goes with each.
     (is_ephemeron || (weak >= 10 && weak.saturating_mul(5) >= all)).then(|| Finding {
-        rule: "weak table that is not cleaned",
+        rule: "weak table",
         clause: format!(
-            "{}: ephemerons and weak pointers stay in it when their values are gone",
+            "{}; each stays until the table is cleaned, even if its value is gone",
             evidence.added("ephemerons")
         ),
     })
