@@ -45,7 +45,12 @@ pub(crate) fn stored_earlier(folder: &Path) -> Result<Option<StoredTypes>, Failu
     let path = folder.join(memtrail_types::FILE);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // A trace without a recording has none either.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
         Err(error) => {
             let message = format_args!("cannot read {}: {error}", path.display());
             return Err(Failure::new(Kind::Input, message));
