@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use memtrail_engine::describe::State;
 use memtrail_engine::heap::{Outcome, OwnerChanges, SnapshotRow};
 use memtrail_engine::query::By;
 use memtrail_engine::{Engine, LiveSites, LiveSitesQuery, RecordingId};
@@ -72,7 +73,8 @@ impl Figures {
         Ok(Self {
             recording: subject.recording.path.to_string_lossy().into_owned(),
             pid: subject.pid,
-            process: subject.process(),
+            // The number of one that has ended may be another's by now.
+            process: (live.state == State::Growing).then(|| subject.process()).flatten(),
             live,
             owners,
             no_owners,
@@ -84,6 +86,23 @@ impl Figures {
     /// Something of a figure a second, over the window.
     pub(super) fn per_second(&self, bytes: f64) -> f64 {
         if self.live.window > 0.0 { bytes / self.live.window } else { 0.0 }
+    }
+
+    /// Whether the program runs, as far as the recording tells.
+    pub(super) fn is_running(&self) -> bool {
+        self.live.state == State::Growing
+    }
+
+    /// How the program is.
+    pub(super) fn status(&self) -> String {
+        let outcome = self.live.outcome.as_ref();
+        let outcome = outcome.map_or_else(String::new, |outcome| format!(": {outcome}"));
+        match self.live.state {
+            State::Growing => "running".to_owned(),
+            State::Ended => format!("ended{outcome}"),
+            State::Cut => format!("ended{outcome}; the trace's end is missing"),
+            State::Lost => "ended; the recording was not closed".to_owned(),
+        }
     }
 
     /// The program's own name.

@@ -10,7 +10,7 @@ use super::Args;
 use super::figures::{Figures, Wanted};
 use super::state::{State, Tab};
 use super::subject::Subject;
-use super::table::{self, rate, signed};
+use super::table::{self, fitting, rate, signed};
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG};
 use crate::damage;
 use crate::error::Failure;
@@ -45,11 +45,10 @@ fn print(figures: &Figures, mut state: State, args: &Args) -> Result<(), Failure
     let mut canvas = Canvas::new(canvas::width(args.width));
     let live = &figures.live;
     let pid = figures.pid.map_or_else(String::new, |pid| format!(" ({pid})"));
-    let outcome = live.outcome.clone().unwrap_or_else(|| "running".to_owned());
     canvas.line(&[
         (STRONG, figures.program()),
         (STRONG, &pid),
-        (PLAIN, &format!("  {}  {outcome}", seconds(live.at))),
+        (PLAIN, &format!("  {}  {}", seconds(live.at), figures.status())),
     ]);
     let rss = figures.process.and_then(|process| process.rss);
     let rss = rss.map_or_else(String::new, |rss| format!(", RSS {}", bytes(rss as f64)));
@@ -72,9 +71,11 @@ fn print(figures: &Figures, mut state: State, args: &Args) -> Result<(), Failure
         if of.rows.is_empty() {
             continue;
         }
-        let mut table = Table::new(&of.headings, of.text);
+        let fitting = fitting(&of.widths(limit), canvas.width());
+        let mut table = Table::new(&of.headings[..fitting], of.text);
         let count = of.rows.len();
-        for (figures, text) in of.rows.into_iter().take(limit) {
+        for (mut figures, text) in of.rows.into_iter().take(limit) {
+            figures.truncate(fitting);
             table.row(figures, text);
         }
         table.print(&mut canvas);

@@ -5,7 +5,6 @@
 
 use std::time::Instant;
 
-use memtrail_engine::describe::State as RecordingState;
 use memtrail_text::rounded::{bytes, bytes_with_error, percent, seconds};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -16,13 +15,8 @@ use ratatui::text::{Line, Span};
 use super::figures::Figures;
 use super::keys::HELP;
 use super::state::{State, Tab};
-use super::table::{Table, rate, signed};
+use super::table::{GAP, Table, fitting, rate, signed};
 use crate::canvas::{clean, columns, elide_end, elide_middle};
-
-/// Columns that a text should have at least; for less, a figure is left out.
-const ROOM: usize = 18;
-/// Between two columns.
-const GAP: usize = 2;
 
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
@@ -114,12 +108,12 @@ impl Lines<'_> {
 fn header(lines: &mut Lines<'_>, figures: &Figures) {
     let live = &figures.live;
     let pid = figures.pid.map_or_else(String::new, |pid| format!(" ({pid})"));
-    let (status, style) = status(figures);
+    let style = if figures.is_running() { Style::new() } else { WARNING };
     let program = clean(figures.program()).into_owned();
     lines.parts(vec![
         Span::styled(format!("{program}{pid}"), STRONG),
         Span::raw(seconds(live.at)),
-        Span::styled(status, style),
+        Span::styled(figures.status(), style),
     ]);
     let rss = figures.process.and_then(|process| process.rss);
     lines.parts(vec![
@@ -133,19 +127,6 @@ fn header(lines: &mut Lines<'_>, figures: &Figures) {
         Span::raw(format!("allocates {}", rate(figures.per_second(live.all.allocated.value)))),
         Span::raw(last_snapshot(figures)),
     ]);
-}
-
-/// How the program is.
-fn status(figures: &Figures) -> (String, Style) {
-    let live = &figures.live;
-    let outcome =
-        || live.outcome.clone().map_or_else(String::new, |outcome| format!(": {outcome}"));
-    match live.state {
-        RecordingState::Growing => ("running".to_owned(), Style::new()),
-        RecordingState::Ended => (format!("ended{}", outcome()), WARNING),
-        RecordingState::Cut => (format!("ended{}; the trace's end is missing", outcome()), WARNING),
-        RecordingState::Lost => ("ended; the recording was not closed".to_owned(), WARNING),
-    }
 }
 
 fn last_snapshot(figures: &Figures) -> String {
@@ -257,30 +238,5 @@ fn heading(table: &Table, column: usize) -> String {
             format!("{name}{}", if order.descending { "▼" } else { "▲" })
         }
         _ => name.to_owned(),
-    }
-}
-
-/// How many columns, from the left, leave room for the text.
-fn fitting(widths: &[usize], width: usize) -> usize {
-    let mut before = 0;
-    let fits = |column: &&usize| {
-        before += *column + GAP;
-        before + ROOM <= width
-    };
-    widths.iter().take_while(fits).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_left_out_where_the_text_has_no_room() {
-        let widths = [8, 8, 8];
-        assert_eq!(fitting(&widths, 80), 3);
-        assert_eq!(fitting(&widths, 40), 2);
-        assert_eq!(fitting(&widths, 28), 1);
-        assert_eq!(fitting(&widths, 27), 0);
-        assert_eq!(fitting(&[], 0), 0);
     }
 }

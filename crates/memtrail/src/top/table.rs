@@ -8,8 +8,13 @@ use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, s
 
 use super::figures::Figures;
 use super::state::{Order, State, Tab};
-use crate::canvas::clean;
+use crate::canvas::{clean, columns};
 use crate::heap::sites::place;
+
+/// Columns of the terminal that a text should have at least; for less, a figure is left out.
+const ROOM: usize = 18;
+/// Between two columns.
+pub(super) const GAP: usize = 2;
 
 /// A table: columns of figures with a text behind them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +39,16 @@ impl Table {
             Tab::Owners => owners(figures, state),
             Tab::Gc => collector(figures),
         }
+    }
+
+    /// Of the columns of figures, with so many rows.
+    pub(super) fn widths(&self, rows: usize) -> Vec<usize> {
+        let width = |(column, heading): (usize, &&str)| {
+            let figures =
+                self.rows.iter().take(rows).filter_map(|(figures, _)| figures.get(column));
+            figures.map(|figure| columns(figure)).max().unwrap_or(0).max(columns(heading))
+        };
+        self.headings.iter().enumerate().map(width).collect()
     }
 }
 
@@ -201,6 +216,17 @@ fn reason(row: &SnapshotRow) -> String {
     clean(&format!("{} ({}{label})", row.number, row.reason)).into_owned()
 }
 
+/// How many columns, from the left, leave room for the text. It gets a third of the width, where that is more.
+pub(super) fn fitting(widths: &[usize], width: usize) -> usize {
+    let room = ROOM.max(width * 7 / 20);
+    let mut before = 0;
+    let fits = |column: &&usize| {
+        before += *column + GAP;
+        before + room <= width
+    };
+    widths.iter().take_while(fits).count()
+}
+
 /// Sorts rows; those that are alike stay as they are.
 fn sort<T>(rows: &mut [T], order: Order, compare: impl Fn(&T, &T) -> Ordering) {
     rows.sort_by(|a, b| if order.descending { compare(b, a) } else { compare(a, b) });
@@ -224,6 +250,19 @@ pub(super) fn rate(of: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_are_left_out_where_the_text_has_no_room() {
+        let widths = [8, 8, 8];
+        assert_eq!(fitting(&widths, 80), 3);
+        assert_eq!(fitting(&widths, 40), 2);
+        assert_eq!(fitting(&widths, 28), 1);
+        assert_eq!(fitting(&widths, 27), 0);
+        assert_eq!(fitting(&[], 0), 0);
+        let sites = [15, 17, 12, 7, 8];
+        assert_eq!(fitting(&sites, 80), 3, "the names have 28 columns");
+        assert_eq!(fitting(&sites, 120), 5);
+    }
 
     #[test]
     fn changes_have_signs() {
