@@ -194,6 +194,17 @@ fn without_a_terminal_the_figures_of_the_moment_are_printed() {
     }
 }
 
+/// It was shown as running, and its types as a file that cannot be read.
+#[test]
+fn a_trace_of_a_program_that_ended_in_order_has_ended() {
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures/cache-v2.ctf");
+    let output = top(&[path(&trace), "--once"]);
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.starts_with("cache") && first.ends_with("ended"), "{text}");
+}
+
 #[test]
 fn what_cannot_be_watched_is_named() {
     let me = std::process::id().to_string();
