@@ -76,8 +76,8 @@ fn hardly_any_descriptors() {
 fn hardly_any_address_space() {
     let folder = tempfile::tempdir().expect("a folder");
     // Less, and memtrail's own code would not fit as it is built for tests.
-    let output = shell(folder.path(), "ulimit -v 40000; exec $MEMTRAIL run -- $PROGRAM");
-    ran_unrecorded(&output, "the limit on address space (ulimit -v) is 39.1 MiB");
+    let output = shell(folder.path(), "ulimit -v 51200; exec $MEMTRAIL run -- $PROGRAM");
+    ran_unrecorded(&output, "the limit on address space (ulimit -v) is 50.0 MiB");
 }
 
 fn assert_root() {
