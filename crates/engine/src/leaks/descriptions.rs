@@ -38,13 +38,20 @@ fn since(growth: &GrowthRate) -> String {
     }
 }
 
+/// Who allocated what a suspect owns.
+pub(super) struct AllocatedBy<'s> {
+    /// The place of the program's own, and its callers.
+    pub(super) places: &'s [Place],
+    /// What part of it was allocated there.
+    pub(super) share: f64,
+    /// Closures of the program's own that are nearest to what a library allocated.
+    pub(super) closure: Option<&'s NearestClosure>,
+    /// The place did not allocate it: it runs the event loop that did.
+    pub(super) runs_loop: bool,
+}
+
 /// `20,000 values of type Cache.page, allocated in Cache.remember (cache.ml:41), called by Server.handle (server.ml:88)`.
-pub(super) fn allocated(
-    evidence: &Evidence<'_>,
-    places: &[Place],
-    share: f64,
-    closure: Option<&NearestClosure>,
-) -> String {
+pub(super) fn allocated(evidence: &Evidence<'_>, by: &AllocatedBy<'_>) -> String {
     let what = evidence.values().map(|kind| {
         // What is recognised by its contents is marked so.
         let name = shown(kind.name.trim_start_matches("~ "));
@@ -55,9 +62,9 @@ pub(super) fn allocated(
             None => format!("{count} values of kind {name}"),
         }
     });
-    let Some((place, callers)) = places.split_first() else {
+    let Some((place, callers)) = by.places.split_first() else {
         let what = what.unwrap_or_else(|| "blocks".to_owned());
-        return closure.map_or_else(
+        return by.closure.map_or_else(
             || what.clone(),
             |NearestClosure { place, retains }| {
                 let verb = if *retains { "retain them" } else { "are in them" };
@@ -70,12 +77,25 @@ pub(super) fn allocated(
     let callers: Vec<String> =
         callers.iter().map(|caller| format!(", called by {caller}")).collect();
     let callers = callers.concat();
-    let part =
-        if share >= 0.95 { String::new() } else { format!(" {} of the bytes", percent(share)) };
-    match what {
-        Some(what) if part.is_empty() => format!("{what}, allocated in {place}{callers}"),
-        Some(what) => format!("{what};{part} were allocated in {place}{callers}"),
-        None => format!("allocated in {place}{callers}"),
+    let place = if by.runs_loop {
+        format!("from the event loop that {place} runs")
+    } else {
+        format!("in {place}{callers}")
+    };
+    let is_all = by.share >= 0.95;
+    // One block or two are no part of the whole.
+    let part = match (evidence.owner.live.len(), is_all) {
+        (1, _) => Some("the one block that was sampled was".to_owned()),
+        (2, true) => Some("both blocks that were sampled were".to_owned()),
+        (2, false) => Some("one of two blocks that were sampled was".to_owned()),
+        (_, true) => None,
+        (_, false) => Some(format!("{} of the bytes were", percent(by.share))),
+    };
+    match (what, part) {
+        (Some(what), None) => format!("{what}, allocated {place}"),
+        (Some(what), Some(part)) => format!("{what}; {part} allocated {place}"),
+        (None, None) => format!("allocated {place}"),
+        (None, Some(part)) => format!("{part} allocated {place}"),
     }
 }
 

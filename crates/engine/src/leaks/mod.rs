@@ -260,25 +260,33 @@ fn suspect(
     let owner = evidence.owner;
     let blocks = &recording.profile().blocks;
     let samples = |lives: &[Live]| lives.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
-    let (mut allocated, mut allocated_share) =
-        largest_place(owner, samples, |one| own.own_places(one));
-    let mut closure = None;
+    let own_places = places_by_share(owner, samples, |one| own.own_places(one));
+    let (mut allocated, mut allocated_share) = own_places.first().cloned().unwrap_or_default();
+    let (mut closure, mut runs_loop) = (None, false);
     if allocated.is_empty() {
         closure = closures::nearest(owner, evidence.contents, own, loaded, recording);
         if closure.is_none() {
-            (allocated, allocated_share) =
-                largest_place(owner, samples, |one| own.places_beyond_loop(one));
+            (allocated, allocated_share) = largest_named(&own_places).unwrap_or_else(|| {
+                runs_loop = true;
+                let beyond = places_by_share(owner, samples, |one| own.places_beyond_loop(one));
+                beyond.into_iter().next().unwrap_or_default()
+            });
         }
     }
+    let by = descriptions::AllocatedBy {
+        places: &allocated,
+        share: allocated_share,
+        closure: closure.as_ref(),
+        runs_loop,
+    };
     let finding = rules::describe(evidence);
     let row = evidence.row();
     let share = Bytes(owner.bytes()).share_of(alive);
     let heading = descriptions::heading(owner, share, &growth);
-    let descriptions = vec![
-        descriptions::allocated(evidence, &allocated, allocated_share, closure.as_ref()),
-        descriptions::owned(owner, &finding),
-    ];
-    let next = allocated.first().map(|place| place.function.clone());
+    let descriptions =
+        vec![descriptions::allocated(evidence, &by), descriptions::owned(owner, &finding)];
+    // What runs the loop has to do with everything.
+    let next = allocated.first().filter(|_| !runs_loop).map(|place| place.function.clone());
     Suspect {
         rule: finding.rule,
         heading,
@@ -308,12 +316,19 @@ fn suspect(
     }
 }
 
-/// The place of the program's own that allocated most of what an owner owns, with its callers, and what part that is.
-fn largest_place(
+/// Places, the innermost first, and what part of something was allocated there. There may be none: a library's event
+/// loop allocated that part.
+type PlaceShare = (Vec<Place>, f64);
+
+/// If a smaller part was allocated in a place, that place is not named.
+const MIN_NAMED: f64 = 0.1;
+
+/// The places of the program's own that allocated what an owner owns, with their callers; that of the largest part first.
+fn places_by_share(
     owner: &Owner<'_>,
     samples: impl Fn(&[Live]) -> u64,
     own_places: impl Fn(Live) -> Vec<Place>,
-) -> (Vec<Place>, f64) {
+) -> Vec<PlaceShare> {
     let mut sums: Vec<(Vec<Place>, u64)> = Vec::new();
     for place in &owner.places {
         let Some(first) = place.owned.first() else { continue };
@@ -326,7 +341,28 @@ fn largest_place(
     }
     sums.sort_by_key(|(_, sum)| Reverse(*sum));
     let all = samples(&owner.live).max(1) as f64;
-    sums.into_iter()
-        .next()
-        .map_or_else(Default::default, |(places, sum)| (places, sum as f64 / all))
+    sums.into_iter().map(|(places, sum)| (places, sum as f64 / all)).collect()
+}
+
+/// The largest part that was allocated in a place of the program's own, where event loops allocated most.
+fn largest_named(places: &[PlaceShare]) -> Option<PlaceShare> {
+    let named = |(places, share): &&PlaceShare| !places.is_empty() && *share >= MIN_NAMED;
+    places.iter().find(named).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a page that leaks 43 % were allocated in a function of it, the rest from the server's event loop: named was the
+    /// line that starts the server.
+    #[test]
+    fn a_function_of_the_program_is_named_rather_than_what_runs_the_loop() {
+        let place =
+            |function: &str| vec![Place { function: function.to_owned(), file: None, line: None }];
+        let of_page = (place("Feed.each_second"), 0.43);
+        let parts = [(Vec::new(), 0.52), of_page.clone(), (place("Feed.other"), 0.05)];
+        assert_eq!(largest_named(&parts), Some(of_page));
+        assert_eq!(largest_named(&[(Vec::new(), 0.95), (place("Feed.other"), 0.05)]), None);
+    }
 }
