@@ -71,9 +71,11 @@ for (const [place, url] of places) {
     visit(`${url}#view=roots`, async (page) => {
       await press(page, "v");
       const menu = page.getByRole("menu", { name: "Views" });
-      assert.equal(await menu.getByRole("menuitem").count(), await page.getByRole("tab").count());
-      await press(page, "b");
-      assert.equal(await selectedTab(page), "Strings");
+      // A page that was saved has fewer views.
+      const views = (await page.getByRole("tab").allInnerTexts()).map((name) => name.trim());
+      assert.equal(await menu.getByRole("menuitem").count(), views.length);
+      await press(page, "a");
+      assert.equal(await selectedTab(page), views[9]);
       await page.getByRole("button", { name: "All views" }).click();
       await menu.getByRole("menuitem", { name: "Kinds" }).click();
       await settled(page);

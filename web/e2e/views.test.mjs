@@ -178,7 +178,7 @@ for (const [place, url] of places) {
       const [download] = await Promise.all([
         page.waitForEvent("download"),
         page
-          .getByText(/folded/i)
+          .getByText("Folded stacks")
           .first()
           .click(),
       ]);
