@@ -177,10 +177,7 @@ for (const [place, url] of places) {
         .click();
       const [download] = await Promise.all([
         page.waitForEvent("download"),
-        page
-          .getByText("Folded stacks")
-          .first()
-          .click(),
+        page.getByText("Folded stacks").first().click(),
       ]);
       const stream = await download.createReadStream();
       let text = "";
