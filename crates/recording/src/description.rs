@@ -127,6 +127,14 @@ pub struct TraceFile {
     pub lost: u64,
 }
 
+impl TraceFile {
+    /// One to which nothing is written yet.
+    pub fn growing() -> Self {
+        let file = crate::TRACE_FILE.into();
+        Self { file, state: FileState::Growing, bytes: 0, blocks: 0, lost: 0 }
+    }
+}
+
 /// State of a file of the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

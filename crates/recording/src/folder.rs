@@ -221,7 +221,7 @@ pub fn folder_name(program: &str, pid: u32, again: u32) -> String {
 mod tests {
     use super::*;
     use crate::description::{
-        Clock, FileState, Outcome, RecordedRuntime, Sampling, Snapshot, SnapshotOutcome, TraceFile,
+        Clock, Outcome, RecordedRuntime, Sampling, Snapshot, SnapshotOutcome, TraceFile,
     };
     use memtrail_heap::SnapshotReason;
 
@@ -252,13 +252,7 @@ mod tests {
             clock: Clock { start_unix_us: 1, start_monotonic_ns: 2 },
             ended_unix_us: Some(3),
             build_id: None,
-            trace: TraceFile {
-                file: TRACE_FILE.into(),
-                state: FileState::Growing,
-                bytes: 0,
-                blocks: 0,
-                lost: 0,
-            },
+            trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),
             outcome: Some(Outcome::Killed { signal: 9 }),

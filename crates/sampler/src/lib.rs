@@ -60,7 +60,7 @@
 //!
 //! # Invariants
 //!
-//! - Threads share nothing on the way of an allocation that is not sampled.
+//! - An allocation that is not sampled reads and writes data of its thread alone.
 //! - No callback runs with a lock of this crate held, and none is sampled itself.
 //! - A tracked block is taken out of the table before its memory is freed: no two blocks of one address
 //!   are ever in it.

@@ -4,8 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use memtrail_ocaml::parameters;
 use memtrail_recording::{
-    Clock as ClockPair, Description, FORMAT, FileState, RecordedRuntime, Sampling, TRACE_FILE,
-    TraceFile, ancestors,
+    Clock as ClockPair, Description, FORMAT, RecordedRuntime, Sampling, TraceFile, ancestors,
 };
 use memtrail_trace::write::{Version, info_packet as write_info};
 use memtrail_trace::{SampleRate, Timestamp, TraceInfo};
@@ -66,13 +65,7 @@ pub(crate) fn description(
         clock: ClockPair { start_unix_us: clock.start.0, start_monotonic_ns: clock.monotonic },
         ended_unix_us: None,
         build_id: build_id(),
-        trace: TraceFile {
-            file: TRACE_FILE.into(),
-            state: FileState::Growing,
-            bytes: 0,
-            blocks: 0,
-            lost: 0,
-        },
+        trace: TraceFile::growing(),
         snapshots: target.options.snapshots.is_some().then(Vec::new),
         notes: target.notes.iter().map(|&note| note.to_owned()).collect(),
         outcome: None,
