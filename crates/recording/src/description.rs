@@ -111,6 +111,9 @@ pub struct Clock {
     pub start_monotonic_ns: u64,
 }
 
+/// Name of the allocation trace inside a recording.
+pub const TRACE_FILE: &str = "trace.ctf";
+
 /// The trace file and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceFile {
@@ -130,7 +133,7 @@ pub struct TraceFile {
 impl TraceFile {
     /// One to which nothing is written yet.
     pub fn growing() -> Self {
-        let file = crate::TRACE_FILE.into();
+        let file = TRACE_FILE.into();
         Self { file, state: FileState::Growing, bytes: 0, blocks: 0, lost: 0 }
     }
 }

@@ -13,8 +13,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::description::{Description, FileState, SnapshotOutcome};
-use crate::folder::{DESCRIPTION_FILE, Error, Recording, TRACE_FILE};
+use crate::description::{Description, FileState, SnapshotOutcome, TRACE_FILE};
+use crate::folder::{DESCRIPTION_FILE, Error, Recording};
 
 pub use tree::Origin;
 use tree::{Facts, Place};

@@ -4,14 +4,12 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::description::{Description, FORMAT};
+use crate::description::{Description, FORMAT, TRACE_FILE};
 use crate::rates::RATES_FILE;
 use crate::threads::THREADS_FILE;
 
 /// Name of the description inside a recording.
 pub const DESCRIPTION_FILE: &str = "recording.json";
-/// Name of the allocation trace inside a recording.
-pub const TRACE_FILE: &str = "trace.ctf";
 /// Who makes a file of this name in a recording asks its process for a snapshot.
 pub const REQUEST_FILE: &str = "request";
 

@@ -36,11 +36,11 @@ mod written;
 pub use caveats::too_low;
 pub use description::{
     Checked, Clock, Description, FORMAT, FileState, Outcome, RecordedRuntime, Sampling, Snapshot,
-    SnapshotOutcome, TraceFile,
+    SnapshotOutcome, TRACE_FILE, TraceFile,
 };
 pub use folder::{
-    DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, TRACE_FILE, family_name, folder_name,
-    number_of_snapshot, number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
+    DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, family_name, folder_name, number_of_snapshot,
+    number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
 pub use lines::LineError;
 pub use memtrail_heap::SnapshotReason;
