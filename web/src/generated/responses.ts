@@ -755,6 +755,8 @@ export type JointRow = {
   share: number,
   /** The block, if it is one, or the one that has the reference. */
   block: BlockIndex | null,
+  /** What allocated most blocks in the same place, if it is a block without a type and that is known. */
+  allocated?: AllocatedBy,
   /** Whether there are rows below it. */
   opens: boolean,
 };
@@ -949,6 +951,11 @@ export type PathRow = {
 export type PathShare = {
   /** The shape: names from the root to the block, with fields. */
   shape: Array<string>,
+  /**
+   * For each of these what allocated most of its blocks, where they have no type and that is known; empty if it is not
+   * known of any.
+   */
+  allocated: Array<AllocatedBy | null>,
   /** Of all the bytes, an estimate. */
   share: number,
   /** How many sampled blocks are retained this way. */
@@ -983,6 +990,8 @@ export type PathStep = {
   dominates: boolean,
   /** Bytes that would be freed without it. */
   retained: Bytes | null,
+  /** What allocated most blocks in the same place, if it has no type and that is known. */
+  allocated?: AllocatedBy,
   /** The container that it is all steps in, unless these are shown one by one. */
   container?: FoldedContainer,
 };
@@ -1546,6 +1555,8 @@ export type Suspect = {
   entries: number | null,
   /** The kind of what is in the container, or of most blocks. */
   values: string | null,
+  /** What allocated most of these, if they have no type and that is known. */
+  values_allocated: AllocatedBy | null,
   /** The nearest call of the program's own to the allocation of most of it, and its callers. */
   allocated: Array<Place>,
   /** The program's own closures that are nearest to it, if a library allocated it from its event loop. */

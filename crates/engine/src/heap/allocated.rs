@@ -12,6 +12,7 @@ use memtrail_heap::query::{
 use memtrail_profile::calls::Label;
 use memtrail_trace::BlockId;
 
+use super::loaded::LoadedSnapshot;
 use super::samples::{allocating_site, label};
 use crate::names::{row, shown};
 use crate::query::By;
@@ -59,6 +60,14 @@ impl<'r> Allocated<'r> {
         block: BlockIndex,
     ) -> Option<AllocatedBy> {
         self.shown(&self.sites.of_block(heap, catalogue, block)?)
+    }
+
+    /// As a function of blocks, for what has steps that are blocks.
+    pub(crate) fn of_blocks(
+        &self,
+        loaded: &LoadedSnapshot,
+    ) -> impl Fn(BlockIndex) -> Option<AllocatedBy> {
+        |block| self.of_block(loaded.heap(), &loaded.catalogue, block)
     }
 
     /// The parts of each kind that have a name, the largest of each first; of what these owners have alone, if some are

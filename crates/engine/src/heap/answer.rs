@@ -59,7 +59,10 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
             of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
         HeapQuery::HeapJoint(query) => {
-            of_snapshot(of, query.rec, query.snapshot, |loaded| joint::joint(loaded, query))?.into()
+            let response = |loaded: &LoadedSnapshot| {
+                with_samples(of, query.rec, loaded, |by| joint::joint(loaded, by, query))
+            };
+            of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
         HeapQuery::HeapContainers(query) => {
             let response = |loaded: &LoadedSnapshot| containers::containers(loaded, query);
@@ -81,7 +84,10 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
         }
         HeapQuery::HeapBlock(query) => block(of, query)?.into(),
         HeapQuery::HeapPath(query) => {
-            of_snapshot(of, query.rec, query.snapshot, |loaded| paths::path(loaded, query))?.into()
+            let response = |loaded: &LoadedSnapshot| {
+                with_samples(of, query.rec, loaded, |by| paths::path(loaded, by, query))
+            };
+            of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
         HeapQuery::HeapStack(query) => {
             of_snapshot(of, query.rec, query.snapshot, |loaded| Ok(stack::stack(loaded)))?.into()
@@ -117,14 +123,21 @@ pub(crate) fn block(
     query: &HeapBlock,
 ) -> Result<Outcome<BlockResponse>, ApiError> {
     of_snapshot(of, query.rec, query.snapshot, |loaded| {
-        let index = BlockIndex(query.block);
-        let (sample, allocated) = of.look(query.rec, |of| {
-            let allocated = Allocated::new(loaded.heap(), &loaded.catalogue, of);
-            let like_it = allocated.of_block(loaded.heap(), &loaded.catalogue, index);
-            (samples::sample(loaded, of, index), like_it)
-        })?;
-        Ok(BlockResponse { sample, allocated, ..block::block(loaded, query)? })
+        let sample =
+            of.look(query.rec, |of| samples::sample(loaded, of, BlockIndex(query.block)))?;
+        let response = with_samples(of, query.rec, loaded, |by| block::block(loaded, by, query))?;
+        Ok(BlockResponse { sample, ..response })
     })
+}
+
+/// What `respond` makes of what the sampled blocks tell of others.
+fn with_samples<T>(
+    of: &impl Recordings,
+    rec: u32,
+    loaded: &LoadedSnapshot,
+    respond: impl FnOnce(&Allocated<'_>) -> Result<T, ApiError>,
+) -> Result<T, ApiError> {
+    of.look(rec, |of| respond(&Allocated::new(loaded.heap(), &loaded.catalogue, of)))?
 }
 
 /// The places in the program whose blocks retain most.

@@ -5,6 +5,7 @@ use memtrail_heap::query::{self, AllocatedBy, ShapeId};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde::Serialize;
 
+use super::allocated::Allocated;
 use super::loaded::{LoadedSnapshot, damaged};
 use super::node::{self, NodeInfo, Place};
 use super::paths::{self, PathStep};
@@ -107,7 +108,11 @@ pub struct ReferrerRow {
 }
 
 /// What the snapshot has of a block.
-pub(super) fn block(loaded: &LoadedSnapshot, query: &HeapBlock) -> Result<BlockResponse, ApiError> {
+pub(super) fn block(
+    loaded: &LoadedSnapshot,
+    allocated: &Allocated<'_>,
+    query: &HeapBlock,
+) -> Result<BlockResponse, ApiError> {
     let heap = loaded.heap();
     let index = BlockIndex(query.block);
     let facts = query::block(heap, index, MAX_REFERENCES).map_err(damaged)?;
@@ -131,8 +136,7 @@ pub(super) fn block(loaded: &LoadedSnapshot, query: &HeapBlock) -> Result<BlockR
         field: referrer.field,
         weak: referrer.weak,
     });
-    let mut path = query::path(heap, index).map_err(damaged)?;
-    loaded.fold(path.as_mut_slice())?;
+    let path = paths::named_path(loaded, allocated, index, false)?;
     let shapes = loaded.below(index);
     let place = Place { shape: shapes.root(), shapes, node: Node::Block(index), kinds: Vec::new() };
     let (count, dominates) = tree::dominated(loaded, &place, MAX_REFERENCES);
@@ -159,6 +163,6 @@ pub(super) fn block(loaded: &LoadedSnapshot, query: &HeapBlock) -> Result<BlockR
         dominates: Listed { count: count as u64, rows: dominates },
         dominator: heap.graph.dominator(Node::Block(index)).map(|node| node::info(loaded, node)),
         sample: None,
-        allocated: None,
+        allocated: allocated.of_block(heap, &loaded.catalogue, index),
     })
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use memtrail_heap::graph::{Node, RootNode};
-use memtrail_heap::query::{CutReference, JointBlock, JointShare};
+use memtrail_heap::query::{AllocatedBy, CutReference, JointBlock, JointShare};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde::Serialize;
 
+use super::allocated::Allocated;
 use super::loaded::LoadedSnapshot;
 use super::node;
 use super::rows::Rows;
@@ -44,6 +45,10 @@ pub struct JointRow {
     pub share: f64,
     /// The block, if it is one, or the one that has the reference.
     pub block: Option<BlockIndex>,
+    /// What allocated most blocks in the same place, if it is a block without a type and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub allocated: Option<AllocatedBy>,
     /// Whether there are rows below it.
     pub opens: bool,
 }
@@ -61,7 +66,11 @@ pub enum JointWhat {
     Cut,
 }
 
-pub(super) fn joint(loaded: &LoadedSnapshot, query: &HeapJoint) -> Result<JointResponse, ApiError> {
+pub(super) fn joint(
+    loaded: &LoadedSnapshot,
+    allocated: &Allocated<'_>,
+    query: &HeapJoint,
+) -> Result<JointResponse, ApiError> {
     let shares = loaded.joint_shares()?;
     let rows: Vec<JointRow> = match query.under.as_deref() {
         None => shares.iter().map(|share| of_share(loaded, share)).collect(),
@@ -70,7 +79,10 @@ pub(super) fn joint(loaded: &LoadedSnapshot, query: &HeapJoint) -> Result<JointR
     let count = rows.len();
     let mut bounds = Rows::new(query.limit);
     let size = |row: &JointRow| 200 + row.name.len() + row.place.len();
-    let rows = bounds.affordable(&rows[query.offset.min(count)..], size).to_vec();
+    let mut rows = bounds.affordable(&rows[query.offset.min(count)..], size).to_vec();
+    for row in &mut rows {
+        row.allocated = row.block.and_then(allocated.of_blocks(loaded));
+    }
     Ok(JointResponse { rows, count })
 }
 
@@ -113,6 +125,7 @@ fn of_share(loaded: &LoadedSnapshot, share: &JointShare) -> JointRow {
         retained_external: share.retained_external,
         share: share.share,
         block: None,
+        allocated: None,
         opens: !share.blocks.is_empty(),
     }
 }
@@ -141,6 +154,7 @@ fn of_block(loaded: &LoadedSnapshot, of: &JointShare, block: &JointBlock) -> Joi
         retained_external: block.retained_external,
         share: if of.share > 0.0 { block.retained.share_of(of.retained) * of.share } else { 0.0 },
         block: Some(block.block),
+        allocated: None,
         opens: block.cut.as_ref().is_some_and(|cut| !cut.is_empty()),
     }
 }
@@ -167,6 +181,7 @@ fn of_cut(loaded: &LoadedSnapshot, cut: &CutReference) -> JointRow {
         retained_external: Bytes(0),
         share: 0.0,
         block: cut.block,
+        allocated: None,
         opens: false,
     }
 }

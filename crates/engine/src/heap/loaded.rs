@@ -272,7 +272,7 @@ impl LoadedSnapshot {
     }
 
     /// Where blocks without a type are.
-    pub(super) fn untyped_places(&self) -> &UntypedPlaces {
+    pub(crate) fn untyped_places(&self) -> &UntypedPlaces {
         self.untyped.get_or_init(|| UntypedPlaces::new(self.heap(), &self.catalogue))
     }
 

@@ -1,10 +1,11 @@
 //! The answer to [`HeapPath`], and retaining paths in other responses.
 
 use memtrail_heap::graph::Node;
-use memtrail_heap::query::{self, FoldedContainer, Path, Step};
+use memtrail_heap::query::{self, AllocatedBy, FoldedContainer, Path, Step};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde::Serialize;
 
+use super::allocated::Allocated;
 use super::loaded::{LoadedSnapshot, damaged};
 use super::node;
 use super::rows::Rows;
@@ -85,6 +86,10 @@ pub struct PathStep {
     pub dominates: bool,
     /// Bytes that would be freed without it.
     pub retained: Option<Bytes>,
+    /// What allocated most blocks in the same place, if it has no type and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub allocated: Option<AllocatedBy>,
     /// The container that it is all steps in, unless these are shown one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -109,6 +114,7 @@ pub(super) fn steps(loaded: &LoadedSnapshot, path: &Path) -> Vec<PathStep> {
         times: left_out as u64,
         dominates: false,
         retained: None,
+        allocated: None,
         container: None,
     };
     let first = steps.clone().take(MAX_STEPS / 2);
@@ -128,18 +134,23 @@ fn of_step(loaded: &LoadedSnapshot, step: &Step) -> PathStep {
         times: step.times,
         dominates: step.dominates,
         retained: step.retained,
+        allocated: step.allocated.clone(),
         container: step.container,
     }
 }
 
-pub(super) fn path(loaded: &LoadedSnapshot, query: &HeapPath) -> Result<PathResponse, ApiError> {
+pub(super) fn path(
+    loaded: &LoadedSnapshot,
+    allocated: &Allocated<'_>,
+    query: &HeapPath,
+) -> Result<PathResponse, ApiError> {
     let limit = query.limit.min(MAX_PATHS);
     match (query.block, &query.kind) {
         (Some(block), _) if query.how == PathForm::Disjoint => {
-            disjoint(loaded, BlockIndex(block), limit, query.unfolded)
+            disjoint(loaded, allocated, BlockIndex(block), limit, query.unfolded)
         }
-        (Some(block), _) => to_block(loaded, BlockIndex(block), query.unfolded),
-        (None, Some(kind)) => to_kind(loaded, kind, limit, query.unfolded),
+        (Some(block), _) => to_block(loaded, allocated, BlockIndex(block), query.unfolded),
+        (None, Some(kind)) => to_kind(loaded, allocated, kind, limit, query.unfolded),
         (None, None) => Err(ApiError::bad("a path to nothing: neither block nor kind is given")),
     }
 }
@@ -147,6 +158,7 @@ pub(super) fn path(loaded: &LoadedSnapshot, query: &HeapPath) -> Result<PathResp
 /// Paths to a block that share no other.
 fn disjoint(
     loaded: &LoadedSnapshot,
+    allocated: &Allocated<'_>,
     block: BlockIndex,
     limit: usize,
     unfolded: bool,
@@ -157,20 +169,38 @@ fn disjoint(
     if !unfolded {
         loaded.fold(&mut found.paths)?;
     }
+    for path in &mut found.paths {
+        path.name_steps(allocated.of_blocks(loaded));
+    }
     Ok(PathResponse { all: Some(found.all), ..of_block(loaded, block, &found.paths) })
 }
 
 fn to_block(
     loaded: &LoadedSnapshot,
+    allocated: &Allocated<'_>,
     block: BlockIndex,
     unfolded: bool,
 ) -> Result<PathResponse, ApiError> {
     loaded.check(block)?;
+    let path = named_path(loaded, allocated, block, unfolded)?;
+    Ok(of_block(loaded, block, path.as_slice()))
+}
+
+/// The retaining path of a block, with all that is known of its steps.
+pub(super) fn named_path(
+    loaded: &LoadedSnapshot,
+    allocated: &Allocated<'_>,
+    block: BlockIndex,
+    unfolded: bool,
+) -> Result<Option<Path>, ApiError> {
     let mut path = query::path(loaded.heap(), block).map_err(damaged)?;
     if !unfolded {
         loaded.fold(path.as_mut_slice())?;
     }
-    Ok(of_block(loaded, block, path.as_slice()))
+    if let Some(path) = &mut path {
+        path.name_steps(allocated.of_blocks(loaded));
+    }
+    Ok(path)
 }
 
 fn of_block(loaded: &LoadedSnapshot, block: BlockIndex, paths: &[Path]) -> PathResponse {
@@ -186,6 +216,7 @@ fn of_block(loaded: &LoadedSnapshot, block: BlockIndex, paths: &[Path]) -> PathR
 
 fn to_kind(
     loaded: &LoadedSnapshot,
+    allocated: &Allocated<'_>,
     kind: &str,
     limit: usize,
     unfolded: bool,
@@ -202,10 +233,7 @@ fn to_kind(
     let mut paths = Vec::new();
     for path in shown {
         // One of them stands for all, with the numbers of its blocks.
-        let mut example = query::path(heap, path.example).map_err(damaged)?;
-        if !unfolded {
-            loaded.fold(example.as_mut_slice())?;
-        }
+        let example = named_path(loaded, allocated, path.example, unfolded)?;
         paths.push(PathRow {
             steps: example.map_or_else(Vec::new, |example| steps(loaded, &example)),
             blocks: path.blocks,

@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
-use memtrail_heap::query::{self, MergedPath, OwnerRow};
+use memtrail_heap::query::{self, AllocatedBy, MergedPath, OwnerRow};
 use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_profile::calls;
 use memtrail_trace::Site;
 use serde::Serialize;
 
+use super::allocated;
 use super::coverage::{Coverage, coverage};
 use super::join::{AliveEstimate, Live, Tally, live};
 use super::loaded::{LoadedSnapshot, damaged};
@@ -86,6 +87,9 @@ pub struct OwnerShare {
 pub struct PathShare {
     /// The shape: names from the root to the block, with fields.
     pub shape: Vec<String>,
+    /// For each of these what allocated most of its blocks, where they have no type and that is known; empty if it is not
+    /// known of any.
+    pub allocated: Vec<Option<AllocatedBy>>,
     /// Of all the bytes, an estimate.
     pub share: f64,
     /// How many sampled blocks are retained this way.
@@ -105,7 +109,7 @@ pub(super) fn why(
 ) -> Result<WhyResponse, ApiError> {
     let (heap, profile) = (loaded.heap(), recording.profile());
     let meant = if query.path.is_empty() {
-        allocated(loaded, recording, query)
+        called(loaded, recording, query)
     } else {
         allocated_below(loaded, recording, query)?
     };
@@ -150,13 +154,19 @@ pub(super) fn why(
         some.iter().map(|one| (one.block, profile.blocks.samples(one.row))).collect();
     let weight = weighted.iter().map(|(_, samples)| *samples).sum::<u64>().max(1) as f64;
     let structures = Some(loaded.structures()?);
-    let merged = query::weighted_paths(heap, &weighted, structures).map_err(damaged)?;
+    let mut merged = query::weighted_paths(heap, &weighted, structures).map_err(damaged)?;
+    let by_samples = allocated::Allocated::new(heap, &loaded.catalogue, recording);
+    let limit = query.limit.min(MAX_ROWS);
+    for path in merged.iter_mut().take(limit) {
+        path.name_steps(by_samples.of_blocks(loaded));
+    }
     let members = |path: &MergedPath| path.members.clone().into_iter().map(|at| some[at as usize]);
-    let paths = merged.iter().take(query.limit.min(MAX_ROWS)).map(|path| {
+    let paths = merged.iter().take(limit).map(|path| {
         let mut tally = Tally::default();
         members(path).for_each(|one| tally.add(profile, one));
         PathShare {
             shape: path.shape.iter().map(|step| shown(step)).collect(),
+            allocated: path.allocated.clone(),
             share: path.weight as f64 / weight,
             blocks: path.blocks,
             retained: path.retained,
@@ -205,7 +215,7 @@ type Comparison = fn(&str, &str) -> bool;
 /// What a name means: the functions called so that allocate, themselves or in libraries that they call, else those with
 /// it in their names, else those that are called so or have it in their names anywhere on the callstacks.
 /// `file.ml:12` is a line.
-fn allocated(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) -> Option<Allocated> {
+fn called(loaded: &LoadedSnapshot, recording: &Recording, query: &HeapWhy) -> Option<Allocated> {
     let name = &*query.name;
     let all: Vec<Live> = live(loaded, recording).collect();
     let installed = installed_units(recording);

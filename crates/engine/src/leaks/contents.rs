@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use memtrail_heap::contents::{Structure, Structures};
 use memtrail_heap::graph::{OwnersOfBlocks, RootNodeId};
-use memtrail_heap::query::KindId;
+use memtrail_heap::query::{AllocatedBy, AllocatedPart, KindId};
 use memtrail_heap::{BlockIndex, Bytes};
 
 use crate::api_error::ApiError;
+use crate::heap::allocated::Allocated;
 use crate::heap::loaded::LoadedSnapshot;
 
 /// What an owner owns, of one of the owners that are asked for.
@@ -38,11 +39,20 @@ pub(super) struct KindSum {
     pub(super) bytes: Bytes,
     /// Whether the name is a type's.
     pub(super) is_type: bool,
+    /// What allocated most of the owner's blocks of the kind, if they have no type and that is known.
+    pub(super) allocated: Option<AllocatedBy>,
+}
+
+/// What allocated more than half of an owner's blocks of a kind.
+fn most(parts: &[AllocatedPart], blocks: u64) -> Option<AllocatedBy> {
+    let is_most = |part: &&AllocatedPart| part.blocks.saturating_mul(2) > blocks;
+    parts.iter().find(is_most).map(|part| part.by.clone())
 }
 
 /// Of each of some owners; `of_root` has the numbers that the result is by.
 pub(super) fn contents(
     loaded: &LoadedSnapshot,
+    allocated: &Allocated<'_>,
     block_owners: &OwnersOfBlocks<'_>,
     of_root: &HashMap<RootNodeId, usize>,
     count: usize,
@@ -61,8 +71,18 @@ pub(super) fn contents(
             (*blocks, *words) = (*blocks + 1, *words + catalogue.size(block).0);
         }
     }
-    for (contents, kinds) in all.iter_mut().zip(kinds) {
-        let sum = |(kind, (blocks, words, example))| kind_sum(loaded, kind, blocks, words, example);
+    for (number, (contents, kinds)) in all.iter_mut().zip(kinds).enumerate() {
+        let roots = of_root.iter().filter(|(_, of)| **of == number).map(|(root, _)| *root);
+        let roots: Vec<RootNodeId> = roots.collect();
+        let parts = if allocated.is_empty() {
+            HashMap::new()
+        } else {
+            allocated.parts(loaded.untyped_places(), Some(&roots))
+        };
+        let sum = |(kind, (blocks, words, example))| {
+            let by = parts.get(&kind).and_then(|parts| most(parts, blocks));
+            KindSum { allocated: by, ..kind_sum(loaded, kind, blocks, words, example) }
+        };
         contents.kinds = kinds.into_iter().map(sum).collect();
         contents.kinds.sort_by(|a, b| (b.bytes, &a.name).cmp(&(a.bytes, &b.name)));
     }
@@ -79,7 +99,12 @@ pub(super) fn contents(
     for (contents, largest) in all.iter_mut().zip(largest) {
         contents.container = largest.map(|(words, Reverse(block), structure)| {
             let retained = memtrail_heap::Words(words).bytes();
-            container(loaded, structures, block, structure, retained)
+            let mut container = container(loaded, structures, block, structure, retained);
+            if let Some(values) = &mut container.values {
+                let of_kind = contents.kinds.iter().find(|kind| kind.name == values.name);
+                values.allocated = of_kind.and_then(|kind| kind.allocated.clone());
+            }
+            container
         });
     }
     Ok(all)
@@ -97,6 +122,7 @@ fn kind_sum(
         blocks,
         bytes: memtrail_heap::Words(words).bytes(),
         is_type: loaded.heap().types.of(example).is_some(),
+        allocated: None,
     }
 }
 

@@ -59,7 +59,10 @@ pub(super) fn allocated(evidence: &Evidence<'_>, by: &AllocatedBy<'_>) -> String
         match name.strip_prefix("closure ") {
             Some(function) => format!("{count} closures of {function}"),
             None if kind.is_type => format!("{count} values of type {name}"),
-            None => format!("{count} values of kind {name}"),
+            None => match &kind.allocated {
+                Some(by) => format!("{count} values of kind {name} (most {})", by.text()),
+                None => format!("{count} values of kind {name}"),
+            },
         }
     });
     let Some((place, callers)) = by.places.split_first() else {

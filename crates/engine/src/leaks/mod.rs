@@ -33,6 +33,7 @@ pub use growth::GrowthRate;
 pub use response::{ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect};
 
 use crate::api_error::ApiError;
+use crate::heap::allocated::Allocated;
 use crate::heap::join::Live;
 use crate::heap::loaded::LoadedSnapshot;
 use crate::heap::node;
@@ -85,7 +86,8 @@ pub(crate) fn leaks(
     for (place, (number, _)) in suspects.iter().enumerate() {
         of_root.extend(owners[*number].rows.iter().map(|row| (row.owner, place)));
     }
-    let contents = contents::contents(loaded, &block_owners, &of_root, suspects.len())?;
+    let allocated = Allocated::new(heap, &loaded.catalogue, recording);
+    let contents = contents::contents(loaded, &allocated, &block_owners, &of_root, suspects.len())?;
     let details = suspects.iter().zip(&contents).map(|((number, growth), contents)| {
         let owner = &owners[*number];
         let evidence = look_into(owner, contents, recording, &own, loaded);
@@ -307,6 +309,7 @@ fn suspect(
         growth,
         entries: evidence.contents.container.as_ref().and_then(|container| container.entries),
         values: evidence.values().map(|kind| shown(&kind.name)),
+        values_allocated: evidence.values().and_then(|kind| kind.allocated.clone()),
         allocated,
         allocated_share,
         closure,

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use memtrail_heap::Bytes;
+use memtrail_heap::query::AllocatedBy;
 use serde::Serialize;
 
 use super::growth::GrowthRate;
@@ -65,6 +66,8 @@ pub struct Suspect {
     pub entries: Option<u64>,
     /// The kind of what is in the container, or of most blocks.
     pub values: Option<String>,
+    /// What allocated most of these, if they have no type and that is known.
+    pub values_allocated: Option<AllocatedBy>,
     /// The nearest call of the program's own to the allocation of most of it, and its callers.
     pub allocated: Vec<Place>,
     /// The program's own closures that are nearest to it, if a library allocated it from its event loop.

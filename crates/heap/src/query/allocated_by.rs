@@ -6,7 +6,7 @@ use super::sampled_sites::Precision;
 use crate::units::Bytes;
 
 /// What allocated most blocks of a place, as far as the sampled ones tell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AllocatedBy {
     /// What the name is of.
@@ -49,11 +49,47 @@ impl AllocatedBy {
         };
         format!("allocated {whose} {name}{place} in {samples} of {of} samples")
     }
+
+    /// The name that more than half of some blocks have, with the counts of the place that most of these are in.
+    pub(super) fn most(mut names: Vec<Self>, blocks: usize) -> Option<Self> {
+        names.sort_unstable();
+        let by_name = names.chunk_by(Self::is_same_name).max_by_key(|names| names.len())?;
+        let is_most = 2 * by_name.len() > blocks;
+        let mut places = by_name.chunk_by(|a, b| a == b).filter(|_| is_most);
+        let first = places.next()?;
+        // The first of several that are equal: `max_by_key` has the last.
+        let most =
+            places.fold(first, |most, place| if place.len() > most.len() { place } else { most });
+        most.first().cloned()
+    }
+
+    fn is_same_name(&self, other: &Self) -> bool {
+        let name = |by: &Self| (by.precision, by.line);
+        name(self) == name(other) && self.name == other.name && self.file == other.file
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_most_blocks() {
+        let by = |name: &str, samples, of| AllocatedBy {
+            precision: Precision::Function,
+            name: name.into(),
+            file: None,
+            line: None,
+            samples,
+            of,
+        };
+        let names = || vec![by("A.f", 8, 9), by("B.f", 7, 7), by("A.f", 9, 9), by("A.f", 9, 9)];
+        assert_eq!(AllocatedBy::most(names(), 5), Some(by("A.f", 9, 9)));
+        assert_eq!(AllocatedBy::most(names(), 6), None, "half of them is not most");
+        assert_eq!(AllocatedBy::most(Vec::new(), 0), None);
+        let other_line = AllocatedBy { line: Some(2), ..by("A.f", 9, 9) };
+        assert_eq!(AllocatedBy::most(vec![by("A.f", 9, 9), other_line], 2), None);
+    }
 
     #[test]
     fn a_text_for_each_precision() {

@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
+use super::allocated_by::AllocatedBy;
 use super::folded::without_insides;
 use super::heap::Heap;
 use super::kind::{self, Kind};
@@ -17,6 +18,10 @@ use crate::units::{BlockIndex, Bytes};
 pub struct MergedPath {
     /// The shape: names from the root to the block, with fields.
     pub shape: Vec<String>,
+    /// For each of these what allocated most of its blocks, where they have no type and that is known; empty if it is not
+    /// known of any. For those to say who have the samples.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allocated: Vec<Option<AllocatedBy>>,
     /// How many of the blocks are retained this way.
     pub blocks: u64,
     /// The sum of what they retain one by one.
@@ -29,6 +34,28 @@ pub struct MergedPath {
     /// Which of the blocks that were given.
     #[serde(skip)]
     pub members: Vec<u32>,
+    /// For each part of the shape the blocks there, one of each path.
+    #[serde(skip)]
+    pub(super) blocks_of_steps: Vec<Vec<BlockIndex>>,
+}
+
+impl MergedPath {
+    /// The blocks that have to be asked for, to name its steps.
+    pub fn blocks_of_steps(&self) -> impl Iterator<Item = BlockIndex> {
+        self.blocks_of_steps.iter().flatten().copied()
+    }
+
+    /// Adds to steps what allocated most of their blocks.
+    pub fn name_steps(&mut self, allocated: impl Fn(BlockIndex) -> Option<AllocatedBy>) {
+        let name = |blocks: &Vec<BlockIndex>| {
+            let names = blocks.iter().filter_map(|block| allocated(*block)).collect();
+            AllocatedBy::most(names, blocks.len())
+        };
+        self.allocated = self.blocks_of_steps.iter().map(name).collect();
+        if self.allocated.iter().all(Option::is_none) {
+            self.allocated.clear();
+        }
+    }
 }
 
 /// Ways to several blocks, those of the same shape as one; the most frequent first. Repetitions are
@@ -66,7 +93,10 @@ pub fn weighted_paths(
             steps = without_insides(structures, &steps);
         }
         let retained = steps.last().and_then(|step| step.retained).unwrap_or_default();
-        let (shape, repeated) = shape(&steps);
+        let shape = shape(&steps);
+        let blocks: Vec<Option<BlockIndex>> = shape.iter().map(|(step, _)| step.block).collect();
+        let repeated: Vec<bool> = shape.iter().map(|(_, many)| *many).collect();
+        let shape = shape.into_iter().map(|(step, _)| step_text(step)).collect();
         let alike = merged.entry(shape).or_insert_with(|| Alike {
             blocks: 0,
             weight: 0,
@@ -74,7 +104,11 @@ pub fn weighted_paths(
             example: block,
             repeated: vec![false; repeated.len()],
             members: Vec::new(),
+            blocks_of_steps: vec![Vec::new(); repeated.len()],
         });
+        for (all, this) in alike.blocks_of_steps.iter_mut().zip(blocks) {
+            all.extend(this);
+        }
         alike.members.push(number);
         alike.blocks += 1;
         alike.weight += weight;
@@ -89,8 +123,18 @@ pub fn weighted_paths(
             for (step, _) in shape.iter_mut().zip(&alike.repeated).filter(|(_, many)| **many) {
                 step.push_str(" …");
             }
-            let Alike { blocks, weight, retained, example, members, .. } = alike;
-            MergedPath { shape, blocks, retained, example, weight, members }
+            let Alike { blocks, weight, retained, example, members, blocks_of_steps, .. } = alike;
+            let allocated = Vec::new();
+            MergedPath {
+                shape,
+                allocated,
+                blocks,
+                retained,
+                example,
+                weight,
+                members,
+                blocks_of_steps,
+            }
         })
         .collect();
     merged.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.shape.cmp(&b.shape)));
@@ -106,12 +150,13 @@ struct Alike {
     /// Which steps are several in one of the ways at least.
     repeated: Vec<bool>,
     members: Vec<u32>,
+    blocks_of_steps: Vec<Vec<BlockIndex>>,
 }
 
 /// The shape of a way, and which of its steps are several. Blocks of a kind that follow each other
 /// are one step, whatever fields lead on from one to the next: a search tree goes left and right.
 /// That of the last one counts. The target stays alone.
-fn shape(steps: &[Step]) -> (Vec<String>, Vec<bool>) {
+fn shape(steps: &[Step]) -> Vec<(&Step, bool)> {
     let mut shape: Vec<(&Step, bool)> = Vec::new();
     for (place, step) in steps.iter().enumerate() {
         let is_target = place + 1 == steps.len();
@@ -127,15 +172,19 @@ fn shape(steps: &[Step]) -> (Vec<String>, Vec<bool>) {
             _ => shape.push((step, step.times > 1)),
         }
     }
-    let text = |step: &Step| match step.field {
+    shape
+}
+
+/// A step of a shape: its name, with the field that leads on.
+fn step_text(step: &Step) -> String {
+    match step.field {
         Some(_) if step.elements => format!("{} .(…)", step.name),
         Some(field) => match &step.field_name {
             Some(name) => format!("{} {name}", step.name),
             None => format!("{} .{field}", step.name),
         },
         None => step.name.clone(),
-    };
-    shape.into_iter().map(|(step, many)| (text(step), many)).unzip()
+    }
 }
 
 /// At most `most` reachable blocks of a kind, from all over the heap; the kind is

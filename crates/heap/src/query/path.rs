@@ -299,6 +299,15 @@ impl Path {
         Self::of_steps(heap, steps)
     }
 
+    /// Adds to the steps that are blocks what allocated most blocks in the same place, where that is known. A step for
+    /// all blocks inside a container has none.
+    pub fn name_steps(&mut self, allocated: impl Fn(BlockIndex) -> Option<AllocatedBy>) {
+        for step in &mut self.steps {
+            let block = step.block.filter(|_| step.container.is_none());
+            step.allocated = block.and_then(&allocated);
+        }
+    }
+
     /// The path with these steps.
     pub(super) fn of_steps(heap: &Heap<'_>, steps: Vec<Step>) -> Self {
         Self { text: path_text(heap, &steps), steps }

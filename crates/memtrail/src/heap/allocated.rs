@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
 use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{AllocatedBy, Catalogue, Heap, Histogram, JointShare, Path};
+use memtrail_heap::query::{AllocatedBy, Catalogue, Heap, Histogram, JointShare, MergedPath, Path};
 use memtrail_recording::Recording;
 
 use super::input::{Input, with_spinner};
@@ -73,9 +73,21 @@ pub(super) fn name_steps(
 ) -> Result<(), Failure> {
     let steps = || paths.iter().flat_map(|path| &path.steps);
     let known = of_blocks(steps().filter_map(|step| step.block), input, heap)?;
-    for step in paths.iter_mut().flat_map(|path| &mut path.steps) {
-        let is_one = step.container.is_none();
-        step.allocated = step.block.filter(|_| is_one).and_then(|one| known.get(&one).cloned());
+    for path in paths {
+        path.name_steps(|block| known.get(&block).cloned());
+    }
+    Ok(())
+}
+
+/// The same for the steps of merged paths.
+pub(super) fn name_merged(
+    paths: &mut [MergedPath],
+    input: &Input,
+    heap: &Heap<'_>,
+) -> Result<(), Failure> {
+    let known = of_blocks(paths.iter().flat_map(MergedPath::blocks_of_steps), input, heap)?;
+    for path in paths {
+        path.name_steps(|block| known.get(&block).cloned());
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::query::{self, Heap, OwnedBlocks};
+use memtrail_heap::graph::RootNodeId;
+use memtrail_heap::query::{self, Heap, Histogram, KindRow, OwnedBlocks};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
@@ -74,20 +75,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     input.answer(&heap, &args.which.form, &histogram, |canvas| {
         let Limit(limit) = args.limit;
         let heading = if args.by == By::Type { "type or kind" } else { "kind" };
-        let mut table = Table::new(&["blocks", "size", "off-heap", "retained"], heading);
+        let mut table = Table::new(&COLUMNS, heading);
         for row in histogram.rows.iter().take(limit) {
-            let figures = vec![
-                grouped(row.blocks),
-                bytes(row.bytes.0 as f64),
-                outside(row.external),
-                row.retained
-                    .map_or_else(|| "–".into(), |size| format!("≥ {}", bytes(size.0 as f64))),
-            ];
-            table.row(figures, row.kind.as_str());
-            for part in row.allocated.iter().take(MAX_PARTS) {
-                let figures = vec![grouped(part.blocks), bytes(part.bytes.0 as f64)];
-                table.faint(figures, format!("  {}", part.by.text()));
-            }
+            add(&mut table, row);
         }
         let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
         if let Some(owner) = &args.owner {
@@ -106,6 +96,36 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         canvas.paragraph(FAINT, 2, text);
         more(canvas, histogram.rows.len(), limit);
     })
+}
+
+/// What some owners have, by type or kind, with what allocated blocks without a type.
+pub(super) fn of_owners(
+    input: &Input,
+    heap: &Heap<'_>,
+    owners: &[RootNodeId],
+) -> Result<Histogram, Failure> {
+    let histogram = with_spinner("counting blocks".into(), || query::owned_histogram(heap, owners));
+    let mut histogram = histogram.map_err(|error| input.failure(&error))?;
+    allocated::name(&mut histogram, input, heap, Some(owners))?;
+    Ok(histogram)
+}
+
+/// What a row of a table of kinds has before the name.
+pub(super) const COLUMNS: [&str; 4] = ["blocks", "size", "off-heap", "retained"];
+
+/// Adds a kind to a table, with what allocated its blocks.
+pub(super) fn add(table: &mut Table, row: &KindRow) {
+    let figures = vec![
+        grouped(row.blocks),
+        bytes(row.bytes.0 as f64),
+        outside(row.external),
+        row.retained.map_or_else(|| "–".into(), |size| format!("≥ {}", bytes(size.0 as f64))),
+    ];
+    table.row(figures, row.kind.as_str());
+    for part in row.allocated.iter().take(MAX_PARTS) {
+        let figures = vec![grouped(part.blocks), bytes(part.bytes.0 as f64)];
+        table.faint(figures, format!("  {}", part.by.text()));
+    }
 }
 
 /// The blocks of each owner.

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{self, Heap, OwnerDetails, OwnerRow, SharedPart};
+use memtrail_heap::query::{self, Heap, Histogram, OwnerDetails, OwnerRow, SharedPart};
 use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
 use super::family;
+use super::histogram;
 use super::input::{Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
@@ -21,6 +22,8 @@ use crate::error::Failure;
 const MAX_ALIASES: usize = 2;
 const WITH_ALIASES: f64 = 0.01;
 const MAX_SHARED: usize = 10;
+/// So many kinds of what a root owns.
+const MAX_KINDS: usize = 10;
 
 /// Which owners.
 pub(super) struct Wanted<'w> {
@@ -44,6 +47,9 @@ struct Owners {
     /// Of a single root that was asked for: what it shares with whom.
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<OwnerDetails>,
+    /// Of a single root that was asked for: what it owns, by type or kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contents: Option<Histogram>,
 }
 
 pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
@@ -51,14 +57,20 @@ pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failur
         return family::roots(which, &recordings, wanted);
     }
     let input = which.open()?;
-    let heap = input.heap()?;
+    let heap = if wanted.name.is_some() { input.typed_heap()? } else { input.heap()? };
     let named = wanted.name.map(|name| matching(&heap, name)).transpose()?;
-    let answer = with_spinner("adding up what each root owns".into(), || {
+    let mut answer = with_spinner("adding up what each root owns".into(), || {
         answer(&heap, wanted, named.as_deref())
     });
+    if let ([row], true) = (answer.rows.as_slice(), answer.details.is_some()) {
+        answer.contents = Some(histogram::of_owners(&input, &heap, &[row.owner])?);
+    }
     input.answer(&heap, &which.form, &answer, |canvas| {
         if let ([row], Some(details)) = (answer.rows.as_slice(), &answer.details) {
             one(canvas, row, details);
+            if let Some(contents) = &answer.contents {
+                owned(canvas, contents);
+            }
             return;
         }
         if answer.rows.is_empty() {
@@ -118,6 +130,7 @@ fn answer(heap: &Heap<'_>, wanted: &Wanted<'_>, named: Option<&[RootNodeId]>) ->
         left_out_owned: left_out.iter().map(|row| row.owned).sum(),
         rows,
         details,
+        contents: None,
     }
 }
 
@@ -197,6 +210,23 @@ fn one(canvas: &mut Canvas, row: &OwnerRow, details: &OwnerDetails) {
     table.print(canvas);
     shared(canvas, "of what it owns, reachable also from", &details.reached_by_others);
     shared(canvas, "reachable from it, and owned by", &details.owned_by_others);
+}
+
+/// What a root owns, by type or kind.
+fn owned(canvas: &mut Canvas, contents: &Histogram) {
+    if contents.rows.is_empty() {
+        return;
+    }
+    canvas.gap();
+    let mut table = Table::new(&histogram::COLUMNS, "what it owns, by type or kind");
+    for row in contents.rows.iter().take(MAX_KINDS) {
+        histogram::add(&mut table, row);
+    }
+    table.print(canvas);
+    if contents.rows.len() > MAX_KINDS {
+        let more = grouped((contents.rows.len() - MAX_KINDS) as u64);
+        canvas.line(&[(FAINT, &format!("… and {more} more (heap histogram --owner: all)"))]);
+    }
 }
 
 fn shared(canvas: &mut Canvas, title: &str, parts: &[SharedPart]) {

@@ -114,7 +114,8 @@ fn merged(
     (there, some): (u64, &[BlockIndex]),
     limit: usize,
 ) -> Result<ExitCode, Failure> {
-    let merged = query::merged_paths(heap, some).map_err(|error| input.failure(&error))?;
+    let mut merged = query::merged_paths(heap, some).map_err(|error| input.failure(&error))?;
+    allocated::name_merged(&mut merged, input, heap)?;
     input.answer(heap, &args.which.form, &merged, |canvas| {
         let looked_at = grouped(some.len() as u64);
         let text = if some.len() as u64 == there {
@@ -132,6 +133,9 @@ fn merged(
             for (depth, step) in path.shape.iter().enumerate() {
                 let indent = " ".repeat(2 + depth.min(canvas.width() / 4));
                 canvas.line(&[(PLAIN, &indent), (PLAIN, step)]);
+                if let Some(Some(by)) = path.allocated.get(depth) {
+                    canvas.line(&[(PLAIN, &indent), (FAINT, &format!("  {}", by.text()))]);
+                }
             }
         }
         if merged.len() > limit {

@@ -149,6 +149,11 @@ fn draw(canvas: &mut Canvas, why: &WhyResponse, limit: usize) {
     for path in &why.paths {
         let figures = vec![percent(path.share), grouped(path.blocks), path.example.0.to_string()];
         table.row(figures, path.shape.join(" → "));
+        // The last is what NAME allocated.
+        let above = path.shape.iter().zip(&path.allocated).rev().skip(1).rev();
+        for (step, by) in above.filter_map(|(step, by)| Some((step, by.as_ref()?))) {
+            table.faint(Vec::new(), format!("  {step}: {}", by.text()));
+        }
     }
     table.print(canvas);
     found(canvas, why.coverage);

@@ -1,6 +1,7 @@
 /** The path from a root to a block; blocks on every path stand out. */
 import { bytes, grouped } from "../../text/units.ts";
 import type { FoldedContainer, PathStep } from "../../generated/responses.ts";
+import { allocatedBy } from "../allocatedBy.ts";
 import { blockHref, dominatorHref } from "../state.ts";
 
 /** Steps shown at each end of a long path. */
@@ -33,7 +34,8 @@ function contents({ entries, keys, values }: FoldedContainer): string {
 }
 
 function Step({ step, last }: { step: PathStep; last: boolean }) {
-  const { name, type, position, node, block, field, field_name, times, dominates, retained, container } = step;
+  const { name, type, position, node, block, field, field_name, times, dominates, retained, allocated, container } =
+    step;
   const href = last ? null : block !== null ? blockHref(block) : node !== null ? dominatorHref(node) : null;
   return (
     <li class={dominates ? "path-step dominates" : "path-step"}>
@@ -46,6 +48,7 @@ function Step({ step, last }: { step: PathStep; last: boolean }) {
       {retained !== null && <span class="path-step-size">{bytes(retained)}</span>}
       {position && <span class="path-step-field">{position}</span>}
       {field !== null && !last && <span class="path-step-field">{field_name ?? `field ${field}`}</span>}
+      {allocated && <span class="path-step-allocated">{allocatedBy(allocated)}</span>}
     </li>
   );
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { JointRow } from "../../generated/responses.ts";
 import { go, page, withParam } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
+import { allocatedBy } from "../allocatedBy.ts";
 import { openBlock, openNode, queryHeapOnce, snapshot, useHeapQuery } from "../state.ts";
 import { OUTSIDE, sizes, withOutside } from "../table/columns.ts";
 import { HeapTable } from "../table/HeapTable.tsx";
@@ -36,7 +37,7 @@ const LOOKS: Looks<JointRow> = {
   // Who reaches a block is what the row is for: it has the wide column.
   name: (row) => (row.what === "block" ? `${row.name}: ${row.place}` : row.name),
   placeTitle: "Of",
-  place: (row) => (row.what === "block" ? "" : row.place),
+  place: (row) => (row.what === "block" ? (row.allocated ? allocatedBy(row.allocated) : "") : row.place),
 };
 
 export function Joint({ switcher }: { switcher: ComponentChildren }) {
