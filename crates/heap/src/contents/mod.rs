@@ -12,6 +12,8 @@
 //! 2. In these columns chains ([`chains`]) and balanced trees ([`trees`]) are found.
 //! 3. A second pass over the sections that have blocks of many fields looks at their elements ([`arrays`]).
 //!
+//! Objects are named by their class ([`objects`]), which takes passes of its own where there are any.
+//!
 //! None of it recurses. While it runs, it takes a byte for each block, and eight to 16 for each block of tag 0 with
 //! two to five fields, in columns that `--memory` bounds; the result has two for each block.
 
@@ -22,6 +24,7 @@ mod facts;
 mod form;
 mod hash_tables;
 mod lists;
+mod objects;
 mod queues;
 mod structures;
 mod trees;
@@ -32,6 +35,7 @@ use crate::graph::Failed;
 use crate::graph::column::Place;
 use crate::read::{DecodedSections, Error, Snapshot};
 
+pub(crate) use objects::ObjectTypes;
 pub use structures::{Entry, Structure, Structures};
 
 /// The types of blocks of structures of OCaml's standard library.

@@ -1,7 +1,7 @@
 //! What queries are asked of.
 
 use crate::block_types::BlockTypes;
-use crate::contents::types_by_contents_in;
+use crate::contents::{ObjectTypes, types_by_contents_in};
 use crate::graph::{Failed, Graph, Place};
 use crate::read::{DecodedSections, Error, Snapshot};
 
@@ -42,7 +42,11 @@ impl<'a> Heap<'a> {
     /// If a section of the snapshot is damaged, or there is no room for columns.
     pub fn recognise_in(&mut self, place: &Place, decoded: &DecodedSections) -> Result<(), Failed> {
         let recognised = types_by_contents_in(place, &self.snapshot, decoded, self.threads)?;
-        self.types = std::mem::take(&mut self.types).or(recognised);
+        let ObjectTypes { by_class, by_methods } =
+            ObjectTypes::new(place, &self.snapshot, decoded, self.threads)?;
+        // A class is more exact than the methods that its type has.
+        let declared = by_class.or(std::mem::take(&mut self.types));
+        self.types = declared.or(by_methods).or(recognised);
         Ok(())
     }
 }

@@ -4,6 +4,7 @@
 mod bad_input;
 mod bigarrays;
 mod bounded;
+mod classes;
 mod compared;
 mod containers;
 mod coqc;

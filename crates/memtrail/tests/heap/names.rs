@@ -37,7 +37,7 @@ on_each!(blocks_are_called_what_they_are, |compiler| {
         ("closure Heap_names.add heap_names.ml:5", 1),
         ("closure Heap_names.pair heap_names.ml:6", 1),
         ("closure Heap_names.named_counter#name heap_names.ml:53", 1),
-        ("object with methods of Heap_names.named_counter", 1),
+        ("~ object of class Heap_names.named_counter", 1),
         ("constructor Heap_names.Closed", 1),
         ("constructor Heap_names.Opened", 1),
         ("ephemeron", 1),
