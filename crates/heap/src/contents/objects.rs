@@ -134,17 +134,19 @@ fn method_tables(
     Ok(examples.iter().filter_map(table).collect())
 }
 
-/// The name of the class that a function sets up, as the compiler calls it: `Shop.cart_init`, or, where debug
-/// information has it, by its class `Shop.cart`.
-fn class_of(function: &Function) -> Option<&[u8]> {
+/// The name of the class that a function sets up: its symbol is `camlShop__cart_init_120`. Debug information has the
+/// modules inside the unit, too, and calls the function `Shop.cart_init` or by its class `Shop.cart`; where the function
+/// begins with one that was inlined, it has the name of that.
+fn class_of(function: &Function) -> Option<Vec<u8>> {
     let symbol = function.symbol.strip_suffix(b"_code").unwrap_or(&function.symbol);
     let digits = symbol.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let name = symbol.get(..symbol.len().checked_sub(digits)?)?;
-    if digits == 0 || !name.ends_with(b"_init_") || function.is_anonymous() {
-        return None;
-    }
-    let class = function.name.strip_suffix(b"_init").unwrap_or(&function.name);
-    (!class.is_empty()).then_some(class)
+    let symbol = symbol.get(..symbol.len().checked_sub(digits)?)?.strip_prefix(b"caml")?;
+    let path = symbol.strip_suffix(b"_init_").filter(|path| digits > 0 && !path.is_empty())?;
+    let path = String::from_utf8_lossy(path).replace("__", ".");
+    let path = path.strip_prefix("Dune.exe.").unwrap_or(&path).as_bytes();
+    let class = path.iter().rposition(|&byte| byte == b'.').and_then(|dot| path.get(dot..))?;
+    let known = function.name.strip_suffix(b"_init").unwrap_or(&function.name);
+    Some(if known.ends_with(class) { known } else { path }.to_vec())
 }
 
 /// A class as a value: the closure that makes objects, and the function that sets up its table.
@@ -197,7 +199,7 @@ fn classes(
 ) -> Result<BTreeMap<u32, Vec<u8>>, Error> {
     let tuples = class_tuples(snapshot, decoded, threads)?;
     // For each number the functions that set up such a table; more than one class gives no name.
-    let mut names: BTreeMap<u32, BTreeSet<&[u8]>> = BTreeMap::new();
+    let mut names: BTreeMap<u32, BTreeSet<Vec<u8>>> = BTreeMap::new();
     let mut at: Vec<(usize, u32)> =
         tuples.iter().map(|(closure, _)| *closure).enumerate().collect();
     let mut seen: HashSet<(usize, u32), FxBuildHasher> = at.iter().copied().collect();
@@ -230,8 +232,8 @@ fn classes(
         next.truncate(MAX_LOOKED_AT);
         at = next;
     }
-    let only = |(number, names): (u32, BTreeSet<&[u8]>)| match names.len() {
-        1 => names.first().map(|name| (number, name.to_vec())),
+    let only = |(number, mut names): (u32, BTreeSet<Vec<u8>>)| match names.len() {
+        1 => names.pop_first().map(|name| (number, name)),
         _ => None,
     };
     Ok(names.into_iter().filter_map(only).collect())
@@ -354,7 +356,7 @@ mod tests {
 
     #[test]
     fn the_function_that_sets_up_a_class_has_its_name() {
-        let class = |symbol, name| class_of(&function(symbol, name, "", 0)).map(<[u8]>::to_vec);
+        let class = |symbol, name| class_of(&function(symbol, name, "", 0));
         let cart = Some(b"Shop.cart".to_vec());
         assert_eq!(class("camlShop__cart_init_120", "Shop.cart_init"), cart);
         assert_eq!(
@@ -363,11 +365,17 @@ mod tests {
             "as debug information has it"
         );
         assert_eq!(class("camlShop__cart_init_120_code", "Shop.cart_init"), cart, "with flambda");
+        assert_eq!(class("camlDune__exe__Shop__cart_init_120", ""), cart, "without any");
+        let inlined = class("camlShop.cart_init_120", "CamlinternalOO.get_method_labels");
+        assert_eq!(inlined, cart, "not what was inlined");
+        let inner = class("camlShop__cart_init_120", "Shop.Sales.cart_init");
+        assert_eq!(inner, Some(b"Shop.Sales.cart".to_vec()));
         for (symbol, name) in [
             ("camlShop__cart_120", "Shop.cart"),
             ("camlShop__cart_init", "Shop.cart_init"),
             ("camlShop__fun_120", "Shop.(fun)"),
             ("cart_init_", ""),
+            ("camlcart_init_3", "cart"),
             ("", ""),
         ] {
             assert_eq!(class(symbol, name), None, "{symbol}");
