@@ -7,6 +7,7 @@ use rustc_hash::FxBuildHasher;
 use super::chains::Chains;
 use super::facts::{Facts, MIN_ARRAY};
 use super::form::{Form, Sort};
+use super::types::Found;
 use crate::graph::passes::gather;
 use crate::read::{Block, Columns, DecodedSections, Error, Snapshot};
 use crate::units::BlockIndex;
@@ -59,7 +60,7 @@ pub(super) fn arrays(
     snapshot: &Snapshot<'_>,
     decoded: &DecodedSections,
     threads: usize,
-    facts: &Facts,
+    (facts, known): (&Facts, &Found),
     buckets: &Chains,
     wanted: &Wanted,
 ) -> Result<Arrays, Error> {
@@ -91,7 +92,8 @@ pub(super) fn arrays(
                     }
                     continue;
                 }
-                if block.tag != 0 || block.wosize.0 < MIN_ARRAY {
+                let is_large = block.tag == 0 && block.wosize.0 >= MIN_ARRAY;
+                if !is_large || !known.is_free(index) {
                     continue;
                 }
                 if wanted.tables.binary_search(&index).is_ok()

@@ -41,9 +41,9 @@ fn candidates(facts: &Facts) -> impl Iterator<Item = Candidate> {
 }
 
 /// Strings that may be those of buffers.
-pub(super) fn wanted(facts: &Facts) -> Vec<u32> {
-    let mut wanted: Vec<u32> =
-        candidates(facts).flat_map(|some| [some.bytes, some.first_bytes]).collect();
+pub(super) fn wanted(facts: &Facts, found: &Found) -> Vec<u32> {
+    let free = candidates(facts).filter(|some| found.is_free(some.block));
+    let mut wanted: Vec<u32> = free.flat_map(|some| [some.bytes, some.first_bytes]).collect();
     wanted.sort_unstable();
     wanted.dedup();
     wanted

@@ -5,9 +5,10 @@ use std::io;
 
 use super::facts::{Candidates, Facts};
 use super::form::NO_TARGET;
+use super::types::Found;
 use crate::graph::column::{Column, Place};
 
-/// How far it is from each candidate to the end of its chain.
+/// How far it is to the end of its chain from each candidate that is free, and from those behind it.
 #[derive(Debug)]
 pub(super) struct Chains {
     lengths: Column<u32>,
@@ -22,7 +23,7 @@ const ON_WAY: u32 = u32::MAX - 1;
 const NO_LENGTH: u32 = u32::MAX;
 
 impl Chains {
-    /// Follows the last fields of `candidates`. All other fields of the blocks of a chain hold values of one sort
+    /// Follows the last fields of `candidates` that are free. All other fields of the blocks of a chain hold values of one sort
     /// each.
     ///
     /// # Errors
@@ -31,12 +32,16 @@ impl Chains {
         place: &Place,
         facts: &Facts,
         candidates: &Candidates<N>,
+        found: &Found,
     ) -> io::Result<Self> {
         // Zeros are those that are not looked at.
         let (lengths, last) = (place.zeros(candidates.len())?, place.zeros(candidates.len())?);
         let mut chains = Self { lengths, last };
         let mut way: Vec<usize> = Vec::new();
-        for start in 0..candidates.len() {
+        for (start, (block, _)) in candidates.iter().enumerate() {
+            if !found.is_free(block) {
+                continue;
+            }
             let mut at = start;
             let (mut length, last) = loop {
                 match chains.lengths[at] {
@@ -67,9 +72,9 @@ impl Chains {
         Ok(chains)
     }
 
-    /// How many blocks the chain from a candidate on has; `None` if it is no chain.
+    /// How many blocks the chain from a candidate on has; `None` if it is no chain, or was not looked at.
     pub(super) fn length(&self, place: usize) -> Option<u32> {
-        self.lengths.get(place).copied().filter(|length| *length != NO_LENGTH)
+        self.lengths.get(place).copied().filter(|length| ![UNKNOWN, NO_LENGTH].contains(length))
     }
 
     /// The last candidate of a chain.

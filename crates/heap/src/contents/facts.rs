@@ -106,15 +106,15 @@ impl Section {
         self.quads.clear();
         self.ends.clear();
         self.quints.clear();
-        for (place, block) in columns.iter().enumerate() {
-            let form = match self.of_shapes.get_mut(columns.shape(place)) {
-                Some(known) => {
-                    *known.get_or_insert_with(|| Form::new(&block, columns.fields(place)))
-                }
-                None => Form::OTHER,
-            };
+        for place in 0..columns.len() {
+            let form = self.form(columns, place);
             self.forms.push(form.byte());
-            match form.candidate() {
+            let candidate = form.candidate();
+            if candidate == Candidate::None {
+                continue;
+            }
+            let Some(block) = columns.get(place) else { continue };
+            match candidate {
                 Candidate::None => {}
                 Candidate::Pair => self.pairs.push(form.targets::<2>(block.targets)),
                 Candidate::Triple => self.triples.push(form.targets::<3>(block.targets)),
@@ -132,6 +132,16 @@ impl Section {
                 }
             }
         }
+    }
+
+    /// The form of the block at a place.
+    #[inline]
+    fn form(&mut self, columns: &Columns, place: usize) -> Form {
+        let Some(known) = self.of_shapes.get_mut(columns.shape(place)) else { return Form::OTHER };
+        *known.get_or_insert_with(|| {
+            let block = columns.get(place);
+            block.map_or(Form::OTHER, |block| Form::new(&block, columns.fields(place)))
+        })
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn mark(facts: &Facts, chains: &Chains, found: &mut Found) {
     let cells = &facts.pairs;
     let form = |value| form(facts, value);
     for (place, (_, [first, next])) in cells.iter().enumerate() {
-        if chains.length(place).is_none_or(|length| length < 3) {
+        if !found.is_free(next) || chains.length(place).is_none_or(|length| length < 3) {
             continue;
         }
         let Some([second, after]) = cells.place(next).map(|cell| cells.fields(cell)) else {

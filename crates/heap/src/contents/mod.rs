@@ -3,7 +3,8 @@
 //! A rule looks at tags, sizes, which fields are pointers, and what these point to, over several blocks: size alone
 //! means nothing. Where another structure of a usual program looks the same, a block gets no type: so the first
 //! cell of a list and short lists have none, as a pair of a value and a list is the same in memory. What is
-//! found says that it was found this way ([`Derivation::Contents`](crate::Derivation)).
+//! found says that it was found this way ([`Derivation::Contents`](crate::Derivation)). Nothing begins at a block whose
+//! type is known already: what it begins has types, too.
 //!
 //! # How
 //!
@@ -46,7 +47,8 @@ pub fn types_by_contents(snapshot: &Snapshot<'_>, threads: usize) -> Result<Bloc
     Ok(Structures::new(snapshot, threads)?.into_types())
 }
 
-/// The same with columns at a place; sections that are `decoded` already are not decoded again.
+/// The same of blocks that have no type in `known`, with columns at a place; sections that are `decoded` already are
+/// not decoded again.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged, or there is no room for columns.
@@ -54,7 +56,8 @@ pub fn types_by_contents_in(
     place: &Place,
     snapshot: &Snapshot<'_>,
     decoded: &DecodedSections,
+    known: &BlockTypes,
     threads: usize,
 ) -> Result<BlockTypes, Failed> {
-    Ok(Structures::new_in(place, snapshot, decoded, threads)?.into_types())
+    Ok(Structures::of_untyped(place, snapshot, decoded, known, threads)?.into_types())
 }

@@ -16,6 +16,9 @@ pub(super) fn mark(facts: &Facts, chains: &Chains, found: &mut Found) {
         else {
             continue;
         };
+        if !found.is_free(queue) {
+            continue;
+        }
         let is_long = chains.length(start).is_some_and(|length| length >= MIN_LENGTH);
         if !is_long || chains.last(start) != end {
             continue;

@@ -93,22 +93,36 @@ impl Structures {
         decoded: &DecodedSections,
         threads: usize,
     ) -> Result<Self, Failed> {
+        Self::of_untyped(place, snapshot, decoded, &BlockTypes::default(), threads)
+    }
+
+    /// The same of blocks that have no type in `known`.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged, or there is no room for columns.
+    pub(super) fn of_untyped(
+        place: &Place,
+        snapshot: &Snapshot<'_>,
+        decoded: &DecodedSections,
+        known: &BlockTypes,
+        threads: usize,
+    ) -> Result<Self, Failed> {
         let facts = Facts::new(place, snapshot, decoded, threads)?;
-        let mut found = Found::new(place, snapshot.blocks())?;
-        let cells = Chains::new(place, &facts, &facts.pairs)?;
+        let mut found = Found::new(place, snapshot.blocks(), known)?;
+        let cells = Chains::new(place, &facts, &facts.pairs, &found)?;
         queues::mark(&facts, &cells, &mut found);
         lists::mark(&facts, &cells, &mut found);
         drop(cells);
         trees::mark_maps(place, &facts, &mut found)?;
         trees::mark_sets(place, &facts, &mut found)?;
-        let buckets = Chains::new(place, &facts, &facts.triples)?;
+        let buckets = Chains::new(place, &facts, &facts.triples, &found)?;
         let holders = snapshot.roots.iter().filter_map(|root| Some(root.field_of?.0.0));
         let mut modules: Vec<u32> = holders.collect();
         modules.sort_unstable();
         modules.dedup();
         let tables = hash_tables::wanted(&facts, &found);
-        let wanted = Wanted { tables, strings: buffers::wanted(&facts), modules };
-        let arrays = arrays(snapshot, decoded, threads, &facts, &buckets, &wanted)?;
+        let wanted = Wanted { tables, strings: buffers::wanted(&facts, &found), modules };
+        let arrays = arrays(snapshot, decoded, threads, (&facts, &found), &buckets, &wanted)?;
         hash_tables::mark(&facts, &arrays, &mut found);
         buffers::mark(&facts, &arrays, &mut found);
         for array in &arrays.alone {

@@ -58,8 +58,8 @@ fn mark<const N: usize, const V: usize>(
     for (place, (block, fields)) in nodes.iter().enumerate() {
         let subtrees = [fields[layout.left], fields[layout.right]];
         // Most candidates are no nodes with two subtrees: of these no height is needed.
-        if !subtrees.into_iter().all(|subtree| nodes.place(subtree).is_some())
-            || !found.is_free(block)
+        if !found.is_free(block)
+            || !subtrees.into_iter().all(|subtree| nodes.place(subtree).is_some())
             || heights.of(place) == NO_HEIGHT
         {
             continue;

@@ -70,6 +70,9 @@ impl Part {
     }
 }
 
+/// Of a block that has a type already.
+const TYPED: u16 = u16::MAX;
+
 /// The parts that blocks are recognised as.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -77,15 +80,19 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// None yet.
+    /// None yet. Those that have a type in `known` are no part of anything.
     ///
     /// # Errors
     /// If there is no room for the column.
-    pub(super) fn new(place: &Place, blocks: u32) -> io::Result<Self> {
-        Ok(Self { of: place.zeros(blocks as usize)? })
+    pub(super) fn new(place: &Place, blocks: u32, known: &BlockTypes) -> io::Result<Self> {
+        let mut of: Column<u16> = place.zeros(blocks as usize)?;
+        for (of, known) in of.iter_mut().zip(known.column()) {
+            *of = if *known == 0 { 0 } else { TYPED };
+        }
+        Ok(Self { of })
     }
 
-    /// Marks a block, if it is not marked yet: whether it was not.
+    /// Marks a block, if it is free: whether it was.
     pub(super) fn set(&mut self, block: u32, part: Part) -> bool {
         match self.of.get_mut(block as usize) {
             Some(of) if *of == 0 => {
@@ -107,14 +114,19 @@ impl Found {
         Part::ALL.get(usize::from(number)).copied()
     }
 
-    /// Whether a block is not marked.
+    /// Whether a block is not marked, and has no type already.
     pub(super) fn is_free(&self, block: u32) -> bool {
         self.of.get(block as usize) == Some(&0)
     }
 
     /// What was found.
-    pub(super) fn into_types(self) -> BlockTypes {
-        if self.of.iter().all(|of| *of == 0) {
+    pub(super) fn into_types(mut self) -> BlockTypes {
+        let mut is_empty = true;
+        for of in self.of.iter_mut() {
+            *of = if *of == TYPED { 0 } else { *of };
+            is_empty &= *of == 0;
+        }
+        if is_empty {
             return BlockTypes::default();
         }
         BlockTypes::from_column(self.of, Part::ALL.iter().map(|part| part.block_type()).collect())
@@ -130,12 +142,24 @@ mod tests {
     #[test]
     fn parts_have_the_numbers_of_their_types() {
         for (number, part) in (1..).zip(Part::ALL) {
-            let mut found = Found::new(&Place::Memory, 1).unwrap();
+            let mut found = Found::new(&Place::Memory, 1, &BlockTypes::default()).unwrap();
             assert!(found.set(0, part) && !found.set(0, Part::Array) && !found.is_free(0));
             let types = found.into_types();
             assert_eq!(types.id(BlockIndex(0)), BlockTypeId(number));
             assert_eq!(types.of(BlockIndex(0)), Some(&part.block_type()));
         }
-        assert!(Found::new(&Place::Memory, 3).unwrap().into_types().is_empty());
+    }
+
+    #[test]
+    fn blocks_with_a_type_are_no_parts() {
+        let ty = Part::ListCell.block_type();
+        let known = BlockTypes::new([0, 1].map(BlockTypeId).into(), vec![ty]);
+        let mut found = Found::new(&Place::Memory, 3, &known).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|block| found.is_free(block)), [true, false, true, false]);
+        assert!(!found.set(1, Part::Array) && found.part(1).is_none());
+        assert!(found.set(2, Part::Array));
+        let types = found.into_types();
+        assert_eq!([0, 1, 2].map(|block| types.id(BlockIndex(block)).0 > 0), [false, false, true]);
+        assert!(Found::new(&Place::Memory, 3, &known).unwrap().into_types().is_empty());
     }
 }

@@ -41,12 +41,13 @@ impl<'a> Heap<'a> {
     /// # Errors
     /// If a section of the snapshot is damaged, or there is no room for columns.
     pub fn recognise_in(&mut self, place: &Place, decoded: &DecodedSections) -> Result<(), Failed> {
-        let recognised = types_by_contents_in(place, &self.snapshot, decoded, self.threads)?;
+        let Self { snapshot, types, threads, .. } = self;
         let ObjectTypes { by_class, by_methods } =
-            ObjectTypes::new(place, &self.snapshot, decoded, self.threads)?;
+            ObjectTypes::new(place, snapshot, decoded, *threads)?;
         // A class is more exact than the methods that its type has.
-        let declared = by_class.or(std::mem::take(&mut self.types));
-        self.types = declared.or(by_methods).or(recognised);
+        let known = by_class.or(std::mem::take(types)).or(by_methods);
+        let recognised = types_by_contents_in(place, snapshot, decoded, &known, *threads)?;
+        *types = known.or(recognised);
         Ok(())
     }
 }

@@ -1,6 +1,8 @@
 //! Structures of the standard library that are recognised by their contents, each with another that looks
 //! nearly the same and is not.
 
+mod known;
+
 use std::collections::HashMap;
 
 use memtrail_heap::contents::{Structure, Structures, types_by_contents};
