@@ -12,7 +12,8 @@ use crate::flow::Flow;
 use crate::functions::{Functions, Identified};
 use crate::instances::{Type, TypeId};
 use crate::sections::Sections;
-use crate::shapes::{Check, Shapes};
+use crate::shape::Check;
+use crate::shapes::Shapes;
 
 /// Pointers from environments are compared in portions of about so many.
 const MAX_CAPTURED: usize = 1 << 20;

@@ -9,12 +9,13 @@ use std::io;
 use hashbrown::{HashMap, HashSet};
 use memtrail_heap::graph::{Column, Place};
 use memtrail_heap::read::{Columns, Error};
-use memtrail_heap::{BlockIndex, Derivation};
+use memtrail_heap::{BlockIndex, Derivation, tag};
 use rustc_hash::FxBuildHasher;
 
 use crate::instances::{NO_TYPE, Type, TypeId};
 use crate::sections::Sections;
-use crate::shapes::{Check, Fields, ShapeId, Shapes};
+use crate::shape::{Check, Fields, Role, ShapeId};
+use crate::shapes::Shapes;
 use crate::state::{Packed, State};
 use crate::units::predefined_exceptions;
 
@@ -177,7 +178,9 @@ impl<'t> Flow<'t> {
         let state = self.states[block as usize].get();
         match self.shapes.check(ty, found.tag, found.wosize.0) {
             // A module that is a whole unit is its block, which may have fields that the module's type does not have.
-            Check::Contradiction if self.units.contains(&block) && self.shapes.is_module(ty) => {
+            Check::Contradiction
+                if self.units.contains(&block) && self.shapes.role(ty) == Role::Module =>
+            {
                 None
             }
             Check::Contradiction => {
@@ -200,8 +203,11 @@ impl<'t> Flow<'t> {
                 None
             }
             Check::Is(shape) => {
-                let head = self.shapes.instances.head(ty);
-                let by_contents = matches!(self.shapes.instances.get(head), Type::Unknown(_));
+                // Of an unknown type, only that of functions is known.
+                let by_contents = found.tag == tag::CLOSURE && {
+                    let head = self.shapes.instances.head(ty);
+                    matches!(self.shapes.instances.get(head), Type::Unknown(_))
+                };
                 let how = if by_contents { Derivation::Contents } else { self.derivation };
                 if let State::Typed(old, old_how) = state
                     && !self.is_better(block, old, shape)
@@ -213,8 +219,7 @@ impl<'t> Flow<'t> {
                     return None;
                 }
                 self.states[block as usize] = State::Typed(shape, how).into();
-                let ty = self.shapes.get(shape).ty;
-                if let Some(extension) = self.shapes.as_extension(ty) {
+                if let Role::Extension(extension) = self.shapes.get(shape).role {
                     self.constructors.insert(block, extension);
                 }
                 Some(shape)
@@ -274,16 +279,16 @@ impl<'t> Flow<'t> {
         }
         let Self { shapes, states, waiting: elsewhere, .. } = self;
         let shape = shapes.get(shape);
-        let is_module = shapes.is_module(shape.ty) || shapes.as_extension(shape.ty).is_some();
         let modules_only = self.modules_only;
         let derivation = self.derivation;
         let mut send = |target: u32, ty: TypeId| {
-            let head = TypeId(shapes.instances.heads[ty.0 as usize]);
             if let State::Typed(known, how) = states[target as usize].get()
                 && how <= derivation
-                && [ty, head].contains(&shapes.get(known).ty)
             {
-                return;
+                let known = shapes.get(known).ty;
+                if known == ty || known.0 == shapes.instances.heads[ty.0 as usize] {
+                    return;
+                }
             }
             if inside.contains(&target) {
                 waiting.push((target, ty));
@@ -296,9 +301,7 @@ impl<'t> Flow<'t> {
             Fields::Each(types) => sections.edges(columns, place, |field, target| {
                 let ty = usize::try_from(field).ok().and_then(|field| types.get(field));
                 if let Some(ty) = ty
-                    && (!modules_only
-                        || shapes.is_module(*ty)
-                        || shapes.as_extension(*ty).is_some())
+                    && (!modules_only || shapes.role(*ty) != Role::Value)
                 {
                     send(target, *ty);
                 }
@@ -350,7 +353,7 @@ impl<'t> Flow<'t> {
                 });
             }
         }
-        if is_module && modules_only {
+        if modules_only && shape.role != Role::Value {
             self.modules.push(block);
         }
     }

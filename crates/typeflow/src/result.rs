@@ -12,7 +12,8 @@ use rustc_hash::FxBuildHasher;
 
 use crate::instances::Type;
 use crate::names;
-use crate::shapes::{Fields, Part, Shape, ShapeId, Shapes};
+use crate::shape::{Fields, Part, Shape, ShapeId};
+use crate::shapes::Shapes;
 use crate::state::{Packed, State};
 
 /// Types that numbers of 16 bits distinguish.

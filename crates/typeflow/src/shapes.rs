@@ -1,4 +1,4 @@
-//! What a block of a type with a tag and a size is, and what its fields hold.
+//! What a block of a type with a tag and a size is: found once for each.
 
 use hashbrown::HashMap;
 use memtrail_heap::tag;
@@ -8,7 +8,8 @@ use rustc_hash::FxBuildHasher;
 
 use crate::builtin::Builtin;
 use crate::instances::{Instances, Type, TypeId};
-use crate::texts::TextId;
+use crate::last_checks::LastChecks;
+use crate::shape::{Check, Fields, Part, Role, Shape, ShapeId};
 use crate::units::{UnitBlock, of_slot};
 
 /// OCaml 5: a lazy value that is being forced.
@@ -17,89 +18,6 @@ const FORCING: u8 = 244;
 /// Lazy values of lazy values are followed so far.
 const MAX_FORCED: usize = 100;
 
-/// What a block is: a place in [`Shapes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ShapeId(pub(crate) u32);
-
-/// What a block is.
-#[derive(Clone, Debug)]
-pub(crate) struct Shape {
-    /// Its type, expanded.
-    pub(crate) ty: TypeId,
-    /// Which part of the type it is.
-    pub(crate) part: Part,
-    /// What its fields hold.
-    pub(crate) fields: Fields,
-    /// How many parts of its type are not known.
-    pub(crate) unknowns: u8,
-}
-
-/// Which part of its type a block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
-    /// All of it.
-    Whole,
-    /// A constructor: a place in its declaration.
-    Constructor(u32),
-    /// A constructor of an extensible type with what it carries: a place in the table.
-    Extension(u32),
-    /// A lazy value that is not forced.
-    Thunk,
-}
-
-/// What the fields of a block hold.
-#[derive(Clone, Debug)]
-pub(crate) enum Fields {
-    /// No values.
-    None,
-    /// Each its own type.
-    Each(Box<[TypeId]>),
-    /// All the same.
-    All(TypeId),
-    /// The argument of a polymorphic variant, behind the hash of its tag.
-    Argument {
-        /// Types by hash.
-        by_hash: Box<[(i64, TypeId)]>,
-        /// Of a tag that the type does not have.
-        of_others: TypeId,
-        /// Where the hash is not known.
-        otherwise: TypeId,
-    },
-    /// A dynamic value: a tag, and a value whose type the tag says.
-    Dynamic {
-        /// The type of the tag.
-        tag: TypeId,
-        /// Types of values by tag, in the order of tags.
-        by_tag: Box<[(i64, TypeId)]>,
-        /// Of another tag.
-        otherwise: TypeId,
-    },
-    /// A function's environment.
-    Environment,
-    /// A constructor of an extensible type, which says what follows.
-    Extensible,
-    /// The elements of a weak array, or the keys of an ephemeron and its data.
-    Weak {
-        /// The type of keys.
-        keys: TypeId,
-        /// The type of data.
-        data: Option<TypeId>,
-    },
-    /// What they hold is not known; the reason.
-    Unknown(TextId),
-}
-
-/// Whether a block can be of a type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Check {
-    /// It is that.
-    Is(ShapeId),
-    /// Nothing can be said; the reason.
-    Unknown(TextId),
-    /// Its tag or its size is not one of the type.
-    Contradiction,
-}
-
 /// All shapes that were met.
 #[derive(Debug)]
 pub(crate) struct Shapes<'t> {
@@ -107,6 +25,7 @@ pub(crate) struct Shapes<'t> {
     pub(crate) units: &'t [UnitBlock<'t>],
     known: Vec<Shape>,
     checked: HashMap<(TypeId, u8, u32), Check, FxBuildHasher>,
+    last: LastChecks,
     extensions: HashMap<(TypeId, u32, u32), Option<ShapeId>, FxBuildHasher>,
     pub(crate) function: TypeId,
     pub(crate) name: TypeId,
@@ -123,6 +42,7 @@ impl<'t> Shapes<'t> {
             units,
             known: Vec::new(),
             checked: HashMap::default(),
+            last: LastChecks::default(),
             extensions: HashMap::default(),
             function,
             name,
@@ -143,12 +63,23 @@ impl<'t> Shapes<'t> {
 
     fn add(&mut self, ty: TypeId, part: Part, fields: Fields) -> Check {
         let unknowns = self.instances.unknowns(ty);
-        self.known.push(Shape { ty, part, fields, unknowns });
+        let role = self.role(ty);
+        self.known.push(Shape { ty, part, fields, unknowns, role });
         Check::Is(ShapeId(self.known.len() as u32 - 1))
     }
 
     /// Whether a block with this tag and size can be of a type, and what it is then.
+    #[inline]
     pub(crate) fn check(&mut self, ty: TypeId, tag: u8, wosize: u64) -> Check {
+        if let Some(check) = self.last.get(ty, tag, wosize) {
+            return check;
+        }
+        let check = self.check_anew(ty, tag, wosize);
+        self.last.set(ty, tag, wosize, check);
+        check
+    }
+
+    fn check_anew(&mut self, ty: TypeId, tag: u8, wosize: u64) -> Check {
         let any_size = matches!(
             self.instances.get(ty),
             Type::Array(_) | Type::String(_) | Type::Function | Type::Arrow(..) | Type::Unknown(_)
@@ -463,17 +394,13 @@ impl<'t> Shapes<'t> {
         }
     }
 
-    /// Whether a type is that of an extension's constructor.
-    pub(crate) fn as_extension(&self, ty: TypeId) -> Option<u32> {
+    /// What a block of a type is to others.
+    pub(crate) fn role(&self, ty: TypeId) -> Role {
         match self.instances.get(ty) {
-            Type::Extension(extension) => Some(*extension),
-            _ => None,
+            Type::Extension(extension) => Role::Extension(*extension),
+            Type::Module(_) | Type::Unit(_) => Role::Module,
+            _ => Role::Value,
         }
-    }
-
-    /// Whether a block of this type is a module's.
-    pub(crate) fn is_module(&self, ty: TypeId) -> bool {
-        matches!(self.instances.get(ty), Type::Module(_) | Type::Unit(_))
     }
 
     /// The term that a polymorphic variant or an object is an instance of.

@@ -3,7 +3,7 @@
 use memtrail_heap::Derivation;
 use zerocopy::FromBytes;
 
-use crate::shapes::ShapeId;
+use crate::shape::ShapeId;
 use crate::texts::TextId;
 
 /// What is known of a block.
