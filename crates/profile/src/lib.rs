@@ -14,6 +14,7 @@
 //! | [`growing`] | a [`Profile`] of a trace that still grows |
 //! | [`sites`] | totals of a selection by call site, function, module or file |
 //! | [`calls`] | call trees, flame graphs, tables, points of interest, comparisons of what a filter keeps |
+//! | [`source_lines`] | what each line of a source file allocates |
 //! | [`callers`] | from where a place is called, cut down to what matters |
 //! | [`report`] | all of these put together, ready to be printed |
 //! | [`hotspots`], [`folded`], [`stats`] | what memtrace's tools show of a whole trace, without a [`Profile`] |
@@ -48,6 +49,7 @@ pub mod samples;
 pub mod select;
 pub mod selected;
 pub mod sites;
+pub mod source_lines;
 pub mod stats;
 pub mod threads;
 pub mod time;
