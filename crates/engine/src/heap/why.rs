@@ -114,7 +114,9 @@ pub(super) fn why(
         allocated_below(loaded, recording, query)?
     };
     let Some(Allocated { names, are_callers, blocks }) = meant else {
-        let message = format_args!("nothing that {:?} allocated is alive and sampled", query.name);
+        let what =
+            if query.path.is_empty() { query.name.clone() } else { query.path.join(" → ") };
+        let message = format_args!("nothing that {what:?} allocated is alive and sampled");
         return Err(ApiError::bad(message));
     };
     let mut whole = Tally::default();

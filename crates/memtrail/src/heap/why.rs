@@ -30,6 +30,8 @@ use crate::output::{Output, is_standard};
 #[derive(clap::Args)]
 #[command(after_help = "\
   memtrail why REC Cache.remember     which variables own what it allocated
+  memtrail why REC --stack 'Server.handle;Cache.remember'
+                                      only what it allocated when that one called it
   memtrail who REC Cache.table        which calls allocated what a variable owns
   memtrail heap sites REC             all allocation sites of what is alive
   memtrail why REC Cache.remember --format pprof -o why.pb.gz
@@ -38,8 +40,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     which: WhichRecording,
     /// A function, a part of its name, or a line: Cache.remember, cache.ml:41
-    #[arg(value_name = "NAME")]
-    name: String,
+    #[arg(value_name = "NAME", required_unless_present = "stack")]
+    name: Option<String>,
+    /// Instead of NAME, what is allocated below a call path: whole names of functions that call each other, the
+    /// outermost first
+    #[arg(long, value_name = "F;G;…", conflicts_with = "name")]
+    stack: Option<String>,
     /// Maximum number of owners, and of paths; 0 for all
     #[arg(long, value_name = "N", default_value = "6")]
     limit: Limit,
@@ -68,7 +74,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // A file has as many paths as there can be.
     let limit = if args.format.is_some() { usize::MAX } else { limit };
     let (rec, snapshot) = joined.ids();
-    let query = HeapWhy { rec, snapshot, name: args.name.clone(), limit, ..HeapWhy::default() };
+    let name = args.name.clone().unwrap_or_default();
+    let stack = args.stack.iter().flat_map(|stack| stack.split(';'));
+    let path = stack.map(|name| name.trim().to_owned()).collect();
+    let query = HeapWhy { rec, snapshot, name, path, limit, ..HeapWhy::default() };
     let answer = joined.query(|engine| engine.heap_why(&query)).map_err(|failure| {
         failure.hint("list what is alive by allocation site: memtrail heap sites REC")
     })?;
@@ -78,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let caveats = joined.caveats();
     put(&args.form, joined.damage(&answer), &answer, |canvas| {
-        draw(canvas, &answer.response, limit);
+        draw(canvas, args.stack.as_deref(), &answer.response, limit);
         for note in caveats.notes() {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
@@ -111,9 +120,14 @@ fn write_stacks(args: &Args, format: StackFormat, why: &WhyResponse) -> Result<(
     output.keep()
 }
 
-fn draw(canvas: &mut Canvas, why: &WhyResponse, limit: usize) {
-    let what = if why.are_callers { "called by " } else { "allocated by " };
-    canvas.line(&[(PLAIN, what), (STRONG, &clean(&why.names.join(", ")))]);
+fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usize) {
+    let what = match stack {
+        Some(_) => "allocated below ",
+        None if why.are_callers => "called by ",
+        None => "allocated by ",
+    };
+    let of = stack.map_or_else(|| why.names.join(", "), |stack| stack.replace(';', " → "));
+    canvas.line(&[(PLAIN, what), (STRONG, &clean(&of))]);
     let size = bytes_with_error(why.alive.bytes.value, why.alive.bytes.stderr);
     let text = format!(
         "{size} alive, {} of all, in {} blocks; {} of them were sampled",

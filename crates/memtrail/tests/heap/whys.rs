@@ -105,6 +105,34 @@ fn retaining_paths_are_stacks_for_other_tools() {
     assert_eq!(std::fs::read(&file).unwrap()[..2], [0x1f, 0x8b], "gzip");
 }
 
+/// A call path has what its last function allocates when it is called that way.
+#[test]
+fn a_call_path_has_a_part_of_what_its_function_has() {
+    let held = Held::sampled("1", "system", &[]);
+    let who = asked("who", &held, &["Heap_held / field 2", "--by", "function"]);
+    let function = rows(&who, "rows")[0]["name"].as_str().unwrap().to_owned();
+    let why = asked("why", &held, &[&function, "--limit", "0"]);
+    let whole = asked("why", &held, &["--stack", &function, "--limit", "0"]);
+    assert!(value(&whole) >= value(&why) - 1.0, "{whole}, {why}");
+    let example = rows(&why, "owners")[0]["example"].to_string();
+    let block = answer("block", held.recording(), &[&example]);
+    let frames: Vec<&str> = rows(&block["sample"], "frames")
+        .iter()
+        .map(|frame| frame["name"].as_str().unwrap())
+        .collect();
+    let at = frames.iter().position(|name| *name == function).unwrap();
+    let stack = format!("{};{function}", frames[at + 1]);
+    let below = asked("why", &held, &["--stack", &stack, "--limit", "0"]);
+    assert!(value(&below) > 0.0 && value(&below) <= value(&whole) + 1.0, "{below}");
+    let output = memtrail("why", held.recording(), &["--stack", &stack, "--width", "100"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with(&format!("allocated below {}", stack.replace(';', " → "))), "{text}");
+    // The other way round nobody is called.
+    let stack = format!("{function};{}", frames[at + 1]);
+    let output = memtrail("why", held.recording(), &["--stack", &stack]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
 /// A list of blocks has what the owner view has, and is the same for a recording and its snapshot alone.
 #[test]
 fn blocks_of_an_owner_add_up_to_what_it_owns() {
