@@ -11,6 +11,7 @@ use crate::names::shown;
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::setting::Setting;
+use crate::source::SourceFiles;
 use crate::sums::Peak;
 
 /// Lines about damage at most.
@@ -26,6 +27,10 @@ pub(crate) struct AboutResponse {
     live: bool,
     /// Whether everything is in the page.
     offline: bool,
+    /// Whether source files can be shown.
+    sources: bool,
+    /// The address that opens a source file in an editor, with `{path}`, `{line}` and `{column}` in it.
+    editor: Option<String>,
     recordings: Vec<RecordingInfo>,
 }
 
@@ -93,11 +98,17 @@ pub(crate) struct Totals {
     peak: Peak,
 }
 
-pub(crate) fn answer(setting: Setting, recordings: Vec<RecordingInfo>) -> ResponseBody {
+pub(crate) fn answer(
+    setting: Setting,
+    files: Option<&dyn SourceFiles>,
+    recordings: Vec<RecordingInfo>,
+) -> ResponseBody {
     ResponseBody::new(AboutResponse {
         version: env!("CARGO_PKG_VERSION"),
         live: setting.live,
         offline: setting.offline,
+        sources: files.is_some(),
+        editor: files.and_then(|files| files.editor()).map(ToOwned::to_owned),
         recordings,
     })
 }

@@ -6,15 +6,14 @@ use serde::Serialize;
 
 use crate::api_error::ApiError;
 use crate::flame::limits;
-use crate::names::{Budget, RowName, row, shown};
+use crate::names::{Budget, RowName, affordable, row, shown};
 use crate::query::{ChangeSort, Compare, Normalise, Shape};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::selection::FilterSelection;
-use crate::table::affordable;
 
 /// All that a difference can be, in the order of the numbers in columns.
-const STATUSES: [Status; 5] =
+pub(crate) const STATUSES: [Status; 5] =
     [Status::Same, Status::New, Status::Gone, Status::Grown, Status::Shrunk];
 /// Boxes at most: each may bring a name along.
 const MAX_BOXES: usize = 4000;

@@ -1,7 +1,9 @@
 //! Several recordings, and who may read and who may grow them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 
 use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::RootNodeId;
@@ -31,7 +33,8 @@ use crate::query::{
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::setting::Setting;
-use crate::{about, compare, export, filters, flame, names, overview, table, time_order};
+use crate::source::SourceFiles;
+use crate::{about, compare, export, filters, flame, names, overview, source, table, time_order};
 
 /// A recording of an [`Engine`], numbered from 0 in the order of adding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,6 +64,7 @@ pub struct Grown {
 pub struct Engine {
     setting: Setting,
     recordings: RwLock<Vec<Arc<RwLock<Recording>>>>,
+    source_files: OnceLock<Arc<dyn SourceFiles>>,
     /// Rung when there may be something to analyse; how often.
     changed: (Mutex<u64>, Condvar),
 }
@@ -69,6 +73,19 @@ impl Engine {
     /// No recordings yet.
     pub fn new(setting: Setting) -> Self {
         Self { setting, ..Self::default() }
+    }
+
+    /// Says where source files are; only the first call does.
+    pub fn set_source_files(&self, files: Arc<dyn SourceFiles>) {
+        let _ = self.source_files.set(files);
+    }
+
+    /// The source files of a recording that are in call paths, as it calls them, those with most memory first.
+    ///
+    /// # Errors
+    /// If there is no such recording.
+    pub fn files_by_size(&self, id: RecordingId) -> Result<Vec<String>, ApiError> {
+        self.look(id.0, source::files_by_size)?
     }
 
     /// Reads a trace that is there as a whole. `progress` is called with the number of events so far,
@@ -279,7 +296,7 @@ impl Engine {
     /// # Errors
     /// If there is no such recording, or a filter cannot be read.
     pub fn difference(&self, query: &Compare) -> Result<Difference, ApiError> {
-        self.both(query, |a, b| difference::difference(a, b, query))
+        self.sides(query, |a, b| difference::difference(a, b, query))
     }
 
     /// Which calls allocated what a root owns, or the blocks of a type or kind.
@@ -459,9 +476,12 @@ impl Engine {
             ProfileQuery::Names(query) => {
                 self.of(query.rec, |recording| Ok(names::names(recording, query)))
             }
-            ProfileQuery::Table(query) => {
-                self.of(query.rec, |recording| table::table(recording, query))
-            }
+            ProfileQuery::Table(query) => match &query.baseline {
+                None => self.of(query.rec, |recording| table::table(recording, None, query)),
+                Some(side) => self.both([side.rec, query.rec], |before, recording| {
+                    table::table(recording, Some((before, &side.filter)), query)
+                })?,
+            },
             ProfileQuery::Branches(query) => {
                 self.of(query.rec, |recording| table::branches(recording, query))
             }
@@ -474,7 +494,7 @@ impl Engine {
             ProfileQuery::Search(query) => {
                 self.of(query.rec, |recording| flame::search(recording, query))
             }
-            ProfileQuery::Compare(query) => self.both(query, |a, b| compare::compare(a, b, query)),
+            ProfileQuery::Compare(query) => self.sides(query, |a, b| compare::compare(a, b, query)),
             ProfileQuery::Presets(query) => {
                 self.of(query.rec, |recording| Ok(filters::presets(recording, query)))
             }
@@ -484,6 +504,10 @@ impl Engine {
             ProfileQuery::Conditions(query) => Ok(filters::conditions(query)),
             ProfileQuery::Export(query) => {
                 self.of(query.rec, |recording| export::export(recording, query))
+            }
+            ProfileQuery::SourceText(query) => {
+                let files = self.source_files.get().map(|files| &**files);
+                self.of(query.rec, |recording| source::source_text(recording, files, query))
             }
         }
     }
@@ -499,26 +523,36 @@ impl Engine {
     fn about(&self) -> Result<ResponseBody, ApiError> {
         let recordings = self.recordings.read().unwrap_or_else(PoisonError::into_inner).clone();
         let each = recordings.iter().map(|recording| about::recording(&read(recording)));
-        Ok(about::answer(self.setting, each.collect::<Result<Vec<_>, _>>()?))
+        let files = self.source_files.get().map(|files| &**files);
+        Ok(about::answer(self.setting, files, each.collect::<Result<Vec<_>, _>>()?))
     }
 
     /// Opens both sides of a comparison.
-    fn both<R>(
+    fn sides<R>(
         &self,
         query: &Compare,
         respond: impl FnOnce(&Side<'_>, &Side<'_>) -> R,
     ) -> Result<R, ApiError> {
-        let (first, second) = (self.get(query.a.rec)?, self.get(query.b.rec)?);
+        self.both([query.a.rec, query.b.rec], |a, b| {
+            let a = Side::new(a, &query.a.filter, query.normalise)?;
+            let b = Side::new(b, &query.b.filter, query.normalise)?;
+            Ok(respond(&a, &b))
+        })?
+    }
+
+    /// Looks at two recordings, which may be the same.
+    fn both<R>(
+        &self,
+        [a, b]: [u32; 2],
+        look: impl FnOnce(&Recording, &Recording) -> R,
+    ) -> Result<R, ApiError> {
+        let (first, second) = (self.get(a)?, self.get(b)?);
         // Both must not change meanwhile. They are locked in the order of their numbers, and one
         // that is compared with itself but once, so that nobody waits for somebody who waits.
-        let low = read(if query.a.rec <= query.b.rec { &first } else { &second });
-        let high = (query.a.rec != query.b.rec)
-            .then(|| read(if query.a.rec <= query.b.rec { &second } else { &first }));
+        let low = read(if a <= b { &first } else { &second });
+        let high = (a != b).then(|| read(if a <= b { &second } else { &first }));
         let high = high.as_deref().unwrap_or(&low);
-        let (a, b) = if query.a.rec <= query.b.rec { (&*low, high) } else { (high, &*low) };
-        let a = Side::new(a, &query.a.filter, query.normalise)?;
-        let b = Side::new(b, &query.b.filter, query.normalise)?;
-        Ok(respond(&a, &b))
+        Ok(if a <= b { look(&low, high) } else { look(high, &low) })
     }
 
     fn get(&self, rec: u32) -> Result<Arc<RwLock<Recording>>, ApiError> {

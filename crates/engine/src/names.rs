@@ -13,6 +13,10 @@ use crate::response_body::ResponseBody;
 const MAX_NAMES: usize = 10_000;
 /// Names to choose from at most.
 const MAX_CHOICES: usize = 100;
+/// Rows at most.
+const MAX_ROWS: usize = 10_000;
+/// Rows that a page shows at a time, at most. Who asks for more wants a copy of the table.
+const MAX_ROWS_SHOWN: usize = 1000;
 /// Letters of what is only shown, not asked with.
 const MAX_SHOWN: usize = 300;
 
@@ -90,6 +94,14 @@ impl Budget {
             None => false,
         }
     }
+}
+
+/// As many rows as there may be, and as their keys, of these lengths, have room in an answer.
+pub(crate) fn affordable<T>(rows: &[T], key: impl Fn(&T) -> usize) -> &[T] {
+    let mut budget = if rows.len() > MAX_ROWS_SHOWN { Budget::large() } else { Budget::new() };
+    // The key, and what is shown of it, of its module and of its file.
+    let fits = |row: &&T| budget.take(120 + key(row) + key(row).min(300) * 3);
+    &rows[..rows.iter().take(MAX_ROWS).take_while(fits).count()]
 }
 
 /// What is shown of a name.

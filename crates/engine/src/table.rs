@@ -1,30 +1,34 @@
 //! The answers to [`Table`],
 //! [`Branches`] and [`HotFragments`].
 
-use memtrail_profile::calls::{self, Column, Label, Line, Pattern, SIGNIFICANCE, Suspect};
+use std::collections::HashMap;
+
+use memtrail_profile::calls::{
+    self, Change, Column, Label, Line, Pattern, SIGNIFICANCE, Status, Suspect,
+};
 use serde::Serialize;
 
 use crate::api_error::ApiError;
-use crate::names::{Budget, RowName, row};
-use crate::query::{Branches, HotFragments, Table};
+use crate::compare::{STATUSES, Side};
+use crate::names::{Budget, RowName, affordable, row};
+use crate::query::{Branches, HotFragments, Normalise, Table};
 use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::selection::FilterSelection;
 
-/// Rows at most.
-const MAX_ROWS: usize = 10_000;
-/// Rows that a page shows at a time, at most. Who asks for more wants a copy of the table.
-const MAX_SHOWN: usize = 1000;
 /// Elements of a hot path that are shown; the innermost ones of longer paths.
 const MAX_PATH: usize = 200;
 
-/// Rows of a table. Columns: `total`, `self`, `live`, `blocks`, `lifetime`, `share`.
+/// Rows of a table. Columns: `total`, `self`, `live`, `blocks`, `lifetime`, `share`; where rows are compared with a
+/// baseline, also `before`, its total, and `status`, the place of the change in `statuses`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub(crate) struct TableResponse<'a> {
     rows: Vec<RowName<'a>>,
     /// Rows there are, of which these may be only some.
     count: usize,
+    /// What the numbers in the column of statuses mean; empty without a baseline.
+    statuses: Vec<Status>,
 }
 
 /// The functions and paths that carry the weight.
@@ -56,7 +60,14 @@ pub(crate) struct HotFragment<'a> {
     entity: Option<u32>,
 }
 
-pub(crate) fn table(recording: &Recording, query: &Table) -> Result<ResponseBody, ApiError> {
+/// A recording, and what of it others are compared with.
+type Baseline<'a> = (&'a Recording, &'a [String]);
+
+pub(crate) fn table(
+    recording: &Recording,
+    baseline: Option<Baseline<'_>>,
+    query: &Table,
+) -> Result<ResponseBody, ApiError> {
     let selection = recording.choose(&query.filter)?;
     let entities = &recording.entities;
     let mut lines = calls::table(selection.view(entities), query.by.into());
@@ -67,7 +78,25 @@ pub(crate) fn table(recording: &Recording, query: &Table) -> Result<ResponseBody
     calls::sort(&mut lines, entities, query.sort.into(), query.descending);
     let from = query.offset.min(lines.len());
     let shown = &lines[from..];
-    Ok(rows(recording, &selection, &shown[..shown.len().min(query.limit)], lines.len()))
+    let shown = &shown[..shown.len().min(query.limit)];
+    let (body, shown) = rows(recording, &selection, shown, lines.len());
+    let Some((before, conditions)) = baseline else { return Ok(body) };
+    let before = Side::new(before, conditions, Normalise::None)?;
+    let after = Side::new(recording, &query.filter, Normalise::None)?;
+    let changes = calls::compare_table(before.of_calls(), after.of_calls(), query.by.into());
+    let changes: HashMap<Label, Change> =
+        changes.into_iter().filter_map(|change| Some((change.second?, change))).collect();
+    let change = |line: &Line| changes.get(&line.label);
+    let before = |line: &Line| change(line).map_or(0.0, |change| change.before.value);
+    let status = |line: &Line| {
+        let status = change(line).map_or(Status::Same, |change| change.status);
+        STATUSES.iter().position(|known| *known == status).unwrap_or(0) as u8
+    };
+    let mut body = body
+        .with("before", shown.iter().map(before).collect::<Vec<f64>>())
+        .with("status", shown.iter().map(status).collect::<Vec<u8>>());
+    body.set("statuses", STATUSES);
+    Ok(body)
 }
 
 pub(crate) fn branches(recording: &Recording, query: &Branches) -> Result<ResponseBody, ApiError> {
@@ -81,16 +110,16 @@ pub(crate) fn branches(recording: &Recording, query: &Branches) -> Result<Respon
         None => Vec::new(),
     };
     calls::sort(&mut lines, entities, Column::Total, true);
-    Ok(rows(recording, &selection, &lines[..lines.len().min(query.limit)], lines.len()))
+    Ok(rows(recording, &selection, &lines[..lines.len().min(query.limit)], lines.len()).0)
 }
 
-/// Some of `count` rows.
-fn rows(
+/// Some of `count` rows, and the lines that they are of.
+fn rows<'l>(
     recording: &Recording,
     selection: &FilterSelection,
-    lines: &[Line],
+    lines: &'l [Line],
     count: usize,
-) -> ResponseBody {
+) -> (ResponseBody, &'l [Line]) {
     let entities = &recording.entities;
     let lines = affordable(lines, |line| entities.label_key(line.label).len());
     let bytes = recording.profile().estimator.bytes_per_sample();
@@ -102,21 +131,14 @@ fn rows(
         lines.iter().map(|line| of(line) as f32).collect()
     };
     let rows = lines.iter().map(|line| row(entities, line.label)).collect();
-    ResponseBody::new(TableResponse { rows, count })
+    let body = ResponseBody::new(TableResponse { rows, count, statuses: Vec::new() })
         .with("total", wide(|line| line.total.samples))
         .with("self", wide(|line| line.own.samples))
         .with("live", wide(|line| line.total.live))
         .with("blocks", narrow(&|line| line.total.blocks))
         .with("lifetime", narrow(&|line| line.total.mean_lifetime() / 1e6))
-        .with("share", narrow(&|line| line.total.samples as f64 / all))
-}
-
-/// As many rows as there may be, and as their keys, of these lengths, have room in an answer.
-pub(crate) fn affordable<T>(rows: &[T], key: impl Fn(&T) -> usize) -> &[T] {
-    let mut budget = if rows.len() > MAX_SHOWN { Budget::large() } else { Budget::new() };
-    // The key, and what is shown of it, of its module and of its file.
-    let fits = |row: &&T| budget.take(120 + key(row) + key(row).min(300) * 3);
-    &rows[..rows.iter().take(MAX_ROWS).take_while(fits).count()]
+        .with("share", narrow(&|line| line.total.samples as f64 / all));
+    (body, lines)
 }
 
 pub(crate) fn hot_fragments(

@@ -8,7 +8,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 use crate::query::{HeapQuery, ProfileQuery};
 use crate::{
     about, api_error, compare, export, filters, flame, heap, leaks, names, overview, response_body,
-    table, time_order,
+    source, table, time_order,
 };
 
 /// TypeScript declarations by name.
@@ -52,6 +52,7 @@ impl Declarations {
         self.respond::<filters::PresetsResponse>("presets");
         self.respond::<filters::ConditionsResponse>("conditions");
         self.respond::<export::ExportResponse>("export");
+        self.respond::<source::SourceTextResponse>("sourcetext");
         self.add::<api_error::ErrorResponse<'static>>();
         self.add_heap_responses();
         self.add::<response_body::ColumnPlace>();

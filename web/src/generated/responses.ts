@@ -8,6 +8,10 @@ export type AboutResponse = {
   live: boolean,
   /** Whether everything is in the page. */
   offline: boolean,
+  /** Whether source files can be shown. */
+  sources: boolean,
+  /** The address that opens a source file in an editor, with `{path}`, `{line}` and `{column}` in it. */
+  editor: string | null,
   recordings: Array<RecordingInfo>,
 };
 
@@ -1368,6 +1372,26 @@ export type SnapshotsResponse = {
   why_not: string | null,
 };
 
+/**
+ * Lines of a source file. Columns, of each line: `total`, `stderr` and `own`, in bytes; `live`, what of the total
+ * was never collected.
+ */
+export type SourceTextResponse = {
+  /** The file's name below the folder that it was found in. */
+  name: string,
+  /** Its path, for an editor. */
+  path: string | null,
+  /** Why there are no lines. */
+  missing: string | null,
+  /** Whether the file was changed after the recording began: lines may not be those that were compiled. */
+  changed: boolean,
+  /** The number of the first of these lines, from 1. */
+  first: number,
+  /** How many lines the file has. */
+  count: number,
+  lines: Array<string>,
+};
+
 /** What each stack frame retains. */
 export type StackResponse = {
   /** Threads, with their frames, with their slots. */
@@ -1571,11 +1595,16 @@ export type Suspect = {
   freed: number,
 };
 
-/** Rows of a table. Columns: `total`, `self`, `live`, `blocks`, `lifetime`, `share`. */
+/**
+ * Rows of a table. Columns: `total`, `self`, `live`, `blocks`, `lifetime`, `share`; where rows are compared with a
+ * baseline, also `before`, its total, and `status`, the place of the change in `statuses`.
+ */
 export type TableResponse = {
   rows: Array<RowName>,
   /** Rows there are, of which these may be only some. */
   count: number,
+  /** What the numbers in the column of statuses mean; empty without a baseline. */
+  statuses: Array<ChangeStatus>,
 };
 
 /** That the program has been asked. */
@@ -1710,6 +1739,7 @@ export type Responses = {
   presets: PresetsResponse,
   search: SearchResponse,
   snapshots: SnapshotsResponse,
+  sourcetext: SourceTextResponse,
   table: TableResponse,
   timeorder: TimeOrderResponse,
 };

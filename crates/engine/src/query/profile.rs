@@ -38,6 +38,8 @@ queries! {
         Conditions,
         /// A file for another tool.
         Export,
+        /// Lines of a source file, with what each allocates.
+        SourceText,
     }
 }
 
@@ -123,6 +125,8 @@ parameters! {
         offset: usize,
         /// Maximum number of rows.
         limit: usize,
+        /// What rows are compared with.
+        baseline: Option<Side>,
     }
 
     /// What a line of a table opens into.
@@ -241,6 +245,18 @@ parameters! {
         focus: Vec<String>,
     }
 
+    /// Lines of a source file, with what each allocates.
+    SourceText {
+        /// Number of the recording, from 0.
+        rec: u32,
+        /// Which of its blocks.
+        filter: Vec<String>,
+        /// The file, as the recording calls it.
+        file: String,
+        /// Of a long file, the lines around this one.
+        line: u32,
+    }
+
     /// One side of a comparison.
     Side {
         /// Number of the recording, from 0.
@@ -264,7 +280,7 @@ defaults! {
     Names { rec: 0, entities: vec![], }
     Table {
         rec: 0, filter: vec![], by: By::Function, sort: Sort::Total, descending: true,
-        find: String::new(), offset: 0, limit: 100,
+        find: String::new(), offset: 0, limit: 100, baseline: None,
     }
     Branches {
         rec: 0, filter: vec![], by: By::Function, path: vec![], direction: Branch::Callers,
@@ -284,6 +300,7 @@ defaults! {
     Presets { rec: 0, from: None, to: None, }
     Complete { rec: 0, kind: Named::Function, text: String::new(), limit: 20, }
     Conditions { texts: vec![], }
+    SourceText { rec: 0, filter: vec![], file: String::new(), line: 1, }
     Export { rec: 0, filter: vec![], format: String::new(), focus: vec![], }
     Side { rec: 0, filter: vec![], }
 }

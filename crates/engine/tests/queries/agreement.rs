@@ -1,5 +1,7 @@
 //! Answers are what the library says of the same trace and filter.
 
+use std::cmp::Ordering::Equal;
+
 use memtrail_profile::Profile;
 use memtrail_profile::calls::{
     self, CallTree, Column, Entities, FlameSides, Limits, Recursion, Transforms, View,
@@ -328,4 +330,40 @@ fn damage_is_told_with_its_place() {
     let about = answer(&engine, &json!({ "query": "about" }));
     let damage = about.header()["recordings"][0]["damage"].as_array().unwrap();
     assert!(damage[0].as_str().unwrap().contains("the file ends inside a packet"), "{damage:?}");
+}
+
+/// A table with a baseline has what the comparison of both says of its rows.
+#[test]
+fn a_table_beside_a_baseline() {
+    let traces = traces();
+    let all: Vec<&[u8]> = traces.iter().map(|(_, trace)| trace.as_slice()).collect();
+    let engine = engine(&all);
+    for (rec, before) in [(0, 0), (0, 1), (2, 1)] {
+        for by in ["function", "site", "module", "file"] {
+            let side = json!({ "rec": before, "filter": ["live:end"] });
+            let asked = json!({ "query": "table", "rec": rec, "by": by, "baseline": side });
+            let table = answer(&engine, &asked);
+            let after = json!({ "rec": rec, "filter": [] });
+            let asked = json!({ "query": "compare", "view": "table", "by": by, "a": side, "b": after,
+                "limit": 10_000 });
+            let compared = answer(&engine, &asked);
+            let keys = compared.header()["rows"].as_array().unwrap();
+            let expected = column(&compared, "before");
+            let (shown, statuses) = (column(&table, "before"), column(&table, "status"));
+            for (at, row) in table.header()["rows"].as_array().unwrap().iter().enumerate() {
+                let same = keys.iter().position(|other| other["key"] == row["key"]).unwrap();
+                assert_eq!(shown[at].total_cmp(&expected[same]), Equal, "{rec} {before} {row}");
+                let status = &table.header()["statuses"][statuses[at] as usize];
+                assert_eq!(*status, keys[same]["status"], "{rec} {before} {row}");
+            }
+        }
+    }
+    let alone = answer(&engine, &json!({ "query": "table" }));
+    assert_eq!(alone.header()["statuses"], json!([]));
+    assert!(alone.column("before").is_none());
+    let missing = json!({ "query": "table", "baseline": { "rec": 99, "filter": [] } });
+    assert_eq!(
+        crate::recorded::api_error(&engine, missing.to_string().as_bytes()).0,
+        memtrail_engine::Status::Unknown
+    );
 }

@@ -11,5 +11,6 @@ mod join;
 mod live_sites;
 mod recorded;
 mod sizes;
+mod source;
 mod survivors;
 mod threads;
