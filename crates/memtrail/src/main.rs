@@ -28,6 +28,7 @@ mod report;
 mod run;
 mod shell_quote;
 mod snapshot;
+mod source;
 mod threads;
 mod top;
 mod trace;

@@ -98,6 +98,15 @@ unsafe extern "C" fn add_types(ptr: *const u8, len: usize) {
 /// # Safety
 /// The place came from [`alloc`] with this length.
 #[unsafe(no_mangle)]
+unsafe extern "C" fn add_sources(ptr: *const u8, len: usize) -> i32 {
+    // SAFETY: the page's promise, as above.
+    let sources = unsafe { written(ptr, len) };
+    HELD.with_borrow_mut(|held| if held.page.add_sources(sources) { 0 } else { -1 })
+}
+
+/// # Safety
+/// The place came from [`alloc`] with this length.
+#[unsafe(no_mangle)]
 unsafe extern "C" fn query(ptr: *const u8, len: usize) -> *const Place {
     // SAFETY: the page's promise, as above.
     let query = unsafe { written(ptr, len) };

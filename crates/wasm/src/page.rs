@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memtrail_engine::{
     ApiError, Description, Engine, InMemory, InMemoryTyped, RecordingId, Setting, SnapshotFacts,
-    SnapshotFile,
+    SnapshotFile, SourcesInMemory,
 };
 
 /// The engine of one page.
@@ -68,6 +68,21 @@ impl Page {
         });
         self.engine.add_snapshot(RecordingId(recording), facts, file);
         true
+    }
+
+    /// Takes source files, which are JSON. Whether that worked; if not, the [`result`](Self::result) says why.
+    pub fn add_sources(&mut self, sources: &[u8]) -> bool {
+        match serde_json::from_slice::<SourcesInMemory>(sources) {
+            Ok(sources) => {
+                self.engine.set_source_files(Arc::new(sources));
+                true
+            }
+            Err(error) => {
+                let api_error = ApiError::bad(format_args!("malformed source files: {error}"));
+                self.result = api_error.answer().encode();
+                false
+            }
+        }
     }
 
     /// Answers a query.

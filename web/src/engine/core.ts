@@ -10,6 +10,8 @@ interface Exports {
   add_snapshot?(recording: number, ptr: number, len: number, meta: number, metaLen: number): number;
   /** Absent from engines that find types by contents alone. */
   add_types?(ptr: number, len: number): void;
+  /** Absent from engines that show no source files. */
+  add_sources?(ptr: number, len: number): number;
   query(ptr: number, len: number): number;
   last_error(): number;
 }
@@ -43,6 +45,14 @@ export class Core {
     if (status !== 0) decode(this.result(this.exports.last_error()));
   }
 
+  /** Takes source files in. Throws `EngineError`. */
+  addSources(sources: ArrayBuffer): void {
+    const { add_sources: add } = this.exports;
+    if (!add || sources.byteLength === 0) return;
+    const status = this.lend(new Uint8Array(sources), (ptr, len) => add(ptr, len));
+    if (status !== 0) decode(this.result(this.exports.last_error()));
+  }
+
   /** The response's bytes: a copy, since the engine's memory goes on being used. */
   query(query: string): ArrayBuffer {
     return this.result(this.lend(new TextEncoder().encode(query), (ptr, len) => this.exports.query(ptr, len)));
@@ -72,15 +82,18 @@ export interface Parcel {
   recordings: { trace: ArrayBuffer; description: string }[];
   /** Empty ones are not here as a whole. */
   snapshots: { recording: number; meta: string; bytes: ArrayBuffer; types: ArrayBuffer }[];
+  /** Empty if there are none. */
+  sources: ArrayBuffer;
 }
 
 /** Unpacks the engine and its recordings. */
-export async function unpack({ wasm, recordings, snapshots }: Parcel): Promise<Core> {
+export async function unpack({ wasm, recordings, snapshots, sources }: Parcel): Promise<Core> {
   const core = await Core.of(await gunzip(wasm));
   for (const { trace, description } of recordings) core.add(await gunzip(trace), description);
   for (const { recording, meta, bytes, types } of snapshots) {
     core.addSnapshot(recording, await gunzip(bytes), await gunzip(types), meta);
   }
+  core.addSources(await gunzip(sources));
   return core;
 }
 

@@ -10,6 +10,7 @@ const TRACE = 'script[type="application/x-memtrail-trace"]';
 
 const SNAPSHOT = 'script[type="application/x-memtrail-snapshot"]';
 const TYPES = 'script[type="application/x-memtrail-types"]';
+const SOURCES = 'script[type="application/x-memtrail-sources"]';
 const VIEW = 'script[type="application/x-memtrail-view"]';
 
 export function isOffline(): boolean {
@@ -82,6 +83,7 @@ function takeParcel(): Parcel {
       bytes: fromBase64(script.textContent ?? ""),
       types: fromBase64(typesOf(script)),
     })),
+    sources: fromBase64(document.querySelector(SOURCES)?.textContent ?? ""),
   };
 }
 
@@ -119,9 +121,9 @@ function inWorker(parcel: Parcel): Promise<Server> {
       reject(error);
       for (const next of waiting.splice(0)) next.reject(error);
     };
-    const { wasm, recordings, snapshots } = parcel;
+    const { wasm, recordings, snapshots, sources } = parcel;
     const buffers = snapshots.flatMap(({ bytes, types }) => [bytes, types]);
-    order({ parcel }, [wasm, ...recordings.map(({ trace }) => trace), ...buffers]);
+    order({ parcel }, [wasm, sources, ...recordings.map(({ trace }) => trace), ...buffers]);
   });
 }
 

@@ -8,6 +8,7 @@ import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
 import { theme } from "../shell/theme.ts";
+import { useSourceOf } from "../source/place.ts";
 import { focus as focusInUrl, go, param } from "../state/page.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { percent, ratio } from "../text/units.ts";
@@ -99,6 +100,7 @@ function Flame() {
   const factsAt = (box: Box): Facts | null =>
     scene && shown && factsOf(scene, shown.total, shown.focus, shown.names, box);
   const facts = selected && factsAt(selected);
+  useSourceOf(facts?.source);
 
   const extend = (box: Box): void => {
     if (!shown) return;

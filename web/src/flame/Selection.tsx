@@ -1,5 +1,6 @@
 /** The line below the flame graph: what is selected, and what can be done with it. */
 import { WhyButton } from "../heap/join/Buttons.tsx";
+import { SourceButton } from "../source/SourceButton.tsx";
 import type { Facts } from "./facts.ts";
 
 interface Props {
@@ -42,6 +43,7 @@ export function Selection({ facts, extend, zoom, menu }: Props) {
         </button>
       )}
       {name !== null && facts.key !== null && <WhyButton name={facts.key} within={facts.kind === "function"} />}
+      <SourceButton at={facts.source} />
       <button type="button" class="button small plain" onClick={zoom} title="Shift+Enter, or Shift+click">
         Zoom
       </button>

@@ -1,6 +1,7 @@
 /** What is known of a box: for the card beside the mouse, the line below, and screen readers. */
 import type { Name } from "../generated/responses.ts";
 import { estimatedBytes as bytes, estimatedCount as count } from "../state/estimates.ts";
+import { placeOf, type Place } from "../source/place.ts";
 import { percent, ratio, seconds } from "../text/units.ts";
 import { labelOfKey, moduleLabel } from "./keys.ts";
 import { whereabouts } from "./moves.ts";
@@ -18,6 +19,8 @@ export interface Facts {
   readonly module: string | null;
   /** `list.ml:92`, or with columns for a call site. */
   readonly place: string | null;
+  /** The same, for the source panel. */
+  readonly source: Place | null;
   readonly size: string;
   readonly ofTotal: string;
   readonly ofFocus: string;
@@ -49,6 +52,7 @@ export function factsOf(scene: Scene, total: number, focus: readonly string[], n
     kind: name?.kind ?? "unknown",
     module: name?.module || null,
     place: name ? placeOfName(name) : null,
+    source: placeOf(name),
     size: bytes(size),
     ofTotal: percent(ratio(size, total)),
     ofFocus: percent(ratio(size, focusBytes)),

@@ -7,7 +7,8 @@ import { useKeys } from "./keys.ts";
 import { toggleTheme } from "./theme.ts";
 import { Header } from "./Header.tsx";
 import { Help, helpOpen } from "./Help.tsx";
-import { Side, sideOpen } from "./Side.tsx";
+import { Side } from "./Side.tsx";
+import { sideOpen } from "./sidePanels.ts";
 import { ViewTabs } from "./ViewTabs.tsx";
 import { undecided } from "../state/page.ts";
 import { Timeline } from "../timeline/Timeline.tsx";
@@ -37,7 +38,7 @@ export function Page() {
     { keys: "?", does: "show or hide this list", run: () => (helpOpen.value = !helpOpen.value) },
     { keys: "t", does: "light or dark", run: toggleTheme },
     ...(allocations
-      ? [{ keys: "p", does: "show or hide points of interest", run: () => (sideOpen.value = !sideOpen.value) }]
+      ? [{ keys: "p", does: "show or hide the panel at the side", run: () => (sideOpen.value = !sideOpen.value) }]
       : []),
     ...(halves.value.length > 1
       ? [{ keys: "g", does: "allocations or heap", run: () => switchTo(allocations ? "heap" : "allocations") }]

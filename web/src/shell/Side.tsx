@@ -1,19 +1,14 @@
 /** The panel at the side of the views: points of interest. It can be resized and put away. */
-import { signal } from "@preact/signals";
-import { useState } from "preact/hooks";
 import { sidePanels } from "../views.ts";
 import { ErrorBoundary } from "../widgets/ErrorBoundary.tsx";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Splitter } from "../widgets/Splitter.tsx";
-
-const NARROW = 1100;
-export const sideOpen = signal(innerWidth >= NARROW);
-const width = signal(Math.round(Math.min(380, Math.max(250, innerWidth * 0.2))));
+import { sideOpen, sidePanel, sideWidth as width } from "./sidePanels.ts";
 
 export function Side() {
-  const [shown, setShown] = useState(sidePanels[0]?.id ?? "");
-  const panel = sidePanels.find(({ id }) => id === shown) ?? sidePanels[0];
+  const panels = sidePanels.filter(({ applies }) => applies?.() ?? true);
+  const panel = panels.find(({ id }) => id === sidePanel.value) ?? panels[0];
   if (!sideOpen.value || !panel) return null;
   return (
     <aside class="side" style={{ width: `${width.value}px` }} aria-label={panel.title}>
@@ -27,8 +22,8 @@ export function Side() {
         onChange={(next) => (width.value = next)}
       />
       <header>
-        {sidePanels.length > 1 ? (
-          <Segmented label="side panel" options={sidePanels} value={panel.id} onChoose={setShown} />
+        {panels.length > 1 ? (
+          <Segmented label="side panel" options={panels} value={panel.id} onChoose={(id) => (sidePanel.value = id)} />
         ) : (
           <h2>{panel.title}</h2>
         )}

@@ -10,7 +10,7 @@ import { Icon } from "../widgets/Icon.tsx";
 import { openMenu } from "../widgets/Menu.tsx";
 import { half, offered, shownView } from "./halves.ts";
 import { useKeys } from "./keys.ts";
-import { sideOpen } from "./Side.tsx";
+import { sideOpen } from "./sidePanels.ts";
 import { Totals } from "./Totals.tsx";
 
 /** From this view on, letters stand for views in their list, and no key does outside of it. */

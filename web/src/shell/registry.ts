@@ -22,4 +22,6 @@ export interface SidePanel {
   id: string;
   title: string;
   Component: FunctionComponent;
+  /** Whether there is anything for it to show; absent for those that always have. */
+  applies?(): boolean;
 }

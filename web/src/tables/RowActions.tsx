@@ -2,6 +2,8 @@
 import { quoteName } from "../filter/print.ts";
 import { WhyButton } from "../heap/join/Buttons.tsx";
 import { addCondition } from "../state/filter.ts";
+import { placeOf as sourceOf } from "../source/place.ts";
+import { SourceButton } from "../source/SourceButton.tsx";
 import type { Row } from "./row.ts";
 import { placeOf } from "./columns.ts";
 import type { Line } from "./outline.ts";
@@ -36,6 +38,7 @@ export function RowActions({ line, by, path, focusOn }: Props) {
       {(by === "function" || by === "site") && row.key !== "" && (
         <WhyButton name={row.key} within={by === "function"} />
       )}
+      <SourceButton at={sourceOf(row)} />
       {row.key !== "" && <InsideButtons condition={`${key}:${value}`} />}
     </div>
   );

@@ -13,6 +13,7 @@ use memtrail_trace::subsample::{Fitted, NewIds, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
 use super::privacy::Privacy;
+use super::source_files::PackedSources;
 use super::{page, snapshots};
 use crate::error::{Failure, Kind};
 use crate::heap::variables;
@@ -49,9 +50,10 @@ impl Packed {
 pub(super) fn pack(
     recordings: &[Recording],
     most: u64,
+    sources: &PackedSources,
     privacy: Privacy,
 ) -> Result<Vec<Packed>, Failure> {
-    let bare = page::assemble(&[], "").len() as u64;
+    let bare = page::assemble(&[], sources, "").len() as u64;
     let room = most.saturating_sub(bare);
     if room < LEAST {
         let message = format_args!("a page of {most} bytes has no room for a recording");

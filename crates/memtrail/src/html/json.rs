@@ -6,7 +6,7 @@ use std::path::Path;
 use memtrail_engine::describe::Subsampled;
 use serde::Serialize;
 
-use super::{Args, Packed};
+use super::{Args, Packed, PackedSources};
 
 #[derive(Serialize)]
 pub(super) struct Written<'a> {
@@ -17,6 +17,17 @@ pub(super) struct Written<'a> {
     /// Whether names were replaced.
     redacted: bool,
     recordings: Vec<WrittenRecording<'a>>,
+    /// Only with `--source`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_files: Option<WrittenSources>,
+}
+
+#[derive(Serialize)]
+struct WrittenSources {
+    /// How many there are.
+    of: usize,
+    /// How many of them are in the file.
+    included: usize,
 }
 
 #[derive(Serialize)]
@@ -36,7 +47,14 @@ struct WrittenSnapshots {
 }
 
 impl<'a> Written<'a> {
-    pub(super) fn new(args: &Args, path: &'a Path, bytes: usize, packed: &'a [Packed]) -> Self {
+    pub(super) fn new(
+        args: &Args,
+        path: &'a Path,
+        bytes: usize,
+        packed: &'a [Packed],
+        sources: &PackedSources,
+    ) -> Self {
+        let &PackedSources { files, left_out, .. } = sources;
         let mut snapshots = packed.iter().flat_map(|packed| &packed.snapshots);
         Self {
             output: path.to_string_lossy(),
@@ -44,6 +62,10 @@ impl<'a> Written<'a> {
             contents: snapshots.any(|one| one.is_included() && one.facts.contents),
             redacted: args.redact,
             recordings: packed.iter().map(WrittenRecording::new).collect(),
+            source_files: args
+                .source
+                .is_asked_for()
+                .then_some(WrittenSources { of: files + left_out, included: files }),
         }
     }
 }

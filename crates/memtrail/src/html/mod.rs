@@ -5,6 +5,7 @@ mod json;
 mod page;
 mod privacy;
 mod snapshots;
+mod source_files;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,9 +20,11 @@ use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::output::{Output, is_standard};
 use crate::recording_source::{Process, ProcessNames};
+use crate::source::SourceOptions;
 use crate::view::{check_filter, fragment};
 use fit::Packed;
 use privacy::Privacy;
+use source_files::PackedSources;
 
 /// Put recordings and the page that shows them into one file
 ///
@@ -44,6 +47,7 @@ In the file are:
                 names of threads, global variables and custom blocks, the filters of --filter
   by default    and with --contents: host name, path and arguments of the program, process id, folders
                 of source files, names and labels of the recording and its snapshots, notes
+  --source      source files of call paths, up to 2 MiB, without their paths on this machine
   --contents    what strings on the heap hold, if the recording was made with --contents
 With --redact all but the first of these is removed: of the program and of source files only the
 names without folders stay, recordings are called recording-1, recording-2 and so on. What cannot be
@@ -77,8 +81,11 @@ pub(crate) struct Args {
 
     /// Leave out what shows whose machine it was: host, arguments, folders, process ids, labels; of
     /// the program, functions and file names stay
-    #[arg(long, conflicts_with = "contents")]
+    #[arg(long, conflicts_with_all = ["contents", "folders"])]
     redact: bool,
+
+    #[command(flatten)]
+    source: SourceOptions,
 
     /// Print what was written as one JSON object
     #[arg(long)]
@@ -99,15 +106,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         recordings.extend(shown);
         files.push(held);
     }
-    let packed = fit::pack(&recordings, args.max_size.0, privacy)?;
+    let folders = args.source.open()?;
+    let sources = source_files::pack(&recordings, folders.as_ref(), args.max_size.0)?;
+    let packed = fit::pack(&recordings, args.max_size.0, &sources, privacy)?;
     let path = args.output.clone().unwrap_or_else(|| {
         if privacy.redact { "redacted.html".into() } else { default_name(&args.recordings[0]) }
     });
     let output = Output::create(&path)?;
-    let text = page::assemble(&packed, &fragment(&args.filters));
+    let text = page::assemble(&packed, &sources, &fragment(&args.filters));
     (&output.file).write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
     output.keep()?;
-    report(args, &path, text.len(), &packed)?;
+    report(args, &path, text.len(), &packed, &sources)?;
     let mut code = ExitCode::SUCCESS;
     for (recording, packed) in recordings.iter().zip(&packed) {
         if let Err(failure) = damage::verdict(recording, &packed.damage) {
@@ -120,9 +129,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Writes recordings and the page into a file of at most `most` bytes, without contents of strings.
 pub(crate) fn write(recordings: &[Recording], path: &Path, most: Size) -> Result<(), Failure> {
     let privacy = Privacy { contents: false, redact: false };
-    let packed = fit::pack(recordings, most.0, privacy)?;
+    let sources = PackedSources::default();
+    let packed = fit::pack(recordings, most.0, &sources, privacy)?;
     let output = Output::create(path)?;
-    let text = page::assemble(&packed, "");
+    let text = page::assemble(&packed, &sources, "");
     (&output.file).write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
     output.keep()
 }
@@ -134,9 +144,22 @@ fn default_name(recording: &Path) -> PathBuf {
     PathBuf::from(format!("{}.html", stem.filter(|stem| !stem.is_empty()).unwrap_or(&name)))
 }
 
-fn report(args: &Args, path: &Path, size: usize, packed: &[Packed]) -> Result<(), Failure> {
+fn report(
+    args: &Args,
+    path: &Path,
+    size: usize,
+    packed: &[Packed],
+    sources: &PackedSources,
+) -> Result<(), Failure> {
     if args.json {
-        return crate::json::print(&json::Written::new(args, path, size, packed));
+        return crate::json::print(&json::Written::new(args, path, size, packed, sources));
+    }
+    if sources.left_out > 0 {
+        let all = sources.files + sources.left_out;
+        eprintln!(
+            "memtrail: {} of {all} source files are not in the file, for the lack of room",
+            sources.left_out
+        );
     }
     for packed in packed {
         if let Some(subsampled) = packed.description.subsampled {

@@ -8,6 +8,7 @@
 //!                                                 empty where only what is said of it is there
 //! <script type="application/x-memtrail-types">    types of blocks and names of variables of the snapshot before it:
 //!                                                 the same
+//! <script type="application/x-memtrail-sources">  source files, if there are any: the same
 //! <script type="application/x-memtrail-view">     what stands behind # at first
 //! ```
 
@@ -20,6 +21,7 @@ use memtrail_text::markup::escaped;
 use sha2::{Digest as _, Sha256};
 
 use super::fit::Packed;
+use super::source_files::PackedSources;
 
 /// How the served page names its style; `crates/server/assets/index.html` has these very words.
 const STYLE_LINK: &str = r#"<link rel="stylesheet" href="viewer.css">"#;
@@ -29,7 +31,7 @@ const HEAD: &str = "<head>";
 const BODY_END: &str = "</body>";
 
 /// The file's text.
-pub(super) fn assemble(recordings: &[Packed], fragment: &str) -> String {
+pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment: &str) -> String {
     // In a page the text of an element ends where its end tag seems to begin.
     let script = SCRIPT.replace("</script", "<\\/script").replace("<!--", "<\\!--");
     let style = STYLE.replace("</style", "<\\/style");
@@ -63,6 +65,9 @@ pub(super) fn assemble(recordings: &[Packed], fragment: &str) -> String {
             }
         }
     }
+    if !sources.bytes.is_empty() {
+        element("sources", "", &BASE64_STANDARD.encode(&sources.bytes));
+    }
     element("wasm", "", &BASE64_STANDARD.encode(ENGINE_GZ));
 
     let index = INDEX
@@ -93,7 +98,7 @@ mod tests {
             snapshots: Vec::new(),
             withheld: false,
         };
-        assemble(&[packed], "f=live:end")
+        assemble(&[packed], &PackedSources::default(), "f=live:end")
     }
 
     #[test]

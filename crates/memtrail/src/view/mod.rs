@@ -21,6 +21,7 @@ use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::recording_source::Process;
+use crate::source::EditorOptions;
 
 /// Show recordings in the browser
 ///
@@ -36,6 +37,7 @@ Examples:
   memtrail view server-4711.memtrail
   memtrail view server-4711.memtrail --filter live:end --filter in:Cache.load
   memtrail view before.memtrail after.memtrail    compare two recordings
+  memtrail view server-4711.memtrail --source ~/server    with its source files
   ssh -L 8080:localhost:8080 devbox memtrail view --no-open --port 8080 server-4711.memtrail
         on another machine: open the printed address here
 
@@ -60,6 +62,9 @@ pub(crate) struct Args {
     filters: Vec<String>,
 
     #[command(flatten)]
+    source: EditorOptions,
+
+    #[command(flatten)]
     serving: Serving,
 
     /// Print the address as JSON, in one line; does not open a browser
@@ -77,6 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let live = recordings.iter().any(loading::grows);
     let sources = Sources::new(live);
+    args.source.give(&sources.engine)?;
     // Signals that come while recordings are read end the program as they always do.
     let mut code = ExitCode::SUCCESS;
     for recording in recordings {

@@ -10,6 +10,7 @@ mod privacy;
 mod refused;
 mod served;
 mod snapshots;
+mod source_files;
 mod strangers;
 mod token;
 
