@@ -16,7 +16,9 @@ import { rootsView } from "./heap/roots/Roots.tsx";
 import { sitesView } from "./heap/Sites.tsx";
 import { stackView } from "./heap/Stack.tsx";
 import { stringsView } from "./heap/Strings.tsx";
+import { survivorsView } from "./heap/Survivors.tsx";
 import { infoView } from "./info/Info.tsx";
+import { sourcePanel } from "./source/Source.tsx";
 import { tablesView } from "./tables/Tables.tsx";
 import { hotFragmentsPanel } from "./hotFragments/HotFragments.tsx";
 import type { SidePanel, View } from "./shell/registry.ts";
@@ -36,6 +38,7 @@ export const views: readonly View[] = [
   pathsView,
   stackView,
   changesView,
+  survivorsView,
   sitesView,
   stringsView,
   whyView,
@@ -43,4 +46,4 @@ export const views: readonly View[] = [
   blockView,
 ];
 
-export const sidePanels: readonly SidePanel[] = [hotFragmentsPanel];
+export const sidePanels: readonly SidePanel[] = [hotFragmentsPanel, sourcePanel];

@@ -51,6 +51,16 @@ function Compare() {
       <div class="compare-tools">
         <Sides before={before} />
         <div class="compare-choices">
+          {before.rec !== sides.b.rec && heaps(before.rec) && heaps(sides.b.rec) && (
+            <button
+              type="button"
+              class="button small"
+              title="Compare the heap snapshots of both: by owner, kind and root"
+              onClick={() => go({ view: "changes" })}
+            >
+              Heap snapshots
+            </button>
+          )}
           <Segmented
             label="shape"
             options={SHAPES}
@@ -76,6 +86,9 @@ function Compare() {
     </div>
   );
 }
+
+/** Whether a recording has heap snapshots. */
+const heaps = (rec: number): boolean => (about.value?.recordings[rec]?.snapshots ?? 0) > 0;
 
 export const compareView: View = {
   id: "compare",

@@ -1,7 +1,7 @@
 /** The two sides of a comparison: what the page shows now, and what it is held against. */
 import { about } from "../state/about.ts";
 import { markOfAny } from "../state/estimates.ts";
-import { filter, param, rec } from "../state/page.ts";
+import { filter, param, rec, withParam } from "../state/page.ts";
 import { FIRST_STATE, parseHash, printHash } from "../state/url.ts";
 
 /** One side: a recording, and a filter on it. */
@@ -13,9 +13,28 @@ export interface Side {
 /** In the URL: the other side, as a hash within the hash. */
 const other = param("b", "");
 
+/** What was selected to hold everything against; it stays while the filter and the recording change. */
+export function selectedBaseline(): Side | null {
+  return other.value ? sideOf(other.value) : null;
+}
+
+/** The page's parameters with a baseline in them, or without one. */
+export function withBaseline(
+  more: Readonly<Record<string, string>>,
+  side: Side | null,
+): Readonly<Record<string, string>> {
+  return withParam(more, "b", side ? textOf(side) : "");
+}
+
+/** The same, with the baseline of another recording: the filter on it stays. */
+export function holdAgainst(more: Readonly<Record<string, string>>, rec: number): Readonly<Record<string, string>> {
+  return withBaseline(more, { rec, filter: selectedBaseline()?.filter ?? filter.value });
+}
+
 /** What the present side is held against, or null before anything was selected. */
 export function baseline(recordings: number): Side | null {
-  if (other.value) return sideOf(other.value);
+  const selected = selectedBaseline();
+  if (selected) return selected;
   const begin = firstSides(rec.value, recordings);
   return begin && { rec: begin.before, filter: filter.value };
 }

@@ -23,7 +23,8 @@ const baseNumber = param("base", "");
 export const snapshots = computed<readonly SnapshotRow[]>(() => snapshotsResponse.value?.snapshots ?? []);
 
 /** Those that can be asked about, also where they are damaged further on: not only their summaries are here. */
-export const included = computed(() => snapshots.value.filter((one) => one.included && one.readable));
+export const isAvailable = ({ included, readable }: SnapshotRow): boolean => included && readable;
+export const included = computed(() => snapshots.value.filter(isAvailable));
 
 /** The snapshot with this number, or else the last with this label. */
 function find(wanted: string): SnapshotRow | undefined {
@@ -69,13 +70,13 @@ export function chooseSnapshot(number: number): void {
 }
 
 /** Compares two snapshots. */
-export function chooseBoth(from: number, to: number): void {
-  go({ more: withParam(withParam(withoutPlaces(), "snap", String(to)), "base", String(from)), view: "changes" });
+export function chooseBoth(from: number, to: number, view = "changes"): void {
+  go({ more: withParam(withParam(withoutPlaces(), "snap", String(to)), "base", String(from)), view });
 }
 
 /** The parameters without what means something in one recording only. */
 export function ofNoRecording(): Readonly<Record<string, string>> {
-  return ["snap", "base"].reduce((more, name) => withParam(more, name, ""), withoutPlaces());
+  return ["snap", "base", "before"].reduce((more, name) => withParam(more, name, ""), withoutPlaces());
 }
 
 /** The parameters without what means something in one snapshot only. */

@@ -6,13 +6,15 @@ import type { Looks } from "../../tables/Grid.tsx";
 import { bytes, count } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { ErrorMessage } from "../../widgets/State.tsx";
-import type { HeapChange, SnapshotRow } from "../../generated/responses.ts";
+import type { HeapChange } from "../../generated/responses.ts";
 import { pathsTo } from "../Kinds.tsx";
-import { chooseBoth, compared, included, titleOf } from "../state.ts";
+import { chooseBoth, chooseSnapshot, included } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
 import { HeapTable } from "../table/HeapTable.tsx";
 import { given } from "../table/rows.ts";
 import { sorted } from "../table/sorted.ts";
+import { chooseBefore, chooseRecordingBefore, useBefore, withSnapshots } from "./before.ts";
+import { SnapshotSelect } from "./SnapshotSelect.tsx";
 
 const of = param("of", "kinds");
 const MAX_ROWS = 2000;
@@ -51,16 +53,28 @@ const COLUMNS = [
 ];
 
 export function Differences({ switcher }: { switcher: ComponentChildren }) {
-  const [a, b] = compared.value ?? [null, null];
+  const before = useBefore();
   const {
     response,
     error,
     of: requested,
-  } = useQuery(a && b ? { query: "heapdiff", rec: rec.value, a: a.number, b: b.number, limit: MAX_ROWS } : null, "h");
+  } = useQuery(
+    before && {
+      query: "heapdiff",
+      rec: before.rec,
+      a: before.snapshot.number,
+      rec_b: rec.value,
+      b: before.after.number,
+      limit: MAX_ROWS,
+    },
+    "h",
+  );
   const by = of.value === "owners" || of.value === "roots" ? of.value : "kinds";
   const roots = by !== "kinds";
   if (error) return <ErrorMessage error={error} />;
-  if (!response || !a || !b) return null;
+  if (!response || !before) return null;
+  const { snapshot: a, after: b } = before;
+  const isOwn = before.rec === rec.value;
   const rows = response[by];
   const looks: Looks<HeapChange> = {
     label: "What changed between two snapshots",
@@ -88,9 +102,20 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
         <>
           {switcher}
           <Segmented label="rows" options={OF} value={by} onChoose={(id) => of.set(id)} />
-          <SnapshotSelect label="before" value={a} onChoose={(number) => chooseBoth(number, b.number)} />
+          <RecordingBefore value={before.rec} />
+          <SnapshotSelect
+            label="before"
+            from={before.others}
+            value={a}
+            onChoose={(number) => (isOwn ? chooseBoth(number, b.number) : chooseBefore(number))}
+          />
           <span class="quiet">→</span>
-          <SnapshotSelect label="after" value={b} onChoose={(number) => chooseBoth(a.number, number)} />
+          <SnapshotSelect
+            label="after"
+            from={included.value}
+            value={b}
+            onChoose={(number) => (isOwn ? chooseBoth(a.number, number) : chooseSnapshot(number))}
+          />
           <strong class={response.bytes[1] > response.bytes[0] ? "grown" : "shrunk"}>
             {signed(response.bytes[1] - response.bytes[0])}
           </strong>
@@ -110,34 +135,29 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
   );
 }
 
-function showRoot(row: HeapChange): void {
-  const name = row.name.split(" / ").at(-1) ?? row.name;
-  go({ view: "roots", more: withParam(page.value.more, "roots-find", name) });
-}
-
-function SnapshotSelect({
-  label,
-  value,
-  onChoose,
-}: {
-  label: string;
-  value: SnapshotRow;
-  onChoose(number: number): void;
-}) {
+/** Of which recording the snapshot before is, where there are several. */
+function RecordingBefore({ value }: { value: number }) {
+  const recordings = withSnapshots();
+  if (recordings.length < 2) return null;
   return (
     <select
       class="field small"
-      aria-label={`snapshot ${label}`}
-      value={String(value.number)}
-      onChange={(event) => onChoose(Number(event.currentTarget.value))}
+      aria-label="recording before"
+      value={String(value)}
+      onChange={(event) => chooseRecordingBefore(Number(event.currentTarget.value))}
     >
-      {included.value.map((one) => (
-        <option key={one.number} value={String(one.number)}>
-          {titleOf(one)}
+      {recordings.map(({ rec, name }) => (
+        <option key={rec} value={String(rec)}>
+          {name}
         </option>
       ))}
     </select>
   );
+}
+
+function showRoot(row: HeapChange): void {
+  const name = row.name.split(" / ").at(-1) ?? row.name;
+  go({ view: "roots", more: withParam(page.value.more, "roots-find", name) });
 }
 
 const ACCESSORS = {
