@@ -49,7 +49,16 @@ export function Sides({ before }: { before: Side }) {
   );
 }
 
-function nameOf({ rec }: Side): string {
+/** The conditions of a side as words. */
+export function filterInWords({ filter }: Side): string {
+  const words = filter.map((text) => {
+    const condition = tryCondition(text);
+    return condition instanceof Error ? text : describe(condition);
+  });
+  return words.length > 0 ? words.join(" and ") : "all memory";
+}
+
+export function nameOf({ rec }: Side): string {
   return about.value?.recordings[rec]?.name ?? `recording ${rec}`;
 }
 
@@ -61,11 +70,7 @@ interface LineProps {
 }
 
 function SideLine({ word, side, name, children }: LineProps) {
-  const words = side.filter.map((text) => {
-    const condition = tryCondition(text);
-    return condition instanceof Error ? text : describe(condition);
-  });
-  const description = words.length > 0 ? words.join(" and ") : "all memory";
+  const description = filterInWords(side);
   return (
     <div class="compare-side">
       <strong>{word}</strong>

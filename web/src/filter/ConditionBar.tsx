@@ -1,9 +1,10 @@
 /** The filter as a sentence of conditions, and the ready-made ones. */
 import "./conditions.css";
+import { Baseline } from "../compare/Baseline.tsx";
 import type { EngineError } from "../engine/slab.ts";
 import { useKeys } from "../shell/keys.ts";
 import { removeCondition, replaceCondition } from "../state/filter.ts";
-import { filter, go } from "../state/page.ts";
+import { filter, go, view } from "../state/page.ts";
 import { filterError } from "../state/sums.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Popover } from "../widgets/Popover.tsx";
@@ -51,6 +52,7 @@ export function ConditionBar() {
         )}
       </div>
       <span class="grow" />
+      {view.value !== "compare" && <Baseline />}
       <Presets />
       {objection && (
         <p class="objection" role="alert">

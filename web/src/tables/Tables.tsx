@@ -1,6 +1,7 @@
 /** Who allocated, as a table: by function, call site, module or file; rows open into who called whom. */
 import "./tables.css";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { selectedBaseline } from "../compare/sides.ts";
 import { revision } from "../engine/useQuery.ts";
 import { focusForUrl, MODULE } from "../flame/keys.ts";
 import { transformsOf } from "../flame/transforms.ts";
@@ -8,6 +9,7 @@ import { joins, showWhy } from "../heap/join/links.ts";
 import { useKeys } from "../shell/keys.ts";
 import { passOn } from "../shell/passOn.ts";
 import type { View } from "../shell/registry.ts";
+import { placeOf as sourceOf, useSourceOf } from "../source/place.ts";
 import { filter, go, param, rec, page, withParam } from "../state/page.ts";
 import { grouped } from "../text/units.ts";
 import { Icon } from "../widgets/Icon.tsx";
@@ -16,7 +18,7 @@ import { openMenu, type MenuItem } from "../widgets/Menu.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { Row } from "./row.ts";
-import { COLUMNS, placeOf, tabSeparated } from "./columns.ts";
+import { COLUMNS, COMPARED, placeOf, tabSeparated } from "./columns.ts";
 import { FindBox } from "./FindBox.tsx";
 import { Grid, type Looks } from "./Grid.tsx";
 import type { Line } from "./outline.ts";
@@ -78,6 +80,7 @@ function Tables() {
     go({ more: withParam(more, "desc", descending ? "" : "0") });
   };
   const { line } = selection;
+  useSourceOf(line?.row && sourceOf(line.row));
 
   return (
     <div class="tables" ref={root}>
@@ -118,7 +121,7 @@ function Tables() {
       ) : (
         <Grid
           rows={rows}
-          columns={COLUMNS}
+          columns={rows.subject.baseline ? COMPARED : COLUMNS}
           sort={sort.value}
           descending={direction.value === "1"}
           looks={looksOf(BY.find(({ id }) => id === by.value)?.title ?? "")}
@@ -190,6 +193,7 @@ function useRows(): Rows {
     sort: sort.value,
     descending: direction.value === "1",
     find: find.value,
+    baseline: selectedBaseline(),
   };
   const key = `${revision.value} ${JSON.stringify(subject)}`;
   const opened = useMemo<OpenRows>(() => new Set(), [subject.rec, subject.by, subject.below]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "./row.ts";
-import { COLUMNS, tabSeparated } from "./columns.ts";
+import { COLUMNS, COMPARED, tabSeparated } from "./columns.ts";
 
 const row: Row = {
   key: "A.f",
@@ -16,6 +16,8 @@ const row: Row = {
   blocks: 20.2,
   lifetime: Number.NaN,
   share: 0.25,
+  before: null,
+  status: null,
 };
 
 test("copied rows have one line each and one cell a title", () => {
@@ -31,4 +33,13 @@ test("figures read as everywhere on the page", () => {
     COLUMNS.map((column) => column.text(row)),
     ["1.50 KiB", "–", "12 B", "20", "–"],
   );
+});
+
+test("a baseline is beside the total, and what chance may explain is no change", () => {
+  const texts = (compared: Row) => COMPARED.slice(0, 3).map((column) => column.text(compared));
+  assert.deepEqual(texts({ ...row, before: 1024, status: "grown" }), ["1.50 KiB", "1.00 KiB", "+50 %"]);
+  assert.deepEqual(texts({ ...row, before: 1500, status: "same" }).slice(2), ["uncertain"]);
+  assert.deepEqual(texts({ ...row, before: 0, status: "new" }).slice(1), ["–", "new"]);
+  // Callers and callees in an opened row are not compared.
+  assert.deepEqual(texts(row).slice(1), ["", ""]);
 });

@@ -1,4 +1,5 @@
 /** The columns of a table: what they are called, how they read, and how they are copied. */
+import { changeText } from "../compare/change.ts";
 import { estimatedBytes as bytes, estimatedCount as count } from "../state/estimates.ts";
 import { percent, seconds } from "../text/units.ts";
 import type { Row } from "./row.ts";
@@ -61,6 +62,30 @@ export const COLUMNS: readonly Column[] = [
     plain: (row) => number(row.lifetime),
     spare: 2,
   },
+];
+
+/** The same, with a baseline beside the totals. */
+export const COMPARED: readonly Column[] = [
+  ...COLUMNS.slice(0, 1),
+  {
+    sort: "before",
+    title: "Before",
+    what: "total bytes in the baseline",
+    text: ({ before }) => (before === null ? "" : before > 0 ? bytes(before) : "–"),
+    plain: ({ before }) => (before === null ? "" : number(Math.round(before))),
+    spare: 1,
+    sorts: false,
+  },
+  {
+    sort: "change",
+    title: "Change",
+    what: "how the total differs from the baseline's; uncertain is what sampling alone may explain",
+    text: ({ before, status, total }) => (before === null || !status ? "" : changeText(status, before, total)),
+    plain: ({ before, total }) => (before === null ? "" : number(Math.round(total - before))),
+    spare: 0,
+    sorts: false,
+  },
+  ...COLUMNS.slice(1).map((column) => ({ ...column, spare: Math.min(2, column.spare + 1) })),
 ];
 
 export function placeOf({ file, line }: Row): string {

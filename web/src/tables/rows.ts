@@ -3,6 +3,7 @@
  * rows have below them.
  */
 import { signal } from "@preact/signals";
+import type { Side } from "../compare/sides.ts";
 import { queryOnce } from "../engine/useQuery.ts";
 import type { EngineError } from "../engine/slab.ts";
 import { ALLOCATIONS, TOPLEVEL } from "../flame/keys.ts";
@@ -22,6 +23,8 @@ export interface Subject {
   readonly sort: string;
   readonly descending: boolean;
   readonly find: string;
+  /** What rows of the top level are compared with. */
+  readonly baseline: Side | null;
 }
 
 const PAGE = 200;
@@ -191,8 +194,8 @@ export class Rows {
   }
 
   private query(offset: number, limit: number) {
-    const { rec, filter, by, sort, descending, find } = this.subject;
-    const query = { query: "table" as const, rec, filter, by, sort, descending, find, offset, limit };
+    const { rec, filter, by, sort, descending, find, baseline } = this.subject;
+    const query = { query: "table" as const, rec, filter, by, sort, descending, find, offset, limit, baseline };
     return queryOnce(query, this.stop.signal);
   }
 

@@ -1,0 +1,86 @@
+// Heaps of two recordings, a baseline that stays, and what survived between snapshots.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { settled, state, visit } from "./browser.mjs";
+import { offline, recordKept, serve } from "./program.mjs";
+
+const [short, long] = [await recordKept("short", 2), await recordKept("long", 4)];
+const server = await serve([short, long]);
+after(() => server.stop());
+const places = [
+  ["served", server.url],
+  ["offline", offline([short, long], [], "two")],
+];
+
+const rows = (page) => page.getByRole("treegrid").getByRole("row");
+const selectedTab = (page) => page.getByRole("tab", { selected: true }).innerText();
+
+for (const [place, url] of places) {
+  test(`${place}: the last snapshots of two recordings are compared, the first recording is before`, () =>
+    visit(`${url}#rec=1&view=changes&of=owners`, async (page) => {
+      const before = page.getByRole("combobox", { name: "recording before" });
+      assert.equal(await before.inputValue(), "0");
+      assert.equal(await page.getByRole("combobox", { name: "snapshot before" }).inputValue(), "2");
+      assert.equal(await page.getByRole("combobox", { name: "snapshot after" }).inputValue(), "4");
+      // The longer run has opened more sessions.
+      const sessions = rows(page).filter({ hasText: "Keeps" }).first();
+      assert.match(await sessions.innerText(), /\+/);
+      await page.getByRole("combobox", { name: "snapshot before" }).selectOption("1");
+      await settled(page);
+      assert.equal(state(page).get("before"), "1");
+      await before.selectOption("1");
+      await settled(page);
+      assert.equal(await page.getByRole("combobox", { name: "snapshot before" }).inputValue(), "1");
+      assert.match(state(page).get("b"), /^rec=1/);
+      await page.goBack();
+      await settled(page);
+      assert.equal(await before.inputValue(), "0");
+    }));
+
+  test(`${place}: the comparison of two recordings leads to their heaps`, () =>
+    visit(`${url}#rec=1&view=compare`, async (page) => {
+      await page.getByRole("button", { name: "Heap snapshots" }).click();
+      await settled(page);
+      assert.equal(await selectedTab(page), "Changes");
+      assert.equal(await page.getByRole("combobox", { name: "recording before" }).inputValue(), "0");
+    }));
+
+  test(`${place}: a baseline stays while filters and views change`, () =>
+    visit(`${url}#rec=1&view=tables`, async (page) => {
+      const header = page.getByRole("columnheader", { name: "Before" });
+      assert.equal(await header.count(), 0);
+      await page.getByRole("button", { name: "Keep as baseline" }).click();
+      await settled(page);
+      await header.waitFor();
+      const serve = rows(page).filter({ hasText: "Keeps.serve" }).first();
+      assert.match(await serve.innerText(), /same/);
+      await page.getByRole("button", { name: "Leaks" }).click();
+      await settled(page);
+      assert.ok(state(page).getAll("f").length > 0);
+      await header.waitFor();
+      assert.match(await serve.innerText(), /−|gone|uncertain/);
+      await page.keyboard.press("1");
+      await settled(page);
+      await page.getByText("compared with", { exact: false }).waitFor();
+      await page.getByRole("button", { name: "remove the baseline" }).click();
+      await settled(page);
+      assert.equal(state(page).get("b"), null);
+    }));
+
+  test(`${place}: survivors of two snapshots lead to what retains them`, () =>
+    visit(`${url}#rec=1&view=survivors&snap=3&base=1`, async (page) => {
+      assert.equal(await selectedTab(page), "Survivors");
+      // The first is the heading.
+      const row = rows(page).nth(1);
+      await row.waitFor();
+      assert.match(await row.innerText(), /±/);
+      await page.getByRole("combobox", { name: "snapshot after" }).selectOption("4");
+      await settled(page);
+      assert.equal(state(page).get("base"), "1");
+      await row.click();
+      await page.getByRole("button", { name: "What retains it" }).click();
+      await settled(page);
+      assert.equal(await selectedTab(page), "Retained by");
+      await page.getByRole("application", { name: /^Retaining paths/ }).waitFor();
+    }));
+}
