@@ -1,9 +1,10 @@
 //! The call paths of a selection as one tree, a node a function, at a source position or wherever:
 //! backtraces that begin alike share their beginning.
 
-use memtrail_trace::{FileId, FunctionId, Site, StackId};
+use memtrail_trace::{FunctionId, Site, StackId};
 use rustc_hash::FxHashMap;
 
+use crate::naming::NO_FILE;
 use crate::selection::Selection;
 use crate::significant::{self, Kept};
 use crate::weight::Weight;
@@ -41,7 +42,7 @@ enum Detail {
 
 /// A function, wherever in it.
 const fn anywhere(function: FunctionId) -> Site {
-    Site { function, file: FileId(0), line: 0, start_col: 0, end_col: 0 }
+    Site { function, file: NO_FILE, line: 0, start_col: 0, end_col: 0 }
 }
 
 impl Paths {
@@ -120,11 +121,16 @@ impl Paths {
                 stack => selection.profile.locations.at(stacks.frame(stack)),
             };
             for site in sites.iter().filter(|site| !selection.hides(site.function)) {
-                if detail != Detail::Everything && paths.has(at, site.function) {
-                    continue;
-                }
-                let by_function = detail == Detail::Functions;
-                let site = if by_function { anywhere(site.function) } else { *site };
+                let site = match selection.naming.collapsed(site.function) {
+                    // Functions of a collapsed module that call each other are one.
+                    Some(module) if paths.ends_with(at, module) => continue,
+                    Some(module) => anywhere(module),
+                    None if detail != Detail::Everything && paths.has(at, site.function) => {
+                        continue;
+                    }
+                    None if detail == Detail::Functions => anywhere(site.function),
+                    None => *site,
+                };
                 let frame = *frames.entry(site).or_insert_with(|| {
                     paths.frames.push(site);
                     paths.frames.len() as u32 - 1
@@ -142,6 +148,11 @@ impl Paths {
             }
         }
         paths
+    }
+
+    /// Whether a function is the last on the path of a node.
+    fn ends_with(&self, node: u32, function: FunctionId) -> bool {
+        node != 0 && self.frames[self.frame[node as usize] as usize].function == function
     }
 
     /// Whether a function is on the path of a node.

@@ -45,7 +45,7 @@ impl<'a> Selection<'a> {
             title: title.into(),
             conditions,
             caveats: Caveats::default(),
-            naming: Naming::new(&profile.locations),
+            naming: Naming::new(&profile.locations, filter.collapsed()),
             filter,
             keep: Box::new(keep),
             weights: vec![Weight::default(); profile.stacks.len()],

@@ -64,7 +64,9 @@ pub fn profile(selection: &Selection<'_>) -> Profile {
         of_frame: FxHashMap::default(),
         of_function: FxHashMap::default(),
     };
-    let sample = if selection.is_whole { writing.samples() } else { writing.outermost() };
+    // A module that stands for its functions is in no frame of the trace.
+    let as_they_are = selection.is_whole && !selection.naming.collapses();
+    let sample = if as_they_are { writing.samples() } else { writing.of_tree() };
     Profile {
         sample_type,
         sample,
@@ -146,8 +148,8 @@ impl Writing<'_> {
         samples
     }
 
-    /// As many paths as fit, with the outermost occurrence of each function.
-    fn outermost(&mut self) -> Vec<Sample> {
+    /// The paths as the format can take them, with modules in place of the functions that are collapsed.
+    fn of_tree(&mut self) -> Vec<Sample> {
         let selection = self.selection;
         let paths = Paths::new(selection, |_| true);
         let locations: Vec<u64> = (paths.frames.iter())

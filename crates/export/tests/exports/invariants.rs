@@ -257,3 +257,56 @@ fn hidden_functions_are_named_nowhere() {
         );
     });
 }
+
+/// A path is that of the functions, with one name in place of those of a collapsed module that follow each other.
+#[test]
+fn collapsed_modules_are_one_step_of_a_path() {
+    let trace = crate::written::trace();
+    let profile = memtrail_profile::Profile::read(&trace, |_| ()).unwrap();
+    let mut expected: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
+    let named = memtrail_profile::filter::names::displayed(&profile.locations);
+    for row in profile.blocks.rows() {
+        let frames: Vec<_> = profile.stacks.path(profile.blocks.stack(row)).collect();
+        let mut path: Vec<String> = Vec::new();
+        for site in frames.iter().rev().flat_map(|frame| profile.locations.at(*frame)) {
+            let name = &named[site.function.0 as usize];
+            let is_collapsed = memtrail_profile::names::module(name) == "Cache";
+            let step = if is_collapsed { "Cache (module)" } else { name };
+            let is_there = if is_collapsed {
+                path.last().is_some_and(|last| last == step)
+            } else {
+                path.iter().any(|one| one == step)
+            };
+            if !is_there {
+                path.push(step.to_owned());
+            }
+        }
+        let path: Vec<String> = path.iter().map(|step| step.replace([';', '\n'], ":")).collect();
+        *expected.entry(path.join(";")).or_default() += profile.blocks.samples(row);
+    }
+    assert!(expected.keys().any(|path| path.contains("Cache (module)")));
+    with(Format::Json, &trace, &["collapse:Cache"], |selection| {
+        let text = String::from_utf8(folded::write(selection)).unwrap();
+        let each = selection.bytes_per_sample();
+        let mut found = 0.0;
+        for line in text.lines().filter(|line| line.contains("Cache (module)")) {
+            let (path, bytes) = line.rsplit_once(' ').unwrap();
+            let samples = expected[path];
+            let bytes: f64 = bytes.parse().unwrap();
+            assert!((bytes - samples as f64 * each).abs() <= 1.0, "{line}, {samples}");
+            found += 1.0;
+        }
+        let paths = expected.keys().filter(|path| path.contains("Cache (module)"));
+        assert_eq!(found as usize, paths.count(), "{text}");
+        let pprof = pprof::profile(selection);
+        let names: Vec<&str> = pprof
+            .function
+            .iter()
+            .map(|function| pprof.string_table[function.name as usize].as_str())
+            .collect();
+        assert!(names.contains(&"Cache (module)"), "{names:?}");
+        assert!(!names.iter().any(|name| name.starts_with("Cache.")), "{names:?}");
+        let json = String::from_utf8(json::write(selection)).unwrap();
+        assert!(!json.contains("Cache.add"), "{json}");
+    });
+}

@@ -28,6 +28,7 @@ pub(crate) const FILTERS: &[&[&str]] = &[
     &["live:end"],
     &["heap:major", "size:..64"],
     &["hide:~List", "hide:~a"],
+    &["collapse:~List", "collapse:Cache", "hide:~iter"],
     &["allocated:start", "live:end", "size:1G.."],
 ];
 
