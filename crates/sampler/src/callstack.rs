@@ -11,6 +11,9 @@ use crate::units::Address;
 /// Frames that a callstack has at most.
 pub const MAX_FRAMES: usize = 512;
 
+/// Bytes that the frame of a function may have which the sampler is entered by. Stacks are further apart.
+const LARGEST_FRAME: usize = 64 << 10;
+
 /// The return addresses of the functions under way, the innermost first.
 #[derive(Debug)]
 #[repr(transparent)]
@@ -33,17 +36,20 @@ pub(crate) struct Frames {
     addresses: [Address; MAX_FRAMES],
     len: usize,
     limit: usize,
-    /// Frames whose stack pointer is not above this are those of the sampler itself.
-    below: usize,
+    /// The address of a variable of the function whose callers are wanted.
+    entry: Address,
+    /// Whether the frames before that function are over. They may be on another stack.
+    is_inside: bool,
 }
 
 impl Frames {
-    /// Captures the callers of a function, the innermost ones up to a limit; `below` is the address of a variable of that
+    /// Captures the callers of a function, the innermost ones up to a limit; `entry` is the address of a variable of that
     /// function's.
     #[inline(never)]
-    pub(crate) fn capture(limit: usize, below: usize) -> Self {
+    pub(crate) fn capture(limit: usize, entry: Address) -> Self {
         let limit = limit.min(MAX_FRAMES);
-        let mut frames = Self { addresses: [Address(0); MAX_FRAMES], len: 0, limit, below };
+        let mut frames =
+            Self { addresses: [Address(0); MAX_FRAMES], len: 0, limit, entry, is_inside: false };
         if limit != 0 {
             // SAFETY: the function is called with the pointer while this call lasts, in this thread.
             unsafe { _Unwind_Backtrace(note_frame, (&raw mut frames).cast()) };
@@ -56,7 +62,8 @@ impl Frames {
     }
 
     fn note(&mut self, instruction: usize, stack: usize) -> ControlFlow<()> {
-        if stack <= self.below || instruction == 0 {
+        self.is_inside |= (1..LARGEST_FRAME).contains(&stack.wrapping_sub(self.entry.0));
+        if !self.is_inside || instruction == 0 {
             return ControlFlow::Continue(());
         }
         let Some(frame) = self.addresses.get_mut(self.len) else { return ControlFlow::Break(()) };

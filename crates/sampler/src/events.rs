@@ -17,9 +17,45 @@ use crate::units::{Address, Bytes};
 /// A block was allocated.
 #[inline]
 pub fn allocated(address: Address, size: Bytes, source: Source) {
-    if thread::count(size) {
+    if counted(size) {
         look(address, size, source, None);
     }
+}
+
+/// Counts bytes that are about to be allocated. `true` if it must be looked at the block: with [`allocated_counted`]
+/// after the allocation, or [`not_allocated`].
+///
+/// With this an allocator can leave its usual allocations to another one's function, to which it jumps.
+#[inline]
+pub fn counted(size: Bytes) -> bool {
+    thread::count(size)
+}
+
+/// A block was allocated, at which must be looked as [`counted`] said.
+pub fn allocated_counted(address: Address, size: Bytes, source: Source) {
+    look(address, size, source, None);
+}
+
+/// A block was not allocated, at which had to be looked as [`counted`] said.
+pub fn not_allocated(size: Bytes) {
+    thread::uncount(size);
+}
+
+/// Whether a block may be tracked: whether [`freed`] does anything.
+#[inline]
+pub fn may_be_tracked(address: Address) -> bool {
+    TABLE.may_contain(address)
+}
+
+/// Whether a profile is running.
+pub fn is_profiled() -> bool {
+    InUse::is_possible()
+}
+
+/// The callstacks of what `run` samples begin with the caller of the function that has a variable at this address,
+/// which may be on another stack than what runs.
+pub fn entered_at<R>(entry: Address, run: impl FnOnce() -> R) -> R {
+    thread::entered_at(entry, run)
 }
 
 /// A block is about to be freed.
@@ -56,6 +92,13 @@ impl Reallocating {
     pub fn done(self, address: Address, size: Bytes) {
         if thread::count(size) || self.tracked.is_some() {
             look(address, size, Source::Reallocated, self.tracked);
+        }
+    }
+
+    /// It was freed.
+    pub fn freed(self) {
+        if let Some(tracked) = self.tracked {
+            report(tracked);
         }
     }
 
@@ -131,7 +174,8 @@ fn look(address: Address, size: Bytes, source: Source, before: Option<Tracked>) 
         return;
     }
     let here = 0_u8;
-    let frames = Frames::capture(profile.callstack_size, std::ptr::from_ref(&here).addr());
+    let entry = thread::entry().unwrap_or(Address(std::ptr::from_ref(&here).addr()));
+    let frames = Frames::capture(profile.callstack_size, entry);
     let allocation = Allocation {
         samples,
         size,
@@ -152,7 +196,13 @@ fn look(address: Address, size: Bytes, source: Source, before: Option<Tracked>) 
 #[cold]
 #[inline(never)]
 fn untrack(address: Address) {
-    let Some(tracked) = TABLE.remove(address) else { return };
+    if let Some(tracked) = TABLE.remove(address) {
+        report(tracked);
+    }
+}
+
+/// A tracked block was freed, and is not in the table any more.
+fn report(tracked: Tracked) {
     if thread::is_suspended() {
         pending::push(tracked);
         return;

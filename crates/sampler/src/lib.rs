@@ -87,6 +87,7 @@ mod spin_lock;
 mod table;
 pub mod testing;
 mod thread;
+mod thread_slot;
 mod tracker;
 mod units;
 

@@ -76,9 +76,14 @@ pub(crate) struct InUse {
 }
 
 impl InUse {
+    /// Whether there is a profile to use.
+    pub(crate) fn is_possible() -> bool {
+        !CURRENT.load(SeqCst).is_null()
+    }
+
     /// Begins to use the current profile, if there is one.
     pub(crate) fn begin() -> Option<Self> {
-        if CURRENT.load(SeqCst).is_null() {
+        if !Self::is_possible() {
             return None;
         }
         IN_USE.fetch_add(1, SeqCst);

@@ -7,10 +7,7 @@
 
 mod clock;
 mod folder;
-mod modules;
-mod names;
 mod queue;
-mod symbols;
 mod writer;
 
 use std::sync::OnceLock;

@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::io;
 
+use memtrail_symbols::Symbols;
 use memtrail_trace::write::{AllocEvent, TraceWriter};
 use memtrail_trace::{BlockId, Code, DomainId, Source, Words};
 
 use crate::recording::folder::Folder;
 use crate::recording::queue::{Batch, Event};
-use crate::recording::symbols::Symbols;
 
 /// All threads are one domain to the trace.
 const DOMAIN: DomainId = DomainId(0);
@@ -31,7 +31,13 @@ impl std::fmt::Debug for Writer {
 impl Writer {
     pub(super) fn new(folder: Folder) -> io::Result<Self> {
         let trace = TraceWriter::new(folder.create_trace()?, &folder.trace_info())?;
-        Ok(Self { folder, trace, symbols: Symbols::default(), blocks: 0, backtrace: Vec::new() })
+        Ok(Self {
+            folder,
+            trace,
+            symbols: Symbols::of_this_process(),
+            blocks: 0,
+            backtrace: Vec::new(),
+        })
     }
 
     /// Appends events.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use addr2line::Loader;
 use memtrail_trace::Location;
 
-use crate::recording::modules::{self, Module};
-use crate::recording::names;
+use crate::modules::{self, Module};
+use crate::names;
 
 /// A function at a position of its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,15 +26,44 @@ struct Frame {
 
 /// The names of addresses that were met. A module's debug information is read when the first of its
 /// addresses is met, and stays in memory.
-#[derive(Default)]
-pub(super) struct Symbols {
-    modules: Vec<(Module, Option<Loader>)>,
+pub struct Symbols {
+    modules: Vec<(Module, File)>,
     frames: HashMap<u64, Frame>,
+    /// Gives the process's mappings as they are now, when an address is in no module that is known.
+    maps: Maps,
+}
+
+/// The text of `/proc/<pid>/maps`, if there is a newer one.
+type Maps = fn() -> Option<String>;
+
+/// A module's file, read when the first of its addresses is met.
+enum File {
+    Unread,
+    Read(Box<Loader>),
+    Unreadable,
+}
+
+impl std::fmt::Debug for Symbols {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Symbols").field("frames", &self.frames.len()).finish_non_exhaustive()
+    }
 }
 
 impl Symbols {
+    /// Those of this process.
+    pub fn of_this_process() -> Self {
+        let maps = || std::fs::read_to_string("/proc/self/maps").ok();
+        Self { modules: Vec::new(), frames: HashMap::new(), maps }
+    }
+
+    /// Those of a process that had these modules.
+    pub fn of_modules(modules: Vec<Module>) -> Self {
+        let modules = modules.into_iter().map(|module| (module, File::Unread)).collect();
+        Self { modules, frames: HashMap::new(), maps: || None }
+    }
+
     /// Looks return addresses up that have not been met.
-    pub(super) fn resolve(&mut self, callstack: &[u64]) {
+    pub fn resolve(&mut self, callstack: &[u64]) {
         for &address in callstack {
             if !self.frames.contains_key(&address) {
                 // The call is before the address to which it returns.
@@ -45,7 +74,7 @@ impl Symbols {
     }
 
     /// What stands at the code of a label.
-    pub(super) fn define_label(&mut self, code: u64, text: &str) {
+    pub fn define_label(&mut self, code: u64, text: &str) {
         let symbol =
             Symbol { function: format!("[{text}]"), file: String::new(), line: 0, column: 0 };
         // Nothing was allocated by a label.
@@ -54,15 +83,18 @@ impl Symbols {
 
     /// A callstack, innermost first, without the innermost frames that are libraries'; with them, if it has no
     /// others.
-    pub(super) fn allocating<'a>(&self, callstack: &'a [u64]) -> &'a [u64] {
-        let is_library =
-            |address| self.frames.get(address).is_none_or(|frame: &Frame| frame.is_library);
-        let libraries = callstack.iter().take_while(|address| is_library(address)).count();
+    pub fn allocating<'a>(&self, callstack: &'a [u64]) -> &'a [u64] {
+        let libraries = callstack.iter().take_while(|address| self.is_library(**address)).count();
         if libraries == callstack.len() { callstack } else { &callstack[libraries..] }
     }
 
+    /// Whether what is at a return address is no function of the program's own.
+    pub fn is_library(&self, address: u64) -> bool {
+        self.frames.get(&address).is_none_or(|frame| frame.is_library)
+    }
+
     /// What is at a return address that was [resolved](Self::resolve), the outermost function first.
-    pub(super) fn locations(&self, address: u64) -> impl Iterator<Item = Location<'_>> {
+    pub fn locations(&self, address: u64) -> impl Iterator<Item = Location<'_>> {
         let symbols = self.frames.get(&address).map_or(&[][..], |frame| &frame.symbols);
         symbols.iter().map(|symbol| Location {
             function: symbol.function.as_bytes(),
@@ -74,10 +106,12 @@ impl Symbols {
     }
 
     fn look_up(&mut self, address: u64) -> Frame {
-        let Some((in_file, loader)) = self.module(address) else { return Frame::default() };
+        let Some((in_file, module, loader)) = self.module(address) else {
+            return Frame::default();
+        };
         let mut symbols = functions(loader, in_file);
         let is_library = |symbol: &Symbol| names::is_library(&symbol.function, &symbol.file);
-        let is_all_library = symbols.iter().all(is_library);
+        let is_all_library = names::is_library_file(&module.path) || symbols.iter().all(is_library);
         // What a function inlines of a library is the function's own.
         while !is_all_library && symbols.last().is_some_and(is_library) {
             symbols.pop();
@@ -86,27 +120,30 @@ impl Symbols {
     }
 
     /// The module of an address, and the address in its file.
-    fn module(&mut self, address: u64) -> Option<(u64, &Loader)> {
-        let find = |modules: &[(Module, Option<Loader>)]| {
+    fn module(&mut self, address: u64) -> Option<(u64, &Module, &Loader)> {
+        let find = |modules: &[(Module, File)]| {
             modules.iter().position(|(module, _)| module.in_file(address).is_some())
         };
         let at = if let Some(at) = find(&self.modules) {
             at
         } else {
             // A library that was loaded since, perhaps.
-            let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-            for module in modules::parse(&maps) {
+            for module in modules::parse(&(self.maps)()?) {
                 if !self.modules.iter().any(|(known, _)| *known == module) {
-                    self.modules.push((module, None));
+                    self.modules.push((module, File::Unread));
                 }
             }
             find(&self.modules)?
         };
-        let (module, loader) = self.modules.get_mut(at)?;
-        if loader.is_none() {
-            *loader = Some(Loader::new(&module.path).ok()?);
+        let (module, file) = self.modules.get_mut(at)?;
+        if matches!(file, File::Unread) {
+            let loader = Loader::new(&module.path);
+            *file = loader.map_or(File::Unreadable, |loader| File::Read(Box::new(loader)));
         }
-        Some((module.in_file(address)?, loader.as_ref()?))
+        match file {
+            File::Read(loader) => Some((module.in_file(address)?, module, loader)),
+            File::Unread | File::Unreadable => None,
+        }
     }
 }
 

@@ -1,11 +1,12 @@
-//! The executable and the libraries of this process, and where they are in memory.
+//! The executable and the libraries of a process, and where they are in memory.
 
 use std::path::PathBuf;
 
 /// A file with code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Module {
-    pub(super) path: PathBuf,
+pub struct Module {
+    /// Its file.
+    pub path: PathBuf,
     /// Where its first byte is.
     base: u64,
     /// Where its last mapping ends.
@@ -17,7 +18,7 @@ const POSITION_INDEPENDENT: u64 = 1 << 32;
 
 impl Module {
     /// The address in its file of one in memory, if it is this module's.
-    pub(super) fn in_file(&self, address: u64) -> Option<u64> {
+    pub fn in_file(&self, address: u64) -> Option<u64> {
         let is_inside = (self.base..self.end).contains(&address);
         is_inside.then(
             || {
@@ -27,8 +28,8 @@ impl Module {
     }
 }
 
-/// Reads the text of `/proc/self/maps`. Lines that are not understood are passed over.
-pub(super) fn parse(maps: &str) -> Vec<Module> {
+/// Reads the text of `/proc/<pid>/maps`. Lines that are not understood are passed over.
+pub fn parse(maps: &str) -> Vec<Module> {
     let mut modules: Vec<Module> = Vec::new();
     for line in maps.lines() {
         let Some((start, end, offset, path)) = fields(line) else { continue };

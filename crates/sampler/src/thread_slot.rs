@@ -1,0 +1,68 @@
+//! Where the state of a thread is.
+//!
+//! In a preloaded library, Rust's `thread_local!` asks the dynamic linker for the address, which newer versions of
+//! glibc let call `malloc`. There the state is in the initial-exec model: its address is the thread pointer plus a
+//! constant. The library is loaded when the program is, so there is room for it.
+
+use crate::thread::Thread;
+
+#[cfg(not(feature = "preloaded"))]
+thread_local! {
+    static THREAD: Thread = const { Thread::new() };
+}
+
+/// Gives the state of this thread to a function.
+#[cfg(not(feature = "preloaded"))]
+#[inline]
+pub(crate) fn with<R>(run: impl FnOnce(&Thread) -> R) -> R {
+    THREAD.with(run)
+}
+
+#[cfg(feature = "preloaded")]
+core::arch::global_asm!(
+    ".section .tbss,\"awT\",%nobits",
+    ".p2align 3",
+    ".globl memtrail_sampler_thread",
+    ".hidden memtrail_sampler_thread",
+    ".type memtrail_sampler_thread,%object",
+    ".size memtrail_sampler_thread,96",
+    "memtrail_sampler_thread:",
+    ".zero 96",
+    ".text",
+);
+
+#[cfg(feature = "preloaded")]
+const _: () = assert!(size_of::<Thread>() == 96, "as large as the section above");
+
+/// Gives the state of this thread to a function.
+#[cfg(feature = "preloaded")]
+#[inline]
+pub(crate) fn with<R>(run: impl FnOnce(&Thread) -> R) -> R {
+    let address: *const Thread;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: reads the thread pointer and a constant offset from the GOT; touches no memory else.
+    unsafe {
+        core::arch::asm!(
+            "mov {0}, qword ptr fs:[0]",
+            "add {0}, qword ptr [rip + memtrail_sampler_thread@GOTTPOFF]",
+            out(reg) address,
+            options(pure, readonly, nostack),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            "mrs {0}, tpidr_el0",
+            "adrp {1}, :gottprel:memtrail_sampler_thread",
+            "ldr {1}, [{1}, #:gottprel_lo12:memtrail_sampler_thread]",
+            "add {0}, {0}, {1}",
+            out(reg) address,
+            out(reg) _,
+            options(pure, readonly, nostack),
+        );
+    }
+    // SAFETY: this thread's section, as large as the state, of which zeros are a value; it lives as long as the
+    // thread does, and no other thread has its address.
+    run(unsafe { &*address })
+}

@@ -1,0 +1,18 @@
+//! Functions, files and lines at addresses of native code.
+//!
+//! [`modules`] reads where a process has its executable and libraries from the text of `/proc/<pid>/maps`. [`Symbols`]
+//! finds what is at addresses inside of them: functions with inlined ones, files and lines, from debug information in
+//! the file or in a separate one, or else from the symbol table. A recorded process needs the modules alone: what it
+//! writes of them is enough to name its addresses after its end.
+#![forbid(unsafe_code)]
+
+pub mod modules;
+#[cfg(feature = "lookup")]
+mod names;
+#[cfg(feature = "lookup")]
+mod symbols;
+
+#[cfg(feature = "lookup")]
+pub use names::demangled;
+#[cfg(feature = "lookup")]
+pub use symbols::Symbols;
