@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
-use crate::info::TraceInfo;
+use crate::info::{Location, TraceInfo};
 use crate::read::{Alloc, Decoded, Detail, Event, Mark, Reader, Tables};
 use crate::units::{BlockId, Code, Timestamp};
 use crate::write::{AllocEvent, TraceWriter};
@@ -26,6 +26,16 @@ pub trait Rewrite {
     }
     /// Whether call stacks are kept.
     const STACKS: bool;
+    /// What is kept of a call stack, the outermost frame first.
+    fn backtrace<'a>(&self, backtrace: &'a [Code]) -> &'a [Code] {
+        backtrace
+    }
+    /// What stands at a code, instead of what stood there; `None` leaves that. It is asked after the first
+    /// block with this code in its backtrace was let through.
+    fn locations(&self, code: Code) -> Option<Vec<Location<'_>>> {
+        let _ = code;
+        None
+    }
 }
 
 /// Copies what `rewrite` lets through to `out`, which is given back. `progress` is called for each
@@ -104,11 +114,15 @@ impl<R: Rewrite, W: Write> Copying<'_, R, W> {
             self.ids.insert(a.id, None);
             return Ok(());
         };
-        let backtrace: &[Code] = if R::STACKS { a.backtrace } else { &[] };
+        let rewrite = &*self.rewrite;
+        let backtrace = if R::STACKS { rewrite.backtrace(a.backtrace) } else { &[] };
         let locations = &tables.locations;
-        let time = self.rewrite.time(a.time);
-        let id = self.writer.alloc(a.domain, time, &event, backtrace, |code, to| {
-            to.extend(locations.of(code).iter().map(|&site| locations.resolve(site)));
+        let time = rewrite.time(a.time);
+        let id = self.writer.alloc(a.domain, time, &event, backtrace, |code, to| match rewrite
+            .locations(code)
+        {
+            Some(replaced) => to.extend(replaced),
+            None => to.extend(locations.of(code).iter().map(|&site| locations.resolve(site))),
         })?;
         self.ids.insert(a.id, Some(id));
         self.rewrite.renumbered(a.id, id);
