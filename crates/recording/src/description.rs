@@ -57,14 +57,21 @@ pub struct Description {
 /// The runtime that was found in the target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedRuntime {
-    /// `OCaml`.
+    /// `OCaml`; `native code` for all other languages.
     pub language: String,
-    /// Version as far as the layout tells, `4.13` or `5.3`.
+    /// Version as far as the layout tells, `4.13` or `5.3`; empty for native code.
     pub version: String,
     /// Bits in a word.
     pub word_bits: u8,
     /// The GC's settings, as `Sys.runtime_parameters` prints them.
     pub parameters: String,
+}
+
+impl RecordedRuntime {
+    /// The language with the version, if it has one.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.language, self.version).trim_end().to_owned()
+    }
 }
 
 /// Settings of the sampler.
@@ -110,6 +117,9 @@ pub struct Clock {
     /// `CLOCK_MONOTONIC` at that moment, in nanoseconds.
     pub start_monotonic_ns: u64,
 }
+
+/// Name of the list of a native program's executable and libraries inside a recording: lines of `/proc/<pid>/maps`.
+pub const MODULES_FILE: &str = "modules";
 
 /// Name of the allocation trace inside a recording.
 pub const TRACE_FILE: &str = "trace.ctf";

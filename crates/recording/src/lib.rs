@@ -35,8 +35,8 @@ mod written;
 
 pub use caveats::too_low;
 pub use description::{
-    Checked, Clock, Description, FORMAT, FileState, Outcome, RecordedRuntime, Sampling, Snapshot,
-    SnapshotOutcome, TRACE_FILE, TraceFile,
+    Checked, Clock, Description, FORMAT, FileState, MODULES_FILE, Outcome, RecordedRuntime,
+    Sampling, Snapshot, SnapshotOutcome, TRACE_FILE, TraceFile,
 };
 pub use folder::{
     DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, family_name, folder_name, number_of_snapshot,

@@ -228,6 +228,9 @@ impl Options {
     ) -> Result<(PathBuf, u32), (PathBuf, io::Error)> {
         let mut last = (PathBuf::new(), io::ErrorKind::AlreadyExists.into());
         for again in 0..100 {
+            if self.output.is_none() && self.has_another_program(pid, again) {
+                continue;
+            }
             let folder = match &self.output {
                 Some(named) if !forked && again == 0 => named.clone(),
                 Some(named) => beside(named, &format!("{pid}-{again}")),
@@ -242,6 +245,14 @@ impl Options {
             }
         }
         Err(last)
+    }
+
+    /// Whether a process has been another program, with a recording of this number.
+    fn has_another_program(&self, pid: u32, again: u32) -> bool {
+        let name = folder_name("x", pid, again);
+        let suffix = name.trim_start_matches('x');
+        let entries = fs::read_dir(&self.base).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.file_name().to_string_lossy().ends_with(suffix))
     }
 
     /// Reads a session's options.
@@ -297,10 +308,18 @@ mod tests {
         assert_eq!(owner_of_live_packet("options.json"), None);
     }
 
+    /// Both were image 0, so the second one's status took the place of the first one's.
     #[test]
-    fn options_come_back() {
+    fn a_process_that_becomes_a_program_of_another_name_has_another_image() {
         let dir = tempfile::tempdir().unwrap();
-        let options = Options {
+        let options = Options { base: dir.path().into(), ..options() };
+        let image = |program| options.make_folder(program, 12, false).unwrap().1;
+        assert_eq!([image("sh"), image("prog"), image("prog"), image("sh")], [0, 1, 2, 3]);
+        assert_eq!(options.make_folder("sh", 112, false).unwrap().1, 0);
+    }
+
+    fn options() -> Options {
+        Options {
             memtrail: "0.1.0".into(),
             rate: 1e-4,
             pace: Pace::Adaptive,
@@ -315,7 +334,13 @@ mod tests {
             seed: Some(7),
             context: Some("été".into()),
             snapshots: Some(SnapshotOptions { signal: Some(10), ..SnapshotOptions::default() }),
-        };
+        }
+    }
+
+    #[test]
+    fn options_come_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = options();
         options.save(dir.path()).unwrap();
         assert_eq!(Options::load(dir.path()).unwrap(), options);
     }
