@@ -1,4 +1,4 @@
-//! Builds the agent and leaves it, gzipped, where `include_bytes!` finds it, so that this one binary is all
+//! Builds the agent, for OCaml programs and for native ones, and leaves both, gzipped, where `include_bytes!` finds it, so that this one binary is all
 //! that a user installs. And computes the checksum of the code that finds types of blocks: results that an earlier
 //! version of it has left beside a snapshot are not used.
 
@@ -15,7 +15,9 @@ fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let root = manifest.join("../..");
-    for source in ["preload", "agent", "heap", "ocaml", "trace", "recording"] {
+    for source in
+        ["preload", "native", "agent", "heap", "ocaml", "recording", "sampler", "symbols", "trace"]
+    {
         println!(
             "cargo::rerun-if-changed={}",
             root.join("crates").join(source).join("src").display()
@@ -62,7 +64,8 @@ fn build(root: &Path, out: &Path) {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .current_dir(root)
-        .args(["build", "--quiet", "--package", "memtrail-preload", "--locked"])
+        .args(["build", "--quiet", "--locked"])
+        .args(["--package", "memtrail-preload", "--package", "memtrail-native"])
         .args(["--profile", "agent"])
         .args(["--target", &target])
         .arg("--target-dir")
@@ -78,11 +81,17 @@ fn build(root: &Path, out: &Path) {
     }
     let status = cargo.status().expect("cargo runs, or this would not");
     assert!(status.success(), "the agent does not build");
-    let library = folder.join(target).join("agent").join("libmemtrail_preload.so");
+    let built = folder.join(target).join("agent");
+    pack(&built.join("libmemtrail_preload.so"), &out.join("libmemtrail_agent.so.gz"), "AGENT");
+    pack(&built.join("libmemtrail_native.so"), &out.join("libmemtrail_native.so.gz"), "NATIVE");
+}
+
+/// Leaves a library gzipped, and its hash in a variable.
+fn pack(library: &Path, packed: &Path, name: &str) {
     let agent = std::fs::read(library).expect("the agent was built");
-    println!("cargo::rustc-env=MEMTRAIL_AGENT_HASH={:032x}", xxh3_128(&agent));
+    println!("cargo::rustc-env=MEMTRAIL_{name}_HASH={:032x}", xxh3_128(&agent));
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&agent).expect("memory can be written to");
-    let packed = encoder.finish().expect("memory can be written to");
-    std::fs::write(out.join("libmemtrail_agent.so.gz"), packed).expect("the folder is cargo's");
+    let bytes = encoder.finish().expect("memory can be written to");
+    std::fs::write(packed, bytes).expect("the folder is cargo's");
 }

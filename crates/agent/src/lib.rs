@@ -7,7 +7,8 @@
 //! can ask things of it ([`api`]).
 //!
 //! Each layer uses only those before it: [`os`], [`context`], [`recording`], [`sampling`], [`snapshot`],
-//! [`api`], [`lifecycle`].
+//! [`api`], [`lifecycle`]. Programs of other languages than OCaml are recorded by [`native`], which `crates/native`
+//! makes a shared library of; it is above all layers, and uses those that know nothing of OCaml.
 //!
 //! Invariants, so that the target does what it would do alone:
 //! - no OCaml code is run, and nothing is allocated on the OCaml heap after the start;
@@ -24,6 +25,7 @@
 pub mod api;
 mod context;
 mod lifecycle;
+pub mod native;
 mod os;
 mod recording;
 mod sampling;

@@ -121,7 +121,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         program: Some(known.program.clone()),
         args: known.arguments.clone(),
         memtrail: Some(known.memtrail.clone()),
-        runtime: Some(format!("{} {}", known.runtime.language, known.runtime.version)),
+        runtime: Some(known.runtime.name()),
         seed: Some(known.sampling.seed),
         state,
         outcome: outcome::words(known.outcome.as_ref()),

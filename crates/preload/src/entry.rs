@@ -56,28 +56,3 @@ pub unsafe extern "C" fn __readlink_chk(
     // SAFETY: as above.
     unsafe { readlink(path, into, size) }
 }
-
-/// Stands before libc's `_exit`, which runs no destructors.
-///
-/// # Safety
-/// As `_exit`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn _exit(code: c_int) -> ! {
-    leave(code)
-}
-
-/// Stands before libc's `_Exit`, which is the same.
-///
-/// # Safety
-/// As `_Exit`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn _Exit(code: c_int) -> ! {
-    leave(code)
-}
-
-fn leave(code: c_int) -> ! {
-    end_of_process();
-    // SAFETY: ends the process.
-    unsafe { libc::syscall(libc::SYS_exit_group, code) };
-    std::process::abort()
-}

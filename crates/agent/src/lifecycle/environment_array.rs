@@ -60,7 +60,7 @@ fn current<'a>() -> &'a EnvironmentArray {
 ///
 /// # Safety
 /// Not called from within [`with_array`].
-pub(super) unsafe fn free() {
+pub(crate) unsafe fn free() {
     // SAFETY: the slot is this thread's, and what it holds was made above; nobody uses it any more.
     unsafe {
         let array = std::mem::replace(&mut (*tls::slots()).environment, std::ptr::null_mut());

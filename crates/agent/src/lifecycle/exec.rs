@@ -4,6 +4,7 @@
 //! followed into; started children are, too, when the user asked for children.
 
 use std::ffi::{CStr, c_char, c_int};
+use std::sync::OnceLock;
 
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::environment_array::with_array;
@@ -11,9 +12,33 @@ use crate::lifecycle::injected::injected;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
 use crate::os::forked;
-use crate::recording::end::{after_failed_exec, before_exec};
-use crate::recording::installed::{follows_children, is_recorded};
-use crate::snapshot;
+
+/// What the recording of this process does.
+pub(crate) struct Recording {
+    /// Whether a recording was begun in this process or before it forked.
+    pub(crate) is_recorded: fn() -> bool,
+    /// Whether the user asked for the children of recorded processes.
+    pub(crate) follows_children: fn() -> bool,
+    /// The process is about to become another program.
+    pub(crate) before_exec: fn(),
+    /// It did not.
+    pub(crate) after_failed_exec: fn(),
+}
+
+static RECORDING: OnceLock<&'static Recording> = OnceLock::new();
+
+/// Programs that this process becomes or starts are followed as this recording wants it.
+pub(crate) fn prepare(recording: &'static Recording) {
+    RECORDING.get_or_init(|| recording);
+}
+
+fn is_recorded() -> bool {
+    RECORDING.get().is_some_and(|recording| (recording.is_recorded)())
+}
+
+fn follows_children() -> bool {
+    RECORDING.get().is_some_and(|recording| (recording.follows_children)())
+}
 
 /// A null-terminated array of C strings.
 pub type Strings = *const *const c_char;
@@ -62,17 +87,14 @@ pub unsafe fn become_program(
     environment: Strings,
     call: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
-    let recorded = is_recorded();
-    if recorded {
-        guarded((), || {
-            keeping_errno(snapshot::lifecycle::before_exec);
-            before_exec();
-        });
+    let recording = RECORDING.get().filter(|recording| (recording.is_recorded)());
+    if let Some(recording) = recording {
+        guarded((), recording.before_exec);
     }
     // SAFETY: as the caller promises.
     let failed = unsafe { environment_for_next(path, environment, call) };
-    if recorded {
-        guarded((), after_failed_exec);
+    if let Some(recording) = recording {
+        guarded((), recording.after_failed_exec);
     }
     failed
 }

@@ -14,7 +14,7 @@ use crate::context::runtime::{OcamlRuntime, version};
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::family::family_of;
 use crate::lifecycle::pending_start::{PendingStart, prepare};
-use crate::lifecycle::{injected, start, thread_end};
+use crate::lifecycle::{exec, injected, start, thread_end};
 use crate::os::errno::keeping_errno;
 use crate::os::{ffi_guard, forked, heap};
 use crate::recording;
@@ -31,6 +31,17 @@ struct ProcessState {
 static PROCESS: ProcessState =
     ProcessState { pending: AtomicPtr::new(std::ptr::null_mut()), ended: AtomicU32::new(0) };
 
+/// What becomes of the recording as the process becomes another program.
+static AT_EXEC: exec::Recording = exec::Recording {
+    is_recorded: recording::installed::is_recorded,
+    follows_children: recording::installed::follows_children,
+    before_exec: || {
+        keeping_errno(snapshot::lifecycle::before_exec);
+        recording::end::before_exec();
+    },
+    after_failed_exec: recording::end::after_failed_exec,
+};
+
 /// The library has been loaded into a process with these arguments.
 ///
 /// # Safety
@@ -42,15 +53,25 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
     ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
         ffi_guard::install();
+        exec::prepare(&AT_EXEC);
         // SAFETY: as the caller promises.
-        let arguments = (0..count.max(0) as usize)
-            .map(|i| unsafe { CStr::from_ptr(*arguments.add(i)) }.to_string_lossy().into_owned())
-            .collect();
+        let arguments = unsafe { texts(count, arguments) };
         if let Some(pending) = prepare(injected::keep(injected), arguments) {
             thread_end::prepare();
             PROCESS.pending.store(Box::into_raw(Box::new(pending)), Relaxed);
         }
     });
+}
+
+/// Copies a program's arguments.
+///
+/// # Safety
+/// `arguments` are so many C strings.
+pub(crate) unsafe fn texts(count: c_int, arguments: *const *const c_char) -> Vec<String> {
+    (0..count.max(0) as usize)
+        // SAFETY: as the caller promises.
+        .map(|i| unsafe { CStr::from_ptr(*arguments.add(i)) }.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`, whose memory

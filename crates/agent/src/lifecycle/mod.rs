@@ -1,7 +1,7 @@
 //! The process's life: how recording begins, and what becomes of it at `exec`, as threads end, and at the end.
 
 pub(crate) mod environment;
-mod environment_array;
+pub(crate) mod environment_array;
 pub mod exec;
 pub(crate) mod family;
 pub(crate) mod hooks;

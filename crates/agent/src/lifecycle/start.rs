@@ -92,7 +92,7 @@ fn calibrate_layout(runtime: &mut OcamlRuntime) -> Result<(), String> {
 }
 
 /// Whether this process is the one to be recorded: the first that comes, whatever it becomes.
-fn claim(session: &Path) -> bool {
+pub(crate) fn claim(session: &Path) -> bool {
     let file = session.join(CLAIM_FILE);
     let me = std::process::id().to_string();
     if let Ok(mut claim) = OpenOptions::new().write(true).create_new(true).open(&file) {

@@ -23,7 +23,7 @@ pub(crate) fn begin(
 ) -> Result<&'static Recorder, String> {
     let pid = std::process::id();
     let clock = Clock::start();
-    let folder = Folder::make(target, pid, forked_from.is_some())?;
+    let folder = Folder::make(&target.options, pid, forked_from.is_some())?;
     let failed = |errno: i32| {
         let error = std::io::Error::from_raw_os_error(errno);
         format!("cannot write into {}: {error}", folder.path().display())
@@ -33,7 +33,9 @@ pub(crate) fn begin(
     small_heap.look(&target.runtime, &target.memory, target.runtime.state());
     let mut description = describe::description(target, &clock, pid, forked_from);
     small_heap.note(&mut description);
-    output.append(&folder, &describe::info_packet(target, &description)).map_err(failed)?;
+    output
+        .append(&folder, &describe::info_packet(&target.options, &description))
+        .map_err(failed)?;
     folder.save(&description).map_err(|error| failed(error.errno))?;
     let state = State::Recording { folder: folder.path().to_owned(), failure: None };
     let image = folder.image();

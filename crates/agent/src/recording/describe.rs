@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use memtrail_ocaml::parameters;
+use memtrail_recording::session::Options;
 use memtrail_recording::{
     Clock as ClockPair, Description, FORMAT, RecordedRuntime, Sampling, TraceFile, ancestors,
 };
@@ -16,11 +17,45 @@ use crate::os::program::executable;
 use crate::os::symbol::symbol;
 use crate::recording::live_packet::PACKET;
 
-const WORD_BITS: u8 = 64;
+pub(crate) const WORD_BITS: u8 = 64;
 
 fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .map_or_else(|_| String::new(), |name| name.trim_end().to_owned())
+}
+
+/// What is known of a process that is recorded, and of the way in which it is.
+pub(crate) struct Recorded<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) arguments: &'a [String],
+    pub(crate) runtime: RecordedRuntime,
+    pub(crate) sampling: Sampling,
+    /// The process that it was forked from, if that one is recorded.
+    pub(crate) forked_from: Option<u32>,
+}
+
+/// The description of a recording that begins.
+pub(crate) fn describe(recorded: Recorded<'_>, clock: &Clock, pid: u32) -> Description {
+    let Recorded { options, arguments, runtime, sampling, forked_from } = recorded;
+    Description {
+        format: FORMAT,
+        memtrail: env!("CARGO_PKG_VERSION").into(),
+        program: executable(),
+        arguments: arguments.to_vec(),
+        pid,
+        forked_from,
+        ancestors: if options.children { ancestors(pid, options.launcher) } else { Vec::new() },
+        host: host(),
+        runtime,
+        sampling,
+        clock: ClockPair { start_unix_us: clock.start.0, start_monotonic_ns: clock.monotonic },
+        ended_unix_us: None,
+        build_id: build_id(),
+        trace: TraceFile::growing(),
+        snapshots: None,
+        notes: Vec::new(),
+        outcome: None,
+    }
 }
 
 pub(crate) fn description(
@@ -35,19 +70,9 @@ pub(crate) fn description(
     let parameters =
         parameters::write(&target.memory, &runtime.layout, runtime.state(), resolve, &mut text);
     let incremental = target.incremental.load(Relaxed);
-    Description {
-        format: FORMAT,
-        memtrail: env!("CARGO_PKG_VERSION").into(),
-        program: executable(),
-        arguments: target.arguments.clone(),
-        pid,
-        forked_from,
-        ancestors: if target.options.children {
-            ancestors(pid, target.options.launcher)
-        } else {
-            Vec::new()
-        },
-        host: host(),
+    let recorded = Recorded {
+        options: &target.options,
+        arguments: &target.arguments,
         runtime: RecordedRuntime {
             language: "OCaml".into(),
             version: runtime.version.name().into(),
@@ -62,18 +87,17 @@ pub(crate) fn description(
             callstacks: if incremental { "incremental" } else { "runtime" }.into(),
             checked: target.checked(),
         },
-        clock: ClockPair { start_unix_us: clock.start.0, start_monotonic_ns: clock.monotonic },
-        ended_unix_us: None,
-        build_id: build_id(),
-        trace: TraceFile::growing(),
+        forked_from,
+    };
+    Description {
         snapshots: target.options.snapshots.is_some().then(Vec::new),
         notes: target.notes.iter().map(|&note| note.to_owned()).collect(),
-        outcome: None,
+        ..describe(recorded, clock, pid)
     }
 }
 
 /// The first packet of the trace.
-pub(crate) fn info_packet(target: &Target, description: &Description) -> Vec<u8> {
+pub(crate) fn info_packet(options: &Options, description: &Description) -> Vec<u8> {
     let info = TraceInfo {
         sample_rate: SampleRate(description.sampling.rate),
         word_bits: WORD_BITS,
@@ -82,7 +106,7 @@ pub(crate) fn info_packet(target: &Target, description: &Description) -> Vec<u8>
         runtime_params: description.runtime.parameters.clone(),
         pid: u64::from(description.pid),
         start: Timestamp(description.clock.start_unix_us),
-        context: target.options.context.clone(),
+        context: options.context.clone(),
     };
     let mut packet = vec![0; PACKET];
     // Refused only by a buffer that is too small, which this is not.

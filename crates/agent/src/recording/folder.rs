@@ -8,9 +8,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use memtrail_recording::relay::{Operation, Refused};
+use memtrail_recording::session::Options;
 use memtrail_recording::{Description, REQUEST_FILE, unfinished_snapshot_name};
 
-use crate::context::target::Target;
 use crate::os::program::program_name;
 use crate::recording::relay;
 
@@ -34,9 +34,9 @@ pub(crate) struct OutOfReach {
 
 impl Folder {
     /// Makes the folder of a new recording. The error is a reason.
-    pub(crate) fn make(target: &Target, pid: u32, forked: bool) -> Result<Self, String> {
+    pub(crate) fn make(options: &Options, pid: u32, forked: bool) -> Result<Self, String> {
         let program = program_name();
-        let (path, image) = target.options.make_folder(&program, pid, forked).or_else(
+        let (path, image) = options.make_folder(&program, pid, forked).or_else(
             |(folder, error): (PathBuf, io::Error)| {
                 let known = error.raw_os_error().filter(|&errno| relay::may_help(errno));
                 known.and_then(|_| Self::made_by_launcher(&program, pid, forked)).ok_or_else(|| {

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     gates: Gates,
 
     /// Judge this recording; nothing is run
-    #[arg(long, value_name = "REC", conflicts_with_all = ["command", "output", "keep", "rate", "seed"])]
+    #[arg(long, value_name = "REC", conflicts_with_all = ["command", "output", "keep", "rate", "native", "seed"])]
     recording: Option<PathBuf>,
 
     /// The recording's folder, which is kept; it must not exist yet
@@ -67,6 +67,10 @@ pub(crate) struct Args {
     /// Samples per word allocated, as of `memtrail run` [default: 1e-4, adapted]
     #[arg(long, value_parser = run::parse_rate)]
     rate: Option<f64>,
+
+    /// Record a program of another language than OCaml, as of `memtrail run`
+    #[arg(long, conflicts_with = "snapshots")]
+    native: bool,
 
     /// Choose the sampler's random numbers
     #[arg(long, value_name = "N")]
@@ -122,6 +126,7 @@ fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failur
         command: args.command.clone(),
         output: args.output.clone(),
         rate: args.rate,
+        native: args.native,
         seed: args.seed,
         snapshots: args.snapshots.clone(),
         at_exit: gates.use_snapshots(),

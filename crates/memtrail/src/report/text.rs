@@ -57,9 +57,8 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
 
     let start = when::Span::new(trace.start_unix_us, Elapsed::default(), zone.clone()).start;
     let start = start.to_zoned(zone.clone()).strftime("%F %T %Z");
-    let runtime = description.map_or(String::new(), |description| {
-        format!(", {} {}", description.runtime.language, description.runtime.version)
-    });
+    let runtime = description
+        .map_or(String::new(), |description| format!(", {}", description.runtime.name()));
     let line = format!(
         "{} from {start}; pid {} on {}{runtime}",
         seconds(trace.duration_seconds),

@@ -1,4 +1,4 @@
-//! The agent inside this binary, and its copy on disk that the dynamic loader can load.
+//! The agents inside this binary, and their copies on disk that the dynamic loader can load.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -11,30 +11,52 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::old_agents;
 use super::process::{can_be_loaded, user_id};
 
-/// The agent, gzipped.
-static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_agent.so.gz"));
-/// A hash of the agent itself: what is on disk is compared without unpacking.
-const HASH: u128 = match u128::from_str_radix(env!("MEMTRAIL_AGENT_HASH"), 16) {
-    Ok(hash) => hash,
-    Err(_) => panic!("the build script writes a number"),
+/// An agent of this binary.
+#[derive(Clone, Copy)]
+pub(super) struct Agent {
+    /// The library, gzipped.
+    packed: &'static [u8],
+    /// A hash of the library itself: what is on disk is compared without unpacking.
+    hash: u128,
+}
+
+/// The agent for OCaml programs.
+pub(super) static OCAML: Agent = Agent {
+    packed: include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_agent.so.gz")),
+    hash: number(env!("MEMTRAIL_AGENT_HASH")),
 };
 
-/// The agent.
-pub(super) fn unpack() -> io::Result<Vec<u8>> {
-    let mut agent = Vec::new();
-    GzDecoder::new(PACKED).read_to_end(&mut agent)?;
-    Ok(agent)
+/// The agent for programs of other languages.
+pub(super) static NATIVE: Agent = Agent {
+    packed: include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_native.so.gz")),
+    hash: number(env!("MEMTRAIL_NATIVE_HASH")),
+};
+
+const fn number(hash: &str) -> u128 {
+    match u128::from_str_radix(hash, 16) {
+        Ok(hash) => hash,
+        Err(_) => panic!("the build script writes a number"),
+    }
+}
+
+impl Agent {
+    /// The library.
+    pub(super) fn unpack(self) -> io::Result<Vec<u8>> {
+        let mut agent = Vec::new();
+        GzDecoder::new(self.packed).read_to_end(&mut agent)?;
+        Ok(agent)
+    }
 }
 
 /// The agent's path on disk, unpacked first if this version's is not there.
 ///
 /// The name carries the content's hash, so versions live side by side and a damaged copy is never
 /// taken for whole; the file appears under its name only when it is complete.
-pub(super) fn unpacked() -> io::Result<PathBuf> {
-    let name = old_agents::file_name(HASH);
+pub(super) fn unpacked(agent: Agent) -> io::Result<PathBuf> {
+    let name = old_agents::file_name(agent.hash);
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for folder in cache_folders() {
-        let unpacked = unpack_into(&folder, &name).and_then(|path| {
+        let unpacked = unpack_into(agent, &folder, &name).and_then(|path| {
             can_be_loaded(&path)?;
             Ok(path)
         });
@@ -71,13 +93,13 @@ fn can_be_preloaded(path: &Path) -> bool {
     !bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b':')
 }
 
-fn unpack_into(folder: &Path, name: &str) -> io::Result<PathBuf> {
+fn unpack_into(agent: Agent, folder: &Path, name: &str) -> io::Result<PathBuf> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     if fs::symlink_metadata(folder)?.uid() != user_id() {
         return Err(io::Error::from(io::ErrorKind::PermissionDenied));
     }
     let path = folder.join(name);
-    if fs::read(&path).is_ok_and(|found| xxh3_128(&found) == HASH) {
+    if fs::read(&path).is_ok_and(|found| xxh3_128(&found) == agent.hash) {
         return Ok(path);
     }
     let fresh = folder.join(format!(".{name}.{}", std::process::id()));
@@ -87,7 +109,7 @@ fn unpack_into(folder: &Path, name: &str) -> io::Result<PathBuf> {
         .truncate(true)
         .mode(0o755)
         .open(&fresh)?
-        .write_all(&unpack()?)?;
+        .write_all(&agent.unpack()?)?;
     fs::rename(&fresh, &path)?;
     Ok(path)
 }

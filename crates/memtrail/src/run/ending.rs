@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::process::End;
 use super::session::Session;
-use super::{live_packets, writing};
+use super::{live_packets, native_names, writing};
 use crate::{json, outcome, shell_quote};
 
 /// Recordings that are shown one by one.
@@ -78,6 +78,10 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 None if matches!(description.outcome, Some(Outcome::WriteFailed { .. })) => {}
                 None => collect_live_packets(live_packets, &mut description, &trace),
             }
+            if let Err(error) = native_names::resolve(folder, &trace) {
+                let note = format!("functions have no names: {error}");
+                description.notes.push(note);
+            }
             // What a process was killed before it could say; or less than its last packet brought.
             let blocks = live_packets::blocks(&trace).unwrap_or(0);
             description.trace.blocks = match description.outcome {
@@ -138,11 +142,12 @@ fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
 }
 
 /// Tells the user, in one line a recording, what there is and what to type next. `family` is the folder of
-/// the recordings of `--children`.
+/// the recordings of `--children`, `native` whether OCaml programs were not looked for.
 pub(super) fn announce(
     finalized: &Finalized,
     command: &[OsString],
     family: Option<&Path>,
+    native: bool,
     json: bool,
 ) {
     if json {
@@ -185,8 +190,9 @@ pub(super) fn announce(
     }
     let passed = finalized.statuses.iter().filter(|s| s.state == State::Passed).count();
     if passed > 0 && family.is_none() {
+        let kind = if native { "" } else { "OCaml " };
         eprintln!(
-            "memtrail: {passed} more OCaml {} started and not recorded; --children records all",
+            "memtrail: {passed} more {kind}{} started and not recorded; --children records all",
             if passed == 1 { "program was" } else { "programs were" }
         );
     }
@@ -200,10 +206,12 @@ pub(super) fn announce(
     }
     if finalized.recordings.is_empty() && finalized.statuses.is_empty() {
         let name = command.first().map(|name| Path::new(name).display().to_string());
-        eprintln!(
-            "memtrail: nothing recorded: no native OCaml program was started by {}",
-            name.unwrap_or_default()
-        );
+        let name = name.unwrap_or_default();
+        if native {
+            eprintln!("memtrail: nothing recorded: {name} has not loaded the agent");
+        } else {
+            eprintln!("memtrail: nothing recorded: no native OCaml program was started by {name}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod ending;
 mod family_folder;
 mod keeper;
 mod live_packets;
+mod native_names;
 mod old_agents;
 mod preflight;
 mod process;
@@ -54,6 +55,7 @@ Examples:
   memtrail run --rate 1e-3 -- ./server   ten times the detail, for short runs
   memtrail run --rate 512KiB -- ./server one sample per 512 KiB allocated, for weeks
   memtrail run --children -- make        every OCaml program that make starts
+  memtrail run --native -- ./program     a program in C, C++ or Rust
   memtrail run --view -- ./server        show its memory in the browser
   memtrail run --snapshot signal -- ./server
                                          and what retains memory, at each kill -USR1
@@ -93,6 +95,11 @@ pub(crate) struct Args {
     /// one folder, which report, view, leaks and export take as a whole
     #[arg(long)]
     children: bool,
+
+    /// Record a program of another language than OCaml: C, C++, Rust, or an interpreter. Its calls of malloc are
+    /// sampled; there are no heap snapshots. OCaml programs are recorded so, too, without their own heap
+    #[arg(long, conflicts_with = "snapshots")]
+    native: bool,
 
     /// Choose the sampler's random numbers, to sample the same program in the same places again
     #[arg(long, value_name = "N")]
@@ -156,7 +163,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, "there is no page to serve without --view")
             .hint("memtrail run --view -- PROGRAM"));
     }
-    if let Decision::Unrecorded { reason, hint } = preflight::look(args.program()) {
+    if let Decision::Unrecorded { reason, hint } = preflight::look(args.program(), args.native) {
         return Err(unrecorded(args, &Unprepared { reason, hint }));
     }
     match prepare(args) {
@@ -192,7 +199,7 @@ fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
         Ok(resolved) => resolved,
         Err(unprepared) => return Ok(Err(unprepared)),
     };
-    let library = match agent::unpacked() {
+    let library = match agent::unpacked(if args.native { agent::NATIVE } else { agent::OCAML }) {
         Ok(library) => library,
         Err(error) => {
             let hint = "XDG_CACHE_HOME names a folder it can be kept in, and be loaded from";
@@ -284,7 +291,7 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
     }
     if !args.quiet {
         let family = family.as_ref().map(FamilyFolder::path);
-        ending::announce(&recorded, &args.command, family, args.json);
+        ending::announce(&recorded, &args.command, family, args.native, args.json);
     }
     if let Some(viewing) = viewing {
         viewing.end();
@@ -383,7 +390,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         callstack_depth: args.callstack_depth,
         seed: args.seed,
         context: args.context.clone(),
-        snapshots: args.snapshots.resolve(),
+        snapshots: if args.native { None } else { args.snapshots.resolve() },
     };
     Ok(Ok((options, family)))
 }

@@ -183,7 +183,7 @@ mod tests {
         let (ours, old) = (file_name(1), file_name(2));
         let (folder, current) = folder_with(&[(&ours, OLD)]);
         let agent = folder.path().join(old);
-        fs::write(&agent, super::super::agent::unpack().unwrap()).unwrap();
+        fs::write(&agent, super::super::agent::OCAML.unpack().unwrap()).unwrap();
         File::open(&agent).unwrap().set_modified(SystemTime::now() - OLD).unwrap();
         let maps = fs::read_to_string("/proc/self/maps").unwrap();
         let loader = maps.split_whitespace().find(|word| word.contains("/ld-linux")).unwrap();

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use memtrail_map::MappedFile;
-use memtrail_ocaml::inspect::{Verdict, inspect, refuses_preload};
+use memtrail_ocaml::inspect::{Verdict, inspect, preloads, refuses_preload};
 use memtrail_text::rounded::bytes;
 
 use super::process;
@@ -22,8 +22,8 @@ pub(super) enum Decision {
 /// stacks, its tables.
 const LEAST_ADDRESS_SPACE: u64 = 64 << 20;
 
-/// Looks at the program that a command names. What cannot be read is left to the kernel to refuse.
-pub(super) fn look(program: &OsStr) -> Decision {
+/// Looks at the program that a command names, which is to be recorded as a native or as an OCaml program. What cannot be read is left to the kernel to refuse.
+pub(super) fn look(program: &OsStr, native: bool) -> Decision {
     if let Some(limit) = process::address_space().filter(|&limit| limit < LEAST_ADDRESS_SPACE) {
         return Decision::Unrecorded {
             reason: format!(
@@ -44,6 +44,12 @@ pub(super) fn look(program: &OsStr) -> Decision {
         };
     }
     let Ok(file) = MappedFile::open(&path) else { return Decision::Record };
+    if native {
+        return match preloads(&file) {
+            Ok(()) => Decision::Record,
+            Err(reason) => Decision::Unrecorded { reason: format!("it {reason}"), hint: None },
+        };
+    }
     match inspect(&file) {
         Verdict::Refused(reason) => Decision::Unrecorded {
             reason: format!("it {reason}"),

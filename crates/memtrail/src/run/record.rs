@@ -19,6 +19,8 @@ pub(crate) struct Request {
     pub(crate) output: Option<PathBuf>,
     /// Samples per word; adapted if not given.
     pub(crate) rate: Option<f64>,
+    /// Whether it is no OCaml program.
+    pub(crate) native: bool,
     /// The sampler's random numbers.
     pub(crate) seed: Option<u64>,
     /// When to take heap snapshots …
@@ -37,13 +39,14 @@ pub(crate) struct Recorded {
 
 /// Runs a program, recorded. One that cannot be recorded is not run. Nothing is printed.
 pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
-    let Request { command, output, rate, seed, snapshots, at_exit } = request;
+    let Request { command, output, rate, native, seed, snapshots, at_exit } = request;
     let args = Args {
         rate,
         vary_rate: false,
         decline_samples: false,
         output,
         children: false,
+        native,
         seed,
         callstack_depth: CALLSTACK_DEPTH,
         context: None,
@@ -59,7 +62,7 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         command,
     };
     process::survive_file_limits();
-    if let Decision::Unrecorded { reason, hint } = preflight::look(args.program()) {
+    if let Decision::Unrecorded { reason, hint } = preflight::look(args.program(), args.native) {
         return Err(unrecorded(&args, &Unprepared { reason, hint }));
     }
     let prepared = prepare(&args)?.map_err(|unprepared| unrecorded(&args, &unprepared))?;

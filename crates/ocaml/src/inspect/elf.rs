@@ -42,6 +42,25 @@ pub(super) fn judge(file: &[u8]) -> Verdict {
     }
 }
 
+pub(super) fn preloads(file: &[u8]) -> Result<(), &'static str> {
+    const HERE: object::elf::Machine =
+        if cfg!(target_arch = "aarch64") { EM_AARCH64 } else { EM_X86_64 };
+    if !file.starts_with(MAGIC) {
+        return Ok(());
+    }
+    let another = Err("is a program for another kind of machine than this memtrail");
+    let Ok(elf) = ElfFile64::<Endianness>::parse(file) else { return another };
+    let (endian, header) = (elf.endian(), elf.elf_header());
+    if endian != Endianness::Little || header.e_machine(endian) != HERE {
+        return another;
+    }
+    if elf.elf_program_headers().iter().any(|h| h.p_type(endian) == PT_INTERP) {
+        Ok(())
+    } else {
+        Err("is statically linked, and cannot load the agent")
+    }
+}
+
 fn read(file: &[u8]) -> Option<Executable<'_>> {
     let elf = ElfFile64::<Endianness>::parse(file).ok()?;
     let endian = elf.endian();

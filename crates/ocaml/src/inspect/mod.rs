@@ -80,6 +80,12 @@ pub fn inspect(file: &[u8]) -> Verdict {
     elf::judge(file)
 }
 
+/// Whether the dynamic loader can put a library of this machine into a program of whatever language. A file that is no
+/// executable is a script, or left to the kernel to refuse. The reason reads after the program's name.
+pub fn preloads(file: &[u8]) -> Result<(), &'static str> {
+    elf::preloads(file)
+}
+
 /// Whether bytecode stands at the end of the file, behind whatever starts the interpreter (`bytecomp/bytelink.ml`,
 /// `runtime/caml/exec.h`): an executable's magic number, e.g. `Caml1999X030`.
 fn has_bytecode(file: &[u8]) -> bool {

@@ -1,0 +1,69 @@
+//! How the recording of a native program begins.
+
+use memtrail_recording::session::{State, live_packet_name};
+use memtrail_recording::{RecordedRuntime, Sampling};
+use memtrail_trace::write::{StreamWriter, Version};
+use memtrail_trace::{BlockId, DomainId};
+
+use crate::native::current::Recording;
+use crate::native::modules::Modules;
+use crate::native::setting::Setting;
+use crate::native::stream::{Files, Stream};
+use crate::os::clock::Clock;
+use crate::recording::describe::{Recorded, WORD_BITS, describe, info_packet};
+use crate::recording::folder::Folder;
+use crate::recording::live_packet;
+use crate::recording::output::{FileKind, Output};
+use crate::recording::report::report;
+
+/// Makes the recording's folder and begins its trace. The reason is the error.
+pub(super) fn begin(
+    setting: &'static Setting,
+    forked_from: Option<u32>,
+    epoch: u32,
+) -> Result<&'static Recording, String> {
+    let pid = std::process::id();
+    let clock = Clock::start();
+    let folder = Folder::make(&setting.options, pid, forked_from.is_some())?;
+    let failed = |errno: i32| {
+        let error = std::io::Error::from_raw_os_error(errno);
+        format!("cannot write into {}: {error}", folder.path().display())
+    };
+    let description = describe(of_native_program(setting, forked_from), &clock, pid);
+    let mut output = Output::create(&folder, FileKind::Trace).map_err(failed)?;
+    output.append(&folder, &info_packet(&setting.options, &description)).map_err(failed)?;
+    folder.save(&description).map_err(|error| failed(error.errno))?;
+    let (path, image) = (folder.path().to_owned(), folder.image());
+    let tail = setting.session.join(live_packet_name(pid, image, 0));
+    let memory = live_packet::map(Some(&tail)).ok_or("there is no memory for its trace")?;
+    let (first, domain) = (BlockId(0), DomainId(0));
+    let writer = StreamWriter::new(memory, Version::V2, u64::from(pid), domain, clock.now(), first)
+        .map_err(|error| error.to_string())?;
+    let modules = Modules::begin(&folder, clock.now());
+    let files = Files { setting, clock, folder, output, modules, description };
+    let recording = Recording::install(setting, (pid, epoch), Stream::new(files, writer));
+    report(&setting.session, pid, image, State::Recording { folder: path, failure: None });
+    Ok(recording)
+}
+
+fn of_native_program(setting: &Setting, forked_from: Option<u32>) -> Recorded<'_> {
+    Recorded {
+        options: &setting.options,
+        arguments: &setting.arguments,
+        runtime: RecordedRuntime {
+            language: "native code".into(),
+            version: String::new(),
+            word_bits: WORD_BITS,
+            parameters: String::new(),
+        },
+        sampling: Sampling {
+            rate: setting.rate.min(1.0),
+            seed: setting.seed,
+            callstacks: "unwinder".into(),
+            callstack_depth: None,
+            small_minor_heap: None,
+            checked: None,
+        },
+        forked_from,
+    }
+}

@@ -1,0 +1,87 @@
+//! The recording that this process has, or inherited by a fork.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+
+use memtrail_recording::Outcome;
+
+use crate::native::setting::Setting;
+use crate::native::stream::Stream;
+use crate::os::forked;
+use crate::os::lock::{self, Lock, LockGuard};
+
+/// The recording of a process.
+pub(super) struct Recording {
+    pub(super) setting: &'static Setting,
+    /// Tells the blocks of this recording from those of the process it was forked from.
+    pub(super) epoch: u32,
+    pub(super) pid: u32,
+    stream: Lock<Stream>,
+    ended: AtomicBool,
+    /// Samples that came while their thread wrote another.
+    missed: AtomicU64,
+}
+
+static RECORDING: AtomicPtr<Recording> = AtomicPtr::new(std::ptr::null_mut());
+/// The recording of this process, or of the one that it was forked from.
+pub(super) fn installed() -> Option<&'static Recording> {
+    // SAFETY: null, or a recording that was leaked for the life of the process.
+    unsafe { RECORDING.load(Acquire).as_ref() }
+}
+
+impl Recording {
+    /// Makes this the recording of the process, for as long as the process lives.
+    pub(super) fn install(
+        setting: &'static Setting,
+        (pid, epoch): (u32, u32),
+        stream: Stream,
+    ) -> &'static Self {
+        let recording = Box::leak(Box::new(Self {
+            setting,
+            epoch,
+            pid,
+            stream: Lock::new(stream),
+            ended: AtomicBool::new(false),
+            missed: AtomicU64::new(0),
+        }));
+        forked::take_ownership();
+        RECORDING.store(recording, Release);
+        recording
+    }
+
+    /// The trace, unless this thread was interrupted while it wrote.
+    pub(super) fn stream(&self) -> Option<LockGuard<'_, Stream>> {
+        let stream = self.stream.lock_unless_ending();
+        if stream.is_none() {
+            self.missed.fetch_add(1, Relaxed);
+        }
+        stream
+    }
+
+    /// Notes in the description how the recording ends, with what was written until now.
+    pub(super) fn note(&self, outcome: Option<Outcome>) {
+        lock::while_ending(|| {
+            // What is not written is in the last packet, which the launcher has.
+            if let Some(mut stream) = self.stream.lock_unless_ending() {
+                stream.note(outcome, self.missed.load(Relaxed));
+            }
+        });
+    }
+
+    /// Whether samples are left out.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Relaxed)
+    }
+
+    /// The process comes to its end: further samples are left out.
+    pub(super) fn end(&self) {
+        if !self.ended.swap(true, Relaxed) {
+            self.note(Some(Outcome::Exited { code: None }));
+        }
+    }
+}
+
+/// The recording of this process itself.
+pub(super) fn own() -> Option<&'static Recording> {
+    installed().filter(|_| forked::is_owner_itself())
+}

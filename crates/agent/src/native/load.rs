@@ -1,0 +1,117 @@
+//! What happens as the library is loaded into a native program, and at the process's end.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::path::Path;
+
+use memtrail_recording::Outcome;
+use memtrail_recording::session::{Options, Pace, State};
+use memtrail_sampler::{MAX_FRAMES, Rate, events, start_seeded};
+
+use crate::lifecycle::environment::Injected;
+use crate::lifecycle::load::texts;
+use crate::lifecycle::start::claim;
+use crate::lifecycle::{environment_array, exec, injected};
+use crate::native::begin::begin;
+use crate::native::current::{installed, own};
+use crate::native::setting::Setting;
+use crate::native::tracker::BlockWriter;
+use crate::os::errno::keeping_errno;
+use crate::os::{ffi_guard, heap, private_stack, thread_exit};
+use crate::recording::relay;
+use crate::recording::report::report;
+use crate::sampling::seeding;
+
+/// Samples a word where the user has not given a rate: one for 512 KiB.
+const DEFAULT_RATE: f64 = 8.0 / (512 << 10) as f64;
+
+static AT_EXEC: exec::Recording = exec::Recording {
+    is_recorded: || installed().is_some(),
+    follows_children: || installed().is_some_and(|recording| recording.setting.options.children),
+    before_exec: || note(Some(Outcome::Execed)),
+    after_failed_exec: || note(None),
+};
+
+fn note(outcome: Option<Outcome>) {
+    if let Some(recording) = own() {
+        keeping_errno(|| events::suspended(|| recording.note(outcome)));
+    }
+}
+
+/// The library has been loaded into a process with these arguments. `is_bypassed`: the program calls an allocator that
+/// is not behind the library's functions.
+///
+/// # Safety
+/// Called once, before anything is allocated by this library and while the process has one thread. `arguments` are so
+/// many C strings.
+pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: bool) {
+    // SAFETY: as the caller promises.
+    unsafe { heap::prepare() };
+    ffi_guard::guarded((), || {
+        let Some(injected) = Injected::find() else { return };
+        ffi_guard::install();
+        exec::prepare(&AT_EXEC);
+        // SAFETY: as the caller promises.
+        let arguments = unsafe { texts(count, arguments) };
+        let injected = injected::keep(injected);
+        relay::map(&injected.session);
+        let Ok(options) = Options::load(&injected.session) else { return };
+        if options.memtrail != env!("CARGO_PKG_VERSION") {
+            return;
+        }
+        relay::stay_known(&injected.session);
+        if !options.children {
+            Injected::remove();
+        }
+        let session = injected.session.clone();
+        if let Err(state) = start(options, &session, arguments, is_bypassed) {
+            report(&session, std::process::id(), 0, state);
+        }
+    });
+}
+
+/// Starts to record, or gives what becomes of the process instead.
+fn start(
+    options: Options,
+    session: &Path,
+    arguments: Vec<String>,
+    is_bypassed: bool,
+) -> Result<(), State> {
+    let refused = |reason| State::Refused { reason, hint: None };
+    if is_bypassed {
+        return Err(refused("has an allocator of its own in its executable".into()));
+    }
+    if !options.children && !claim(session) {
+        return Err(State::Passed);
+    }
+    let rate = match options.pace {
+        Pace::Adaptive => options.rate.min(DEFAULT_RATE),
+        Pace::Constant | Pace::Varying => options.rate,
+    };
+    // The trace's rate is per word. At one sample a word all blocks are recorded as they are.
+    let per_byte = if rate >= 1.0 { Ok(Rate::EXACT) } else { Rate::per_byte(rate / 8.0) };
+    let per_byte = per_byte.map_err(|error| refused(error.to_string()))?;
+    let seed = options.seed.unwrap_or_else(seeding::random);
+    let depth = MAX_FRAMES.min(options.callstack_depth as usize);
+    let setting = Setting { options, session: session.to_owned(), arguments, rate, seed };
+    thread_exit::prepare(thread_ends);
+    begin(Box::leak(Box::new(setting)), None, 0).map_err(refused)?;
+    if let Ok(profile) = start_seeded(per_byte, depth, BlockWriter, seed) {
+        // Until the process ends: blocks are freed late.
+        std::mem::forget(profile);
+    }
+    Ok(())
+}
+
+/// Runs as a thread ends.
+extern "C" fn thread_ends(_: *mut c_void) {
+    // SAFETY: the thread runs none of our code but this.
+    unsafe { environment_array::free() };
+    private_stack::release();
+}
+
+/// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`.
+pub fn end_of_process() {
+    if let Some(recording) = own() {
+        ffi_guard::guarded((), || keeping_errno(|| events::suspended(|| recording.end())));
+    }
+}

@@ -1,0 +1,22 @@
+//! Records programs of other languages than OCaml: their calls of `malloc` and its relatives.
+//!
+//! `crates/native` makes a shared library of it, whose functions are before those of the program's allocator. They
+//! count bytes, and come here ([`calls`]) where a block may be sampled, or a sampled one is freed. `memtrail-sampler`
+//! draws, captures the callstack and knows the sampled blocks; its tracker ([`tracker`]) writes them into the trace
+//! ([`stream`]), whose last packet is memory that the launcher shares. There is no thread of ours. Functions are
+//! written as places in files; the launcher names them after the program's end, by the list of [`modules`].
+
+mod begin;
+mod calls;
+mod children;
+mod current;
+mod load;
+mod modules;
+mod setting;
+mod stream;
+mod tracker;
+
+pub use calls::{allocated, freed, is_recorded, reallocated, reallocating, will_not_be_allocated};
+pub use load::{end_of_process, load};
+pub use memtrail_sampler::events::{Reallocating, counted, may_be_tracked};
+pub use memtrail_sampler::{Address, Bytes, Source};

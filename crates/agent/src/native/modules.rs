@@ -1,0 +1,82 @@
+//! The executable and the libraries of this process, written beside the trace for whoever names its addresses.
+
+use memtrail_recording::MODULES_FILE;
+use memtrail_symbols::modules::{Module, parse};
+use memtrail_trace::Timestamp;
+
+use crate::os::append_file::AppendFile;
+use crate::recording::folder::Folder;
+
+/// How often it is looked for libraries that were loaded since, in microseconds: addresses of code that the
+/// program has made itself are in none.
+const LOOK_EVERY: u64 = 100_000;
+
+/// The modules, as far as they were met.
+pub(super) struct Modules {
+    all: Vec<Module>,
+    /// This library.
+    ours: Option<Module>,
+    file: Option<AppendFile>,
+    length: u64,
+    looked: Option<Timestamp>,
+}
+
+impl Modules {
+    /// Those that are there now.
+    pub(super) fn begin(folder: &Folder, now: Timestamp) -> Self {
+        // Without the file, functions stay places in files.
+        let file = AppendFile::create(&folder.path().join(MODULES_FILE)).ok();
+        let mut modules = Self { all: Vec::new(), ours: None, file, length: 0, looked: None };
+        modules.look(now);
+        let here = parse as fn(_) -> _ as usize as u64;
+        let ours = modules.all.iter().find(|module| module.in_file(here).is_some());
+        modules.ours = ours.cloned();
+        modules
+    }
+
+    /// Whether an address is in this library.
+    pub(super) fn is_ours(&self, address: u64) -> bool {
+        self.ours.as_ref().is_some_and(|ours| ours.in_file(address).is_some())
+    }
+
+    /// An address as a place in a file, and the file.
+    pub(super) fn place(&mut self, address: u64, now: Timestamp) -> (String, String) {
+        if self.find(address).is_none() {
+            self.look(now);
+        }
+        let Some((module, offset)) = self.find(address) else {
+            return (format!("[code at {address:#x}]"), String::new());
+        };
+        let name = module.path.file_name().unwrap_or_default().to_string_lossy();
+        (format!("{name}+{offset:#x}"), module.path.to_string_lossy().into_owned())
+    }
+
+    fn find(&self, address: u64) -> Option<(&Module, u64)> {
+        self.all.iter().find_map(|module| Some((module, module.in_file(address)?)))
+    }
+
+    /// Reads the process's mappings, and writes those of files if there are new ones.
+    fn look(&mut self, now: Timestamp) {
+        if self.looked.is_some_and(|looked| now.0.saturating_sub(looked.0) < LOOK_EVERY) {
+            return;
+        }
+        self.looked = Some(now);
+        let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
+        let before = self.all.len();
+        for module in parse(&maps) {
+            if !self.all.contains(&module) {
+                self.all.push(module);
+            }
+        }
+        if self.all.len() == before {
+            return;
+        }
+        let lines = maps.lines().filter(|line| line.contains('/'));
+        let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+        if let Some(file) = &self.file
+            && file.append(text.as_bytes(), self.length).is_ok()
+        {
+            self.length += text.len() as u64;
+        }
+    }
+}

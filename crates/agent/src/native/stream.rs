@@ -1,0 +1,180 @@
+//! The trace under way: events become packets, packets go to the file.
+
+use memtrail_recording::session::{State, WriteFailure};
+use memtrail_recording::{Description, FileState, Outcome};
+use memtrail_sampler::Allocation;
+use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
+use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
+
+use crate::native::modules::Modules;
+use crate::native::setting::Setting;
+use crate::os::clock::Clock;
+use crate::recording::folder::Folder;
+use crate::recording::output::Output;
+use crate::recording::report::report;
+use crate::recording::stream::FLUSH_PERIOD;
+
+type Writer = StreamWriter<&'static mut [u8]>;
+
+/// Stands for a callstack that could not be captured: readers cannot take an empty one.
+const NO_CALLSTACK: Code = Code(2);
+
+/// The files of a recording.
+pub(super) struct Files {
+    pub(super) setting: &'static Setting,
+    pub(super) clock: Clock,
+    pub(super) folder: Folder,
+    pub(super) output: Output,
+    pub(super) modules: Modules,
+    pub(super) description: Description,
+}
+
+/// The trace of a process: all threads are one domain to it.
+pub(super) struct Stream {
+    files: Files,
+    writer: Writer,
+    /// Scratch: the callstack, the outermost frame first.
+    codes: Vec<Code>,
+    /// When the file was last brought up to date.
+    flushed: Timestamp,
+    /// The error that ended writing.
+    failure: Option<i32>,
+    blocks: u64,
+    lost: u64,
+}
+
+impl Stream {
+    pub(super) fn new(files: Files, writer: Writer) -> Self {
+        let flushed = files.clock.now();
+        let codes = Vec::with_capacity(memtrail_sampler::MAX_FRAMES);
+        Self { files, writer, codes, flushed, failure: None, blocks: 0, lost: 0 }
+    }
+
+    /// Writes an allocation.
+    pub(super) fn alloc(&mut self, allocation: &Allocation<'_>) -> Option<BlockId> {
+        if self.failure.is_some() {
+            self.lost += 1;
+            return None;
+        }
+        let now = self.files.clock.now();
+        let mut codes = std::mem::take(&mut self.codes);
+        codes.clear();
+        let frames = allocation.callstack().frames();
+        let ours = frames.iter().take_while(|frame| self.files.modules.is_ours(frame.0 as u64));
+        let frames = frames.get(ours.count()..).unwrap_or_default();
+        codes.extend(frames.iter().rev().map(|frame| Code(frame.0 as u64)));
+        if codes.is_empty() {
+            codes.push(NO_CALLSTACK);
+        }
+        let shared = self.writer.shared(&codes, 0);
+        for &code in codes.get(shared..).unwrap_or_default() {
+            if !self.writer.knows(code) {
+                self.define(now, code);
+            }
+        }
+        let size = allocation.size().0;
+        let samples = if self.files.setting.rate >= 1.0 {
+            size.div_ceil(8)
+        } else {
+            allocation.n_samples().0
+        };
+        // Blocks of the trace have a header besides; these have none.
+        let length = Words(size.div_ceil(8).saturating_sub(1));
+        let event = AllocEvent { length, samples, source: Source::Major };
+        let id = self.retried(now, |writer| writer.alloc(now, &event, &codes, shared));
+        self.codes = codes;
+        self.blocks += u64::from(id.is_some());
+        if now.0.saturating_sub(self.flushed.0) >= FLUSH_PERIOD * 1000 {
+            self.flush(now);
+        }
+        id
+    }
+
+    /// Writes that a block was freed.
+    pub(super) fn collect(&mut self, id: BlockId) {
+        if self.failure.is_none() {
+            let now = self.files.clock.now();
+            self.retried(now, |writer| writer.collect(now, id));
+        }
+    }
+
+    /// Rare, and with text at hand: kept apart from what happens at each event.
+    #[cold]
+    #[inline(never)]
+    fn define(&mut self, now: Timestamp, code: Code) {
+        let (function, file) = if code == NO_CALLSTACK {
+            ("[no callstack]".into(), String::new())
+        } else {
+            // The call is before the address to which it returns.
+            self.files.modules.place(code.0.saturating_sub(1), now)
+        };
+        let (function, file) = (function.as_bytes(), file.as_bytes());
+        let location = Location { function, file, line: 0, start_col: 0, end_col: 0 };
+        self.retried(now, |writer| writer.define(now, code, &[location]));
+    }
+
+    /// Writes into this packet, or into the next one if this one is full.
+    fn retried<T>(
+        &mut self,
+        now: Timestamp,
+        write: impl Fn(&mut Writer) -> Result<T, Refused>,
+    ) -> Option<T> {
+        write(&mut self.writer)
+            .or_else(|_| {
+                self.flush(now);
+                write(&mut self.writer)
+            })
+            .ok()
+    }
+
+    /// Brings the packet to the file, and begins another one.
+    fn flush(&mut self, now: Timestamp) {
+        self.flushed = now;
+        if self.writer.is_empty() {
+            return;
+        }
+        let Files { output, folder, .. } = &mut self.files;
+        if let Err(errno) = output.append(folder, self.writer.packet())
+            && self.failure.replace(errno).is_none()
+        {
+            self.report_failure(errno);
+        }
+        self.writer.next_packet(now);
+    }
+
+    /// Tells the launcher that the trace ends before the program does.
+    fn report_failure(&self, errno: i32) {
+        let Files { setting, folder, description, .. } = &self.files;
+        let failure = Some(WriteFailure { errno, lost: self.lost });
+        let state = State::Recording { folder: folder.path().to_owned(), failure };
+        report(&setting.session, description.pid, folder.image(), state);
+    }
+
+    /// Brings all to the file, and notes how the recording ends, if it does.
+    pub(super) fn note(&mut self, outcome: Option<Outcome>, missed: u64) {
+        let now = self.files.clock.now();
+        self.flush(now);
+        let failed = self.failure.map(|errno| Outcome::WriteFailed { errno });
+        let Files { description, folder, output, .. } = &mut self.files;
+        describe_end(description, failed.or(outcome), now.0);
+        description.trace.bytes = output.length();
+        description.trace.blocks = self.blocks;
+        description.trace.lost = self.lost + missed;
+        // Nobody is there to be told if this fails; the trace itself is whole.
+        let _ = folder.save(description);
+        if let Some(errno) = self.failure {
+            self.report_failure(errno);
+        }
+    }
+}
+
+/// Sets what the description says of the end.
+fn describe_end(description: &mut Description, outcome: Option<Outcome>, now: u64) {
+    description.trace.state = match outcome {
+        None => FileState::Growing,
+        Some(Outcome::WriteFailed { .. }) => FileState::Cut,
+        Some(_) => FileState::Complete,
+    };
+    description.ended_unix_us = outcome.as_ref().map(|_| now);
+    description.outcome = outcome;
+}

@@ -1,0 +1,145 @@
+//! Programs in C and C++ under `memtrail run --native`: what is recorded of them, and that they notice nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use memtrail_test_support::contents::{self, Block, Contents};
+use memtrail_test_support::running::Case;
+
+/// A program of `tests/programs/native`, compiled.
+struct Program {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+fn compile(name: &str, options: &[&str]) -> Program {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/native");
+    let folder = tempfile::tempdir().unwrap();
+    let (source, path) = (sources.join(name), folder.path().join("program"));
+    let compiler = if source.extension().is_some_and(|e| e == "cc") { "g++" } else { "gcc" };
+    let output = Command::new(compiler)
+        .args(["-g", "-O1", "-fno-builtin", "-fno-optimize-sibling-calls"])
+        .arg(source)
+        .arg("-o")
+        .arg(&path)
+        .args(options)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Program { path, _folder: folder }
+}
+
+fn exact(program: &Program) -> Case {
+    Case::command(&program.path, &[]).options(&["--native", "--rate", "1"])
+}
+
+/// Bytes allocated by a function, and those that were not freed.
+fn bytes(contents: &Contents, function: &str) -> (u64, u64) {
+    let all = || {
+        contents.blocks.iter().filter(|block| block.stack.first().is_some_and(|f| f == function))
+    };
+    let sum =
+        |blocks: &mut dyn Iterator<Item = &Block>| blocks.map(|block| block.samples * 8).sum();
+    (sum(&mut all()), sum(&mut all().filter(|block| block.collected.is_none())))
+}
+
+#[test]
+fn exact_recordings_have_the_blocks_of_each_function_of_the_allocator() {
+    let program = compile("entries.c", &[]);
+    let recorded = exact(&program).same();
+    assert_eq!(recorded.seen.status.code(), Some(7));
+    let contents = contents::read(&recorded.recording);
+    assert_eq!(contents.description.runtime.language, "native code");
+    for function in [
+        "by_malloc",
+        "by_calloc",
+        "by_realloc",
+        "by_reallocarray",
+        "by_memalign",
+        "by_aligned_alloc",
+        "by_posix_memalign",
+        "by_valloc",
+        "by_pvalloc",
+    ] {
+        assert_eq!(bytes(&contents, function), (100_000, 50_000), "{function}");
+        let block = contents.inside(function).next().unwrap();
+        assert_eq!(block.stack.get(..2), Some(&[function.to_owned(), "main".into()][..]));
+        assert!(block.places[0].contains("entries.c:"), "{:?}", block.places);
+    }
+    assert_eq!(bytes(&contents, "grows"), (1000 * 100 * 101 / 2, 0));
+    assert_eq!(bytes(&contents, "fails"), (1000, 1000));
+}
+
+#[test]
+fn samples_estimate_the_same() {
+    let program = compile("entries.c", &[]);
+    let case = Case::command(&program.path, &[]).options(&["--native", "--rate", "0.01"]);
+    let contents = contents::read(&case.same().recording);
+    contents.expect_words("by_malloc", 100_000.0 / 8.0);
+    contents.expect_words("grows", 1000.0 * 100.0 * 101.0 / 2.0 / 8.0);
+}
+
+#[test]
+fn a_program_without_debug_information_has_its_symbols_names() {
+    let program = compile("entries.c", &["-g0"]);
+    let contents = contents::read(&exact(&program).same().recording);
+    assert_eq!(bytes(&contents, "by_malloc"), (100_000, 50_000));
+}
+
+#[test]
+fn children_jumps_and_libraries_are_as_without_a_recording() {
+    let program = compile("processes.c", &[]);
+    let recorded = exact(&program).same();
+    assert_eq!(recorded.seen.status.code(), Some(4));
+    let contents = contents::read(&recorded.recording);
+    // 100 jumps from the sixth call; what the children allocate is theirs.
+    assert_eq!(bytes(&contents, "allocates"), (600 * 4000, 600 * 4000));
+    assert_eq!(contents.inside("allocates").map(|block| block.stack.len()).max(), Some(11));
+}
+
+#[test]
+fn children_have_recordings_of_their_own_if_that_is_asked_for() {
+    let program = compile("processes.c", &[]);
+    let case = Case::command(&program.path, &[]);
+    let case = case.options(&["--native", "--rate", "1", "--children"]);
+    let (seen, recordings) = case.recorded_in_folder();
+    assert_eq!(seen.status.code(), Some(4));
+    let mut allocated: Vec<_> =
+        recordings.iter().map(|recording| bytes(&contents::read(recording), "allocates")).collect();
+    allocated.sort_unstable();
+    // Two programs that were started, the forked child, and the first program.
+    let all = [(4000, 0), (4000, 0), (1000 * 4000, 0), (600 * 4000, 600 * 4000)];
+    let mut all = all.to_vec();
+    all.sort_unstable();
+    assert_eq!(allocated, all);
+}
+
+#[test]
+fn objects_of_cpp_have_their_functions_names() {
+    let program = compile("objects.cc", &["-std=c++17", "-pthread"]);
+    let contents = contents::read(&exact(&program).same().recording);
+    let wide: u64 = contents
+        .inside("cache::Table::add")
+        .filter(|block| block.words == 768 / 8 - 1)
+        .map(|block| block.samples * 8)
+        .sum();
+    assert_eq!(wide, 76_800);
+    let thrown = contents.inside("throws").filter(|block| block.collected.is_none());
+    assert_eq!(thrown.count(), 0);
+    assert!(contents.inside("throws").count() >= 1100);
+}
+
+#[test]
+fn what_cannot_be_recorded_runs_and_is_reported() {
+    let program = compile("entries.c", &["-static"]);
+    let seen = exact(&program).recorded().seen;
+    assert_eq!(seen.stdout(), "451 blocks kept\n");
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--native", "--"])
+        .arg(&program.path)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("it is statically linked, and cannot load the agent"), "{stderr}");
+}

@@ -1,0 +1,22 @@
+//! The shared library that the dynamic loader puts into programs of other languages than OCaml.
+//!
+//! It has what only such a library can have: entry points ([`entry`]), functions before those of the program's
+//! allocator ([`allocate`], [`resize`]), which is found by [`next`], and functions before libc's that start or become
+//! a program ([`exec`]) or end it ([`leave`]); these two are those of `crates/preload`. All else is in
+//! `memtrail_agent::native`, which is checked as a library.
+#![expect(unsafe_code, reason = "lives in another program's process")]
+#![allow(unreachable_pub, reason = "what is pub here is exported to the dynamic loader")]
+
+mod allocate;
+mod entry;
+#[path = "../../preload/src/exec.rs"]
+mod exec;
+#[path = "../../preload/src/leave.rs"]
+mod leave;
+mod next;
+mod resize;
+
+use memtrail_agent::native::end_of_process;
+
+#[global_allocator]
+static HEAP: memtrail_agent::Heap = memtrail_agent::Heap;

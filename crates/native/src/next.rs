@@ -1,0 +1,105 @@
+//! The functions of the program's allocator: libc's, or those of a library before it.
+//!
+//! The first call finds all of them. Until then each is a function of ours that does so. The dynamic linker may
+//! allocate meanwhile, for the text of an error: it gets no memory, and does without.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::mem::transmute;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
+
+/// One function: its address.
+struct Function(AtomicPtr<c_void>);
+
+impl Function {
+    fn find(&self, name: &CStr, otherwise: *mut c_void) {
+        // SAFETY: a C string; finds the definition after ours.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+        self.0.store(if found.is_null() { otherwise } else { found }, Relaxed);
+    }
+}
+
+macro_rules! functions {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $otherwise:expr;)*) => {
+        $(
+            #[doc = concat!("The allocator's `", stringify!($name), "`.")]
+            ///
+            /// # Safety
+            /// As the function's.
+            #[inline]
+            pub(crate) unsafe fn $name($($argument: $type),*) -> $result {
+                // SAFETY: the address is that of a function of this type at any time.
+                let function = unsafe {
+                    transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(
+                        NEXT.$name.0.load(Relaxed),
+                    )
+                };
+                // SAFETY: as the caller promises.
+                unsafe { function($($argument),*) }
+            }
+        )*
+
+        struct Next {
+            $($name: Function,)*
+        }
+
+        static NEXT: Next = Next {
+            $($name: Function(AtomicPtr::new(first::$name as *mut c_void)),)*
+        };
+
+        /// What is called first.
+        mod first {
+            use super::{FINDING, Nothing, c_int, c_void, find, null_mut};
+            use std::sync::atomic::Ordering::Relaxed;
+            $(
+                pub(super) unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+                    if FINDING.load(Relaxed) {
+                        return $otherwise;
+                    }
+                    find();
+                    // SAFETY: as the caller promises.
+                    unsafe { super::$name($($argument),*) }
+                }
+            )*
+        }
+
+        /// What is called of an allocator that lacks the function.
+        mod absent {
+            use super::{Nothing, c_int, c_void, null_mut};
+            $(
+                pub(super) unsafe extern "C" fn $name($(_: $type),*) -> $result {
+                    $otherwise
+                }
+            )*
+        }
+
+        /// Finds all of them.
+        pub(crate) fn find() {
+            FINDING.store(true, Relaxed);
+            $({
+                let name = concat!(stringify!($name), "\0").as_bytes();
+                let name = CStr::from_bytes_with_nul(name).unwrap_or_default();
+                NEXT.$name.find(name, absent::$name as *mut c_void);
+            })*
+            FINDING.store(false, Relaxed);
+        }
+    };
+}
+
+/// What `free` gives.
+type Nothing = ();
+
+/// Whether the functions are being found, by the one thread that there is by then.
+static FINDING: AtomicBool = AtomicBool::new(false);
+
+functions! {
+    malloc(size: usize) -> *mut c_void, null_mut();
+    calloc(count: usize, size: usize) -> *mut c_void, null_mut();
+    realloc(block: *mut c_void, size: usize) -> *mut c_void, null_mut();
+    free(block: *mut c_void) -> Nothing, Nothing::default();
+    memalign(alignment: usize, size: usize) -> *mut c_void, null_mut();
+    aligned_alloc(alignment: usize, size: usize) -> *mut c_void, null_mut();
+    posix_memalign(into: *mut *mut c_void, alignment: usize, size: usize) -> c_int, libc::ENOMEM;
+    valloc(size: usize) -> *mut c_void, null_mut();
+    pvalloc(size: usize) -> *mut c_void, null_mut();
+}
