@@ -2,6 +2,7 @@
 //! bounds, and whatever is asked there is an answer or an error.
 
 mod agreement;
+mod allocated;
 mod exports;
 mod gates;
 mod growing;
