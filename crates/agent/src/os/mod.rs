@@ -3,6 +3,7 @@
 
 pub(crate) mod append_file;
 pub(crate) mod clock;
+pub(crate) mod detour;
 pub(crate) mod errno;
 pub(crate) mod far_jump;
 pub(crate) mod ffi_guard;
@@ -15,6 +16,7 @@ pub(crate) mod own_thread;
 pub(crate) mod patch;
 pub(crate) mod private_stack;
 pub(crate) mod program;
+pub(crate) mod prologue;
 pub(crate) mod symbol;
 pub(crate) mod thread_exit;
 pub(crate) mod tls;

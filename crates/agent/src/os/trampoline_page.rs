@@ -28,24 +28,43 @@ const MEMORY_PAGE: usize = 1 << 12;
 /// A page of jumps to functions of ours, within reach of the object that holds `code`; its slots'
 /// addresses, in the order of `functions`.
 pub(crate) fn page(code: *mut c_void, functions: &[*const c_void]) -> io::Result<Vec<u64>> {
-    let mut content = vec![0; functions.len() * SLOT];
-    for (slot, function) in content.chunks_exact_mut(SLOT).zip(functions) {
-        let jump = far_jump(*function as u64);
-        slot[..jump.len()].copy_from_slice(&jump);
-    }
-    if content.len() > PAGE {
-        return Err(io::Error::from(io::ErrorKind::OutOfMemory));
-    }
+    let start = executable(code, |_| {
+        let mut content = vec![0; functions.len() * SLOT];
+        for (slot, function) in content.chunks_exact_mut(SLOT).zip(functions) {
+            let jump = far_jump(*function as u64);
+            slot[..jump.len()].copy_from_slice(&jump);
+        }
+        Ok(content)
+    })?;
+    Ok((0..functions.len()).map(|index| start + (index * SLOT) as u64).collect())
+}
+
+/// A page of code within reach of the object that holds `code`: `content` is told where it will be.
+pub(crate) fn executable(
+    code: *mut c_void,
+    content: impl FnOnce(u64) -> io::Result<Vec<u8>>,
+) -> io::Result<u64> {
     let page = map_below(start_of_object(code)?)?;
-    // SAFETY: the page was just mapped, is writable and large enough.
-    let done = unsafe {
-        page.copy_from_nonoverlapping(content.as_ptr(), content.len());
-        libc::mprotect(page.cast(), PAGE, libc::PROT_READ | libc::PROT_EXEC)
-    };
-    if done != 0 {
-        return Err(io::Error::last_os_error());
+    let content = content(page as u64).and_then(|content| {
+        let fits = content.len() <= PAGE;
+        if fits { Ok(content) } else { Err(io::Error::from(io::ErrorKind::OutOfMemory)) }
+    });
+    let done = content.and_then(|content| {
+        // SAFETY: the page was just mapped, is writable and large enough.
+        let done = unsafe {
+            page.copy_from_nonoverlapping(content.as_ptr(), content.len());
+            libc::mprotect(page.cast(), PAGE, libc::PROT_READ | libc::PROT_EXEC)
+        };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    });
+    match done {
+        Ok(()) => Ok(page as u64),
+        Err(error) => {
+            // SAFETY: mapped above; nobody knows of it.
+            unsafe { libc::munmap(page.cast(), PAGE) };
+            Err(error)
+        }
     }
-    Ok((0..functions.len()).map(|index| (page as usize + index * SLOT) as u64).collect())
 }
 
 /// The lowest address of the object that holds `code`.
