@@ -212,6 +212,11 @@ impl FrameTable {
         Self::checked(memory.field(table, TABLE_DESCRIPTORS)?, u64::from(mask))
     }
 
+    /// The table, from the structure that `caml_get_frame_descrs()` returned by value. Before 5.3.
+    pub fn given(descriptors: Address, mask: i32) -> Option<Self> {
+        Self::checked(descriptors, u64::try_from(mask).ok()?)
+    }
+
     const fn checked(descriptors: Address, mask: u64) -> Option<Self> {
         // A table is a power of two long, and counted by an `int`; `-1` is the mask of the empty one.
         if descriptors == 0 || mask > LARGEST_MASK || !(mask + 1).is_power_of_two() {

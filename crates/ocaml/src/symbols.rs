@@ -79,6 +79,22 @@ pub mod minor_gc {
     pub const UPDATE_LAST: &str = "caml_final_update_last_minor";
 }
 
+/// Allocation, and the major heap.
+pub mod memory {
+    /// 5.x: `void f(caml_domain_state *, intnat wosize, int flags, int nallocs, unsigned char *encoded_lens)`
+    /// (`runtime/minor_gc.c`).
+    pub const ALLOCATE_SMALL: &str = "caml_alloc_small_dispatch";
+    /// 5.x: `value f(mlsize_t wosize, tag_t)`, the last with `reserved_t` as well (`runtime/memory.c`).
+    pub const ALLOCATE_LARGE: [&str; 3] =
+        ["caml_alloc_shr", "caml_alloc_shr_noexc", "caml_alloc_shr_reserved"];
+    /// All: `value f(const struct custom_operations *, uintnat size, mlsize_t mem)` (`runtime/custom.c`).
+    pub const ALLOCATE_CUSTOM: &str = "caml_alloc_custom_mem";
+    /// 5.2 and later: `void f(caml_domain_state *, int, caml_domain_state **)` (`runtime/shared_heap.c`).
+    pub const COMPACT: &str = "caml_compact_heap";
+    /// 5.x: data, `struct global_heap_state { status MARKED, UNMARKED, GARBAGE; }`.
+    pub const COLOURS: &str = "caml_global_heap_state";
+}
+
 /// The state of the runtime.
 pub mod state {
     /// 4.x: data, a pointer.

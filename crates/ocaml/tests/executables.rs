@@ -21,11 +21,7 @@ fn expected(compiler: &Compiler) -> Version {
 }
 
 fn recordable(version: Version, stripped: bool) -> Verdict {
-    if version.can_sample() {
-        Verdict::Ocaml(Program { version, machine: Machine::HERE, rival: None, stripped })
-    } else {
-        Verdict::Refused(Reason::NoSampler(version))
-    }
+    Verdict::Ocaml(Program { version, machine: Machine::HERE, rival: None, stripped })
 }
 
 #[test]
@@ -200,13 +196,7 @@ fn every_reason_says_what_to_do() {
         Unsupported::Oxcaml,
         Unsupported::Unknown,
     ];
-    let reasons = [
-        Reason::Bytecode,
-        Reason::Static,
-        Reason::NoSymbols,
-        Reason::Machine,
-        Reason::NoSampler(Version::V5_1),
-    ];
+    let reasons = [Reason::Bytecode, Reason::Static, Reason::NoSymbols, Reason::Machine];
     for reason in reasons.into_iter().chain(refusals.map(Reason::Runtime)) {
         let line = reason.to_string();
         assert!(line.len() < 80 && !line.ends_with('.') && !line.contains('\n'), "{line}");

@@ -1,5 +1,7 @@
 //! A family of runtimes: what differs between them, as far as finding them is concerned.
 
+use memtrail_ocaml::Version;
+
 use crate::context::frame_tables::FrameTables;
 use crate::context::state::StateVariable;
 
@@ -9,7 +11,7 @@ pub(crate) trait Locate: Sync {
     fn state(&self) -> Result<StateVariable, &'static str>;
 
     /// Where the frame tables are.
-    fn frame_tables(&self) -> Result<FrameTables, &'static str>;
+    fn frame_tables(&self, version: Version) -> Result<FrameTables, &'static str>;
 
     /// Name of the function that captures callstacks.
     fn capture_function(&self) -> &'static str;

@@ -1,6 +1,6 @@
 //! OCaml 4.11 to 4.14: one state, which a variable leads to.
 
-use memtrail_ocaml::symbols;
+use memtrail_ocaml::{Version, symbols};
 
 use crate::context::family::Locate;
 use crate::context::frame_tables::FrameTables;
@@ -15,7 +15,7 @@ impl Locate for Ocaml4 {
         Ok(StateVariable::Global(required(symbols::state::SINGLE)?.cast()))
     }
 
-    fn frame_tables(&self) -> Result<FrameTables, &'static str> {
+    fn frame_tables(&self, _: Version) -> Result<FrameTables, &'static str> {
         Ok(FrameTables::Variables {
             descriptors: required(symbols::callstack::DESCRIPTORS)? as u64,
             mask: required(symbols::callstack::DESCRIPTORS_MASK)? as u64,

@@ -1,13 +1,18 @@
-//! OCaml 5.3 and later: a state for each domain, which a thread-local variable leads to.
+//! OCaml 5: a state for each domain, which a thread-local variable leads to.
 
 use std::ffi::c_void;
+use std::mem::transmute;
 
-use memtrail_ocaml::symbols;
+use memtrail_ocaml::{Version, symbols};
 
 use crate::context::family::Locate;
-use crate::context::frame_tables::FrameTables;
+use crate::context::frame_tables::{FrameTables, GivenPair, GivenTable};
 use crate::context::state::StateVariable;
 use crate::os::symbol::required;
+
+type GetPair = unsafe extern "C" fn() -> GivenPair;
+type GetTable = unsafe extern "C" fn() -> GivenTable;
+type GetStructure = unsafe extern "C" fn() -> u64;
 
 /// The family.
 pub(crate) struct Ocaml5;
@@ -17,12 +22,18 @@ impl Locate for Ocaml5 {
         Ok(StateVariable::thread_local(required(symbols::state::MULTICORE)?.cast()))
     }
 
-    fn frame_tables(&self) -> Result<FrameTables, &'static str> {
+    fn frame_tables(&self, version: Version) -> Result<FrameTables, &'static str> {
         let get = required(symbols::callstack::GET_DESCRIPTORS)?;
-        // SAFETY: from 5.3 on the function has this type; earlier ones cannot sample.
-        let structure =
-            unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(get)() };
-        Ok(FrameTables::Structure(structure))
+        // SAFETY: the function has these types in these versions (see `symbols`).
+        Ok(unsafe {
+            match version {
+                Version::V5_0 => FrameTables::GivenPair(transmute::<*mut c_void, GetPair>(get)),
+                Version::V5_1 | Version::V5_2 => {
+                    FrameTables::Given(transmute::<*mut c_void, GetTable>(get))
+                }
+                _ => FrameTables::Structure(transmute::<*mut c_void, GetStructure>(get)()),
+            }
+        })
     }
 
     fn capture_function(&self) -> &'static str {

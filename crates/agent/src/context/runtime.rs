@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use memtrail_ocaml::block::Value;
+use memtrail_ocaml::block::{UNIT, Value};
 use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::{Layout, Unsupported, Version, detect, symbols};
@@ -21,15 +21,21 @@ pub(crate) fn version() -> Result<Version, Unsupported> {
     detect(|name| !symbol(name).is_null())
 }
 
-/// Entry points of a runtime that can be sampled.
-pub(crate) struct OcamlRuntime {
-    pub(crate) version: Version,
-    pub(crate) layout: Layout,
-    pub(crate) start: Start,
-    pub(crate) stop: Stop,
+/// Entry points of a runtime's sampler.
+pub(crate) struct SamplerFunctions {
+    start: Start,
+    stop: Stop,
     pub(crate) start_address: *mut c_void,
     /// Name of the function that captures callstacks.
     pub(crate) capture_function: &'static str,
+}
+
+/// Entry points of a runtime.
+pub(crate) struct OcamlRuntime {
+    pub(crate) version: Version,
+    pub(crate) layout: Layout,
+    /// Absent in 5.0 to 5.2, which have none.
+    pub(crate) sampler: Option<SamplerFunctions>,
     stat_alloc: Allocate,
     stat_free: Free,
     state: StateVariable,
@@ -40,12 +46,27 @@ unsafe impl Send for OcamlRuntime {}
 // SAFETY: as above.
 unsafe impl Sync for OcamlRuntime {}
 
+impl SamplerFunctions {
+    fn find(family: &dyn Locate) -> Result<Self, &'static str> {
+        let start_address = required(symbols::memprof::START)?;
+        let stop = required(symbols::memprof::STOP)?;
+        // SAFETY: the runtime declares these functions with these types (see `symbols`).
+        unsafe {
+            Ok(Self {
+                start: std::mem::transmute::<*mut c_void, Start>(start_address),
+                stop: std::mem::transmute::<*mut c_void, Stop>(stop),
+                start_address,
+                capture_function: family.capture_function(),
+            })
+        }
+    }
+}
+
 impl OcamlRuntime {
     /// Finds the entry points of a runtime of this version. The name of what is missing is the error.
     pub(crate) fn find(version: Version, family: &dyn Locate) -> Result<Self, &'static str> {
         let state = family.state()?;
-        let start_address = required(symbols::memprof::START)?;
-        let stop = required(symbols::memprof::STOP)?;
+        let sampler = version.can_sample().then(|| SamplerFunctions::find(family)).transpose()?;
         let stat_alloc = required(symbols::control::STAT_ALLOC)?;
         let stat_free = required(symbols::control::STAT_FREE)?;
         // SAFETY: the runtime declares these functions with these types (see `symbols`).
@@ -53,14 +74,33 @@ impl OcamlRuntime {
             Ok(Self {
                 version,
                 layout: Layout::of(version, Machine::HERE),
-                start: std::mem::transmute::<*mut c_void, Start>(start_address),
-                stop: std::mem::transmute::<*mut c_void, Stop>(stop),
-                start_address,
-                capture_function: family.capture_function(),
+                sampler,
                 stat_alloc: std::mem::transmute::<*mut c_void, Allocate>(stat_alloc),
                 stat_free: std::mem::transmute::<*mut c_void, Free>(stat_free),
                 state,
             })
+        }
+    }
+
+    /// Calls `caml_memprof_start`. Nothing happens in a runtime without a sampler.
+    ///
+    /// # Safety
+    /// The values are right for it, and it may be called here and now.
+    pub(crate) unsafe fn start_sampler(&self, rate: Value, frames: Value, tracker: Value) -> Value {
+        // SAFETY: as the caller promises.
+        self.sampler
+            .as_ref()
+            .map_or(UNIT, |sampler| unsafe { (sampler.start)(rate, frames, tracker) })
+    }
+
+    /// Calls `caml_memprof_stop`.
+    ///
+    /// # Safety
+    /// A profile runs, and it may be called here and now.
+    pub(crate) unsafe fn stop_sampler(&self) {
+        if let Some(sampler) = &self.sampler {
+            // SAFETY: as the caller promises.
+            unsafe { (sampler.stop)(UNIT) };
         }
     }
 

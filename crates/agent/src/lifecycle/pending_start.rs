@@ -35,11 +35,10 @@ pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<Pen
         Injected::remove();
     }
     let reason = match version {
-        Ok(version) if version.can_sample() => {
+        Ok(version) => {
             let session = injected.session.clone();
             return Some(PendingStart { options, session, version, arguments });
         }
-        Ok(version) => format!("the runtime of OCaml {version} cannot sample allocations"),
         Err(refusal) => refusal.to_string(),
     };
     let state = State::Refused { reason, hint: None };

@@ -21,7 +21,7 @@ use crate::os::symbol::symbol;
 use crate::recording::begin::begin;
 use crate::recording::notes::{note, without_snapshots};
 use crate::recording::report::report;
-use crate::sampling::{self, handover, premature_dealloc, seeding};
+use crate::sampling::{self, handover, premature_dealloc, seeding, substitute};
 use crate::snapshot;
 
 /// Starts recording this process, or tells the launcher why not.
@@ -38,7 +38,7 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
     let family = family_of(pending.version);
     let mut runtime = OcamlRuntime::find(pending.version, family).map_err(missing)?;
     calibrate_layout(&mut runtime)?;
-    let frame_tables = family.frame_tables().map_err(missing)?;
+    let frame_tables = family.frame_tables(pending.version).map_err(missing)?;
     // SAFETY: everything read through it stems from the runtime, which holds still meanwhile.
     let memory = unsafe { ThisProcess::new() };
     if frame_tables.current(memory).is_none() {
@@ -64,11 +64,24 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
     // SAFETY: the runtime is ready, the program's own code has not run: there is one thread.
     target.notes.extend(unsafe { premature_dealloc::prevent(&target.runtime) });
     let target: &'static Target = Box::leak(Box::new(target));
-    sampling::start::prepare(target, family);
+    let has_sampler = target.runtime.sampler.is_some();
+    if has_sampler {
+        sampling::start::prepare(target, family);
+    } else {
+        substitute::prepare(target);
+    }
     begin(target, &HOOKS, None, 0)?;
     let snapshots = snapshot::lifecycle::prepare(target, family);
-    sampling::start::start(target, family);
-    handover::watch(target, family);
+    if has_sampler {
+        sampling::start::start(target, family);
+        handover::watch(target, family);
+    } else if let Err(reason) = substitute::start(target) {
+        note(format!(
+            "no allocations were recorded: the runtime of OCaml {} has no sampler, and could not be given \
+             one: {reason}",
+            target.runtime.version
+        ));
+    }
     if let Err(reason) = snapshots {
         without_snapshots();
         // Where nobody has asked for any so far, there is nothing to say.

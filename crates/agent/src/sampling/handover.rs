@@ -33,6 +33,7 @@ use crate::sampling::start::OUR_PROFILE;
 struct Guard {
     target: &'static Target,
     family: &'static dyn Sampler,
+    start: u64,
     stop: u64,
     /// `caml_failwith`.
     raise: u64,
@@ -70,7 +71,8 @@ static HANDOVER: Handover =
 
 /// Watches for the program using the sampler. False if that is not possible.
 pub(crate) fn watch(target: &'static Target, family: &'static dyn Sampler) -> bool {
-    let start = target.runtime.start_address;
+    let Some(sampler) = &target.runtime.sampler else { return false };
+    let start = sampler.start_address;
     let stop = symbol(symbols::memprof::STOP);
     let asks = symbol(symbols::memprof::IS_SAMPLING);
     let raise = symbol(symbols::control::FAILWITH);
@@ -92,9 +94,9 @@ pub(crate) fn watch(target: &'static Target, family: &'static dyn Sampler) -> bo
         })
         .collect();
     let Some(hooks) = hooks.filter(|_| !raise.is_null()) else { return false };
-    let (stop, raise) = (stop as u64, raise as u64);
+    let (start, stop, raise) = (start as u64, stop as u64, raise as u64);
     let collection = family.collection();
-    HANDOVER.guard.set(Guard { target, family, stop, raise, collection, hooks }).is_ok()
+    HANDOVER.guard.set(Guard { target, family, start, stop, raise, collection, hooks }).is_ok()
 }
 
 /// Replaces `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
@@ -230,7 +232,7 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
         // does is allowed.
         unsafe { guard.family.stop(target) };
     }
-    target.runtime.start_address as u64
+    guard.start
 }
 
 /// Runs in each domain as it begins a minor collection, while all others are stopped too.

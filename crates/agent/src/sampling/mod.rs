@@ -21,6 +21,7 @@ pub(crate) mod splitmix;
 pub(crate) mod start;
 pub(crate) mod state;
 pub(crate) mod static_profile;
+pub(crate) mod substitute;
 pub(crate) mod switch;
 pub(crate) mod symbolise;
 pub(crate) mod thread;

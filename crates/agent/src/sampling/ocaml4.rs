@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 
-use memtrail_ocaml::block::{UNIT, Value};
+use memtrail_ocaml::block::Value;
 use memtrail_ocaml::memprof::Callback;
 
 use crate::context::ocaml4::Ocaml4;
@@ -31,7 +31,7 @@ impl Sampler for Ocaml4 {
         // SAFETY: as the caller promises.
         unsafe {
             seeding::draw_batches(target, arguments);
-            (target.runtime.start)(arguments.rate, arguments.frames, arguments.tracker);
+            target.runtime.start_sampler(arguments.rate, arguments.frames, arguments.tracker);
         }
         Some(found.map_or(RateControl::Thinned, RateControl::Single))
     }
@@ -49,6 +49,6 @@ impl Sampler for Ocaml4 {
 
     unsafe fn stop(&self, target: &Target) {
         // SAFETY: as the caller promises, this neither fails nor raises.
-        unsafe { (target.runtime.stop)(UNIT) };
+        unsafe { target.runtime.stop_sampler() };
     }
 }

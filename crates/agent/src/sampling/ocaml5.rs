@@ -30,7 +30,7 @@ impl Sampler for Ocaml5 {
         let profiles = unsafe {
             seeding::seed_domain(target, target.runtime.state(), 0);
             let &Arguments { rate, frames, tracker, ours, .. } = arguments;
-            let profile = (target.runtime.start)(rate, frames, tracker);
+            let profile = target.runtime.start_sampler(rate, frames, tracker);
             static_profile::replace(target, profile, ours)
         };
         profiles.map(RateControl::Multicore)

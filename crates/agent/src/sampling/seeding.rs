@@ -5,7 +5,6 @@
 //! generator's state to itself, but each start of the sampler draws a batch of numbers, so some are
 //! thrown away; OCaml 5 keeps it with the domain, where it is written. Source: `runtime/memprof.c`.
 
-use memtrail_ocaml::block::UNIT;
 use memtrail_ocaml::layout::FamilyState;
 use memtrail_ocaml::{Memory as _, memprof};
 
@@ -33,8 +32,8 @@ pub(crate) unsafe fn draw_batches(target: &Target, arguments: &Arguments) {
     for _ in 0..SplitMix(target.seed).next() % MAX_BATCHES {
         // SAFETY: as the caller promises; nothing is sampled in between.
         unsafe {
-            (target.runtime.start)(arguments.rate, arguments.frames, arguments.tracker);
-            (target.runtime.stop)(UNIT);
+            target.runtime.start_sampler(arguments.rate, arguments.frames, arguments.tracker);
+            target.runtime.stop_sampler();
         }
     }
 }
@@ -45,6 +44,9 @@ pub(crate) unsafe fn draw_batches(target: &Target, arguments: &Arguments) {
 /// The domain is that of this thread.
 pub(crate) unsafe fn seed_domain(target: &Target, state: u64, number: u16) {
     let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
+    if target.runtime.sampler.is_none() {
+        return;
+    }
     let memory = target.memory;
     let sampler = fields.memprof.and_then(|offset| memory.field(state, offset));
     let Some(sampler) = sampler.filter(|&at| memory.u64(at) == Some(state)) else { return };

@@ -34,7 +34,8 @@ pub(crate) fn prepare(target: &'static Target, family: &'static dyn Sampler) {
 }
 
 fn redirect_capture(target: &Target, family: &dyn Sampler) -> bool {
-    let name = target.runtime.capture_function;
+    let Some(sampler) = &target.runtime.sampler else { return false };
+    let name = sampler.capture_function;
     let (function, size) = (symbol(name).cast(), size_of_function(name));
     // SAFETY: the function of this name, and one that takes and gives the same; the process has one thread.
     unsafe { patch::redirect(function, size, family.capture()).is_ok() }

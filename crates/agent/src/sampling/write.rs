@@ -137,18 +137,33 @@ fn write_received(
 /// Writes memory outside the heap that the program reports, sampled `samples` times at a halved rate,
 /// and gives the key it is known by. The program calls from its own code.
 pub(crate) fn write_external(length: Words, samples: u64, halvings: Halvings) -> Option<Value> {
+    let event = AllocEvent { length, samples, source: Source::External };
+    write_sampled(&event, halvings, None)
+}
+
+/// Writes a block that is being allocated, or was just now, and gives the key it is known by. `index` tells
+/// which of several blocks it is that OCaml code allocates at once.
+pub(crate) fn write_sampled(
+    event: &AllocEvent,
+    halvings: Halvings,
+    index: Option<isize>,
+) -> Option<Value> {
     let recorder = active().filter(|_| is_on())?;
     let sampling = sampling()?;
     let (target, capturer) = (sampling.target, &sampling.capturer);
     let state = target.runtime.state();
     let domain = domain_of(target, state);
-    let event = AllocEvent { length, samples, source: Source::External };
+    recorder.look_at_minor_heap(state);
     let to = Destination { sampling, recorder, domain, state };
     let id = with_thread(recorder, |thread| {
-        let token = capturer.capture_now(thread);
-        write_received(&to, thread, &event, token, halvings)
+        let token = match index {
+            Some(index) => capturer.capture(thread, index),
+            None => capturer.capture_now(thread),
+        };
+        write_received(&to, thread, event, token, halvings)
     })??;
-    Some(Key { id, domain, epoch: recorder.files.epoch, external: true }.value())
+    let external = matches!(event.source, Source::External);
+    Some(Key { id, domain, epoch: recorder.files.epoch, external }.value())
 }
 
 /// The program freed the memory with this key.

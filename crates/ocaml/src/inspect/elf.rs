@@ -111,8 +111,6 @@ fn judge_version(executable: &Executable<'_>, version: Version) -> Verdict {
         Some(machine) if machine == Machine::HERE => {
             if !executable.dynamic {
                 Reason::Static
-            } else if !version.can_sample() {
-                Reason::NoSampler(version)
             } else {
                 let rival = rival(executable);
                 let stripped = executable.stripped;

@@ -1,6 +1,6 @@
 //! Why an OCaml program cannot be recorded, and what can be done about it.
 
-use crate::version::{Unsupported, Version};
+use crate::version::Unsupported;
 
 /// Why an OCaml program cannot be recorded; reads after the program's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -14,9 +14,6 @@ pub enum Reason {
     /// OCaml by its strings or local symbols, but its runtime is not exported.
     #[error("is an OCaml program that does not export its runtime's symbols")]
     NoSymbols,
-    /// 5.0 to 5.2.
-    #[error("has the runtime of OCaml {0}, which has no allocation sampling")]
-    NoSampler(Version),
     /// Another processor, or 32 bits.
     #[error("is an OCaml program for another kind of machine than this agent's")]
     Machine,
@@ -36,13 +33,12 @@ impl Reason {
             Self::NoSymbols | Self::Runtime(Unsupported::NoRuntime) => {
                 "link it with ocamlopt itself, or with `-Wl,-E`, and keep its dynamic symbols"
             }
-            Self::NoSampler(_) => "compile it with OCaml 4.14, or with 5.3 or later",
             Self::Machine => {
                 "record it on a 64-bit x86 or ARM machine, with the memtrail of that machine"
             }
             Self::Runtime(Unsupported::TooOld) => "compile it with OCaml 4.11 or later",
             Self::Runtime(Unsupported::Oxcaml | Unsupported::Unknown) => {
-                "memtrail knows the runtimes of OCaml 4.11 to 4.14 and from 5.3 on"
+                "memtrail knows the runtimes of OCaml from 4.11 on"
             }
         }
     }

@@ -38,6 +38,8 @@ pub(crate) enum RateControl {
     Thinned,
     /// OCaml 5: a profile for each rate, of ours.
     Multicore(Profiles),
+    /// OCaml 5.0 to 5.2: distances are drawn by us.
+    Substitute,
 }
 
 struct Changing {
@@ -115,9 +117,21 @@ pub(crate) fn current(target: &Target, state: u64) -> Halvings {
     match RATE.changing.get().map(|changing| &changing.control) {
         Some(RateControl::Multicore(profiles)) => profiles.current(target, state),
         Some(RateControl::Single(_)) => Halvings(RATE.current.load(Relaxed)),
-        Some(RateControl::Thinned) => Halvings(RATE.wanted.load(Relaxed)),
+        Some(RateControl::Thinned | RateControl::Substitute) => Halvings(RATE.wanted.load(Relaxed)),
         None => Halvings::default(),
     }
+}
+
+/// The rate with which the next distance is drawn, where we draw it.
+pub(crate) fn to_draw_with(target: &Target) -> (Halvings, f64) {
+    let Some(changing) = RATE.changing.get() else {
+        return (Halvings::default(), target.options.rate);
+    };
+    if changing.varying {
+        changing.vary();
+    }
+    let wanted = Halvings(RATE.wanted.load(Relaxed));
+    (wanted, wanted.of(changing.base))
 }
 
 /// Takes the wanted rate over for the domain with this state. Only in a callback after which the
@@ -156,7 +170,7 @@ unsafe fn take_over(target: &Target, state: u64) {
             // SAFETY: as the caller promises.
             unsafe { statics.set(rate, ahead) };
         }
-        RateControl::Thinned => {}
+        RateControl::Thinned | RateControl::Substitute => {}
     }
 }
 

@@ -12,7 +12,6 @@ use std::mem;
 use std::ops::Range;
 
 use memtrail_ocaml::Memory as _;
-use memtrail_ocaml::block::UNIT;
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::memprof::{DISTANCES, reciprocal_logarithm};
 use memtrail_ocaml::symbols;
@@ -79,7 +78,9 @@ impl Statics {
         for rate in TRIALS {
             let boxed: &Float = Box::leak(Box::new(Float::new(rate)));
             // SAFETY: as the caller promises.
-            unsafe { (target.runtime.start)(boxed.value(), arguments.frames, arguments.tracker) };
+            unsafe {
+                target.runtime.start_sampler(boxed.value(), arguments.frames, arguments.tracker)
+            };
             for drawn in 1..=DRAWS {
                 candidates.drawn(memory, drawn, next());
                 // SAFETY: draws a distance; nothing is allocated meanwhile.
@@ -87,7 +88,7 @@ impl Statics {
             }
             candidates.started(memory, rate);
             // SAFETY: it was started just now, and has sampled nothing.
-            unsafe { (target.runtime.stop)(UNIT) };
+            unsafe { target.runtime.stop_sampler() };
         }
         candidates.only()
     }

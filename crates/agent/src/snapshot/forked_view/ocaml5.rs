@@ -19,6 +19,7 @@ pub(in crate::snapshot) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
     for &state in view.domains {
         domain(view, list, stacks.as_ref(), state);
     }
+    tracked::add_ours(view, list);
     orphans::roots(view, list);
     // C code's roots, with the modules' fields once more, and those of plugins.
     let scanned = view.scan_globals(names::SCAN_GLOBAL_ROOTS);

@@ -9,6 +9,16 @@ use super::scan::Scanned;
 use super::view::ForkedView;
 use crate::sampling::key::id_of;
 use crate::sampling::start::OUR_PROFILE;
+use crate::sampling::substitute;
+
+/// Adds the blocks that we track ourselves, where the runtime has no sampler.
+pub(super) fn add_ours(view: &ForkedView<'_>, list: &mut RootList) {
+    substitute::tracked::each(|entry| {
+        if let Some(id) = id_of(entry.key, view.epoch) {
+            list.samples.push(Sample { block: entry.block, id: id.0, samples: entry.samples });
+        }
+    });
+}
 
 /// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
 pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned) {

@@ -1,0 +1,204 @@
+//! Where the next samples of each domain are.
+//!
+//! Each word is sampled with the same probability, so the distance to the next sample is drawn from the
+//! geometric distribution; as that has no memory, it may be drawn anew at any time: when a minor heap has
+//! been emptied, or when the rate changes.
+
+use std::sync::atomic::{
+    AtomicI64, AtomicU8, AtomicU64,
+    Ordering::{AcqRel, Relaxed},
+};
+
+use memtrail_ocaml::Memory as _;
+use memtrail_trace::write::AllocEvent;
+use memtrail_trace::{Source, Words};
+
+use super::{Substitute, tracked};
+use crate::recording::active::active;
+use crate::recording::halvings::Halvings;
+use crate::recording::installed;
+use crate::sampling::rate;
+use crate::sampling::splitmix::{self, SplitMix};
+use crate::sampling::switch::is_on;
+use crate::sampling::write::{domain_of, write_sampled};
+
+/// `Max_domains` of these versions (`runtime/caml/config.h`).
+pub(super) const DOMAINS: usize = 128;
+
+/// Where a domain's next samples are. Only who holds the domain's lock uses it.
+struct Next {
+    /// In the minor heap: the block that reaches below this address is sampled. 0 if none is.
+    trigger: AtomicU64,
+    /// The domain that this is of.
+    unique: AtomicU64,
+    /// Words of the major heap up to the next sample.
+    large: AtomicI64,
+    /// Words outside the heap up to the next sample.
+    external: AtomicI64,
+    /// The rate of the distances.
+    halvings: AtomicU8,
+    numbers: AtomicU64,
+}
+
+static NEXT: [Next; DOMAINS] = [const {
+    Next {
+        trigger: AtomicU64::new(0),
+        unique: AtomicU64::new(u64::MAX),
+        large: AtomicI64::new(0),
+        external: AtomicI64::new(0),
+        halvings: AtomicU8::new(0),
+        numbers: AtomicU64::new(0),
+    }
+}; DOMAINS];
+
+impl Next {
+    fn distance(&self, rate: f64) -> u64 {
+        let number = SplitMix(self.numbers.fetch_add(SplitMix::STEP, Relaxed)).next();
+        splitmix::distance(number, rate)
+    }
+
+    /// How many samples fall into so many words.
+    fn samples(&self, ahead: &AtomicI64, words: u64, rate: f64) -> u64 {
+        let mut left = ahead.load(Relaxed).saturating_sub_unsigned(words);
+        let mut samples = 0;
+        while left <= 0 {
+            samples += 1;
+            left = left.saturating_add_unsigned(self.distance(rate));
+        }
+        ahead.store(left, Relaxed);
+        samples
+    }
+}
+
+impl Substitute {
+    /// What belongs to the domain with this state.
+    fn next(&self, state: u64) -> &'static Next {
+        let next = &NEXT[usize::from(domain_of(self.target, state).0) % DOMAINS];
+        let unique = self.target.memory.field(state, self.fields.unique_id).unwrap_or(0);
+        if next.unique.swap(unique, Relaxed) != unique {
+            let seed = self.target.seed ^ (unique + 1) << 40;
+            next.numbers.store(SplitMix(seed).next(), Relaxed);
+            next.trigger.store(0, Relaxed);
+            let (halvings, rate) = rate::to_draw_with(self.target);
+            next.halvings.store(halvings.0, Relaxed);
+            next.large.store(next.distance(rate) as i64, Relaxed);
+            next.external.store(next.distance(rate) as i64, Relaxed);
+            self.draw(next, state);
+        }
+        next
+    }
+
+    fn field(&self, state: u64, offset: u64) -> u64 {
+        self.target.memory.field(state, offset).unwrap_or(0)
+    }
+
+    fn rate(&self, next: &Next) -> f64 {
+        Halvings(next.halvings.load(Relaxed)).of(self.target.options.rate)
+    }
+
+    /// Draws the distance to the next sample in the minor heap from where allocation stands.
+    fn draw(&self, next: &Next, state: u64) {
+        let (halvings, rate) = rate::to_draw_with(self.target);
+        next.halvings.store(halvings.0, Relaxed);
+        let fields = &self.target.runtime.layout.state;
+        let (at, start) =
+            (self.field(state, fields.young_ptr), self.field(state, fields.young_start));
+        // The next word to be allocated stands right below.
+        let below = (next.distance(rate) - 1).saturating_mul(8);
+        let trigger = at.checked_sub(below).filter(|&trigger| trigger > start);
+        next.trigger.store(trigger.unwrap_or(0), Relaxed);
+    }
+
+    /// Draws anew, and sees to it that the domain comes by.
+    pub(super) fn renew(&self, state: u64) {
+        self.draw(self.next(state), state);
+        // SAFETY: the runtime's function, for a domain whose lock this thread holds.
+        unsafe { (self.functions.reset_limit)(state) };
+        self.raise_limit(state);
+    }
+
+    /// Raises the domain's limit to the next sample, unless it is interrupted.
+    pub(super) fn raise_limit(&self, state: u64) {
+        let trigger = self.next(state).trigger.load(Relaxed);
+        let limit = (state + self.target.runtime.layout.state.young_limit) as *mut u64;
+        // SAFETY: the runtime's own variable, which other domains change likewise.
+        let limit = unsafe { AtomicU64::from_ptr(limit) };
+        let now = limit.load(Relaxed);
+        if now != u64::MAX && now < trigger {
+            // Who has changed it meanwhile wants the domain's attention: then it is set again.
+            let _ = limit.compare_exchange(now, trigger, AcqRel, Relaxed);
+        }
+    }
+
+    /// Whether the block that was allocated last is sampled.
+    pub(super) fn is_reached(&self, state: u64) -> bool {
+        self.field(state, self.target.runtime.layout.state.young_ptr)
+            < self.next(state).trigger.load(Relaxed)
+    }
+
+    /// Blocks were allocated at once in the minor heap; `encoded` are their sizes less one, if OCaml code
+    /// allocated, otherwise it is one block.
+    pub(super) fn allocated_small(&self, state: u64, words: u64, encoded: Option<&[u8]>) {
+        let next = self.next(state);
+        let at = self.field(state, self.target.runtime.layout.state.young_ptr);
+        let rate = self.rate(next);
+        let mut below = (next.trigger.load(Relaxed).saturating_sub(at) / 8) as i64;
+        let mut offset = words as i64 + 1;
+        let count = encoded.map_or(1, <[u8]>::len);
+        // The last stands highest.
+        for index in (0..count).rev() {
+            let size = encoded.map_or(words, |encoded| u64::from(encoded[index]) + 1);
+            offset -= size as i64 + 1;
+            let mut samples = 0;
+            while offset < below {
+                samples += 1;
+                below = below.saturating_sub_unsigned(next.distance(rate));
+            }
+            if samples > 0 && offset >= 0 {
+                let block = at + 8 * offset as u64 + 8;
+                let index = encoded.map(|_| index as isize);
+                self.sampled(state, block, size, samples, Source::Minor, index);
+            }
+        }
+        self.renew(state);
+    }
+
+    /// How many samples fall into so many words that were allocated in the major heap.
+    pub(super) fn drawn_large(&self, state: u64, words: u64) -> u64 {
+        let next = self.next(state);
+        next.samples(&next.large, words, self.rate(next))
+    }
+
+    /// The same of memory outside the heap.
+    pub(super) fn drawn_external(&self, state: u64, words: u64) -> u64 {
+        let next = self.next(state);
+        next.samples(&next.external, words, self.rate(next))
+    }
+
+    /// Records a sampled block, and tracks it. `index` tells which of several it is, if OCaml code
+    /// allocated.
+    pub(super) fn sampled(
+        &self,
+        state: u64,
+        block: u64,
+        words: u64,
+        samples: u64,
+        source: Source,
+        index: Option<isize>,
+    ) {
+        if active().filter(|_| is_on()).is_none() {
+            installed::missed();
+            return;
+        }
+        let next = self.next(state);
+        let halvings = Halvings(next.halvings.load(Relaxed));
+        let event = AllocEvent { length: Words(words), samples, source };
+        let key = rate::metered(|| write_sampled(&event, halvings, index));
+        if let Some(key) = key {
+            let fields = &self.target.runtime.layout.state;
+            let young = self.field(state, fields.young_start)..self.field(state, fields.young_end);
+            let domain = young.contains(&block).then(|| domain_of(self.target, state));
+            tracked::add(domain, tracked::Entry { block, samples, key });
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What is called in place of the runtime's functions: they themselves, then our part.
+//!
+//! The runtime's may raise exceptions, which leave our frames as they leave those of the runtime's own C
+//! functions. So nothing of ours stands on the stack while they run that would have to be undone.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering::Relaxed;
+
+use memtrail_trace::Source;
+
+use super::{deaths, substitute};
+use crate::os::ffi_guard::guarded;
+
+/// `CAML_DO_TRACK` (`runtime/caml/memory.h`).
+const TRACKED: c_int = 1;
+/// `CAML_FROM_CAML`.
+const FROM_OCAML: c_int = 2;
+
+/// In place of `caml_alloc_small_dispatch`: a minor heap has come to its limit.
+pub(super) unsafe extern "C" fn small(
+    state: u64,
+    words: isize,
+    flags: c_int,
+    count: c_int,
+    encoded: *const u8,
+) {
+    let Some(substitute) = substitute() else { return };
+    // SAFETY: the runtime's own call.
+    unsafe { (substitute.functions.small)(state, words, flags, count, encoded) };
+    if substitute.is_reached(state) {
+        guarded((), || {
+            if flags & TRACKED == 0 {
+                return substitute.renew(state);
+            }
+            let from_ocaml = flags & FROM_OCAML != 0 && !encoded.is_null();
+            // SAFETY: sizes of as many blocks, in the frame table.
+            let encoded = from_ocaml.then(|| unsafe {
+                std::slice::from_raw_parts(encoded, usize::try_from(count).unwrap_or(0))
+            });
+            substitute.allocated_small(state, words as u64, encoded);
+        });
+    }
+}
+
+/// In place of one of the functions that allocate in the major heap, of which `WHICH` is one.
+pub(super) unsafe extern "C" fn large<const WHICH: usize>(
+    words: usize,
+    tag: usize,
+    reserved: usize,
+) -> u64 {
+    let original = substitute().and_then(|substitute| substitute.functions.large[WHICH]);
+    let Some(original) = original else { return 0 };
+    // SAFETY: the runtime's own call. What takes fewer arguments does not look at the third.
+    let block = unsafe { original(words, tag, reserved) };
+    if let Some(substitute) = substitute().filter(|_| block != 0) {
+        let state = substitute.target.runtime.state();
+        let samples = substitute.drawn_large(state, words as u64 + 1);
+        if samples > 0 {
+            guarded((), || {
+                substitute.sampled(state, block, words as u64, samples, Source::Major, None);
+            });
+        }
+    }
+    block
+}
+
+/// In place of `caml_alloc_custom_mem`: a block that owns memory outside the heap.
+pub(super) unsafe extern "C" fn custom(
+    operations: *const c_void,
+    size: usize,
+    memory: usize,
+) -> u64 {
+    let Some(substitute) = substitute() else { return 0 };
+    // SAFETY: the runtime's own call.
+    let block = unsafe { (substitute.functions.custom)(operations, size, memory) };
+    let words = memory.div_ceil(8) as u64;
+    if words > 0 && block != 0 {
+        let state = substitute.target.runtime.state();
+        let samples = substitute.drawn_external(state, words);
+        if samples > 0 {
+            guarded((), || {
+                substitute.sampled(state, block, words, samples, Source::External, None);
+            });
+        }
+    }
+    block
+}
+
+/// In place of `caml_reset_young_limit`.
+pub(super) unsafe extern "C" fn reset_limit(state: u64) {
+    let Some(substitute) = substitute() else { return };
+    // SAFETY: the runtime's own call.
+    unsafe { (substitute.functions.reset_limit)(state) };
+    substitute.raise_limit(state);
+}
+
+/// In place of `caml_final_update_last_minor`: this domain's minor heap is empty, all others' are, and its
+/// memory is as it was.
+pub(super) unsafe extern "C" fn update_last(state: u64) {
+    let Some(substitute) = substitute() else { return };
+    guarded((), || {
+        deaths::after_minor(substitute, state);
+        substitute.renew(state);
+    });
+    // SAFETY: the runtime's own call.
+    unsafe { (substitute.functions.update_last)(state) };
+}
+
+/// In place of `caml_compact_heap`: blocks move, and roots are told.
+pub(super) unsafe extern "C" fn compact(state: u64, count: c_int, domains: *const u64) {
+    let compact = substitute().and_then(|substitute| substitute.functions.compact);
+    let Some(compact) = compact else { return };
+    deaths::COMPACTING.fetch_add(1, Relaxed);
+    // SAFETY: the runtime's own call.
+    unsafe { compact(state, count, domains) };
+    deaths::COMPACTING.fetch_sub(1, Relaxed);
+}

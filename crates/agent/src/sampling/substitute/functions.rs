@@ -1,0 +1,87 @@
+//! The runtime's functions that ours stand before, and its variables.
+
+use std::ffi::{c_int, c_void};
+use std::mem::transmute;
+
+use memtrail_ocaml::symbols::{heap, memory, minor_gc};
+
+use super::entry;
+use crate::context::functions::size_of_function;
+use crate::os::detour::{Detour, Prepared, prepare};
+use crate::os::symbol::{required, symbol};
+
+pub(super) type Small = unsafe extern "C" fn(u64, isize, c_int, c_int, *const u8);
+pub(super) type Large = unsafe extern "C" fn(usize, usize, usize) -> u64;
+pub(super) type Custom = unsafe extern "C" fn(*const c_void, usize, usize) -> u64;
+pub(super) type OfDomain = unsafe extern "C" fn(u64);
+pub(super) type Compact = unsafe extern "C" fn(u64, c_int, *const u64);
+
+/// Functions of the runtime, as they can be called.
+pub(super) struct Functions {
+    pub(super) small: Small,
+    pub(super) large: [Option<Large>; LARGE],
+    pub(super) custom: Custom,
+    pub(super) reset_limit: OfDomain,
+    pub(super) update_last: OfDomain,
+    pub(super) compact: Option<Compact>,
+    /// The action with which roots are marked.
+    pub(super) darken: u64,
+    /// Address of the colours, of which the third is that of blocks that are dead.
+    pub(super) colours: u64,
+}
+
+/// How many functions allocate in the major heap.
+pub(super) const LARGE: usize = memory::ALLOCATE_LARGE.len();
+
+impl Functions {
+    /// Finds them, and prepares that ours are called in their place.
+    pub(super) fn prepare() -> Result<(Self, Prepared), String> {
+        let missing = |name: &str| format!("its runtime does not export {name}");
+        let mut detours = Vec::new();
+        for (name, ours) in [
+            (memory::ALLOCATE_SMALL, entry::small as Small as *const c_void),
+            (memory::ALLOCATE_CUSTOM, entry::custom as Custom as *const c_void),
+            (minor_gc::RESET_LIMIT, entry::reset_limit as OfDomain as *const c_void),
+            (minor_gc::UPDATE_LAST, entry::update_last as OfDomain as *const c_void),
+        ] {
+            let function = required(name).map_err(missing)?;
+            detours.push(Detour { name, function, size: size_of_function(name), ours });
+        }
+        let certain = detours.len();
+        let large = [entry::large::<0> as Large, entry::large::<1>, entry::large::<2>];
+        let optional = memory::ALLOCATE_LARGE.into_iter().zip(large.map(|f| f as *const c_void));
+        let compact = (memory::COMPACT, entry::compact as Compact as *const c_void);
+        let optional: Vec<_> = optional.chain([compact]).collect();
+        for &(name, ours) in &optional {
+            let function = symbol(name);
+            if !function.is_null() {
+                detours.push(Detour { name, function, size: size_of_function(name), ours });
+            }
+        }
+        let prepared =
+            prepare(&detours).map_err(|error| format!("its code is not as expected: {error}"))?;
+        let [small, custom, reset_limit, update_last] = *prepared
+            .originals
+            .first_chunk()
+            .ok_or_else(|| "its code is not as expected".to_owned())?;
+        let mut rest = prepared.originals[certain..].iter().copied();
+        let mut next = |name| if symbol(name).is_null() { None } else { rest.next() };
+        let large = memory::ALLOCATE_LARGE.map(&mut next);
+        let compact = next(memory::COMPACT);
+        // SAFETY: the runtime declares the functions with these types (see `symbols`); at these addresses
+        // they begin as it compiled them.
+        let functions = unsafe {
+            Self {
+                small: transmute::<u64, Small>(small),
+                large: large.map(|at| at.map(|at| transmute::<u64, Large>(at))),
+                custom: transmute::<u64, Custom>(custom),
+                reset_limit: transmute::<u64, OfDomain>(reset_limit),
+                update_last: transmute::<u64, OfDomain>(update_last),
+                compact: compact.map(|at| transmute::<u64, Compact>(at)),
+                darken: required(heap::DARKEN).map_err(missing)? as u64,
+                colours: required(memory::COLOURS).map_err(missing)? as u64,
+            }
+        };
+        Ok((functions, prepared))
+    }
+}
