@@ -26,6 +26,8 @@ struct Compiler {
     prefix: PathBuf,
     /// Options of `configure` beside those of all.
     options: Vec<&'static str>,
+    /// Whether tests do without it.
+    optional: bool,
 }
 
 fn listed(cache: &Path) -> Vec<Compiler> {
@@ -34,14 +36,17 @@ fn listed(cache: &Path) -> Vec<Compiler> {
         .filter_map(|line| {
             let mut words = line.split_whitespace();
             let (name, package) = (words.next()?, words.next()?);
-            let options = words.collect();
-            (package != "-").then(|| Compiler { package, prefix: cache.join(name), options })
+            let rest: Vec<_> = words.collect();
+            let optional = !rest.is_empty();
+            let options = rest.into_iter().filter(|option| *option != "-").collect();
+            let prefix = cache.join(name);
+            (package != "-").then_some(Compiler { package, prefix, options, optional })
         })
         .collect()
 }
 
-/// Build each compiler that the cache does not have; those with options of their own only if `with_options`.
-pub(crate) fn install(with_options: bool) -> Outcome {
+/// Build each compiler that the cache does not have; those that tests do without only if `all`.
+pub(crate) fn install(all: bool) -> Outcome {
     let cache = cache()?;
     fs::create_dir_all(&cache).map_err(|e| format!("cannot create {}: {e}", cache.display()))?;
     // Two setups at once: the second waits, then finds the work done.
@@ -50,7 +55,7 @@ pub(crate) fn install(with_options: bool) -> Outcome {
         .and_then(|file| file.lock().map(|()| file))
         .map_err(|e| format!("cannot lock {}: {e}", lock_path.display()))?;
     for compiler in listed(&cache) {
-        if with_options || compiler.options.is_empty() {
+        if all || !compiler.optional {
             compiler.ensure(&cache)?;
         }
     }
@@ -140,9 +145,12 @@ mod tests {
             [
                 ("ocaml@4.14.1000", "/cache/ocaml-4.14.1000".into(), &[][..]),
                 ("ocaml@5.3.0", "/cache/ocaml-5.3.0".into(), &[]),
-                ("ocaml@4.14.1000", "/cache/ocaml-4.14-flambda".into(), &["--enable-flambda"])
+                ("ocaml@4.14.1000", "/cache/ocaml-4.14-flambda".into(), &["--enable-flambda"]),
+                ("ocaml@5.1.4", "/cache/ocaml-5.1.4".into(), &[])
             ]
         );
+        let optional: Vec<_> = compilers.iter().map(|compiler| compiler.optional).collect();
+        assert_eq!(optional, [false, false, true, true]);
     }
 
     /// The stamps of those that are in caches already stay as they are.

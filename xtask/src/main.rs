@@ -38,9 +38,9 @@ enum Chore {
     /// npm registry's source packages, about five minutes each, once: they stay in `memtrail`
     /// under the user's cache folder. Running it again costs nothing.
     Setup {
-        /// Build OCaml 4.14 with flambda as well; tests use it where it is installed
+        /// Build OCaml 4.14 with flambda, and 5.1, as well; tests use them where they are installed
         #[arg(long)]
-        flambda: bool,
+        all_compilers: bool,
     },
     /// Run everything: setup, format, lints, unit and integration tests
     ///
@@ -102,7 +102,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().chore {
-        Chore::Setup { flambda } => setup::run(flambda),
+        Chore::Setup { all_compilers } => setup::run(all_compilers),
         Chore::Bench(options) => bench::bench(&options),
         Chore::Web { check: true } => web::check(),
         Chore::Web { check: false } => web::install().and_then(|()| web::build()),

@@ -3,10 +3,10 @@
 use crate::command::Outcome;
 use crate::{compilers, packages, web, wild};
 
-/// Idempotent; quiet when there is nothing to do. `with_flambda` brings compilers with options of their own, too.
-pub(crate) fn run(with_flambda: bool) -> Outcome {
+/// Idempotent; quiet when there is nothing to do. `all_compilers` brings those that tests do without, too.
+pub(crate) fn run(all_compilers: bool) -> Outcome {
     packages::install()?;
     web::install()?;
-    compilers::install(with_flambda)?;
+    compilers::install(all_compilers)?;
     wild::install()
 }

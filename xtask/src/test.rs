@@ -34,7 +34,7 @@ pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
     page_tests(&mut tally, filter);
     for name in compilers::absent() {
         println!(
-            "not tested: programs of {name}, which is not installed (cargo xtask setup --flambda)"
+            "not tested: programs of {name}, which is not installed (cargo xtask setup --all-compilers)"
         );
     }
     tally

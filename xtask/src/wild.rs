@@ -8,20 +8,22 @@ use std::process::{Command, Stdio};
 
 use crate::command::{Outcome, cache, output, run};
 
-/// OCaml 4.14, from npm.
-const FLOW: &str = "flow-bin@0.200.1";
+/// OCaml 4.14, and 5.2, from npm.
+const FLOWS: [&str; 2] = ["flow-bin@0.200.1", "flow-bin@0.250.0"];
 /// OCaml 5.4, from Python's index of packages. Not installed: the wheel holds a program and the libraries beside it.
 const SEMGREP: &str = "semgrep==1.185.0";
 
 /// Brings what the cache does not have.
 pub(crate) fn install() -> Outcome {
     let wild = cache()?.join("wild");
-    ensure(&wild, FLOW, fetch_flow)?;
+    for flow in FLOWS {
+        ensure(&wild, flow, |folder| fetch_flow(folder, flow))?;
+    }
     ensure(&wild, SEMGREP, fetch_semgrep)
 }
 
 /// A folder of that name; it is made aside and renamed, so that it is whole or not there.
-fn ensure(wild: &Path, name: &str, fetch: fn(&Path) -> Outcome) -> Outcome {
+fn ensure(wild: &Path, name: &str, fetch: impl FnOnce(&Path) -> Outcome) -> Outcome {
     let folder = wild.join(name);
     if folder.is_dir() {
         return Ok(());
@@ -39,11 +41,12 @@ fn ensure(wild: &Path, name: &str, fetch: fn(&Path) -> Outcome) -> Outcome {
     if folder.is_dir() { Ok(()) } else { outcome }
 }
 
-fn fetch_flow(folder: &Path) -> Outcome {
-    let archive = output(quiet("npm").args(["pack", "--silent", FLOW]).current_dir(folder))?;
+fn fetch_flow(folder: &Path, package: &str) -> Outcome {
+    let archive = output(quiet("npm").args(["pack", "--silent", package]).current_dir(folder))?;
     let archive = archive.lines().last().unwrap_or_default();
     let machine = if cfg!(target_arch = "aarch64") { "linux-arm64" } else { "linux64" };
-    let member = format!("package/flow-{machine}-v0.200.1/flow");
+    let (_, version) = package.rsplit_once('@').unwrap_or_default();
+    let member = format!("package/flow-{machine}-v{version}/flow");
     let mut tar = quiet("tar");
     tar.args(["xzf", archive, "--strip-components", "2", &member]);
     run(tar.current_dir(folder))?;

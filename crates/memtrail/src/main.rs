@@ -41,8 +41,8 @@ use clap::{Parser, Subcommand};
 
 /// Find out where a program's memory was allocated, and what retains it.
 ///
-/// Works on the program you already have: nothing is recompiled or relinked. OCaml 4.11 to 4.14 and
-/// 5.3 or later, native code, Linux.
+/// Works on the program you already have: nothing is recompiled or relinked. OCaml 4.11 or later,
+/// native code, Linux.
 #[derive(Parser)]
 #[command(
     version,

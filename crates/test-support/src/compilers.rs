@@ -61,13 +61,18 @@ pub fn is_installed(name: &str) -> bool {
     if !is_there {
         let _ = writeln!(
             std::io::stderr(),
-            "not tested with {name}, which is not installed\nhint: cargo xtask setup --flambda"
+            "not tested with {name}, which is not installed\nhint: cargo xtask setup --all-compilers"
         );
     }
     is_there
 }
 
 impl Compiler {
+    /// Whether its runtime has a sampler, which a program can start itself.
+    pub fn has_sampler(&self) -> bool {
+        !((5, 0)..(5, 3)).contains(&self.version)
+    }
+
     /// Whether it has flambda, whose blocks of modules and closures are others.
     pub fn has_flambda(&self) -> bool {
         self.name.ends_with("-flambda")

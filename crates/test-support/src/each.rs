@@ -1,6 +1,7 @@
 //! A test for each of the compilers that tests run with.
 
-/// One test for each compiler, named after it.
+/// One test for each compiler, named after it; those for compilers that not everybody has do nothing where they
+/// are not installed.
 #[macro_export]
 macro_rules! on_each {
     ($name:ident, $check:expr) => {
@@ -16,6 +17,12 @@ macro_rules! on_each {
                 $check("ocaml-4.14.1000");
             }
             #[test]
+            fn ocaml_5_1() {
+                if $crate::compilers::is_installed("ocaml-5.1.4") {
+                    $check("ocaml-5.1.4");
+                }
+            }
+            #[test]
             fn ocaml_5_3() {
                 $check("ocaml-5.3.0");
             }
@@ -23,7 +30,7 @@ macro_rules! on_each {
     };
 }
 
-/// The same, and a test for the compiler with flambda, which does nothing where that is not installed.
+/// The same, and a test for the compiler with flambda.
 #[macro_export]
 macro_rules! on_each_and_flambda {
     ($name:ident, $check:expr) => {
@@ -42,6 +49,12 @@ macro_rules! on_each_and_flambda {
             fn ocaml_4_14_flambda() {
                 if $crate::compilers::is_installed("ocaml-4.14-flambda") {
                     $check("ocaml-4.14-flambda");
+                }
+            }
+            #[test]
+            fn ocaml_5_1() {
+                if $crate::compilers::is_installed("ocaml-5.1.4") {
+                    $check("ocaml-5.1.4");
                 }
             }
             #[test]

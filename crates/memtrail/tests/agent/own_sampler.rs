@@ -24,6 +24,11 @@ on_each!(stopping_what_never_started, |compiler| {
 
 on_each!(every_order, |compiler| {
     let contents = same(compiler, "memprof_order");
+    if !named(compiler).has_sampler() {
+        // The program cannot start its own, and ours goes on.
+        assert_eq!(contents.description.outcome, Some(Outcome::Exited { code: Some(0) }));
+        return;
+    }
     assert_eq!(contents.description.outcome, Some(Outcome::GaveWay));
     // What came before is there: 50,000 references.
     contents.expect_words("Memprof_order.work", 50_000.0 * 2.0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use memtrail_test_support::compilers::named;
+use memtrail_test_support::compilers::{is_installed, named};
 use memtrail_test_support::contents::read;
 use memtrail_test_support::programs::build;
 use memtrail_test_support::running::Case;
@@ -101,6 +101,13 @@ fn a_thousand_runs_system() {
 #[test]
 fn two_hundred_runs_ocaml_4_14() {
     hold_against_the_truth("ocaml-4.14.1000", 200);
+}
+
+#[test]
+fn two_hundred_runs_ocaml_5_1() {
+    if is_installed("ocaml-5.1.4") {
+        hold_against_the_truth("ocaml-5.1.4", 200);
+    }
 }
 
 #[test]

@@ -56,7 +56,17 @@ fn menhir() {
 /// Of OCaml 4.14.
 #[test]
 fn flow() {
-    let flow = cached("flow-bin@0.200.1/flow");
+    checks_javascript("flow-bin@0.200.1/flow");
+}
+
+/// Of OCaml 5.2, whose runtime has no sampler.
+#[test]
+fn flow_of_ocaml_5_2() {
+    checks_javascript("flow-bin@0.250.0/flow");
+}
+
+fn checks_javascript(flow: &str) {
+    let flow = cached(flow);
     Subject::new(&flow, &["ast", "big.js"]).input("big.js", &inputs::javascript()).same();
     // It forks a server and workers, and ends with the number of errors found.
     Subject::new(&flow, &["check", "--max-workers", "1", "--show-all-errors"])
