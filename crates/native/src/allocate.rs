@@ -1,6 +1,7 @@
 //! Functions before those of the allocator that allocate a block.
 //!
-//! Each counts the bytes, and jumps to the allocator's own function unless the block may be sampled. `reallocarray`
+//! Each counts the bytes, and jumps to the allocator's own function unless the block may be sampled. What is called
+//! otherwise has the ABI of C, by which it does not unwind: so there is no frame. `reallocarray`
 //! and C++'s `operator new` are not here: libc's and libstdc++'s call `realloc` and `malloc`.
 
 use std::ffi::{c_int, c_void};
@@ -37,7 +38,7 @@ fn look(size: usize, source: Source, allocate: impl FnOnce() -> *mut c_void) -> 
 pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     #[cold]
     #[inline(never)]
-    fn looked_at(size: usize) -> *mut c_void {
+    extern "C" fn looked_at(size: usize) -> *mut c_void {
         // SAFETY: any size.
         look(size, Source::Allocated, || unsafe { next::malloc(size) })
     }
@@ -54,7 +55,7 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     #[cold]
     #[inline(never)]
-    fn looked_at(count: usize, size: usize) -> *mut c_void {
+    extern "C" fn looked_at(count: usize, size: usize) -> *mut c_void {
         // SAFETY: any numbers.
         look(count.wrapping_mul(size), Source::Zeroed, || unsafe { next::calloc(count, size) })
     }
@@ -74,7 +75,7 @@ macro_rules! aligned {
         pub unsafe extern "C" fn $name($($alignment: usize,)? size: usize) -> *mut c_void {
             #[cold]
             #[inline(never)]
-            fn looked_at($($alignment: usize,)? size: usize) -> *mut c_void {
+            extern "C" fn looked_at($($alignment: usize,)? size: usize) -> *mut c_void {
                 // SAFETY: any numbers.
                 look(size, Source::Allocated, || unsafe { next::$name($($alignment,)? size) })
             }
@@ -102,7 +103,7 @@ pub unsafe extern "C" fn posix_memalign(
 ) -> c_int {
     #[cold]
     #[inline(never)]
-    unsafe fn looked_at(into: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
+    unsafe extern "C" fn looked_at(into: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
         let mut error = 0;
         look(size, Source::Allocated, || {
             // SAFETY: as the caller promises; the block is there if there is no error.

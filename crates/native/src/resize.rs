@@ -15,7 +15,7 @@ use crate::next;
 pub unsafe extern "C" fn free(block: *mut c_void) {
     #[cold]
     #[inline(never)]
-    unsafe fn tracked(block: *mut c_void) {
+    unsafe extern "C" fn tracked(block: *mut c_void) {
         freed(Address(block.addr()));
         // SAFETY: as the caller promises.
         unsafe { next::free(block) };
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
 /// As `realloc`, of a block that may be tracked.
 #[cold]
 #[inline(never)]
-unsafe fn tracked(block: *mut c_void, size: usize) -> *mut c_void {
+unsafe extern "C" fn tracked(block: *mut c_void, size: usize) -> *mut c_void {
     let here = 0_u8;
     let before = reallocating(Address(block.addr()));
     // SAFETY: as the caller promises.
@@ -86,7 +86,7 @@ unsafe fn tracked(block: *mut c_void, size: usize) -> *mut c_void {
 /// As `realloc`, of a block that is not tracked.
 #[cold]
 #[inline(never)]
-unsafe fn looked_at(block: *mut c_void, size: usize) -> *mut c_void {
+unsafe extern "C" fn looked_at(block: *mut c_void, size: usize) -> *mut c_void {
     let here = 0_u8;
     let source = if block.is_null() { Source::Allocated } else { Source::Reallocated };
     // SAFETY: as the caller promises.

@@ -73,7 +73,8 @@ fn exact_recordings_have_the_blocks_of_each_function_of_the_allocator() {
 #[test]
 fn samples_estimate_the_same() {
     let program = compile("entries.c", &[]);
-    let case = Case::command(&program.path, &[]).options(&["--native", "--rate", "0.01"]);
+    let case =
+        Case::command(&program.path, &[]).options(&["--native", "--rate", "0.01", "--seed", "7"]);
     let contents = contents::read(&case.same().recording);
     contents.expect_words("by_malloc", 100_000.0 / 8.0);
     contents.expect_words("grows", 1000.0 * 100.0 * 101.0 / 2.0 / 8.0);
