@@ -2,6 +2,7 @@
 //! [`Complete`], and names in other answers.
 
 use memtrail_profile::calls::{Entities, Entity, Kind, Label};
+use memtrail_profile::processes::processes;
 use memtrail_profile::threads::Threads;
 use serde::Serialize;
 
@@ -178,6 +179,10 @@ pub(crate) fn row(entities: &Entities, label: Label) -> RowName<'_> {
 pub(crate) fn complete(recording: &Recording, query: &Complete) -> ResponseBody {
     let entities = &recording.entities;
     let text = query.text.to_lowercase();
+    let processes = match query.kind {
+        Named::Process => processes(recording.profile()).into_values().collect(),
+        _ => Vec::new(),
+    };
     let mut found: Vec<(bool, usize, &str)> = Vec::new();
     let mut look = |name| {
         if let Some(at) = position(name, &text) {
@@ -195,6 +200,7 @@ pub(crate) fn complete(recording: &Recording, query: &Complete) -> ResponseBody 
             let threads = recording.profile().threads.as_ref();
             threads.map_or(&[][..], Threads::names).iter().for_each(|name| look(name));
         }
+        Named::Process => processes.iter().for_each(|process| look(&process.label)),
     }
     found.retain(|(.., name)| !name.is_empty());
     found.sort_unstable();

@@ -66,6 +66,7 @@ pub fn profile(stacks: &[NamedStack], title: &str) -> Profile {
         sample.push(Sample {
             location_id,
             value: vec![blocks.next(stack.blocks), bytes.next(stack.bytes)],
+            label: Vec::new(),
         });
     }
     let mapping = Mapping {

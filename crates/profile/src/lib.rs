@@ -15,11 +15,12 @@
 //! | [`sites`] | totals of a selection by call site, function, module or file |
 //! | [`calls`] | call trees, flame graphs, tables, points of interest, comparisons of what a filter keeps |
 //! | [`source_lines`] | what each line of a source file allocates |
+//! | [`processes`] | which processes a trace is of that several were merged into |
 //! | [`callers`] | from where a place is called, cut down to what matters |
 //! | [`report`] | all of these put together, ready to be printed |
 //! | [`hotspots`], [`folded`], [`stats`] | what memtrace's tools show of a whole trace, without a [`Profile`] |
 //!
-//! Invariants: no module here knows processes, files or terminals; results depend on the trace
+//! Invariants: no module here knows files or terminals, nor of processes more than the names of their frames; results depend on the trace
 //! alone; whatever a damaged trace says, nothing panics, and what cannot be made sense of is
 //! counted ([`Inconsistencies`]).
 #![forbid(unsafe_code)]
@@ -43,6 +44,7 @@ mod ids;
 pub mod live_series;
 pub mod names;
 pub mod presets;
+pub mod processes;
 pub mod profile;
 pub mod report;
 pub mod samples;

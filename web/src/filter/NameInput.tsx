@@ -4,7 +4,7 @@ import { queryOnce } from "../engine/useQuery.ts";
 import { rec } from "../state/page.ts";
 
 interface Props {
-  kind: "function" | "module" | "file" | "thread";
+  kind: "function" | "module" | "file" | "thread" | "process";
   label: string;
   value: string;
   /** Not for regular expressions. */

@@ -4,7 +4,7 @@
  */
 
 export type FrameKey = "in" | "module" | "file" | "by" | "byModule" | "byFile";
-export type NameKey = FrameKey | "thread" | "hide" | "collapse";
+export type NameKey = FrameKey | "thread" | "process" | "hide" | "collapse";
 export type TimeKey = "allocated" | "live" | "collected";
 export type Key = TimeKey | NameKey | "lifetime" | "size" | "heap" | "died" | "domain";
 
@@ -19,6 +19,7 @@ export const KEYS: readonly Key[] = [
   "died",
   "domain",
   "thread",
+  "process",
   "in",
   "module",
   "file",

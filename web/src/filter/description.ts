@@ -9,6 +9,7 @@ const FRAMES: Readonly<Record<NameKey, string>> = {
   byModule: "allocated by module",
   byFile: "allocated in file",
   thread: "allocated by thread",
+  process: "allocated by process",
   hide: "hiding",
   collapse: "collapsing module",
 };

@@ -7,7 +7,7 @@ export interface Kind {
   what: string;
   group: "When" | "Which blocks" | "Where in the code";
   /** What completes its names. */
-  complete?: "function" | "module" | "file" | "thread";
+  complete?: "function" | "module" | "file" | "thread" | "process";
 }
 
 export const KINDS: readonly Kind[] = [
@@ -20,6 +20,7 @@ export const KINDS: readonly Kind[] = [
   { key: "died", title: "Generation", what: "in which blocks were collected", group: "Which blocks" },
   { key: "domain", title: "Domain", what: "of OCaml 5 that allocated", group: "Which blocks" },
   { key: "thread", title: "Thread", what: "that allocated", group: "Which blocks", complete: "thread" },
+  { key: "process", title: "Process", what: "of several", group: "Which blocks", complete: "process" },
   {
     key: "in",
     title: "Inside a call",

@@ -77,6 +77,7 @@ export function parseCondition(text: string): Condition {
       if (not) throw new ConditionError("collapsing cannot be negated", 0, "use collapse:…");
       return { key: "collapse", not, values: cursor.all(() => cursor.name()) };
     case "thread":
+    case "process":
     case "in":
     case "module":
     case "file":

@@ -411,6 +411,8 @@ selections! {
         File,
         /// Threads.
         Thread,
+        /// Processes.
+        Process,
     }
 }
 

@@ -1,16 +1,18 @@
 //! pprof's format, gzipped: blocks and bytes allocated, blocks and bytes never collected, by whole
-//! call stacks with lines; calls that were inlined share a location, as the format wants it.
+//! call stacks with lines; calls that were inlined share a location, as the format wants it. If the recording is
+//! of several processes, samples have their process as labels, `pid` and `process`.
 
 mod messages;
 
 use std::io::Write as _;
 
 use flate2::{Compression, GzBuilder};
+use memtrail_profile::processes::{ProcessName, processes};
 use memtrail_trace::{FileId, FrameId, FunctionId, StackId};
 use prost::Message as _;
 use rustc_hash::FxHashMap;
 
-pub use self::messages::{Function, Line, Location, Mapping, Profile, Sample, ValueType};
+pub use self::messages::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
 use crate::naming::UNKNOWN;
 use crate::paths::Paths;
 use crate::selection::Selection;
@@ -63,6 +65,7 @@ pub fn profile(selection: &Selection<'_>) -> Profile {
         functions: Vec::new(),
         of_frame: FxHashMap::default(),
         of_function: FxHashMap::default(),
+        processes: processes(profile),
     };
     // A module that stands for its functions is in no frame of the trace.
     let as_they_are = selection.is_whole && !selection.naming.collapses();
@@ -123,6 +126,8 @@ struct Writing<'a> {
     /// The location of a frame; none if all its functions are hidden or unknown.
     of_frame: FxHashMap<FrameId, Option<u64>>,
     of_function: FxHashMap<(FunctionId, FileId), u64>,
+    /// By the functions that stand for them.
+    processes: FxHashMap<FunctionId, ProcessName>,
 }
 
 impl Writing<'_> {
@@ -138,12 +143,16 @@ impl Writing<'_> {
             if value.iter().all(|&value| value == 0) {
                 continue;
             }
-            let path = selection.profile.stacks.path(StackId(index as u32));
-            let mut location_id: Vec<u64> = path.filter_map(|frame| self.location(frame)).collect();
+            let path = || selection.profile.stacks.path(StackId(index as u32));
+            let mut location_id: Vec<u64> =
+                path().filter_map(|frame| self.location(frame)).collect();
             if location_id.is_empty() {
                 location_id.push(self.unknown());
             }
-            samples.push(Sample { location_id, value });
+            let outermost = path().last();
+            let site = outermost.and_then(|frame| selection.profile.locations.at(frame).first());
+            let label = self.labels(site.map(|site| site.function));
+            samples.push(Sample { location_id, value, label });
         }
         samples
     }
@@ -170,17 +179,32 @@ impl Writing<'_> {
                 continue;
             }
             let mut location_id = Vec::new();
+            let mut outermost = None;
             let mut at = node;
             while at != 0 {
+                outermost = Some(paths.frames[paths.frame(at)].function);
                 location_id.push(locations[paths.frame(at)]);
                 at = paths.parent(at);
             }
             if location_id.is_empty() {
                 location_id.push(self.unknown());
             }
-            samples.push(Sample { location_id, value });
+            let label = self.labels(outermost);
+            samples.push(Sample { location_id, value, label });
         }
         samples
+    }
+
+    /// The process that an outermost function stands for, if the recording is of several.
+    fn labels(&mut self, outermost: Option<FunctionId>) -> Vec<Label> {
+        let process = outermost.and_then(|function| self.processes.get(&function));
+        let Some(ProcessName { label, pid, .. }) = process else { return Vec::new() };
+        let (key, str) = (self.strings.index("process"), self.strings.index(label));
+        let mut labels = vec![Label { key, str, num: 0 }];
+        if let Some(pid) = pid {
+            labels.push(Label { key: self.strings.index("pid"), str: 0, num: (*pid).into() });
+        }
+        labels
     }
 
     fn location(&mut self, frame: FrameId) -> Option<u64> {

@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use memtrail_map::MappedFile;
+use memtrail_profile::processes::frame_name;
 use memtrail_recording::family::{Member, Origin};
 use memtrail_recording::rates::{self, Rates};
 use memtrail_recording::threads::{self, Thread, Threads};
@@ -83,7 +84,8 @@ pub(super) fn merged(
     let parts = parts(&readers, &called);
     let parts: Vec<Part<'_>> = (readers.iter().zip(&parts))
         .map(|((member, _, trace), (name, freed))| {
-            let file = member.description().map_or(&b""[..], |d| d.program.as_bytes());
+            let file = member.description().map_or(member.program(), |d| d.program.as_str());
+            let file = file.as_bytes();
             Part { trace, name: name.as_bytes(), file, freed: *freed }
         })
         .collect();
@@ -166,7 +168,7 @@ fn parts(readers: &Readers<'_>, called: &Called<'_>) -> Vec<(String, Option<Time
     let any_runs = ends.contains(&None);
     let last = ends.iter().flatten().max().copied();
     let freed = |end: Option<Timestamp>| end.filter(|&end| any_runs || Some(end) < last);
-    let names = readers.iter().map(|(member, ..)| format!("[{}]", called.name(member)));
+    let names = readers.iter().map(|(member, ..)| frame_name(called.name(member).as_str()));
     names.zip(ends.iter().map(|&end| freed(end))).collect()
 }
 

@@ -45,7 +45,7 @@ A filter is what the page shows as a condition, KEY:VALUES. Several must all hol
 alternatives, and -KEY:VALUES is its opposite:
   live:end  live:peak  live:40s  live:10s..20s    when blocks were live
   allocated:10%..90%  collected:..5s  lifetime:1s..  size:4KiB..    sizes count the header
-  heap:major  died:never  domain:0
+  heap:major  died:never  domain:0  process:4711          of several processes
   in:List.map  in:~pars  in:/^Cache/  -in:Log.write       a function on the call path
   module:~Cache  file:cache.ml  by:Cache.load             by: the function that allocates")]
 pub(crate) struct Args {

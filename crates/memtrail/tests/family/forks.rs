@@ -99,10 +99,24 @@ fn exports_have_processes_as_outermost_frames(family: &Path, processes: &[Value]
         let expected = bytes(&process["totals"]["allocated"]);
         assert_eq!(by_process[&label], expected, "{label}");
     }
+    let total = |conditions: &[&str]| {
+        let filters = conditions.iter().flat_map(|condition| ["--filter", condition]);
+        let words: Vec<&str> = ["export", "--json"].into_iter().chain(filters).collect();
+        json(&words, family)["total"]["allocated_bytes"].as_f64().map(|bytes| bytes.round() as u64)
+    };
     let label = by_process.keys().next().unwrap();
-    let one = json(&["export", "--json", "--filter", &format!("in:{label}")], family);
-    let total = one["total"]["allocated_bytes"].as_f64().map(|bytes| bytes.round() as u64);
-    assert_eq!(total, Some(by_process[label]));
+    assert_eq!(total(&[&format!("in:{label}")]), Some(by_process[label]));
+    let process = &processes[1];
+    let pid = format!("process:{}", process["pid"]);
+    assert_eq!(total(&[&pid]), Some(bytes(&process["totals"]["allocated"])), "{pid}");
+    let others = format!("-{pid}");
+    assert_eq!(total(&[&pid]).zip(total(&[&others])).map(|(a, b)| a + b), total(&[]));
+    assert_eq!(total(&["process:family"]), total(&[]));
+    let alone = family.join(process["recording"].as_str().unwrap());
+    let refused = memtrail(&["export", "--json", "--filter", "process:family"], &alone);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert!(stderr.contains("this recording is of one process alone\nhint: "), "{stderr}");
 }
 
 fn heaps_are_sums_over_processes(family: &Path, processes: &[Value]) {

@@ -34,6 +34,8 @@ pub enum Clause {
     Domain(Vec<DomainId>),
     /// Allocated by these threads.
     Thread(Vec<Name>),
+    /// Allocated by these processes, of a trace of several.
+    Process(Vec<Name>),
     /// With such frames in the backtrace.
     Frame(Which, What, Vec<Name>),
     /// No condition: functions to be left out of paths.
@@ -169,6 +171,7 @@ impl Clause {
             Self::Died(_) => "died",
             Self::Domain(_) => "domain",
             Self::Thread(_) => "thread",
+            Self::Process(_) => "process",
             Self::Frame(Which::Any, What::Function, _) => "in",
             Self::Frame(Which::Any, What::Module, _) => "module",
             Self::Frame(Which::Any, What::File, _) => "file",

@@ -33,6 +33,7 @@ impl Condition {
                 format!("{not}allocated by domain {}", or(domains, |domain| domain.0.to_string()))
             }
             Clause::Thread(names) => format!("{not}allocated by thread {}", or(names, named)),
+            Clause::Process(names) => format!("{not}allocated by process {}", or(names, named)),
             Clause::Frame(which, what, names) => {
                 let place = match (which, what) {
                     (Which::Any, What::Function) => "inside a call to",

@@ -27,6 +27,7 @@ impl Serialize for Condition {
             Clause::Died(died) => all(died, |died| Value::Word(died.name())),
             Clause::Domain(domains) => all(domains, |domain| Value::Number(domain.0.into())),
             Clause::Thread(names)
+            | Clause::Process(names)
             | Clause::Frame(_, _, names)
             | Clause::Hide(names)
             | Clause::Collapse(names) => all(names, |name| Value::Name(name.into())),

@@ -15,6 +15,7 @@
 //! | `heap:major` | there, and while they are: see below |
 //! | `died:minor`, `died:never` | by where they were when collected |
 //! | `domain:0,2`, `thread:main` | by who allocated them |
+//! | `process:4711`, `process:coqc` | by process, of a trace of several: its id, program or label |
 //! | `in:List.map`, `in:~map`, `in:/^List/` | with such a function in the backtrace |
 //! | `module:…`, `file:…` | likewise, by the module or file of any frame |
 //! | `by:…`, `byModule:…`, `byFile:…` | likewise, of the innermost frame alone |

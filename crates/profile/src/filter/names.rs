@@ -8,6 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::condition::{Name, What};
 use crate::names::{module, readable};
+use crate::processes::processes;
+use crate::profile::Profile;
 
 /// Functions of a trace: those that are left out of paths, or those of modules that are collapsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -123,6 +125,23 @@ impl Meant {
                 Self::Files(files.map(|(_, name)| wanted.any(&[&lossy(name)])).collect())
             }
         })
+    }
+
+    /// The outermost frames of processes that are called so.
+    pub(super) fn processes(profile: &Profile, names: &[Name]) -> Result<Option<Self>, String> {
+        let wanted = Wanted::new(names)?;
+        let processes = processes(profile);
+        if processes.is_empty() {
+            return Ok(None);
+        }
+        let mut functions = vec![false; profile.locations.functions().len()];
+        for (function, process) in processes {
+            let names = process.names();
+            if let Some(meant) = functions.get_mut(function.0 as usize) {
+                *meant = wanted.any(&names.each_ref().map(String::as_str));
+            }
+        }
+        Ok(Some(Self::Functions(functions)))
     }
 
     pub(super) fn holds(&self, function: FunctionId, file: FileId) -> bool {

@@ -33,7 +33,7 @@ pub struct ConditionError {
 }
 
 /// The keys that conditions can have, for the hint.
-const KEYS: &str = "allocated, live, collected, lifetime, size, heap, died, domain, thread, \
+const KEYS: &str = "allocated, live, collected, lifetime, size, heap, died, domain, thread, process, \
                     in, module, file, by, byModule, byFile, hide, collapse";
 
 impl From<Wrong> for ConditionError {
@@ -65,6 +65,7 @@ impl std::str::FromStr for Condition {
             "died" => Clause::Died(values.all(Cursor::died)?),
             "domain" => Clause::Domain(values.all(Cursor::domain)?),
             "thread" => Clause::Thread(values.all(Cursor::name)?),
+            "process" => Clause::Process(values.all(Cursor::name)?),
             "in" => frame(Which::Any, What::Function, values.all(Cursor::name)?),
             "module" => frame(Which::Any, What::Module, values.all(Cursor::name)?),
             "file" => frame(Which::Any, What::File, values.all(Cursor::name)?),

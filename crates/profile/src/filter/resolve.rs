@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use memtrail_trace::Bytes;
 
-use super::condition::{Between, Clause, Collected, Condition, Died, Heap, Moment};
+use super::condition::{Between, Clause, Collected, Condition, Died, Heap, Moment, Which};
 use super::names::{FunctionSet, Meant, Wanted, displayed};
 use super::verdicts::{Part, Verdicts};
 use super::{Filter, FilterError};
@@ -180,6 +180,16 @@ impl Resolving<'_> {
                 };
                 let wanted = Wanted::new(names).map_err(bad_pattern)?;
                 Kind::Thread(threads.names().iter().map(|name| wanted.any(&[name])).collect())
+            }
+            Clause::Process(names) => {
+                let meant = Meant::processes(self.profile, names).map_err(bad_pattern)?;
+                let Some(meant) = meant else {
+                    let message = "this recording is of one process alone";
+                    let hint = "a folder of several is what memtrail run --children leaves";
+                    return Err((message.to_owned(), Some(hint)));
+                };
+                self.parts.push(Part { not: condition.not, which: Which::Any, meant });
+                return Ok(());
             }
             Clause::Frame(which, what, names) => {
                 self.display();

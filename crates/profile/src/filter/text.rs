@@ -27,6 +27,7 @@ impl Display for Condition {
             Clause::Died(died) => list(f, died, |f, died| f.write_str(died.name())),
             Clause::Domain(domains) => list(f, domains, |f, domain| write!(f, "{}", domain.0)),
             Clause::Thread(names)
+            | Clause::Process(names)
             | Clause::Frame(_, _, names)
             | Clause::Hide(names)
             | Clause::Collapse(names) => list(f, names, |f, name| name.spell(f)),

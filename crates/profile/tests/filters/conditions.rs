@@ -113,6 +113,7 @@ fn clause() -> impl Strategy<Value = Clause> {
         some(died).prop_map(Clause::Died),
         some(any::<u16>().prop_map(DomainId)).prop_map(Clause::Domain),
         some(name()).prop_map(Clause::Thread),
+        some(name()).prop_map(Clause::Process),
         (which, what, some(name()))
             .prop_map(|(which, what, names)| { Clause::Frame(which, what, names) }),
         some(name()).prop_map(Clause::Hide),

@@ -174,6 +174,7 @@ impl PlainTrace {
             }),
             Clause::Domain(domains) => domains.iter().any(|domain| domain.0 == block.domain),
             Clause::Thread(_) => panic!("traces have no threads"),
+            Clause::Process(_) => panic!("traces of one process name none"),
             Clause::Frame(which, what, names) => {
                 let frames = match which {
                     Which::Any => &block.frames[..],
