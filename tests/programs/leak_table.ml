@@ -1,5 +1,7 @@
 (* A table that only grows, and two that look like it: one that is filled at the start, one that forgets what is old.
-   The first argument is which, the second how much work there is beside. *)
+   The first argument is which, the second how much work there is beside. With a third, the program waits at the end for
+   so many times as long as it worked. *)
+(* libs: unix *)
 
 let table : (int, int array) Hashtbl.t = Hashtbl.create 16
 let steps = 6_000
@@ -7,6 +9,8 @@ let rounds = if Array.length Sys.argv > 2 then int_of_string Sys.argv.(2) else 1
 let load key = Array.make 100 key
 let remember key = Hashtbl.replace table key (load key)
 let work step = List.fold_left (fun sum text -> sum + String.length text) step (List.init 300 string_of_int)
+
+let start = Unix.gettimeofday ()
 
 let () =
   let sum = ref 0 in
@@ -22,4 +26,5 @@ let () =
       sum := !sum + work step
     done
   done;
+  if Array.length Sys.argv > 3 then Unix.sleepf (float_of_string Sys.argv.(3) *. (Unix.gettimeofday () -. start));
   Printf.printf "%d %d\n" !sum (Hashtbl.length table)

@@ -569,7 +569,9 @@ export type GrowthRate = {
   since: number,
   /** Bytes by which it grew since. */
   grown: number,
-  /** What is known of it: `snapshots`, exactly, or `samples`. */
+  /** Until when, if the program has allocated hardly anything since. */
+  until: number | null,
+  /** What is known of it: `snapshots`, exactly, `samples`, or `sizes` of blocks that replaced each other. */
   from: string,
 };
 

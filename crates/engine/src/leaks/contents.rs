@@ -18,7 +18,20 @@ pub(super) struct Contents {
     pub(super) container: Option<Container>,
     /// Kinds of blocks, that of most bytes first.
     pub(super) kinds: Vec<KindSum>,
+    pub(super) weak: WeakCells,
 }
+
+/// The cells of ephemerons and weak arrays, those that refer to values without retaining them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WeakCells {
+    /// All of them.
+    pub(super) all: u64,
+    /// Those without a value: it is gone, or there never was one.
+    pub(super) empty: u64,
+}
+
+/// Words of an ephemeron that are no cells: the header, the next ephemeron and the data.
+const NO_CELLS: u64 = 3;
 
 /// A container.
 pub(super) struct Container {
@@ -85,6 +98,14 @@ pub(super) fn contents(
         };
         contents.kinds = kinds.into_iter().map(sum).collect();
         contents.kinds.sort_by(|a, b| (b.bytes, &a.name).cmp(&(a.bytes, &b.name)));
+    }
+    for ephemeron in &heap.snapshot.ephemerons {
+        if let Some(number) = owner(ephemeron.block) {
+            let cells = catalogue.size(ephemeron.block).0.saturating_sub(NO_CELLS);
+            let weak = &mut all[number].weak;
+            weak.all += cells;
+            weak.empty += cells.saturating_sub(ephemeron.keys.len() as u64);
+        }
     }
     let structures = loaded.structures()?;
     let mut largest: Vec<Option<(u64, Reverse<BlockIndex>, Structure)>> = vec![None; count];

@@ -17,7 +17,14 @@ const SHORT: f64 = 120.0;
 /// `93 MiB, 71 % of the heap, growing 1.2 MiB a minute since 40 s after the start`.
 pub(super) fn heading(owner: &Owner<'_>, share: f64, growth: &GrowthRate) -> String {
     let size = bytes(owner.bytes() as f64);
-    format!("{size}, {} of the heap, growing {} {}", percent(share), rate(growth), since(growth))
+    let (share, rate, since) = (percent(share), rate(growth), since(growth));
+    match growth.until {
+        None => format!("{size}, {share} of the heap, growing {rate} {since}"),
+        Some(until) => format!(
+            "{size}, {share} of the heap, grew {rate} {since}, until the program began to wait at {}",
+            seconds(until)
+        ),
+    }
 }
 
 fn rate(growth: &GrowthRate) -> String {
@@ -129,6 +136,8 @@ pub(super) fn evidence(
     let mut parts = Vec::new();
     if growth.from == "snapshots" {
         parts.push("its size in the snapshots rises, and still did at the end".to_owned());
+    } else if growth.from == "sizes" {
+        parts.push("each of its blocks was replaced by a larger one, the last one late".to_owned());
     } else {
         parts.push(format!("by sampled blocks, ±{} a second", bytes(growth.rate.stderr)));
     }
@@ -165,10 +174,14 @@ fn allocation_times(owner: &Owner<'_>, recording: &Recording) -> Option<(f64, f6
     Some((first, half, last))
 }
 
-/// Until when nine tenths of what is alive had been allocated, if that was long before the end.
+/// Until when nine tenths of what is alive had been allocated.
+pub(super) fn mostly_allocated(owner: &Owner<'_>, recording: &Recording) -> Option<f64> {
+    allocation_times(owner, recording).map(|(_, _, last)| last)
+}
+
+/// The same, if that was long before the end.
 pub(super) fn filled_early(owner: &Owner<'_>, recording: &Recording, end: f64) -> Option<f64> {
-    let (_, _, last) = allocation_times(owner, recording)?;
-    (last < end / 2.0).then_some(last)
+    mostly_allocated(owner, recording).filter(|last| *last < end / 2.0)
 }
 
 /// Why an owner is no suspect.

@@ -47,7 +47,9 @@ pub struct GrowthRate {
     pub since: f64,
     /// Bytes by which it grew since.
     pub grown: f64,
-    /// What is known of it: `snapshots`, exactly, or `samples`.
+    /// Until when, if the program has allocated hardly anything since.
+    pub until: Option<f64>,
+    /// What is known of it: `snapshots`, exactly, `samples`, or `sizes` of blocks that replaced each other.
     pub from: &'static str,
 }
 
@@ -68,6 +70,8 @@ pub(super) struct Lifetime {
     pub(super) allocated: f64,
     pub(super) freed: Option<f64>,
     pub(super) bytes: f64,
+    /// Its own bytes.
+    pub(super) size: u64,
     /// Whether the owner has it at the end.
     pub(super) is_owned: bool,
 }
@@ -110,6 +114,7 @@ pub(super) fn by_samples(blocks: &[Lifetime], clock: &Clock) -> Judgement {
         },
         since: if shape.since > 0.0 { clock.time(shape.since) } else { 0.0 },
         grown: shape.grown * part,
+        until: None,
         from: "samples",
     })
 }
@@ -148,6 +153,7 @@ pub(super) fn by_snapshots(times: &[f64], sizes: &[u64]) -> Judgement {
             rate: Estimate { value: shape.rate, stderr: shape.stderr },
             since: shape.since,
             grown: shape.grown,
+            until: None,
             from: "snapshots",
         }),
         None => Judgement::Steady,
@@ -278,6 +284,7 @@ mod tests {
             allocated: at,
             freed: known(at),
             bytes: 8_000.0,
+            size: 800,
             is_owned: known(at).is_none(),
         };
         times.map(block).collect()
@@ -390,7 +397,13 @@ mod tests {
                     let allocated = random();
                     let freed = allocated + 0.02 + random() * 0.15;
                     let freed = (freed <= 1.0).then_some(freed);
-                    Lifetime { allocated, freed, bytes: 8_000.0, is_owned: freed.is_none() }
+                    Lifetime {
+                        allocated,
+                        freed,
+                        bytes: 8_000.0,
+                        size: 800,
+                        is_owned: freed.is_none(),
+                    }
                 })
                 .collect();
             wrong +=

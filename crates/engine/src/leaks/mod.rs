@@ -3,7 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | put sampled blocks to their owners, and other blocks from the same places beside them | [`owned`] |
-//! | judge whether an owner grows, and still does | [`growth`] |
+//! | judge whether an owner grows, and still does | [`growth`], [`waiting`], [`resized`] |
 //! | look into those that do | [`contents`], [`evidence`] |
 //! | describe the kind of leak | [`rules`] |
 //! | say it | [`descriptions`] |
@@ -19,8 +19,10 @@ mod evidence;
 mod growth;
 mod own_code;
 mod owned;
+mod resized;
 mod response;
 mod rules;
+mod waiting;
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -69,7 +71,7 @@ pub(crate) fn leaks(
     let heap = loaded.heap();
     let alive = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
     let judgements: Vec<Judgement> =
-        owners.iter().map(|owner| judge(owner, recording, &clock, &history)).collect();
+        owners.iter().map(|owner| judge(owner, loaded, recording, &clock, &history)).collect();
     let mut suspects: Vec<(usize, GrowthRate)> = Vec::new();
     for (number, judgement) in judgements.iter().enumerate() {
         if let Judgement::Grows(growth) = judgement
@@ -168,14 +170,50 @@ impl History {
     }
 }
 
+/// Whether an owner grows, in its number of blocks or in the size of one.
+fn judge(
+    owner: &Owner<'_>,
+    loaded: &LoadedSnapshot,
+    recording: &Recording,
+    clock: &Clock,
+    history: &History,
+) -> Judgement {
+    let judgement = judge_blocks(owner, recording, clock, history);
+    if matches!(judgement, Judgement::Grows(_)) {
+        return judgement;
+    }
+    let kind = |one: &Live| loaded.catalogue.name(loaded.catalogue.kind(one.block));
+    let of_texts =
+        owner.places.iter().find(|place| place.owned.iter().all(|one| is_text(kind(one))));
+    let growth = of_texts.and_then(|place| resized::by_sizes(&place.all, clock));
+    growth.map_or(judgement, Judgement::Grows)
+}
+
+/// Whether blocks of a kind are strings. Arrays of tables are replaced by larger ones, too, and go with what is in them.
+fn is_text(kind: &str) -> bool {
+    ["string", "bytes", "String.t", "Bytes.t"].contains(&kind.trim_start_matches("~ "))
+}
+
 /// Whether an owner grows: by its exact sizes, if there are enough and sampled blocks do not contradict them, or else by
 /// what was sampled.
-fn judge(owner: &Owner<'_>, recording: &Recording, clock: &Clock, history: &History) -> Judgement {
+fn judge_blocks(
+    owner: &Owner<'_>,
+    recording: &Recording,
+    clock: &Clock,
+    history: &History,
+) -> Judgement {
     let key = (owner.kind.to_owned(), owner.name.clone());
+    let waits =
+        waiting::waits_since(clock, history.end).filter(|_| waiting::is_kept(&owner.lifetimes()));
     let blocks = &recording.profile().blocks;
     let samples = |one: Live| blocks.samples(one.row);
     if let Some(sizes) = history.sizes.get(&key) {
-        let judgement = growth::by_snapshots(&history.times, sizes);
+        let mut judgement = growth::by_snapshots(&history.times, sizes);
+        if judgement == Judgement::Steady
+            && let Some(since) = waits
+        {
+            judgement = waiting::by_snapshots(&history.times, sizes, since);
+        }
         if judgement != Judgement::Unknown {
             let allocated: Vec<(f64, u64)> = owner
                 .live
@@ -190,11 +228,14 @@ fn judge(owner: &Owner<'_>, recording: &Recording, clock: &Clock, history: &Hist
     if covered < MIN_COVERED {
         return if owner.live.is_empty() { Judgement::Unknown } else { Judgement::Steady };
     }
-    // What was filled before the program's allocation ceased, and waits since, does not grow.
-    if descriptions::filled_early(owner, recording, history.end).is_some() {
-        return Judgement::Steady;
-    }
-    match growth::by_samples(&owner.lifetimes(), clock) {
+    let filled_early = descriptions::filled_early(owner, recording, history.end).is_some();
+    let judgement = match waits {
+        Some(since) if filled_early => waiting::by_samples(&owner.lifetimes(), clock, since),
+        // What was filled before the program's allocation ceased, and is kept since, does not grow.
+        _ if filled_early => return Judgement::Steady,
+        _ => growth::by_samples(&owner.lifetimes(), clock),
+    };
+    match judgement {
         Judgement::Grows(mut growth) => {
             // What was allocated elsewhere grows as much.
             growth.rate.value /= covered;

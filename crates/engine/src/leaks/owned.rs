@@ -179,6 +179,7 @@ fn find_places(
             allocated: clock.at(allocated),
             freed: freed.map(|at| clock.at(at)),
             bytes,
+            size: blocks.length(row).0.saturating_mul(u64::from(profile.info.word_bits / 8)),
             is_owned: false,
         };
         all.entry(place).or_default().push((row, lifetime));

@@ -62,7 +62,7 @@ const WEAK: Leak = Leak {
     rule: "weak table",
     owner: "Leak_weak / field ",
     allocated: "Leak_weak.watch",
-    clause: "until the table is cleaned",
+    clause: " of 240,000 cells are empty: their values are gone, and they stay until the table is cleaned",
     sound: &["cleaned"],
 };
 const THREADS: Leak = Leak {
@@ -88,6 +88,15 @@ const BIGARRAYS: Leak = Leak {
     allocated: "Leak_bigarrays.load",
     clause: "off-heap memory",
     sound: &["dropped"],
+};
+
+const BUFFER: Leak = Leak {
+    program: "leak_buffer",
+    rule: "large buffers",
+    owner: "Leak_buffer / field ",
+    allocated: "Leak_buffer.note",
+    clause: "a buffer is appended to, and not cleared",
+    sound: &["filled", "cleared"],
 };
 
 const CHANNELS: Leak = Leak {
@@ -156,6 +165,7 @@ on_each!(callbacks, |compiler| check(compiler, &CALLBACKS));
 on_each!(finalisers, |compiler| check(compiler, &FINALISERS));
 on_each!(weak, |compiler| check(compiler, &WEAK));
 on_each!(threads, |compiler| check(compiler, &THREADS));
+on_each!(buffer, |compiler| check(compiler, &BUFFER));
 on_each!(bigarrays, |compiler| check(compiler, &BIGARRAYS));
 
 #[test]
@@ -255,6 +265,27 @@ fn many_snapshots_are_enough_without_samples() {
     let found = response(&run.recording);
     assert!(suspects(&found).is_empty(), "{found:#}");
 }
+
+/// A server that leaked for two minutes and then had no visitors for five: the leak was "filled early".
+fn waiting(compiler: &str) {
+    let program = build(&compilers::named(compiler), "leak_table");
+    let found = |argument: &str| {
+        let case = Case::new(&program, &[argument, "1", "2"]);
+        response(&case.options(&["--rate", "1e-3", "--snapshot", "exit"]).recorded().recording)
+    };
+    let leak = found("leak");
+    let [first] = &suspects(&leak)[..] else { panic!("{leak:#}") };
+    assert_eq!(first["rule"], "growing container", "{leak:#}");
+    let until = first["growth"]["until"].as_f64().expect("it waits");
+    assert!(until < leak["seconds"].as_f64().unwrap() / 2.0, "{leak:#}");
+    assert!(first["heading"].as_str().unwrap().contains("until the program began to wait at"));
+    for argument in ["filled", "bounded"] {
+        let sound = found(argument);
+        assert!(suspects(&sound).is_empty(), "{argument}: {sound:#}");
+    }
+}
+
+on_each!(what_leaked_before_a_long_wait_is_a_suspect, waiting);
 
 #[test]
 fn a_recording_without_snapshots_is_an_error() {
