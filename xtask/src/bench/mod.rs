@@ -4,6 +4,7 @@
 //! the median over rounds of that round's ratio. CPU time is what the kernel charged to the
 //! process and all its children, the launcher's included.
 
+mod check;
 mod cpu;
 mod generate;
 mod heap;
@@ -55,6 +56,8 @@ enum Part {
     Viewer,
     /// Heap snapshots: their analysis, within memory and with a quarter of the heap's size
     Heap,
+    /// Verdicts of `memtrail check` over 200 runs of each program
+    Check,
 }
 
 /// Build what is measured, measure, print Markdown.
@@ -81,6 +84,9 @@ pub(crate) fn bench(options: &Options) -> Outcome {
     }
     if options.parts.contains(&Part::Heap) {
         heap::measure(&memtrail, options)?;
+    }
+    if options.parts.contains(&Part::Check) {
+        check::measure(&memtrail, options)?;
     }
     Ok(())
 }

@@ -1,8 +1,6 @@
 //! `memtrail check`: what fails, with which code, and what is written of it.
 #![forbid(unsafe_code)]
 
-mod repeated;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
