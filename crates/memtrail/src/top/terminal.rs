@@ -116,3 +116,47 @@ impl Signals {
 pub(super) fn end_by(signal: i32) {
     let _ = emulate_default_handler(signal);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use pty_process::blocking::{self, Command};
+
+    use super::*;
+
+    /// Run by the next test, which gives it a terminal.
+    #[test]
+    #[ignore = "needs a terminal and panics"]
+    fn panics_on_the_screen() {
+        let _screen = Screen::enter().expect("a terminal");
+        panic!("a panic of the test");
+    }
+
+    #[test]
+    fn a_panic_restores_the_terminal_before_it_prints() {
+        let (mut pty, pts) = blocking::open().expect("a pseudo-terminal");
+        let name = "top::terminal::tests::panics_on_the_screen";
+        let mut child = Command::new(std::env::current_exe().expect("this test"))
+            .args([name, "--exact", "--ignored", "--nocapture"])
+            .env("TERM", "xterm-256color")
+            .spawn(pts)
+            .expect("it starts");
+        let mut printed = Vec::new();
+        // Reading fails when nobody has the other end any more.
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = pty.read(&mut bytes) {
+            printed.extend_from_slice(&bytes[..count]);
+        }
+        assert!(!child.wait().expect("it ends").success());
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        let place =
+            |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text:?}: {printed:?}"));
+        let (taken, left, told) =
+            (place("\x1b[?1049h"), place("\x1b[?1049l"), place("a panic of the test"));
+        assert!(taken < left && left < told, "{printed:?}");
+        assert!(left < place("\x1b[?25h"), "the cursor is shown: {printed:?}");
+        // In raw mode lines would end without a carriage return.
+        assert!(printed[told..].starts_with("a panic of the test\r\n"), "{printed:?}");
+    }
+}
