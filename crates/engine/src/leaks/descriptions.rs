@@ -206,7 +206,8 @@ pub(super) fn reason(
             _ => "its size does not rise from snapshot to snapshot".to_owned(),
         };
     };
-    if filled_early(owner, recording, end).is_some() {
+    // Of a program that waits, what was filled early may have grown as long as it worked.
+    if *judgement != Judgement::Unknown && filled_early(owner, recording, end).is_some() {
         let last = seconds(last);
         return format!(
             "filled early: nine tenths of it were allocated within {last} of the start"
