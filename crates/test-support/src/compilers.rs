@@ -25,6 +25,13 @@ pub fn cache() -> PathBuf {
     base.join("memtrail")
 }
 
+/// A published program that `cargo xtask setup` has put into the cache.
+pub fn cached_program(name: &str) -> PathBuf {
+    let path = cache().join("wild").join(name);
+    assert!(path.is_file(), "there is no {}\nhint: cargo xtask setup", path.display());
+    path
+}
+
 /// The compiler of that name.
 ///
 /// # Panics

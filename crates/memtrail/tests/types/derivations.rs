@@ -1,21 +1,20 @@
 //! Types on real heaps against derivations that do not depend on the one that gave them: where blocks were
 //! allocated, and from which root they were reached.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use memtrail_heap::graph::Graph;
 use memtrail_heap::query::{Heap, ModuleBlock, module_blocks};
 use memtrail_heap::read::{Columns, Snapshot};
-use memtrail_heap::{BlockIndex, BlockType, BlockTypes, Derivation, Space};
+use memtrail_heap::{BlockIndex, BlockTypes, Derivation, Space};
 use memtrail_ocaml::names::write_name;
-use memtrail_trace::{Detail, Event, Reader};
 use memtrail_typeflow::{NO_LIMIT, UnitBlock, flow};
 use memtrail_types::Types;
 
-use super::printed;
+use super::memtrail;
+use super::sampled_blocks::{SampledBlock, head, of_one_site, sampled, sampled_blocks};
 
 /// Functions that allocate blocks of any type: they copy blocks, or read values that were written with
 /// `output_value`.
@@ -25,23 +24,17 @@ const ANY_TYPE: &[&str] = &[
     "CamlinternalOO.",
     // ocamlopt: `input_value`.
     "Cmi_format.input_cmi",
+    "Compilenv.read_unit_info",
 ];
 
 /// Of so many units one is a root by itself: each takes as long as all together.
 const EVERY: usize = 12;
 
-/// A recording of a program with many samples and a snapshot at exit, with its types.
+/// A recording of a program with samples and a snapshot at exit, with its types.
 fn recorded(folder: &Path, program: &[&str]) -> PathBuf {
-    let recording = folder.join("R");
-    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
-        .current_dir(folder)
-        .args(["run", "--rate", "1e-3", "--snapshot", "exit", "-o"])
-        .args([recording.as_os_str(), "--".as_ref()])
-        .args(program)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    printed(["types".as_ref(), recording.as_os_str()]);
+    let recording = sampled(folder, "1e-3", program);
+    // What units have no files is reported.
+    assert_eq!(memtrail(["types".as_ref(), recording.as_os_str()]).status.code(), Some(0));
     recording
 }
 
@@ -68,30 +61,6 @@ fn types_from(snapshot: &Snapshot<'_>, types: &Types, units: &[UnitBlock<'_>]) -
     flow(snapshot, &types.table, units, NO_LIMIT, None).unwrap().types
 }
 
-/// A type without its arguments, and the constructor: what all instances of a declaration have in common. Modules that a
-/// functor makes have names of their own.
-fn head(ty: &BlockType) -> String {
-    if ty.name.starts_with("module ") {
-        return "module".to_owned();
-    }
-    let mut depth = 0;
-    let mut outer = String::new();
-    for letter in ty.name.chars() {
-        match letter {
-            '(' | '[' | '<' => depth += 1,
-            ')' | ']' | '>' => depth -= 1,
-            _ if depth == 0 => outer.push(letter),
-            _ => {}
-        }
-    }
-    let declared = outer.split_whitespace().last().unwrap_or("");
-    let head = if outer.contains(" * ") { "tuple" } else { declared };
-    format!("{head} {}", ty.constructor.as_deref().unwrap_or_default()).trim().to_owned()
-}
-
-/// Types by what they have in common: how many blocks, and the type of one.
-type Heads = BTreeMap<String, (usize, String)>;
-
 /// For each place in the source and size the types of the sampled blocks that were allocated there: those of one
 /// place have one. Gives how many blocks were compared, and the places with several.
 fn by_site(recording: &Path) -> (usize, Vec<String>) {
@@ -102,49 +71,10 @@ fn by_site(recording: &Path) -> (usize, Vec<String>) {
     let heap = Heap { snapshot, graph, threads: 2, types: BlockTypes::default() };
     let modules = module_blocks(&heap).unwrap();
     let types = types_from(&heap.snapshot, &stored, &units(&modules, &stored));
-    let trace = fs::read(recording.join("trace.ctf")).unwrap();
-    let mut sites: HashMap<u64, String> = HashMap::new();
-    Reader::new(&trace).unwrap().for_each(Detail::Codes, |event, tables| {
-        if let Event::Alloc(alloc) = event
-            && let Some(code) = alloc.backtrace.last()
-            && let Some(site) = tables.locations.of(*code).last()
-        {
-            let place = tables.locations.resolve(*site);
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            let (function, file) = (text(place.function), text(place.file));
-            let site = format!("{function} {file}:{}:{}", place.line, place.start_col);
-            sites.insert(alloc.id.0, site);
-        }
-    });
-    let mut sampled: HashMap<u32, &String> = HashMap::new();
-    for sample in &heap.snapshot.samples {
-        if let Some(site) = sites.get(&sample.id) {
-            sampled.insert(sample.block.0, site);
-        }
-    }
-    let mut found: BTreeMap<(&str, u8, u64), Heads> = BTreeMap::new();
-    let mut compared = 0;
-    let mut columns = Columns::new();
-    for section in 0..heap.snapshot.sections() {
-        heap.snapshot.decode(section, &mut columns).unwrap();
-        for block in columns.iter() {
-            let Some(site) = sampled.get(&block.index.0) else { continue };
-            let Some(ty) = types.of(block.index) else { continue };
-            if ANY_TYPE.iter().any(|function| site.starts_with(function)) {
-                continue;
-            }
-            compared += 1;
-            let heads = found.entry((site, block.tag, block.wosize.0)).or_default();
-            heads.entry(head(ty)).or_insert_with(|| (0, ty.text())).0 += 1;
-        }
-    }
-    let several = found.iter().filter(|(_, heads)| heads.len() > 1);
-    let several = several.map(|((site, tag, size), heads)| {
-        let heads: Vec<String> =
-            heads.values().map(|(count, text)| format!("{count} {text}")).collect();
-        format!("{site}, tag {tag}, {size} fields: {}", heads.join("; "))
-    });
-    (compared, several.collect())
+    let sampled = sampled_blocks(recording, &heap.snapshot);
+    let is_of_any_type =
+        |block: &&SampledBlock| ANY_TYPE.iter().any(|name| block.function.starts_with(name));
+    of_one_site(sampled.iter().filter(|block| !is_of_any_type(block)), &types)
 }
 
 /// Which blocks are not in the program's data.

@@ -1,6 +1,7 @@
 //! `memtrail types` as users run it.
 #![forbid(unsafe_code)]
 
+mod allocated_as;
 mod command;
 mod contents;
 mod coqc;
@@ -11,6 +12,7 @@ mod flow;
 mod kept;
 mod needed;
 mod plugins;
+mod sampled_blocks;
 mod stored;
 mod truth;
 

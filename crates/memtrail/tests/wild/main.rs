@@ -8,7 +8,8 @@ mod inputs;
 mod server;
 mod subject;
 
-use subject::{Subject, cached};
+use memtrail_test_support::compilers::cached_program;
+use subject::Subject;
 
 #[test]
 fn ocamlopt() {
@@ -66,7 +67,7 @@ fn flow_of_ocaml_5_2() {
 }
 
 fn checks_javascript(flow: &str) {
-    let flow = cached(flow);
+    let flow = cached_program(flow);
     Subject::new(&flow, &["ast", "big.js"]).input("big.js", &inputs::javascript()).same();
     // It forks a server and workers, and ends with the number of errors found.
     Subject::new(&flow, &["check", "--max-workers", "1", "--show-all-errors"])
@@ -78,7 +79,7 @@ fn checks_javascript(flow: &str) {
 /// Of OCaml 5.4.
 #[test]
 fn semgrep() {
-    let semgrep = cached("semgrep==1.185.0/semgrep-core");
+    let semgrep = cached_program("semgrep==1.185.0/semgrep-core");
     Subject::new(&semgrep, &["-rules", "rules.yaml", "-lang", "python", "-j", "1", "big.py"])
         .input("rules.yaml", inputs::RULES)
         .input("big.py", &inputs::python())

@@ -6,17 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use memtrail_recording::{Recording, Snapshot, SnapshotOutcome};
-use memtrail_test_support::compilers::cache;
 use memtrail_test_support::running::{Case, Recorded, Seen};
 
 pub(crate) const RATES: [&str; 2] = ["1e-4", "1e-2"];
-
-/// What `cargo xtask setup` has put into the cache.
-pub(crate) fn cached(name: &str) -> PathBuf {
-    let path = cache().join("wild").join(name);
-    assert!(path.is_file(), "there is no {}\nhint: cargo xtask setup", path.display());
-    path
-}
 
 pub(crate) struct Subject {
     program: PathBuf,
