@@ -3,11 +3,11 @@
 
 pub(crate) mod append_file;
 pub(crate) mod clock;
-pub(crate) mod detour;
 pub(crate) mod errno;
 pub(crate) mod far_jump;
 pub(crate) mod ffi_guard;
 pub(crate) mod forked;
+pub(crate) mod function_hooks;
 pub(crate) mod heap;
 pub(crate) mod limits;
 pub(crate) mod lock;

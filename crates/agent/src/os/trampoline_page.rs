@@ -60,7 +60,7 @@ pub(crate) fn executable(
     match done {
         Ok(()) => Ok(page as u64),
         Err(error) => {
-            // SAFETY: mapped above; nobody knows of it.
+            // SAFETY: mapped above, and given to no one.
             unsafe { libc::munmap(page.cast(), PAGE) };
             Err(error)
         }

@@ -109,13 +109,12 @@ fn judge_executable(executable: &Executable<'_>, file: &[u8]) -> Verdict {
 fn judge_version(executable: &Executable<'_>, version: Version) -> Verdict {
     let reason = match executable.machine {
         Some(machine) if machine == Machine::HERE => {
-            if !executable.dynamic {
-                Reason::Static
-            } else {
+            if executable.dynamic {
                 let rival = rival(executable);
                 let stripped = executable.stripped;
                 return Verdict::Ocaml(Program { version, machine, rival, stripped });
             }
+            Reason::Static
         }
         _ => Reason::Machine,
     };

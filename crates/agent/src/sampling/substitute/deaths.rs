@@ -10,9 +10,8 @@ use std::sync::atomic::{
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::symbols::heap;
 
-use super::domain::DOMAINS;
-use super::tracked::{self, Entry};
-use super::{Substitute, substitute};
+use super::installed::{Substitute, substitute};
+use super::tracked::{self, DOMAINS, Entry};
 use crate::os::ffi_guard::guarded;
 use crate::os::symbol::symbol;
 use crate::recording::active::active;
@@ -95,7 +94,11 @@ pub(super) fn after_minor(substitute: &Substitute, state: u64) {
 fn promoted_to(substitute: &Substitute, block: u64) -> Option<u64> {
     let memory = &substitute.target.memory;
     let header = memory.u64(block.checked_sub(8)?)?;
-    if header == PROMOTED { memory.u64(block).filter(|&to| to & 7 == 0 && to != 0) } else { None }
+    if header == PROMOTED {
+        memory.u64(block).filter(|&to| to.is_multiple_of(8) && to != 0)
+    } else {
+        None
+    }
 }
 
 /// All domains are stopped, and colours tell which blocks of the major heap are dead.

@@ -13,7 +13,8 @@ use memtrail_ocaml::Memory as _;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Source, Words};
 
-use super::{Substitute, tracked};
+use super::installed::Substitute;
+use super::tracked::{self, DOMAINS};
 use crate::recording::active::active;
 use crate::recording::halvings::Halvings;
 use crate::recording::installed;
@@ -21,9 +22,6 @@ use crate::sampling::rate;
 use crate::sampling::splitmix::{self, SplitMix};
 use crate::sampling::switch::is_on;
 use crate::sampling::write::{domain_of, write_sampled};
-
-/// `Max_domains` of these versions (`runtime/caml/config.h`).
-pub(super) const DOMAINS: usize = 128;
 
 /// Where a domain's next samples are. Only who holds the domain's lock uses it.
 struct Next {
@@ -186,7 +184,7 @@ impl Substitute {
         source: Source,
         index: Option<isize>,
     ) {
-        if active().filter(|_| is_on()).is_none() {
+        if !is_on() || active().is_none() {
             installed::missed();
             return;
         }

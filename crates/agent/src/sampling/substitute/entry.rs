@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use memtrail_trace::Source;
 
-use super::{deaths, substitute};
+use super::deaths;
+use super::installed::substitute;
 use crate::os::ffi_guard::guarded;
 
 /// `CAML_DO_TRACK` (`runtime/caml/memory.h`).

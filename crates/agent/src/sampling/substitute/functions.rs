@@ -5,9 +5,8 @@ use std::mem::transmute;
 
 use memtrail_ocaml::symbols::{heap, memory, minor_gc};
 
-use super::entry;
 use crate::context::functions::size_of_function;
-use crate::os::detour::{Detour, Prepared, prepare};
+use crate::os::function_hooks::{FunctionHook, Prepared, prepare};
 use crate::os::symbol::{required, symbol};
 
 pub(super) type Small = unsafe extern "C" fn(u64, isize, c_int, c_int, *const u8);
@@ -30,36 +29,46 @@ pub(super) struct Functions {
     pub(super) colours: u64,
 }
 
+/// What is called in their place.
+pub(super) struct Replacements {
+    pub(super) small: Small,
+    pub(super) large: [Large; LARGE],
+    pub(super) custom: Custom,
+    pub(super) reset_limit: OfDomain,
+    pub(super) update_last: OfDomain,
+    pub(super) compact: Compact,
+}
+
 /// How many functions allocate in the major heap.
 pub(super) const LARGE: usize = memory::ALLOCATE_LARGE.len();
 
 impl Functions {
     /// Finds them, and prepares that ours are called in their place.
-    pub(super) fn prepare() -> Result<(Self, Prepared), String> {
+    pub(super) fn prepare(ours: &Replacements) -> Result<(Self, Prepared), String> {
         let missing = |name: &str| format!("its runtime does not export {name}");
-        let mut detours = Vec::new();
+        let mut hooks = Vec::new();
         for (name, ours) in [
-            (memory::ALLOCATE_SMALL, entry::small as Small as *const c_void),
-            (memory::ALLOCATE_CUSTOM, entry::custom as Custom as *const c_void),
-            (minor_gc::RESET_LIMIT, entry::reset_limit as OfDomain as *const c_void),
-            (minor_gc::UPDATE_LAST, entry::update_last as OfDomain as *const c_void),
+            (memory::ALLOCATE_SMALL, ours.small as *const c_void),
+            (memory::ALLOCATE_CUSTOM, ours.custom as *const c_void),
+            (minor_gc::RESET_LIMIT, ours.reset_limit as *const c_void),
+            (minor_gc::UPDATE_LAST, ours.update_last as *const c_void),
         ] {
             let function = required(name).map_err(missing)?;
-            detours.push(Detour { name, function, size: size_of_function(name), ours });
+            hooks.push(FunctionHook { name, function, size: size_of_function(name), ours });
         }
-        let certain = detours.len();
-        let large = [entry::large::<0> as Large, entry::large::<1>, entry::large::<2>];
-        let optional = memory::ALLOCATE_LARGE.into_iter().zip(large.map(|f| f as *const c_void));
-        let compact = (memory::COMPACT, entry::compact as Compact as *const c_void);
+        let certain = hooks.len();
+        let optional =
+            memory::ALLOCATE_LARGE.into_iter().zip(ours.large.map(|f| f as *const c_void));
+        let compact = (memory::COMPACT, ours.compact as *const c_void);
         let optional: Vec<_> = optional.chain([compact]).collect();
         for &(name, ours) in &optional {
             let function = symbol(name);
             if !function.is_null() {
-                detours.push(Detour { name, function, size: size_of_function(name), ours });
+                hooks.push(FunctionHook { name, function, size: size_of_function(name), ours });
             }
         }
         let prepared =
-            prepare(&detours).map_err(|error| format!("its code is not as expected: {error}"))?;
+            prepare(&hooks).map_err(|error| format!("its code is not as expected: {error}"))?;
         let [small, custom, reset_limit, update_last] = *prepared
             .originals
             .first_chunk()

@@ -6,37 +6,31 @@
 //! outside of it are seen where they are allocated. Sampled blocks are looked at when their domain's minor
 //! heap has been emptied, and when a major cycle begins, while all domains are stopped.
 //!
-//! The runtime's own functions are called all the same ([`crate::os::detour`]).
+//! The runtime's own functions are called all the same ([`crate::os::function_hooks`]).
 
 mod deaths;
 mod domain;
 mod entry;
 mod functions;
+mod installed;
 pub(crate) mod tracked;
 
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
-
-use memtrail_ocaml::layout::MulticoreState;
 
 use crate::context::target::Target;
 use crate::sampling::rate::{self, RateControl};
 use crate::sampling::state;
-use functions::Functions;
+use functions::{Functions, Replacements};
+use installed::{Substitute, install};
 
-/// What stands for the runtime's sampler.
-struct Substitute {
-    target: &'static Target,
-    fields: MulticoreState,
-    functions: Functions,
-}
-
-static SUBSTITUTE: OnceLock<Substitute> = OnceLock::new();
-
-/// There once sampling has begun.
-fn substitute() -> Option<&'static Substitute> {
-    SUBSTITUTE.get()
-}
+const REPLACEMENTS: Replacements = Replacements {
+    small: entry::small,
+    large: [entry::large::<0>, entry::large::<1>, entry::large::<2>],
+    custom: entry::custom,
+    reset_limit: entry::reset_limit,
+    update_last: entry::update_last,
+    compact: entry::compact,
+};
 
 /// Gets ready to capture callstacks.
 pub(crate) fn prepare(target: &'static Target) {
@@ -50,17 +44,14 @@ pub(crate) fn prepare(target: &'static Target) {
 pub(crate) fn start(target: &'static Target) -> Result<(), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
     let fields = *target.runtime.layout.multicore().ok_or_else(|| missing("caml_state"))?;
-    let (functions, prepared) = Functions::prepare()?;
-    if SUBSTITUTE.set(Substitute { target, fields, functions }).is_err() {
-        return Err("it is being sampled already".into());
-    }
+    let (functions, prepared) = Functions::prepare(&REPLACEMENTS)?;
+    let substitute = install(Substitute { target, fields, functions })
+        .ok_or_else(|| "it is being sampled already".to_owned())?;
     // SAFETY: the process has one thread; ours take and give what the runtime's functions do, none of which
     // begins with a loop in the sources of these versions.
     unsafe { prepared.begin() }.map_err(|error| format!("its code cannot be changed: {error}"))?;
     deaths::watch();
-    if let Some(substitute) = substitute() {
-        substitute.renew(target.runtime.state());
-    }
+    substitute.renew(target.runtime.state());
     rate::begin(target, Some(RateControl::Substitute));
     Ok(())
 }

@@ -3,8 +3,10 @@
 use memtrail_ocaml::block::Value;
 use memtrail_trace::DomainId;
 
-use super::domain::DOMAINS;
 use crate::os::lock::{Lock, LockGuard};
+
+/// `Max_domains` of these versions (`runtime/caml/config.h`).
+pub(super) const DOMAINS: usize = 128;
 
 /// A sampled block that lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Lets calls of functions arrive at ours, which can call them all the same.
+//! Hooks before functions: calls of them arrive at ours, which can call them all the same.
 
 use std::ffi::c_void;
 use std::io;
@@ -8,7 +8,7 @@ use crate::os::prologue;
 use crate::os::trampoline_page::{CodeHook, executable};
 
 /// A function, and what is to be called in its place.
-pub(crate) struct Detour {
+pub(crate) struct FunctionHook {
     /// For what is said if it cannot be moved.
     pub(crate) name: &'static str,
     pub(crate) function: *mut c_void,
@@ -24,20 +24,19 @@ const SLOT: usize = 96;
 
 /// Prepares such calls for functions of one object. Gives, for each, where it can be called from now on.
 /// All begin when [`Prepared::begin`] is called, so that ours may know these places by then.
-pub(crate) fn prepare(detours: &[Detour]) -> io::Result<Prepared> {
-    let Some(first) = detours.first() else { return Err(io::Error::from(io::ErrorKind::NotFound)) };
+pub(crate) fn prepare(wanted: &[FunctionHook]) -> io::Result<Prepared> {
+    let Some(first) = wanted.first() else { return Err(io::Error::from(io::ErrorKind::NotFound)) };
     let page = executable(first.function, |page| {
-        let mut content = vec![0; detours.len() * SLOT];
-        for (index, (slot, detour)) in content.chunks_exact_mut(SLOT).zip(detours).enumerate() {
+        let mut content = vec![0; wanted.len() * SLOT];
+        for (index, (slot, hook)) in content.chunks_exact_mut(SLOT).zip(wanted).enumerate() {
             // SAFETY: a function of this size, of an object that stays.
-            let code =
-                unsafe { std::slice::from_raw_parts(detour.function.cast::<u8>(), detour.size) };
-            let from = detour.function as u64;
+            let code = unsafe { std::slice::from_raw_parts(hook.function.cast::<u8>(), hook.size) };
+            let from = hook.function as u64;
             let to = page + (index * SLOT + MOVED) as u64;
             let moved = prologue::moved(code, from, to)
                 .filter(|moved| MOVED + moved.code.len() + FAR_JUMP <= SLOT)
-                .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, detour.name))?;
-            slot[..FAR_JUMP].copy_from_slice(&far_jump(detour.ours as u64));
+                .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, hook.name))?;
+            slot[..FAR_JUMP].copy_from_slice(&far_jump(hook.ours as u64));
             let rest = &mut slot[MOVED..];
             rest[..moved.code.len()].copy_from_slice(&moved.code);
             let back = far_jump(from + moved.length as u64);
@@ -46,12 +45,12 @@ pub(crate) fn prepare(detours: &[Detour]) -> io::Result<Prepared> {
         Ok(content)
     })?;
     let slot = |index: usize| page + (index * SLOT) as u64;
-    let hooks = detours.iter().enumerate().map(|(i, detour)| (detour.function as u64, slot(i)));
-    let originals = (0..detours.len()).map(|index| slot(index) + MOVED as u64);
+    let hooks = wanted.iter().enumerate().map(|(i, hook)| (hook.function as u64, slot(i)));
+    let originals = (0..wanted.len()).map(|index| slot(index) + MOVED as u64);
     Ok(Prepared { hooks: hooks.collect(), originals: originals.collect() })
 }
 
-/// Detours that have not begun.
+/// Hooks that have not begun.
 pub(crate) struct Prepared {
     hooks: Vec<(u64, u64)>,
     /// Where each function can be called.
@@ -108,7 +107,7 @@ mod tests {
     type Function = extern "C" fn(u64) -> u64;
 
     extern "C" fn ours(x: u64) -> u64 {
-        // SAFETY: set before the detour begins.
+        // SAFETY: set before the hook begins.
         let original = unsafe {
             std::mem::transmute::<*const (), Function>(ORIGINAL.load(Relaxed) as *const ())
         };
@@ -118,13 +117,13 @@ mod tests {
     #[test]
     fn ours_is_called_and_calls_the_function() {
         let function = theirs as Function as *mut c_void;
-        let detours = [Detour {
+        let wanted = [FunctionHook {
             name: "theirs",
             function,
             size: 12,
             ours: ours as Function as *const c_void,
         }];
-        let prepared = prepare(&detours).unwrap();
+        let prepared = prepare(&wanted).unwrap();
         ORIGINAL.store(prepared.originals[0], Relaxed);
         assert_eq!(theirs(4), 5);
         // SAFETY: a function of this test's alone.
