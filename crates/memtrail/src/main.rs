@@ -154,8 +154,18 @@ mod tests {
                         let known = option.get_possible_values();
                         let known = known.iter().map(clap::builder::PossibleValue::get_name);
                         let made_up = [
-                            "1", "60", "1024", "1K", "USR1", "stack", "..", "1s", "1%/min", "5%",
+                            "1",
+                            "60",
+                            "1024",
+                            "1K",
+                            "USR1",
+                            "stack",
+                            "..",
+                            "1s",
+                            "1%/min",
+                            "5%",
                             "F.*<=1K",
+                            "editor://{path}",
                         ];
                         known.chain(made_up).map(|value| format!("{name}={value}")).collect()
                     }
