@@ -60,6 +60,9 @@ fn exists(thread: i32) -> bool {
     unsafe { libc::syscall(libc::SYS_tgkill, pid(), thread, 0) == 0 }
 }
 
+/// The most that is tried where the program has much thread-local data, in bytes.
+const LARGEST_STACK: usize = 64 << 20;
+
 /// Starts one with so many bytes of stack, as far as more threads are allowed.
 pub(crate) fn start(stack: usize, run: Run) {
     if OWN.process.swap(pid(), SeqCst) != pid() {
@@ -84,7 +87,19 @@ pub(crate) fn start(stack: usize, run: Run) {
         libc::pthread_attr_setstacksize(&raw mut attributes, stack);
         libc::sigfillset(&raw mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        libc::pthread_create(&raw mut thread, &raw const attributes, begin, run as *mut c_void);
+        // libc takes the program's thread-local variables out of the stack, and refuses what is too small.
+        let mut stack = stack;
+        while libc::pthread_create(
+            &raw mut thread,
+            &raw const attributes,
+            begin,
+            run as *mut c_void,
+        ) == libc::EINVAL
+            && stack < LARGEST_STACK
+        {
+            stack *= 2;
+            libc::pthread_attr_setstacksize(&raw mut attributes, stack);
+        }
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
         libc::pthread_attr_destroy(&raw mut attributes);
     }
@@ -146,4 +161,36 @@ pub(crate) fn one_of_theirs_ends(wake: impl FnOnce()) -> bool {
         }
     });
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    const MUCH: usize = 512 << 10;
+
+    thread_local! {
+        static DATA: [Cell<u8>; MUCH] = const { [const { Cell::new(0) }; MUCH] };
+    }
+
+    static RAN: AtomicBool = AtomicBool::new(false);
+
+    extern "C" fn runs() {
+        DATA.with(|data| data[MUCH - 1].set(1));
+        RAN.store(true, SeqCst);
+    }
+
+    /// Flow 0.250 has 334 KiB: no thread began, and no snapshot was taken while it ran.
+    #[test]
+    fn much_thread_local_data_does_not_keep_a_thread_from_beginning() {
+        start(128 << 10, runs);
+        let ran = || RAN.load(SeqCst);
+        assert!((0..10_000).any(|_| {
+            pause(MILLISECOND);
+            ran()
+        }));
+    }
 }
