@@ -1,6 +1,7 @@
 //! Forked children, and programs that sample by themselves.
 
 use memtrail_recording::Outcome;
+use memtrail_test_support::compilers::named;
 use memtrail_test_support::contents::{Contents, read};
 use memtrail_test_support::on_each;
 
@@ -36,6 +37,10 @@ on_each!(a_child_that_is_recorded_has_labels_and_snapshots_of_its_own, |compiler
 });
 
 on_each!(a_program_that_samples_by_itself_still_takes_snapshots, |compiler| {
+    if !named(compiler).has_sampler() {
+        // No program can.
+        return;
+    }
     let (_, contents) = same(compiler, "library_own_sampler", &["--rate", "1e-2"]);
     assert_eq!(contents.description.outcome, Some(Outcome::GaveWay));
     contents.expect_words("[before]", 300_000.0);
