@@ -60,9 +60,9 @@ Examples:
   memtrail run --snapshot signal -- ./server
                                          and what retains memory, at each kill -USR1
 
-Cost: about 1 % of the program's CPU time. The rate starts at 1e-4 and is lowered while samples
-would cost more; estimates stay unbiased, and reports show the rate. With --rate it is constant,
-and each sample costs 1 to 2 microseconds.
+Cost: about 1 % of the program's CPU time, or of a tenth of a processor if it takes less. The rate starts
+at 1e-4 and is lowered while samples would cost more; estimates stay unbiased, and reports show the rate.
+With --rate it is constant, and each sample costs 1 to 2 microseconds.
 
 Figures of the collector that a program prints (Gc.stat, Gc.quick_stat) may differ: a sample takes some
 words of the minor heap, and sometimes ends it early. At the default rate minor_words differs by less

@@ -8,6 +8,10 @@
 //! is too high, and rises when twice the samples would be well within it. Nothing here depends on
 //! samples to come.
 //!
+//! A program that mostly waits takes so little time that a share of it pays for a sample a minute, and
+//! each costs more, as caches are cold. It is taken to use a tenth of a processor ([`MIN_USE`]):
+//! samples then cost the machine nothing that could be noticed, and are enough to judge by.
+//!
 //! The first samples cost most, as their functions are looked up: they have an allowance, so that a
 //! short program keeps its samples. Decisions are made when something is sampled, so the rate never
 //! falls so low that the next one is long in coming.
@@ -36,6 +40,8 @@ const MAX_HALVINGS: u8 = 7;
 const STEPS: u8 = 2;
 /// CPU time that counts as having passed without a sample when the program starts.
 const ALLOWANCE: f64 = MEMORY;
+/// A program counts as if it used one processor for at least one part in so many of the time.
+const MIN_USE: u64 = 10;
 /// What takes longer than so many times the usual is not what samples cost at any rate: others run
 /// meanwhile, or functions are looked up for the first time.
 const MAX_COST_RATIO: u64 = 8;
@@ -57,12 +63,14 @@ static METER: Meter = Meter {
     spent: AtomicU64::new(0),
     mean: AtomicU64::new(64 * USUAL),
     due: AtomicU64::new(0),
-    balance: Lock::new(Balance { cpu: 0, spent: 0.0, total: ALLOWANCE }),
+    balance: Lock::new(Balance { cpu: 0, at: 0, spent: 0.0, total: ALLOWANCE }),
 };
 
 struct Balance {
     /// The process's CPU time at the last decision.
     cpu: u64,
+    /// When that was.
+    at: u64,
     /// What samples have cost, at the rate that is wanted now, fading.
     spent: f64,
     /// What the program has taken, fading.
@@ -71,8 +79,12 @@ struct Balance {
 
 /// Starts to measure.
 pub(super) fn begin() {
-    METER.balance.lock().cpu = clock::of_process();
-    METER.due.store(clock::monotonic() + INTERVAL, Relaxed);
+    let now = clock::monotonic();
+    {
+        let mut balance = METER.balance.lock();
+        (balance.cpu, balance.at) = (clock::of_process(), now);
+    }
+    METER.due.store(now + INTERVAL, Relaxed);
 }
 
 /// Our code ran from one time to another. What the rate is to be, if that is due to be decided.
@@ -90,17 +102,21 @@ fn decide(now: u64, wanted: Halvings) -> Option<Halvings> {
     // Another thread may be at it.
     let mut balance = METER.balance.try_lock()?;
     METER.due.store(now + INTERVAL, Relaxed);
-    let cpu = clock::of_process();
-    let Some(passed) = cpu.checked_sub(balance.cpu) else {
-        // A forked child, whose time begins anew.
-        balance.cpu = cpu;
-        return None;
-    };
-    balance.cpu = cpu;
+    let passed = balance.passed(clock::of_process(), now)?;
     Some(balance.weigh(METER.spent.swap(0, Relaxed), passed, wanted))
 }
 
 impl Balance {
+    /// The time that counts as the program's since the last decision; none in a forked child, whose time begins anew.
+    ///
+    /// What it waited counts up to [`MEMORY`]: after an hour's wait not all of what comes next is free.
+    fn passed(&mut self, cpu: u64, now: u64) -> Option<u64> {
+        let used = cpu.checked_sub(self.cpu);
+        let waited = now.saturating_sub(self.at) / MIN_USE;
+        (self.cpu, self.at) = (cpu, now);
+        Some(used?.max(waited.min(MEMORY as u64)))
+    }
+
     fn weigh(&mut self, spent: u64, passed: u64, wanted: Halvings) -> Halvings {
         let keep = (-(passed as f64) / MEMORY).exp();
         self.spent = self.spent * keep + spent as f64 * BESIDES;
@@ -132,7 +148,7 @@ mod tests {
     const STEP: u64 = 10_000_000;
 
     fn balance() -> Balance {
-        Balance { cpu: 0, spent: 0.0, total: ALLOWANCE }
+        Balance { cpu: 0, at: 0, spent: 0.0, total: ALLOWANCE }
     }
 
     /// Decides again and again while samples at the base rate take this share of our time.
@@ -185,5 +201,47 @@ mod tests {
         let spent = 0.9 * ALLOWANCE * BUDGET / BESIDES;
         assert_eq!(balance().weigh(spent as u64, 1, Halvings(0)), Halvings(0));
         assert_ne!(balance().weigh(2 * spent as u64, 1, Halvings(0)), Halvings(0));
+    }
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A server that uses a third of a percent of a processor. Its rate fell to the lowest.
+    #[test]
+    fn a_program_that_mostly_waits_is_sampled_all_the_same() {
+        let mut balance = balance();
+        let mut wanted = Halvings(MAX_HALVINGS);
+        // Ten samples a second at the base rate, 15 us each: with what is beside, 11 % of its time.
+        for second in 1..=60 {
+            let passed = balance.passed(second * SECOND / 300, second * SECOND).unwrap();
+            wanted = balance.weigh(150_000 / wanted.weight(), passed, wanted);
+        }
+        assert_eq!(wanted, Halvings(0));
+    }
+
+    /// However many it takes at the base rate, they cost less than a thousandth of a processor's time.
+    #[test]
+    fn samples_of_a_program_that_mostly_waits_have_a_budget() {
+        for full in [1_000_000, 4_000_000] {
+            let mut balance = balance();
+            let (mut wanted, mut spent) = (Halvings(0), 0);
+            for second in 1..=600 {
+                let passed = balance.passed(second * SECOND / 100, second * SECOND).unwrap();
+                let cost = full / wanted.weight();
+                spent += cost;
+                wanted = balance.weigh(cost, passed, wanted);
+            }
+            assert!(spent as f64 * BESIDES < 600e9 * BUDGET / MIN_USE as f64, "{full}: {spent}");
+        }
+    }
+
+    #[test]
+    fn time_that_a_busy_program_waits_does_not_count() {
+        let mut balance = balance();
+        assert_eq!(balance.passed(SECOND / 10, SECOND), Some(SECOND / 10));
+        // After an hour without work it is owed a moment, not six minutes.
+        assert_eq!(balance.passed(SECOND / 10, 3601 * SECOND), Some(MEMORY as u64));
+        // A forked child.
+        assert_eq!(balance.passed(0, 3602 * SECOND), None);
+        assert_eq!(balance.passed(SECOND, 3603 * SECOND), Some(SECOND));
     }
 }
