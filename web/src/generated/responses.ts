@@ -798,6 +798,8 @@ export type LeaksResponse = {
   snapshots: number,
   /** Sampled blocks that are alive. */
   sampled: number,
+  /** What owners own of whose blocks too few were sampled to judge whether they grow. */
+  unjudged: Bytes,
 };
 
 /** Some rows, and how many there are. */

@@ -11,6 +11,8 @@ use super::rules::finding::Finding;
 use crate::names::shown;
 use crate::recording::Recording;
 
+/// If a smaller part of the heap cannot be judged, that is not worth a sentence.
+const MIN_UNJUDGED: f64 = 0.1;
 /// In recordings that are shorter, rates are by the second.
 const SHORT: f64 = 120.0;
 
@@ -200,9 +202,7 @@ pub(super) fn reason(
     }
     let Some((_, _, last)) = allocation_times(owner, recording) else {
         return match judgement {
-            Judgement::Unknown => {
-                "none of its blocks was sampled: it was there before, or is small".to_owned()
-            }
+            Judgement::Unknown => too_few(0),
             _ => "its size does not rise from snapshot to snapshot".to_owned(),
         };
     };
@@ -214,11 +214,7 @@ pub(super) fn reason(
         );
     }
     if *judgement == Judgement::Unknown {
-        let count = owner.live.len();
-        return format!(
-            "{count} of its blocks were sampled: too few to judge; a higher --rate samples more, and five snapshots are \
-             enough without"
-        );
+        return too_few(owner.live.len());
     }
     let all = owner.lifetimes();
     let freed = all.iter().filter(|block| block.freed.is_some()).count();
@@ -229,6 +225,16 @@ pub(super) fn reason(
     format!(
         "does not grow steadily, or not any more: {part} of what was allocated for it was freed"
     )
+}
+
+/// Why nothing is known of an owner with so many sampled blocks.
+fn too_few(sampled: usize) -> String {
+    let sampled = match sampled {
+        0 => "none of its blocks was sampled".to_owned(),
+        1 => "one of its blocks was sampled".to_owned(),
+        count => format!("{count} of its blocks were sampled"),
+    };
+    format!("{sampled}: too few to judge")
 }
 
 /// What was looked at and found.
@@ -253,6 +259,14 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
         } else {
             let least = percent(super::growth::MIN_SHARE);
             summary.push(format!("none of them grows steadily by {least} of the heap or more"));
+            let share = response.unjudged.share_of(response.alive);
+            if share >= MIN_UNJUDGED {
+                summary.push(format!(
+                    "{} of the heap cannot be judged, as too few of its blocks were sampled: a higher --rate samples more, \
+                     and five snapshots are enough without",
+                    percent(share)
+                ));
+            }
         }
     } else if response.seconds < SHORT {
         summary.push(format!(

@@ -72,11 +72,13 @@ pub(crate) fn leaks(
     let alive = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
     let judgements: Vec<Judgement> =
         owners.iter().map(|owner| judge(owner, loaded, recording, &clock, &history)).collect();
+    let least = MIN_BYTES.max(alive.0 as f64 * MIN_SHARE);
+    let is_large = |owner: &Owner<'_>| owner.bytes() as f64 >= least;
     let mut suspects: Vec<(usize, GrowthRate)> = Vec::new();
     for (number, judgement) in judgements.iter().enumerate() {
         if let Judgement::Grows(growth) = judgement
-            && growth.grown >= MIN_BYTES.max(alive.0 as f64 * MIN_SHARE)
-            && owners[number].bytes() as f64 >= MIN_BYTES.max(alive.0 as f64 * MIN_SHARE)
+            && growth.grown >= least
+            && is_large(&owners[number])
         {
             suspects.push((number, *growth));
         }
@@ -99,9 +101,7 @@ pub(crate) fn leaks(
     let cleared = (0..owners.len())
         // Suspects beyond the limit are not shown, and not cleared.
         .filter(|number| !grow.contains(number))
-        .take_while(|number| {
-            owners[*number].bytes() as f64 >= MIN_BYTES.max(alive.0 as f64 * MIN_SHARE)
-        })
+        .take_while(|number| is_large(&owners[*number]))
         .take(MAX_CLEARED)
         .map(|number| {
             let owner = &owners[number];
@@ -114,6 +114,11 @@ pub(crate) fn leaks(
         });
     let cleared: Vec<ClearedOwner> = cleared.collect();
     let sampled = owners.iter().map(|owner| owner.live.len()).sum();
+    let unjudged = owners
+        .iter()
+        .zip(&judgements)
+        .filter(|(owner, judgement)| is_large(owner) && **judgement == Judgement::Unknown);
+    let unjudged = unjudged.fold(0_u64, |sum, (owner, _)| sum.saturating_add(owner.bytes()));
     let mut response = LeaksResponse {
         suspects: details,
         cleared,
@@ -123,6 +128,7 @@ pub(crate) fn leaks(
         seconds: history.end,
         snapshots: history.times.len(),
         sampled,
+        unjudged: Bytes(unjudged),
     };
     response.summary = descriptions::summary(&response);
     Ok(response)
@@ -231,6 +237,7 @@ fn judge_blocks(
     let filled_early = descriptions::filled_early(owner, recording, history.end).is_some();
     let judgement = match waits {
         Some(since) if filled_early => waiting::by_samples(&owner.lifetimes(), clock, since),
+        _ if filled_early && owner.live.len() < MIN_EARLY => return Judgement::Unknown,
         // What was filled before the program's allocation ceased, and is kept since, does not grow.
         _ if filled_early => return Judgement::Steady,
         _ => growth::by_samples(&owner.lifetimes(), clock),
@@ -250,6 +257,8 @@ fn judge_blocks(
 /// If a smaller part of what is alive was allocated in places whose blocks are mostly an owner's, its blocks come and
 /// go.
 const MIN_COVERED: f64 = 0.3;
+/// All of fewer sampled blocks may be from the first half of the time by chance.
+const MIN_EARLY: usize = 5;
 
 fn look_into<'e>(
     owner: &'e Owner<'e>,

@@ -28,6 +28,8 @@ pub struct LeaksResponse {
     pub snapshots: usize,
     /// Sampled blocks that are alive.
     pub sampled: usize,
+    /// What owners own of whose blocks too few were sampled to judge whether they grow.
+    pub unjudged: Bytes,
 }
 
 /// An owner that grows.
