@@ -7,6 +7,7 @@ pub mod compilers;
 pub mod contents;
 mod each;
 pub mod executable;
+pub mod inputs;
 pub mod models;
 pub mod programs;
 pub mod running;

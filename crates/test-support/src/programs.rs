@@ -79,6 +79,17 @@ pub fn build_with_packages(name: &str, packages: &str) -> Program {
     Program { path: dir.join(name), variables: Vec::new() }
 }
 
+/// `tests/programs/NAME.ml` as an extension of Debian's ocsigenserver, which loads it.
+pub fn build_server_extension(name: &str) -> PathBuf {
+    let (file, plugin) = (format!("{name}.ml"), format!("{name}.cmxs"));
+    let dir = cached(&named("system"), &[&file], "ocsigenserver", |dir| {
+        let mut command = Command::new("ocamlfind");
+        command.args(["ocamlopt", "-thread", "-package", "ocsigenserver", "-shared", "-g"]);
+        compile(command.args(["-o", &plugin, &file]).current_dir(dir));
+    });
+    dir.join(plugin)
+}
+
 /// Compile `tests/programs/NAME.ml` with the runtime that checks its own assertions.
 pub fn build_checked(compiler: &Compiler, name: &str) -> Program {
     let file = format!("{name}.ml");

@@ -1,6 +1,6 @@
 //! A site for Debian's ocsigenserver, and its visitors.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -34,10 +34,21 @@ pub struct Site {
     pub configuration: PathBuf,
 }
 
+/// An extension of the server besides the one that serves files.
+pub struct Extension<'e> {
+    pub module: &'e Path,
+    /// Its part of the configuration.
+    pub element: &'e str,
+}
+
 impl Site {
     pub fn new(port: u16) -> Site {
+        Site::with(port, None)
+    }
+
+    pub fn with(port: u16, extension: Option<&Extension<'_>>) -> Site {
         let folder = tempfile::tempdir().expect("a folder");
-        let configuration = write(folder.path(), port);
+        let configuration = write(folder.path(), port, extension);
         Site { folder, port, configuration }
     }
 
@@ -64,10 +75,18 @@ impl Site {
             thread::sleep(Duration::from_millis(50));
         }
     }
+
+    /// Tells the server to end.
+    pub fn shut_down(&self) {
+        let pipe = self.folder.path().join("command");
+        let mut commands = OpenOptions::new().write(true).open(pipe).expect("a pipe");
+        // Without the number of seconds it waits until it thinks that all visitors have left.
+        commands.write_all(b"shutdown 1\n").expect("the server reads");
+    }
 }
 
 /// Writes the pages and a configuration, and gives the configuration.
-fn write(folder: &Path, port: u16) -> PathBuf {
+fn write(folder: &Path, port: u16, extension: Option<&Extension<'_>>) -> PathBuf {
     let output = Command::new("ocamlfind").args(["query", "ocsigenserver"]).output();
     let library = String::from_utf8(output.expect("ocamlfind runs").stdout).expect("UTF-8");
     let plugin = Path::new(library.trim()).join("ext/staticmod/staticmod.cmxs");
@@ -80,16 +99,19 @@ fn write(folder: &Path, port: u16) -> PathBuf {
         fs::write(folder.join(format!("www/{page}.html")), text).expect("write a page");
     }
     let root = folder.display();
+    let module = |path: &Path| format!("<extension module=\"{}\"/>", path.display());
+    let other = extension.map_or_else(String::new, |extension| module(extension.module));
+    let element = extension.map_or("", |extension| extension.element);
     let text = format!(
         "<ocsigen><server>
            <port>127.0.0.1:{port}</port>
            <logdir>{root}/log</logdir><datadir>{root}/data</datadir>
            <commandpipe>{root}/command</commandpipe>
            <charset>utf-8</charset><user></user><group></group>
-           <extension module=\"{}\"/>
-           <host hostfilter=\"*\"><static dir=\"{root}/www\"/></host>
+           {}{other}
+           <host hostfilter=\"*\">{element}<static dir=\"{root}/www\"/></host>
          </server></ocsigen>",
-        plugin.display()
+        module(&plugin)
     );
     let file = folder.join("ocsigen.conf");
     fs::write(&file, text).expect("write the configuration");

@@ -4,11 +4,11 @@
 //! `cargo xtask setup` brings them.
 #![forbid(unsafe_code)]
 
-mod inputs;
 mod server;
 mod subject;
 
 use memtrail_test_support::compilers::cached_program;
+use memtrail_test_support::inputs;
 use subject::Subject;
 
 #[test]

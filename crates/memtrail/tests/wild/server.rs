@@ -1,8 +1,7 @@
 //! Debian's ocsigenserver: what it answers is the same, to each request.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::thread;
 
 use memtrail_test_support::site::{PAGES, Site, free_port};
@@ -25,10 +24,7 @@ fn visit(site: &Site) -> Answers {
             answers.insert((page.clone(), round), site.get(&page));
         }
     }
-    let pipe = site.folder.path().join("command");
-    let mut commands = OpenOptions::new().write(true).open(pipe).expect("a pipe");
-    // Without the number of seconds it waits until it thinks that all visitors have left.
-    commands.write_all(b"shutdown 1\n").expect("the server reads");
+    site.shut_down();
     answers
 }
 

@@ -1,4 +1,4 @@
-//! What the programs work on: seconds, not minutes, and enough for some collections.
+//! What published programs work on in tests: seconds, not minutes, and enough for some collections.
 
 use std::fmt::Write as _;
 
@@ -10,19 +10,28 @@ fn repeated(head: &str, count: usize, piece: impl Fn(usize) -> String) -> String
     })
 }
 
-pub(crate) fn ocaml() -> String {
+pub fn ocaml() -> String {
     repeated("", 300, |i| {
         format!("let f{i} x y = List.fold_left (fun a e -> a + e * {i}) x [y; x + {i}]")
     })
 }
 
-pub(crate) fn coq() -> String {
+pub fn coq() -> String {
     repeated("Require Import Arith Lia.\n", 20, |i| {
         format!("Lemma l{i} : forall a b, a < b -> a + {i} < b + {i} + 1.\nProof. lia. Qed.")
     })
 }
 
-pub(crate) const SEMANTIC_PATCH: &str = "\
+/// Which requires nothing.
+pub fn coq_alone() -> String {
+    repeated("", 100, |i| {
+        format!(
+            "Lemma l{i} : forall a b : nat, a = b -> {i} + b = {i} + a.\nProof. intros a b h. now rewrite h. Qed."
+        )
+    })
+}
+
+pub const SEMANTIC_PATCH: &str = "\
 @@
 expression x, n;
 @@
@@ -32,7 +41,7 @@ expression x, n;
 - memset(x, 0, n);
 ";
 
-pub(crate) fn c() -> String {
+pub fn c() -> String {
     repeated("#include <stdlib.h>\n#include <string.h>\n", 60, |i| {
         format!(
             "char *f{i}(int n) {{\n  char *p;\n  p = malloc(n);\n  if (!p) return 0;\n  \
@@ -42,7 +51,7 @@ pub(crate) fn c() -> String {
 }
 
 /// Two libraries and what uses them, without a program: nothing that is linked.
-pub(crate) fn dune() -> Vec<(&'static str, String)> {
+pub fn dune() -> Vec<(&'static str, String)> {
     vec![
         ("dune-project", "(lang dune 2.0)\n".into()),
         ("first/dune", "(library (name first))\n".into()),
@@ -52,12 +61,12 @@ pub(crate) fn dune() -> Vec<(&'static str, String)> {
     ]
 }
 
-pub(crate) fn preprocessed() -> String {
+pub fn preprocessed() -> String {
     let head = "#define TWICE(x) ((x) + (x))\n#define WIDE 4\n";
     repeated(head, 20_000, |i| format!("#if WIDE > {}\nlet v{i} = TWICE({i})\n#endif", i % 8))
 }
 
-pub(crate) fn grammar() -> String {
+pub fn grammar() -> String {
     let levels = 40;
     let mut text = String::from("%token <int> INT\n%token LPAREN RPAREN EOF\n");
     text = repeated(&text, levels, |i| format!("%token OP{i}\n%left OP{i}"));
@@ -66,7 +75,7 @@ pub(crate) fn grammar() -> String {
     repeated(&text, levels, |i| format!("| a = expression OP{i} b = expression {{ a * {i} + b }}"))
 }
 
-pub(crate) fn javascript() -> String {
+pub fn javascript() -> String {
     repeated("// @flow\n", 150, |i| {
         format!(
             "type T{i} = {{ a: number, b: ?string, c: Array<T{}> }};\n\
@@ -77,7 +86,7 @@ pub(crate) fn javascript() -> String {
     })
 }
 
-pub(crate) const RULES: &str = "\
+pub const RULES: &str = "\
 rules:
 - id: same-operands
   languages: [python]
@@ -96,7 +105,7 @@ rules:
       $F.close()
 ";
 
-pub(crate) fn python() -> String {
+pub fn python() -> String {
     repeated("", 200, |i| {
         format!(
             "def f{i}(a, b):\n    x = open('n{i}')\n    for j in range({i}):\n        \
