@@ -19,6 +19,8 @@ use crate::names::row;
 use crate::query::By;
 use crate::recording::Recording;
 
+mod sum;
+
 /// Maximum number of rows.
 const MAX_ROWS: usize = 2000;
 
@@ -33,6 +35,8 @@ pub struct LiveSitesQuery {
     pub window: f64,
     /// The moment, in seconds since the recording's start; the last event if absent or before that.
     pub at: Option<f64>,
+    /// When the process ended, by which all that was live is freed; none if that is not to be counted.
+    pub freed: Option<f64>,
 }
 
 /// What is live at a moment.
@@ -108,6 +112,8 @@ pub struct LiveSite {
 struct Window {
     from: Elapsed,
     to: Elapsed,
+    /// When what is never collected is freed.
+    freed: Option<Elapsed>,
 }
 
 /// Sums of samples of a place.
@@ -129,7 +135,8 @@ struct Tally {
 impl Tally {
     fn add(&mut self, profile: &Profile, block: Row, window: Window) {
         let (estimator, blocks) = (&profile.estimator, &profile.blocks);
-        let (allocated, collected) = (blocks.allocated(block), blocks.collected(block));
+        let allocated = blocks.allocated(block);
+        let collected = blocks.collected(block).or(window.freed);
         let add = |sum: &mut Sum| estimator.add_row(sum, blocks, block);
         if allocated > window.to {
             return;
@@ -212,7 +219,9 @@ pub(crate) fn live_sites(recording: &Recording, query: &LiveSitesQuery) -> LiveS
     let to = profile.end.max(Elapsed((asked * 1e6) as u64));
     let width = if query.window.is_finite() { query.window.max(0.0) } else { 0.0 };
     let width = Elapsed((width * 1e6) as u64);
-    let window = Window { from: to.since(width), to };
+    // No block is freed before the last event.
+    let freed = query.freed.map(|freed| profile.end.max(Elapsed((freed * 1e6) as u64)));
+    let window = Window { from: to.since(width), to, freed };
     let (labels, tallies) = by_place(recording, query.by, window);
     let mut all = Tally::default();
     for tally in &tallies {

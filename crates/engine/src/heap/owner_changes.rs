@@ -19,7 +19,9 @@ const MAX_ROWS: usize = 1000;
 /// What owners have in a snapshot, and had before.
 #[derive(Clone, Debug, Serialize)]
 pub struct OwnerChanges {
-    /// The number of the snapshot.
+    /// How many processes' snapshots these are sums of.
+    pub processes: usize,
+    /// The number of the snapshot; of several, of that taken last.
     pub snapshot: u64,
     /// When it was taken, in seconds since the recording's start.
     pub at: f64,
@@ -33,6 +35,56 @@ pub struct OwnerChanges {
     pub rows: Vec<OwnerChange>,
     /// How many rows there are.
     pub count: usize,
+}
+
+impl OwnerChanges {
+    /// The sum over several processes, each with the time at which its recording began on the clock of all. Owners of
+    /// the same kind, name and type are one. `None` if there are none.
+    pub fn sum<'a>(parts: impl Iterator<Item = (f64, &'a Self)>) -> Option<Self> {
+        let mut sum: Option<Self> = None;
+        for (began, part) in parts {
+            let shifted =
+                Self { at: began + part.at, before_at: None, first_at: None, ..part.clone() };
+            match &mut sum {
+                None => sum = Some(shifted),
+                Some(sum) => sum.add(shifted),
+            }
+        }
+        let mut sum = sum?;
+        for row in &mut sum.rows {
+            row.share = row.owned.share_of(sum.alive);
+        }
+        sum.rows.sort_by_key(|row| std::cmp::Reverse(row.owned));
+        Some(sum)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.processes += other.processes;
+        if other.at > self.at {
+            (self.snapshot, self.at) = (other.snapshot, other.at);
+        }
+        self.alive += other.alive;
+        self.count += other.count - other.rows.len();
+        let key = |row: &OwnerChange| (row.kind, row.name.clone(), row.r#type.clone());
+        let mut places: HashMap<_, usize> =
+            self.rows.iter().enumerate().map(|(place, row)| (key(row), place)).collect();
+        for row in other.rows {
+            let place = *places.entry(key(&row)).or_insert(self.rows.len());
+            let Some(known) = self.rows.get_mut(place) else {
+                self.count += 1;
+                self.rows.push(row);
+                continue;
+            };
+            known.owned += row.owned;
+            known.since_before = both(known.since_before, row.since_before);
+            known.since_first = both(known.since_first, row.since_first);
+        }
+    }
+}
+
+/// The sum of what is known.
+fn both(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    a.zip(b).map(|(a, b)| a.saturating_add(b)).or(a).or(b)
 }
 
 /// What an owner has, and had before.
@@ -130,6 +182,7 @@ pub(super) fn owner_changes(
     let count = rows.len();
     rows.truncate(MAX_ROWS);
     OwnerChanges {
+        processes: 1,
         snapshot: number,
         at: taken_at(loaded, recording, known).0,
         before_at: last.map(|earlier| earlier.at),

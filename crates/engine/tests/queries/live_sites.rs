@@ -58,7 +58,9 @@ fn engine(blocks: &[Spec]) -> Engine {
 }
 
 fn ask(engine: &Engine, window: f64, at: Option<f64>) -> LiveSites {
-    engine.live_sites(&LiveSitesQuery { rec: 0, by: By::Function, window, at }).unwrap()
+    engine
+        .live_sites(&LiveSitesQuery { rec: 0, by: By::Function, window, at, freed: None })
+        .unwrap()
 }
 
 /// Bytes: live, changed, allocated, freed; and the age of all samples together in seconds.
@@ -135,6 +137,51 @@ fn found_live(engine: &Engine, window: f64, at: Option<f64>) -> f64 {
     ask(engine, window, at).all.live.value
 }
 
+/// A process that ended at 15 s and one that runs: their sum is what one process would have that allocated all, and
+/// freed at 15 s what the first had.
+#[test]
+fn sums_over_processes_are_those_of_their_blocks_together() {
+    let (ended, runs) = (blocks(), blocks());
+    let freed = 15_000_000;
+    let engines = [engine(&ended), engine(&runs)];
+    let all = ended.iter().map(|block| {
+        let collected = block.collected.or(Some(freed));
+        Spec { collected, stack: block.stack.clone(), ..*block }
+    });
+    let all: Vec<Spec> = all.chain(runs.iter().map(Spec::clone)).collect();
+    for (window, at) in [(1.0, 15.5), (4.0, 20.0), (100.0, 20.0), (20.0, 15.0), (0.0, 16.0)] {
+        let of = |number: usize, freed| {
+            let query = LiveSitesQuery { rec: 0, by: By::Function, window, at: Some(at), freed };
+            engines[number].live_sites(&query).unwrap()
+        };
+        let parts = [of(0, Some(freed as f64 / 1e6)), of(1, None)];
+        let sum = LiveSites::sum("both".into(), at, window, parts.iter());
+        let to = (at * 1e6) as u64;
+        let expected = slowly(&all, to.saturating_sub((window * 1e6) as u64), to);
+        let mut total = [0.0; 4];
+        for row in &sum.rows {
+            let of = &row.figures;
+            let age = of.age.unwrap_or(0.0) * of.live.value / 8.0;
+            let found = [of.live.value, of.change.value, of.allocated.value, of.freed.value, age];
+            for (found, expected) in found.iter().zip(expected[row.name.as_str()]) {
+                assert!((found - expected).abs() < 1e-3, "{row:?} {expected:?}");
+            }
+            for (total, one) in total.iter_mut().zip(found) {
+                *total += one;
+            }
+        }
+        let of = &sum.all;
+        let all = [of.live.value, of.change.value, of.allocated.value, of.freed.value];
+        assert!(total.iter().zip(all).all(|(a, b)| (a - b).abs() < 1e-3), "{total:?} {all:?}");
+        let shares: f64 = sum.rows.iter().map(|row| row.share).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+        assert!((sum.total.value - 2.0 * parts[1].total.value).abs() < 1e-3);
+        let variances = parts.iter().map(|part| part.all.live.stderr.powi(2)).sum::<f64>();
+        assert!((of.live.stderr.powi(2) - variances).abs() < 1e-3);
+        assert_eq!(sum.count, sum.rows.len());
+    }
+}
+
 #[test]
 fn moments_that_are_none_are_the_end() {
     let engine = engine(&blocks());
@@ -146,7 +193,7 @@ fn moments_that_are_none_are_the_end() {
         let of = ask(&engine, window, None);
         assert!(of.window >= 0.0 && of.window <= of.at, "{window}");
     }
-    let query = LiveSitesQuery { rec: 1, by: By::Site, window: 1.0, at: None };
+    let query = LiveSitesQuery { rec: 1, by: By::Site, window: 1.0, at: None, freed: None };
     assert!(engine.live_sites(&query).is_err());
 }
 

@@ -42,21 +42,33 @@ pub(super) struct Wanted {
     pub(super) window: Duration,
 }
 
+/// A moment of a family, in seconds since a process's recording began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) at: f64,
+    /// When the process ended and its memory was freed.
+    pub(super) freed: Option<f64>,
+}
+
 impl Figures {
-    /// Asks the engine. Of owners, what `last` had is kept while a newer snapshot is analysed.
+    /// Asks the engine. The moment is the present, unless one of a family is asked for. Of owners, what `last` had is
+    /// kept while a newer snapshot is analysed.
     pub(super) fn new(
         engine: &Engine,
         id: RecordingId,
         subject: &Subject,
         wanted: Wanted,
+        moment: Option<Moment>,
         last: Option<&Self>,
     ) -> Result<Self, Failure> {
         let refused = |error| loading::refused(&error);
         let snapshots = engine.heap_snapshots(id).map_err(refused)?;
         // Of what has ended, the last event is the last moment that anything is known of.
-        let at = snapshots.can_take.then(|| subject.now()).flatten();
+        let present = || snapshots.can_take.then(|| subject.now()).flatten();
+        let at = moment.map_or_else(present, |moment| Some(moment.at));
+        let freed = moment.and_then(|moment| moment.freed);
         let Wanted { by, window } = wanted;
-        let query = LiveSitesQuery { rec: id.0, by, window: window.as_secs_f64(), at };
+        let query = LiveSitesQuery { rec: id.0, by, window: window.as_secs_f64(), at, freed };
         let live = engine.live_sites(&query).map_err(refused)?;
         let kept = || last.and_then(|last| last.owners.clone());
         let (owners, no_owners) = match engine.owner_changes(id) {

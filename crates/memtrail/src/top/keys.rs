@@ -24,8 +24,9 @@ pub(super) enum Action {
 }
 
 /// All keys, with what they do.
-pub(super) const HELP: [(&str, &str); 13] = [
-    ("1 2 3 Tab", "sites, owners, GC"),
+pub(super) const HELP: [(&str, &str); 14] = [
+    ("1 2 3 4 Tab", "sites, owners, GC, processes"),
+    ("Enter Esc", "one process of a family; all"),
     ("← →", "sort by another column"),
     ("r", "reverse the order"),
     ("b", "by site, function, module, file"),
@@ -71,8 +72,9 @@ fn pressed(state: &mut State, key: KeyEvent, page: usize) -> Action {
         KeyCode::Char('1') => state.show(Tab::Sites),
         KeyCode::Char('2') => state.show(Tab::Owners),
         KeyCode::Char('3') => state.show(Tab::Gc),
+        KeyCode::Char('4') => state.show(Tab::Processes),
         KeyCode::Tab => state.turn(1),
-        KeyCode::BackTab => state.turn(Tab::ALL.len() - 1),
+        KeyCode::BackTab => state.turn(-1),
         KeyCode::Right => state.next_column(1),
         KeyCode::Left => state.next_column(state.tab.columns().saturating_sub(1)),
         KeyCode::Char('r') => state.reverse(),
@@ -81,20 +83,21 @@ fn pressed(state: &mut State, key: KeyEvent, page: usize) -> Action {
             return Action::Refresh;
         }
         KeyCode::Char('/') => state.is_typing = true,
+        KeyCode::Enter if state.open() => return Action::Refresh,
         KeyCode::Esc if was_help => {}
         KeyCode::Esc => {
-            state.filter.clear();
-            state.silence();
+            let has_filter = !std::mem::take(&mut state.filter).is_empty();
+            if !state.silence() && !has_filter {
+                state.close();
+            }
         }
-        KeyCode::Down | KeyCode::Char('j') => state.skipped = state.skipped.saturating_add(1),
-        KeyCode::Up | KeyCode::Char('k') => state.skipped = state.skipped.saturating_sub(1),
-        KeyCode::PageDown | KeyCode::Char(' ') => {
-            state.skipped = state.skipped.saturating_add(page);
-        }
-        KeyCode::PageUp => state.skipped = state.skipped.saturating_sub(page),
-        KeyCode::Home => state.skipped = 0,
+        KeyCode::Down | KeyCode::Char('j') => state.go(1),
+        KeyCode::Up | KeyCode::Char('k') => state.go(-1),
+        KeyCode::PageDown | KeyCode::Char(' ') => state.go(page.cast_signed()),
+        KeyCode::PageUp => state.go(-page.cast_signed()),
+        KeyCode::Home => state.go(isize::MIN),
         // As far as there are rows, which drawing finds out.
-        KeyCode::End => state.skipped = usize::MAX,
+        KeyCode::End => state.go(isize::MAX),
         _ => {}
     }
     Action::Nothing
@@ -128,7 +131,7 @@ mod tests {
 
     #[test]
     fn letters_are_text_while_a_filter_is_typed() {
-        let mut state = State::new(By::Site);
+        let mut state = State::new(By::Site, false);
         for letter in "/qsv".chars() {
             assert_eq!(press(&mut state, KeyCode::Char(letter)), Action::Nothing);
         }
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn control_c_ends_also_while_a_filter_is_typed() {
-        let mut state = State::new(By::Site);
+        let mut state = State::new(By::Site, false);
         press(&mut state, KeyCode::Char('/'));
         let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(handle(&mut state, &Event::Key(key), 10), Action::Quit);
@@ -152,7 +155,7 @@ mod tests {
 
     #[test]
     fn any_key_ends_the_help_and_does_what_it_does() {
-        let mut state = State::new(By::Site);
+        let mut state = State::new(By::Site, false);
         press(&mut state, KeyCode::Char('?'));
         assert!(state.is_help);
         press(&mut state, KeyCode::Char('2'));
@@ -163,11 +166,11 @@ mod tests {
 
     #[test]
     fn rows_are_never_before_the_first() {
-        let mut state = State::new(By::Site);
+        let mut state = State::new(By::Site, false);
         for code in [KeyCode::Up, KeyCode::PageUp, KeyCode::End, KeyCode::PageDown, KeyCode::Down] {
             press(&mut state, code);
         }
-        assert_eq!(state.skipped, usize::MAX);
+        assert!(state.skipped >= isize::MAX.cast_unsigned());
         press(&mut state, KeyCode::Home);
         assert_eq!(state.skipped, 0);
     }

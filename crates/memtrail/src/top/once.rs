@@ -7,13 +7,14 @@ use memtrail_engine::{Engine, Setting};
 use memtrail_text::rounded::{bytes, bytes_with_error, grouped, seconds};
 
 use super::Args;
-use super::figures::{Figures, Wanted};
-use super::state::{State, Tab};
-use super::subject::Subject;
+use super::family::FamilyFigures;
+use super::figures::Wanted;
+use super::state::State;
 use super::table::{self, fitting, rate, signed};
+use super::watched::{Shown, Watched};
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG};
 use crate::damage;
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use crate::heap::input::with_spinner;
 use crate::heap::joined::add_some_snapshots;
 use crate::heap::table::Table;
@@ -22,33 +23,61 @@ use crate::limit::Limit;
 use crate::loading;
 
 /// Prints them.
-pub(super) fn run(subject: &Subject, args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(mut watched: Watched, args: &Args) -> Result<ExitCode, Failure> {
     let engine = Engine::new(Setting::default());
-    let id = loading::add(&engine, &subject.recording)?;
-    add_some_snapshots(&engine, id, &subject.recording);
-    let state = State::new(args.by.into());
+    let state = State::new(args.by.into(), watched.is_family());
     let wanted = Wanted { by: state.by, window: args.window };
-    let figures = || Figures::new(&engine, id, subject, wanted, None);
+    let mut look = || {
+        watched.look(&engine, wanted, None, |recording| {
+            let id = loading::add(&engine, recording)?;
+            add_some_snapshots(&engine, id, recording);
+            Ok(id)
+        })
+    };
     // Asking makes the engine want the snapshots that are not analysed.
-    figures()?;
+    look()?;
     with_spinner("analysing snapshots".to_owned(), || while engine.work().is_some() {});
-    let figures = figures()?;
-    if args.json {
-        json::print(&figures)?;
-    } else {
-        print(&figures, state, args)?;
+    look()?;
+    if let Some(shown) = watched.shown(None) {
+        match shown.family {
+            Some(family) if args.json => json::print(family)?,
+            None if args.json => json::print(shown.figures)?,
+            _ => print(shown, state, args)?,
+        }
     }
-    damage::verdict(&subject.recording, &engine.damage(id).unwrap_or_default())
+    verdict(&engine, &watched)
 }
 
-fn print(figures: &Figures, mut state: State, args: &Args) -> Result<(), Failure> {
+/// Success, or what is wrong with any of the recordings.
+fn verdict(engine: &Engine, watched: &Watched) -> Result<ExitCode, Failure> {
+    let mut code = ExitCode::SUCCESS;
+    for process in watched.processes() {
+        let damage = engine.damage(process.id).unwrap_or_default();
+        let verdict = damage::verdict(&process.subject.recording, &damage);
+        match verdict {
+            Err(failure) if watched.is_family() => code = failure.report(),
+            verdict => code = verdict?,
+        }
+    }
+    let family = watched.shown(None).and_then(|shown| shown.family);
+    match family.map(|family| family.problems.join("; ")).filter(|problems| !problems.is_empty()) {
+        Some(problems) => {
+            Err(Failure::new(Kind::Input, problems).hint("the other processes were used"))
+        }
+        None => Ok(code),
+    }
+}
+
+fn print(shown: Shown<'_>, mut state: State, args: &Args) -> Result<(), Failure> {
+    let Shown { figures, family } = shown;
     let mut canvas = Canvas::new(canvas::width(args.width));
     let live = &figures.live;
+    let status = family.map_or_else(|| figures.status(), FamilyFigures::status);
     let pid = figures.pid.map_or_else(String::new, |pid| format!(" ({pid})"));
     canvas.line(&[
         (STRONG, figures.program()),
         (STRONG, &pid),
-        (PLAIN, &format!("  {}  {}", seconds(live.at), figures.status())),
+        (PLAIN, &format!("  {}  {status}", seconds(live.at))),
     ]);
     let rss = figures.process.and_then(|process| process.rss);
     let rss = rss.map_or_else(String::new, |rss| format!(", RSS {}", bytes(rss as f64)));
@@ -61,9 +90,9 @@ fn print(figures: &Figures, mut state: State, args: &Args) -> Result<(), Failure
     );
     canvas.paragraph(PLAIN, 2, &text);
     let Limit(limit) = args.limit;
-    for tab in Tab::ALL {
-        state.show(tab);
-        let of = table::Table::new(figures, &state);
+    for tab in state.tabs() {
+        state.show(*tab);
+        let of = table::Table::new(shown, &state);
         canvas.gap();
         for note in &of.notes {
             canvas.paragraph(FAINT, 2, note);

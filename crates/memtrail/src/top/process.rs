@@ -23,6 +23,19 @@ impl ProcessFigures {
         Some(Self::parse(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?))
     }
 
+    /// The sum over several processes. Memory that they share is counted in each.
+    pub(super) fn sum(parts: impl Iterator<Item = Self>) -> Option<Self> {
+        let both =
+            |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b)).or(a).or(b);
+        parts.reduce(|a, b| Self {
+            rss: both(a.rss, b.rss),
+            // They had their most at different times.
+            peak_rss: None,
+            swap: both(a.swap, b.swap),
+            threads: both(a.threads, b.threads),
+        })
+    }
+
     /// From the text of `status`. What is missing there is unknown.
     fn parse(status: &str) -> Self {
         let number = |name: &str| {
@@ -53,5 +66,17 @@ mod tests {
         let me = ProcessFigures::read(std::process::id()).unwrap();
         assert!(me.rss > Some(1 << 16) && me.peak_rss >= me.rss && me.threads > Some(0), "{me:?}");
         assert_eq!(ProcessFigures::read(u32::MAX), None);
+    }
+
+    #[test]
+    fn sums_are_of_what_is_known() {
+        let of = |rss, peak_rss| ProcessFigures { rss, peak_rss, swap: None, threads: Some(2) };
+        let sum = ProcessFigures::sum(
+            [of(Some(1), Some(3)), of(None, None), of(Some(4), Some(4))].into_iter(),
+        );
+        let expected =
+            ProcessFigures { rss: Some(5), peak_rss: None, swap: None, threads: Some(6) };
+        assert_eq!(sum, Some(expected));
+        assert_eq!(ProcessFigures::sum(std::iter::empty()), None);
     }
 }

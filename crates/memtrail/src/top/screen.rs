@@ -12,10 +12,12 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::family::FamilyFigures;
 use super::figures::Figures;
 use super::keys::HELP;
 use super::state::{State, Tab};
 use super::table::{GAP, Table, fitting, rate, signed};
+use super::watched::Shown;
 use crate::canvas::{clean, columns, elide_end, elide_middle};
 
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
@@ -26,7 +28,7 @@ const WARNING: Style = Style::new().fg(Color::Yellow);
 /// Draws everything. `rows_shown` becomes the number of rows that have room; `state.skipped` is made to fit.
 pub(super) fn draw(
     frame: &mut Frame<'_>,
-    figures: &Figures,
+    shown: Shown<'_>,
     state: &mut State,
     rows_shown: &mut usize,
 ) {
@@ -34,13 +36,13 @@ pub(super) fn draw(
     let buffer = frame.buffer_mut();
     let mut lines = Lines { buffer, area, next: 0, end: area.height };
     footer(&mut lines, state);
-    header(&mut lines, figures);
+    header(&mut lines, shown);
     tabs(&mut lines, state);
     if state.is_help {
         help(&mut lines);
         return;
     }
-    let table = Table::new(figures, state);
+    let table = Table::new(shown, state);
     for note in &table.notes {
         lines.put(&Line::styled(elide_end(&clean(note), lines.width()), FAINT));
     }
@@ -105,7 +107,8 @@ impl Lines<'_> {
     }
 }
 
-fn header(lines: &mut Lines<'_>, figures: &Figures) {
+fn header(lines: &mut Lines<'_>, shown: Shown<'_>) {
+    let Shown { figures, family } = shown;
     let live = &figures.live;
     let pid = figures.pid.map_or_else(String::new, |pid| format!(" ({pid})"));
     let style = if figures.is_running() { Style::new() } else { WARNING };
@@ -113,7 +116,7 @@ fn header(lines: &mut Lines<'_>, figures: &Figures) {
     lines.parts(vec![
         Span::styled(format!("{program}{pid}"), STRONG),
         Span::raw(seconds(live.at)),
-        Span::styled(figures.status(), style),
+        Span::styled(family.map_or_else(|| figures.status(), FamilyFigures::status), style),
     ]);
     let rss = figures.process.and_then(|process| process.rss);
     lines.parts(vec![
@@ -139,8 +142,8 @@ fn last_snapshot(figures: &Figures) -> String {
 
 fn tabs(lines: &mut Lines<'_>, state: &State) {
     let mut spans: Vec<Span<'_>> = Vec::new();
-    for (number, tab) in (1..).zip(Tab::ALL) {
-        let style = if tab == state.tab { REVERSED } else { FAINT };
+    for (number, tab) in (1..).zip(state.tabs()) {
+        let style = if *tab == state.tab { REVERSED } else { FAINT };
         spans.push(Span::styled(format!(" {number} {} ", tab.name()), style));
     }
     if state.is_typing {
@@ -162,9 +165,14 @@ fn footer(lines: &mut Lines<'_>, state: &State) {
         }
         return;
     }
-    let keys = ["q quit", "? help", "s snapshot", "v viewer", "/ filter", "←→ sort"];
+    let process = match (state.opened, state.tab) {
+        (Some(_), _) => "Esc all processes",
+        (None, Tab::Processes) => "Enter one process",
+        _ => "",
+    };
+    let keys = ["q quit", "? help", process, "s snapshot", "v viewer", "/ filter", "←→ sort"];
     let mut text = String::new();
-    for key in keys {
+    for key in keys.into_iter().filter(|key| !key.is_empty()) {
         if columns(&text) + GAP + columns(key) <= lines.width() {
             text = if text.is_empty() { key.to_owned() } else { format!("{text}  {key}") };
         }
@@ -188,6 +196,7 @@ fn help(lines: &mut Lines<'_>) {
 fn rows(lines: &mut Lines<'_>, table: &Table, state: &mut State, rows_shown: &mut usize) {
     let room = lines.left().saturating_sub(1);
     *rows_shown = room.max(1);
+    let marked = mark(table, state, *rows_shown);
     state.skipped = state.skipped.min(table.rows.len().saturating_sub(room));
     let shown = &table.rows[state.skipped..table.rows.len().min(state.skipped + room)];
     let headings: Vec<String> =
@@ -218,8 +227,8 @@ fn rows(lines: &mut Lines<'_>, table: &Table, state: &mut State, rows_shown: &mu
         return;
     }
     put(&headings, &text, STRONG);
-    for (figures, text) in shown {
-        put(figures, text, Style::new());
+    for (row, (figures, text)) in (state.skipped..).zip(shown) {
+        put(figures, text, if marked == Some(row) { REVERSED } else { Style::new() });
     }
     if table.rows.is_empty() {
         let nothing = if state.filter.is_empty() { "nothing yet" } else { "no name has this text" };
@@ -228,6 +237,15 @@ fn rows(lines: &mut Lines<'_>, table: &Table, state: &mut State, rows_shown: &mu
         let part = (state.skipped + shown.len()) as f64 / table.rows.len() as f64;
         lines.put(&Line::styled(percent(part), FAINT));
     }
+}
+
+/// The row that is marked, which is brought into view. If its process is not in the table, the first is.
+fn mark(table: &Table, state: &mut State, rows_shown: usize) -> Option<usize> {
+    state.processes.clone_from(&table.processes);
+    let row = table.processes.iter().position(|number| Some(*number) == state.marked).unwrap_or(0);
+    state.marked = Some(*table.processes.get(row)?);
+    state.skipped = state.skipped.clamp((row + 1).saturating_sub(rows_shown), row);
+    Some(row)
 }
 
 /// The heading of a column, with the direction of the order if rows are in its.

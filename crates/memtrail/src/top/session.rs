@@ -5,19 +5,17 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crossterm::event;
-use memtrail_engine::RecordingId;
 use memtrail_recording::Recording;
-use memtrail_text::rounded::{bytes, seconds};
+use memtrail_text::rounded::{bytes, grouped, seconds};
 
 use super::Args;
-use super::figures::{Figures, Wanted};
+use super::figures::Wanted;
 use super::keys::{self, Action};
 use super::screen;
 use super::state::State;
-use super::subject::Subject;
 use super::terminal::{Screen, Signals, end_by};
+use super::watched::{Process, Watched};
 use crate::error::{Failure, Kind};
-use crate::loading;
 use crate::view::{Shown, Sources};
 
 /// How long keys are waited for before there is another look at signals and the clock.
@@ -30,19 +28,17 @@ const SHARE: u32 = 10;
 /// All that a session is about.
 struct Session<'a> {
     args: &'a Args,
-    subject: Subject,
+    watched: Watched,
     sources: Sources,
-    id: RecordingId,
     state: State,
-    figures: Figures,
     /// The page, once it was opened.
     page: Option<Shown>,
     next_look: Instant,
 }
 
-/// Watches a recording.
-pub(super) fn run(subject: Subject, args: &Args) -> Result<ExitCode, Failure> {
-    let mut session = Session::new(subject, args)?;
+/// Watches a process, or a family.
+pub(super) fn run(watched: Watched, args: &Args) -> Result<ExitCode, Failure> {
+    let mut session = Session::new(watched, args)?;
     let failed = |error: io::Error| {
         Failure::new(Kind::Work, format_args!("cannot use the terminal: {error}"))
             .hint("--once prints one table")
@@ -58,14 +54,13 @@ pub(super) fn run(subject: Subject, args: &Args) -> Result<ExitCode, Failure> {
 }
 
 impl<'a> Session<'a> {
-    fn new(subject: Subject, args: &'a Args) -> Result<Self, Failure> {
-        let sources = Sources::new(loading::grows(&subject.recording));
-        let id = sources.add(Recording::open(&subject.recording.path)?)?;
-        let state = State::new(args.by.into());
-        let wanted = Wanted { by: state.by, window: args.window };
-        let figures = Figures::new(&sources.engine, id, &subject, wanted, None)?;
-        let next_look = Instant::now() + LOOK;
-        Ok(Self { args, subject, sources, id, state, figures, page: None, next_look })
+    fn new(watched: Watched, args: &'a Args) -> Result<Self, Failure> {
+        let sources = Sources::new(watched.may_grow());
+        let state = State::new(args.by.into(), watched.is_family());
+        let next_look = Instant::now();
+        let mut session = Self { args, watched, sources, state, page: None, next_look };
+        session.look()?;
+        Ok(session)
     }
 
     /// Until a key ends it, or a signal: that one.
@@ -85,8 +80,10 @@ impl<'a> Session<'a> {
             if Instant::now() >= self.next_look {
                 self.look()?;
             }
-            let Self { figures, state, .. } = self;
-            screen.terminal.draw(|frame| screen::draw(frame, figures, state, &mut rows_shown))?;
+            let Self { watched, state, .. } = self;
+            if let Some(shown) = watched.shown(state.opened) {
+                screen.terminal.draw(|frame| screen::draw(frame, shown, state, &mut rows_shown))?;
+            }
             let mut wait = TICK;
             while event::poll(wait)? {
                 wait = Duration::ZERO;
@@ -107,33 +104,49 @@ impl<'a> Session<'a> {
     fn look(&mut self) -> Result<(), Failure> {
         let started = Instant::now();
         let wanted = Wanted { by: self.state.by, window: self.args.window };
-        let (engine, id) = (&self.sources.engine, self.id);
-        let figures = Figures::new(engine, id, &self.subject, wanted, Some(&self.figures))?;
-        let last = figures.snapshots.last();
-        if let Some(last) = last.filter(|_| figures.snapshots.len() > self.figures.snapshots.len())
+        let (sources, opened) = (&self.sources, self.state.opened);
+        let before = self.watched.shown(opened).map(|shown| shown.figures.snapshots.len());
+        self.watched.look(&sources.engine, wanted, opened, |recording| {
+            sources.add(Recording::open(&recording.path)?)
+        })?;
+        let snapshots = self.watched.shown(opened).map(|shown| &shown.figures.snapshots);
+        if let (Some(before), Some(snapshots)) = (before, snapshots)
+            && let Some(last) = snapshots.last().filter(|_| snapshots.len() > before)
         {
             let size = bytes(last.file_bytes as f64);
             let pause = seconds(last.pause);
-            self.state.say(format!(
+            let text = format!(
                 "snapshot {} is there: {size}; the program paused for {pause}",
                 last.number
-            ));
+            );
+            self.state.say(text);
         }
-        self.figures = figures;
         self.next_look = Instant::now() + LOOK.max(started.elapsed() * SHARE);
         Ok(())
     }
 
     fn request_snapshot(&mut self) {
-        if let Some(why) = &self.figures.no_snapshot {
+        let opened = self.state.opened;
+        let shown = self.watched.shown(opened);
+        if let Some(why) = shown.and_then(|shown| shown.figures.no_snapshot.as_ref()) {
             let text = format!("no snapshot: {why}");
             self.state.say(text);
             return;
         }
-        match self.subject.request_snapshot() {
-            Ok(()) => self.state.say("a snapshot is requested"),
-            Err(error) => self.state.say(format!("no snapshot: {error}")),
-        }
+        let processes = (0..).zip(self.watched.processes());
+        let asked = processes.filter(|(number, process): &(usize, &Process)| {
+            opened.is_none_or(|opened| opened == *number) && process.can_snapshot()
+        });
+        let requests: Vec<io::Result<()>> =
+            asked.map(|(_, process)| process.subject.request_snapshot()).collect();
+        let text = match requests.iter().find_map(|request| request.as_ref().err()) {
+            Some(error) => format!("no snapshot: {error}"),
+            None if requests.len() > 1 => {
+                format!("snapshots of {} processes are requested", grouped(requests.len() as u64))
+            }
+            None => "a snapshot is requested".to_owned(),
+        };
+        self.state.say(text);
     }
 
     fn open_viewer(&mut self) {

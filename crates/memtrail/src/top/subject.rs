@@ -28,9 +28,13 @@ impl Subject {
             Some(pid) if !named.exists() => snapshot::find::of_process(pid)?.folder,
             _ => named.to_path_buf(),
         };
-        let recording = Recording::open(&folder)?;
+        Self::of(Recording::open(&folder)?)
+    }
+
+    /// A recording and its process.
+    pub(super) fn of(recording: Recording) -> Result<Self, Failure> {
         if loading::is_snapshot_alone(&recording) {
-            let message = format_args!("{} is a snapshot alone", folder.display());
+            let message = format_args!("{} is a snapshot alone", recording.path.display());
             return Err(Failure::new(Kind::Usage, message)
                 .hint("name the process or its recording; memtrail heap roots shows a snapshot"));
         }
@@ -48,6 +52,23 @@ impl Subject {
     pub(super) fn now(&self) -> Option<f64> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs_f64();
         self.is_here.then_some(now - self.start?)
+    }
+
+    /// When the recording began, in seconds since 1970.
+    pub(super) const fn began(&self) -> Option<f64> {
+        self.start
+    }
+
+    /// When the process ended, if that was seen, in seconds since 1970.
+    pub(super) fn ended(&self) -> Option<f64> {
+        let ended = self.recording.description.as_ref()?.ended_unix_us?;
+        Some(ended as f64 / 1e6)
+    }
+
+    /// Whether the process runs and its recording grows, as far as can be told from this machine.
+    pub(super) fn is_running(&self) -> bool {
+        let is_gone = self.is_here && self.pid.is_some_and(|pid| !is_alive(pid));
+        loading::grows(&self.recording) && !is_gone
     }
 
     /// What the system says of the process, if it runs on this machine.

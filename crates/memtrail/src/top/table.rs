@@ -6,8 +6,10 @@ use memtrail_engine::LiveSite;
 use memtrail_engine::heap::{OwnerChange, OwnerChanges, SnapshotRow};
 use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, seconds};
 
+use super::family::{FamilyFigures, ProcessRow};
 use super::figures::Figures;
 use super::state::{Order, State, Tab};
+use super::watched::Shown;
 use crate::canvas::{clean, columns};
 use crate::heap::sites::place;
 
@@ -29,15 +31,19 @@ pub(super) struct Table {
     pub(super) notes: Vec<String>,
     /// The column that rows are in the order of; that behind the figures is the text.
     pub(super) order: Option<Order>,
+    /// The numbers of the processes that rows are about, if they are.
+    pub(super) processes: Vec<usize>,
 }
 
 impl Table {
     /// The table that the user chose.
-    pub(super) fn new(figures: &Figures, state: &State) -> Self {
-        match state.tab {
-            Tab::Sites => sites(figures, state),
-            Tab::Owners => owners(figures, state),
-            Tab::Gc => collector(figures),
+    pub(super) fn new(shown: Shown<'_>, state: &State) -> Self {
+        let Shown { figures, family } = shown;
+        match (state.tab, family) {
+            (Tab::Processes, Some(family)) => processes(family, state),
+            (Tab::Sites | Tab::Processes, _) => sites(figures, state),
+            (Tab::Owners, _) => owners(figures, state),
+            (Tab::Gc, _) => collector(figures),
         }
     }
 
@@ -50,6 +56,46 @@ impl Table {
         };
         self.headings.iter().enumerate().map(width).collect()
     }
+}
+
+fn processes(family: &FamilyFigures, state: &State) -> Table {
+    let mut shown: Vec<(usize, &ProcessRow)> = family.processes.iter().enumerate().collect();
+    shown.retain(|(_, row)| state.keeps(&process(row)));
+    let order = state.order();
+    sort(&mut shown, order, |(_, a), (_, b)| match order.column {
+        0 => a.figures.live.value.total_cmp(&b.figures.live.value),
+        1 => a.allocated_per_second.total_cmp(&b.allocated_per_second),
+        2 => a.rss.cmp(&b.rss),
+        3 => a.figures.change.value.total_cmp(&b.figures.change.value),
+        4 => a.generation.cmp(&b.generation),
+        _ => a.program.cmp(&b.program).then(a.pid.cmp(&b.pid)),
+    });
+    let rows = shown.iter().map(|(_, row)| {
+        let of = &row.figures;
+        let texts = vec![
+            bytes_with_error(of.live.value, of.live.stderr),
+            rate(row.allocated_per_second),
+            row.rss.map_or_else(String::new, |rss| bytes(rss as f64)),
+            signed(of.change.value, of.change.stderr),
+            row.generation.to_string(),
+        ];
+        (texts, process(row))
+    });
+    Table {
+        headings: vec!["live", "allocated", "RSS", "change", "generation"],
+        text: "process",
+        rows: rows.collect(),
+        notes: family.notes(),
+        order: Some(order),
+        processes: shown.iter().map(|(number, _)| *number).collect(),
+    }
+}
+
+/// What a process is shown as: `make (4711)`, and how it is if it does not run.
+fn process(row: &ProcessRow) -> String {
+    let pid = row.pid.map_or_else(String::new, |pid| format!(" ({pid})"));
+    let status = if row.running { String::new() } else { format!(", {}", row.status) };
+    clean(&format!("{}{pid}{status}", row.program)).into_owned()
 }
 
 fn sites(figures: &Figures, state: &State) -> Table {
@@ -89,6 +135,7 @@ fn sites(figures: &Figures, state: &State) -> Table {
         rows: rows.collect(),
         notes,
         order: Some(order),
+        processes: Vec::new(),
     }
 }
 
@@ -137,11 +184,16 @@ fn owners(figures: &Figures, state: &State) -> Table {
         rows: rows.collect(),
         notes,
         order: Some(order),
+        processes: Vec::new(),
     }
 }
 
 /// Which snapshots the owners' figures are of.
 fn about(of: &OwnerChanges) -> String {
+    if of.processes > 1 {
+        let number = grouped(of.processes as u64);
+        return format!("newest snapshots of {number} processes, the last at {}", seconds(of.at));
+    }
     let mut text = format!("snapshot {} at {}", of.snapshot, seconds(of.at));
     if let Some(before) = of.before_at {
         text.push_str(", changes since ");
@@ -195,6 +247,7 @@ fn collector(figures: &Figures) -> Table {
         rows: rows.collect(),
         notes,
         order: None,
+        processes: Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `memtrail top` in a pseudo-terminal, and without one.
 #![forbid(unsafe_code)]
 
+mod family;
 mod terminal;
 mod watched;
 

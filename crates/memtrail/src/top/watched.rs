@@ -1,0 +1,277 @@
+//! What is watched: a process, or a family with all its processes, to which more may come.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use memtrail_engine::query::By;
+use memtrail_engine::{Engine, RecordingId};
+use memtrail_recording::Recording;
+use memtrail_recording::family::{Family, Member};
+
+use super::family::FamilyFigures;
+use super::figures::{Figures, Moment, Wanted};
+use super::subject::Subject;
+use crate::error::Failure;
+use crate::loading;
+
+/// A process that is watched, or one of the programs that a process was.
+pub(super) struct Process {
+    /// What it is called among the others.
+    pub(super) name: String,
+    pub(super) subject: Subject,
+    pub(super) id: RecordingId,
+    /// Recorded processes above it.
+    pub(super) generation: u32,
+    /// When its memory was freed, in seconds since 1970, if that is to be counted.
+    pub(super) freed: Option<f64>,
+    pub(super) figures: Figures,
+    /// By what its figures are that change no more, as it ended before the window.
+    settled: Option<By>,
+}
+
+impl Process {
+    /// When it began, in seconds since a moment.
+    pub(super) fn began_since(&self, start: f64) -> f64 {
+        self.subject.began().map_or(0.0, |began| (began - start).max(0.0))
+    }
+
+    /// Whether it may be asked for a snapshot.
+    pub(super) fn can_snapshot(&self) -> bool {
+        self.figures.no_snapshot.is_none() && self.subject.is_running()
+    }
+}
+
+/// All that is watched.
+pub(super) struct Watched {
+    target: Target,
+    processes: Vec<Process>,
+    /// The sums of a family.
+    family: Option<FamilyFigures>,
+    /// The process of a family that is shown alone, by itself.
+    opened: Option<(usize, Figures)>,
+}
+
+/// What the user named.
+enum Target {
+    Process(Option<Box<Subject>>),
+    Family { path: PathBuf, known: HashSet<String> },
+}
+
+/// What is shown of it.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'w> {
+    pub(super) figures: &'w Figures,
+    /// The family, if all of it is shown.
+    pub(super) family: Option<&'w FamilyFigures>,
+}
+
+impl Watched {
+    /// What a path or a number names. Nothing of it is read yet.
+    pub(super) fn find(named: &Path) -> Result<Self, Failure> {
+        let target = match Family::open(named)? {
+            Some(_) => Target::Family { path: named.to_path_buf(), known: HashSet::new() },
+            None => Target::Process(Some(Box::new(Subject::find(named)?))),
+        };
+        Ok(Self { target, processes: Vec::new(), family: None, opened: None })
+    }
+
+    /// Whether it is a family.
+    pub(super) const fn is_family(&self) -> bool {
+        matches!(self.target, Target::Family { .. })
+    }
+
+    /// Whether more may come.
+    pub(super) fn may_grow(&self) -> bool {
+        match &self.target {
+            Target::Process(subject) => {
+                subject.as_ref().is_some_and(|subject| loading::grows(&subject.recording))
+            }
+            Target::Family { .. } => true,
+        }
+    }
+
+    /// Its processes.
+    pub(super) fn processes(&self) -> &[Process] {
+        &self.processes
+    }
+
+    /// Asks for figures anew; `add` brings in recordings that are not known yet. Of a family, the process with this
+    /// number is looked at by itself.
+    pub(super) fn look(
+        &mut self,
+        engine: &Engine,
+        wanted: Wanted,
+        opened: Option<usize>,
+        mut add: impl FnMut(&Recording) -> Result<RecordingId, Failure>,
+    ) -> Result<(), Failure> {
+        let (path, known) = match &mut self.target {
+            Target::Process(subject) => {
+                if let Some(subject) = subject.take() {
+                    let id = add(&subject.recording)?;
+                    let figures = Figures::new(engine, id, &subject, wanted, None, None)?;
+                    self.processes.push(Process {
+                        name: String::new(),
+                        subject: *subject,
+                        id,
+                        generation: 0,
+                        freed: None,
+                        figures,
+                        settled: None,
+                    });
+                } else if let [process] = self.processes.as_mut_slice() {
+                    let Process { id, subject, figures, .. } = process;
+                    *figures = Figures::new(engine, *id, subject, wanted, None, Some(figures))?;
+                }
+                return Ok(());
+            }
+            Target::Family { path, known } => (path, known),
+        };
+        let (mut without_samples, mut problems) = (0, Vec::new());
+        match Family::open(path) {
+            Ok(Some(family)) => {
+                for member in family.members {
+                    if known.contains(&member.name) {
+                        update(&mut self.processes, member);
+                    } else if member.did_nothing() {
+                        without_samples += 1;
+                    } else if let Some(problem) = problem_of(&member) {
+                        problems.push(problem);
+                    } else if let Ok(recording) = &member.recording {
+                        match add(recording) {
+                            Ok(id) => {
+                                known.insert(member.name.clone());
+                                self.processes.push(begin(engine, id, member, wanted)?);
+                            }
+                            Err(failure) => {
+                                problems.push(format!("{}: {}", member.name, failure.message()));
+                            }
+                        }
+                    }
+                }
+            }
+            Ok(None) => problems.push("the family's folder is empty".to_owned()),
+            Err(error) => problems.push(error.to_string()),
+        }
+        let times = times(&self.processes);
+        for process in &mut self.processes {
+            look_at(engine, process, wanted, times)?;
+        }
+        let family = path.to_string_lossy().into_owned();
+        let figures = FamilyFigures::new(family, &self.processes, [times.start, times.now], wanted);
+        self.family = Some(FamilyFigures { without_samples, problems, ..figures });
+        let last = self.opened.take();
+        if let Some((number, process)) = opened.and_then(|n| Some((n, self.processes.get(n)?))) {
+            let last = last.filter(|(of, _)| *of == number).map(|(_, figures)| figures);
+            let Process { id, subject, .. } = process;
+            let figures = Figures::new(engine, *id, subject, wanted, None, last.as_ref())?;
+            self.opened = Some((number, figures));
+        }
+        Ok(())
+    }
+
+    /// What is shown, once it was looked at.
+    pub(super) fn shown(&self, opened: Option<usize>) -> Option<Shown<'_>> {
+        let of_opened = self.opened.as_ref().filter(|(number, _)| Some(*number) == opened);
+        match (of_opened, &self.family) {
+            (Some((_, figures)), _) => Some(Shown { figures, family: None }),
+            (None, Some(family)) => Some(Shown { figures: &family.whole, family: Some(family) }),
+            (None, None) => {
+                let process = self.processes.first()?;
+                Some(Shown { figures: &process.figures, family: None })
+            }
+        }
+    }
+}
+
+/// Why a recording cannot be watched.
+fn problem_of(member: &Member) -> Option<String> {
+    let name = &member.name;
+    match &member.recording {
+        Err(error) => Some(format!("{name}: {error}")),
+        Ok(recording) if recording.description.is_none() => {
+            let problem = recording.problem.as_deref().unwrap_or("it has no description");
+            Some(format!("{name}: {problem}"))
+        }
+        Ok(_) => None,
+    }
+}
+
+/// The recording of a known process as it is now.
+fn update(processes: &mut [Process], member: Member) {
+    let known = processes.iter_mut().find(|process| process.name == member.name);
+    if let (Some(process), Ok(recording)) = (known, member.recording)
+        && recording.description.is_some()
+    {
+        process.generation = member.generation;
+        process.subject.recording = recording;
+    }
+}
+
+fn begin(
+    engine: &Engine,
+    id: RecordingId,
+    member: Member,
+    wanted: Wanted,
+) -> Result<Process, Failure> {
+    let subject = Subject::of(member.recording?)?;
+    let figures = Figures::new(engine, id, &subject, wanted, None, None)?;
+    Ok(Process {
+        name: member.name,
+        subject,
+        id,
+        generation: member.generation,
+        freed: None,
+        figures,
+        settled: None,
+    })
+}
+
+/// Moments of a family, in seconds since 1970.
+#[derive(Clone, Copy)]
+struct Times {
+    /// The first process began.
+    start: f64,
+    /// The present while any runs; then the last end.
+    now: f64,
+    is_running: bool,
+}
+
+fn times(processes: &[Process]) -> Times {
+    let start = processes.iter().filter_map(|process| process.subject.began());
+    let start = start.fold(f64::INFINITY, f64::min);
+    let is_running = processes.iter().any(|process| process.subject.is_running());
+    let present = SystemTime::now().duration_since(UNIX_EPOCH).ok().filter(|_| is_running);
+    let last = processes.iter().map(end).fold(0.0, f64::max);
+    let now = present.map_or(last, |present| present.as_secs_f64().max(last));
+    Times { start: start.min(now), now, is_running }
+}
+
+/// When a process ended; of one that nobody saw ending, its last event.
+fn end(process: &Process) -> f64 {
+    let Process { subject, figures, .. } = process;
+    subject.ended().unwrap_or_else(|| subject.began().unwrap_or(0.0) + figures.live.at)
+}
+
+/// A process of a family at the family's moment. What the last process had live stays, as when it is alone.
+fn look_at(
+    engine: &Engine,
+    process: &mut Process,
+    wanted: Wanted,
+    times: Times,
+) -> Result<(), Failure> {
+    if process.settled == Some(wanted.by) {
+        return Ok(());
+    }
+    let is_running = process.subject.is_running();
+    let ended = process.freed.unwrap_or_else(|| end(process));
+    process.freed = (!is_running && (times.is_running || ended < times.now)).then_some(ended);
+    let Process { subject, id, .. } = process;
+    let began = subject.began().unwrap_or(times.start);
+    let moment = Moment { at: times.now - began, freed: process.freed.map(|freed| freed - began) };
+    let last = Some(&process.figures);
+    process.figures = Figures::new(engine, *id, subject, wanted, Some(moment), last)?;
+    let is_over = process.freed.is_some_and(|f| f + wanted.window.as_secs_f64() < times.now);
+    process.settled = is_over.then_some(wanted.by);
+    Ok(())
+}
