@@ -408,7 +408,7 @@ impl Engine {
         })
     }
 
-    /// Judges a recording by gates. What of its snapshots is not analysed yet is asked for, and judged when it
+    /// Judges a recording by gates; `beside` gates of other processes are judged with them. What of its snapshots is not analysed yet is asked for, and judged when it
     /// is: as long as [`work`](Self::work) does anything, the response may change.
     ///
     /// # Errors
@@ -417,6 +417,7 @@ impl Engine {
         &self,
         id: RecordingId,
         gates: &[Gate],
+        beside: usize,
     ) -> Result<Outcome<GateResponse>, ApiError> {
         let snapshots = self.snapshots(id.0)?;
         let leaks = if gates.iter().any(|gate| gate.limit == Limit::NoLeak) && snapshots.len() > 0 {
@@ -457,6 +458,7 @@ impl Engine {
             snapshots: exact.collect(),
             leaks,
             baselines: held.iter().map(|other| other.as_deref()).collect(),
+            beside,
         };
         gate::judge(&recording, gates, &evidence).map(GateResponse::new).map(Outcome::ready)
     }

@@ -38,6 +38,8 @@ pub(crate) struct Evidence<'e> {
     pub(crate) leaks: Option<Result<LeaksResponse, ApiError>>,
     /// Recordings to compare with, by the places of gates.
     pub(crate) baselines: Vec<Option<&'e Recording>>,
+    /// How many gates are judged beside these.
+    pub(crate) beside: usize,
 }
 
 /// Judges a recording by each gate. The results are in the order of gates; a comparison has two.
@@ -50,7 +52,7 @@ pub(crate) fn judge(
         Limit::Baseline { .. } => baseline::TESTS,
         _ => 1,
     });
-    let tests: usize = tests.sum();
+    let tests = tests.sum::<usize>() + evidence.beside;
     let mut results = Vec::new();
     for (place, gate) in gates.iter().enumerate() {
         match &gate.limit {

@@ -62,7 +62,8 @@ pub struct GateResponse {
 }
 
 impl GateResponse {
-    pub(crate) fn new(gates: Vec<GateResult>) -> Self {
+    /// The worst of these.
+    pub fn new(gates: Vec<GateResult>) -> Self {
         let any = |verdict| gates.iter().any(|result| result.verdict == verdict);
         let order = [Verdict::Failed, Verdict::Unknown, Verdict::Undecided];
         let worst = order.into_iter().find(|verdict| any(*verdict));

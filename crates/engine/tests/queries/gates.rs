@@ -67,7 +67,7 @@ fn judge(runs: &[&[Spec]], limits: &[Limit]) -> GateResponse {
     }
     let gate = |limit: &Limit| Gate { text: format!("{limit:?}"), limit: limit.clone() };
     let gates: Vec<Gate> = limits.iter().map(gate).collect();
-    match engine.judge(ids[0], &gates).unwrap() {
+    match engine.judge(ids[0], &gates, 0).unwrap() {
         Outcome::Ready(answer) => answer.response,
         Outcome::Analysing(_) => unreachable!("there are no snapshots"),
     }
@@ -206,7 +206,7 @@ fn exact_figures_are_judged_exactly() {
     {
         for limit in [Limit::MaxLive(Size(most)), Limit::MaxTotal(Size(most))] {
             let gate = Gate { text: String::new(), limit };
-            let Outcome::Ready(answer) = engine.judge(id, &[gate]).unwrap() else { panic!() };
+            let Outcome::Ready(answer) = engine.judge(id, &[gate], 0).unwrap() else { panic!() };
             assert_eq!(answer.response.verdict, verdict, "{most}");
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memtrail_engine::gate::{self, GateResponse, GateResult};
+use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
 use crate::error::{GATE_FAILED, PROGRAM_FAILED, UNJUDGED};
@@ -24,6 +25,42 @@ pub(super) enum Verdict {
     Unknown,
 }
 
+/// What became of a gate.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Judged {
+    #[serde(flatten)]
+    pub(super) result: GateResult,
+    /// The process that it is about, if that is one of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) process: Option<String>,
+}
+
+impl Judged {
+    /// The answer about a program, or about all processes together.
+    pub(super) fn of_all(answer: GateResponse) -> Vec<Self> {
+        answer.gates.into_iter().map(|result| Self { result, process: None }).collect()
+    }
+
+    /// The answer about one of several.
+    pub(super) fn of_process(answer: GateResponse, name: &str) -> impl Iterator<Item = Self> {
+        let process = Some(name.to_owned());
+        answer.gates.into_iter().map(move |result| Self { result, process: process.clone() })
+    }
+
+    /// What it is called.
+    pub(super) fn name(&self) -> String {
+        match &self.process {
+            Some(process) => format!("{} of {process}", self.result.gate),
+            None => self.result.gate.clone(),
+        }
+    }
+
+    /// Whether it is one of several processes that passed, which are counted and not named.
+    pub(super) fn is_counted(&self) -> bool {
+        self.process.is_some() && self.result.verdict == gate::Verdict::Passed
+    }
+}
+
 /// What a check found.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Checked {
@@ -35,7 +72,7 @@ pub(super) struct Checked {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
     /// What became of each gate.
-    pub(super) gates: Vec<GateResult>,
+    pub(super) gates: Vec<Judged>,
     /// The recording, if it was kept.
     pub(super) recording: Option<PathBuf>,
     /// The page, if one was written.
@@ -54,14 +91,15 @@ impl Checked {
         }
     }
 
-    pub(super) fn judged(&mut self, answer: GateResponse) {
-        self.verdict = match answer.verdict {
+    pub(super) fn judged(&mut self, gates: Vec<Judged>) {
+        let results = gates.iter().map(|judged| judged.result.clone()).collect();
+        self.verdict = match GateResponse::new(results).verdict {
             gate::Verdict::Passed => Verdict::Passed,
             gate::Verdict::Undecided => Verdict::Undecided,
             gate::Verdict::Failed => Verdict::Failed,
             gate::Verdict::Unknown => Verdict::Unknown,
         };
-        self.gates = answer.gates;
+        self.gates = gates;
     }
 
     pub(super) fn could_not_judge(&mut self, why: &str) {
@@ -81,6 +119,20 @@ impl Checked {
             Verdict::ProgramFailed => ExitCode::from(PROGRAM_FAILED),
             Verdict::Unknown => ExitCode::from(UNJUDGED),
         }
+    }
+
+    /// The gates that are named one by one.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Judged> {
+        self.gates.iter().filter(|judged| !judged.is_counted())
+    }
+
+    /// A gate that processes passed, and how many.
+    pub(super) fn counted(&self) -> Option<(&str, String)> {
+        let counted = || self.gates.iter().filter(|judged| judged.is_counted());
+        let gate = counted().next()?.result.gate.as_str();
+        let count = counted().count();
+        let plural = if count == 1 { "process" } else { "processes" };
+        Some((gate, format!("no leak suspect in {} {plural}", grouped(count as u64))))
     }
 
     /// How it ended, in words.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use memtrail_engine::gate::{Gate, GrowthLimit, Limit};
 use memtrail_profile::filter::Condition;
 use memtrail_recording::Recording;
+use memtrail_recording::family::Family;
 use memtrail_text::Size;
 
 use crate::error::{Failure, Kind};
@@ -99,7 +100,9 @@ impl Gates {
         }
         if let Some(baseline) = &self.baseline {
             // Before the program is run for nothing.
-            Recording::open(baseline)?;
+            if Family::open(baseline)?.is_none() {
+                Recording::open(baseline)?;
+            }
             let text = format!("--baseline {}", shell_quote(&baseline.display().to_string()));
             let limit = Limit::Baseline { rec: BASELINE, tolerance: self.max_increase };
             gate(text, limit);
@@ -116,11 +119,13 @@ impl Gates {
 impl Resolved {
     /// Whether a heap snapshot at the end tells more.
     pub(super) fn use_snapshots(&self) -> bool {
-        let uses = |gate: &Gate| {
-            matches!(gate.limit, Limit::NoLeak | Limit::MaxLive(_) | Limit::MaxGrowth(_))
-        };
-        self.gates.iter().any(uses)
+        self.gates.iter().any(uses_snapshots)
     }
+}
+
+/// Whether heap snapshots tell more about a gate.
+pub(super) fn uses_snapshots(gate: &Gate) -> bool {
+    matches!(gate.limit, Limit::NoLeak | Limit::MaxLive(_) | Limit::MaxGrowth(_))
 }
 
 /// `1%/min`, `2M/h`: a part of what is alive, or a size, in a time.

@@ -1,32 +1,50 @@
 //! Judges a recording.
 
-use memtrail_engine::gate::GateResponse;
+use std::path::Path;
+
+use memtrail_engine::gate::{Gate, GateResponse};
 use memtrail_engine::heap::Outcome;
 use memtrail_engine::{Engine, Setting};
-use memtrail_recording::{FileState, Recording};
+use memtrail_recording::{Outcome as Ending, Recording};
 
-use super::gates::{BASELINE, Resolved};
+use super::answer::Judged;
+use super::family;
+use super::gates::{self, BASELINE, Resolved};
 use crate::error::{Failure, Kind};
 use crate::heap::input::with_spinner;
 use crate::heap::joined::add_some_snapshots;
+use crate::recording_source::{Process, RecordingSource};
 use crate::{damage, loading, outcome};
 
-/// Judges a recording by gates. One that is not whole is not judged.
-pub(super) fn judge(recording: &Recording, gates: &Resolved) -> Result<GateResponse, Failure> {
+/// Judges a recording, or all processes of a family. One that is not whole is not judged.
+pub(super) fn judge(source: &RecordingSource, gates: &Resolved) -> Result<Vec<Judged>, Failure> {
+    match &source.family {
+        Some(of) => family::judge(source, of, gates),
+        None => Ok(Judged::of_all(ask(source, &gates.gates, gates.baseline.as_deref(), 0)?)),
+    }
+}
+
+/// Judges a recording by some gates, beside so many of others.
+pub(super) fn ask(
+    recording: &Recording,
+    gates: &[Gate],
+    baseline: Option<&Path>,
+    beside: usize,
+) -> Result<GateResponse, Failure> {
     let engine = Engine::new(Setting::default());
     let id = add(&engine, recording)?;
-    if gates.use_snapshots() {
+    if gates.iter().any(gates::uses_snapshots) && !recording.is_merged() {
         add_some_snapshots(&engine, id, recording);
     }
-    if let Some(baseline) = &gates.baseline {
-        let baseline = Recording::open(baseline)?;
+    if let Some(baseline) = baseline {
+        let baseline = Process::default().open(baseline)?;
         let other = add(&engine, &baseline)?;
         debug_assert_eq!(other.0, BASELINE);
     }
     with_spinner("judging".to_owned(), || {
         // Asking makes the engine want what it needs.
         loop {
-            let judged = engine.judge(id, &gates.gates);
+            let judged = engine.judge(id, gates, beside);
             let judged = judged.map_err(|error| loading::refused(&error))?;
             let has_worked = engine.work().is_some();
             while engine.work().is_some() {}
@@ -42,6 +60,11 @@ pub(super) fn judge(recording: &Recording, gates: &Resolved) -> Result<GateRespo
     })
 }
 
+/// A recording that cannot be judged.
+pub(super) fn unjudged(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
+    Failure::new(Kind::Unjudged, format_args!("{}: {reason}", path.display()))
+}
+
 /// Adds a recording of which nothing is missing.
 fn add(engine: &Engine, recording: &Recording) -> Result<memtrail_engine::RecordingId, Failure> {
     if loading::is_snapshot_alone(recording) {
@@ -50,19 +73,22 @@ fn add(engine: &Engine, recording: &Recording) -> Result<memtrail_engine::Record
             .hint("name the recording that it is in"));
     }
     let id = loading::add(engine, recording)?;
-    let unjudged = |reason: &dyn std::fmt::Display| {
-        Failure::new(Kind::Unjudged, format_args!("{}: {reason}", recording.path.display()))
-    };
+    let unjudged = |reason: &dyn std::fmt::Display| unjudged(&recording.path, reason);
     let anomalies = engine.damage(id).unwrap_or_default();
     damage::verdict(recording, &anomalies).map_err(|failure| unjudged(&failure.message()))?;
-    if let Some(known) = &recording.description {
-        let is_cut = known.trace.lost > 0 || known.trace.state == FileState::Cut;
-        if let Some(why) = outcome::words(known.outcome.as_ref()).filter(|_| is_cut) {
-            return Err(unjudged(&format_args!("the recording is not whole: {why}")));
-        }
-        if is_cut {
-            return Err(unjudged(&"the recording is not whole"));
-        }
-    }
+    check_whole(recording)?;
     Ok(id)
+}
+
+/// A recording of which something is missing makes all sums too low. That its process was killed does not: what it had
+/// sampled is kept.
+pub(super) fn check_whole(recording: &Recording) -> Result<(), Failure> {
+    let Some(known) = &recording.description else { return Ok(()) };
+    let has_failed = matches!(known.outcome, Some(Ending::WriteFailed { .. }));
+    if known.trace.lost == 0 && !has_failed {
+        return Ok(());
+    }
+    let why = outcome::words(known.outcome.as_ref());
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    Err(unjudged(&recording.path, &format_args!("the recording is not whole{why}")))
 }

@@ -6,10 +6,10 @@
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
-use memtrail_engine::gate::{GateResult, Verdict};
+use memtrail_engine::gate::Verdict;
 use memtrail_text::markup::escaped;
 
-use super::answer::{self, Checked};
+use super::answer::{self, Checked, Judged};
 use super::markdown::relative;
 
 pub(super) struct Suite<'c> {
@@ -21,7 +21,8 @@ pub(super) struct Suite<'c> {
 impl Display for Suite<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let checked = self.checked;
-        let count = |verdict| checked.gates.iter().filter(|gate| gate.verdict == verdict).count();
+        let is = |judged: &Judged, verdict| judged.result.verdict == verdict;
+        let count = |verdict| checked.gates.iter().filter(|judged| is(judged, verdict)).count();
         let errors = count(Verdict::Unknown) + usize::from(checked.reason.is_some());
         let counts = format!(
             "tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"0\"",
@@ -37,8 +38,8 @@ impl Display for Suite<'_> {
             writeln!(f, "      <error message=\"{}\"/>", escaped(reason))?;
             writeln!(f, "    </testcase>")?;
         }
-        for gate in &checked.gates {
-            self.case(f, &program, gate)?;
+        for judged in &checked.gates {
+            self.case(f, &program, judged)?;
         }
         writeln!(f, "  </testsuite>")?;
         writeln!(f, "</testsuites>")
@@ -46,8 +47,8 @@ impl Display for Suite<'_> {
 }
 
 impl Suite<'_> {
-    fn case(&self, f: &mut Formatter<'_>, program: &str, gate: &GateResult) -> fmt::Result {
-        let name = escaped(&gate.gate);
+    fn case(&self, f: &mut Formatter<'_>, program: &str, judged: &Judged) -> fmt::Result {
+        let (name, gate) = (escaped(&judged.name()), &judged.result);
         writeln!(f, "    <testcase classname=\"{program}\" name=\"{name}\">")?;
         let element = match gate.verdict {
             Verdict::Failed => Some("failure"),

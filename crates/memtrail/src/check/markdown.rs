@@ -23,19 +23,24 @@ impl Display for Summary<'_> {
         if !checked.gates.is_empty() {
             writeln!(f, "\n| gate | verdict | why |\n|---|---|---|")?;
         }
-        for gate in &checked.gates {
+        for judged in checked.named() {
+            let gate = &judged.result;
             let verdict = answer::words(gate.verdict);
             let verdict = match gate.verdict {
                 Verdict::Passed => verdict.to_owned(),
                 _ => format!("**{verdict}**"),
             };
-            writeln!(f, "| {} | {verdict} | {} |", escaped(&gate.gate), escaped(&gate.reason))?;
+            writeln!(f, "| {} | {verdict} | {} |", escaped(&judged.name()), escaped(&gate.reason))?;
         }
-        for gate in checked.gates.iter().filter(|gate| gate.verdict != Verdict::Passed) {
-            if !gate.details.is_empty() {
-                writeln!(f, "\n{}:\n", escaped(&gate.gate))?;
+        if let Some((gate, reason)) = checked.counted() {
+            let verdict = answer::words(Verdict::Passed);
+            writeln!(f, "| {} | {verdict} | {} |", escaped(gate), escaped(&reason))?;
+        }
+        for judged in checked.gates.iter().filter(|one| one.result.verdict != Verdict::Passed) {
+            if !judged.result.details.is_empty() {
+                writeln!(f, "\n{}:\n", escaped(&judged.name()))?;
             }
-            for detail in &gate.details {
+            for detail in &judged.result.details {
                 writeln!(f, "- {}", escaped(detail.trim_start()))?;
             }
         }

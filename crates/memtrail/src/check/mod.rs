@@ -1,6 +1,7 @@
 //! `memtrail check`: a gate for continuous integration.
 
 mod answer;
+mod family;
 mod gates;
 mod judge;
 mod junit;
@@ -19,8 +20,9 @@ use memtrail_text::Size;
 use crate::canvas::{self, Canvas};
 use crate::error::{Failure, Kind};
 use crate::output::Output;
+use crate::recording_source::{Process, RecordingSource};
 use crate::run::{self, End, Request, SnapshotArgs};
-use crate::{html, json};
+use crate::{html, json, loading};
 use answer::{Checked, Verdict};
 use gates::Gates;
 
@@ -43,20 +45,22 @@ Examples:
   memtrail check --site 'Cache.*<=10M' --site 'in:Parser.parse<=50M' -- ./job
   memtrail check --baseline main.memtrail --max-increase 5% -- ./job
   memtrail check --max-total 2G --junit memory.xml --markdown memory.md --html memory.html -- ./job
+  memtrail check --children --max-live 2G --no-leak -- make test
   memtrail check --max-live 200M --recording job.memtrail
 
 Exit codes: 0 all gates passed; 4 a gate failed; 5 the program failed (by its exit code or a signal; it is not
 judged then); 6 a gate could not be judged, or the program cannot be recorded; 2 and 3 as everywhere: the command
 line is wrong, an input file is; 126 and 127 if the program cannot be executed or does not exist.")]
+#[expect(clippy::struct_excessive_bools, reason = "one a switch of the command line")]
 pub(crate) struct Args {
     #[command(flatten)]
     gates: Gates,
 
     /// Judge this recording; nothing is run
-    #[arg(long, value_name = "REC", conflicts_with_all = ["command", "output", "keep", "rate", "native", "seed"])]
+    #[arg(long, value_name = "REC", conflicts_with_all = ["command", "output", "keep", "rate", "children", "native", "seed"])]
     recording: Option<PathBuf>,
 
-    /// The recording's folder, which is kept; it must not exist yet
+    /// The recording's folder, which is kept; it must not exist yet. With --children the folder to put recordings in
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -67,6 +71,11 @@ pub(crate) struct Args {
     /// Samples per word allocated, as of `memtrail run` [default: 1e-4, adapted]
     #[arg(long, value_parser = run::parse_rate)]
     rate: Option<f64>,
+
+    /// Record forked children and programs started by the program, too, as of `memtrail run`. Limits of sizes are of all
+    /// processes together; --no-leak looks at each that has a heap snapshot
+    #[arg(long)]
+    children: bool,
 
     /// Record a program of another language than OCaml, as of `memtrail run`
     #[arg(long, conflicts_with = "snapshots")]
@@ -105,10 +114,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let gates = args.gates.resolve()?;
     let checked = match &args.recording {
         Some(path) => {
-            let recording = Recording::open(path)?;
-            let mut checked = Checked::new(program_of(&recording));
+            let source = Process::default().open(path)?;
+            let mut checked = Checked::new(program_of(&source));
             checked.recording = Some(path.clone());
-            judge_into(&mut checked, args, &recording, &gates)?;
+            judge_into(&mut checked, args, source, &gates)?;
             checked
         }
         None => run_and_judge(args, &gates)?,
@@ -126,6 +135,7 @@ fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failur
         command: args.command.clone(),
         output: args.output.clone(),
         rate: args.rate,
+        children: args.children,
         native: args.native,
         seed: args.seed,
         snapshots: args.snapshots.clone(),
@@ -139,12 +149,17 @@ fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failur
         }
         Err(failure) => return Err(failure),
     };
-    let folder = recorded.folders.first();
+    let folder = recorded.family.as_ref().or(recorded.folders.first());
+    let folder = folder.filter(|_| !recorded.folders.is_empty());
     checked.recording = folder.cloned();
     match (recorded.end, folder) {
         (End::Exited(0), Some(folder)) => {
-            let recording = Recording::open(folder)?;
-            judge_into(&mut checked, args, &recording, gates)?;
+            if let Some(why) = running(&recorded.folders)? {
+                checked.could_not_judge(&why);
+            } else {
+                let source = Process::default().open(folder)?;
+                judge_into(&mut checked, args, source, gates)?;
+            }
         }
         (End::Exited(0), None) => checked.could_not_judge("the program was run, and not recorded"),
         (End::Exited(code), _) => checked.program_failed(&format!("exit code {code}")),
@@ -152,25 +167,30 @@ fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failur
     }
     let is_wanted = args.keep || args.output.is_some();
     if matches!(checked.verdict, Verdict::Passed | Verdict::Undecided) && !is_wanted {
-        for folder in &recorded.folders {
-            std::fs::remove_dir_all(folder).map_err(|error| {
-                let folder = folder.display();
-                Failure::new(Kind::Work, format_args!("cannot remove {folder}: {error}"))
-            })?;
-        }
+        recorded.remove()?;
         checked.recording = None;
     }
     Ok(checked)
+}
+
+/// Which process runs on, if one does: what it is going to need is not known yet.
+fn running(folders: &[PathBuf]) -> Result<Option<String>, Failure> {
+    for folder in folders {
+        if loading::grows(&Recording::open(folder)?) {
+            return Ok(Some(format!("{}: the process runs on", folder.display())));
+        }
+    }
+    Ok(None)
 }
 
 /// Judges a recording, and writes the page while the recording is there.
 fn judge_into(
     checked: &mut Checked,
     args: &Args,
-    recording: &Recording,
+    source: RecordingSource,
     gates: &gates::Resolved,
 ) -> Result<(), Failure> {
-    match judge::judge(recording, gates) {
+    match judge::judge(&source, gates) {
         Ok(answer) => checked.judged(answer),
         Err(failure) if failure.kind() == Kind::Unjudged => {
             checked.could_not_judge(failure.message());
@@ -178,7 +198,8 @@ fn judge_into(
         Err(failure) => return Err(failure),
     }
     if let Some(path) = &args.html {
-        html::write(std::slice::from_ref(recording), path, MAX_PAGE)?;
+        let (recordings, _files) = source.shown()?;
+        html::write(&recordings, path, MAX_PAGE)?;
         checked.page = Some(path.clone());
     }
     Ok(())

@@ -15,19 +15,24 @@ pub(super) fn draw(canvas: &mut Canvas, checked: &Checked) {
     if let Some(reason) = &checked.reason {
         canvas.item(WARNING, "  ", 2, reason);
     }
-    for gate in &checked.gates {
+    for judged in checked.named() {
+        let gate = &judged.result;
         let style = match gate.verdict {
             Verdict::Passed => PLAIN,
             Verdict::Failed => STRONG,
             Verdict::Undecided | Verdict::Unknown => WARNING,
         };
         let verdict = format!("  {:<10}", words(gate.verdict));
-        canvas.item(style, &verdict, INDENT, &format!("{}: {}", gate.gate, gate.reason));
+        canvas.item(style, &verdict, INDENT, &format!("{}: {}", judged.name(), gate.reason));
         if gate.verdict != Verdict::Passed {
             for detail in &gate.details {
                 canvas.item(PLAIN, &" ".repeat(INDENT), INDENT + 2, detail);
             }
         }
+    }
+    if let Some((gate, reason)) = checked.counted() {
+        let verdict = format!("  {:<10}", words(Verdict::Passed));
+        canvas.item(PLAIN, &verdict, INDENT, &format!("{gate}: {reason}"));
     }
     if let Some(recording) = &checked.recording {
         let recording = shell_quote::path(recording);

@@ -1,6 +1,7 @@
 //! Records a program for another command, which then looks at the recording.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 
 use memtrail_recording::session::CALLSTACK_DEPTH;
@@ -8,7 +9,7 @@ use memtrail_recording::session::CALLSTACK_DEPTH;
 use super::preflight::{self, Decision};
 use super::process::{self, End};
 use super::{Args, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use crate::view::Serving;
 
 /// What to run, and how to record it.
@@ -19,6 +20,8 @@ pub(crate) struct Request {
     pub(crate) output: Option<PathBuf>,
     /// Samples per word; adapted if not given.
     pub(crate) rate: Option<f64>,
+    /// Whether to record its children, too.
+    pub(crate) children: bool,
     /// Whether it is no OCaml program.
     pub(crate) native: bool,
     /// The sampler's random numbers.
@@ -33,19 +36,21 @@ pub(crate) struct Request {
 pub(crate) struct Recorded {
     /// The recordings' folders, that of the program first.
     pub(crate) folders: Vec<PathBuf>,
+    /// The folder that they are in, with children.
+    pub(crate) family: Option<PathBuf>,
     /// How it ended.
     pub(crate) end: End,
 }
 
 /// Runs a program, recorded. One that cannot be recorded is not run. Nothing is printed.
 pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
-    let Request { command, output, rate, native, seed, snapshots, at_exit } = request;
+    let Request { command, output, rate, children, native, seed, snapshots, at_exit } = request;
     let args = Args {
         rate,
         vary_rate: false,
         decline_samples: false,
         output,
-        children: false,
+        children,
         native,
         seed,
         callstack_depth: CALLSTACK_DEPTH,
@@ -66,6 +71,24 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         return Err(unrecorded(&args, &Unprepared { reason, hint }));
     }
     let prepared = prepare(&args)?.map_err(|unprepared| unrecorded(&args, &unprepared))?;
+    let family = prepared.family.as_ref().map(|family| family.path().to_path_buf());
     let (recorded, end) = watch(&args, prepared)?;
-    Ok(Recorded { folders: recorded.folders(), end })
+    Ok(Recorded { folders: recorded.folders(), family, end })
+}
+
+impl Recorded {
+    /// Removes the recordings, and the folder that they are in if nothing else is.
+    pub(crate) fn remove(&self) -> Result<(), Failure> {
+        for folder in &self.folders {
+            fs::remove_dir_all(folder).map_err(|error| {
+                let folder = folder.display();
+                Failure::new(Kind::Work, format_args!("cannot remove {folder}: {error}"))
+            })?;
+        }
+        if let Some(family) = &self.family {
+            // Another's file may be there.
+            let _ = fs::remove_dir(family);
+        }
+        Ok(())
+    }
 }

@@ -1,6 +1,8 @@
 //! `memtrail check`: what fails, with which code, and what is written of it.
 #![forbid(unsafe_code)]
 
+mod family;
+
 use std::path::Path;
 use std::process::{Command, Output};
 

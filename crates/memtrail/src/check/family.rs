@@ -1,0 +1,68 @@
+//! Judges a program and its children: limits of sizes hold for all together, leaks are looked for in each.
+
+use std::collections::HashMap;
+
+use memtrail_engine::gate::{Gate, Limit};
+use memtrail_recording::Recording;
+use memtrail_recording::family::Family;
+
+use super::answer::Judged;
+use super::gates::Resolved;
+use super::judge::{ask, check_whole, unjudged};
+use crate::error::Failure;
+use crate::view::snapshot_file;
+
+/// Judges all processes of a family; `whole` is all of them together.
+pub(super) fn judge(
+    whole: &Recording,
+    family: &Family,
+    gates: &Resolved,
+) -> Result<Vec<Judged>, Failure> {
+    for member in family.members.iter().filter(|member| !member.did_nothing()) {
+        let path = family.path.join(&member.name);
+        let recording = member.recording.as_ref();
+        check_whole(recording.map_err(|error| unjudged(&path, &error.to_string()))?)?;
+    }
+    let (of_each, of_all): (Vec<Gate>, Vec<Gate>) =
+        gates.gates.iter().cloned().partition(|gate| gate.limit == Limit::NoLeak);
+    let processes = with_snapshots(family);
+    if of_each.is_empty() || processes.is_empty() {
+        return Ok(Judged::of_all(ask(whole, &gates.gates, gates.baseline.as_deref(), 0)?));
+    }
+    let mut judged = Vec::new();
+    if !of_all.is_empty() {
+        let answer = ask(whole, &of_all, gates.baseline.as_deref(), processes.len())?;
+        judged = Judged::of_all(answer);
+    }
+    let beside = judged.len() + processes.len() - 1;
+    // One after the other: the memory of one analysis is freed before the next.
+    for (name, recording) in processes {
+        let answer = ask(recording, &of_each, None, beside)?;
+        judged.extend(Judged::of_process(answer, &name));
+    }
+    Ok(judged)
+}
+
+/// The processes with heap snapshots, by their programs: several of one are numbered in the order in which they began, so
+/// that they have the same names in the next run.
+fn with_snapshots(family: &Family) -> Vec<(String, &Recording)> {
+    let with = family.members.iter().filter_map(|member| {
+        let recording = member.recording.as_ref().ok()?;
+        let is_there = !snapshot_file::of_recording(&recording.path).is_empty();
+        is_there.then_some((member.program(), recording))
+    });
+    let with: Vec<(&str, &Recording)> = with.collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (program, _) in &with {
+        *counts.entry(program).or_default() += 1;
+    }
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let named = with.into_iter().map(|(program, recording)| {
+        let number = numbers.entry(program).or_default();
+        *number += 1;
+        let is_only = counts.get(program) == Some(&1);
+        let name = if is_only { program.to_owned() } else { format!("{program} {number}") };
+        (name, recording)
+    });
+    named.collect()
+}
