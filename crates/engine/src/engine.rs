@@ -197,6 +197,22 @@ impl Engine {
         Ok(grown(&read(&recording)))
     }
 
+    /// Reads another trace in place of a recording's own, which stands for several that grew.
+    ///
+    /// # Errors
+    /// If it is no trace. Then all stays as it was.
+    pub fn replace(
+        &self,
+        id: RecordingId,
+        trace: &[u8],
+        description: Description,
+    ) -> Result<Grown, Error> {
+        let Ok(recording) = self.get(id.0) else { return Err(Error::Empty) };
+        let new = Recording::read(trace, description, |_| ())?;
+        write(&recording).replace(new);
+        Ok(grown(&read(&recording)))
+    }
+
     /// Says anew what is known of a recording: that it ended, and how.
     pub fn describe(&self, id: RecordingId, description: Description) {
         if let Ok(recording) = self.get(id.0) {

@@ -141,6 +141,12 @@ impl Recording {
         finished
     }
 
+    /// Becomes another one, with the snapshots that it has.
+    pub(crate) fn replace(&mut self, new: Self) {
+        let snapshots = Arc::clone(&self.snapshots);
+        *self = Self { snapshots, ..new };
+    }
+
     fn renew(&mut self) {
         self.bytes = self.offset();
         let Self { source, entities, selections, whole, .. } = self;

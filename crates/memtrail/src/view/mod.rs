@@ -2,6 +2,7 @@
 
 mod address;
 mod browser;
+mod family;
 mod follow;
 mod serving;
 pub(crate) mod snapshot_file;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memtrail_recording::Recording;
+use memtrail_recording::family::Family;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -50,7 +52,7 @@ alternatives, and -KEY:VALUES is its opposite:
   module:~Cache  file:cache.ml  by:Cache.load             by: the function that allocates")]
 pub(crate) struct Args {
     /// Recordings (folders NAME.memtrail), trace files, ours or memtrace's, or heap snapshots. Of a folder of
-    /// several processes (NAME.family), all together are shown, and each alone
+    /// several processes (NAME.family), all together are shown, and each alone; those that begin later join them
     #[arg(value_name = "REC|TRACE|HEAP", required = true)]
     recordings: Vec<PathBuf>,
 
@@ -74,13 +76,20 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     check_filter(&args.filters)?;
-    let (mut recordings, mut files) = (Vec::new(), Vec::new());
+    let (mut recordings, mut files, mut growing) = (Vec::new(), Vec::new(), Vec::new());
     for path in &args.recordings {
+        if !args.process.is_named()
+            && let Some(of) = Family::open(path)?
+            && family::grows(&of)
+        {
+            growing.push(path);
+            continue;
+        }
         let (shown, held) = args.process.open(path)?.shown()?;
         recordings.extend(shown);
         files.push(held);
     }
-    let live = recordings.iter().any(loading::grows);
+    let live = !growing.is_empty() || recordings.iter().any(loading::grows);
     let sources = Sources::new(live);
     args.source.give(&sources.engine)?;
     // Signals that come while recordings are read end the program as they always do.
@@ -98,6 +107,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if let Err(failure) = verdict {
             code = failure.report();
         }
+    }
+    for path in growing {
+        family::follow(&sources, path)?;
     }
     let no_signals =
         |error| Failure::new(Kind::Work, format_args!("cannot wait for signals: {error}"));

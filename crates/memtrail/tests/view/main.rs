@@ -4,6 +4,7 @@
 
 mod client;
 mod exported;
+mod families;
 mod offline;
 mod opening;
 mod privacy;
@@ -13,6 +14,9 @@ mod snapshots;
 mod source_files;
 mod strangers;
 mod token;
+#[allow(dead_code, reason = "other tests use the rest of it")]
+#[path = "../top/watched.rs"]
+mod watched;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
