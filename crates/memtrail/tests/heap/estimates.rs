@@ -9,8 +9,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
-use memtrail_engine::heap::Outcome;
-use memtrail_engine::query::{By, HeapSamples, SiteOrder};
+use memtrail_engine::heap::{Outcome, WhoResponse, WhyResponse};
+use memtrail_engine::query::{By, HeapSamples, HeapWho, HeapWhy, SiteOrder};
 use memtrail_engine::{ApiError, Description, Engine, InMemory, Setting, SnapshotFacts};
 use memtrail_heap::renumber::renumber;
 use memtrail_profile::estimate::Estimate;
@@ -98,6 +98,19 @@ impl Join {
         let sites = self.query(|engine| engine.heap_samples(&query)).unwrap();
         sites.rows.into_iter().map(|row| (row.name, [row.alive, row.alive_blocks])).collect()
     }
+
+    /// What retains what a function allocated; nothing if none of that was sampled.
+    fn why(&self, name: &str) -> Option<WhyResponse> {
+        let query = HeapWhy { name: name.to_owned(), limit: 10, ..HeapWhy::default() };
+        self.query(|engine| engine.heap_why(&query))
+    }
+
+    /// What allocated what an owner has.
+    fn who(&self, node: &str) -> WhoResponse {
+        let (owner, by) = (Some(node.to_owned()), By::Function);
+        let query = HeapWho { owner, by, limit: 10, ..HeapWho::default() };
+        self.query(|engine| engine.heap_who(&query)).unwrap()
+    }
 }
 
 /// Draws, and those within three standard errors of the truth.
@@ -114,6 +127,23 @@ impl Score {
     }
 }
 
+/// From a function to the variable that owns what it allocated, and from that to its functions. What the variable owns is
+/// known exactly by the snapshot.
+fn both_ways(join: &Join, name: &str, truth: Truth, scores: &mut BTreeMap<(&str, &str), Score>) {
+    let Some(why) = join.why(name) else { return };
+    let [owner] = &why.owners[..] else { panic!("{name}: {:?}", why.owners) };
+    let who = join.who(&owner.node);
+    let row = who.rows.iter().find(|row| row.name == name).unwrap();
+    for (of, alive) in [("why", &why.alive), ("owner", &owner.alive), ("who", &row.alive)] {
+        scores.entry((of, "bytes")).or_default().add(alive.bytes, truth.bytes);
+        scores.entry((of, "blocks")).or_default().add(alive.blocks, truth.blocks);
+    }
+}
+
+/// Draws in which it is asked what retains what a function allocated, which takes longer than the rest. Of a thousand, 888
+/// of the 893 in which something was sampled were within three standard errors.
+const BOTH_WAYS: i32 = 300;
+
 /// Of draws in which a function has no sample nothing is estimated.
 #[test]
 fn a_thousand_draws_are_within_three_standard_errors() {
@@ -122,7 +152,12 @@ fn a_thousand_draws_are_within_three_standard_errors() {
     for seed in 0..1000 {
         // The rates of one in a hundred, a thousand and ten thousand.
         let factor = 10_f64.powi(2 + seed % 3);
-        let sites = exact.sample(factor, seed as u64).sites();
+        let join = exact.sample(factor, seed as u64);
+        if seed < BOTH_WAYS {
+            let (name, truth) = exact.truth.iter().nth(seed as usize % 4).unwrap();
+            both_ways(&join, name, *truth, &mut scores);
+        }
+        let sites = join.sites();
         for (name, truth) in &exact.truth {
             let Some([bytes, blocks]) = sites.get(name) else { continue };
             for (what, estimate, truth) in
@@ -133,10 +168,13 @@ fn a_thousand_draws_are_within_three_standard_errors() {
             }
         }
     }
-    assert_eq!(scores.len(), 10, "{scores:?}");
+    assert_eq!(scores.len(), 16, "{scores:?}");
     for (of, Score { draws, within }) in scores {
         println!("{of:?}: {within} of {draws}");
-        assert!(draws > 300 && within * 100 >= draws * 99, "{of:?}: {within} of {draws}");
+        // Of fewer draws one more may be off by chance.
+        let (least, percent) =
+            if ["why", "owner", "who"].contains(&of.0) { (200, 98) } else { (300, 99) };
+        assert!(draws > least && within * 100 >= draws * percent, "{of:?}: {within} of {draws}");
     }
 }
 
