@@ -79,6 +79,8 @@ pub(crate) struct RecordingInfo {
     snapshots: usize,
     /// Whether there is an allocation trace; a snapshot may be there without one.
     trace: bool,
+    /// Whether allocations could not be recorded at all; a note says why.
+    impossible: bool,
     /// Whether the program runs and can be asked for a snapshot.
     can_snapshot: bool,
     trace_bytes: u64,
@@ -143,6 +145,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<RecordingInfo, ApiError
         subsampled: description.subsampled,
         snapshots: recording.snapshots.len(),
         trace: !description.no_trace,
+        impossible: description.impossible,
         can_snapshot: recording.why_no_snapshot().is_none(),
         trace_bytes: recording.bytes,
         events: whole.events,

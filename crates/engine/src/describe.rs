@@ -40,6 +40,9 @@ pub struct Description {
     /// Whether it is a heap snapshot alone, without an allocation trace.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_trace: bool,
+    /// Whether allocations could not be recorded at all; a note says why.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub impossible: bool,
     /// Whether its program can take heap snapshots, as long as it runs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub can_snapshot: bool,

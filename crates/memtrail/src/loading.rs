@@ -129,6 +129,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         caveats: caveats::reported(recording),
         subsampled: None,
         no_trace: false,
+        impossible: known.sampling.impossible.is_some(),
         can_snapshot: known.snapshots.is_some(),
         threads: threads::list(recording),
         rates: rates::list(recording),

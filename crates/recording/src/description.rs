@@ -92,6 +92,10 @@ pub struct Sampling {
     /// low then. Of several, the first that was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub small_minor_heap: Option<u64>,
+    /// Why no allocations were recorded at all, as a fragment; absent where they were. [`Description::notes`] says
+    /// so, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impossible: Option<String>,
     /// Callstacks that were walked twice, and how many of them differed; absent unless asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<Checked>,

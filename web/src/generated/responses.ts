@@ -1111,6 +1111,8 @@ export type RecordingInfo = {
   snapshots: number,
   /** Whether there is an allocation trace; a snapshot may be there without one. */
   trace: boolean,
+  /** Whether allocations could not be recorded at all; a note says why. */
+  impossible: boolean,
   /** Whether the program runs and can be asked for a snapshot. */
   can_snapshot: boolean,
   trace_bytes: number,

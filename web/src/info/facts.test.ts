@@ -30,6 +30,7 @@ const run: RecordingInfo = {
   subsampled: { kept: 1000, of: 4000 },
   snapshots: 0,
   trace: true,
+  impossible: false,
   can_snapshot: false,
   trace_bytes: 2 ** 20,
   events: 12_345,

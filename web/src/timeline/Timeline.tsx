@@ -3,6 +3,7 @@ import "./timeline.css";
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { useQuery } from "../engine/useQuery.ts";
+import type { RecordingInfo } from "../generated/responses.ts";
 import { failure } from "../live/live.ts";
 import { useKeys } from "../shell/keys.ts";
 import { recording } from "../state/about.ts";
@@ -25,6 +26,13 @@ import { shownWindow, toggleZoom } from "./zoom.ts";
 const height = signal(innerHeight < 760 ? 120 : 156);
 /** More points than pixels tell nothing; queries that differ by a pixel are not worth it. */
 const POINTS_STEP = 128;
+
+/** Why there are no samples to draw. */
+function noSamples(run: RecordingInfo) {
+  if (run.impossible) return "no samples: allocations could not be recorded, as the notes say";
+  if (run.state === "growing") return "no samples yet";
+  return "no samples: the program allocated too little for this rate";
+}
 
 export function Timeline() {
   const run = recording.value;
@@ -89,11 +97,7 @@ export function Timeline() {
       <Controls allocated={allocated} second={second} secondKey={secondKey} />
       <div class="plot" ref={place} style={{ height: `${height.value}px` }}>
         {!empty && <Plot response={response} width={width} height={height.value} scale={scale} filtered={filtered} />}
-        {empty && (
-          <div class="plot-error">
-            {run?.state === "growing" ? "no samples yet" : "no samples: the program allocated too little for this rate"}
-          </div>
-        )}
+        {empty && <div class="plot-error">{run && noSamples(run)}</div>}
         {error && !response && <div class="plot-error">{error.message}</div>}
         {!run && !failure.value && <div class="plot-error slow">reading the recording …</div>}
         {drawable && !empty && (

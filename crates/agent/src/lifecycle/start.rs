@@ -19,7 +19,7 @@ use crate::lifecycle::pending_start::PendingStart;
 use crate::os::lock::Lock;
 use crate::os::symbol::symbol;
 use crate::recording::begin::begin;
-use crate::recording::notes::{note, without_snapshots};
+use crate::recording::notes::{note, without_sampling, without_snapshots};
 use crate::recording::report::report;
 use crate::sampling::{self, handover, premature_dealloc, seeding, substitute};
 use crate::snapshot;
@@ -76,9 +76,8 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
         sampling::start::start(target, family);
         handover::watch(target, family);
     } else if let Err(reason) = substitute::start(target) {
-        note(format!(
-            "no allocations were recorded: the runtime of OCaml {} has no sampler, and could not be given \
-             one: {reason}",
+        without_sampling(format!(
+            "the runtime of OCaml {} has no sampler, and could not be given one: {reason}",
             target.runtime.version
         ));
     }

@@ -62,6 +62,7 @@ fn of_native_program(setting: &Setting, forked_from: Option<u32>) -> Recorded<'_
             callstacks: "unwinder".into(),
             callstack_depth: None,
             small_minor_heap: None,
+            impossible: None,
             checked: None,
         },
         forked_from,

@@ -15,6 +15,7 @@ use crate::os::clock::Clock;
 use crate::os::objects::find_in_objects;
 use crate::os::program::executable;
 use crate::os::symbol::symbol;
+use crate::recording::impossible::{impossible, nothing_recorded};
 use crate::recording::live_packet::PACKET;
 
 pub(crate) const WORD_BITS: u8 = 64;
@@ -81,6 +82,7 @@ pub(crate) fn description(
         },
         sampling: Sampling {
             small_minor_heap: None,
+            impossible: impossible(),
             rate: target.options.rate,
             seed: target.seed,
             callstack_depth: Some(target.options.callstack_depth),
@@ -91,7 +93,7 @@ pub(crate) fn description(
     };
     Description {
         snapshots: target.options.snapshots.is_some().then(Vec::new),
-        notes: target.notes.iter().map(|&note| note.to_owned()).collect(),
+        notes: target.notes.iter().map(|&note| note.to_owned()).chain(nothing_recorded()).collect(),
         ..describe(recorded, clock, pid)
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod flusher;
 pub(crate) mod folder;
 pub(crate) mod halvings;
 pub(crate) mod hooks;
+mod impossible;
 pub(crate) mod installed;
 pub(crate) mod live_packet;
 pub(crate) mod notes;

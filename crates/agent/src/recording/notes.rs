@@ -3,6 +3,7 @@
 use memtrail_recording::Snapshot;
 
 use crate::os::errno::keeping_errno;
+use crate::recording::impossible::{impossible, nothing_recorded, set_impossible};
 use crate::recording::installed::own;
 
 /// Notes in plain words what readers of the recording should know.
@@ -10,6 +11,16 @@ pub(crate) fn note(words: String) {
     let Some(recorder) = own() else { return };
     let Some(mut description) = recorder.description.try_lock_for() else { return };
     description.notes.push(words);
+    let _ = recorder.files.folder.save(&description);
+}
+
+/// Notes that allocations cannot be recorded, here and in forked children.
+pub(crate) fn without_sampling(reason: String) {
+    set_impossible(reason);
+    let Some(recorder) = own() else { return };
+    let Some(mut description) = recorder.description.try_lock_for() else { return };
+    description.sampling.impossible = impossible();
+    description.notes.extend(nothing_recorded());
     let _ = recorder.files.folder.save(&description);
 }
 

@@ -252,6 +252,9 @@ fn describe(members: &[&Member], called: &Called<'_>) -> Option<Description> {
     whole.trace.lost = 0;
     whole.sampling.small_minor_heap =
         known().find_map(|(_, description)| description.sampling.small_minor_heap);
+    if known().any(|(_, description)| description.sampling.impossible.is_none()) {
+        whole.sampling.impossible = None;
+    }
     whole.notes = notes(&known().collect::<Vec<_>>(), called);
     Some(whole)
 }

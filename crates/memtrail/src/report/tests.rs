@@ -140,6 +140,19 @@ fn a_trace_without_samples() {
 }
 
 #[test]
+fn where_allocations_could_not_be_recorded_nothing_is_said_of_their_number() {
+    let mut recording = recorded(r#""state": "complete""#, r#"{"exited": {"code": 0}}"#);
+    let description = recording.description.as_mut().unwrap();
+    description.sampling.impossible = Some("its code cannot be changed".into());
+    description.notes = vec!["no allocations were recorded: its code cannot be changed".into()];
+    let report = report(&empty(1e-4), &question(Some(Moment::Peak)));
+    let text = plain(&recording, &report, 80);
+    assert!(text.contains("Nothing is known of allocations"), "{text}");
+    assert!(text.contains("note: no allocations were recorded: its code cannot"), "{text}");
+    assert!(!text.contains("allocated little"), "{text}");
+}
+
+#[test]
 fn a_selection_without_samples() {
     let selection = TimeSelection { from: Some(Elapsed(0)), to: Some(Elapsed(1)), live_at: None };
     let text = at_width(CACHE, Question { selection, ..question(None) }, 80);

@@ -24,7 +24,7 @@ pub(super) fn render(
     let mut canvas = Canvas::new(width);
     heading(&mut canvas, recording, report, zone);
     if report.totals.allocated.samples == 0 {
-        nothing(&mut canvas, report);
+        nothing(&mut canvas, recording, report);
     } else {
         totals(&mut canvas, report);
         curve::draw(&mut canvas, report);
@@ -83,7 +83,13 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
     canvas.gap();
 }
 
-fn nothing(canvas: &mut Canvas, report: &Report) {
+fn nothing(canvas: &mut Canvas, recording: &Recording, report: &Report) {
+    let description = recording.description.as_ref();
+    if description.is_some_and(|description| description.sampling.impossible.is_some()) {
+        // The notes below say why.
+        canvas.paragraph(PLAIN, 0, "Nothing is known of allocations: they could not be recorded.");
+        return;
+    }
     // (1−λ)^N = 0.05 where N = 3/λ.
     let most = bytes(3.0 * report.trace.bytes_per_sample);
     let text = format!(

@@ -98,6 +98,7 @@ impl Folder {
                 callstacks: "unwinder".into(),
                 callstack_depth: None,
                 small_minor_heap: None,
+                impossible: None,
                 checked: None,
             },
             clock: clock.start(),
