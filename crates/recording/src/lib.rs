@@ -8,6 +8,7 @@
 //! | `trace.ctf` | the allocation trace, in memtrace's format |
 //! | `threads` | which thread allocated which blocks, if there were several ([`threads`]) |
 //! | `rates` | at which rate blocks were sampled, if it changed ([`rates`]) |
+//! | `memory` | what resident memory was used for, over time ([`memory`]) |
 //! | `0001.heap` … | heap snapshots, if there are any; each appears when it is whole |
 //!
 //! The recordings of one `memtrail run --children` are in one folder, a [`family`].
@@ -24,7 +25,10 @@ mod caveats;
 mod description;
 pub mod family;
 mod folder;
+pub mod fuzz;
 mod lines;
+pub mod mappings;
+pub mod memory;
 mod process;
 pub mod rates;
 pub mod relay;

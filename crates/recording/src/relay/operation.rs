@@ -21,6 +21,8 @@ pub enum Operation {
     Threads(u64),
     /// The same for the list of rates.
     Rates(u64),
+    /// The same for the figures of resident memory.
+    Memory(u64),
     /// Make the file of the snapshot with this number.
     BeginSnapshot(u64),
     /// Write the payload at this offset of its file.
@@ -48,6 +50,7 @@ impl Operation {
             Self::RemoveSnapshot(number) => (10, number, 0),
             Self::TakeRequest => (11, 0, 0),
             Self::Rates(offset) => (12, 0, offset),
+            Self::Memory(offset) => (13, 0, offset),
         }
     }
 
@@ -65,6 +68,7 @@ impl Operation {
             10 => Self::RemoveSnapshot(number),
             11 => Self::TakeRequest,
             12 => Self::Rates(offset),
+            13 => Self::Memory(offset),
             _ => return None,
         })
     }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use memtrail_recording::is_alive;
+use memtrail_recording::memory::MEMORY_FILE;
 use memtrail_recording::rates::RATES_FILE;
 use memtrail_recording::relay::{Operation, Sender};
 use memtrail_recording::session::{Options, State, Status};
@@ -91,6 +92,9 @@ impl Files {
             }
             Operation::Rates(offset) => {
                 write_last(self.part(process, RATES_FILE)?, offset, payload).map(done)
+            }
+            Operation::Memory(offset) => {
+                write_last(self.part(process, MEMORY_FILE)?, offset, payload).map(done)
             }
             Operation::BeginSnapshot(number) => {
                 let path = self.folder(process)?.join(unfinished_snapshot_name(number));
