@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use crate::lifecycle::environment_array;
 use crate::os::errno::keeping_errno;
 use crate::os::{ffi_guard, own_thread, private_stack, thread_exit};
+use crate::recording::memory_thread;
 use crate::recording::notes::note;
 use crate::{sampling, snapshot};
 
@@ -24,7 +25,11 @@ extern "C" fn ends(_: *mut c_void) {
         sampling::thread::free();
         environment_array::free();
     }
-    if own_thread::one_of_theirs_ends(snapshot::lifecycle::wake) {
+    let wake = || {
+        snapshot::lifecycle::wake();
+        memory_thread::wake();
+    };
+    if own_thread::one_of_theirs_ends(wake) {
         keeping_errno(|| ffi_guard::guarded((), || note(NOTE.into())));
     }
     private_stack::release();

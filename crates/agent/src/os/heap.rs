@@ -32,6 +32,8 @@ struct Memory {
     spare: AtomicUsize,
     /// How much of that is taken.
     spare_taken: AtomicUsize,
+    /// Bytes of blocks of the usual allocator's.
+    in_use: AtomicUsize,
 }
 
 static MEMORY: Memory = Memory {
@@ -40,6 +42,7 @@ static MEMORY: Memory = Memory {
     end: AtomicUsize::new(0),
     spare: AtomicUsize::new(0),
     spare_taken: AtomicUsize::new(0),
+    in_use: AtomicUsize::new(0),
 };
 
 /// Bytes of that memory; pages that are never touched take none.
@@ -63,6 +66,20 @@ pub(crate) unsafe fn prepare() {
 /// From now on this process is a frozen copy, with one thread.
 pub(crate) fn lock_for_fork() {
     MEMORY.frozen.store(true, Relaxed);
+}
+
+/// Bytes of all blocks, without what the allocator needs itself.
+pub(crate) fn in_use() -> usize {
+    MEMORY.in_use.load(Relaxed)
+}
+
+/// Counts a block that the usual allocator gave, or did not have.
+#[inline]
+fn counted(block: *mut u8, bytes: usize) -> *mut u8 {
+    if !block.is_null() {
+        MEMORY.in_use.fetch_add(bytes, Relaxed);
+    }
+    block
 }
 
 /// From memory that is never given back.
@@ -145,6 +162,7 @@ unsafe impl GlobalAlloc for Heap {
         }
         // SAFETY: the caller's layout.
         let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc(layout) });
+        let block = block.map(|block| counted(block, layout.size()));
         block.unwrap_or_else(|| take_spare(layout))
     }
 
@@ -154,6 +172,7 @@ unsafe impl GlobalAlloc for Heap {
         }
         // SAFETY: the caller's layout.
         let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc_zeroed(layout) });
+        let block = block.map(|block| counted(block, layout.size()));
         block.unwrap_or_else(|| take_spare(layout))
     }
 
@@ -164,7 +183,9 @@ unsafe impl GlobalAlloc for Heap {
         if !MEMORY.frozen.load(Relaxed) {
             // In a thread that was interrupted in the allocator the block stays.
             // SAFETY: the caller's block.
-            unless_interrupted(|| unsafe { GlobalDlmalloc.dealloc(block, layout) });
+            if unless_interrupted(|| unsafe { GlobalDlmalloc.dealloc(block, layout) }).is_some() {
+                MEMORY.in_use.fetch_sub(layout.size(), Relaxed);
+            }
         } else if is_mapped(block, layout.size()) {
             // SAFETY: a mapping of its own, as large as that.
             unsafe { libc::munmap(block.cast(), layout.size()) };
@@ -176,7 +197,10 @@ unsafe impl GlobalAlloc for Heap {
             // SAFETY: the caller's block.
             let work = || unsafe { GlobalDlmalloc.realloc(block, layout, size) };
             if let Some(moved) = unless_interrupted(work) {
-                return moved;
+                if !moved.is_null() {
+                    MEMORY.in_use.fetch_sub(layout.size(), Relaxed);
+                }
+                return counted(moved, size);
             }
         }
         if is_mapped(block, layout.size()) && size >= LARGE {

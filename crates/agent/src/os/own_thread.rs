@@ -11,6 +11,7 @@ use std::sync::atomic::{
     AtomicI32, AtomicU32,
     Ordering::{Relaxed, SeqCst},
 };
+use std::time::Duration;
 
 use crate::os::clock::pause;
 use crate::os::errno::keeping_errno;
@@ -63,8 +64,8 @@ fn exists(thread: i32) -> bool {
 /// The most that is tried where the program has much thread-local data, in bytes.
 const LARGEST_STACK: usize = 64 << 20;
 
-/// Starts one with so many bytes of stack, as far as more threads are allowed.
-pub(crate) fn start(stack: usize, run: Run) {
+/// Starts one with so many bytes of stack, as far as more threads are allowed: false if they are not.
+pub(crate) fn start(stack: usize, run: Run) -> bool {
     if OWN.process.swap(pid(), SeqCst) != pid() {
         OWN.main_has_ended.store(0, SeqCst);
         for thread in &OWN.ids {
@@ -72,7 +73,7 @@ pub(crate) fn start(stack: usize, run: Run) {
         }
     }
     if main_has_ended() {
-        return;
+        return false;
     }
     // SAFETY: every call gets valid arguments; the signal mask is put back.
     unsafe {
@@ -81,7 +82,7 @@ pub(crate) fn start(stack: usize, run: Run) {
         let mut before: libc::sigset_t = std::mem::zeroed();
         let mut thread: libc::pthread_t = 0;
         if libc::pthread_attr_init(&raw mut attributes) != 0 {
-            return;
+            return false;
         }
         libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
         libc::pthread_attr_setstacksize(&raw mut attributes, stack);
@@ -89,19 +90,18 @@ pub(crate) fn start(stack: usize, run: Run) {
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
         // libc takes the program's thread-local variables out of the stack, and refuses what is too small.
         let mut stack = stack;
-        while libc::pthread_create(
-            &raw mut thread,
-            &raw const attributes,
-            begin,
-            run as *mut c_void,
-        ) == libc::EINVAL
-            && stack < LARGEST_STACK
-        {
+        let failed = loop {
+            let run = run as *mut c_void;
+            let error = libc::pthread_create(&raw mut thread, &raw const attributes, begin, run);
+            if error != libc::EINVAL || stack >= LARGEST_STACK {
+                break error;
+            }
             stack *= 2;
             libc::pthread_attr_setstacksize(&raw mut attributes, stack);
-        }
+        };
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
         libc::pthread_attr_destroy(&raw mut attributes);
+        failed == 0
     }
 }
 
@@ -126,16 +126,32 @@ extern "C" fn begin(run: *mut c_void) -> *mut c_void {
 
 /// Sleeps so many milliseconds, less if the main thread ends. False if it has ended.
 pub(crate) fn sleep(milliseconds: u64) -> bool {
-    let time = libc::timespec {
-        tv_sec: (milliseconds / 1_000) as i64,
-        tv_nsec: (milliseconds % 1_000 * 1_000_000) as i64,
-    };
+    wait(&OWN.main_has_ended, 0, Duration::from_millis(milliseconds));
+    !main_has_ended()
+}
+
+/// Sleeps for a time, at most until a word of ours has not this value any more and somebody wakes who sleeps
+/// on it.
+pub(crate) fn wait(word: &AtomicU32, value: u32, time: Duration) {
+    let time =
+        libc::timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
     // SAFETY: a word of ours and a valid duration.
     unsafe {
-        let word = OWN.main_has_ended.as_ptr();
-        libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, 0, &raw const time);
+        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &raw const time);
     }
-    !main_has_ended()
+}
+
+/// Wakes who sleeps on a word of ours.
+pub(crate) fn wake(word: &AtomicU32) {
+    // SAFETY: a word of ours.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Gives this thread a table of descriptors of its own, an empty one: what it opens for a moment takes
+/// no number that the program might count on. Before Linux 5.9 it goes without.
+pub(crate) fn part_with_descriptors() {
+    // SAFETY: concerns this thread, which uses none that is open.
+    unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, libc::CLOSE_RANGE_UNSHARE) };
 }
 
 /// A thread of the program ends: if it is the main one, ours do. `wake` wakes those that sleep elsewhere
@@ -146,11 +162,7 @@ pub(crate) fn one_of_theirs_ends(wake: impl FnOnce()) -> bool {
     }
     OWN.main_has_ended.store(1, SeqCst);
     keeping_errno(|| {
-        // SAFETY: wakes who sleeps on this word of ours.
-        unsafe {
-            let word = OWN.main_has_ended.as_ptr();
-            libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX);
-        }
+        self::wake(&OWN.main_has_ended);
         wake();
         let some_exist =
             || OWN.ids.iter().map(|thread| thread.load(SeqCst)).any(|id| id != 0 && exists(id));

@@ -80,6 +80,11 @@ fn current() -> *mut PrivateStack {
     unsafe { (*tls::slots()).stack.cast() }
 }
 
+/// Bytes of such a stack, and of the guard below it, as the kernel lists them.
+pub(crate) const fn extent() -> (u64, u64) {
+    (SIZE as u64, GUARD as u64)
+}
+
 /// Runs `work`, which must not unwind, on this thread's private stack.
 #[inline]
 pub(crate) fn run<T, F: FnOnce() -> T>(work: F) -> T {

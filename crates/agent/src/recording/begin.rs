@@ -8,11 +8,12 @@ use crate::recording::files::RecordingFiles;
 use crate::recording::folder::Folder;
 use crate::recording::hooks::Hooks;
 use crate::recording::installed::install;
+use crate::recording::memory::MemoryLog;
 use crate::recording::output::{FileKind, Output};
 use crate::recording::recorder::Recorder;
 use crate::recording::report::report;
 use crate::recording::small_heap::SmallHeap;
-use crate::recording::{describe, flusher};
+use crate::recording::{describe, flusher, memory_thread};
 
 /// Makes the recording's folder and begins its trace. The reason is the error.
 pub(crate) fn begin(
@@ -39,9 +40,11 @@ pub(crate) fn begin(
     folder.save(&description).map_err(|error| failed(error.errno))?;
     let state = State::Recording { folder: folder.path().to_owned(), failure: None };
     let image = folder.image();
+    let memory = MemoryLog::new(target.runtime.state());
     let files = RecordingFiles::new(target, hooks, clock, (pid, epoch), folder, output);
-    let recorder = install(Recorder::new(files, description, small_heap));
+    let recorder = install(Recorder::new(files, description, small_heap, memory));
     report(&target.session, pid, image, state);
     flusher::start();
+    memory_thread::start(recorder);
     Ok(recorder)
 }

@@ -20,7 +20,10 @@ pub(crate) fn end_of_process() {
     if let Some(recorder) = own()
         && (!recorder.files.stopped.load(Relaxed) || recorder.files.failure.load(Acquire) != 0)
     {
-        keeping_errno(|| recorder.end(Outcome::Exited { code: None }));
+        keeping_errno(|| {
+            recorder.memory.measure_last();
+            recorder.end(Outcome::Exited { code: None });
+        });
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) mod hooks;
 mod impossible;
 pub(crate) mod installed;
 pub(crate) mod live_packet;
+pub(crate) mod memory;
+pub(crate) mod memory_thread;
 pub(crate) mod notes;
 pub(crate) mod output;
 pub(crate) mod rate_log;

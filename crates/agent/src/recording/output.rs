@@ -5,6 +5,7 @@
 //! launcher appends.
 
 use memtrail_recording::TRACE_FILE;
+use memtrail_recording::memory::MEMORY_FILE;
 use memtrail_recording::rates::RATES_FILE;
 use memtrail_recording::relay::{Operation, Refused};
 use memtrail_recording::threads::THREADS_FILE;
@@ -18,6 +19,7 @@ pub(crate) enum FileKind {
     Trace,
     Threads,
     Rates,
+    Memory,
 }
 
 impl FileKind {
@@ -26,6 +28,7 @@ impl FileKind {
             Self::Trace => TRACE_FILE,
             Self::Threads => THREADS_FILE,
             Self::Rates => RATES_FILE,
+            Self::Memory => MEMORY_FILE,
         }
     }
 
@@ -34,6 +37,7 @@ impl FileKind {
             Self::Trace => Operation::Trace(offset),
             Self::Threads => Operation::Threads(offset),
             Self::Rates => Operation::Rates(offset),
+            Self::Memory => Operation::Memory(offset),
         }
     }
 }

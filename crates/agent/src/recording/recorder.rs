@@ -12,6 +12,7 @@ use crate::os::errno::keeping_errno;
 use crate::os::lock::{self, Lock, LockGuard};
 use crate::recording::files::{CHUNK, RecordingFiles};
 use crate::recording::live_packet;
+use crate::recording::memory::MemoryLog;
 use crate::recording::small_heap::SmallHeap;
 use crate::recording::stream::Stream;
 
@@ -26,6 +27,7 @@ pub(crate) struct Recorder {
     several: AtomicBool,
     pub(crate) description: Lock<Description>,
     small_heap: SmallHeap,
+    pub(crate) memory: MemoryLog,
 }
 
 impl Recorder {
@@ -33,6 +35,7 @@ impl Recorder {
         files: RecordingFiles,
         description: Description,
         small_heap: SmallHeap,
+        memory: MemoryLog,
     ) -> Self {
         Self {
             files,
@@ -41,6 +44,7 @@ impl Recorder {
             several: AtomicBool::new(false),
             description: Lock::new(description),
             small_heap,
+            memory,
         }
     }
 
@@ -64,6 +68,7 @@ impl Recorder {
         place: &AtomicPtr<Lock<Stream>>,
     ) -> Option<&Lock<Stream>> {
         let held = self.creating.lock_unless_ending()?;
+        self.memory.domains.found(domain.0, state);
         // SAFETY: as in `stream`.
         if let Some(stream) = unsafe { place.load(Acquire).as_ref() } {
             return Some(stream);

@@ -29,7 +29,7 @@ pub(super) fn start() {
 extern "C" fn run() {
     guarded((), || {
         let (Some(setting), Some(at)) = (setting(), place()) else { return };
-        part_with_descriptors();
+        own_thread::part_with_descriptors();
         let mut threshold = setting.options.above;
         let mut memory_pressure = Watch::default();
         while place().is_some() {
@@ -62,13 +62,6 @@ pub(super) fn look() {
         setting.heap.nudge();
     }
     writers::collect();
-}
-
-/// Gives this thread a table of descriptors of its own, an empty one: what it opens for a moment takes
-/// no number that the program might count on. Before Linux 5.9 it goes without.
-fn part_with_descriptors() {
-    // SAFETY: concerns this thread, which uses none that is open.
-    unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, libc::CLOSE_RANGE_UNSHARE) };
 }
 
 /// Asks for a snapshot when the heap has passed the threshold, and sets the next one.

@@ -4,11 +4,13 @@
 use std::sync::atomic::{
     AtomicU32, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
 };
+use std::time::Duration;
 
 use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
 use crate::os::clock::monotonic;
+use crate::os::own_thread;
 
 /// What is wanted of this process, and what it has had.
 struct Requests {
@@ -46,19 +48,13 @@ fn bit(reason: SnapshotReason) -> u32 {
 /// Asks for a snapshot at the next moment that is safe. May be called in a signal handler.
 pub(super) fn add(reason: SnapshotReason) {
     REQUESTS.wanted.fetch_or(bit(reason), AcqRel);
-    // SAFETY: wakes who sleeps on this word of ours.
-    unsafe {
-        libc::syscall(libc::SYS_futex, REQUESTS.wanted.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
-    }
+    own_thread::wake(&REQUESTS.wanted);
 }
 
 /// Wakes the threads of ours that sleep here, for good: the program's main thread has ended.
 pub(super) fn wake() {
     REQUESTS.wanted.fetch_or(NOTHING, AcqRel);
-    // SAFETY: wakes who sleeps on this word of ours.
-    unsafe {
-        libc::syscall(libc::SYS_futex, REQUESTS.wanted.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
-    }
+    own_thread::wake(&REQUESTS.wanted);
 }
 
 /// Whether something is wanted.
@@ -82,20 +78,7 @@ pub(super) fn forget() {
 
 /// Sleeps until something is wanted, or so many milliseconds.
 pub(super) fn sleep(milliseconds: u64) {
-    let time = libc::timespec {
-        tv_sec: (milliseconds / 1000) as i64,
-        tv_nsec: (milliseconds % 1000 * 1_000_000) as i64,
-    };
-    // SAFETY: a word of ours and a valid duration.
-    unsafe {
-        libc::syscall(
-            libc::SYS_futex,
-            REQUESTS.wanted.as_ptr(),
-            libc::FUTEX_WAIT,
-            0,
-            &raw const time,
-        );
-    }
+    own_thread::wait(&REQUESTS.wanted, 0, Duration::from_millis(milliseconds));
 }
 
 /// Whether one more snapshot that nobody asked for is to be taken now; counts it if so.

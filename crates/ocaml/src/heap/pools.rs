@@ -16,6 +16,9 @@ const CLASSES: usize = 32;
 const LISTS: u64 = 4 * CLASSES as u64;
 const LARGE: [u64; 2] = [LISTS * 8, LISTS * 8 + 8];
 
+/// The state of the domain whose heap it is.
+const OWNER: u64 = LARGE[1] + 16;
+
 /// Fields of `struct pool`.
 const NEXT: u64 = 0;
 const CLASS: u64 = 24;
@@ -175,6 +178,15 @@ fn large_list(memory: &impl Memory, head: Address, mut each: impl FnMut(Extent))
 /// A domain's `caml_heap_state`.
 pub fn heap_of(memory: &impl Memory, fields: &MulticoreState, state: Address) -> Option<Address> {
     memory.field(state, fields.shared_heap).filter(|&heap| heap != 0)
+}
+
+/// The same, if the heap is still this domain's: one that ended has none, and its memory may be another's.
+pub fn heap_of_owner(
+    memory: &impl Memory,
+    fields: &MulticoreState,
+    state: Address,
+) -> Option<Address> {
+    heap_of(memory, fields, state).filter(|&heap| memory.field(heap, OWNER) == Some(state))
 }
 
 /// The part of a domain's minor heap that holds blocks. The domain must be paused.

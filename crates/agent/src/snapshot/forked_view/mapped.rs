@@ -1,6 +1,9 @@
 //! What is mapped in the process, as the kernel tells (`proc_pid_maps(5)`).
 
+use std::ops::Range;
+
 use memtrail_ocaml::heap::Extent;
+use memtrail_recording::mappings;
 
 /// The mappings of a process, by address.
 pub(super) struct Mapped(Vec<Mapping>);
@@ -23,18 +26,23 @@ impl Mapped {
     pub(super) fn read(text: &[u8]) -> Self {
         let mut all: Vec<Mapping> = Vec::new();
         for line in text.split(|&byte| byte == b'\n') {
-            let Some((extent, is_data, path)) = parse(line) else { continue };
-            let file = match (path.first(), all.last()) {
-                (Some(b'/'), _) => path.into(),
+            let Some(line) = mappings::Mapping::parse(line) else { continue };
+            let Range { start, end } = line.addresses;
+            let Some(extent) = Extent::between(start, end) else { continue };
+            let file = match (line.is_file(), all.last()) {
+                (true, _) => line.path.into(),
                 // The rest of a file's data, of which the file has only zeros.
-                (None, Some(last)) if last.extent.start + last.extent.bytes == extent.start => {
+                (false, Some(last))
+                    if line.path.is_empty()
+                        && last.extent.start + last.extent.bytes == extent.start =>
+                {
                     last.file.clone()
                 }
                 _ => Vec::new(),
             };
             let known = all.iter().rev().take(8).find(|known| known.file == file);
             let base = known.map_or(extent.start, |known| known.base);
-            all.push(Mapping { extent, is_data, file, base });
+            all.push(Mapping { extent, is_data: line.is_data(), file, base });
         }
         Self(all)
     }
@@ -77,18 +85,6 @@ impl Mapped {
 /// A path's last part.
 pub(super) fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
-}
-
-/// Extent, whether it is data, path.
-fn parse(line: &[u8]) -> Option<(Extent, bool, &[u8])> {
-    let mut words = line.splitn(6, |&byte| byte == b' ');
-    let range = std::str::from_utf8(words.next()?).ok()?;
-    let access = words.next()?;
-    let (start, end) = range.split_once('-')?;
-    let number = |text| u64::from_str_radix(text, 16).ok();
-    let extent = Extent::between(number(start)?, number(end)?)?;
-    let path = words.nth(3).unwrap_or_default().trim_ascii();
-    Some((extent, access.starts_with(b"rw"), path))
 }
 
 #[cfg(test)]

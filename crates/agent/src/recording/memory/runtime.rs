@@ -1,0 +1,146 @@
+//! What the OCaml runtime counts, and where its memory is, read while the program runs.
+//!
+//! Everything is read through the kernel, which refuses what is not mapped any more. A list that changes
+//! meanwhile gives a piece too many or too few.
+
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use memtrail_heap::Bytes;
+use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::heap::{chunks, counters, pools};
+use memtrail_ocaml::memory::Probed;
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_recording::memory::resident::RuntimeMemory;
+use memtrail_recording::memory::{Figure, MemoryFigures};
+
+use crate::context::runtime::OcamlRuntime;
+use crate::os::symbol::symbol;
+
+/// Domains beyond these are not measured.
+const MAX_DOMAINS: usize = 128;
+/// Chunks beyond these are not measured.
+const MAX_CHUNKS: usize = 1 << 16;
+const WORD: u64 = 8;
+
+/// The addresses of the domains' states; 0 where none is known. OCaml 4 has one.
+pub(crate) struct Domains([AtomicU64; MAX_DOMAINS]);
+
+impl Domains {
+    pub(super) fn new(state: u64) -> Self {
+        let domains = Self([const { AtomicU64::new(0) }; MAX_DOMAINS]);
+        domains.found(0, state);
+        domains
+    }
+
+    /// The domain with this number has its state there.
+    pub(crate) fn found(&self, number: u16, state: u64) {
+        if let Some(place) = self.0.get(usize::from(number)) {
+            place.store(state, Relaxed);
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().map(|state| state.load(Relaxed)).filter(|&state| state != 0)
+    }
+
+    /// Adds the runtime's figures, and gives its memory, by address.
+    pub(super) fn measure(
+        &self,
+        runtime: &OcamlRuntime,
+        figures: &mut MemoryFigures,
+    ) -> Vec<RuntimeMemory> {
+        let Ok(memory) = Probed::open() else { return Vec::new() };
+        let layout = &runtime.layout;
+        let mut found = Vec::new();
+        for state in self.all() {
+            // A domain that has ended has left its heap to others.
+            let ended = layout
+                .multicore()
+                .is_some_and(|fields| pools::heap_of_owner(&memory, fields, state).is_none());
+            if ended {
+                continue;
+            }
+            let field = |offset| memory.field(state, offset);
+            let ends = field(layout.state.young_start).zip(field(layout.state.young_end));
+            found.extend(ends.map(|(start, end)| piece(start..end, Figure::MinorHeaps)));
+            counters::each(&memory, layout, state, |name, words| {
+                let figure = match name {
+                    "heap_words" | "pool_words" => Figure::MajorHeap,
+                    "pool_live_words" => Figure::PoolsUsed,
+                    "pool_frag_words" => Figure::PoolsLost,
+                    "large_words" => Figure::LargeBlocks,
+                    _ => return,
+                };
+                let sum = figures.get(figure).unwrap_or_default();
+                figures.set(figure, sum + Bytes(words.saturating_mul(WORD)));
+            });
+        }
+        if layout.single().is_some() {
+            let words = memory.u64(symbol(names::FREE_WORDS) as u64);
+            figures.set(Figure::MajorFree, words.map(|words| Bytes(words.saturating_mul(WORD))));
+            let first = symbol(names::CHUNKS) as u64;
+            let chunks = chunks::Chunks::new(&memory, layout.version, first).into_iter().flatten();
+            found.extend(chunks.take(MAX_CHUNKS).map(|chunk| {
+                piece(chunk.start..chunk.start.saturating_add(chunk.bytes), Figure::Chunks)
+            }));
+        }
+        found.sort_unstable_by_key(|piece| piece.addresses.start);
+        found
+    }
+}
+
+fn piece(addresses: Range<u64>, figure: Figure) -> RuntimeMemory {
+    RuntimeMemory { resident: resident(addresses.clone()), addresses, figure }
+}
+
+/// Pages that the kernel is asked for at once.
+const PAGES: usize = 4096;
+
+/// How much is resident of memory without a file.
+fn resident(addresses: Range<u64>) -> Bytes {
+    // SAFETY: asks for a constant.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(4096) as u64;
+    let mut states = [0_u8; PAGES];
+    let mut at = addresses.start & !(page - 1);
+    let mut pages = 0;
+    while at < addresses.end {
+        let left = (addresses.end - at).div_ceil(page).min(PAGES as u64);
+        let start = ptr::without_provenance_mut(at as usize);
+        // SAFETY: reads no memory there, and fails if there is none; a byte for each page has room.
+        let known =
+            unsafe { libc::mincore(start, (left * page) as usize, states.as_mut_ptr()) } == 0;
+        let states = states.get(..left as usize).filter(|_| known).unwrap_or_default();
+        pages += states.iter().filter(|&&state| state & 1 != 0).count() as u64;
+        at += left * page;
+    }
+    Bytes(pages * page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_resident_once_they_are_touched() {
+        const PAGES: usize = 5_000;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh mapping, whose pages of ordinary size are written to, and which is given back.
+        unsafe {
+            let at = libc::mmap(ptr::null_mut(), PAGES * 4096, access, flags, -1, 0);
+            assert_ne!(at, libc::MAP_FAILED);
+            libc::madvise(at, PAGES * 4096, libc::MADV_NOHUGEPAGE);
+            let range = at as u64..at as u64 + PAGES as u64 * 4096;
+            assert_eq!(resident(range.clone()), Bytes(0));
+            for page in [0, 7, 4_095, 4_096, 4_999] {
+                at.cast::<u8>().add(page * 4096 + 17).write_volatile(1);
+            }
+            assert_eq!(resident(range.clone()), Bytes(5 * 4096));
+            assert_eq!(resident(range.start + 100..range.start + 200), Bytes(4096));
+            libc::munmap(at, PAGES * 4096);
+            assert_eq!(resident(range), Bytes(0));
+        }
+    }
+}
