@@ -9,6 +9,7 @@ use memtrail_recording::Description;
 use serde::Serialize;
 
 use super::family::FamilyReport;
+use super::memory::ResidentMemory;
 
 /// Version of the object.
 const FORMAT: u32 = 1;
@@ -23,6 +24,9 @@ struct Document<'a> {
     /// The processes, if it is a family's.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a FamilyReport>,
+    /// What its resident memory was used for, if it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<&'a ResidentMemory>,
     report: &'a Report,
 }
 
@@ -42,6 +46,7 @@ pub(super) fn render(
     view: &str,
     report: &Report,
     family: Option<&FamilyReport>,
+    memory: Option<&ResidentMemory>,
 ) -> String {
     let document = Document {
         format: FORMAT,
@@ -53,6 +58,7 @@ pub(super) fn render(
         },
         view,
         family,
+        memory,
         report,
     };
     let text = serde_json::to_string_pretty(&document);

@@ -6,6 +6,7 @@ mod curve;
 mod family;
 mod json;
 mod link;
+mod memory;
 mod places;
 mod sparkline;
 mod text;
@@ -30,6 +31,7 @@ use memtrail_text::rounded;
 
 pub(crate) use self::args::Args;
 use self::family::FamilyReport;
+use self::memory::ResidentMemory;
 use self::when::{LiveAt, Span, When};
 use crate::canvas;
 use crate::caveats;
@@ -55,11 +57,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let report = Report::new(&profile, &question, &caveats::reported(&recording));
     let family = recording.family.as_ref().map(|family| FamilyReport::new(family, &question));
+    let memory = ResidentMemory::of(&recording);
     let command = link::command(&recording, &question.selection);
     let text = if args.json {
-        json::render(&recording, &command, &report, family.as_ref())
+        json::render(&recording, &command, &report, family.as_ref(), memory.as_ref())
     } else {
-        let mut text = text::render(&recording, &report, family.as_ref(), width, &zone);
+        let mut text =
+            text::render(&recording, &report, family.as_ref(), memory.as_ref(), width, &zone);
         if report.totals.allocated.samples > 0 {
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
             let _ = writeln!(text, "{faint}in the browser:{plain} {command}");

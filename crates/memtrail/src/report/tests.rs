@@ -57,7 +57,7 @@ fn report(trace: &[u8], question: &Question) -> Report {
 
 /// As it is in a file.
 fn plain(recording: &Recording, report: &Report, width: usize) -> String {
-    let text = text::render(recording, report, None, width, &TimeZone::UTC);
+    let text = text::render(recording, report, None, None, width, &TimeZone::UTC);
     strip_str(&text).to_string()
 }
 
@@ -180,7 +180,7 @@ fn what_is_missing_is_said() {
 fn json_holds_everything() {
     let question = Question { top: 1, points: 2, ..question(Some(Moment::End)) };
     let recording = recorded(r#""state": "complete""#, r#"{"exited": {"code": 0}}"#);
-    let text = json::render(&recording, "memtrail view x", &report(CACHE, &question), None);
+    let text = json::render(&recording, "memtrail view x", &report(CACHE, &question), None, None);
     let version = format!("\"memtrail\": \"{}\",\n  \"rec", env!("CARGO_PKG_VERSION"));
     insta::assert_snapshot!(text.replace(&version, "\"memtrail\": \"VERSION\",\n  \"rec"));
 }

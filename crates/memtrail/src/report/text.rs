@@ -7,6 +7,7 @@ use memtrail_recording::{FileState, Outcome, Recording};
 use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 use super::family::FamilyReport;
+use super::memory::ResidentMemory;
 use super::{curve, places, when};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::damage::UNKNOWN;
@@ -18,6 +19,7 @@ pub(super) fn render(
     recording: &Recording,
     report: &Report,
     family: Option<&FamilyReport>,
+    memory: Option<&ResidentMemory>,
     width: usize,
     zone: &TimeZone,
 ) -> String {
@@ -28,6 +30,9 @@ pub(super) fn render(
     } else {
         totals(&mut canvas, report);
         curve::draw(&mut canvas, report);
+    }
+    if let Some(memory) = memory {
+        memory.draw(&mut canvas);
     }
     if let Some(family) = family {
         family.draw(&mut canvas);

@@ -17,6 +17,7 @@ mod processes;
 mod rates;
 mod recorded;
 mod refusals;
+mod resident_memory;
 mod server;
 mod small_minor_heap;
 mod survival;

@@ -1,0 +1,137 @@
+//! What the process's resident memory was used for, and what would return it: the last figures of the
+//! recording's file `memory`.
+
+use memtrail_recording::memory::advice::{Remedy, RuntimeSettings, advise};
+use memtrail_recording::memory::table::{MemoryTable, Row};
+use memtrail_recording::memory::{MEMORY_FILE, parse};
+use memtrail_recording::{Description, Recording};
+use memtrail_text::rounded::{bytes, percent, ratio, seconds};
+use serde::Serialize;
+
+use super::JSON_POINTS;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+
+/// Resident memory as the recording saw it last.
+#[derive(Serialize)]
+pub(super) struct ResidentMemory {
+    #[serde(flatten)]
+    last: Moment,
+    /// What would return memory.
+    advice: Vec<Advice>,
+    /// The same over time: moments in their order, not all of a long recording's.
+    over_time: Vec<Moment>,
+}
+
+/// Resident memory at a moment.
+#[derive(Serialize)]
+struct Moment {
+    /// Since the recording began.
+    seconds: f64,
+    /// By the kernel's counter.
+    rss: u64,
+    /// The most until then.
+    peak_rss: Option<u64>,
+    /// Swapped out, besides.
+    swapped: Option<u64>,
+    /// What for; together `sum`, which is `rss` but for what changed meanwhile.
+    rows: Vec<Row>,
+    sum: u64,
+}
+
+#[derive(Serialize)]
+struct Advice {
+    #[serde(flatten)]
+    remedy: Remedy,
+    text: String,
+}
+
+impl ResidentMemory {
+    /// What the recording's file says; none if it has none, or is of several processes.
+    pub(super) fn of(recording: &Recording) -> Option<Self> {
+        if recording.is_merged() || recording.description.is_none() {
+            return None;
+        }
+        let file = std::fs::read(recording.path.join(MEMORY_FILE)).ok()?;
+        // What is before an unreadable line is right all the same.
+        let (figures, _) = parse(&file);
+        let tables: Vec<MemoryTable> = figures.iter().filter_map(MemoryTable::new).collect();
+        let last = tables.last()?;
+        let runtime = recording.description.as_ref().map(settings);
+        let remedies = runtime.map_or_else(Vec::new, |runtime| advise(last, runtime));
+        let step = tables.len().div_ceil(JSON_POINTS);
+        // Such that the last one is among them.
+        let first = (tables.len() - 1) % step;
+        Some(Self {
+            last: last.into(),
+            advice: remedies.into_iter().map(Advice::from).collect(),
+            over_time: tables.iter().skip(first).step_by(step).map(Moment::from).collect(),
+        })
+    }
+
+    /// The table, for people.
+    pub(super) fn draw(&self, canvas: &mut Canvas) {
+        let Moment { seconds: at, rss, peak_rss, swapped, rows, .. } = &self.last;
+        let size = |size: u64| bytes(size as f64);
+        let peak = peak_rss.map(|peak| format!(", at most {}", size(peak)));
+        let swapped = swapped.filter(|&swapped| swapped > 0);
+        let swapped = swapped.map(|swapped| format!(", {} swapped out besides", size(swapped)));
+        let (peak, swapped) = (peak.unwrap_or_default(), swapped.unwrap_or_default());
+        let note = format!("  after {}{peak}{swapped}", seconds(*at));
+        let total = format!("{:>14}", size(*rss));
+        canvas.line(&[(PLAIN, "resident memory "), (STRONG, &total), (FAINT, &note)]);
+        for Row { part, bytes } in rows.iter().filter(|row| row.bytes > 0) {
+            let share = percent(ratio(*bytes as f64, *rss as f64));
+            let text = format!("{:>30}{share:>7}  {}", size(*bytes), part.name());
+            canvas.line(&[(PLAIN, &text)]);
+        }
+        for advice in &self.advice {
+            canvas.item(PLAIN, "  ", 4, &advice.text);
+        }
+        canvas.gap();
+    }
+}
+
+fn settings(description: &Description) -> RuntimeSettings<'_> {
+    let runtime = &description.runtime;
+    RuntimeSettings { version: &runtime.version, parameters: &runtime.parameters }
+}
+
+impl From<&MemoryTable> for Moment {
+    fn from(table: &MemoryTable) -> Self {
+        Self {
+            seconds: table.elapsed.as_secs_f64(),
+            rss: table.rss.0,
+            peak_rss: table.peak_rss.map(|bytes| bytes.0),
+            swapped: table.swapped.map(|bytes| bytes.0),
+            rows: table.rows.clone(),
+            sum: table.sum(),
+        }
+    }
+}
+
+impl From<Remedy> for Advice {
+    fn from(remedy: Remedy) -> Self {
+        let size = |size: u64| bytes(size as f64);
+        let text = match remedy {
+            Remedy::Compact { bytes } => format!(
+                "Gc.compact would return up to {}: so much of the major heap is free",
+                size(bytes)
+            ),
+            Remedy::LaterOcaml { bytes } => format!(
+                "{} of the major heap is free; OCaml 5.0 and 5.1 cannot return it, Gc.compact of OCaml 5.2 \
+                 and later does",
+                size(bytes)
+            ),
+            Remedy::MallocTrim { bytes } => format!(
+                "malloc_trim would return up to {}: malloc keeps so much after free",
+                size(bytes)
+            ),
+            Remedy::SpaceOverhead { bytes, value, default } => format!(
+                "a smaller space_overhead would leave less free than these {}: it is {value} (o={value} \
+                 in OCAMLRUNPARAM), the default is {default}",
+                size(bytes)
+            ),
+        };
+        Self { remedy, text }
+    }
+}
