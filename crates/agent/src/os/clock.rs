@@ -22,6 +22,11 @@ pub(crate) fn monotonic() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
+/// Processor time that this thread has used, in nanoseconds.
+pub(crate) fn thread_cpu_time() -> u64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
 /// Processor time that another process has used, in nanoseconds; 0 if it is gone.
 pub(crate) fn cpu_time(pid: libc::pid_t) -> u64 {
     let mut clock = 0;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use memtrail_recording::memory::{HEADING, MemoryFigures};
 
-use crate::os::clock::monotonic;
+use crate::os::clock::thread_cpu_time;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
@@ -19,7 +19,7 @@ const STACK: usize = 128 * 1024;
 /// When it is measured for the first time, and then at least this long apart.
 const FIRST: Duration = Duration::from_millis(250);
 const SHORTEST: Duration = Duration::from_secs(1);
-/// The time between two is at least so many times what the last one took,
+/// The time between two is at least so many times the processor time of the last one,
 const COST: u32 = 500;
 /// and grows with the recording's age, of which it is this part, so that files of long recordings stay small.
 const AGE: u32 = 250;
@@ -59,7 +59,7 @@ fn measure(recorder: &Recorder) {
         if own_thread::main_has_ended() || files.stopped.load(Relaxed) {
             return;
         }
-        let begun = monotonic();
+        let begun = thread_cpu_time();
         let elapsed = files.clock.now().0.saturating_sub(files.clock.start.0);
         let elapsed = Duration::from_micros(elapsed);
         let figures = log.measure(files.target, elapsed);
@@ -68,7 +68,7 @@ fn measure(recorder: &Recorder) {
         if !written {
             return;
         }
-        let cost = Duration::from_nanos(monotonic().saturating_sub(begun));
+        let cost = Duration::from_nanos(thread_cpu_time().saturating_sub(begun));
         pause = SHORTEST.max(cost.saturating_mul(COST)).max(elapsed / AGE);
     }
 }
