@@ -71,8 +71,7 @@ impl Figures {
         let query = LiveSitesQuery { rec: id.0, by, window: window.as_secs_f64(), at, freed };
         let live = engine.live_sites(&query).map_err(refused)?;
         let kept = || last.and_then(|last| last.owners.clone());
-        let (owners, no_owners) = match engine.owner_changes(id) {
-            _ if snapshots.snapshots.is_empty() => (None, Some("no heap snapshot yet".to_owned())),
+        let owner_changes = || match engine.owner_changes(id) {
             Ok(Outcome::Ready(of)) => {
                 let partial = of.partial.map(|damage| format!("the snapshot is damaged {damage}"));
                 (Some(of.response), partial)
@@ -81,6 +80,14 @@ impl Figures {
                 (kept(), Some(format!("analysing snapshot {number}")))
             }
             Err(error) => (kept(), Some(error.to_string())),
+        };
+        let (owners, no_owners) = if snapshots.snapshots.is_empty() {
+            (None, Some("no heap snapshot yet".to_owned()))
+        } else if freed.is_some() {
+            // Nothing is owned any more: the snapshot is not analysed for that.
+            (None, None)
+        } else {
+            owner_changes()
         };
         Ok(Self {
             recording: subject.recording.path.to_string_lossy().into_owned(),

@@ -215,7 +215,9 @@ fn begin(
     wanted: Wanted,
 ) -> Result<Process, Failure> {
     let subject = Subject::of(member.recording?)?;
-    let figures = Figures::new(engine, id, &subject, wanted, None, None)?;
+    // Of what has ended, the moment is its last event.
+    let moment = (!subject.is_running()).then_some(Moment { at: 0.0, freed: Some(0.0) });
+    let figures = Figures::new(engine, id, &subject, wanted, moment, None)?;
     Ok(Process {
         name: member.name,
         subject,
