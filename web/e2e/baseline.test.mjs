@@ -13,6 +13,11 @@ const places = [
 ];
 
 const rows = (page) => page.getByRole("treegrid").getByRole("row");
+/** All sizes in a text, in bytes. */
+const bytesIn = (text) =>
+  [...text.matchAll(/([\d.]+) (B|KiB|MiB|GiB)/g)].map(
+    ([, number, unit]) => Number(number) * 1024 ** ["B", "KiB", "MiB", "GiB"].indexOf(unit),
+  );
 const selectedTab = (page) => page.getByRole("tab", { selected: true }).innerText();
 
 for (const [place, url] of places) {
@@ -65,6 +70,42 @@ for (const [place, url] of places) {
       await page.getByRole("button", { name: "remove the baseline" }).click();
       await settled(page);
       assert.equal(state(page).get("b"), null);
+    }));
+
+  test(`${place}: a baseline is in totals, the flame graph, kinds and roots`, () =>
+    visit(`${url}#rec=1&view=flame&b=rec%3D0`, async (page) => {
+      const totals = page.getByLabel("what the filter leaves");
+      await totals
+        .getByText(/before: /)
+        .first()
+        .waitFor();
+      await page.getByRole("application", { name: /^Flame graph/ }).focus();
+      await page.keyboard.press("ArrowUp");
+      const selection = page.locator(".flame-selection");
+      await selection.getByText(/before: /).waitFor();
+      // The longer run has allocated more.
+      const [now, before] = bytesIn(await selection.innerText());
+      assert.ok(before > 0 && now > before, `${now} ${before}`);
+
+      for (const [view, name] of [
+        ["kinds", /./],
+        ["roots", /Keeps/],
+      ]) {
+        await page.goto(`${url}#rec=1&view=${view}&b=rec%3D0`);
+        await page.getByRole("columnheader", { name: "Before" }).waitFor();
+        // The first is the heading.
+        const row = rows(page)
+          .filter({ hasNot: page.getByRole("columnheader") })
+          .filter({ hasText: name })
+          .first();
+        const [now, before] = bytesIn(await row.innerText());
+        assert.ok(before > 0 && now > before, `${view}: ${now} ${before}`);
+      }
+      // Without one there is no such column.
+      await page.goto(`${url}#rec=1&view=roots`);
+      await settled(page);
+      await rows(page).filter({ hasText: "Keeps" }).first().waitFor();
+      assert.equal(await page.getByRole("columnheader", { name: "Before" }).count(), 0);
     }));
 
   test(`${place}: survivors of two snapshots lead to what retains them`, () =>

@@ -1,7 +1,11 @@
 /** What is under the mouse, or selected, in figures. */
+import { useBytesBefore } from "./before.ts";
 import type { Facts } from "./facts.ts";
+import type { Box } from "./rows.ts";
+import type { Shown } from "./shown.ts";
 
-export function FactsCard({ facts }: { facts: Facts | null }) {
+export function FactsCard({ facts, shown, box }: { facts: Facts | null; shown: Shown | null; box: Box }) {
+  const before = useBytesBefore(shown, box);
   if (!facts) return null;
   return (
     <>
@@ -21,6 +25,12 @@ export function FactsCard({ facts }: { facts: Facts | null }) {
           <dt>allocated</dt>
           <dd>{facts.size}</dd>
         </div>
+        {before !== null && (
+          <div>
+            <dt>before</dt>
+            <dd>{before}</dd>
+          </div>
+        )}
         {facts.when !== null && (
           <div>
             <dt>between</dt>

@@ -16,6 +16,7 @@ import { Icon } from "../widgets/Icon.tsx";
 import { openMenu } from "../widgets/Menu.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
+import { useBytesBefore } from "./before.ts";
 import { FactsCard } from "./Card.tsx";
 import type { Chart } from "./chart.ts";
 import { ChartHost } from "./ChartHost.tsx";
@@ -101,6 +102,7 @@ function Flame() {
     scene && shown && factsOf(scene, shown.total, shown.focus, shown.names, box);
   const facts = selected && factsAt(selected);
   useSourceOf(facts?.source);
+  const before = useBytesBefore(shown, selected);
 
   const extend = (box: Box): void => {
     if (!shown) return;
@@ -202,7 +204,7 @@ function Flame() {
             if (settled.shown) wantNames(settled.shown, settled.viewport, NAMED_SHARE, shown.names);
             refine(settled);
           }}
-          card={(box) => <FactsCard facts={factsAt(box)} />}
+          card={(box) => <FactsCard facts={factsAt(box)} shown={shown} box={box} />}
         />
       ) : (
         <Nothing state={state} focused={focus[0] !== TOPLEVEL || focus.length > 1} />
@@ -210,6 +212,7 @@ function Flame() {
       {scene?.timed && drawn && <TimeAxis chart={drawn} moves={moves} extent={scene.width} unit={scene.timed} />}
       <Selection
         facts={facts}
+        before={before}
         menu={(button) => {
           const { left, bottom } = button.getBoundingClientRect();
           if (selected) menuOf(selected, { x: left, y: bottom });

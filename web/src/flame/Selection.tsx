@@ -5,6 +5,8 @@ import type { Facts } from "./facts.ts";
 
 interface Props {
   facts: Facts | null;
+  /** What there was of it in the baseline. */
+  before: string | null;
   /** Names the callees, the callers or the focus: what "extend" means. */
   extend: { label: string; run(): void } | null;
   zoom(): void;
@@ -12,7 +14,7 @@ interface Props {
   menu(button: Element): void;
 }
 
-export function Selection({ facts, extend, zoom, menu }: Props) {
+export function Selection({ facts, before, extend, zoom, menu }: Props) {
   if (!facts) {
     return (
       <div class="flame-selection quiet">
@@ -32,6 +34,7 @@ export function Selection({ facts, extend, zoom, menu }: Props) {
       <span class="flame-selection-sums">
         {facts.size}
         <span class="quiet"> · {facts.ofTotal}</span>
+        {before !== null && <span class="quiet"> · before: {before}</span>}
         {facts.when !== null && <span class="quiet flame-selection-more"> · {facts.when}</span>}
         {facts.blocks !== null && <span class="quiet flame-selection-more"> · {facts.blocks} blocks</span>}
         {facts.lifetime !== null && <span class="quiet flame-selection-more"> · living {facts.lifetime}</span>}

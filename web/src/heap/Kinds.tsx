@@ -10,6 +10,7 @@ import { allocatedBy } from "./allocatedBy.ts";
 import type { NodeId } from "./node.ts";
 import { queryHeapOnce, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
+import { useColumnsWithBefore } from "./table/before.ts";
 import { HeapTable, type Order } from "./table/HeapTable.tsx";
 import type { Source } from "./table/rows.ts";
 
@@ -26,6 +27,8 @@ const owner = param("owner", "");
 function Kinds() {
   const of = owner.value === "" ? {} : { owner: owner.value };
   const { response } = useHeapQuery({ query: "heaphistogram", by: "kind", limit: 1, ...of });
+  const all = useColumnsWithBefore(COLUMNS, "kinds", ({ kind, bytes }) => [null, kind, bytes]);
+  const columns = owner.value === "" ? all : COLUMNS;
   const looks: Looks<HistogramRow> = {
     label: "Kinds of blocks and how much there is of them",
     nameTitle: "Kind of block",
@@ -45,7 +48,7 @@ function Kinds() {
       title="Kinds"
       subject={`${snapshot.value?.number} ${owner.value}`}
       source={source}
-      columns={withOutside(COLUMNS, (response?.external ?? 0) > 0)}
+      columns={withOutside(columns, (response?.external ?? 0) > 0)}
       looks={looks}
       first="bytes"
       nothing="Nothing is alive"

@@ -1,5 +1,7 @@
 /** What the filter leaves, of the whole. */
 import type { OverviewResponse, Sums } from "../generated/responses.ts";
+import { selectedBaseline } from "../compare/sides.ts";
+import { useQuery } from "../engine/useQuery.ts";
 import { filter } from "../state/page.ts";
 import { selectedSums } from "../state/sums.ts";
 import {
@@ -11,7 +13,12 @@ import { percent, ratio, seconds } from "../text/units.ts";
 
 export function Totals() {
   const sums = selectedSums.value;
+  const baseline = selectedBaseline();
+  // The sums alone: no curve is drawn of it.
+  const { response } = useQuery(baseline && { query: "overview", ...baseline, points: 1 });
   if (!sums) return null;
+  const was = (of: (sums: Sums) => string) =>
+    baseline && response ? <span class="quiet"> · before: {of(response.selected)}</span> : null;
   const { total, selected }: OverviewResponse = sums;
   const filtered = filter.value.length > 0;
   const part = (of: (sums: Sums) => number) =>
@@ -23,6 +30,7 @@ export function Totals() {
         <dd>
           {bytesWithError(selected.allocated.value, selected.allocated.stderr)}
           {part(({ allocated }) => allocated.value)}
+          {was(({ allocated }) => bytes(allocated.value))}
         </dd>
       </div>
       <div class="wide" title="estimated number of blocks">
@@ -31,13 +39,17 @@ export function Totals() {
       </div>
       <div title="the most of it that was live at once">
         <dt>peak</dt>
-        <dd>{bytes(selected.peak.bytes)}</dd>
+        <dd>
+          {bytes(selected.peak.bytes)}
+          {was(({ peak }) => bytes(peak.bytes))}
+        </dd>
       </div>
       <div title="still live at the end">
         <dt>at end</dt>
         <dd>
           {bytes(selected.live_end)}
           {part(({ live_end }) => live_end)}
+          {was(({ live_end }) => bytes(live_end))}
         </dd>
       </div>
       {selected.lifetime !== null && (

@@ -7,6 +7,7 @@ import { WhoOwnedButton } from "../join/Buttons.tsx";
 import { showWhoOwned } from "../join/links.ts";
 import { queryHeapOnce, useHeapQuery } from "../state.ts";
 import { OUTSIDE, sizes, withOutside } from "../table/columns.ts";
+import { useColumnsWithBefore } from "../table/before.ts";
 import type { Order } from "../table/HeapTable.tsx";
 import type { Source } from "../table/rows.ts";
 import { RootTable, rootKind } from "./RootTable.tsx";
@@ -40,6 +41,7 @@ const nodeOf = ({ block, node }: OwnerFigures): string => (block === null ? node
 
 export function Owners({ switcher }: { switcher: ComponentChildren }) {
   const { response } = useHeapQuery({ query: "heapowners", limit: 1 });
+  const columns = useColumnsWithBefore(COLUMNS, "owners", ({ kind, name, owned }) => [kind, name, owned]);
   const looks: Looks<OwnerFigures> = {
     label: "Roots and what they own",
     nameTitle: "Root",
@@ -73,7 +75,7 @@ export function Owners({ switcher }: { switcher: ComponentChildren }) {
       kinds={kinds}
       does="owned"
       source={source}
-      columns={withOutside(COLUMNS, response?.rows.some((row) => row.owned_external > 0) ?? false)}
+      columns={withOutside(columns, response?.rows.some((row) => row.owned_external > 0) ?? false)}
       looks={looks}
       nothing="No root owns anything"
       inside={nodeOf}
