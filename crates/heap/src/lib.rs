@@ -12,6 +12,7 @@ mod facts;
 #[cfg(feature = "analysis")]
 mod file_frame;
 mod format;
+mod function_lines;
 #[doc(hidden)]
 pub mod fuzz;
 #[cfg(feature = "analysis")]
@@ -36,6 +37,7 @@ pub use block_types::{BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames
 #[cfg(feature = "analysis")]
 pub use block_types_file::TypesSource;
 pub use facts::{Facts, SnapshotReason};
+pub use function_lines::Between;
 pub use label::{Label, LabelRole, Labels, PREDEFINED_EXCEPTIONS, RootKind, Strength, Variable};
 pub use space::Space;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};

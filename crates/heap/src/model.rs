@@ -4,6 +4,7 @@
 use std::io;
 
 use crate::facts::Facts;
+use crate::function_lines::Between;
 use crate::label::{LabelRole, Labels, RootKind};
 use crate::tag;
 use crate::units::LabelId;
@@ -74,6 +75,9 @@ pub const fn shared(bytes: u64) -> Value {
 
 /// Code of partial applications is odd and more than this.
 pub const PARTIAL: u64 = 1 << 32;
+
+/// Code of functions without a line is more than this, and divisible by four that of those whose last possible line is known.
+pub const BETWEEN: u64 = 1 << 33;
 
 /// Words of a slot.
 const SLOT: u64 = 12;
@@ -314,12 +318,17 @@ impl Details for FixedDetails {
 
     fn functions(&mut self, codes: &[u64], each: &mut dyn FnMut(&Function)) {
         for code in codes {
+            let line = *code as u32;
+            let is_between = *code > BETWEEN;
+            let last = Some(line + 8).filter(|_| line.is_multiple_of(4));
             each(&Function {
                 symbol: format!("camlModule__f{code}_1").into_bytes(),
                 name: format!("Module.f{code}").into_bytes(),
                 file: b"module.ml".to_vec(),
-                line: *code as u32,
-                column: 4,
+                line: if is_between { 0 } else { line },
+                column: if is_between { 0 } else { 4 },
+                is_start: !is_between,
+                between: is_between.then_some(Between { first: line, last }),
             });
         }
     }

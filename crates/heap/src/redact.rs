@@ -87,6 +87,8 @@ fn anonymous(kind: u16, content: &[u8], version: u16) -> Option<Vec<u8>> {
                         file: file_name(&function.file).to_vec(),
                         line: function.line,
                         column: function.column,
+                        is_start: function.is_start,
+                        between: function.between,
                     },
                 );
             }

@@ -1,10 +1,10 @@
 //! Files that are not as the writer left them: read as far as they are whole, or refused with where
 //! and why.
 
-use memtrail_heap::model::{Heap, Made, PARTIAL, UNKNOWN, Value, shared};
+use memtrail_heap::model::{BETWEEN, Heap, Made, PARTIAL, UNKNOWN, Value, shared};
 use memtrail_heap::read::{Cause, Columns, ObjectName, Peek, Snapshot, Strength};
 use memtrail_heap::redact::{Removed, redact};
-use memtrail_heap::{BlockIndex, RootKind, fuzz, tag};
+use memtrail_heap::{Between, BlockIndex, RootKind, fuzz, tag};
 use proptest::prelude::*;
 
 /// A heap with something of everything.
@@ -92,7 +92,7 @@ fn what_is_no_snapshot_is_refused() {
     assert_eq!(error.cause, Cause::Version(9));
     assert_eq!(
         error.to_string(),
-        "at byte 6: heap snapshot of version 9, and this reader knows up to version 4"
+        "at byte 6: heap snapshot of version 9, and this reader knows up to version 5"
     );
 }
 
@@ -180,6 +180,46 @@ fn files_of_version_3_are_read() {
     assert_eq!((copy.damage, &copy.functions), (None, &snapshot.functions));
     assert_eq!(copy.ephemerons, snapshot.ephemerons);
     fuzz::read(old);
+}
+
+/// Functions had no lines between which they start.
+#[test]
+fn files_of_version_4_are_read() {
+    let old = include_bytes!("fixtures/snapshot-v4.heap");
+    assert_eq!(old[6..8], [4, 0]);
+    let snapshot = Snapshot::read(old).unwrap();
+    assert_eq!((snapshot.damage, snapshot.blocks()), (None, 2));
+    let functions: Vec<_> = snapshot.functions.iter().collect();
+    let [function, partial] = functions[..] else { panic!("{functions:?}") };
+    assert_eq!((function.symbol.as_slice(), function.line), (&b"camlModule__f8_1"[..], 8));
+    assert_eq!((function.column, function.is_partial, partial.is_partial), (4, false, true));
+    assert!(functions.iter().all(|one| !one.is_start && one.between.is_none()));
+    let copy = redact(old, Removed { contents: true, identity: true }).unwrap();
+    let copy = Snapshot::read(&copy).unwrap();
+    assert_eq!((copy.damage, &copy.functions), (None, &snapshot.functions));
+    fuzz::read(old);
+}
+
+/// Functions without a line have lines between which they start.
+#[test]
+fn lines_between_which_functions_start_are_read_again() {
+    let mut heap = Heap::new();
+    let one = Value::Raw(1 << 56 | 2 << 1 | 1);
+    for code in [8, BETWEEN + 8, BETWEEN + 10] {
+        heap.block(tag::CLOSURE, &[Value::Raw(code), one]);
+    }
+    let bytes = heap.bytes();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let lines = |one: &memtrail_heap::read::Function| (one.line, one.is_start, one.between);
+    let expected = [
+        (8, true, None),
+        (0, false, Some(Between { first: 8, last: Some(16) })),
+        (0, false, Some(Between { first: 10, last: None })),
+    ];
+    assert_eq!(snapshot.functions.iter().map(lines).collect::<Vec<_>>(), expected);
+    let copy = redact(&bytes, Removed { contents: true, identity: true }).unwrap();
+    assert_eq!(Snapshot::read(&copy).unwrap().functions, snapshot.functions);
+    fuzz::read(&bytes);
 }
 
 /// What names blocks beside their tags and sizes.

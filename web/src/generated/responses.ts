@@ -561,6 +561,24 @@ export type FoldedContainer = {
   blocks: number,
 };
 
+/** A place in the source, as exact as it is known. */
+export type FunctionPlace = {
+  /** The source file. */
+  file: string,
+  /** The line, or the first one where the function may begin. */
+  line: number | null,
+  /** The column in that line, from 0. */
+  column?: number,
+  /** Of several lines where the function may begin, the last one; without it, that is unknown. */
+  last_line?: number,
+  /**
+   * How it is known: `start`, of debug information, is exact; `first call` is the first line in the function that
+   * calls or allocates; `neighbours` are lines between which the function begins, by those before and behind it in
+   * the program's code; `unit` is the file of its unit.
+   */
+  derivation: string,
+};
+
 /** How something grows. */
 export type GrowthRate = {
   /** Bytes a second. */
@@ -692,6 +710,8 @@ export type HistogramRow = {
   derivation: string | null,
   /** Of custom blocks, their identifier as the runtime has it. */
   identifier?: string,
+  /** Of closures, where their function is. */
+  function?: FunctionPlace,
   /** How many. */
   blocks: number,
   /** Their own size, headers counted. */

@@ -351,6 +351,8 @@ mod tests {
             file: bytes(file),
             line,
             column: 0,
+            is_start: false,
+            between: None,
         }
     }
 

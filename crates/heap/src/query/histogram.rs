@@ -7,6 +7,7 @@ use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
 use super::allocated_by::AllocatedPart;
+use super::function_place::FunctionPlace;
 use super::heap::Heap;
 use super::kind::{self, Kind};
 use crate::graph::passes::{in_pieces, sweep};
@@ -43,6 +44,10 @@ pub struct KindRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub identifier: Option<String>,
+    /// Of closures, where their function is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub function: Option<FunctionPlace>,
     /// How many.
     pub blocks: u64,
     /// Their own size, headers counted.
@@ -159,6 +164,7 @@ fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Erro
                 identifier: kind::identifier_of(&name),
                 kind: name,
                 derivation: kind.derivation(&heap.types),
+                function: kind.function_place(&heap.snapshot),
                 blocks: sum.blocks,
                 bytes: Words(sum.words).bytes(),
                 external: Bytes(sum.external),

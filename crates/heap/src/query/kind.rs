@@ -3,6 +3,10 @@
 
 use std::fmt::Write as _;
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::function_place::FunctionPlace;
 use super::heap::Heap;
 use crate::block_types::{BlockType, BlockTypeId, BlockTypes, FieldNames};
 use crate::read::{Block, Columns, Function, HAS_DATA, ObjectName, Snapshot};
@@ -93,6 +97,14 @@ impl Kind {
     pub(super) fn derivation(self, types: &BlockTypes) -> Option<&'static str> {
         match self {
             Self::Typed(id) => types.get(id).map(|known| known.derivation.name()),
+            _ => None,
+        }
+    }
+
+    /// Where the function is, if it is one of closures.
+    pub(super) fn function_place(self, snapshot: &Snapshot<'_>) -> Option<FunctionPlace> {
+        match self {
+            Self::Closure(number) => FunctionPlace::of(snapshot.functions.get(number as usize)?),
             _ => None,
         }
     }
@@ -193,6 +205,8 @@ fn closure(function: &Function) -> String {
             if function.is_anonymous() {
                 let _ = write!(name, ":{}", function.column);
             }
+        } else if let Some(between) = function.between {
+            let _ = write!(name, ":{between}");
         }
     }
     name
@@ -226,6 +240,12 @@ fn custom_name(identifier: &[u8]) -> String {
 pub(super) fn identifier_of(kind: &str) -> Option<String> {
     let known = CUSTOMS.iter().find(|(_, name)| *name == kind).map(|(identifier, _)| *identifier);
     known.or_else(|| kind.strip_prefix("custom ")).map(str::to_owned)
+}
+
+/// Where the functions of closures are, by the names of their kinds.
+pub(super) fn function_places(heap: &Heap<'_>) -> HashMap<String, FunctionPlace, FxBuildHasher> {
+    let functions = &heap.snapshot.functions;
+    functions.iter().filter_map(|one| Some((closure(one), FunctionPlace::of(one)?))).collect()
 }
 
 /// Hands out a section's blocks with their kinds, and bytes outside the heap that go with them.

@@ -49,6 +49,7 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
     }
     let derivations: HashMap<String, &'static str, FxBuildHasher> =
         heap.types.iter().map(|(_, known)| (known.text(), known.derivation.name())).collect();
+    let functions = kind::function_places(heap);
     let mut rows: Vec<KindRow> = (0..=u16::MAX)
         .zip(sums)
         .filter(|(_, sum)| sum.blocks > 0)
@@ -56,6 +57,7 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
             kind: catalogue.name(KindId(kind)).to_owned(),
             derivation: derivations.get(catalogue.name(KindId(kind))).copied(),
             identifier: kind::identifier_of(catalogue.name(KindId(kind))),
+            function: functions.get(catalogue.name(KindId(kind))).cloned(),
             blocks: sum.blocks,
             bytes: Words(sum.words).bytes(),
             external: Bytes(sum.external),

@@ -1,7 +1,8 @@
 //! The small tables of a file: facts, labels, roots and their kin.
 
 use crate::facts::{Facts, SnapshotReason};
-use crate::format::{IS_PARTIAL, STANDS_IN_BLOCK, WITH_SYMBOLS};
+use crate::format::{IS_BETWEEN, IS_PARTIAL, IS_START, STANDS_IN_BLOCK, WITH_SYMBOLS};
+use crate::function_lines::Between;
 use crate::label::{Label, LabelRole, Labels, RootKind, Strength, Texts};
 use crate::units::{Address, BlockIndex, LabelId};
 use memtrail_leb128::{Cursor, unzigzag};
@@ -58,10 +59,14 @@ pub struct Function {
     pub name: Vec<u8>,
     /// Its source file; empty if unknown.
     pub file: Vec<u8>,
-    /// Its line; 0 if unknown.
+    /// The line it starts at, or the first one in it that is known; 0 if unknown.
     pub line: u32,
     /// The column in that line, from 0.
     pub column: u32,
+    /// Whether it starts there. Up to version 4, that is not known.
+    pub is_start: bool,
+    /// Without a line: between which lines it starts, if that is known.
+    pub between: Option<Between>,
 }
 
 impl Function {
@@ -211,8 +216,23 @@ pub(crate) fn functions(cursor: &mut Cursor<'_>, version: u16) -> Option<Vec<Fun
         let mut number = || u32::try_from(cursor.number()?).ok();
         let line = number()?;
         let column = if version < WITH_SYMBOLS { 0 } else { number()? };
-        let is_partial = flags & IS_PARTIAL != 0;
-        functions.push(Function { code, is_partial, symbol, name, file, line, column });
+        let between = if flags & IS_BETWEEN == 0 {
+            None
+        } else {
+            Some(Between { first: number()?, last: Some(number()?).filter(|last| *last > 0) })
+        };
+        let (is_partial, is_start) = (flags & IS_PARTIAL != 0, flags & IS_START != 0);
+        functions.push(Function {
+            code,
+            is_partial,
+            symbol,
+            name,
+            file,
+            line,
+            column,
+            is_start,
+            between,
+        });
     }
     Some(functions)
 }

@@ -1,5 +1,7 @@
 //! What only the runtime knows, asked while the heap is walked.
 
+use crate::function_lines::Between;
+
 /// A function, by its code pointer. What is not known is empty, or 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
@@ -9,10 +11,14 @@ pub struct Function {
     pub name: Vec<u8>,
     /// Its source file.
     pub file: Vec<u8>,
-    /// The line it starts at, from 1.
+    /// The line it starts at, or the first one in it that is known, from 1.
     pub line: u32,
     /// The column in that line, from 0.
     pub column: u32,
+    /// Whether it starts there.
+    pub is_start: bool,
+    /// Without a line: between which lines it starts.
+    pub between: Option<Between>,
 }
 
 /// What a custom block holds elsewhere.

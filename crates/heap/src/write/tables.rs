@@ -1,7 +1,7 @@
 //! The tables that name things, as they are in the file.
 
 use crate::facts::{Facts, SnapshotReason};
-use crate::format::{IS_PARTIAL, VERSION, WITH_SYMBOLS};
+use crate::format::{IS_BETWEEN, IS_PARTIAL, IS_START, VERSION, WITH_BETWEEN, WITH_SYMBOLS};
 use crate::label::Labels;
 use crate::write::Function;
 use memtrail_leb128::{put, put_bytes};
@@ -55,8 +55,14 @@ pub(crate) fn function_of(
     function: &Function,
 ) {
     put(raw, code);
+    let between = function.between.filter(|_| version >= WITH_BETWEEN);
     if version >= WITH_SYMBOLS {
-        raw.push(if is_partial { IS_PARTIAL } else { 0 });
+        let flags = [
+            (is_partial, IS_PARTIAL),
+            (function.is_start && version >= WITH_BETWEEN, IS_START),
+            (between.is_some(), IS_BETWEEN),
+        ];
+        raw.push(flags.iter().filter(|(is, _)| *is).map(|(_, flag)| flag).sum());
         put_bytes(raw, &function.symbol);
     }
     put_bytes(raw, &function.name);
@@ -64,5 +70,9 @@ pub(crate) fn function_of(
     put(raw, u64::from(function.line));
     if version >= WITH_SYMBOLS {
         put(raw, u64::from(function.column));
+    }
+    if let Some(between) = between {
+        put(raw, u64::from(between.first));
+        put(raw, u64::from(between.last.unwrap_or(0)));
     }
 }
