@@ -7,6 +7,7 @@ use crate::frames::{Descriptor, FrameTable, UnitTable};
 use crate::functions::{FunctionCode, locate};
 use crate::memory::{Address, Image, Memory};
 use crate::memprof::{Sample, Slot};
+use crate::own_name::{Origin, own_name};
 use crate::version::Version;
 
 /// Most steps taken through a structure whose length the input says.
@@ -48,7 +49,7 @@ pub(crate) fn frames(memory: &impl Memory, at: Address) {
         let _ = table.and_then(|table| table.find(memory, at));
         if let Some(table) = table.filter(|table| table.extent().1 <= MAX_STEPS as u64) {
             let mut functions = [FunctionCode::new(at, at.saturating_add(64))];
-            locate(memory, Packing::OneLine, table, &mut functions);
+            locate(memory, Packing::OneLine, table, &mut functions, |_, _| Origin::Unit);
         }
     }
 }
@@ -81,6 +82,8 @@ pub fn names(input: &[u8]) {
         let _ = crate::names::function(input, true, &mut out);
         let _ = crate::names::is_partial_application(input);
         let _ = crate::names::anonymous_place(input, &mut out);
+        let (symbol, name) = input.split_at(input.len() / 2);
+        assert!(name.starts_with(own_name(symbol, name).1));
     }
 }
 

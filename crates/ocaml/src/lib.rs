@@ -30,6 +30,8 @@ pub mod layout;
 pub mod memory;
 pub mod memprof;
 pub mod names;
+pub mod neighbours;
+pub mod own_name;
 pub mod parameters;
 pub mod stack;
 pub mod symbols;

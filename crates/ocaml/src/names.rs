@@ -53,9 +53,29 @@ pub fn function<'a>(symbol: &[u8], keep_stamp: bool, out: &'a mut [u8]) -> Optio
     Some(out.written())
 }
 
-/// Whether a value is a function without a name: `fun`, from 5.4 on `anon_fn[shop.ml:16,24--40]`.
-fn is_anonymous(value: &[u8]) -> bool {
-    value == b"fun" || value == b"anon_fn" || value.starts_with(b"anon_fn$5b")
+/// What flambda calls functions without a name.
+const FLAMBDA: &[u8] = b"anon_fn";
+
+/// Whether a symbol's value, mangled or not, is a function without a name: `fun`, with flambda `anon_fn`, from 5.4 on
+/// `anon_fn[shop.ml:16,24--40]`.
+pub fn is_anonymous(value: &[u8]) -> bool {
+    value == b"fun"
+        || value.strip_prefix(FLAMBDA).is_some_and(|rest| {
+            rest.is_empty() || rest.starts_with(b"$5b") || rest.starts_with(b"[")
+        })
+}
+
+/// Whether a function with this symbol may be one that the compiler made itself, which has no place in the source: it
+/// has neither a name nor a place, or sets up a class.
+pub fn may_be_generated(symbol: &[u8]) -> bool {
+    let value = split_symbol(symbol).map_or(&b""[..], |(_, value)| value);
+    value == b"fun" || value == FLAMBDA || value.ends_with(b"_init")
+}
+
+/// Whether a symbol is one that only flambda gives: that of a function without a name.
+pub fn is_flambda(symbol: &[u8]) -> bool {
+    let may_be = symbol.windows(FLAMBDA.len()).any(|part| part == FLAMBDA);
+    may_be && split_symbol(symbol).is_some_and(|(_, value)| value != b"fun" && is_anonymous(value))
 }
 
 /// Where a function without a name is.
@@ -407,6 +427,17 @@ mod tests {
             ["camlShop.anon_fn_7", "camlShop.anon_fn$5bshop.ml$5d_7", "camlShop__fun_7", ""]
         {
             assert_eq!(anonymous_place(symbol.as_bytes(), &mut into), None, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn only_flambda_has_symbols_of_its_own() {
+        for symbol in ["camlShop.anon_fn_7", "camlShop__anon_fn$5bshop$2eml$3a16$2c24$2d$2d40$5d_7"]
+        {
+            assert!(is_flambda(symbol.as_bytes()), "{symbol}");
+        }
+        for symbol in ["camlShop__fun_7", "camlShop__anon_fn_with_loc_7", "anon_fn_7", ""] {
+            assert!(!is_flambda(symbol.as_bytes()), "{symbol}");
         }
     }
 

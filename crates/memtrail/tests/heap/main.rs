@@ -14,6 +14,7 @@ mod exact;
 mod finalised;
 mod joined;
 mod joint;
+mod lines;
 mod looks;
 mod names;
 mod shared_records;

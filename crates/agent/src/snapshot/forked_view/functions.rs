@@ -5,13 +5,13 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 
 use memtrail_heap::write::Function;
-use memtrail_ocaml::Memory as _;
-use memtrail_ocaml::functions::{FunctionCode, locate};
-use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::image::Line;
 use memtrail_ocaml::names;
+use memtrail_ocaml::own_name::Origin;
 
+use super::descriptors::{Described, by_descriptors};
 use super::mapped::file_name;
+use super::neighbours;
 use super::object_files::ObjectFiles;
 use super::view::ForkedView;
 
@@ -24,53 +24,26 @@ pub(super) fn each(view: &ForkedView<'_>, codes: &[u64], each: &mut dyn FnMut(&F
     let mut starts: Vec<u64> = codes.iter().copied().filter(|code| *code != 0).collect();
     starts.sort_unstable();
     starts.dedup();
-    let symbols = starts.iter().map(|start| view.symbols.function_at(*start));
-    let (symbols, mut found): (Vec<Option<&Symbol>>, Vec<FunctionCode>) = starts
-        .iter()
-        .zip(symbols)
-        .map(|(start, (symbol, end))| (symbol, FunctionCode::new(*start, end)))
-        .unzip();
-    if let Some(table) = view.target.frame_table() {
-        locate(&view.memory, view.target.runtime.layout.packing, table, &mut found);
-    }
-    let mut named: Vec<Function> = symbols
-        .into_iter()
-        .zip(&found)
-        .map(|(symbol, code)| by_descriptors(view, symbol, code))
-        .collect();
-    let extents: Vec<Range<u64>> = found.iter().map(|one| one.start..one.end).collect();
+    let mut found = by_descriptors(view, &starts);
+    let extents: Vec<Range<u64>> = found.iter().map(|one| one.code.start..one.code.end).collect();
     ObjectFiles::of_this_process().lines(&extents, |place, is_first, line| {
-        if let Some(function) = named.get_mut(place) {
-            add_line(function, is_first, &line);
+        if let Some(one) = found.get_mut(place) {
+            add_line(&mut one.function, is_first, &line);
         }
     });
-    named.iter_mut().for_each(by_symbol);
-    same_files(&mut named);
-    named.iter_mut().for_each(add_name);
+    found.iter_mut().for_each(Described::by_symbol);
+    let of_units = neighbours::add_lines(view, &mut found);
+    same_files(&mut found, &of_units);
+    for one in &mut found {
+        add_name(&mut one.function);
+    }
     for code in codes {
-        let place = found.binary_search_by_key(code, |function| function.start);
-        match place.ok().and_then(|place| named.get(place)) {
-            Some(function) => each(function),
+        let place = found.binary_search_by_key(code, |one| one.code.start);
+        match place.ok().and_then(|place| found.get(place)) {
+            Some(one) => each(&one.function),
             None => each(&Function::default()),
         }
     }
-}
-
-/// What a function's symbol and the frame descriptors of its code tell.
-fn by_descriptors(view: &ForkedView<'_>, symbol: Option<&Symbol>, code: &FunctionCode) -> Function {
-    let memory = &view.memory;
-    let mut function = Function::default();
-    let (mut linked, mut text) = ([0; MAX_NAME_LEN], [0; MAX_NAME_LEN]);
-    let symbol = symbol.and_then(|symbol| memory.c_string(symbol.name, &mut linked));
-    function.symbol.extend_from_slice(symbol.unwrap_or_default());
-    if let Some(place) = code.place {
-        let file = memory.c_string(place.file, &mut text).unwrap_or_default();
-        function.file.extend_from_slice(file);
-        (function.line, function.column) = (place.line, place.start_column);
-        let linked = memory.c_string(place.function, &mut linked).unwrap_or_default();
-        function.name.extend_from_slice(names::write_name(linked, &mut text));
-    }
-    function
 }
 
 /// What a debugger's table says: the line of the function's first byte is its own, those of the rest of its code
@@ -92,29 +65,17 @@ fn add_line(function: &mut Function, is_first: bool, line: &Line<'_>) {
     let place = (line.line, line.column);
     if is_first || function.line == 0 || place < (function.line, function.column) {
         (function.line, function.column) = place;
-    }
-}
-
-/// Symbols of anonymous functions have their place from OCaml 5.4 on.
-fn by_symbol(function: &mut Function) {
-    let mut text = [0; MAX_NAME_LEN];
-    if function.line == 0
-        && let Some(place) = names::anonymous_place(&function.symbol, &mut text)
-    {
-        if function.file.is_empty() {
-            function.file.extend_from_slice(place.file);
-        }
-        if file_name(&function.file) == file_name(place.file) {
-            (function.line, function.column) = (place.line, place.column);
-        }
+        function.is_start = is_first;
     }
 }
 
 /// Functions without calls and allocations have no descriptors. Their file is that of the others of
-/// their unit: the one that is called as the unit, or most of them.
-fn same_files(functions: &mut [Function]) {
+/// their unit, those without closures included: the one that is called as the unit, or most of them.
+fn same_files(functions: &mut [Described], of_units: &[Described]) {
     let mut files: HashMap<Vec<u8>, HashMap<Vec<u8>, usize, Hasher>, Hasher> = HashMap::default();
-    for function in functions.iter().filter(|function| !function.file.is_empty()) {
+    let all = functions.iter().chain(of_units);
+    let own = all.filter(|one| one.code.origin != Origin::Copied).map(|one| &one.function);
+    for function in own.filter(|function| !function.file.is_empty()) {
         if let Some((unit, _)) = names::split_symbol(&function.symbol) {
             let of_unit = files.entry(unit.to_vec()).or_default();
             *of_unit.entry(function.file.clone()).or_default() += 1;
@@ -129,7 +90,8 @@ fn same_files(functions: &mut [Function]) {
             files.get(unit)?.iter().max_by_key(|(file, count)| (named(file), **count, *file));
         best.map(|(file, _)| file.clone())
     };
-    for function in functions.iter_mut().filter(|function| function.file.is_empty()) {
+    let own = functions.iter_mut().map(|one| &mut one.function);
+    for function in own.filter(|function| function.file.is_empty()) {
         let unit = names::split_symbol(&function.symbol).map(|(unit, _)| unit);
         if let Some(file) = unit.and_then(file_of) {
             function.file = file;

@@ -4,6 +4,7 @@
 //! made stays held: no lock of the program's, of its libraries' or of ours is touched.
 
 mod bigarrays;
+mod descriptors;
 mod details;
 mod file;
 mod finalisers;
@@ -11,6 +12,7 @@ mod functions;
 mod malloc;
 mod mapped;
 mod modules;
+mod neighbours;
 mod object_files;
 pub(super) mod ocaml4;
 pub(super) mod ocaml5;

@@ -23,8 +23,12 @@ pub(super) struct Symbols {
     by_name: HashMap<Vec<u8>, u64, BuildHasherDefault<DefaultHasher>>,
     /// Where the data of each unit begin and end, plugins' too.
     data: [Vec<u64>; 2],
+    /// Where the code of each unit begins and ends, plugins' too.
+    code: [Vec<u64>; 2],
     /// Code of partial applications.
     partial: Vec<u64>,
+    /// Whether some of the code was compiled with flambda, which gives functions without a name symbols of their own.
+    pub(super) has_flambda: bool,
     /// Units, plugins' too, as the linker knows them.
     units: HashSet<Vec<u8>, BuildHasherDefault<DefaultHasher>>,
 }
@@ -39,9 +43,10 @@ impl Symbols {
     pub(super) fn of_this_process(memory: &ThisProcess) -> Self {
         let mut by_address = Vec::new();
         let mut by_name = HashMap::default();
-        let mut data = [Vec::new(), Vec::new()];
+        let (mut data, mut code) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         let mut partial = Vec::new();
         let mut units = HashSet::default();
+        let mut has_flambda = false;
         let mut text = [0; MAX_NAME_LEN];
         // SAFETY: the linker's own variable, of which only the address is taken.
         let list = (&raw const _r_debug) as u64;
@@ -59,10 +64,12 @@ impl Symbols {
                         partial.push(symbol.address);
                     }
                 }
+                has_flambda |= names::is_flambda(name);
                 if let Some(unit) = names::unit_of_table(name) {
                     units.insert(unit.to_vec());
                 }
-                for (edge, ends) in DATA_EDGES.iter().zip(&mut data) {
+                let edges = DATA_EDGES.iter().chain(&CODE_EDGES);
+                for (edge, ends) in edges.zip(data.iter_mut().chain(&mut code)) {
                     if name.ends_with(edge) {
                         ends.push(symbol.address);
                     }
@@ -70,11 +77,11 @@ impl Symbols {
             });
         });
         by_address.sort_unstable_by_key(|symbol| symbol.address);
-        for edge in &mut data {
+        for edge in data.iter_mut().chain(&mut code) {
             edge.sort_unstable();
         }
         partial.sort_unstable();
-        Self { memory: *memory, by_address, by_name, data, partial, units }
+        Self { memory: *memory, by_address, by_name, data, code, partial, has_flambda, units }
     }
 
     /// Every unit's data, of plugins too.
@@ -138,6 +145,20 @@ impl Symbols {
             .filter(|symbol| symbol.size > 0)
             .map_or(next, |symbol| code.saturating_add(symbol.size).min(next));
         (symbol, end)
+    }
+
+    /// Where functions of the unit begin that a function is in, in order; none if its ends are unknown.
+    pub(super) fn unit_of(&self, code: u64) -> impl Iterator<Item = u64> + '_ {
+        let [begins, ends] = &self.code;
+        let next = begins.partition_point(|&begin| begin <= code);
+        let begin = next.checked_sub(1).and_then(|at| begins.get(at).copied());
+        let end = ends.get(ends.partition_point(|&end| end <= code)).copied();
+        // Behind a further begin, the end is that of another unit.
+        let is_own = |&end: &u64| begins.get(next).is_none_or(|&begin| end <= begin);
+        let unit = begin.zip(end.filter(is_own)).unwrap_or_default();
+        let at = |address| self.by_address.partition_point(|symbol| symbol.address < address);
+        let symbols = self.by_address.get(at(unit.0)..at(unit.1)).unwrap_or_default();
+        symbols.iter().map(|symbol| symbol.address)
     }
 
     /// The name of the symbol at this address, copied to `into`.
