@@ -237,7 +237,11 @@ fn judge_blocks(
     let filled_early = descriptions::filled_early(owner, recording, history.end).is_some();
     let judgement = match waits {
         Some(since) if filled_early => waiting::by_samples(&owner.lifetimes(), clock, since),
-        _ if filled_early && owner.live.len() < MIN_EARLY => return Judgement::Unknown,
+        _ if filled_early
+            && clock.may_be_early_by_chance(owner.live.iter().copied().map(samples).sum()) =>
+        {
+            return Judgement::Unknown;
+        }
         // What was filled before the program's allocation ceased, and is kept since, does not grow.
         _ if filled_early => return Judgement::Steady,
         _ => growth::by_samples(&owner.lifetimes(), clock),
@@ -257,8 +261,6 @@ fn judge_blocks(
 /// If a smaller part of what is alive was allocated in places whose blocks are mostly an owner's, its blocks come and
 /// go.
 const MIN_COVERED: f64 = 0.3;
-/// All of fewer sampled blocks may be from the first half of the time by chance.
-const MIN_EARLY: usize = 5;
 
 fn look_into<'e>(
     owner: &'e Owner<'e>,
