@@ -51,15 +51,23 @@ pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
                 return Err(Failure::new(Kind::Input, message));
             }
         };
-        let trace =
-            open.iter().find(|path| path.file_name().is_some_and(|name| name == TRACE_FILE));
-        let folder = trace.and_then(|path| path.parent()).map(Path::to_path_buf);
+        let traces = open.iter().filter(|path| path.ends_with(TRACE_FILE));
+        let mut folders = traces.filter_map(|path| path.parent());
+        // A forked process has its parent's trace open, too.
+        let own = folders.clone().find(|folder| is_of(candidate, folder));
+        let folder = own.or_else(|| folders.next()).map(Path::to_path_buf);
         if let Some(folder) = folder.or_else(|| by_session(candidate)) {
             return Ok(Target { pid: candidate, folder });
         }
     }
     Err(Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))
         .hint("start it with: memtrail run -- PROGRAM"))
+}
+
+/// Whether a recording says that it is of this process.
+fn is_of(pid: u32, folder: &Path) -> bool {
+    let description = Recording::open(folder).ok().and_then(|recording| recording.description);
+    description.is_some_and(|description| description.pid == pid)
 }
 
 /// What a process has open. Its main thread, by which it is called, may have ended and have nothing.

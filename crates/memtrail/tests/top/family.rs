@@ -1,6 +1,8 @@
 //! Families that grow while they are watched.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::time::Duration;
 
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
@@ -134,6 +136,29 @@ fn sums_are_those_of_processes(program: &Watched) {
     assert!(sum <= alive && sum > 0.99 * alive, "{sum} {alive}");
     // 8 MiB in each, as the child has what its parent had, and 16 MiB.
     assert!(owners["alive"].as_u64() > Some(32 << 20), "{owners:#}");
+}
+
+/// It was taken for its parent, whose trace it still has open.
+#[test]
+fn a_forked_process_is_found_by_its_number() {
+    let mut program = Watched::start_family(COMPILERS[1]);
+    let child = program.fork();
+    let own = format!("-{child}.memtrail");
+    let has_begun = || {
+        let mut members = program.recording.read_dir().expect("a folder").flatten();
+        let is_own = |name: OsString| name.to_string_lossy().ends_with(&own);
+        members
+            .any(|entry| is_own(entry.file_name()) && entry.path().join("recording.json").exists())
+    };
+    while !has_begun() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for pid in [&child, &program.pid] {
+        let output = top(&[pid, "--json"]);
+        assert!(output.status.success(), "{output:?}");
+        let of: Value = serde_json::from_slice(&output.stdout).expect("one document");
+        assert_eq!(of["pid"].to_string(), *pid);
+    }
 }
 
 /// A member that cannot be read takes nothing from the others, and is named.
