@@ -20,6 +20,9 @@ use crate::view::{Shown, Sources};
 
 /// How long keys are waited for before there is another look at signals and the clock.
 const TICK: Duration = Duration::from_millis(100);
+/// How long another key is waited for, before what one has changed is drawn. Without any wait, what was read from the
+/// terminal already is not looked at.
+const BETWEEN_KEYS: Duration = Duration::from_millis(1);
 /// Between two looks at the recording. Agents write twice a second.
 const LOOK: Duration = Duration::from_secs(1);
 /// A look at a large recording takes long: it may take this part of the time.
@@ -86,7 +89,7 @@ impl<'a> Session<'a> {
             }
             let mut wait = TICK;
             while event::poll(wait)? {
-                wait = Duration::ZERO;
+                wait = BETWEEN_KEYS;
                 match keys::handle(&mut self.state, &event::read()?, rows_shown) {
                     Action::Nothing => {}
                     Action::Quit => return Ok(None),

@@ -127,6 +127,23 @@ fn narrow_and_low_terminals_show_what_has_room() {
     screen.assert_restored();
 }
 
+/// A key that came with a change of the size was not seen until another one was pressed.
+#[test]
+fn keys_that_come_with_a_change_of_the_size_are_not_lost() {
+    let program = Watched::start(COMPILERS[0]);
+    let mut screen = Terminal::top(&[&program.pid], 24, 80);
+    screen.wait("rows", |lines| has(lines, "allocated by"));
+    for round in 0..200_u16 {
+        let is_help = round % 2 == 0;
+        screen.resize(20 + round % 3, 80);
+        std::thread::sleep(std::time::Duration::from_micros(u64::from(round) * 10));
+        screen.press("?");
+        screen.wait("what `?` shows", |lines| has(lines, "this list") == is_help);
+    }
+    screen.press("q");
+    assert_eq!(screen.end().code(), Some(0));
+}
+
 #[test]
 fn signals_end_or_suspend_it_and_the_terminal_is_restored() {
     use std::os::unix::process::ExitStatusExt as _;
