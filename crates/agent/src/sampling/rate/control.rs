@@ -12,9 +12,12 @@
 //! each costs more, as caches are cold. It is taken to use a tenth of a processor ([`MIN_USE`]):
 //! samples then cost the machine nothing that could be noticed, and are enough to judge by.
 //!
-//! The first samples cost most, as their functions are looked up: they have an allowance, so that a
-//! short program keeps its samples. Decisions are made when something is sampled, so the rate never
-//! falls so low that the next one is long in coming.
+//! The first samples cost most, as their functions are looked up for the first time and their pages
+//! are touched: ten to fifty times what is usual. That ends once the program's call sites are known,
+//! so it says nothing about what samples will cost. There is a fixed grant for it ([`GRANT`]), which
+//! comes in as the program runs, and nothing of it counts. So short programs keep their samples.
+//! Decisions are made when something is sampled, so the rate never falls so low that the next one is
+//! long in coming.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -40,11 +43,20 @@ const MAX_HALVINGS: u8 = 7;
 const STEPS: u8 = 2;
 /// CPU time that counts as having passed without a sample when the program starts.
 const ALLOWANCE: f64 = MEMORY;
+/// Nanoseconds of ours that never count, once in a process's life, and those of them that are there
+/// when it starts. The others come with its CPU time, one in so many nanoseconds: a process that lives
+/// for a moment does not spend a large part of it on samples.
+const GRANT: u64 = 5_000_000;
+const GRANT_AT_START: u64 = 1_000_000;
+const GRANT_SHARE: u64 = 50;
 /// A program counts as if it used one processor for at least one part in so many of the time.
 const MIN_USE: u64 = 10;
 /// What takes longer than so many times the usual is not what samples cost at any rate: others run
 /// meanwhile, or functions are looked up for the first time.
 const MAX_COST_RATIO: u64 = 8;
+/// A call adds so many times the usual to what is usual, at most. It has to be less than
+/// [`MAX_COST_RATIO`]: where one call in eight were slow, each would raise the limit for the next.
+const MAX_MEAN_RATIO: u64 = 3;
 /// What is usual at first, in nanoseconds.
 const USUAL: u64 = 1_000;
 
@@ -63,7 +75,7 @@ static METER: Meter = Meter {
     spent: AtomicU64::new(0),
     mean: AtomicU64::new(64 * USUAL),
     due: AtomicU64::new(0),
-    balance: Lock::new(Balance { cpu: 0, at: 0, spent: 0.0, total: ALLOWANCE }),
+    balance: Lock::new(Balance::new()),
 };
 
 struct Balance {
@@ -75,6 +87,9 @@ struct Balance {
     spent: f64,
     /// What the program has taken, fading.
     total: f64,
+    /// What is there of the grant, and what is still to come.
+    granted: u64,
+    ungranted: u64,
 }
 
 /// Starts to measure.
@@ -90,11 +105,18 @@ pub(super) fn begin() {
 /// Our code ran from one time to another. What the rate is to be, if that is due to be decided.
 #[inline]
 pub(super) fn spent(from: u64, to: u64, wanted: Halvings) -> Option<Halvings> {
-    let mean = METER.mean.load(Relaxed);
-    let time = to.saturating_sub(from).min(MAX_COST_RATIO * (mean / 64));
-    METER.mean.store((mean - mean / 64 + time).max(64 * USUAL / 8), Relaxed);
-    METER.spent.fetch_add(time, Relaxed);
+    let (counted, mean) = count(to.saturating_sub(from), METER.mean.load(Relaxed));
+    METER.mean.store(mean, Relaxed);
+    METER.spent.fetch_add(counted, Relaxed);
     if to < METER.due.load(Relaxed) { None } else { decide(to, wanted) }
+}
+
+/// What counts of the time that a call took, and what is usual after it, 64 times over.
+#[inline]
+fn count(time: u64, mean: u64) -> (u64, u64) {
+    let usual = mean / 64;
+    let mean = mean - usual + time.min(MAX_MEAN_RATIO * usual);
+    (time.min(MAX_COST_RATIO * usual), mean.max(64 * USUAL / 8))
 }
 
 #[cold]
@@ -103,10 +125,26 @@ fn decide(now: u64, wanted: Halvings) -> Option<Halvings> {
     let mut balance = METER.balance.try_lock()?;
     METER.due.store(now + INTERVAL, Relaxed);
     let passed = balance.passed(clock::of_process(), now)?;
-    Some(balance.weigh(METER.spent.swap(0, Relaxed), passed, wanted))
+    let spent = balance.beyond_grant(METER.spent.swap(0, Relaxed), passed);
+    Some(balance.weigh(spent, passed, wanted))
 }
 
 impl Balance {
+    const fn new() -> Self {
+        let (granted, ungranted) = (GRANT_AT_START, GRANT - GRANT_AT_START);
+        Self { cpu: 0, at: 0, spent: 0.0, total: ALLOWANCE, granted, ungranted }
+    }
+
+    /// What counts of what was spent: what the grant does not cover.
+    fn beyond_grant(&mut self, spent: u64, passed: u64) -> u64 {
+        let comes = self.ungranted.min(passed / GRANT_SHARE);
+        self.ungranted -= comes;
+        self.granted += comes;
+        let covered = spent.min(self.granted);
+        self.granted -= covered;
+        spent - covered
+    }
+
     /// The time that counts as the program's since the last decision; none in a forked child, whose time begins anew.
     ///
     /// What it waited counts up to [`MEMORY`]: after an hour's wait not all of what comes next is free.
@@ -148,7 +186,7 @@ mod tests {
     const STEP: u64 = 10_000_000;
 
     fn balance() -> Balance {
-        Balance { cpu: 0, at: 0, spent: 0.0, total: ALLOWANCE }
+        Balance::new()
     }
 
     /// Decides again and again while samples at the base rate take this share of our time.
@@ -193,6 +231,42 @@ mod tests {
         let mut balance = balance();
         let highest = settles(&mut balance, 1e6, Halvings(0));
         assert_eq!(highest, Halvings(MAX_HALVINGS));
+    }
+
+    /// Where one call in eight was slow, the limit of what counts rose with each, and the rate fell to the lowest.
+    #[test]
+    fn calls_that_are_often_slow_do_not_become_usual() {
+        for one_in in [4, 6, 8] {
+            let mut mean = 64 * USUAL;
+            let calls = (0..10_000_u64).map(|n| if n % one_in == 0 { 200_000 } else { 1_000 });
+            for time in calls {
+                (_, mean) = count(time, mean);
+            }
+            let usual = mean / 64;
+            assert!(usual < 4_000, "one in {one_in}: {usual}");
+            let (counted, _) = count(1_500, mean);
+            assert_eq!(counted, 1_500);
+        }
+        // Two kinds of calls are both usual.
+        let mut mean = 64 * USUAL;
+        for n in 0..10_000 {
+            let time = if n % 10 < 3 { 1_500 } else { 80 };
+            let (counted, next) = count(time, mean);
+            mean = next;
+            assert!(n < 1_000 || counted == time, "{n}: {counted}");
+        }
+    }
+
+    #[test]
+    fn the_grant_comes_with_the_programs_time_and_once() {
+        let mut balance = balance();
+        assert_eq!(balance.beyond_grant(GRANT_AT_START + 7, 0), 7);
+        assert_eq!(balance.beyond_grant(1_000, 10_000 * GRANT_SHARE), 0);
+        assert_eq!(balance.beyond_grant(10_000, 0), 1_000);
+        // However long it runs.
+        let spent: u64 =
+            (0..100).map(|_| 1_000_000 - balance.beyond_grant(1_000_000, 1 << 40)).sum();
+        assert_eq!(spent, GRANT - GRANT_AT_START - 10_000);
     }
 
     #[test]
