@@ -1,22 +1,24 @@
-//! The types of a snapshot's blocks, and the names of its global variables, as a file beside it: so that they are
+//! The types of a snapshot's blocks, the names of its global variables and lines of its functions, as a file beside it: so that they are
 //! found once, and travel with it.
 //!
 //! ```text
 //! file  = "MTBTYP" version:u16 snapshot:u64 source:u64 checksum:u64 blocks:u64 of:u16[blocks]
-//!         zeros, up to a multiple of 8, types variables
+//!         zeros, up to a multiple of 8, types variables definitions
 //! types = number type*
 //! type  = derivation:u8 name:text constructor fields
 //! constructor = 0:u8 | 1:u8 text
 //! fields = 0:u8 | 1:u8 | 2:u8 number text*
 //! variables = number variable*
 //! variable = label:number name:text type:text position:text
+//! definitions = number definition*
+//! definition = function:number file:text line:number column:number
 //! text  = number bytes
 //! ```
 //!
 //! Fixed numbers are little-endian, others have seven bits a byte. `snapshot` is the snapshot's checksum,
 //! `source` that of what types were found from and by: the keys of the frame ([`file_frame`](crate::file_frame)). `of` has a type for each
 //! block, as a place in `types` from 1 on; 0 is none, also for the blocks after the last. `label` is that of a root of
-//! the snapshot; a `position` that is empty is not known.
+//! the snapshot; a `position` that is empty is not known. `definition` is where a function of the snapshot is defined.
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
@@ -27,6 +29,7 @@ use std::path::Path;
 use memtrail_leb128::{Cursor, put, put_bytes};
 
 use crate::block_types::{BlockType, BlockTypes, Derivation, FieldNames};
+use crate::definitions::FunctionDefinition;
 use crate::file_frame::Frame;
 use crate::graph::column::Column;
 use crate::label::{Labels, Variable};
@@ -35,7 +38,7 @@ use crate::units::LabelId;
 
 const MAGIC: [u8; 6] = *b"MTBTYP";
 /// Raised whenever the bytes or what they mean change: a file of another version is not read.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 /// Where the column begins.
 #[cfg(feature = "mmap")]
 const OF: usize = Frame::<2>::LENGTH + 8;
@@ -60,7 +63,7 @@ impl BlockTypes {
         source: TypesSource,
         out: impl Write,
     ) -> io::Result<()> {
-        let table = self.table(&snapshot.labels);
+        let table = self.table(&snapshot.labels, &snapshot.definitions());
         frame(snapshot, source).write(out, |each| self.each_part(&table, each))
     }
 
@@ -90,7 +93,7 @@ impl BlockTypes {
         each(table)
     }
 
-    fn table(&self, labels: &Labels) -> Vec<u8> {
+    fn table(&self, labels: &Labels, definitions: &[FunctionDefinition]) -> Vec<u8> {
         let mut table = Vec::new();
         put(&mut table, self.iter().count() as u64);
         for (_, ty) in self.iter() {
@@ -122,6 +125,13 @@ impl BlockTypes {
             put_bytes(&mut table, variable.name.as_bytes());
             put_bytes(&mut table, variable.ty.as_bytes());
             put_bytes(&mut table, variable.position.as_deref().unwrap_or_default().as_bytes());
+        }
+        put(&mut table, definitions.len() as u64);
+        for FunctionDefinition { function, file, line, column } in definitions {
+            put(&mut table, u64::from(*function));
+            put_bytes(&mut table, file);
+            put(&mut table, u64::from(*line));
+            put(&mut table, u64::from(*column));
         }
         table
     }
@@ -174,6 +184,7 @@ struct Parts<'b> {
     of: &'b [u8],
     types: Vec<BlockType>,
     variables: Vec<(LabelId, Variable)>,
+    definitions: Vec<FunctionDefinition>,
 }
 
 impl<'b> Parts<'b> {
@@ -192,20 +203,32 @@ impl<'b> Parts<'b> {
         let types: Option<Vec<BlockType>> = (0..count).map(|_| block_type(&mut cursor)).collect();
         let count = cursor.count()?;
         let variables: Option<Vec<_>> = (0..count).map(|_| variable(&mut cursor)).collect();
-        (cursor.left() == 0).then_some(Self { of, types: types?, variables: variables? })
+        let count = cursor.count()?;
+        let definitions: Option<Vec<_>> = (0..count).map(|_| definition(&mut cursor)).collect();
+        let is_whole = cursor.left() == 0;
+        let (types, variables, definitions) = (types?, variables?, definitions?);
+        is_whole.then_some(Self { of, types, variables, definitions })
     }
 
     /// The types, if all numbers of the column are in the table; then variables have their names.
     fn apply(self, snapshot: &mut Snapshot<'_>, of: Column<u16>) -> Option<BlockTypes> {
-        let Self { types, variables, .. } = self;
+        let Self { types, variables, definitions, .. } = self;
         if !of.iter().all(|id| usize::from(*id) <= types.len()) {
             return None;
         }
         for (label, variable) in variables {
             snapshot.labels.set_variable(label, variable);
         }
+        snapshot.define(&definitions);
         Some(BlockTypes::from_column(of, types))
     }
+}
+
+fn definition(cursor: &mut Cursor<'_>) -> Option<FunctionDefinition> {
+    let function = u32::try_from(cursor.number()?).ok()?;
+    let file = cursor.bytes()?.to_vec();
+    let mut number = || u32::try_from(cursor.number()?).ok();
+    Some(FunctionDefinition { function, file, line: number()?, column: number()? })
 }
 
 fn variable(cursor: &mut Cursor<'_>) -> Option<(LabelId, Variable)> {
@@ -241,15 +264,17 @@ fn block_type(cursor: &mut Cursor<'_>) -> Option<BlockType> {
 mod tests {
     use super::*;
     use crate::block_types::BlockTypeId;
-    use crate::model::{Heap, Value};
+    use crate::model::{BETWEEN, Heap, Value};
     use crate::read::Strength;
-    use crate::{BlockIndex, RootKind};
+    use crate::{BlockIndex, RootKind, tag};
 
     const SOURCE: TypesSource = TypesSource(7);
 
     fn snapshot(fields: &[Value]) -> Vec<u8> {
         let mut heap = Heap::new();
         let blocks: Vec<_> = (0..9).map(|_| heap.block(0, fields)).collect();
+        let closure = [Value::Raw(BETWEEN + 28), Value::Raw(1 << 56 | 2 << 1 | 1)];
+        heap.block(tag::CLOSURE, &closure);
         heap.root(RootKind::GlobalC, "root", Value::Block(blocks[0]), Strength::Strong);
         heap.bytes()
     }
@@ -277,6 +302,10 @@ mod tests {
         let variable = |position| Variable { name: "Cache.table".into(), ty: "t".into(), position };
         snapshot.labels.set_variable(LabelId(1), variable(None));
         snapshot.labels.set_variable(LabelId(0), variable(Some("cache.ml:3".into())));
+        let source_file = b"src/module.ml".to_vec();
+        let at = FunctionDefinition { function: 0, file: source_file, line: 30, column: 4 };
+        snapshot.define(&[at]);
+        assert_eq!(snapshot.definitions().len(), 1);
         let mut file = Vec::new();
         types().write_file(snapshot, SOURCE, &mut file).unwrap();
         file
@@ -289,11 +318,12 @@ mod tests {
         let file = file(&mut named);
         assert_eq!(BlockTypes::source_of_file(&file), Some(SOURCE));
         // Two bytes a block.
-        assert_eq!(file.len() - types().table(&named.labels).len(), 40 + 16);
+        assert_eq!(file.len() - types().table(&named.labels, &named.definitions()).len(), 40 + 16);
         let mut snapshot = Snapshot::read(&bytes).unwrap();
         let read = BlockTypes::read_file(&mut snapshot, SOURCE, &file).unwrap();
         assert_eq!(read, types());
         assert_eq!(snapshot.labels.variables(), named.labels.variables());
+        assert_eq!(snapshot.functions, named.functions);
         assert_eq!(read.of(BlockIndex(5)).map(BlockType::text).as_deref(), Some("int list (::)"));
         assert_eq!(read.of(BlockIndex(8)), None);
     }

@@ -8,6 +8,7 @@ mod block_types;
 mod block_types_file;
 #[cfg(feature = "analysis")]
 pub mod contents;
+mod definitions;
 mod facts;
 #[cfg(feature = "analysis")]
 mod file_frame;
@@ -36,6 +37,7 @@ pub mod write;
 pub use block_types::{BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames};
 #[cfg(feature = "analysis")]
 pub use block_types_file::TypesSource;
+pub use definitions::FunctionDefinition;
 pub use facts::{Facts, SnapshotReason};
 pub use function_lines::Between;
 pub use label::{Label, LabelRole, Labels, PREDEFINED_EXCEPTIONS, RootKind, Strength, Variable};

@@ -10,6 +10,7 @@
 mod builtin;
 mod closures;
 mod coverage;
+mod definitions;
 mod flow;
 mod functions;
 mod head;
@@ -32,6 +33,7 @@ use memtrail_heap::{BlockTypes, Bytes};
 use memtrail_types::term::TypeTable;
 
 pub use coverage::{Coverage, Difference, Rejected, Stop};
+pub use definitions::definitions;
 pub use units::UnitBlock;
 
 /// How much memory decoded sections may take without a limit.

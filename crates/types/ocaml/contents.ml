@@ -88,6 +88,7 @@ let of_unit name =
   | Some structure when !with_functions -> (
       try Functions.of_unit name unit_.value structure with _ -> ())
   | _ -> ());
+  Option.iter (Named.add_unit name) unit_.structure;
   List.map content (exported @ hidden)
 
 (* All units that have an implementation, with its scope, in the order of their names. *)

@@ -21,6 +21,7 @@ let extensions = 10
 let contents = 12
 let closures = 13
 let dynamic = 14
+let named = 15
 
 type request = { name : string; digest : string; files : string list }
 
@@ -83,6 +84,7 @@ let write_tables () =
   let tags = Term.rows () in
   List.iter (fun row -> ignore (Term.push tags row)) (Dynamic.rows ());
   Tables.sections dynamic Tables.dynamic tags;
+  Tables.sections named (Tables.named files) Named.units;
   let names = Term.rows () in
   Array.iter (fun name -> ignore (Term.push names name)) (Wire.file_names files);
   Tables.sections file_names Wire.text names

@@ -123,6 +123,15 @@ let function_ buffer { symbol; is_anonymous; place = span; words_before; environ
     environment;
   list buffer place partial
 
+(* The compiler knows the places of generated code, too. *)
+let named files buffer (unit_name, functions) =
+  Wire.text buffer unit_name;
+  list buffer
+    (fun buffer (name, location) ->
+      Wire.text buffer name;
+      Wire.position buffer files { location with Location.loc_ghost = false })
+    functions
+
 let dynamic buffer (tags, hash, term) =
   Wire.number buffer tags;
   Wire.number buffer hash;

@@ -24,6 +24,7 @@
 //! | 12 | `CONTENTS` | the helper, for each unit: what its slots hold |
 //! | 13 | `CLOSURES` | both |
 //! | 14 | `DYNAMIC` | both |
+//! | 15 | `NAMED` | both |
 //!
 //! ```text
 //! BEGUN     = unit:text
@@ -43,7 +44,7 @@
 //!
 //! `FOUND` has slots without `content`; `CONTENTS` has those of the exported and then of the hidden slots.
 //!
-//! Sections 6 to 10, 13 and 14 have rows until they end; rows of one kind that are in several sections are numbered
+//! Sections 6 to 10 and 13 to 15 have rows until they end; rows of one kind that are in several sections are numbered
 //! through, from 0.
 //!
 //! ```text
@@ -58,6 +59,7 @@
 //! CLOSURES  = (symbol:text anonymous:n option(place place) words:n variables:n (name:text option(term:n))*
 //!             partial:n place*)*
 //! DYNAMIC   = (declaration:n hash:n term:n)*
+//! NAMED     = (unit:text functions:n (name:text position)*)*
 //! place     = line:n column:n                   lines from 1, columns from 0
 //! option(x) = 0 | 1 x
 //! ```
@@ -68,14 +70,14 @@
 //!
 //! Version 1 has slots without `content`, and sections up to 5. Version 2 has instead of `CLOSURES` a section of kind
 //! 11, which gave functions by name what was not in their closures' order; it is passed over. Version 3 has no `DYNAMIC`.
-//! Up to version 4, terms do not say what functions take and return.
+//! Up to version 4, terms do not say what functions take and return. Version 5 has no `NAMED`.
 
 /// The result's name in a recording.
 pub const FILE: &str = "types";
 /// The first bytes of the file.
 pub(crate) const MAGIC: &[u8; 7] = b"MTTYPES";
 /// The version that is written.
-pub(crate) const VERSION: u8 = 5;
+pub(crate) const VERSION: u8 = 6;
 /// The oldest version that is read.
 pub(crate) const OLDEST: u8 = 1;
 /// From this version on, slots have contents.
@@ -96,4 +98,5 @@ pub(crate) mod kind {
     pub(crate) const CONTENTS: u64 = 12;
     pub(crate) const CLOSURES: u64 = 13;
     pub(crate) const DYNAMIC: u64 = 14;
+    pub(crate) const NAMED: u64 = 15;
 }

@@ -5,8 +5,8 @@ use crate::read::{Cause, Error};
 use crate::slot::{Position, Slot, SlotKind};
 use crate::term::{
     Arrow, Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,
-    FreeVariable, Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag,
-    Span, Term, TermId, TypeTable,
+    FreeVariable, Function, LabelledField, Method, ModuleId, ModuleLayout, NamedFunction,
+    NamedFunctions, Place, PolymorphicTag, Span, Term, TermId, TypeTable,
 };
 use memtrail_leb128::Cursor;
 
@@ -28,6 +28,7 @@ pub(crate) fn table(sections: &[Section<'_>]) -> Result<TypeTable, Error> {
         extensions: rows(sections, kind::EXTENSIONS, extension)?,
         functions: rows(sections, kind::CLOSURES, function)?,
         dynamic: rows(sections, kind::DYNAMIC, dynamic_tag)?,
+        named: rows(sections, kind::NAMED, |p| named_functions(p, &files))?,
     };
     let end = sections.last().map_or(0, |last| last.at);
     if is_consistent(&table) { Ok(table) } else { Err(Cause::Section("table of types").at(end)) }
@@ -216,6 +217,14 @@ fn function(payload: &mut Cursor<'_>) -> Option<Function> {
 fn dynamic_tag(payload: &mut Cursor<'_>) -> Option<DynamicTag> {
     let of = DeclarationId(small(payload)?);
     Some(DynamicTag { of, hash: small(payload)?, ty: term_id(payload)? })
+}
+
+fn named_functions(payload: &mut Cursor<'_>, files: &[String]) -> Option<NamedFunctions> {
+    let unit = payload.text()?;
+    let functions = list(payload, |payload| {
+        Some(NamedFunction { name: payload.text()?, position: position(payload, files)? })
+    })?;
+    Some(NamedFunctions { unit, functions })
 }
 
 /// A slot without what it holds.

@@ -74,6 +74,7 @@ pub fn resolve(
     if program.has_flambda() {
         // What these say of environments is not what closures hold, and numbers can be those of others.
         table.functions.clear();
+        table.named.clear();
     }
     let compiler = compiler.map(|(compiler, _)| compiler);
     let units = units.iter().zip(answers).map(|(unit, answer)| unit.with(answer, compiler));

@@ -34,6 +34,26 @@ pub struct TypeTable {
     pub functions: Vec<Function>,
     /// What dynamic values hold, by their tags.
     pub dynamic: Vec<DynamicTag>,
+    /// Where functions with a name are defined.
+    pub named: Vec<NamedFunctions>,
+}
+
+/// Functions with a name that a unit defines, functors among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFunctions {
+    /// The unit.
+    pub unit: String,
+    /// Its functions, in the order of the source.
+    pub functions: Vec<NamedFunction>,
+}
+
+/// A function with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFunction {
+    /// How its symbol ends: its name, and its number in the unit's files (`add_271`).
+    pub name: String,
+    /// Where it is defined, if that is known.
+    pub position: Option<Position>,
 }
 
 /// A tag of dynamic values, `Dyn : 'a tag * 'a -> t`: what a call made of a name, such as `(create "page" : page tag)`.

@@ -6,7 +6,7 @@ use crate::format::kind;
 use crate::slot::{Position, Slot};
 use crate::term::{
     Constructor, Content, Declaration, Definition, DynamicTag, Extension, Function, LabelledField,
-    ModuleLayout, Place, Term, TermId, TypeTable,
+    ModuleLayout, NamedFunctions, Place, Term, TermId, TypeTable,
 };
 use memtrail_leb128::{put, put_bytes};
 
@@ -26,6 +26,9 @@ pub(crate) fn put_table(file: &mut Vec<u8>, table: &TypeTable) {
     sections(file, kind::EXTENSIONS, &table.extensions, put_extension);
     sections(file, kind::CLOSURES, &table.functions, put_function);
     sections(file, kind::DYNAMIC, &table.dynamic, put_dynamic_tag);
+    sections(file, kind::NAMED, &table.named, |into, unit| {
+        put_named_functions(into, unit, &mut names);
+    });
     sections(file, kind::FILES, &names.names, |into, name| put_bytes(into, name.as_bytes()));
 }
 
@@ -232,6 +235,14 @@ fn put_dynamic_tag(into: &mut Vec<u8>, tag: &DynamicTag) {
     put(into, u64::from(tag.of.0));
     put(into, u64::from(tag.hash));
     put_id(into, tag.ty);
+}
+
+fn put_named_functions(into: &mut Vec<u8>, unit: &NamedFunctions, names: &mut FileNames) {
+    put_bytes(into, unit.unit.as_bytes());
+    put_list(into, &unit.functions, |into, function| {
+        put_bytes(into, function.name.as_bytes());
+        names.put_position(into, function.position.as_ref());
+    });
 }
 
 /// A slot and what it holds.

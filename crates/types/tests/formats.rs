@@ -3,8 +3,8 @@
 
 use memtrail_types::term::{
     Arrow, Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,
-    FreeVariable, Function, LabelledField, Method, ModuleId, ModuleLayout, Place, PolymorphicTag,
-    Span, Term, TermId, TypeTable,
+    FreeVariable, Function, LabelledField, Method, ModuleId, ModuleLayout, NamedFunction,
+    NamedFunctions, Place, PolymorphicTag, Span, Term, TermId, TypeTable,
 };
 use memtrail_types::{Evidence, Layout, Position, Slot, SlotKind, Types, Unit};
 
@@ -109,6 +109,16 @@ fn table() -> TypeTable {
             partial: vec![Place { line: 3, column: 20 }],
         }],
         dynamic: vec![DynamicTag { of: DeclarationId(0), hash: 963_043_957, ty: TermId(7) }],
+        named: vec![NamedFunctions {
+            unit: "A".into(),
+            functions: vec![
+                NamedFunction {
+                    name: "v_3".into(),
+                    position: slot("v", Content::Unknown).position,
+                },
+                NamedFunction { name: "$2b_4".into(), position: None },
+            ],
+        }],
     }
 }
 
@@ -209,9 +219,16 @@ fn version_1() {
     assert_eq!(Types::read(&types.to_bytes()), Ok(types));
 }
 
+/// What files up to version 5 have.
+fn without_named() -> Types {
+    let mut types = types();
+    types.table.named.clear();
+    types
+}
+
 /// What files up to version 4 have.
 fn without_arrows() -> Types {
-    let mut types = types();
+    let mut types = without_named();
     types.table.terms.retain(|term| {
         !matches!(term, Term::Arrow(_)) && *term != Term::Tuple(vec![TermId(15), TermId(2)])
     });
@@ -244,5 +261,13 @@ fn version_3() {
 fn version_4() {
     let read = Types::read(include_bytes!("fixtures/version-4")).unwrap();
     assert_eq!(read, without_arrows());
+    assert_eq!(Types::read(&read.to_bytes()), Ok(read));
+}
+
+/// A file of version 5 has no functions by name.
+#[test]
+fn version_5() {
+    let read = Types::read(include_bytes!("fixtures/version-5")).unwrap();
+    assert_eq!(read, without_named());
     assert_eq!(Types::read(&read.to_bytes()), Ok(read));
 }

@@ -10,6 +10,7 @@ use memtrail_heap::query::{
     OwnerRow, Owners, Path, ReachCache, Shapes, StoredNames, Strings, Summary, UntypedPlaces,
 };
 use memtrail_heap::read::{self, Snapshot};
+use memtrail_heap::redact::file_name;
 use memtrail_heap::{BlockIndex, BlockTypes, Bytes as Size, Variable};
 
 use super::file::{Bytes, SnapshotFacts, SnapshotFile};
@@ -148,7 +149,7 @@ pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary
     Ok(summary)
 }
 
-/// The types of a snapshot's blocks and the names of its variables, as a file that is read with a copy of the
+/// The types of a snapshot's blocks, the names of its variables and lines of its functions, as a file that is read with a copy of the
 /// snapshot. Of each variable `change` may make another before it is given away.
 ///
 /// # Errors
@@ -164,6 +165,12 @@ pub fn types_of_copy(
         for (label, variable) in snapshot.labels.variables() {
             copy.labels.set_variable(label, change(variable.clone()));
         }
+        // The copy may be one without folders.
+        let mut definitions = snapshot.definitions();
+        for definition in &mut definitions {
+            definition.file = file_name(&definition.file).to_vec();
+        }
+        copy.define(&definitions);
         let mut written = Vec::new();
         types.write_file(&copy, source, &mut written).map_err(unreadable)?;
         Ok(written)

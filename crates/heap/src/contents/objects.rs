@@ -352,6 +352,7 @@ mod tests {
             line,
             column: 0,
             is_start: false,
+            is_of_cmt: false,
             between: None,
         }
     }

@@ -20,7 +20,7 @@ pub struct FunctionPlace {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub last_line: Option<u32>,
-    /// How it is known: `start`, of debug information, is exact; `first call` is the first line in the function that
+    /// How it is known: `cmt`, of the file that the compiler wrote of the unit, and `start`, of debug information, are exact; `first call` is the first line in the function that
     /// calls or allocates; `neighbours` are lines between which the function begins, by those before and behind it in
     /// the program's code; `unit` is the file of its unit.
     pub derivation: &'static str,
@@ -37,7 +37,11 @@ impl FunctionPlace {
             (0, None) => (None, None, None, "unit"),
             (0, Some(between)) => (Some(between.first), None, between.last, "neighbours"),
             (line, _) => {
-                let derivation = if function.is_start { "start" } else { "first call" };
+                let derivation = match (function.is_of_cmt, function.is_start) {
+                    (true, _) => "cmt",
+                    (false, true) => "start",
+                    (false, false) => "first call",
+                };
                 (Some(line), Some(function.column), None, derivation)
             }
         };

@@ -65,6 +65,8 @@ pub struct Function {
     pub column: u32,
     /// Whether it starts there. Up to version 4, that is not known.
     pub is_start: bool,
+    /// Whether that is from the `.cmt` file of its unit: no snapshot has that by itself.
+    pub is_of_cmt: bool,
     /// Without a line: between which lines it starts, if that is known.
     pub between: Option<Between>,
 }
@@ -231,6 +233,7 @@ pub(crate) fn functions(cursor: &mut Cursor<'_>, version: u16) -> Option<Vec<Fun
             line,
             column,
             is_start,
+            is_of_cmt: false,
             between,
         });
     }

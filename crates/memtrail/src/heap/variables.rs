@@ -149,8 +149,10 @@ pub(super) fn known_modules<'t>(
     Ok(known.collect())
 }
 
-/// Names the fields of modules' blocks.
+/// Names the fields of modules' blocks, and gives functions the lines of their definitions.
 pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
+    let definitions = memtrail_typeflow::definitions(&heap.snapshot, &types.table);
+    heap.snapshot.define(&definitions);
     for KnownModule { module, layout } in known_modules(heap, types)? {
         let repeated = repeated(layout);
         for (label, field) in module.labels {

@@ -6,6 +6,7 @@ mod command;
 mod contents;
 mod coqc;
 mod coverage;
+mod definitions;
 mod derivations;
 mod dune;
 mod flow;

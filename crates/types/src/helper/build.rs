@@ -13,7 +13,7 @@ use crate::cache;
 use crate::compiler::Compiler;
 
 /// The sources in the order of their dependencies.
-const SOURCES: [(&str, &str); 14] = [
+const SOURCES: [(&str, &str); 15] = [
     ("slot.ml", include_str!("../../ocaml/slot.ml")),
     ("scope.ml", include_str!("../../ocaml/scope.ml")),
     ("layout.ml", include_str!("../../ocaml/layout.ml")),
@@ -25,6 +25,7 @@ const SOURCES: [(&str, &str); 14] = [
     ("tables.ml", include_str!("../../ocaml/tables.ml")),
     ("unit_files.ml", include_str!("../../ocaml/unit_files.ml")),
     ("functions.ml", include_str!("../../ocaml/functions.ml")),
+    ("named.ml", include_str!("../../ocaml/named.ml")),
     ("contents.ml", include_str!("../../ocaml/contents.ml")),
     ("dynamic.ml", include_str!("../../ocaml/dynamic.ml")),
     ("main.ml", include_str!("../../ocaml/main.ml")),
