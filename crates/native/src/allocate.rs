@@ -6,7 +6,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use memtrail_agent::native::{Address, Bytes, Source, allocated, counted, will_not_be_allocated};
+use memtrail_agent::native::{
+    Address, Bytes, Registers, Source, allocated, counted, will_not_be_allocated,
+};
 
 use crate::next;
 
@@ -21,13 +23,11 @@ const fn bytes(size: usize) -> Bytes {
     reason = "the frame is that of the function which the program called"
 )]
 fn look(size: usize, source: Source, allocate: impl FnOnce() -> *mut c_void) -> *mut c_void {
-    let here = 0_u8;
     let block = allocate();
     if block.is_null() {
         will_not_be_allocated(bytes(size));
     } else {
-        let entry = Address(std::ptr::from_ref(&here).addr());
-        allocated(Address(block.addr()), bytes(size), source, entry);
+        allocated(Address(block.addr()), bytes(size), source, &Registers::here());
     }
     block
 }

@@ -1,4 +1,4 @@
-//! The functions of the program's allocator: libc's, or those of a library before it.
+//! The functions of the program's allocator: libc's, or those of a library before it. And those that unload code.
 //!
 //! The first call finds all of them. Until then each is a function of ours that does so. The dynamic linker may
 //! allocate meanwhile, for the text of an error: it gets no memory, and does without.
@@ -86,7 +86,7 @@ macro_rules! functions {
     };
 }
 
-/// What `free` gives.
+/// What functions give that give nothing.
 type Nothing = ();
 
 /// Whether the functions are being found, by the one thread that there is by then.
@@ -102,4 +102,8 @@ functions! {
     posix_memalign(into: *mut *mut c_void, alignment: usize, size: usize) -> c_int, libc::ENOMEM;
     valloc(size: usize) -> *mut c_void, null_mut();
     pvalloc(size: usize) -> *mut c_void, null_mut();
+    dlclose(library: *mut c_void) -> c_int, -1;
+    __deregister_frame(table: *const c_void) -> Nothing, Nothing::default();
+    __deregister_frame_info(table: *const c_void) -> *mut c_void, null_mut();
+    __deregister_frame_info_bases(table: *const c_void) -> *mut c_void, null_mut();
 }

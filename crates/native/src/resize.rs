@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use memtrail_agent::native::{
-    Address, Bytes, Source, allocated, counted, freed, may_be_tracked, reallocated, reallocating,
-    will_not_be_allocated,
+    Address, Bytes, Registers, Source, allocated, counted, freed, may_be_tracked, reallocated,
+    reallocating, will_not_be_allocated,
 };
 
 use crate::next;
@@ -70,14 +70,12 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
 #[cold]
 #[inline(never)]
 unsafe extern "C" fn tracked(block: *mut c_void, size: usize) -> *mut c_void {
-    let here = 0_u8;
     let before = reallocating(Address(block.addr()));
     // SAFETY: as the caller promises.
     let moved = unsafe { next::realloc(block, size) };
     if let Some(before) = before {
         let address = (!moved.is_null()).then(|| Address(moved.addr()));
-        let entry = Address(std::ptr::from_ref(&here).addr());
-        reallocated(before, address, Bytes(size as u64), entry);
+        reallocated(before, address, Bytes(size as u64), &Registers::here());
     }
     moved
 }
@@ -87,15 +85,13 @@ unsafe extern "C" fn tracked(block: *mut c_void, size: usize) -> *mut c_void {
 #[cold]
 #[inline(never)]
 unsafe extern "C" fn looked_at(block: *mut c_void, size: usize) -> *mut c_void {
-    let here = 0_u8;
     let source = if block.is_null() { Source::Allocated } else { Source::Reallocated };
     // SAFETY: as the caller promises.
     let moved = unsafe { next::realloc(block, size) };
     if moved.is_null() {
         will_not_be_allocated(Bytes(size as u64));
     } else {
-        let entry = Address(std::ptr::from_ref(&here).addr());
-        allocated(Address(moved.addr()), Bytes(size as u64), source, entry);
+        allocated(Address(moved.addr()), Bytes(size as u64), source, &Registers::here());
     }
     moved
 }

@@ -39,6 +39,9 @@ impl Draws {
 
     /// How many of the next bytes are sampled, those of a block of this size.
     pub fn samples_of(&mut self, size: Bytes) -> Samples {
+        if self.rate == Rate::EXACT {
+            return Samples(size.0);
+        }
         if self.skip >= size.0 {
             self.skip -= size.0;
             return Samples(0);

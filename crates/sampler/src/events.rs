@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::callstack::Frames;
+use crate::callstack::{Frames, Registers};
 use crate::labels::Labels;
 use crate::pending;
 use crate::profile::InUse;
@@ -18,7 +18,7 @@ use crate::units::{Address, Bytes};
 #[inline]
 pub fn allocated(address: Address, size: Bytes, source: Source) {
     if counted(size) {
-        look(address, size, source, None);
+        look(address, size, source, None, &Registers::here());
     }
 }
 
@@ -31,9 +31,10 @@ pub fn counted(size: Bytes) -> bool {
     thread::count(size)
 }
 
-/// A block was allocated, at which must be looked as [`counted`] said.
-pub fn allocated_counted(address: Address, size: Bytes, source: Source) {
-    look(address, size, source, None);
+/// A block was allocated, at which must be looked as [`counted`] said. Its callstack begins with the caller of the
+/// function that has these registers, which may be on another stack than this call.
+pub fn allocated_counted(address: Address, size: Bytes, source: Source, function: &Registers) {
+    look(address, size, source, None, function);
 }
 
 /// A block was not allocated, at which had to be looked as [`counted`] said.
@@ -50,12 +51,6 @@ pub fn may_be_tracked(address: Address) -> bool {
 /// Whether a profile is running.
 pub fn is_profiled() -> bool {
     InUse::is_possible()
-}
-
-/// The callstacks of what `run` samples begin with the caller of the function that has a variable at this address,
-/// which may be on another stack than what runs.
-pub fn entered_at<R>(entry: Address, run: impl FnOnce() -> R) -> R {
-    thread::entered_at(entry, run)
 }
 
 /// A block is about to be freed.
@@ -90,8 +85,14 @@ impl Reallocating {
     /// It is now at this address and has this size.
     #[inline]
     pub fn done(self, address: Address, size: Bytes) {
+        self.done_in(address, size, &Registers::here());
+    }
+
+    /// The same with a callstack that begins with the caller of the function that has these registers.
+    #[inline]
+    pub fn done_in(self, address: Address, size: Bytes, function: &Registers) {
         if thread::count(size) || self.tracked.is_some() {
-            look(address, size, Source::Reallocated, self.tracked);
+            look(address, size, Source::Reallocated, self.tracked, function);
         }
     }
 
@@ -146,7 +147,13 @@ pub(crate) fn run_pending() {
 /// Draws whether a block is sampled. `before` is what was known of the block that it was.
 #[cold]
 #[inline(never)]
-fn look(address: Address, size: Bytes, source: Source, before: Option<Tracked>) {
+fn look(
+    address: Address,
+    size: Bytes,
+    source: Source,
+    before: Option<Tracked>,
+    function: &Registers,
+) {
     if thread::is_suspended() {
         if let Some(tracked) = before {
             pending::push(tracked);
@@ -173,9 +180,7 @@ fn look(address: Address, size: Bytes, source: Source, before: Option<Tracked>) 
         }
         return;
     }
-    let here = 0_u8;
-    let entry = thread::entry().unwrap_or(Address(std::ptr::from_ref(&here).addr()));
-    let frames = Frames::capture(profile.callstack_size, entry);
+    let frames = Frames::capture(profile.callstack_size, function);
     let allocation = Allocation {
         samples,
         size,

@@ -92,7 +92,7 @@ mod tracker;
 mod units;
 
 pub use alloc::Alloc;
-pub use callstack::{Callstack, MAX_FRAMES};
+pub use callstack::{Callstack, MAX_FRAMES, Registers, forget_rules};
 pub use events::suspended;
 pub use labels::{LabelGuard, label};
 pub use profile::{Profile, StartError, start, start_seeded};

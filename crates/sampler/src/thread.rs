@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use crate::draw::Draws;
 use crate::rate::Rate;
 use crate::thread_slot::with;
-use crate::units::{Address, Bytes, Samples};
+use crate::units::{Bytes, Samples};
 
 /// Bytes after which a thread looks whether a profile was started or stopped. That takes some nanoseconds.
 const LOOK_EVERY: u64 = 64 << 10;
@@ -24,8 +24,6 @@ pub(crate) struct Thread {
     suspended: Cell<u32>,
     /// Uses of the current profile under way.
     in_use: Cell<u32>,
-    /// The address of a variable of the function that the program called; 0 for the caller of the sampler.
-    entry: Cell<usize>,
     /// The profile that is drawn for; 0 for none.
     generation: Cell<u64>,
     /// The draws for that profile.
@@ -62,20 +60,6 @@ pub(crate) fn forget_counted() {
     });
 }
 
-/// Gives the callstacks of what `run` samples a beginning: the caller of the function that has a variable at this
-/// address. `run` may have a stack of its own.
-pub(crate) fn entered_at<R>(entry: Address, run: impl FnOnce() -> R) -> R {
-    let before = with(|thread| thread.entry.replace(entry.0));
-    let result = run();
-    with(|thread| thread.entry.set(before));
-    result
-}
-
-/// The address of a variable of the function that the program called, if it is known.
-pub(crate) fn entry() -> Option<Address> {
-    with(|thread| Some(Address(thread.entry.get())).filter(|entry| entry.0 != 0))
-}
-
 /// Draws for a block whose size was counted last. `seed` is for the thread's first draw of this profile.
 pub(crate) fn draw(profile: Drawn, size: Bytes, seed: impl FnOnce() -> u64) -> Samples {
     with(|thread| {
@@ -90,7 +74,10 @@ pub(crate) fn draw(profile: Drawn, size: Bytes, seed: impl FnOnce() -> u64) -> S
             Draws::new(profile.rate, seed())
         };
         let samples = draws.samples_of(size);
-        thread.grant(draws.unsampled().0.min(LOOK_EVERY));
+        let unsampled = draws.unsampled().0;
+        // The profile of a preloaded library is never stopped.
+        let is_for_ever = cfg!(feature = "preloaded");
+        thread.grant(if is_for_ever { unsampled } else { unsampled.min(LOOK_EVERY) });
         thread.draws.set(MaybeUninit::new(draws));
         samples
     })
@@ -104,7 +91,6 @@ impl Thread {
             granted: Cell::new(0),
             suspended: Cell::new(0),
             in_use: Cell::new(0),
-            entry: Cell::new(0),
             generation: Cell::new(0),
             draws: Cell::new(MaybeUninit::uninit()),
         }

@@ -25,14 +25,14 @@ core::arch::global_asm!(
     ".globl memtrail_sampler_thread",
     ".hidden memtrail_sampler_thread",
     ".type memtrail_sampler_thread,%object",
-    ".size memtrail_sampler_thread,96",
+    ".size memtrail_sampler_thread,88",
     "memtrail_sampler_thread:",
-    ".zero 96",
+    ".zero 88",
     ".text",
 );
 
 #[cfg(feature = "preloaded")]
-const _: () = assert!(size_of::<Thread>() == 96, "as large as the section above");
+const _: () = assert!(size_of::<Thread>() == 88, "as large as the section above");
 
 /// Gives the state of this thread to a function.
 #[cfg(feature = "preloaded")]

@@ -3,7 +3,7 @@
 //! All of it runs on the thread's private stack, and leaves `errno` as it was.
 
 use memtrail_sampler::events::{self, Reallocating};
-use memtrail_sampler::{Address, Bytes, Source};
+use memtrail_sampler::{Address, Bytes, Registers, Source};
 
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
@@ -13,17 +13,16 @@ pub fn is_recorded() -> bool {
     events::is_profiled()
 }
 
-fn called<T>(entry: Address, otherwise: T, work: impl FnOnce() -> T) -> T {
-    guarded(otherwise, || keeping_errno(|| events::entered_at(entry, work)))
+fn called<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    guarded(otherwise, || keeping_errno(work))
 }
 
-/// A block was allocated which [`counted`](events::counted) asked for. `entry` is the address of a variable of the
-/// function that the program called.
-pub fn allocated(address: Address, size: Bytes, source: Source, entry: Address) {
+/// A block was allocated which [`counted`](events::counted) asked for, by a function that the program called.
+pub fn allocated(address: Address, size: Bytes, source: Source, function: &Registers) {
     if is_recorded() {
-        called(entry, (), || events::allocated_counted(address, size, source));
+        called((), || events::allocated_counted(address, size, source, function));
     } else {
-        events::allocated_counted(address, size, source);
+        events::allocated_counted(address, size, source, function);
     }
 }
 
@@ -34,18 +33,23 @@ pub fn will_not_be_allocated(size: Bytes) {
 
 /// A block that may be tracked is about to be freed.
 pub fn freed(address: Address) {
-    called(address, (), || events::freed(address));
+    called((), || events::freed(address));
 }
 
 /// The size of a block that may be tracked is about to change.
 pub fn reallocating(address: Address) -> Option<Reallocating> {
-    called(address, None, || Some(events::reallocating(address)))
+    called(None, || Some(events::reallocating(address)))
 }
 
 /// It was changed; without an address, the block was freed if the size is 0, and else is as it was.
-pub fn reallocated(block: Reallocating, address: Option<Address>, size: Bytes, entry: Address) {
-    called(entry, (), || match address {
-        Some(address) => block.done(address, size),
+pub fn reallocated(
+    block: Reallocating,
+    address: Option<Address>,
+    size: Bytes,
+    function: &Registers,
+) {
+    called((), || match address {
+        Some(address) => block.done_in(address, size, function),
         None if size == Bytes(0) => block.freed(),
         None => block.failed(),
     });

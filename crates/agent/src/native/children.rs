@@ -11,12 +11,13 @@ use crate::os::forked;
 /// Whether a thread of a forked child begins its recording, or has failed to.
 static BEGINS: AtomicBool = AtomicBool::new(false);
 
-/// The recording that samples of this process go to. A child of `vfork` has none.
+/// The recording that samples of this process go to. What a child of `vfork` allocates is its parent's, whose memory
+/// it is in.
 pub(super) fn current() -> Option<&'static Recording> {
     let recording = installed()?;
-    let own = if forked::is_owner_itself() {
+    let own = if forked::is_owner() {
         Some(recording)
-    } else if recording.setting.options.children && !forked::is_owner() {
+    } else if recording.setting.options.children {
         of_child(recording)
     } else {
         None

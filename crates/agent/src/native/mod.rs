@@ -19,4 +19,4 @@ mod tracker;
 pub use calls::{allocated, freed, is_recorded, reallocated, reallocating, will_not_be_allocated};
 pub use load::{end_of_process, load};
 pub use memtrail_sampler::events::{Reallocating, counted, may_be_tracked};
-pub use memtrail_sampler::{Address, Bytes, Source};
+pub use memtrail_sampler::{Address, Bytes, Registers, Source, forget_rules};

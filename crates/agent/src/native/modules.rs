@@ -5,6 +5,7 @@ use memtrail_symbols::modules::{Module, parse};
 use memtrail_trace::Timestamp;
 
 use crate::os::append_file::AppendFile;
+use crate::os::forked;
 use crate::recording::folder::Folder;
 
 /// How often it is looked for libraries that were loaded since, in microseconds: addresses of code that the
@@ -41,7 +42,8 @@ impl Modules {
 
     /// An address as a place in a file, and the file.
     pub(super) fn place(&mut self, address: u64, now: Timestamp) -> (String, String) {
-        if self.find(address).is_none() {
+        // A child of `vfork` may have closed the file's descriptor.
+        if self.find(address).is_none() && forked::is_owner_itself() {
             self.look(now);
         }
         let Some((module, offset)) = self.find(address) else {

@@ -9,6 +9,7 @@ use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
 use crate::native::modules::Modules;
 use crate::native::setting::Setting;
 use crate::os::clock::Clock;
+use crate::os::forked;
 use crate::recording::folder::Folder;
 use crate::recording::output::Output;
 use crate::recording::report::report;
@@ -84,6 +85,7 @@ impl Stream {
         let id = self.retried(now, |writer| writer.alloc(now, &event, &codes, shared));
         self.codes = codes;
         self.blocks += u64::from(id.is_some());
+        self.lost += u64::from(id.is_none());
         if now.0.saturating_sub(self.flushed.0) >= FLUSH_PERIOD * 1000 {
             self.flush(now);
         }
@@ -129,6 +131,10 @@ impl Stream {
 
     /// Brings the packet to the file, and begins another one.
     fn flush(&mut self, now: Timestamp) {
+        // A child of `vfork` has its parent's memory, but descriptors of its own, which it may have closed.
+        if !forked::is_owner_itself() {
+            return;
+        }
         self.flushed = now;
         if self.writer.is_empty() {
             return;
