@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// A recording, as its keeper describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
 #[serde(default)]
 pub struct Description {
     /// What to call it: the folder's or the file's name.
@@ -24,6 +25,9 @@ pub struct Description {
     pub memtrail: Option<String>,
     /// The language runtime, as `OCaml 4.14`.
     pub runtime: Option<String>,
+    /// Whether the program frees its memory itself: no collector does.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_native: bool,
     /// What the sampler's random numbers came from.
     pub seed: Option<u64>,
     /// Whether more will come.

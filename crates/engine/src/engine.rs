@@ -24,7 +24,7 @@ use crate::heap::{
     BlockResponse, BlocksResponse, ChildrenResponse, OfSnapshot, Outcome, OwnerChanges,
     SamplesResponse, SnapshotsResponse, SurvivorsResponse, WhoResponse, WhyResponse,
 };
-use crate::leaks::LeaksResponse;
+use crate::leaks::{self, LeaksResponse};
 use crate::live_sites::{self, LiveSites, LiveSitesQuery};
 use crate::query::{
     Compare, HeapBlock, HeapBlocks, HeapChildren, HeapLeaks, HeapSamples, HeapSurvivors, HeapWho,
@@ -384,6 +384,21 @@ impl Engine {
         outcome
     }
 
+    /// Which call sites allocate ever more than is freed: for recordings without snapshots of programs that free their memory
+    /// themselves. `None` of other programs. `limit` is the maximum number of suspects.
+    ///
+    /// # Errors
+    /// If there is no such recording.
+    pub fn site_leaks(
+        &self,
+        id: RecordingId,
+        limit: usize,
+    ) -> Result<Option<LeaksResponse>, ApiError> {
+        self.look(id.0, |recording| {
+            recording.description.is_native.then(|| leaks::sites::leaks(recording, limit))
+        })
+    }
+
     /// What allocated the blocks without a type of a snapshot that the caller has opened, by kind, the largest part of
     /// each first; of these owners alone, if some are given.
     ///
@@ -436,7 +451,11 @@ impl Engine {
         beside: usize,
     ) -> Result<Outcome<GateResponse>, ApiError> {
         let snapshots = self.snapshots(id.0)?;
-        let leaks = if gates.iter().any(|gate| gate.limit == Limit::NoLeak) && snapshots.len() > 0 {
+        let leaks = if !gates.iter().any(|gate| gate.limit == Limit::NoLeak) {
+            None
+        } else if snapshots.len() == 0 {
+            self.site_leaks(id, usize::MAX)?.map(Ok)
+        } else {
             match answer::leaks(self, &HeapLeaks { rec: id.0, ..HeapLeaks::default() }) {
                 Ok(Outcome::Ready(OfSnapshot { response, partial: None })) => Some(Ok(response)),
                 Ok(Outcome::Ready(OfSnapshot { partial: Some(partial), .. })) => {
@@ -448,8 +467,6 @@ impl Engine {
                 }
                 Err(error) => Some(Err(error)),
             }
-        } else {
-            None
         };
         snapshots.want_all();
         self.notify();

@@ -101,6 +101,11 @@ pub(crate) fn grows(recording: &Recording) -> bool {
     recording.description.as_ref().is_some_and(|d| d.trace.state == FileState::Growing)
 }
 
+/// Whether a program is of another language than OCaml: it frees its memory itself.
+pub(crate) fn is_native(recording: &Recording) -> bool {
+    recording.description.as_ref().is_some_and(|known| known.runtime.is_native())
+}
+
 /// What the engine gets of a recording beside its trace.
 pub(crate) fn describe(recording: &Recording) -> Description {
     let name = name(&recording.path);
@@ -122,6 +127,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         args: known.arguments.clone(),
         memtrail: Some(known.memtrail.clone()),
         runtime: Some(known.runtime.name()),
+        is_native: known.runtime.is_native(),
         seed: Some(known.sampling.seed),
         state,
         outcome: outcome::words(known.outcome.as_ref()),

@@ -12,6 +12,7 @@ use memtrail_recording::Recording;
 use memtrail_recording::family::{Family, Member};
 
 use crate::error::{Failure, Kind};
+use crate::loading;
 use crate::shell_quote;
 use crate::view::snapshot_file;
 
@@ -59,19 +60,21 @@ pub(crate) enum ProcessNames {
 pub(crate) enum Need {
     /// Heap snapshots.
     Snapshots,
+    /// What leaks are found by: heap snapshots, or that the program frees its memory itself.
+    Leaks,
 }
 
 impl Need {
     const fn text(self) -> &'static str {
         match self {
-            Self::Snapshots => "heap snapshots",
+            Self::Snapshots | Self::Leaks => "heap snapshots",
         }
     }
 
     fn is_met_by(self, family: &Path, member: &Member) -> bool {
-        match self {
-            Self::Snapshots => !snapshot_file::of_recording(&family.join(&member.name)).is_empty(),
-        }
+        let frees = || member.recording.as_ref().is_ok_and(loading::is_native);
+        let has_snapshots = !snapshot_file::of_recording(&family.join(&member.name)).is_empty();
+        has_snapshots || (self == Self::Leaks && frees())
     }
 }
 

@@ -67,7 +67,25 @@ pub struct RecordedRuntime {
     pub parameters: String,
 }
 
+/// The language of programs that are recorded by their calls of `malloc`.
+const NATIVE: &str = "native code";
+
 impl RecordedRuntime {
+    /// That of a program of another language than OCaml.
+    pub fn native(word_bits: u8) -> Self {
+        Self {
+            language: NATIVE.into(),
+            version: String::new(),
+            word_bits,
+            parameters: String::new(),
+        }
+    }
+
+    /// Whether the program is of another language than OCaml.
+    pub fn is_native(&self) -> bool {
+        self.language == NATIVE
+    }
+
     /// The language with the version, if it has one.
     pub fn name(&self) -> String {
         format!("{} {}", self.language, self.version).trim_end().to_owned()

@@ -50,12 +50,7 @@ fn of_native_program(setting: &Setting, forked_from: Option<u32>) -> Recorded<'_
     Recorded {
         options: &setting.options,
         arguments: &setting.arguments,
-        runtime: RecordedRuntime {
-            language: "native code".into(),
-            version: String::new(),
-            word_bits: WORD_BITS,
-            parameters: String::new(),
-        },
+        runtime: RecordedRuntime::native(WORD_BITS),
         sampling: Sampling {
             rate: setting.rate.min(1.0),
             seed: setting.seed,

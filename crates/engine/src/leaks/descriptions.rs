@@ -1,10 +1,11 @@
 //! What was found, in descriptions.
 
+use memtrail_heap::Bytes;
 use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 
 use super::evidence::Evidence;
-use super::growth::{GrowthRate, Judgement};
+use super::growth::{GrowthRate, Judgement, Lifetime};
 use super::owned::Owner;
 use super::response::{LeaksResponse, NearestClosure, Place};
 use super::rules::finding::Finding;
@@ -13,17 +14,19 @@ use crate::recording::Recording;
 
 /// If a smaller part of the heap cannot be judged, that is not worth a sentence.
 const MIN_UNJUDGED: f64 = 0.1;
+/// From this part on, the rest is not worth a word.
+pub(super) const NEARLY_ALL: f64 = 0.95;
 /// In recordings that are shorter, rates are by the second.
 const SHORT: f64 = 120.0;
 
 /// `93 MiB, 71 % of the heap, growing 1.2 MiB a minute since 40 s after the start`.
-pub(super) fn heading(owner: &Owner<'_>, share: f64, growth: &GrowthRate) -> String {
-    let size = bytes(owner.bytes() as f64);
+pub(super) fn heading(size: Bytes, share: f64, of: &str, growth: &GrowthRate) -> String {
+    let size = bytes(size.0 as f64);
     let (share, rate, since) = (percent(share), rate(growth), since(growth));
     match growth.until {
-        None => format!("{size}, {share} of the heap, growing {rate} {since}"),
+        None => format!("{size}, {share} of {of}, growing {rate} {since}"),
         Some(until) => format!(
-            "{size}, {share} of the heap, grew {rate} {since}, until the program began to wait at {}",
+            "{size}, {share} of {of}, grew {rate} {since}, until the program began to wait at {}",
             seconds(until)
         ),
     }
@@ -86,15 +89,12 @@ pub(super) fn allocated(evidence: &Evidence<'_>, by: &AllocatedBy<'_>) -> String
             },
         );
     };
-    let callers: Vec<String> =
-        callers.iter().map(|caller| format!(", called by {caller}")).collect();
-    let callers = callers.concat();
     let place = if by.runs_loop {
         format!("from the event loop that {place} runs")
     } else {
-        format!("in {place}{callers}")
+        format!("in {}", called(place, callers))
     };
-    let is_all = by.share >= 0.95;
+    let is_all = by.share >= NEARLY_ALL;
     // One block or two are no part of the whole.
     let part = match (evidence.owner.live.len(), is_all) {
         (1, _) => Some("the one block that was sampled was".to_owned()),
@@ -109,6 +109,26 @@ pub(super) fn allocated(evidence: &Evidence<'_>, by: &AllocatedBy<'_>) -> String
         (None, None) => format!("allocated {place}"),
         (None, Some(part)) => format!("{part} allocated {place}"),
     }
+}
+
+/// `remember (server.c:41), called by serve (server.c:88)`.
+fn called(place: &Place, callers: &[Place]) -> String {
+    let callers: Vec<String> =
+        callers.iter().map(|caller| format!(", called by {caller}")).collect();
+    format!("{place}{}", callers.concat())
+}
+
+/// The same of a call site that a part was allocated in by way of these callers.
+pub(super) fn allocated_at(places: &[Place], share: f64, freed: u64) -> String {
+    let fate = if freed == 0 { "never freed" } else { "more is allocated than freed" };
+    let Some((place, callers)) = places.split_first() else {
+        return format!("allocated by unknown code; {fate}");
+    };
+    if share >= NEARLY_ALL || callers.is_empty() {
+        return format!("allocated in {}; {fate}", called(place, callers));
+    }
+    let part = percent(share);
+    format!("allocated in {place}; {fate}; {part} of it for {}", called(&callers[0], &callers[1..]))
 }
 
 /// The name of an owner with its type and position.
@@ -135,6 +155,31 @@ pub(super) fn evidence(
     growth: &GrowthRate,
     recording: &Recording,
 ) -> String {
+    let mut parts = measured(growth, evidence.alive, evidence.freed);
+    if let Some((_, half, _)) = allocation_times(evidence.owner, recording) {
+        parts.push(half_later_than(half));
+    }
+    parts.join("; ")
+}
+
+/// What is measured of a call site.
+pub(super) fn evidence_of_site(
+    growth: &GrowthRate,
+    alive: u64,
+    freed: u64,
+    half: Option<f64>,
+) -> String {
+    let mut parts = measured(growth, alive, freed);
+    parts.extend(half.map(half_later_than));
+    parts.join("; ")
+}
+
+fn half_later_than(moment: f64) -> String {
+    format!("half of what is alive was allocated later than {} after the start", seconds(moment))
+}
+
+/// By what growth was judged, and how many blocks were and were not freed.
+fn measured(growth: &GrowthRate, alive: u64, freed: u64) -> Vec<String> {
     let mut parts = Vec::new();
     if growth.from == "snapshots" {
         parts.push("its size in the snapshots rises, and still did at the end".to_owned());
@@ -143,7 +188,6 @@ pub(super) fn evidence(
     } else {
         parts.push(format!("by sampled blocks, ±{} a second", bytes(growth.rate.stderr)));
     }
-    let (alive, freed) = (evidence.alive, evidence.freed);
     if alive + freed > 0 {
         let of = grouped(alive + freed);
         let when = "before the last tenth of all allocation";
@@ -156,13 +200,7 @@ pub(super) fn evidence(
             format!("of {of} blocks that were sampled there {when} {freed} {was} freed")
         });
     }
-    if let Some((_, half, _)) = allocation_times(evidence.owner, recording) {
-        parts.push(format!(
-            "half of what is alive was allocated later than {} after the start",
-            seconds(half)
-        ));
-    }
-    parts.join("; ")
+    parts
 }
 
 /// When a tenth, half, and nine tenths of what is alive had been allocated.
@@ -194,11 +232,7 @@ pub(super) fn reason(
     end: f64,
 ) -> String {
     if let Judgement::Grows(growth) = judgement {
-        return format!(
-            "grows by {} {}, which is little of the heap so far",
-            rate(growth),
-            since(growth)
-        );
+        return grows_little(growth, "the heap");
     }
     let Some((_, _, last)) = allocation_times(owner, recording) else {
         return match judgement {
@@ -216,7 +250,24 @@ pub(super) fn reason(
     if *judgement == Judgement::Unknown {
         return too_few(owner.live.len());
     }
-    let all = owner.lifetimes();
+    comes_and_goes(&owner.lifetimes())
+}
+
+/// Why a call site is no suspect.
+pub(super) fn reason_of_site(judgement: &Judgement, all: &[Lifetime]) -> String {
+    match judgement {
+        Judgement::Grows(growth) => grows_little(growth, "what is alive"),
+        Judgement::Unknown => too_few(all.iter().filter(|block| block.is_owned).count()),
+        Judgement::Steady => comes_and_goes(all),
+    }
+}
+
+fn grows_little(growth: &GrowthRate, of: &str) -> String {
+    let (rate, since) = (rate(growth), since(growth));
+    format!("grows by {rate} {since}, which is little of {of} so far")
+}
+
+fn comes_and_goes(all: &[Lifetime]) -> String {
     let freed = all.iter().filter(|block| block.freed.is_some()).count();
     if freed == 0 {
         return "does not grow any more".to_owned();
@@ -268,11 +319,49 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
                 ));
             }
         }
-    } else if response.seconds < SHORT {
-        summary.push(format!(
-            "the recording covers {} only: a program that is still starting, or works on one task, grows, too",
-            seconds(response.seconds)
-        ));
+    } else {
+        summary.extend(covers_little(response));
     }
     summary
+}
+
+/// The same of call sites, in a recording without snapshots.
+pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
+    let LeaksResponse { owners, alive, sampled, .. } = response;
+    let mut summary = vec![format!(
+        "{} that allocated {} looked at, over {}; {} of what they allocated are not freed, of which {} blocks were \
+         sampled",
+        if *owners == 1 {
+            "1 call site".to_owned()
+        } else {
+            format!("{} call sites", grouped(*owners as u64))
+        },
+        if *owners == 1 { "was" } else { "were" },
+        seconds(response.seconds),
+        bytes(alive.0 as f64),
+        grouped(*sampled as u64),
+    )];
+    if response.suspects.is_empty() {
+        let least = percent(super::growth::MIN_SHARE);
+        summary.push(format!("none of them grows steadily by {least} of that or more"));
+        let share = response.unjudged.share_of(response.alive);
+        if share >= MIN_UNJUDGED {
+            summary.push(format!(
+                "{} of it cannot be judged, as too few blocks were sampled: a higher --rate samples more",
+                percent(share)
+            ));
+        }
+    } else {
+        summary.extend(covers_little(response));
+    }
+    summary
+}
+
+fn covers_little(response: &LeaksResponse) -> Option<String> {
+    (response.seconds < SHORT).then(|| {
+        format!(
+            "the recording covers {} only: a program that is still starting, or works on one task, grows, too",
+            seconds(response.seconds)
+        )
+    })
 }

@@ -8,6 +8,8 @@
 //! | describe the kind of leak | [`rules`] |
 //! | say it | [`descriptions`] |
 //!
+//! In recordings without snapshots of programs that free their memory themselves, call sites are judged instead: [`sites`].
+//!
 //! What grows by less than a thirtieth of what is alive is no suspect, nor what is too small. The responses have all
 //! figures, and the descriptions made of them, so that all views say the same.
 
@@ -22,6 +24,7 @@ mod owned;
 mod resized;
 mod response;
 mod rules;
+pub(crate) mod sites;
 mod waiting;
 
 use std::cmp::Reverse;
@@ -336,7 +339,7 @@ fn suspect(
     let finding = rules::describe(evidence);
     let row = evidence.row();
     let share = Bytes(owner.bytes()).share_of(alive);
-    let heading = descriptions::heading(owner, share, &growth);
+    let heading = descriptions::heading(Bytes(owner.bytes()), share, "the heap", &growth);
     let descriptions =
         vec![descriptions::allocated(evidence, &by), descriptions::owned(owner, &finding)];
     // What runs the loop has to do with everything.

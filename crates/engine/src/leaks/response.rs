@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::growth::GrowthRate;
 
 /// What leaks, as far as the recording shows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LeaksResponse {
     /// What grows fastest first.
@@ -18,9 +18,9 @@ pub struct LeaksResponse {
     pub cleared: Vec<ClearedOwner>,
     /// What was looked at and found, one after the other.
     pub summary: Vec<String>,
-    /// How many owners there are.
+    /// How many owners there are, or call sites if there are no snapshots.
     pub owners: usize,
-    /// All that is alive, off-heap memory included.
+    /// All that is alive, off-heap memory included; without snapshots, all that is not freed.
     pub alive: Bytes,
     /// Of what time, in seconds.
     pub seconds: f64,

@@ -10,6 +10,7 @@ use super::answer::Judged;
 use super::gates::Resolved;
 use super::judge::{ask, check_whole, unjudged};
 use crate::error::Failure;
+use crate::loading;
 use crate::view::snapshot_file;
 
 /// Judges all processes of a family; `whole` is all of them together.
@@ -25,7 +26,7 @@ pub(super) fn judge(
     }
     let (of_each, of_all): (Vec<Gate>, Vec<Gate>) =
         gates.gates.iter().cloned().partition(|gate| gate.limit == Limit::NoLeak);
-    let processes = with_snapshots(family);
+    let processes = with_leaks(family);
     if of_each.is_empty() || processes.is_empty() {
         return Ok(Judged::of_all(ask(whole, &gates.gates, gates.baseline.as_deref(), 0)?));
     }
@@ -43,13 +44,13 @@ pub(super) fn judge(
     Ok(judged)
 }
 
-/// The processes with heap snapshots, by their programs: several of one are numbered in the order in which they began, so
+/// The processes in which leaks are found, as they have heap snapshots or free their memory themselves, by their programs: several of one are numbered in the order in which they began, so
 /// that they have the same names in the next run.
-fn with_snapshots(family: &Family) -> Vec<(String, &Recording)> {
+fn with_leaks(family: &Family) -> Vec<(String, &Recording)> {
     let with = family.members.iter().filter_map(|member| {
         let recording = member.recording.as_ref().ok()?;
-        let is_there = !snapshot_file::of_recording(&recording.path).is_empty();
-        is_there.then_some((member.program(), recording))
+        let has_snapshots = !snapshot_file::of_recording(&recording.path).is_empty();
+        (has_snapshots || loading::is_native(recording)).then_some((member.program(), recording))
     });
     let with: Vec<(&str, &Recording)> = with.collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();

@@ -63,9 +63,9 @@ impl WhichRecording {
         Ok(Joined { recording, engine, id, snapshot, path })
     }
 
-    /// Those that are asked for: of a family, all that have snapshots.
+    /// Those that are asked for: of a family, all in which leaks are found.
     pub(crate) fn all(&self) -> Result<Vec<PathBuf>, Failure> {
-        self.process.all(&self.path, Need::Snapshots)
+        self.process.all(&self.path, Need::Leaks)
     }
 
     /// One of [`all`](Self::all), with earlier snapshots.

@@ -8,11 +8,11 @@ use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
-use super::{Args, ask, draw_suspect};
+use super::look::{Found, look};
+use super::{Args, draw_suspect};
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
 use crate::heap::input::put;
-use crate::heap::variables;
 use crate::{loading, shell_quote};
 
 /// What `--json` prints.
@@ -20,7 +20,7 @@ use crate::{loading, shell_quote};
 struct FamilyLeaks {
     /// Of all processes, what grows fastest first.
     suspects: Vec<OfProcess>,
-    /// What was found in each process with snapshots.
+    /// What was found in each process.
     processes: Vec<ProcessLeaks>,
 }
 
@@ -48,21 +48,20 @@ struct ProcessLeaks {
 pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failure> {
     let mut found = FamilyLeaks { suspects: Vec::new(), processes: Vec::new() };
     let (mut code, mut damage, mut notes) = (ExitCode::SUCCESS, Vec::new(), Vec::new());
+    let mut untyped = 0;
     for path in recordings {
-        let joined = args.which.open_one(path)?;
-        let answer = ask(&joined, args.limit)?;
-        let partial = joined.damage(&answer);
+        let Found { mut leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
         damage.extend(partial.clone());
-        for note in joined.caveats().notes() {
+        untyped += u64::from(lacks_names);
+        for note in caveats.notes() {
             if !notes.contains(&note) {
                 notes.push(note);
             }
         }
-        if let Err(failure) = joined.verdict() {
+        if let Err(failure) = verdict {
             code = failure.report();
         }
         let recording = path.display().to_string();
-        let mut leaks = answer.response;
         let suspects = std::mem::take(&mut leaks.suspects).into_iter();
         let of_process = |suspect| OfProcess { recording: recording.clone(), suspect };
         found.suspects.extend(suspects.map(of_process));
@@ -101,11 +100,10 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             );
             canvas.paragraph(PLAIN, 2, &all);
         }
-        let untyped = recordings.iter().filter(|path| !variables::has_names(path)).count();
         if untyped > 0 {
             let note = format!(
                 "variables of {} processes have no names and types; why: memtrail types RECORDING",
-                grouped(untyped as u64)
+                grouped(untyped)
             );
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }

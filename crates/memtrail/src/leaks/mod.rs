@@ -1,22 +1,21 @@
 //! `memtrail leaks`: leak suspects, in plain descriptions.
 
 mod family;
+mod look;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use memtrail_engine::heap::OfSnapshot;
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
-use memtrail_engine::query::HeapLeaks;
 use memtrail_text::rounded::{bytes, percent};
 
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
 use crate::heap::input::{Form, put};
-use crate::heap::joined::{Joined, WhichRecording};
-use crate::heap::variables;
+use crate::heap::joined::WhichRecording;
 use crate::limit::Limit;
 use crate::shell_quote;
+use look::{Found, look};
 
 /// List leak suspects: what grows, who allocated it, what owns it
 ///
@@ -24,6 +23,9 @@ use crate::shell_quote;
 /// its exact size in all snapshots, if there are five or more; otherwise by when its sampled blocks were
 /// allocated and freed, for which one snapshot is enough. A cache that was filled at the start is no suspect, nor
 /// is what comes and goes. If there is none, it is shown what was looked at.
+///
+/// A program in C, C++ or Rust (`memtrail run --native`) has no snapshots: a suspect is a call site that allocates ever
+/// more than is freed.
 ///
 /// Of a folder of several processes, the suspects of all are listed, the fastest first.
 ///
@@ -54,14 +56,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
-    let joined = args.which.open_one(path)?;
-    let answer = ask(&joined, args.limit)?;
-    let caveats = joined.caveats();
+    let Found { leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
     let recording = shell_quote::path(path);
-    let has_names = variables::has_names(path);
-    put(&args.form, joined.damage(&answer), &answer, |canvas| {
-        draw(canvas, &answer.response, &recording);
-        if !has_names {
+    put(&args.form, partial, &leaks, |canvas| {
+        draw(canvas, &leaks, &recording);
+        if lacks_names {
             let note = format!(
                 "the program's variables have no names and types; why: memtrail types {recording}"
             );
@@ -71,13 +70,7 @@ fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
     })?;
-    joined.verdict()
-}
-
-fn ask(joined: &Joined, Limit(limit): Limit) -> Result<OfSnapshot<LeaksResponse>, Failure> {
-    let (rec, snapshot) = joined.ids();
-    let query = HeapLeaks { rec, snapshot, limit };
-    joined.query_all(|engine| engine.heap_leaks(&query))
+    verdict
 }
 
 /// Prints suspects; `recording` is what commands are to be called with.

@@ -145,3 +145,44 @@ fn what_cannot_be_recorded_runs_and_is_reported() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("it is statically linked, and cannot load the agent"), "{stderr}");
 }
+
+/// What a command says of a recording, as JSON, and its exit code.
+fn json(arguments: &[&str], recording: &Path) -> (serde_json::Value, Option<i32>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(arguments)
+        .arg(recording)
+        .arg("--json")
+        .output()
+        .unwrap();
+    let error = || String::from_utf8_lossy(&output.stderr).into_owned();
+    (
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", error())),
+        output.status.code(),
+    )
+}
+
+/// A function that allocates for all others is named with the caller whose blocks are not freed.
+#[test]
+fn a_leak_is_a_suspect_with_the_caller_and_its_sound_twin_is_none() {
+    let program = compile("leaks.c", &["-fno-inline"]);
+    let run = |arguments: &[&str]| {
+        Case::command(&program.path, arguments).options(&["--native", "--rate", "1"]).recorded()
+    };
+    let leaks = run(&["never"]);
+    let (found, _) = json(&["leaks"], &leaks.recording);
+    let suspects = found["suspects"].as_array().unwrap();
+    assert_eq!(suspects.len(), 1, "{found:#}");
+    let places = suspects[0]["allocated"].as_array().unwrap();
+    let functions: Vec<_> =
+        places.iter().map(|place| place["function"].as_str().unwrap()).collect();
+    assert_eq!(functions, ["xmalloc", "remember", "main"]);
+    assert_eq!(suspects[0]["owned"], 4000 * 2000);
+    assert_eq!(suspects[0]["freed"], 0);
+    let (judged, code) = json(&["check", "--no-leak", "--recording"], &leaks.recording);
+    assert_eq!(code, Some(4), "{judged:#}");
+    let sound = run(&[]);
+    let (found, _) = json(&["leaks"], &sound.recording);
+    assert_eq!(found["suspects"].as_array().unwrap().len(), 0, "{found:#}");
+    let (judged, code) = json(&["check", "--no-leak", "--recording"], &sound.recording);
+    assert_eq!(code, Some(0), "{judged:#}");
+}

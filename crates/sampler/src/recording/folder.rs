@@ -86,12 +86,7 @@ impl Folder {
             forked_from: None,
             ancestors: Vec::new(),
             host: host.trim().into(),
-            runtime: RecordedRuntime {
-                language: "native code".into(),
-                version: String::new(),
-                word_bits: 64,
-                parameters: String::new(),
-            },
+            runtime: RecordedRuntime::native(64),
             sampling: Sampling {
                 rate,
                 seed: options.seed.unwrap_or(clock.start().start_monotonic_ns),

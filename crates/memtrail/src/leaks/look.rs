@@ -1,0 +1,76 @@
+//! Looks for leaks in a recording: among the owners of its snapshots, or, of a program without any that frees its memory
+//! itself, among its call sites.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use memtrail_engine::heap::OfSnapshot;
+use memtrail_engine::leaks::LeaksResponse;
+use memtrail_engine::query::HeapLeaks;
+use memtrail_engine::{Engine, Setting};
+use memtrail_profile::Caveats;
+use memtrail_recording::Recording;
+
+use super::Args;
+use crate::error::Failure;
+use crate::heap::joined::Joined;
+use crate::heap::variables;
+use crate::limit::Limit;
+use crate::view::snapshot_file;
+use crate::{caveats, damage, loading};
+
+/// What was found in a recording.
+pub(super) struct Found {
+    pub(super) leaks: LeaksResponse,
+    /// What is wrong with the snapshot, if the answer is about a part of it.
+    pub(super) partial: Option<String>,
+    /// What must be known of how many blocks were sampled.
+    pub(super) caveats: Caveats,
+    /// Whether variables have no names and types.
+    pub(super) lacks_names: bool,
+    /// The exit code, which says if the trace is damaged.
+    pub(super) verdict: Result<ExitCode, Failure>,
+}
+
+/// Looks for leaks in one recording.
+pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
+    let recording = Recording::open(path)?;
+    let has_snapshots = !snapshot_file::of_recording(path).is_empty();
+    if loading::is_native(&recording) && !has_snapshots {
+        among_sites(&recording, args.limit)
+    } else {
+        among_owners(args, path)
+    }
+}
+
+fn among_sites(recording: &Recording, Limit(limit): Limit) -> Result<Found, Failure> {
+    let engine = Engine::new(Setting::default());
+    let id = loading::add(&engine, recording)?;
+    let leaks = engine.site_leaks(id, limit).map_err(|error| loading::refused(&error))?;
+    Ok(Found {
+        leaks: leaks.unwrap_or_default(),
+        partial: None,
+        caveats: caveats::reported(recording).of_allocation(),
+        lacks_names: false,
+        verdict: damage::verdict(recording, &engine.damage(id).unwrap_or_default()),
+    })
+}
+
+fn among_owners(args: &Args, path: &Path) -> Result<Found, Failure> {
+    let joined = args.which.open_one(path)?;
+    let OfSnapshot { response, partial } = ask(&joined, args.limit)?;
+    let answer = OfSnapshot { response: (), partial };
+    Ok(Found {
+        leaks: response,
+        partial: joined.damage(&answer),
+        caveats: joined.caveats(),
+        lacks_names: !variables::has_names(path),
+        verdict: joined.verdict(),
+    })
+}
+
+fn ask(joined: &Joined, Limit(limit): Limit) -> Result<OfSnapshot<LeaksResponse>, Failure> {
+    let (rec, snapshot) = joined.ids();
+    let query = HeapLeaks { rec, snapshot, limit };
+    joined.query_all(|engine| engine.heap_leaks(&query))
+}
