@@ -808,9 +808,9 @@ export type LeaksResponse = {
   cleared: Array<ClearedOwner>,
   /** What was looked at and found, one after the other. */
   summary: Array<string>,
-  /** How many owners there are. */
+  /** How many owners there are, or call sites if there are no snapshots. */
   owners: number,
-  /** All that is alive, off-heap memory included. */
+  /** All that is alive, off-heap memory included; without snapshots, all that is not freed. */
   alive: Bytes,
   /** Of what time, in seconds. */
   seconds: number,
