@@ -1,10 +1,7 @@
 //! Recordings, compressed, and subsampled where they would not fit.
 
-use std::io::Write as _;
 use std::ops::Deref;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use memtrail_engine::Description;
 use memtrail_engine::describe::Subsampled;
 use memtrail_map::MappedFile;
@@ -12,9 +9,9 @@ use memtrail_recording::Recording;
 use memtrail_trace::subsample::{Fitted, NewIds, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
+use super::gzip::gzip;
 use super::privacy::Privacy;
-use super::source_files::PackedSources;
-use super::{page, snapshots};
+use super::snapshots;
 use crate::error::{Failure, Kind};
 use crate::heap::variables;
 use crate::loading;
@@ -46,14 +43,13 @@ impl Packed {
     }
 }
 
-/// Packs recordings so that the page with all of them has at most `most` bytes.
+/// Packs recordings so that the page with all of them has at most `most` bytes; without them it has `bare`.
 pub(super) fn pack(
     recordings: &[Recording],
     most: u64,
-    sources: &PackedSources,
+    bare: u64,
     privacy: Privacy,
 ) -> Result<Vec<Packed>, Failure> {
-    let bare = page::assemble(&[], sources, "").len() as u64;
     let room = most.saturating_sub(bare);
     if room < LEAST {
         let message = format_args!("a page of {most} bytes has no room for a recording");
@@ -157,11 +153,4 @@ fn one(
     description.threads = None;
     description.rates = None;
     Ok((Packed::of(description, trace, damage), Some(ids)))
-}
-
-/// Compresses, the same way each time.
-pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes).expect("writing into memory does not fail");
-    encoder.finish().expect("writing into memory does not fail")
 }

@@ -1,6 +1,7 @@
 //! `memtrail html`: recordings and the page in one file.
 
 mod fit;
+mod gzip;
 mod json;
 mod page;
 mod privacy;
@@ -108,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let folders = args.source.open()?;
     let sources = source_files::pack(&recordings, folders.as_ref(), args.max_size.0)?;
-    let packed = fit::pack(&recordings, args.max_size.0, &sources, privacy)?;
+    let packed = fit::pack(&recordings, args.max_size.0, page::bare(&sources), privacy)?;
     let path = args.output.clone().unwrap_or_else(|| {
         if privacy.redact { "redacted.html".into() } else { default_name(&args.recordings[0]) }
     });
@@ -130,7 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 pub(crate) fn write(recordings: &[Recording], path: &Path, most: Size) -> Result<(), Failure> {
     let privacy = Privacy { contents: false, redact: false };
     let sources = PackedSources::default();
-    let packed = fit::pack(recordings, most.0, &sources, privacy)?;
+    let packed = fit::pack(recordings, most.0, page::bare(&sources), privacy)?;
     let output = Output::create(path)?;
     let text = page::assemble(&packed, &sources, "");
     (&output.file).write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;

@@ -30,6 +30,11 @@ const SCRIPT_LINK: &str = r#"<script src="viewer.js" defer></script>"#;
 const HEAD: &str = "<head>";
 const BODY_END: &str = "</body>";
 
+/// Bytes of the page without any recording.
+pub(super) fn bare(sources: &PackedSources) -> u64 {
+    assemble(&[], sources, "").len() as u64
+}
+
 /// The file's text.
 pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment: &str) -> String {
     // In a page the text of an element ends where its end tag seems to begin.

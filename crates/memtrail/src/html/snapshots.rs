@@ -15,7 +15,7 @@ use memtrail_recording::Recording;
 use memtrail_trace::BlockId;
 use memtrail_trace::subsample::NewIds;
 
-use super::fit::gzip;
+use super::gzip::gzip;
 use super::privacy::Privacy;
 use crate::heap::named_snapshot::VariableNames;
 use crate::loading;

@@ -3,7 +3,7 @@
 use memtrail_engine::{Engine, Setting, SourceFiles as _, SourcesInMemory};
 use memtrail_recording::Recording;
 
-use super::fit::gzip;
+use super::gzip::gzip;
 use crate::error::Failure;
 use crate::loading;
 use crate::source::SourceFolders;
