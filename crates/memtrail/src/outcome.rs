@@ -27,6 +27,12 @@ pub(crate) fn missing(description: &Description) -> Vec<String> {
     lost.into_iter().chain(failed_snapshots(description)).collect()
 }
 
+/// How many heap snapshots there are.
+pub(crate) fn snapshots_taken(description: &Description) -> usize {
+    let all = description.snapshots.iter().flatten();
+    all.filter(|snapshot| matches!(snapshot.outcome, SnapshotOutcome::Complete { .. })).count()
+}
+
 /// The snapshots that were asked for and not taken: a line for each reason.
 pub(crate) fn failed_snapshots(description: &Description) -> Vec<String> {
     let mut groups: Vec<(SnapshotReason, &str, Vec<u64>)> = Vec::new();

@@ -33,8 +33,8 @@ use look::{Found, look};
 /// Variables have names and types as far as the compiler's files are found (`memtrail types REC` shows how far).
 #[derive(clap::Args)]
 #[command(after_help = "\
-  memtrail run --snapshot exit -- ./server     record it; Ctrl-C it when it has grown
-  memtrail snapshot PID                        or take a snapshot while it runs
+  memtrail run --snapshot exit -- ./server     record it, if it exits by itself
+  memtrail snapshot PID                        or, of what a signal ends: a snapshot before
   memtrail leaks server-4711.memtrail          what leaks
   memtrail why server-4711.memtrail NAME       what retains what a function allocated")]
 pub(crate) struct Args {

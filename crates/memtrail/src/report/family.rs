@@ -98,7 +98,7 @@ impl FamilyReport {
                 duration_seconds: start.zip(end).map(|(start, end)| seconds(start, end)),
                 outcome: outcome::words(description.and_then(|d| d.outcome.as_ref())),
                 running: description.is_some_and(|d| d.trace.state == FileState::Growing),
-                snapshots: description.and_then(|d| d.snapshots.as_ref()).map_or(0, Vec::len),
+                snapshots: description.map_or(0, outcome::snapshots_taken),
                 totals,
                 problem,
             }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use memtrail_recording::session::{State, Status, WriteFailure, owner_of_live_packet};
+use memtrail_recording::session::{Options, State, Status, WriteFailure, owner_of_live_packet};
 use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive};
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
@@ -56,6 +56,8 @@ struct Recorded {
 /// Completes the recordings of processes that have ended; `root` is the one that we started.
 pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     let statuses = session.statuses();
+    let options = Options::load(session.folder()).ok().and_then(|options| options.snapshots);
+    let wants_last = options.is_some_and(|options| options.exit);
     let mut recordings = Vec::new();
     for status in &statuses {
         let State::Recording { folder, failure } = &status.state else { continue };
@@ -90,6 +92,9 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             };
             complete(&mut description, &trace, ended);
             writing::finish(folder, &mut description);
+            if wants_last {
+                writing::note_missing_last(&mut description);
+            }
             // The trace itself is whole; only its description would lack the outcome.
             let _ = description.save(folder);
         }
@@ -161,7 +166,7 @@ pub(super) fn announce(
         if several
             && !recorded.alive
             && description.trace.blocks == 0
-            && !has_snapshots(description)
+            && outcome::snapshots_taken(description) == 0
         {
             nothing += 1;
         } else if shown < MAX_SHOWN {
@@ -231,7 +236,7 @@ fn summary(recorded: &Recorded, is_member: bool) -> String {
     }
     if !is_member {
         let _ = write!(text, "; next: memtrail report {shown}");
-        if has_snapshots(description) {
+        if outcome::snapshots_taken(description) > 0 {
             let _ = write!(text, ", memtrail leaks {shown}");
         }
     }
@@ -247,14 +252,14 @@ fn family_summary(finalized: &Finalized, folder: &Path, nothing: usize) -> Strin
         let _ = write!(text, ", {} of them without samples", grouped(nothing as u64));
     }
     let _ = write!(text, "; next: memtrail report {shown}");
-    if finalized.recordings.iter().any(|recorded| has_snapshots(&recorded.description)) {
+    if finalized
+        .recordings
+        .iter()
+        .any(|recorded| outcome::snapshots_taken(&recorded.description) > 0)
+    {
         let _ = write!(text, ", memtrail leaks {shown}");
     }
     text
-}
-
-fn has_snapshots(description: &Description) -> bool {
-    description.snapshots.as_ref().is_some_and(|all| !all.is_empty())
 }
 
 /// What `--json` prints.

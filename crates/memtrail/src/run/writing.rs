@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memtrail_heap::read::Snapshot as HeapFile;
 use memtrail_recording::{
-    Description, Snapshot, SnapshotOutcome, SnapshotReason, number_of_snapshot,
+    Description, Outcome, Snapshot, SnapshotOutcome, SnapshotReason, number_of_snapshot,
     number_of_unfinished_snapshot,
 };
 use memtrail_text::rounded::bytes as as_bytes;
@@ -49,6 +49,29 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
         }
     }
     listed.sort_by_key(|snapshot| snapshot.number);
+}
+
+/// Notes that there is no snapshot at the end of a program which a signal killed. None of its code ran then, and to change
+/// that the agent would have to handle the program's signals.
+pub(super) fn note_missing_last(description: &mut Description) {
+    let Some(Outcome::Killed { signal }) = description.outcome else { return };
+    let listed = description.snapshots.get_or_insert_default();
+    if listed.iter().any(|snapshot| snapshot.reason == SnapshotReason::Exit) {
+        return;
+    }
+    let number = listed.last().map_or(0, |last| last.number) + 1;
+    let reason = format!(
+        "signal {signal} killed the program, which then does nothing more; \
+         `memtrail snapshot PID` takes one before"
+    );
+    listed.push(Snapshot {
+        number,
+        file: memtrail_recording::snapshot_name(number),
+        reason: SnapshotReason::Exit,
+        label: None,
+        taken_unix_us: 0,
+        outcome: SnapshotOutcome::Failed { reason },
+    });
 }
 
 /// What became of the snapshots of the recording that is called `shown`: those that are there in one

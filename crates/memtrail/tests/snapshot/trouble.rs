@@ -199,3 +199,20 @@ on_each!(programs_that_close_every_descriptor, |compiler| {
     Case::new(&program, &[]).options(&options).same();
     Case::new(&program, &["keep"]).options(&options).same();
 });
+
+// The launcher said nothing of the snapshot that was asked for.
+on_each!(a_killed_program_is_said_to_have_no_last_snapshot, |compiler| {
+    let program = build(&named(compiler), "ends");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.args(["run", "--rate", "1e-3", "--snapshot", "exit", "-o", "it.memtrail", "--"]);
+    let output =
+        command.arg(&program.path).args(["kill", "15"]).current_dir(folder.path()).output();
+    let text = String::from_utf8_lossy(&output.expect("memtrail run").stderr).into_owned();
+    let line = "heap snapshot 1 (exit) was not taken: signal 15 killed the program";
+    assert!(text.contains(line), "{text}");
+    assert!(!text.contains("memtrail leaks"), "there is nothing to look at: {text}");
+    let all = snapshots_of(&folder.path().join("it.memtrail"));
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!(all[0].reason, SnapshotReason::Exit);
+});
