@@ -8,6 +8,7 @@ use std::sync::{
 use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{AllocatedBy, AllocatedPart, Catalogue, Heap, KindId, UntypedPlaces};
+use memtrail_profile::processes::processes;
 use memtrail_trace::{Anomalies, Error};
 
 use crate::api_error::{ApiError, Status};
@@ -489,6 +490,7 @@ impl Engine {
         });
         let evidence = Evidence {
             snapshots: exact.collect(),
+            of_several: !processes(recording.profile()).is_empty(),
             leaks,
             baselines: held.iter().map(|other| other.as_deref()).collect(),
             beside,

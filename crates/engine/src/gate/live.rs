@@ -7,6 +7,7 @@ use memtrail_text::Size;
 use memtrail_text::exact::size_in_words;
 use memtrail_text::rounded::{bytes, bytes_with_error, percent, ratio, seconds};
 
+use super::evidence::Evidence;
 use super::limit::Gate;
 use super::response::{GateResult, Measure, Verdict, sure};
 use super::test::{Test, deviations};
@@ -63,19 +64,22 @@ pub(super) fn error_at(recording: &Recording, size: Estimate, limit: f64) -> f64
     (limit * average.max(own)).sqrt()
 }
 
-/// Judges the most that was alive; `snapshots` are exact sizes of a part of it.
+/// Judges the most that was alive; snapshots have exact sizes of a part of it.
 pub(super) fn judge(
     recording: &Recording,
     gate: &Gate,
     filter: &[String],
     most: Size,
-    snapshots: &[(f64, u64)],
+    evidence: Option<&Evidence<'_>>,
     tests: usize,
 ) -> Result<GateResult, ApiError> {
     let limit = most.0 as f64;
-    let largest = snapshots.iter().copied().max_by_key(|(_, size)| *size);
+    let snapshots = evidence.into_iter().flat_map(|evidence| &evidence.snapshots);
+    let largest = snapshots.copied().max_by_key(|(_, size)| *size);
     if let Some((at, size)) = largest.filter(|(_, size)| *size > most.0) {
         let (size, at) = (size as f64, seconds(at));
+        let of_several = evidence.is_some_and(|evidence| evidence.of_several);
+        let place = if of_several { "one process, in its snapshot" } else { "the snapshot" };
         return Ok(GateResult {
             gate: gate.text.clone(),
             verdict: Verdict::Failed,
@@ -84,7 +88,7 @@ pub(super) fn judge(
             limit: Some(limit),
             measure: Measure::Bytes,
             reason: format!(
-                "{} were reachable in the snapshot at {at}, exactly; the limit is {}",
+                "{} were reachable in {place} at {at}, exactly; the limit is {}",
                 bytes(size),
                 size_in_words(most)
             ),

@@ -15,6 +15,7 @@
 
 mod baseline;
 mod chance;
+mod evidence;
 mod growth;
 mod leak;
 mod limit;
@@ -23,24 +24,12 @@ mod response;
 mod test;
 mod total;
 
+pub(crate) use evidence::Evidence;
 pub use limit::{Gate, GrowthLimit, Limit};
 pub use response::{GateResponse, GateResult, Measure, Verdict};
 
 use crate::api_error::ApiError;
-use crate::leaks::LeaksResponse;
 use crate::recording::Recording;
-
-/// What is known beside the recording's samples.
-pub(crate) struct Evidence<'e> {
-    /// What heap snapshots have in the major heap, exactly: seconds since the start, and bytes.
-    pub(crate) snapshots: Vec<(f64, u64)>,
-    /// What is suspected in the last snapshot; an error if there is none.
-    pub(crate) leaks: Option<Result<LeaksResponse, ApiError>>,
-    /// Recordings to compare with, by the places of gates.
-    pub(crate) baselines: Vec<Option<&'e Recording>>,
-    /// How many gates are judged beside these.
-    pub(crate) beside: usize,
-}
 
 /// Judges a recording by each gate. The results are in the order of gates; a comparison has two.
 pub(crate) fn judge(
@@ -57,14 +46,15 @@ pub(crate) fn judge(
     for (place, gate) in gates.iter().enumerate() {
         match &gate.limit {
             Limit::MaxLive(most) => {
-                results.push(live::judge(recording, gate, &[], *most, &evidence.snapshots, tests)?);
+                results.push(live::judge(recording, gate, &[], *most, Some(evidence), tests)?);
             }
             Limit::Site { filter, most } => {
-                results.push(live::judge(recording, gate, filter, *most, &[], tests)?);
+                results.push(live::judge(recording, gate, filter, *most, None, tests)?);
             }
             Limit::MaxTotal(most) => results.push(total::judge(recording, gate, *most, tests)?),
             Limit::MaxGrowth(most) => {
-                let last = evidence.snapshots.last().copied();
+                // What one process has left tells nothing of all.
+                let last = evidence.snapshots.last().copied().filter(|_| !evidence.of_several);
                 results.push(growth::judge(recording.profile(), gate, *most, last, tests));
             }
             Limit::NoLeak => results.push(leak::judge(gate, evidence.leaks.as_ref(), tests)),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memtrail_engine::SnapshotFacts;
 use memtrail_engine::gate::{Gate, Limit};
 use memtrail_recording::Recording;
 use memtrail_recording::family::Family;
@@ -27,21 +28,42 @@ pub(super) fn judge(
     let (of_each, of_all): (Vec<Gate>, Vec<Gate>) =
         gates.gates.iter().cloned().partition(|gate| gate.limit == Limit::NoLeak);
     let processes = with_leaks(family);
+    let is_exact = of_all.iter().any(|gate| matches!(gate.limit, Limit::MaxLive(_)));
+    let largest = if is_exact { largest_snapshots(&processes) } else { Vec::new() };
+    let baseline = gates.baseline.as_deref();
     if of_each.is_empty() || processes.is_empty() {
-        return Ok(Judged::of_all(ask(whole, &gates.gates, gates.baseline.as_deref(), 0)?));
+        return Ok(Judged::of_all(ask(whole, &gates.gates, baseline, largest, 0)?));
     }
     let mut judged = Vec::new();
     if !of_all.is_empty() {
-        let answer = ask(whole, &of_all, gates.baseline.as_deref(), processes.len())?;
+        let answer = ask(whole, &of_all, baseline, largest, processes.len())?;
         judged = Judged::of_all(answer);
     }
     let beside = judged.len() + processes.len() - 1;
     // One after the other: the memory of one analysis is freed before the next.
     for (name, recording) in processes {
-        let answer = ask(recording, &of_each, None, beside)?;
+        let answer = ask(recording, &of_each, None, Vec::new(), beside)?;
         judged.extend(Judged::of_process(answer, &name));
     }
     Ok(judged)
+}
+
+/// Of each process the snapshot with the largest heap, without its kinds and roots. They are numbered anew, as several
+/// processes have a first one. What cannot be read proves nothing.
+fn largest_snapshots(processes: &[(String, &Recording)]) -> Vec<SnapshotFacts> {
+    let largest = processes.iter().filter_map(|(_, recording)| {
+        let snapshots = snapshot_file::of_recording(&recording.path).into_iter();
+        let sizes = snapshots.filter_map(|(number, path)| {
+            let (mut facts, file) = snapshot_file::look(&path, Some(number));
+            let mut summary = memtrail_engine::summary(&*file, &facts).ok()?;
+            summary.truncate(0);
+            let size = summary.in_heap.0;
+            facts.summary = Some(summary);
+            Some((size, facts))
+        });
+        sizes.max_by_key(|(size, _)| *size)
+    });
+    (1..).zip(largest).map(|(number, (_, facts))| SnapshotFacts { number, ..facts }).collect()
 }
 
 /// The processes in which leaks are found, as they have heap snapshots or free their memory themselves, by their programs: several of one are numbered in the order in which they began, so

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use memtrail_engine::gate::{Gate, GateResponse};
 use memtrail_engine::heap::Outcome;
-use memtrail_engine::{Engine, Setting};
+use memtrail_engine::{Engine, Setting, SnapshotFacts};
 use memtrail_recording::{Outcome as Ending, Recording};
 
 use super::answer::Judged;
@@ -18,23 +18,28 @@ use crate::{damage, loading, outcome};
 
 /// Judges a recording, or all processes of a family. One that is not whole is not judged.
 pub(super) fn judge(source: &RecordingSource, gates: &Resolved) -> Result<Vec<Judged>, Failure> {
-    match &source.family {
-        Some(of) => family::judge(source, of, gates),
-        None => Ok(Judged::of_all(ask(source, &gates.gates, gates.baseline.as_deref(), 0)?)),
+    if let Some(of) = &source.family {
+        return family::judge(source, of, gates);
     }
+    let baseline = gates.baseline.as_deref();
+    Ok(Judged::of_all(ask(source, &gates.gates, baseline, Vec::new(), 0)?))
 }
 
-/// Judges a recording by some gates, beside so many of others.
+/// Judges a recording by some gates, beside so many of others; `largest` are snapshots that are not its own.
 pub(super) fn ask(
     recording: &Recording,
     gates: &[Gate],
     baseline: Option<&Path>,
+    largest: Vec<SnapshotFacts>,
     beside: usize,
 ) -> Result<GateResponse, Failure> {
     let engine = Engine::new(Setting::default());
     let id = add(&engine, recording)?;
     if gates.iter().any(gates::uses_snapshots) && !recording.is_merged() {
         add_some_snapshots(&engine, id, recording);
+    }
+    for facts in largest {
+        engine.add_snapshot(id, facts, None);
     }
     if let Some(baseline) = baseline {
         let baseline = Process::default().open(baseline)?;

@@ -96,6 +96,10 @@ fn sizes_are_of_all_processes_together() {
             let gates = [&RATE[..], &["--children", gate, &value, "-o", &name]].concat();
             let output = check(folder, &gates, &["sh", "-c", &script]);
             assert_eq!(code(&output), expected, "{output:?}");
+            // The child's snapshot has 24 MiB: that was not looked at.
+            let text = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_exact = text.contains(" were reachable in one process, in its snapshot at ");
+            assert_eq!(is_exact, name == "20M--max-live", "{text}");
         }
     }
     for recording in folder.join("20M--site").read_dir().unwrap() {
