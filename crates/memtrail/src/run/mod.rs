@@ -268,8 +268,10 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
     let mut viewing = None;
     let started = process::run(command, args.kill_with_parent, |child| {
         pid = child;
-        viewing =
-            args.view.then(|| Viewing::begin(session.folder(), &args.serving, announcement(args)));
+        let family = family.as_ref().map(FamilyFolder::path);
+        viewing = args
+            .view
+            .then(|| Viewing::begin(session.folder(), family, &args.serving, announcement(args)));
     });
     let end = match started {
         Ok(end) => end,

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use memtrail_recording::Recording;
+use memtrail_recording::family::Family;
 use memtrail_recording::session::{State, Status};
 use serde::Serialize;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
@@ -18,7 +19,7 @@ use signal_hook::iterator::Signals;
 
 use super::process;
 use crate::json;
-use crate::view::{Serving, Shown, Sources};
+use crate::view::{Serving, Shown, Sources, follow_family};
 
 /// Between two looks at what agents report.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -45,11 +46,18 @@ pub(super) struct Viewing {
 }
 
 impl Viewing {
-    /// Waits for the first recording of the session, and shows it and all that follow.
-    pub(super) fn begin(session: &Path, serving: &Serving, announcement: Announcement) -> Self {
+    /// Waits for the first recording of the session, and shows it and all that follow; of a program with its children,
+    /// whose recordings are in the folder `family`, also all processes together.
+    pub(super) fn begin(
+        session: &Path,
+        family: Option<&Path>,
+        serving: &Serving,
+        announcement: Announcement,
+    ) -> Self {
         let (ended, has_ended) = channel();
         let mut watch = Watch {
             session: session.to_path_buf(),
+            family: family.map(Path::to_path_buf),
             serving: serving.clone(),
             announcement,
             sources: Sources::new(true),
@@ -87,6 +95,8 @@ impl Viewing {
 
 struct Watch {
     session: PathBuf,
+    /// The folder of a program with its children.
+    family: Option<PathBuf>,
     serving: Serving,
     announcement: Announcement,
     sources: Sources,
@@ -99,7 +109,10 @@ impl Watch {
     fn until(&mut self, has_ended: &Receiver<()>) {
         loop {
             let ended = !matches!(has_ended.recv_timeout(PAUSE), Err(RecvTimeoutError::Timeout));
-            self.look();
+            match self.family.clone() {
+                Some(folder) => self.look_for_family(&folder),
+                None => self.look(),
+            }
             if ended || self.failed {
                 return;
             }
@@ -125,6 +138,25 @@ impl Watch {
             }
             if self.shown.is_none() && !self.failed {
                 self.show();
+            }
+        }
+    }
+
+    /// Shows the family as soon as there is one. What its processes do then is followed by others.
+    fn look_for_family(&mut self, folder: &Path) {
+        if self.shown.is_some() || self.failed {
+            return;
+        }
+        let Ok(Some(family)) = Family::open(folder) else { return };
+        // The agent may be just about to write it: the next look will find it.
+        if family.members.iter().all(|member| member.description().is_none()) {
+            return;
+        }
+        match follow_family(&self.sources, folder) {
+            Ok(()) => self.show(),
+            Err(failure) => {
+                self.failed = true;
+                self.complain(&failure);
             }
         }
     }

@@ -61,6 +61,10 @@ fn verdict(engine: &Engine, watched: &Watched) -> Result<ExitCode, Failure> {
     }
     let family = watched.shown(None).and_then(|shown| shown.family);
     match family.map(|family| family.problems.join("; ")).filter(|problems| !problems.is_empty()) {
+        Some(problems) if watched.processes().is_empty() => {
+            Err(Failure::new(Kind::Input, problems)
+                .hint("memtrail run --children puts recordings into such a folder"))
+        }
         Some(problems) => {
             Err(Failure::new(Kind::Input, problems).hint("the other processes were used"))
         }

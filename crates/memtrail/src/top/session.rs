@@ -16,7 +16,7 @@ use super::state::State;
 use super::terminal::{Screen, Signals, end_by};
 use super::watched::{Process, Watched};
 use crate::error::{Failure, Kind};
-use crate::view::{Shown, Sources};
+use crate::view::{Shown, Sources, follow_family};
 
 /// How long keys are waited for before there is another look at signals and the clock.
 const TICK: Duration = Duration::from_millis(100);
@@ -152,9 +152,19 @@ impl<'a> Session<'a> {
         self.state.say(text);
     }
 
+    /// Serves a page with what is watched. That of a family reads it by itself, as it has all processes together, too.
+    fn serve(&self) -> Result<Shown, Failure> {
+        let Some(folder) = self.watched.family_folder() else {
+            return self.args.serving.start(&self.sources, &[]);
+        };
+        let sources = Sources::new(true);
+        follow_family(&sources, folder)?;
+        self.args.serving.start(&sources, &[])
+    }
+
     fn open_viewer(&mut self) {
         if self.page.is_none() {
-            match self.args.serving.start(&self.sources, &[]) {
+            match self.serve() {
                 Ok(page) => self.page = Some(page),
                 Err(failure) => {
                     self.state.say(format!("no page: {}", failure.message()));

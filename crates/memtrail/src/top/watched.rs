@@ -1,6 +1,7 @@
 //! What is watched: a process, or a family with all its processes, to which more may come.
 
 use std::collections::HashSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -67,18 +68,27 @@ pub(super) struct Shown<'w> {
 }
 
 impl Watched {
-    /// What a path or a number names. Nothing of it is read yet.
+    /// What a path or a number names. Nothing of it is read yet. In an empty folder a family may be about to begin.
     pub(super) fn find(named: &Path) -> Result<Self, Failure> {
-        let target = match Family::open(named)? {
-            Some(_) => Target::Family { path: named.to_path_buf(), known: HashSet::new() },
-            None => Target::Process(Some(Box::new(Subject::find(named)?))),
+        let target = if is_empty(named) || Family::open(named)?.is_some() {
+            Target::Family { path: named.to_path_buf(), known: HashSet::new() }
+        } else {
+            Target::Process(Some(Box::new(Subject::find(named)?)))
         };
         Ok(Self { target, processes: Vec::new(), family: None, opened: None })
     }
 
     /// Whether it is a family.
-    pub(super) const fn is_family(&self) -> bool {
-        matches!(self.target, Target::Family { .. })
+    pub(super) fn is_family(&self) -> bool {
+        self.family_folder().is_some()
+    }
+
+    /// The folder, if it is a family.
+    pub(super) fn family_folder(&self) -> Option<&Path> {
+        match &self.target {
+            Target::Family { path, .. } => Some(path),
+            Target::Process(_) => None,
+        }
     }
 
     /// Whether more may come.
@@ -150,7 +160,7 @@ impl Watched {
                     }
                 }
             }
-            Ok(None) => problems.push("the family's folder is empty".to_owned()),
+            Ok(None) => problems.push("no process has begun its recording yet".to_owned()),
             Err(error) => problems.push(error.to_string()),
         }
         let times = times(&self.processes);
@@ -182,6 +192,11 @@ impl Watched {
             }
         }
     }
+}
+
+/// Whether it is a folder with nothing in it.
+fn is_empty(path: &Path) -> bool {
+    fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Why a recording cannot be watched.

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const SHARE: u32 = 10;
 
 /// Shows all processes of a family together and each alone, and goes on reading what comes.
-pub(super) fn follow(sources: &Sources, path: &Path) -> Result<(), Failure> {
+pub(crate) fn follow(sources: &Sources, path: &Path) -> Result<(), Failure> {
     let whole = sources.engine.add_growing(memtrail_engine::Description::default());
     let mut growing = Growing {
         sources: sources.clone(),

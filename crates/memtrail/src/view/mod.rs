@@ -17,6 +17,7 @@ use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 pub(crate) use self::address::{check_filter, fragment};
+pub(crate) use self::family::follow as follow_family;
 pub(crate) use self::serving::{Serving, Shown};
 pub(crate) use self::sources::Sources;
 use crate::damage;

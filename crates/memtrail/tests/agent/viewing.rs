@@ -45,15 +45,25 @@ fn address(line: &str) -> String {
 
 /// `pipes`, which allocates as it is given lines, under `memtrail run --view`.
 fn run_pipes() -> (Page, ChildStdin) {
-    let program = build(&named("system"), "pipes");
+    run("pipes", recording, &[], &lines(1_000))
+}
+
+/// A program that is given some input, under `memtrail run --view`.
+fn run(
+    program: &str,
+    recording: fn(&Path) -> PathBuf,
+    options: &[&str],
+    input: &str,
+) -> (Page, ChildStdin) {
+    let program = build(&named("system"), program);
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
-    command.args(["run", "--view", "--no-open", "--rate", "1e-2", "-o"]);
+    command.args(["run", "--view", "--no-open", "--rate", "1e-2"]).args(options).arg("-o");
     command.arg(recording(folder.path())).arg("--").arg(&program.path);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("start memtrail run");
     let mut stdin = child.stdin.take().expect("piped");
-    write_lines(&mut stdin, 1_000);
+    stdin.write_all(input.as_bytes()).expect("it reads");
     let mut line = String::new();
     let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
     stderr.read_line(&mut line).expect("a line");
@@ -62,9 +72,13 @@ fn run_pipes() -> (Page, ChildStdin) {
     (Page { child, url: address(&line), folder }, stdin)
 }
 
+/// Lines for `pipes`.
+fn lines(count: usize) -> String {
+    format!("{}\n", "word ".repeat(40)).repeat(count)
+}
+
 fn write_lines(stdin: &mut ChildStdin, count: usize) {
-    let line = format!("{}\n", "word ".repeat(40));
-    stdin.write_all(line.repeat(count).as_bytes()).expect("pipes reads");
+    stdin.write_all(lines(count).as_bytes()).expect("pipes reads");
 }
 
 impl Page {
@@ -173,6 +187,31 @@ fn the_page_grows_with_the_program() {
     assert_eq!(page.child.wait().expect("its end").code(), Some(0));
     assert_eq!(events.filter(|(event, _)| event == "lost").count(), 0);
     assert!(TcpStream::connect(page.url.split('/').nth(2).expect("a host")).is_err());
+}
+
+/// The page had each process alone, and not all together.
+#[test]
+fn the_page_has_a_program_and_its_children_together() {
+    let folder = |of: &Path| of.join("it.family");
+    let (mut page, mut stdin) = run("family_grows", folder, &["--children"], "fork\n");
+    let started = Instant::now();
+    let recordings = loop {
+        let about = page.query(r#"{"query":"about"}"#);
+        let recordings = about.header()["recordings"].as_array().expect("an array").clone();
+        let allocated = recordings[0]["totals"]["allocated"]["value"].as_f64();
+        // 8 MiB by the first process, and 16 MiB by its child.
+        if recordings.len() == 3 && allocated > Some(23.0 * 1024.0 * 1024.0) {
+            break recordings;
+        }
+        assert!(started.elapsed() < PATIENCE, "{recordings:#?}");
+        thread::sleep(Duration::from_millis(100));
+    };
+    let names: Vec<_> = recordings.iter().map(|one| one["name"].as_str().expect("text")).collect();
+    assert_eq!(names[0], "it.family");
+    assert!(names[1..].iter().all(|name| name.starts_with("family_grows-")), "{names:?}");
+    stdin.write_all(b"end\n").expect("it reads");
+    drop(stdin);
+    assert_eq!(page.child.wait().expect("its end").code(), Some(0));
 }
 
 #[test]

@@ -138,6 +138,32 @@ fn sums_are_those_of_processes(program: &Watched) {
     assert!(owners["alive"].as_u64() > Some(32 << 20), "{owners:#}");
 }
 
+/// A folder to which nobody had written yet was no family, and `top` ended.
+#[test]
+fn a_family_is_waited_for() {
+    let parent = tempfile::tempdir().expect("a folder");
+    let folder = parent.path().join("later.family");
+    std::fs::create_dir(&folder).expect("a folder");
+    let output = top(&[path(&folder), "--once"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("no process has begun its recording yet"), "{stderr}");
+    assert!(stderr.contains("hint: memtrail run --children"), "{stderr}");
+
+    let mut screen = Terminal::top(&[path(&folder), "--no-open"], 24, 120);
+    screen.wait_for("note: no process has begun its recording yet");
+    let mut program = Watched::start_family_in(COMPILERS[0], &folder);
+    let first = format!("({})", program.pid);
+    screen.wait("the process", |lines| {
+        has(lines, &first) && has(lines, "1 of 1 processes running") && !has(lines, "note: ")
+    });
+    screen.press("v");
+    screen.wait_for("http://127.0.0.1:");
+    screen.press("q");
+    assert_eq!(screen.end().code(), Some(0));
+    program.end();
+}
+
 /// It was taken for its parent, whose trace it still has open.
 #[test]
 fn a_forked_process_is_found_by_its_number() {

@@ -1,7 +1,7 @@
 //! Programs that run under `memtrail run`, to be watched.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use memtrail_test_support::compilers::named;
@@ -21,7 +21,7 @@ pub(crate) struct Watched {
 impl Watched {
     /// Starts `tests/programs/heap_grows.ml`, which has filled 32 MiB, or is about to, and waits for a line.
     pub(crate) fn start(compiler: &str) -> Self {
-        let mut watched = Self::recorded(compiler, "heap_grows", "it.memtrail", &[]);
+        let mut watched = Self::recorded(compiler, "heap_grows", Path::new("it.memtrail"), &[]);
         // What it prints last kills it (SIGPIPE), as nobody reads it.
         watched.stdout = None;
         watched
@@ -29,10 +29,15 @@ impl Watched {
 
     /// Starts `tests/programs/family_grows.ml`, which has filled 8 MiB, or is about to.
     pub(crate) fn start_family(compiler: &str) -> Self {
-        Self::recorded(compiler, "family_grows", "it.family", &["--children"])
+        Self::start_family_in(compiler, Path::new("it.family"))
     }
 
-    fn recorded(compiler: &str, program: &str, output: &str, options: &[&str]) -> Self {
+    /// The same, with recordings in a folder.
+    pub(crate) fn start_family_in(compiler: &str, folder: &Path) -> Self {
+        Self::recorded(compiler, "family_grows", folder, &["--children"])
+    }
+
+    fn recorded(compiler: &str, program: &str, output: &Path, options: &[&str]) -> Self {
         let program = build(&named(compiler), program);
         let folder = tempfile::tempdir().expect("a folder");
         let recording = folder.path().join(output);
