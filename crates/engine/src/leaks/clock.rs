@@ -3,16 +3,13 @@
 
 use memtrail_profile::Profile;
 
-/// If so many blocks are expected to be sampled, none is once in twenty times.
-const MIN_LATE: u64 = 3;
-
 /// Tells what part of all that was allocated before the snapshot was allocated before a moment.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     /// Moments in seconds, ascending, with the samples up to each.
     moments: Vec<(f64, u64)>,
-    /// What most sampled blocks of the second half of the time stand for, in samples.
-    late_weight: u64,
+    /// What most sampled blocks of the second half of the time stand for.
+    late_bytes: f64,
 }
 
 impl Clock {
@@ -25,19 +22,20 @@ impl Clock {
         let late = moments.partition_point(|(at, _)| *at <= end / 2.0);
         let mut weights: Vec<u64> = moments[late..].iter().map(|(_, samples)| *samples).collect();
         weights.sort_unstable();
-        let late_weight = weights.get(weights.len() / 2).copied().unwrap_or(0);
+        let late = weights.get(weights.len() / 2).copied().unwrap_or(0);
+        let late_bytes = late as f64 * profile.estimator.bytes_per_sample();
         let mut sum = 0_u64;
         for (_, samples) in &mut moments {
             sum = sum.saturating_add(*samples);
             *samples = sum;
         }
         moments.push((end, sum));
-        Self { moments, late_weight }
+        Self { moments, late_bytes }
     }
 
-    /// Whether so many samples of what grows steadily are all of the first half by chance: the rate may have fallen since.
-    pub(super) const fn may_be_early_by_chance(&self, samples: u64) -> bool {
-        samples < MIN_LATE.saturating_mul(2).saturating_mul(self.late_weight)
+    /// How many bytes most sampled blocks of the second half of the time stand for: the rate may have fallen.
+    pub(super) const fn late_bytes(&self) -> f64 {
+        self.late_bytes
     }
 
     /// What part had been allocated, from 0 to 1.
@@ -59,8 +57,14 @@ impl Clock {
     /// One that goes evenly for so many seconds.
     #[cfg(test)]
     pub(super) fn even(seconds: f64) -> Self {
+        Self::even_at(seconds, 1.0)
+    }
+
+    /// One whose late blocks stand for so many bytes.
+    #[cfg(test)]
+    pub(super) fn even_at(seconds: f64, late_bytes: f64) -> Self {
         let moments = (0..=1000).map(|part| (seconds * f64::from(part) / 1000.0, part as u64));
-        Self { moments: moments.collect(), late_weight: 1 }
+        Self { moments: moments.collect(), late_bytes }
     }
 }
 
@@ -71,7 +75,7 @@ mod tests {
     #[test]
     fn it_stands_while_nothing_is_allocated() {
         let moments = vec![(1.0, 10), (2.0, 40), (60.0, 100), (99.0, 100)];
-        let clock = Clock { moments, late_weight: 1 };
+        let clock = Clock { moments, late_bytes: 1.0 };
         for (moment, part) in
             [(0.0, 0.0), (1.0, 0.1), (1.9, 0.1), (30.0, 0.4), (60.0, 1.0), (99.0, 1.0)]
         {
@@ -80,7 +84,6 @@ mod tests {
         for (part, moment) in [(0.05, 1.0), (0.1, 1.0), (0.3, 2.0), (0.9, 60.0), (1.0, 60.0)] {
             assert!((clock.time(part) - moment).abs() < 1e-9, "{part}");
         }
-        assert!(clock.may_be_early_by_chance(5) && !clock.may_be_early_by_chance(6));
         assert!(Clock::default().at(3.0).abs() < 1e-9 && Clock::default().time(1.0).abs() < 1e-9);
     }
 }

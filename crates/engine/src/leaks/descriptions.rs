@@ -5,10 +5,11 @@ use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 
 use super::evidence::Evidence;
-use super::growth::{GrowthRate, Judgement, Lifetime};
+use super::growth::{GrowthRate, Judgement};
 use super::owned::Owner;
 use super::response::{LeaksResponse, NearestClosure, Place};
 use super::rules::finding::Finding;
+use super::sampled::Lifetime;
 use crate::names::shown;
 use crate::recording::Recording;
 
@@ -244,7 +245,7 @@ pub(super) fn reason(
     if *judgement != Judgement::Unknown && filled_early(owner, recording, end).is_some() {
         let last = seconds(last);
         return format!(
-            "filled early: nine tenths of it were allocated within {last} of the start"
+            "filled early: nine tenths of it were allocated within {last} of the start, and are retained since"
         );
     }
     if *judgement == Judgement::Unknown {

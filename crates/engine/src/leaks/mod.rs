@@ -3,7 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | put sampled blocks to their owners, and other blocks from the same places beside them | [`owned`] |
-//! | judge whether an owner grows, and still does | [`growth`], [`waiting`], [`resized`] |
+//! | judge whether an owner grows, and still does | [`sampled`], [`growth`], [`waiting`], [`resized`] |
 //! | look into those that do | [`contents`], [`evidence`] |
 //! | describe the kind of leak | [`rules`] |
 //! | say it | [`descriptions`] |
@@ -24,6 +24,7 @@ mod owned;
 mod resized;
 mod response;
 mod rules;
+mod sampled;
 pub(crate) mod sites;
 mod waiting;
 
@@ -235,19 +236,19 @@ fn judge_blocks(
     }
     let covered = owner.covered(samples);
     if covered < MIN_COVERED {
-        return if owner.live.is_empty() { Judgement::Unknown } else { Judgement::Steady };
+        let is_known = owner.live.len() >= MIN_LIVE;
+        return if is_known { Judgement::Steady } else { Judgement::Unknown };
     }
     let filled_early = descriptions::filled_early(owner, recording, history.end).is_some();
     let judgement = match waits {
         Some(since) if filled_early => waiting::by_samples(&owner.lifetimes(), clock, since),
-        _ if filled_early
-            && clock.may_be_early_by_chance(owner.live.iter().copied().map(samples).sum()) =>
-        {
-            return Judgement::Unknown;
-        }
         // What was filled before the program's allocation ceased, and is kept since, does not grow.
-        _ if filled_early => return Judgement::Steady,
-        _ => growth::by_samples(&owner.lifetimes(), clock),
+        _ if filled_early => {
+            let middle = clock.at(history.end / 2.0);
+            let is_steady = sampled::would_show(&owner.lifetimes(), clock, middle);
+            return if is_steady { Judgement::Steady } else { Judgement::Unknown };
+        }
+        _ => sampled::by_samples(&owner.lifetimes(), clock),
     };
     match judgement {
         Judgement::Grows(mut growth) => {
@@ -264,6 +265,8 @@ fn judge_blocks(
 /// If a smaller part of what is alive was allocated in places whose blocks are mostly an owner's, its blocks come and
 /// go.
 const MIN_COVERED: f64 = 0.3;
+/// With fewer sampled blocks that are alive this is not said: what is not collected yet may be most of a place's.
+const MIN_LIVE: usize = 30;
 
 fn look_into<'e>(
     owner: &'e Owner<'e>,
@@ -273,7 +276,7 @@ fn look_into<'e>(
     loaded: &LoadedSnapshot,
 ) -> Evidence<'e> {
     let lifetimes = owner.places.first().map_or(&[][..], |place| &place.all);
-    let old = lifetimes.iter().filter(|block| block.allocated <= growth::LOOKED_AT);
+    let old = lifetimes.iter().filter(|block| block.allocated <= sampled::LOOKED_AT);
     let freed = old.clone().filter(|block| block.freed.is_some()).count() as u64;
     let alive = old.count() as u64 - freed;
     let added_at = added_at(owner, contents, recording, own, loaded);

@@ -12,8 +12,8 @@ use memtrail_profile::time::Elapsed;
 use memtrail_trace::{Site, StackId};
 
 use super::clock::Clock;
-use super::growth::Lifetime;
 use super::own_code::OwnCode;
+use super::sampled::Lifetime;
 use crate::heap::join::{Live, live};
 use crate::heap::loaded::LoadedSnapshot;
 use crate::recording::Recording;

@@ -7,7 +7,8 @@
 use memtrail_profile::estimate::Estimate;
 
 use super::clock::Clock;
-use super::growth::{GrowthRate, Lifetime};
+use super::growth::GrowthRate;
+use super::sampled::Lifetime;
 
 /// How much larger than its predecessor a block is at least.
 const FACTOR: f64 = 1.3;

@@ -13,9 +13,10 @@ use memtrail_profile::time::Elapsed;
 use memtrail_trace::{Site, StackId};
 
 use super::clock::Clock;
-use super::growth::{self, GrowthRate, Judgement, Lifetime};
+use super::growth::{GrowthRate, Judgement};
 use super::own_code::OwnCode;
 use super::response::{ClearedOwner, LeaksResponse, Place, Suspect};
+use super::sampled::{self, Lifetime};
 use super::{MAX_CLEARED, MAX_SUSPECTS, MIN_BYTES, MIN_SHARE, descriptions, waiting};
 use crate::heap::samples::{allocating_site, sites};
 use crate::recording::Recording;
@@ -127,7 +128,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
 fn judge(lifetimes: &[Lifetime], clock: &Clock, end: f64) -> Judgement {
     match waiting::waits_since(clock, end).filter(|_| waiting::is_kept(lifetimes)) {
         Some(since) => waiting::by_samples(lifetimes, clock, since),
-        None => growth::by_samples(lifetimes, clock),
+        None => sampled::by_samples(lifetimes, clock),
     }
 }
 
@@ -194,7 +195,8 @@ fn short(place: &Place) -> Place {
 fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64) -> Suspect {
     let Growing { allocated, growth, share } = one;
     let places: Vec<Place> = allocated.path.iter().filter_map(|site| own.place(*site)).collect();
-    let looked_at = allocated.lifetimes.iter().filter(|block| block.allocated <= growth::LOOKED_AT);
+    let looked_at =
+        allocated.lifetimes.iter().filter(|block| block.allocated <= sampled::LOOKED_AT);
     let freed = looked_at.clone().filter(|block| block.freed.is_some()).count() as u64;
     let not_freed = looked_at.count() as u64 - freed;
     let mut moments: Vec<f64> = alive(&allocated.lifetimes).map(|block| block.allocated).collect();

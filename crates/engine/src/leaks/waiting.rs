@@ -5,7 +5,8 @@
 //! then: what grew must have grown from the beginning, for more than a moment, and hardly any of it must have been freed.
 
 use super::clock::Clock;
-use super::growth::{self, GrowthRate, Judgement, Lifetime};
+use super::growth::{self, GrowthRate, Judgement};
+use super::sampled::{self, Lifetime};
 
 /// The part of all allocation that comes before a program waits: a little goes on.
 const WORK: f64 = 0.98;
@@ -41,7 +42,7 @@ pub(super) fn by_snapshots(times: &[f64], sizes: &[u64], since: f64) -> Judgemen
 
 /// Judges by sampled blocks, by the clock of allocation, which stands while the program waits.
 pub(super) fn by_samples(blocks: &[Lifetime], clock: &Clock, since: f64) -> Judgement {
-    began_with_it(growth::by_samples(blocks, clock), since)
+    began_with_it(sampled::by_samples(blocks, clock), since)
 }
 
 /// What began later is a step of a task, such as the last one of a compiler that waits for the assembler.
