@@ -72,6 +72,7 @@ pub use info::{Location, PARTIAL_APPLICATION, Source, TraceInfo};
 pub use locations::{Locations, Site};
 pub use read::{
     Alloc, Anomalies, Anomaly, Cause, Decoded, Detail, Error, Event, Mark, Reader, Tables,
+    allocations,
 };
 pub use strings::{StringId, Strings};
 pub use tree::StackTree;

@@ -5,8 +5,8 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use memtrail_map::MappedFile;
+use memtrail_trace::allocations;
 use memtrail_trace::header::Header;
-use memtrail_trace::{Detail, Event, Reader};
 
 /// Appends the packet in `tail` to `trace`, unless it is empty or the trace ends with it already. An
 /// error comes with the number of blocks that are lost by it; the trace is as it was.
@@ -17,8 +17,7 @@ pub(super) fn append(tail: &Path, trace: &Path) -> Result<(), (io::Error, u64)> 
     else {
         return Ok(());
     };
-    let packet = counted(packet, &header, trace).map_err(|error| (error, 0))?;
-    append_packet(&packet, trace)
+    append_packet(&counted(packet, &header), trace)
         .map_err(|error| (error, header.end_id.saturating_sub(header.first_id)))
 }
 
@@ -48,27 +47,15 @@ fn append_packet(packet: &[u8], trace: &Path) -> io::Result<()> {
 
 /// The packet with an `end_id` that counts the blocks which are in it. A process that ends between
 /// the two stores of the writer, `end_id` and then the size, has counted one that is not.
-fn counted(packet: &[u8], header: &Header, trace: &Path) -> io::Result<Vec<u8>> {
+fn counted(packet: &[u8], header: &Header) -> Vec<u8> {
     let mut packet = packet.to_vec();
-    let map = MappedFile::open(trace)?;
-    // A trace is read from the packet that says what it is of.
-    let first = Header::parse(&map).ok().and_then(|first| map.get(..first.size)).unwrap_or(&[]);
-    let blocks = blocks_in(&[first, &packet].concat()).zip(blocks_in(first));
-    if let Some((with, without)) = blocks
-        && header.first_id + with - without + 1 == header.end_id
+    if let Some(blocks) = allocations(&packet)
+        && header.first_id + blocks + 1 == header.end_id
     {
         let at = header.header_len() - size_of::<u64>();
         packet[at..at + size_of::<u64>()].copy_from_slice(&(header.end_id - 1).to_le_bytes());
     }
-    Ok(packet)
-}
-
-fn blocks_in(trace: &[u8]) -> Option<u64> {
-    let mut blocks = 0;
-    Reader::new(trace).ok()?.for_each(Detail::Marks, |event, _| {
-        blocks += u64::from(matches!(event, Event::Alloc(_)));
-    });
-    Some(blocks)
+    packet
 }
 
 /// Bytes of a trace up to the end of its last whole packet.
@@ -99,6 +86,9 @@ pub(super) fn blocks(trace: &Path) -> io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use memtrail_trace::write::{AllocEvent, TraceWriter};
+    use memtrail_trace::{Code, DomainId, Location, Reader, Source, Timestamp, Words};
+
     use super::*;
 
     // Its write was interrupted by a signal handler that ended the process: the packet was then put
@@ -144,5 +134,37 @@ mod tests {
         fs::write(&trace, &whole[..last]).expect("written");
         append(&tail, &trace).expect("appended");
         assert!(fs::read(&trace).expect("read") == whole);
+    }
+
+    // Blocks were counted by decoding the packet, which needs the names of those before it. What could
+    // not be decoded was not counted: the traces of programs that were killed were said to be damaged.
+    #[test]
+    fn no_packet_needs_another_to_be_counted() {
+        let fixture = include_bytes!("../../../trace/tests/fixtures/cache-v2.ctf");
+        let info = Reader::new(fixture).expect("a trace").info().clone();
+        let mut trace = Vec::new();
+        let mut writer = TraceWriter::new(&mut trace, &info).expect("written");
+        let event = AllocEvent { length: Words(2), samples: 1, source: Source::Minor };
+        for code in 1..=20 {
+            // Names are written once, and referred to afterwards.
+            let (function, file) = (&b"Unit.function"[..], &b"unit.ml"[..]);
+            let place = Location { function, file, line: code, start_col: 2, end_col: 9 };
+            let allocated = writer.alloc(
+                DomainId(0),
+                Timestamp(info.start.0 + u64::from(code)),
+                &event,
+                &[Code(u64::from(code))],
+                |_, places| places.push(place),
+            );
+            allocated.and_then(|_| writer.flush_all()).expect("written");
+        }
+        writer.finish().expect("written");
+        let (mut rest, mut packets) = (&trace[..], 0);
+        while let Ok(header) = Header::parse(rest) {
+            let (packet, behind) = rest.split_at(header.size);
+            assert!(counted(packet, &header) == packet, "packet {packets}");
+            (rest, packets) = (behind, packets + 1);
+        }
+        assert_eq!(packets, 21);
     }
 }

@@ -15,6 +15,8 @@ mod walk;
 
 use std::ops::ControlFlow;
 
+use crate::header::Header;
+
 pub use anomaly::{Anomalies, Anomaly, Cause};
 pub(crate) use decoder::{Decoder, next_header};
 pub use event::{Alloc, Detail, Event, Mark};
@@ -39,6 +41,13 @@ pub enum Error {
     /// There are packets, but none says what the trace is.
     #[error("no trace information: the first packet is missing or damaged")]
     NoInfo,
+}
+
+/// Allocations in a whole packet, counted without those before it, which decoding needs. `None` if its events are not
+/// known ones that fill it exactly.
+pub fn allocations(packet: &[u8]) -> Option<u64> {
+    let header = Header::parse(packet).ok()?;
+    walk::allocations(packet.get(..header.size)?, header.header_len())
 }
 
 /// A trace in memory, or mapped into it.
