@@ -135,9 +135,10 @@ impl Ocaml5Heap {
         while goes_on() {
             request::sleep(u64::from(u32::MAX));
             while request::wanted() && goes_on() {
+                // First: who was asked to come by must find it, even if there is nothing left to do.
+                self.take_interrupts();
                 self.try_idle();
                 if request::wanted() {
-                    self.take_interrupts();
                     // SAFETY: the main domain never ends; a valid duration.
                     unsafe {
                         self.interrupt(self.main);
@@ -148,7 +149,10 @@ impl Ocaml5Heap {
         }
     }
 
-    /// Puts our hook in place of the one that switches threads. Only the thread that serves calls.
+    /// Puts our hook in place of the one that switches threads, for good. Only the thread that serves calls.
+    ///
+    /// The hook that the runtime begins with leaves the request as it is. A domain that finds it in 5.0 to
+    /// 5.2 on its way into a system call would look for it again and again, and never go.
     fn take_interrupts(&self) {
         let ours = interrupted as Hook as *mut c_void;
         // SAFETY: the variable is the runtime's, which sets it likewise from other threads.
@@ -160,6 +164,12 @@ impl Ocaml5Heap {
                 let _ = (*self.interrupt).compare_exchange(now, ours, AcqRel, Relaxed);
             }
         }
+    }
+
+    /// Whether a domain that is asked to come by finds our hook.
+    fn has_interrupts(&self) -> bool {
+        // SAFETY: the variable is the runtime's.
+        unsafe { (*self.interrupt).load(Acquire) == interrupted as Hook as *mut c_void }
     }
 
     /// Makes a domain come to that hook, if it runs.
@@ -313,11 +323,6 @@ unsafe extern "C" fn interrupted() {
         guarded((), || unsafe { heap.stop.take_wanted(TRY_FOR) });
     }
     let before = HOOKS.interrupt.load(Acquire);
-    if let Some(heap) = heap {
-        let ours = interrupted as Hook as *mut c_void;
-        // SAFETY: the variable is the runtime's.
-        let _ = unsafe { (*heap.interrupt).compare_exchange(ours, before, AcqRel, Relaxed) };
-    }
     if !before.is_null() {
         // SAFETY: what stood in the hook's variable is a function of this type.
         unsafe { std::mem::transmute::<*mut c_void, Hook>(before)() };
@@ -362,7 +367,7 @@ unsafe extern "C" fn scanning_roots(
         {
             request::add(SnapshotReason::EveryMajor);
         }
-        if request::wanted() {
+        if request::wanted() && heap.has_interrupts() {
             // SAFETY: the domain is here.
             unsafe { heap.interrupt(domain) };
         }

@@ -117,6 +117,18 @@ on_each!(forks_and_children, |compiler| {
     }
 });
 
+// It was asked to come by for a snapshot that was taken by another thread meanwhile, and looked for it for ever, before a
+// system call. One run of nine did.
+on_each!(a_domain_is_not_asked_for_what_is_done, |compiler| {
+    let program = build(&named(compiler), "waiting");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let case = || Case::new(&program, &[]).options(&["--snapshot", "every-major,exit"]);
+            scope.spawn(move || drop(case().same()));
+        }
+    });
+});
+
 on_each!(memory_that_runs_low, |compiler| {
     let program = build(&named(compiler), "heap_near_limit");
     let options = ["--snapshot", "out-of-memory"];
