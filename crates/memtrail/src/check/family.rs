@@ -66,8 +66,9 @@ fn largest_snapshots(processes: &[(String, &Recording)]) -> Vec<SnapshotFacts> {
     (1..).zip(largest).map(|(number, (_, facts))| SnapshotFacts { number, ..facts }).collect()
 }
 
-/// The processes in which leaks are found, as they have heap snapshots or free their memory themselves, by their programs: several of one are numbered in the order in which they began, so
-/// that they have the same names in the next run.
+/// The processes in which leaks are found, as they have heap snapshots or free their memory themselves, by their
+/// programs: several of one are numbered in the order in which they began, so that they have the same names in the
+/// next run.
 fn with_leaks(family: &Family) -> Vec<(String, &Recording)> {
     let with = family.members.iter().filter_map(|member| {
         let recording = member.recording.as_ref().ok()?;

@@ -75,7 +75,7 @@ impl Viewing {
     /// The program has ended, and its recordings are complete. On a terminal someone may want to
     /// look on: the page stays until they say that it is enough. Elsewhere nobody could.
     pub(super) fn end(self) {
-        // It fails when the thread has ended; then there is nothing to announcement it.
+        // It fails when the thread has ended; then nobody is left to be told.
         let _ = self.ended.send(());
         let Ok(Some(shown)) = self.thread.join() else { return };
         if !std::io::stderr().is_terminal() {
