@@ -51,11 +51,17 @@ module Inner = struct
 end
 
 (* Dynamic values: a tag is the hash of its name, and has the type of the values. *)
+module Numbers = Map.Make (Int)
 module Dynamic () : sig
   type 'a tag
   type t = Dyn : 'a tag * 'a -> t
   val create : string -> 'a tag
   val name : t -> string
+  module Map (Value : sig type 'a t end) : sig
+    type t
+    val empty : t
+    val add : 'a tag -> 'a Value.t -> t -> t
+  end
 end = struct
   type 'a tag = int
   type t = Dyn : 'a tag * 'a -> t
@@ -65,6 +71,11 @@ end = struct
     Hashtbl.replace names tag name;
     tag
   let name (Dyn (tag, _)) = Hashtbl.find names tag
+  module Map (Value : sig type 'a t end) = struct
+    type t = Obj.t Value.t Numbers.t
+    let empty = Numbers.empty
+    let add tag (value : 'a Value.t) map = Numbers.add tag (Obj.magic value : Obj.t Value.t) map
+  end
 end
 module Dyn = Dynamic ()
 module Other = Dynamic ()
@@ -97,6 +108,24 @@ let dynamic =
   ]
 let other_dynamic = [ Other.Dyn (other_words, [| s "@string array" |]) ]
 let () = assert (List.for_all (fun value -> Dyn.name value <> "") dynamic)
+
+(* Maps by tags, which are made by functions that put something behind a name. *)
+module Lists = Dyn.Map (struct type 'a t = 'a list end)
+module Plain = Dyn.Map (struct type 'a t = 'a end)
+let lists = ref Lists.empty
+let plain = ref Plain.empty
+let mangle name = name ^ "-table"
+let declare_table name make =
+  let tag = Dyn.create (mangle name) in
+  lists := Lists.add tag [ make () ] !lists;
+  plain := Plain.add tag (make ()) !plain;
+  (name, tag)
+let table_of ?(all = "all tables") ~name make = all ^ fst @@ declare_table name make
+let other_name = "a table of options"
+let tables =
+  [ table_of ~name:"a table of pairs" (fun () -> (s "@string * int", 1));
+    table_of ~name:other_name (fun () -> Some (s "@string option.Some"));
+    table_of ~name:("computed" ^ string_of_int (Sys.word_size)) (fun () -> [| s "?" |]) ]
 
 let tuple = (s "@string * int", 1)
 let triple = (1.5, s "@float * string * int list", [ 1 ])

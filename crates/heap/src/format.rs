@@ -68,14 +68,16 @@
 //!
 //! `IMMEDIATES` has the first field of blocks with tag 0 and two fields, if that is an integer that a hash may
 //! be: polymorphic variants with an argument have the hash of their name there, values of dynamic types that of
-//! their type's. `values` are different from each other. The names are those in the program's data whose hash as a
-//! polymorphic variant (`hash_variant`) is the value.
+//! their type's. Of blocks with tag 0 and five fields, of which the last may be the height of a tree, it has the second
+//! field in the same way: the key of a map's node. `values` are different from each other. The names are those in the
+//! program's data whose hash as a polymorphic variant (`hash_variant`) is the value.
 //!
 //! # Versions
 //!
 //! - 1 had the pause before the first section, as `pause:u64`, outside all checksums.
 //! - 1 and 2 had nothing of memory that is shared, and for custom blocks bytes outside the heap instead
 //!   of bytes + 1.
+//! - 1 to 5 had in `IMMEDIATES` no blocks with five fields.
 //! - 1 to 4 had in `CODES` only flag 1.
 //! - 1 to 3 had in `CODES` neither flags nor symbols nor columns, and in `EPHEMERONS` data + 1, 0 if it is not
 //!   set or no block.
@@ -83,7 +85,7 @@
 /// The first bytes of every snapshot.
 pub(crate) const MAGIC: &[u8; 6] = b"MTHEAP";
 /// The version that is written. Those before it are read, too.
-pub(crate) const VERSION: u16 = 5;
+pub(crate) const VERSION: u16 = 6;
 /// From this version on, bytes outside the heap may be unknown.
 pub(crate) const WITH_UNKNOWN: u16 = 3;
 /// From this version on, functions have symbols and columns, and ephemerons' data that is no block is set.

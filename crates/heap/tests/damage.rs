@@ -92,7 +92,7 @@ fn what_is_no_snapshot_is_refused() {
     assert_eq!(error.cause, Cause::Version(9));
     assert_eq!(
         error.to_string(),
-        "at byte 6: heap snapshot of version 9, and this reader knows up to version 5"
+        "at byte 6: heap snapshot of version 9, and this reader knows up to version 6"
     );
 }
 
@@ -200,6 +200,21 @@ fn files_of_version_4_are_read() {
     fuzz::read(old);
 }
 
+/// Keys of maps were not among the integers.
+#[test]
+fn files_of_version_5_are_read() {
+    let old = include_bytes!("fixtures/snapshot-v5.heap");
+    assert_eq!(old[6..8], [5, 0]);
+    let snapshot = Snapshot::read(old).unwrap();
+    assert_eq!((snapshot.damage, snapshot.blocks()), (None, 2));
+    assert_eq!(snapshot.immediate(BlockIndex(0)), Some(963_043_958));
+    assert_eq!(snapshot.immediate(BlockIndex(1)), None);
+    let copy = redact(old, Removed { contents: true, identity: true }).unwrap();
+    let copy = Snapshot::read(&copy).unwrap();
+    assert_eq!((copy.damage, &copy.immediates), (None, &snapshot.immediates));
+    fuzz::read(old);
+}
+
 /// Functions without a line have lines between which they start.
 #[test]
 fn lines_between_which_functions_start_are_read_again() {
@@ -249,6 +264,14 @@ fn names_of_single_blocks_are_read_again() {
     let again = heap.block(0, &[Value::Int(963_043_958), Value::Int(2)]);
     let small = heap.block(0, &[Value::Int(17), Value::Int(2)]);
     let longer = heap.block(0, &[Value::Int(963_043_958), Value::Int(2), Value::Int(2)]);
+    let node = |heap: &mut Heap, key: i64, height: Value| {
+        let fields = [Value::Int(0), Value::Int(key), Value::Block(name), Value::Int(0), height];
+        heap.block(0, &fields)
+    };
+    let in_map = node(&mut heap, 963_043_960, Value::Int(1));
+    let small_key = node(&mut heap, 17, Value::Int(1));
+    let no_node = node(&mut heap, 963_043_960, Value::Int(65));
+    let block_last = node(&mut heap, 963_043_960, Value::Block(name));
     let unset = heap.ephemeron(None, &[Some(Value::Block(name))]);
     let number = heap.ephemeron(Some(Value::Int(5)), &[]);
     let bytes = heap.bytes();
@@ -283,7 +306,8 @@ fn names_of_single_blocks_are_read_again() {
     assert_eq!(snapshot.immediate(index(variant)), Some(963_043_958));
     assert_eq!(snapshot.immediate(index(again)), Some(963_043_958));
     assert_eq!(snapshot.immediate(index(negative)), Some(-963_043_957));
-    for made in [small, longer, table, function] {
+    assert_eq!(snapshot.immediate(index(in_map)), Some(963_043_960));
+    for made in [small, longer, table, function, small_key, no_node, block_last] {
         assert_eq!(snapshot.immediate(index(made)), None);
     }
     let named = |made: Made| {

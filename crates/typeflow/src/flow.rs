@@ -13,6 +13,7 @@ use memtrail_heap::{BlockIndex, Derivation, tag};
 use rustc_hash::FxBuildHasher;
 
 use crate::instances::{NO_TYPE, Type, TypeId};
+use crate::map_nodes;
 use crate::sections::Sections;
 use crate::shape::{Check, Fields, Role, ShapeId};
 use crate::shapes::Shapes;
@@ -327,6 +328,19 @@ impl<'t> Flow<'t> {
                     0 => send(target, *tag),
                     1 => send(target, ty),
                     _ => {}
+                });
+            }
+            Fields::ByTag { by_tag, otherwise } => {
+                let key = sections.snapshot.immediate(BlockIndex(block));
+                let found = |key| by_tag.binary_search_by_key(&key, |(of, _)| *of).ok();
+                let value = key.and_then(found).map(|place| by_tag[place].1);
+                sections.edges(columns, place, |field, target| {
+                    let field = usize::try_from(field).ok();
+                    let of_tag = value.filter(|_| field == Some(map_nodes::VALUE));
+                    let declared = || otherwise.get(field?).copied();
+                    if let Some(ty) = of_tag.or_else(declared) {
+                        send(target, ty);
+                    }
                 });
             }
             Fields::Environment => self.closures.push(block),

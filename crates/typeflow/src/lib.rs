@@ -17,6 +17,7 @@ mod head;
 mod instances;
 mod instantiate;
 mod last_checks;
+mod map_nodes;
 mod names;
 mod result;
 mod same;

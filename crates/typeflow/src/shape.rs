@@ -73,6 +73,13 @@ pub(crate) enum Fields {
         /// Of another tag.
         otherwise: TypeId,
     },
+    /// A node of a map by the tags of dynamic values: the key says the type of the value.
+    ByTag {
+        /// Types of the value by tag, in the order of tags.
+        by_tag: Box<[(i64, TypeId)]>,
+        /// Types of all fields, where the tag is another.
+        otherwise: Box<[TypeId]>,
+    },
     /// A function's environment.
     Environment,
     /// A constructor of an extensible type, which says what follows.

@@ -304,10 +304,8 @@ impl<'t> Shapes<'t> {
                 let types = found.arguments.iter();
                 let types: Box<[TypeId]> =
                     types.map(|field| of(&mut self.instances, field.ty)).collect();
-                let fields = match self.dynamic(found, &types) {
-                    Some(fields) => fields,
-                    None => Fields::Each(types),
-                };
+                let known = self.dynamic(found, &types).or_else(|| self.map_node(&types));
+                let fields = known.unwrap_or(Fields::Each(types));
                 self.add(ty, Part::Constructor(number as u32), fields)
             }
             Definition::Open if tag == 0 && wosize > 0 => {

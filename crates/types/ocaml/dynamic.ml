@@ -1,11 +1,13 @@
 (* Dynamic values: [Dyn : 'a tag * 'a -> t], where a tag is the hash of a name. A type that has such a constructor does
    not say what its values hold, but the call that makes a tag does: [(create "name" : page tag)].
 
-   What is found are triples: the type of tags, the hash of a name, the type of the values behind it. There are two
-   ways to them, both from calls that have the name as a constant among their arguments:
+   What is found are triples: the type of tags, the hash of a name, the type of the values behind it. There are three
+   ways to them, all from calls that have the name as a constant among their arguments:
    - the call's result is a tag: its argument is the type;
    - the called function makes a dynamic value in its body, as in [fun v -> Dyn (tag, v)]: the type of what it puts
-     there, with what the function's type variables are at the call.
+     there, with what the function's type variables are at the call;
+   - the called function makes a tag in its body, as in [let declare name value = add (create name : 'a tag) value]: the
+     type that the tag is of, in the same way. The name may have a suffix ([suffixes.ml]).
    A constant that is no tag's name does no harm: no value in memory has its hash. A hash that two calls give different
    types has none. *)
 
@@ -48,78 +50,76 @@ let as_tag scope ty =
       | exception _ -> None)
   | _ -> None
 
-(* Calls [each] with an expression and all those inside. *)
-let each_expression each expression =
-  let expr sub expression =
-    each expression;
-    Tast_iterator.default_iterator.expr sub expression
-  in
-  let iterator = { Tast_iterator.default_iterator with expr } in
-  iterator.expr iterator expression
+(* The tags that a type holds by itself or in a tuple. *)
+let tags_in scope ty =
+  match Type_view.view ty with
+  | Tuple parts -> List.filter_map (as_tag scope) parts
+  | _ -> Option.to_list (as_tag scope ty)
 
-(* The expressions right inside one. *)
-let inside expression =
-  let found = ref [] in
-  let expr _ inner = found := inner :: !found in
-  Tast_iterator.default_iterator.expr { Tast_iterator.default_iterator with expr } expression;
-  List.rev !found
+(* ---- Functions that make dynamic values or tags. ---- *)
 
-let constants expression =
-  let found = ref [] in
-  each_expression
-    (fun { exp_desc; _ } ->
-      match exp_desc with
-      | Texp_constant (Const_string (text, _, _)) -> found := text :: !found
-      | _ -> ())
-    expression;
-  List.sort_uniq compare !found
+type maker = {
+  tags : int;
+  payload : Types.type_expr;
+  own_type : Types.type_expr;
+  home : Scope.t;
+  (* What it puts behind a name. *)
+  suffix : string;
+}
 
-(* ---- Functions that make dynamic values. ---- *)
+let makers : maker Bindings.t = Bindings.create 20
 
-type maker = { tags : int; payload : Types.type_expr; own_type : Types.type_expr; home : Scope.t }
+(* The function of a call, through [@@] and [|>]. *)
+let rec called expression =
+  match Expressions.inside expression with
+  | { exp_desc = Texp_ident (path, _, _); _ } :: arguments -> (
+      match (Path.last path, arguments) with
+      | "@@", [ f; _ ] | "|>", [ _; f ] -> function_ f
+      | _ -> List.nth_opt (Expressions.inside expression) 0)
+  | first :: _ -> function_ first
+  | [] -> None
 
-(* By the number of the scope that defines a function, and its name; inside the scope by its unique name, too. *)
-let makers : (int * string, maker) Hashtbl.t = Hashtbl.create 20
+and function_ expression =
+  match expression.exp_desc with
+  | Texp_apply _ -> called expression
+  | _ -> Some expression
 
+let maker_called scope expression =
+  match called expression with
+  | Some { exp_desc = Texp_ident (path, _, _); _ } -> Bindings.find makers scope path
+  | _ -> None
+
+(* What a function's body makes: the type of tags, that of the values, and the suffix of names. *)
 let makes scope expression =
-  let made = ref [] in
-  each_expression
-    (fun { exp_desc; _ } ->
-      match exp_desc with
+  let values = ref [] and tags = ref [] in
+  Expressions.each
+    (fun inner ->
+      match inner.exp_desc with
       | Texp_construct (_, _, [ tag; payload ]) ->
           Option.iter
-            (fun (tags, _) -> made := (tags, payload.exp_type) :: !made)
+            (fun (tags, _) -> values := (tags, payload.exp_type, "") :: !values)
             (as_tag scope tag.exp_type)
+      | Texp_apply _ ->
+          let suffix () =
+            match maker_called scope inner with
+            | Some { suffix; _ } -> suffix
+            | None -> Suffixes.in_arguments scope inner
+          in
+          List.iter
+            (fun (of_tags, payload) -> tags := (of_tags, payload, suffix ()) :: !tags)
+            (tags_in scope inner.exp_type)
       | _ -> ())
     expression;
-  !made
+  if !values <> [] then !values else !tags
 
 let find_makers scope item =
-  match item.str_desc with
-  | Tstr_value (_, bindings) ->
-      List.iter
-        (fun ({ vb_expr; _ } as binding) ->
-          match (Bound.of_bindings [ binding ], makes scope vb_expr) with
-          | [ (id, _, own_type) ], [ (tags, payload) ] ->
-              let maker = { tags; payload; own_type; home = scope } in
-              Hashtbl.replace makers (scope.Scope.number, Ident.name id) maker;
-              Hashtbl.replace makers (scope.number, Ident.unique_name id) maker
-          | _ -> ())
-        bindings
-  | _ -> ()
-
-let rec maker_of scope (path : Path.t) =
-  match path with
-  | Pident id -> (
-      match (Hashtbl.find_opt makers (scope.Scope.number, Ident.unique_name id), scope.up) with
-      | Some maker, _ -> Some maker
-      | None, Some up -> maker_of up path
-      | None, None -> None)
-  | Pdot (path, name) -> (
-      match Evaluate.module_at scope path with
-      | Structure inner -> Hashtbl.find_opt makers (inner.number, name)
-      | _ | (exception _) -> None)
-  | _ -> None
+  Bindings.each_value
+    (fun id own_type expression ->
+      match makes scope expression with
+      | [ (tags, payload, suffix) ] ->
+          Bindings.add makers scope id { tags; payload; own_type; home = scope; suffix }
+      | _ -> ())
+    item
 
 (* What the variables of a function's type are where it is called, by their numbers. *)
 let instance own_type at_call =
@@ -186,43 +186,28 @@ let claim tags term names =
         | Some _ -> Hashtbl.replace found key None)
       names
 
-(* The function of a call, through [@@] and [|>]. *)
-let rec called expression =
-  match inside expression with
-  | { exp_desc = Texp_ident (path, _, _); _ } :: arguments -> (
-      match (Path.last path, arguments) with
-      | "@@", [ f; _ ] | "|>", [ _; f ] -> function_ f
-      | _ -> List.nth_opt (inside expression) 0)
-  | first :: _ -> function_ first
-  | [] -> None
-
-and function_ expression =
-  match expression.exp_desc with
-  | Texp_apply _ -> called expression
-  | _ -> Some expression
-
 let look_at_call scope expression =
   match expression.exp_desc with
   | Texp_apply _ -> (
-      let claim tags term =
-        match constants expression with [] -> () | names -> claim tags (term ()) names
+      let claim ?(suffix = "") tags term =
+        match Strings.constants scope expression with
+        | [] -> ()
+        | names -> claim tags (term ()) (List.map (fun name -> name ^ suffix) names)
       in
       (match as_tag scope expression.exp_type with
       | Some (tags, argument) -> claim tags (fun () -> term_at scope argument)
       | None -> ());
-      match called expression with
-      | Some { exp_desc = Texp_ident (path, _, _); exp_type; _ } -> (
-          match maker_of scope path with
-          | Some maker -> claim maker.tags (fun () -> payload_at scope maker exp_type)
-          | None -> ())
+      match (called expression, maker_called scope expression) with
+      | Some { exp_type; _ }, Some ({ tags; suffix; _ } as maker) ->
+          claim ~suffix tags (fun () -> payload_at scope maker exp_type)
       | _ -> ())
   | _ -> ()
 
 let find_calls scope item =
   match item.str_desc with
   | Tstr_value (_, bindings) ->
-      List.iter (fun { vb_expr; _ } -> each_expression (look_at_call scope) vb_expr) bindings
-  | Tstr_eval (expression, _) -> each_expression (look_at_call scope) expression
+      List.iter (fun { vb_expr; _ } -> Expressions.each (look_at_call scope) vb_expr) bindings
+  | Tstr_eval (expression, _) -> Expressions.each (look_at_call scope) expression
   | _ -> ()
 
 (* Looks at all units. *)
@@ -235,6 +220,8 @@ let find units =
           try ignore (Variables.of_structure ~each_item:f scope structure) with _ -> ())
         units
     in
+    each Strings.find;
+    each Suffixes.find;
     each find_makers;
     each find_calls;
     Translate.complete ()

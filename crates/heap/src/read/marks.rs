@@ -76,7 +76,8 @@ impl Marks {
     }
 }
 
-/// The first fields of blocks with tag 0 and two fields, where they are integers that a hash may be.
+/// The first fields of blocks with tag 0 and two fields, and the second ones of nodes of maps, where they are integers that
+/// a hash may be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Immediates {
     /// The integers, each once.
@@ -88,7 +89,7 @@ pub struct Immediates {
 }
 
 impl Immediates {
-    /// The first field of a block.
+    /// The integer of a block.
     pub fn get(&self, block: BlockIndex) -> Option<i64> {
         self.values.get(self.blocks.get(block)? as usize).copied()
     }

@@ -187,7 +187,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The first field of a block with tag 0 and two fields, if it is an integer that a hash may be:
-    /// that of a polymorphic variant, or of the type of a dynamic value.
+    /// that of a polymorphic variant, or of the type of a dynamic value. Of a map's node its key, in the same way.
     pub fn immediate(&self, block: BlockIndex) -> Option<i64> {
         self.immediates.get(block)
     }

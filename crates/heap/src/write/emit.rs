@@ -313,9 +313,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             blocks.extra(u64::from(number));
         } else if header.tag == tag::OBJECT {
             self.objects.push(index, fields, self.found, runtime);
-        } else if let (0, [first, _]) = (header.tag, fields)
-            && let Some(value) = immediates::hash(*first)
-        {
+        } else if let Some(value) = immediates::of_block(header.tag, fields) {
             self.immediates.push(index, value);
         }
     }

@@ -1,4 +1,5 @@
-//! Integers that types can be known from: hashes in the first field of blocks with two.
+//! Integers that types can be known from: hashes in the first field of blocks with two, and those that are keys in nodes
+//! of maps.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -22,9 +23,28 @@ pub(super) struct Immediates {
     last: u32,
 }
 
-/// The integer that a word is, if it may be a hash.
+/// Nodes of maps are no higher: a balanced tree with more would not fit into memory.
+const MAX_HEIGHT: i64 = 64;
+
+/// The integer of a block that types can be known from.
 #[inline]
-pub(super) const fn hash(word: u64) -> Option<i64> {
+pub(super) const fn of_block(tag: u8, fields: &[u64]) -> Option<i64> {
+    match (tag, fields) {
+        (0, [first, _]) => hash(*first),
+        // The left subtree, the key, the value, the right subtree and the height of the node of a map.
+        (0, [_, key, _, _, height]) if is_height(*height) => hash(*key),
+        _ => None,
+    }
+}
+
+/// Whether a word may be the height of a tree.
+const fn is_height(word: u64) -> bool {
+    let height = word as i64 >> 1;
+    word & 1 == 1 && 0 < height && height <= MAX_HEIGHT
+}
+
+/// The integer that a word is, if it may be a hash.
+const fn hash(word: u64) -> Option<i64> {
     let value = word as i64 >> 1;
     if word & 1 == 1 && (-END <= value && value <= -MIN || MIN <= value && value < END) {
         Some(value)

@@ -49,6 +49,12 @@ fn coqc() {
     let size = |key: &str| coverage[key].as_u64().unwrap();
     let (typed, all) = (size("by_variable") + size("by_closure"), size("bytes"));
     println!("{typed} of {all} bytes have a type");
-    assert!(typed * 100 >= all * 95, "{}", coverage["stops"]);
+    assert!(typed * 100 >= all * 98, "{}", coverage["stops"]);
     assert_eq!(coverage["contradictions"], 0, "{}", coverage["rejected"]);
+    // So have the states that coqc keeps in maps by tags: in them, `Obj.t` would be 0.3 % here, 10 % in larger theories.
+    let stops = coverage["stops"].as_array().unwrap();
+    let any = stops.iter().find(|stop| stop["reason"] == "Obj.t");
+    let any = any.map_or(0, |stop| stop["bytes"].as_u64().unwrap());
+    println!("{any} bytes are of any type");
+    assert!(any * 1000 <= all, "{any} of {all}");
 }

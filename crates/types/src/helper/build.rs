@@ -13,7 +13,7 @@ use crate::cache;
 use crate::compiler::Compiler;
 
 /// The sources in the order of their dependencies.
-const SOURCES: [(&str, &str); 15] = [
+const SOURCES: [(&str, &str); 19] = [
     ("slot.ml", include_str!("../../ocaml/slot.ml")),
     ("scope.ml", include_str!("../../ocaml/scope.ml")),
     ("layout.ml", include_str!("../../ocaml/layout.ml")),
@@ -27,6 +27,10 @@ const SOURCES: [(&str, &str); 15] = [
     ("functions.ml", include_str!("../../ocaml/functions.ml")),
     ("named.ml", include_str!("../../ocaml/named.ml")),
     ("contents.ml", include_str!("../../ocaml/contents.ml")),
+    ("expressions.ml", include_str!("../../ocaml/expressions.ml")),
+    ("bindings.ml", include_str!("../../ocaml/bindings.ml")),
+    ("strings.ml", include_str!("../../ocaml/strings.ml")),
+    ("suffixes.ml", include_str!("../../ocaml/suffixes.ml")),
     ("dynamic.ml", include_str!("../../ocaml/dynamic.ml")),
     ("main.ml", include_str!("../../ocaml/main.ml")),
 ];
