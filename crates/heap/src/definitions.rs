@@ -33,6 +33,7 @@ impl Function {
         }
         (self.line, self.column) = (at.line, at.column);
         (self.is_start, self.is_of_cmt, self.between) = (true, true, None);
+        self.is_of_class = false;
     }
 }
 
@@ -77,6 +78,7 @@ mod tests {
             is_start: false,
             is_of_cmt: false,
             between,
+            is_of_class: false,
         }
     }
 

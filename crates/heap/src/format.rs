@@ -20,7 +20,7 @@
 //! | 5 | `SAMPLES` | samples:n (block: difference to the last, id:n, samples:n)* |
 //! | 6 | `BLOCKS` | see below; as many as it takes, in the order of blocks |
 //! | 7 | `CONTENTS` | (block:n, offset:n, bytes:text)*: strings' contents, long ones in pieces |
-//! | 8 | `CODES` | functions:n (code:n flags:u8 symbol:text name:text source:text line:n column:n [first:n last:n])*: what closures' numbers mean; with flag 1, partial applications of the function; with flag 2, it starts at the line; with flag 4, it starts between `first` and `last`, which is 0 if unknown |
+//! | 8 | `CODES` | functions:n (code:n flags:u8 symbol:text name:text source:text line:n column:n [first:n last:n])*: what closures' numbers mean; with flag 1, partial applications of the function; with flag 2, it starts at the line; with flag 4, it starts between `first` and `last`, which is 0 if unknown; with flag 8, those are the lines of the class that it was made for |
 //! | 9 | `CUSTOMS` | identifiers:n text*: what custom blocks' numbers mean |
 //! | 10 | `TOTALS` | blocks:n edges:n outside:n pause:n; the pause is the target's, in nanoseconds, 0 if unknown |
 //! | 11 | `END` | nothing |
@@ -78,20 +78,22 @@
 //! - 1 and 2 had nothing of memory that is shared, and for custom blocks bytes outside the heap instead
 //!   of bytes + 1.
 //! - 1 to 5 had in `IMMEDIATES` no blocks with five fields.
-//! - 1 to 4 had in `CODES` only flag 1.
+//! - 1 to 4 had in `CODES` only flag 1; 5 and 6 had not flag 8.
 //! - 1 to 3 had in `CODES` neither flags nor symbols nor columns, and in `EPHEMERONS` data + 1, 0 if it is not
 //!   set or no block.
 
 /// The first bytes of every snapshot.
 pub(crate) const MAGIC: &[u8; 6] = b"MTHEAP";
 /// The version that is written. Those before it are read, too.
-pub(crate) const VERSION: u16 = 6;
+pub(crate) const VERSION: u16 = 7;
 /// From this version on, bytes outside the heap may be unknown.
 pub(crate) const WITH_UNKNOWN: u16 = 3;
 /// From this version on, functions have symbols and columns, and ephemerons' data that is no block is set.
 pub(crate) const WITH_SYMBOLS: u16 = 4;
 /// From this version on, functions without a line may have lines between which they start.
 pub(crate) const WITH_BETWEEN: u16 = 5;
+/// From this version on, these may be the lines of the class that the compiler made the function for.
+pub(crate) const WITH_CLASSES: u16 = 7;
 /// Bytes before the first section.
 pub(crate) const FILE_HEADER: usize = 8;
 /// The same in version 1, where the last eight of them are the pause.
@@ -136,6 +138,8 @@ pub(crate) const IS_PARTIAL: u8 = 1;
 pub(crate) const IS_START: u8 = 2;
 /// A function's flag: lines follow between which it starts.
 pub(crate) const IS_BETWEEN: u8 = 4;
+/// Flag of a function: these are the lines of the class that the compiler made it for.
+pub(crate) const IS_OF_CLASS: u8 = 8;
 
 /// What names of `OBJECTS` are: of an extension constructor, or of the classes that methods are of.
 pub(crate) const CONSTRUCTOR: u8 = 0;

@@ -329,6 +329,7 @@ impl Details for FixedDetails {
                 column: if is_between { 0 } else { 4 },
                 is_start: !is_between,
                 between: is_between.then_some(Between { first: line, last }),
+                is_of_class: is_between && last.is_none(),
             });
         }
     }

@@ -89,6 +89,7 @@ fn anonymous(kind: u16, content: &[u8], version: u16) -> Option<Vec<u8>> {
                         column: function.column,
                         is_start: function.is_start,
                         between: function.between,
+                        is_of_class: function.is_of_class,
                     },
                 );
             }

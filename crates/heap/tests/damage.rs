@@ -92,7 +92,7 @@ fn what_is_no_snapshot_is_refused() {
     assert_eq!(error.cause, Cause::Version(9));
     assert_eq!(
         error.to_string(),
-        "at byte 6: heap snapshot of version 9, and this reader knows up to version 6"
+        "at byte 6: heap snapshot of version 9, and this reader knows up to version 7"
     );
 }
 
@@ -215,6 +215,23 @@ fn files_of_version_5_are_read() {
     fuzz::read(old);
 }
 
+/// Functions had no lines of the class that they were made for.
+#[test]
+fn files_of_version_6_are_read() {
+    let old = include_bytes!("fixtures/snapshot-v6.heap");
+    assert_eq!(old[6..8], [6, 0]);
+    let snapshot = Snapshot::read(old).unwrap();
+    assert_eq!((snapshot.damage, snapshot.blocks()), (None, 3));
+    let lines: Vec<_> = snapshot.functions.iter().map(|one| (one.line, one.between)).collect();
+    let between = |first, last| (0, Some(Between { first, last }));
+    assert_eq!(lines, [(8, None), between(8, Some(16)), between(10, None)]);
+    assert!(snapshot.functions.iter().all(|one| !one.is_of_class));
+    let copy = redact(old, Removed { contents: true, identity: true }).unwrap();
+    let copy = Snapshot::read(&copy).unwrap();
+    assert_eq!((copy.damage, &copy.functions), (None, &snapshot.functions));
+    fuzz::read(old);
+}
+
 /// Functions without a line have lines between which they start.
 #[test]
 fn lines_between_which_functions_start_are_read_again() {
@@ -225,11 +242,13 @@ fn lines_between_which_functions_start_are_read_again() {
     }
     let bytes = heap.bytes();
     let snapshot = Snapshot::read(&bytes).unwrap();
-    let lines = |one: &memtrail_heap::read::Function| (one.line, one.is_start, one.between);
+    let lines = |one: &memtrail_heap::read::Function| {
+        (one.line, one.is_start, one.between, one.is_of_class)
+    };
     let expected = [
-        (8, true, None),
-        (0, false, Some(Between { first: 8, last: Some(16) })),
-        (0, false, Some(Between { first: 10, last: None })),
+        (8, true, None, false),
+        (0, false, Some(Between { first: 8, last: Some(16) }), false),
+        (0, false, Some(Between { first: 10, last: None }), true),
     ];
     assert_eq!(snapshot.functions.iter().map(lines).collect::<Vec<_>>(), expected);
     let copy = redact(&bytes, Removed { contents: true, identity: true }).unwrap();

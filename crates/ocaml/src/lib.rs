@@ -15,6 +15,8 @@
 
 pub mod block;
 pub mod calibrate;
+pub mod class_functions;
+pub mod code_references;
 pub mod debuginfo;
 pub mod domain_lock;
 pub mod frames;

@@ -112,6 +112,43 @@ pub fn is_partial_application(symbol: &[u8]) -> bool {
         .is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
 }
 
+/// Whether a symbol is the runtime's code that calls C functions, whose address it is given.
+pub fn is_c_call(symbol: &[u8]) -> bool {
+    symbol == b"caml_c_call" || symbol.starts_with(b"caml_c_call_")
+}
+
+/// Whether a symbol is one of the runtime that code of any function may use, whatever the function does: those that collect,
+/// allocate and raise exceptions, and the operations of boxed integers.
+pub fn is_code_support(symbol: &[u8]) -> bool {
+    const SUPPORT: [&[u8]; 10] = [
+        b"caml_call_gc",
+        b"caml_call_realloc_stack",
+        b"caml_alloc1",
+        b"caml_alloc2",
+        b"caml_alloc3",
+        b"caml_allocN",
+        b"caml_ml_array_bound_error",
+        b"caml_int32_ops",
+        b"caml_int64_ops",
+        b"caml_nativeint_ops",
+    ];
+    SUPPORT.contains(&symbol)
+}
+
+/// Whether a symbol is that of a C function, and not of code that OCaml's compiler made or that applies functions.
+pub fn is_c_function(symbol: &[u8]) -> bool {
+    const APPLIES: [&[u8]; 4] = [b"caml_apply", b"caml_curry", b"caml_tuplify", b"caml_send"];
+    split_symbol(symbol).is_none() && !APPLIES.iter().any(|start| symbol.starts_with(start))
+}
+
+/// The number that makes a symbol unique.
+pub fn stamp(symbol: &[u8]) -> Option<u64> {
+    let symbol = symbol.strip_suffix(b"_code").unwrap_or(symbol);
+    let digits = symbol.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = symbol.get(symbol.len().checked_sub(digits)?..)?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
 /// Splits the linker symbol of a unit's data: the unit as the linker knows it, and the value's name, empty for the
 /// module's block itself. `None` if OCaml's compiler did not make it.
 ///
@@ -456,6 +493,30 @@ mod tests {
         for linked in ["caml_alloc_small", "caml", "main", "", "camlfoo", "caml\u{e9}"] {
             assert_eq!(symbol(linked), None, "{linked}");
         }
+    }
+
+    #[test]
+    fn c_functions_are_not_of_the_compiler() {
+        for symbol in
+            ["unix_setsid", "caml_compare", "caml_condition_wait", "Base_internalhash_fold_int"]
+        {
+            assert!(
+                is_c_function(symbol.as_bytes()) && !is_code_support(symbol.as_bytes()),
+                "{symbol}"
+            );
+        }
+        for symbol in ["camlShop__add_12", "caml_apply3", "caml_curry2_1", "caml_tuplify2"] {
+            assert!(!is_c_function(symbol.as_bytes()), "{symbol}");
+        }
+        assert!(is_code_support(b"caml_int64_ops") && is_c_call(b"caml_c_call_stack_args"));
+    }
+
+    #[test]
+    fn stamps_are_the_last_number() {
+        let of = |symbol: &str| stamp(symbol.as_bytes());
+        assert_eq!(of("camlShop__add_12"), Some(12));
+        assert_eq!(of("camlShop.anon_fn_345_code"), Some(345));
+        assert_eq!(of("camlShop__entry"), None);
     }
 
     proptest! {

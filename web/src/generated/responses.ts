@@ -572,9 +572,10 @@ export type FunctionPlace = {
   /** Of several lines where the function may begin, the last one; without it, that is unknown. */
   last_line?: number,
   /**
-   * How it is known: `cmt`, of the file that the compiler wrote of the unit, and `start`, of debug information, are exact; `first call` is the first line in the function that
-   * calls or allocates; `neighbours` are lines between which the function begins, by those before and behind it in
-   * the program's code; `unit` is the file of its unit.
+   * How it is known: `cmt`, of the file that the compiler wrote of the unit, and `start`, of debug information, are
+   * exact; `first call` is the first line in the function that calls or allocates; `neighbours` are lines between which
+   * the function begins, by those before and behind it in the program's code; `class` are lines of methods of the class
+   * that the compiler made the function for; `unit` is the file of its unit.
    */
   derivation: string,
 };

@@ -354,6 +354,7 @@ mod tests {
             is_start: false,
             is_of_cmt: false,
             between: None,
+            is_of_class: false,
         }
     }
 

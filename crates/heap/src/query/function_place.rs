@@ -20,9 +20,10 @@ pub struct FunctionPlace {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub last_line: Option<u32>,
-    /// How it is known: `cmt`, of the file that the compiler wrote of the unit, and `start`, of debug information, are exact; `first call` is the first line in the function that
-    /// calls or allocates; `neighbours` are lines between which the function begins, by those before and behind it in
-    /// the program's code; `unit` is the file of its unit.
+    /// How it is known: `cmt`, of the file that the compiler wrote of the unit, and `start`, of debug information, are
+    /// exact; `first call` is the first line in the function that calls or allocates; `neighbours` are lines between which
+    /// the function begins, by those before and behind it in the program's code; `class` are lines of methods of the class
+    /// that the compiler made the function for; `unit` is the file of its unit.
     pub derivation: &'static str,
 }
 
@@ -35,7 +36,10 @@ impl FunctionPlace {
         }
         let (line, column, last_line, derivation) = match (function.line, function.between) {
             (0, None) => (None, None, None, "unit"),
-            (0, Some(between)) => (Some(between.first), None, between.last, "neighbours"),
+            (0, Some(between)) => {
+                let derivation = if function.is_of_class { "class" } else { "neighbours" };
+                (Some(between.first), None, between.last, derivation)
+            }
             (line, _) => {
                 let derivation = match (function.is_of_cmt, function.is_start) {
                     (true, _) => "cmt",

@@ -1,7 +1,7 @@
 //! The small tables of a file: facts, labels, roots and their kin.
 
 use crate::facts::{Facts, SnapshotReason};
-use crate::format::{IS_BETWEEN, IS_PARTIAL, IS_START, STANDS_IN_BLOCK, WITH_SYMBOLS};
+use crate::format::{IS_BETWEEN, IS_OF_CLASS, IS_PARTIAL, IS_START, STANDS_IN_BLOCK, WITH_SYMBOLS};
 use crate::function_lines::Between;
 use crate::label::{Label, LabelRole, Labels, RootKind, Strength, Texts};
 use crate::units::{Address, BlockIndex, LabelId};
@@ -48,6 +48,7 @@ pub struct Sample {
 
 /// A function that closures have.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the flags of the file")]
 pub struct Function {
     /// Its code.
     pub code: Address,
@@ -69,6 +70,8 @@ pub struct Function {
     pub is_of_cmt: bool,
     /// Without a line: between which lines it starts, if that is known.
     pub between: Option<Between>,
+    /// Whether these are the lines of the class that the compiler made it for.
+    pub is_of_class: bool,
 }
 
 impl Function {
@@ -235,6 +238,7 @@ pub(crate) fn functions(cursor: &mut Cursor<'_>, version: u16) -> Option<Vec<Fun
             is_start,
             is_of_cmt: false,
             between,
+            is_of_class: between.is_some() && flags & IS_OF_CLASS != 0,
         });
     }
     Some(functions)

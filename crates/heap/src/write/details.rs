@@ -19,6 +19,8 @@ pub struct Function {
     pub is_start: bool,
     /// Without a line: between which lines it starts.
     pub between: Option<Between>,
+    /// Whether these are the lines of the class that the compiler made it for.
+    pub is_of_class: bool,
 }
 
 /// What a custom block holds elsewhere.

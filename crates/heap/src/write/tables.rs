@@ -1,7 +1,10 @@
 //! The tables that name things, as they are in the file.
 
 use crate::facts::{Facts, SnapshotReason};
-use crate::format::{IS_BETWEEN, IS_PARTIAL, IS_START, VERSION, WITH_BETWEEN, WITH_SYMBOLS};
+use crate::format::{
+    IS_BETWEEN, IS_OF_CLASS, IS_PARTIAL, IS_START, VERSION, WITH_BETWEEN, WITH_CLASSES,
+    WITH_SYMBOLS,
+};
 use crate::label::Labels;
 use crate::write::Function;
 use memtrail_leb128::{put, put_bytes};
@@ -61,6 +64,7 @@ pub(crate) fn function_of(
             (is_partial, IS_PARTIAL),
             (function.is_start && version >= WITH_BETWEEN, IS_START),
             (between.is_some(), IS_BETWEEN),
+            (between.is_some() && function.is_of_class && version >= WITH_CLASSES, IS_OF_CLASS),
         ];
         raw.push(flags.iter().filter(|(is, _)| *is).map(|(_, flag)| flag).sum());
         put_bytes(raw, &function.symbol);

@@ -13,12 +13,12 @@ use memtrail_test_support::{on_each, on_each_and_flambda};
 
 use crate::{answer, last_snapshot};
 
-fn record(program: &Program) -> Recorded {
+pub(crate) fn record(program: &Program) -> Recorded {
     Case::new(program, &[]).options(&["--snapshot", "exit"]).same()
 }
 
 /// The functions of a recording's closures by symbol, those of the libraries included.
-fn functions(recorded: &Recorded) -> BTreeMap<String, Function> {
+pub(crate) fn functions(recorded: &Recorded) -> BTreeMap<String, Function> {
     let bytes = fs::read(last_snapshot(&recorded.recording)).unwrap();
     let functions = Snapshot::read(&bytes).unwrap().functions.into_iter();
     functions.map(|one| (String::from_utf8_lossy(&one.symbol).into_owned(), one)).collect()

@@ -6,6 +6,7 @@ mod bigarrays;
 mod bounded;
 mod classes;
 mod compared;
+mod compiler_made;
 mod containers;
 mod coqc;
 mod eliom;

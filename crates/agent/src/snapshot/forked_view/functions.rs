@@ -9,6 +9,7 @@ use memtrail_ocaml::image::Line;
 use memtrail_ocaml::names;
 use memtrail_ocaml::own_name::Origin;
 
+use super::compiler_made;
 use super::descriptors::{Described, by_descriptors};
 use super::mapped::file_name;
 use super::neighbours;
@@ -33,7 +34,8 @@ pub(super) fn each(view: &ForkedView<'_>, codes: &[u64], each: &mut dyn FnMut(&F
     });
     found.iter_mut().for_each(Described::by_symbol);
     let of_units = neighbours::add_lines(view, &mut found);
-    same_files(&mut found, &of_units);
+    same_files(&mut found, &of_units.functions);
+    compiler_made::add(view, &mut found, &of_units);
     for one in &mut found {
         add_name(&mut one.function);
     }
@@ -53,6 +55,10 @@ fn add_line(function: &mut Function, is_first: bool, line: &Line<'_>) {
         return;
     }
     if function.file.is_empty() {
+        // Where the function has no line itself, its code may be another file's that was inlined.
+        if !is_first && !is_called_as_unit(&function.symbol, line.file) {
+            return;
+        }
         function.file.extend_from_slice(line.folder);
         if !line.folder.is_empty() {
             function.file.push(b'/');
@@ -69,6 +75,18 @@ fn add_line(function: &mut Function, is_first: bool, line: &Line<'_>) {
     }
 }
 
+/// Whether a file is called as the unit of a symbol.
+fn is_called_as_unit(symbol: &[u8], file: &[u8]) -> bool {
+    names::split_symbol(symbol).is_some_and(|(unit, _)| is_file_of(unit, file))
+}
+
+/// Whether a file is called as a unit, or as the last part of its name.
+fn is_file_of(unit: &[u8], file: &[u8]) -> bool {
+    let stem = file_name(file).split(|&byte| byte == b'.').next().unwrap_or_default();
+    let behind = unit.len().checked_sub(stem.len()).and_then(|start| unit.get(start..));
+    !stem.is_empty() && behind.is_some_and(|end| end.eq_ignore_ascii_case(stem))
+}
+
 /// Functions without calls and allocations have no descriptors. Their file is that of the others of
 /// their unit, those without closures included: the one that is called as the unit, or most of them.
 fn same_files(functions: &mut [Described], of_units: &[Described]) {
@@ -82,10 +100,7 @@ fn same_files(functions: &mut [Described], of_units: &[Described]) {
         }
     }
     let file_of = |unit: &[u8]| {
-        let named = |file: &[u8]| {
-            let stem = file_name(file).split(|&byte| byte == b'.').next().unwrap_or_default();
-            unit.len() >= stem.len() && unit[unit.len() - stem.len()..].eq_ignore_ascii_case(stem)
-        };
+        let named = |file: &[u8]| is_file_of(unit, file);
         let best =
             files.get(unit)?.iter().max_by_key(|(file, count)| (named(file), **count, *file));
         best.map(|(file, _)| file.clone())
@@ -116,5 +131,29 @@ fn add_name(function: &mut Function) {
         .is_some_and(|rest| rest.first() == Some(&b'.'));
     if function.name.is_empty() || is_module {
         function.name = linked.to_vec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(symbol: &str, is_first: bool, file: &str) -> (String, u32) {
+        let mut function = Function { symbol: symbol.as_bytes().to_vec(), ..Function::default() };
+        let line = Line { folder: b"", file: file.as_bytes(), line: 84, column: 0 };
+        add_line(&mut function, is_first, &line);
+        (String::from_utf8(function.file).unwrap(), function.line)
+    }
+
+    /// `Ppxlib.Ast_traverse0.(fun 537)` was shown in `camlinternalOO.ml`: another function of its unit has no line of its
+    /// own, and lines of what was inlined.
+    #[test]
+    fn files_of_inlined_code_are_not_those_of_functions_without_a_line() {
+        let symbol = "camlPpxlib__Ast_traverse0.map_init_492";
+        assert_eq!(placed(symbol, false, "camlinternalOO.ml"), (String::new(), 0));
+        let own = "src/ast_traverse0.ml";
+        assert_eq!(placed(symbol, false, own), (own.to_owned(), 84));
+        // Lines of functions of generated files may be those of another file.
+        assert_eq!(placed(symbol, true, "src/ast.mll"), ("src/ast.mll".to_owned(), 84));
     }
 }

@@ -4,6 +4,7 @@
 //! made stays held: no lock of the program's, of its libraries' or of ours is touched.
 
 mod bigarrays;
+mod compiler_made;
 mod descriptors;
 mod details;
 mod file;

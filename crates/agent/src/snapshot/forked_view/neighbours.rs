@@ -1,6 +1,8 @@
 //! Between which lines functions are that have no line: by the other functions of their units, of all of which the
 //! lines are looked for, those without closures included.
 
+use std::ops::Range;
+
 use memtrail_heap::Between;
 use memtrail_heap::write::Function;
 use memtrail_ocaml::names;
@@ -11,9 +13,16 @@ use super::descriptors::{Described, by_descriptors};
 use super::mapped::file_name;
 use super::view::ForkedView;
 
-/// Adds lines to those of `functions` that have none; they are in the order of their code. Gives all functions of the
-/// units of these.
-pub(super) fn add_lines(view: &ForkedView<'_>, functions: &mut [Described]) -> Vec<Described> {
+/// All functions of some units.
+pub(super) struct Units {
+    /// In the order of their code.
+    pub(super) functions: Vec<Described>,
+    /// Where the units are among them.
+    pub(super) extents: Vec<Range<usize>>,
+}
+
+/// Adds lines to those of `functions` that have none; they are in the order of their code. Gives the units of these.
+pub(super) fn add_lines(view: &ForkedView<'_>, functions: &mut [Described]) -> Units {
     let mut starts = Vec::new();
     let mut units = Vec::new();
     for function in functions.iter().filter(|one| one.function.line == 0) {
@@ -32,8 +41,8 @@ pub(super) fn add_lines(view: &ForkedView<'_>, functions: &mut [Described]) -> V
     of_units.iter_mut().for_each(Described::by_symbol);
     // Flambda's copies of functions may have no place, whatever they are called.
     let may_be_copy = view.symbols.has_flambda;
-    for unit in units {
-        let unit = of_units.get_mut(unit).unwrap_or_default();
+    for unit in &units {
+        let unit = of_units.get_mut(unit.clone()).unwrap_or_default();
         same_paths(unit);
         let neighbours: Vec<Neighbour<'_>> =
             unit.iter().map(|one| neighbour(one, may_be_copy)).collect();
@@ -45,7 +54,7 @@ pub(super) fn add_lines(view: &ForkedView<'_>, functions: &mut [Described]) -> V
             }
         }
     }
-    of_units
+    Units { functions: of_units, extents: units }
 }
 
 /// Symbols have files without folders. Where that is a file that descriptors of the unit have, its path is theirs; where
@@ -65,6 +74,18 @@ fn same_paths(unit: &mut [Described]) {
 }
 
 fn neighbour(described: &Described, may_be_copy: bool) -> Neighbour<'_> {
+    let function = &described.function;
+    let lines = lines(described);
+    let is_nameless = names::may_be_generated(&function.symbol);
+    let is_known = lines.is_some();
+    Neighbour {
+        lines,
+        may_be_generated: !function.is_start && (is_nameless || may_be_copy && !is_known),
+    }
+}
+
+/// The lines of a function that are its own.
+pub(super) fn lines(described: &Described) -> Option<Lines<'_>> {
     let Described { function, code } = described;
     // Other lines may be those of code that was inlined.
     let is_nameless = names::may_be_generated(&function.symbol);
@@ -83,10 +104,7 @@ fn neighbour(described: &Described, may_be_copy: bool) -> Neighbour<'_> {
         is_start: function.is_start,
     };
     let is_known = function.line > 0 && (has_own_lines || function.is_start);
-    Neighbour {
-        lines: is_known.then_some(lines),
-        may_be_generated: !function.is_start && (is_nameless || may_be_copy && !is_known),
-    }
+    is_known.then_some(lines)
 }
 
 fn add_between(function: &mut Function, between: &neighbours::Between<'_>) {

@@ -1,0 +1,66 @@
+//! What is known of functions that the compiler made itself: `tests/programs/compiler_made.ml`.
+
+use memtrail_heap::read::Function;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each_and_flambda;
+use memtrail_test_support::programs::{Program, build, strip};
+
+use crate::lines::{functions, record};
+
+/// The functions of closures, by their names.
+fn by_name(program: &Program) -> Vec<(String, Function)> {
+    let all = functions(&record(program)).into_values();
+    all.map(|one| (String::from_utf8_lossy(&one.name).into_owned(), one)).collect()
+}
+
+/// Those whose names begin so.
+fn called<'f>(all: &'f [(String, Function)], start: &str) -> Vec<&'f Function> {
+    let found: Vec<_> =
+        all.iter().filter(|(name, _)| name.starts_with(start)).map(|(_, one)| one).collect();
+    let names: Vec<_> = all.iter().map(|(name, _)| name).collect();
+    assert!(!found.is_empty(), "{start} in {names:?}");
+    found
+}
+
+// They were called `Compiler_made.(fun 275)`, and had a file only.
+on_each_and_flambda!(functions_of_a_class_are_in_its_lines, |compiler| {
+    let program = strip(&build(&named(compiler), "compiler_made"));
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let all = by_name(&program);
+    for (class, lines) in [("counter", 4..=10), ("square", 18..=24)] {
+        let class = format!("Compiler_made.{class}");
+        let made = called(&all, &format!("{class}.(object initializer"));
+        for function in made.into_iter().chain(called(&all, &format!("{class}#(fun "))) {
+            let between = function.between.unwrap_or_else(|| panic!("{function:?}"));
+            let last = between.last.unwrap();
+            assert!(lines.contains(&between.first) && lines.contains(&last), "{function:?}");
+            assert!(function.is_of_class && function.line == 0, "{function:?}");
+            assert!(function.file.ends_with(b"compiler_made.ml"), "{function:?}");
+        }
+    }
+});
+
+on_each_and_flambda!(functions_around_externals_have_the_name_of_these, |compiler| {
+    let program = strip(&build(&named(compiler), "compiler_made"));
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let all = by_name(&program);
+    for external in ["caml_ml_seek_in", "caml_ml_pos_in"] {
+        called(&all, &format!("Stdlib.(external {external}"));
+    }
+});
+
+// With flambda, the function that takes the tuple apart has no place.
+on_each_and_flambda!(functions_of_tuples_have_their_line, |compiler| {
+    let program = build(&named(compiler), "compiler_made");
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let all = by_name(&program);
+    for (name, line) in [("Compiler_made.swap", 26), ("Compiler_made.first", 27)] {
+        assert!(called(&all, name).iter().all(|one| one.line == line), "{all:?}");
+    }
+});
