@@ -90,6 +90,7 @@ for (const [place, url] of places) {
       for (const [view, name] of [
         ["kinds", /./],
         ["roots", /Keeps/],
+        ["roots&roots-by=root", /Keeps/],
       ]) {
         await page.goto(`${url}#rec=1&view=${view}&b=rec%3D0`);
         await page.getByRole("columnheader", { name: "Before" }).waitFor();
@@ -106,6 +107,42 @@ for (const [place, url] of places) {
       await settled(page);
       await rows(page).filter({ hasText: "Keeps" }).first().waitFor();
       assert.equal(await page.getByRole("columnheader", { name: "Before" }).count(), 0);
+    }));
+
+  test(`${place}: a snapshot of the same recording stays the baseline while others are looked at`, () =>
+    visit(`${url}#rec=1&view=roots&snap=2`, async (page) => {
+      const header = page.getByRole("columnheader", { name: "Before" });
+      await page.getByRole("button", { name: "Keep as baseline" }).click();
+      await settled(page);
+      assert.equal(state(page).get("base"), "2");
+      assert.equal(await header.count(), 0);
+      await page.keyboard.press(".");
+      await page.keyboard.press(".");
+      await settled(page);
+      await header.waitFor();
+      await page.getByText("compared with snapshot 2").waitFor();
+      const tabs = page.getByRole("radiogroup", { name: "roots" });
+      const sizesIn = async (name) => bytesIn(await rows(page).filter({ hasText: name }).first().innerText());
+      for (const tab of ["Owners", "Retained"]) {
+        await tabs.getByRole("radio", { name: tab }).click();
+        await settled(page);
+        await header.waitFor();
+        const [now, before] = await sizesIn("Keeps");
+        assert.ok(before > 0 && now > before, `${tab}: ${now} ${before}`);
+      }
+      await tabs.getByRole("radio", { name: "Joint" }).click();
+      await settled(page);
+      await header.waitFor();
+      // What two variables share has not changed.
+      const [now, before] = await sizesIn("jointly retained by several parts");
+      assert.ok(now > 0 && now === before, `${now} ${before}`);
+
+      await page.goto(`${url}#rec=1&view=kinds&base=2`);
+      await header.waitFor();
+      await page.getByRole("button", { name: "remove the baseline" }).click();
+      await settled(page);
+      assert.equal(state(page).get("base"), null);
+      assert.equal(await header.count(), 0);
     }));
 
   test(`${place}: survivors of two snapshots lead to what retains them`, () =>

@@ -1,11 +1,14 @@
 //! Questions to a heap that is known block by block.
 
+use std::collections::BTreeMap;
+
 use memtrail_heap::graph::{Graph, Node, SUPER_ROOT};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
-    Change, ChangeOrder, Growth, Heap, ReachCache, RetainedGroup, RootOrder, RootQuery, RootRow,
-    RootsBy, Summary, diff, disjoint_paths, dominated, everything, growth, histogram, info,
-    merged_paths, path, retained, root_rows, roots, sample, shared, stack, strings,
+    Change, ChangeOrder, Growth, Heap, JointLimits, ReachCache, RetainedGroup, RootOrder,
+    RootQuery, RootRow, RootsBy, Summary, diff, disjoint_paths, dominated, everything, growth,
+    histogram, info, joint_shares, merged_paths, path, retained, root_rows, roots, sample, shared,
+    stack, stored_root, strings,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{LabelRole, Space};
@@ -338,6 +341,33 @@ fn what_grew_is_told() {
     let names: Vec<_> = grown.iter().map(|growth| growth.name.as_str()).collect();
     assert!(names.contains(&"string") && names.contains(&"Feed / field 1"), "{names:?}");
     assert!(!names.contains(&"float"));
+}
+
+/// Columns that compare with a baseline have what several roots retain jointly, too.
+#[test]
+fn what_is_retained_jointly_is_compared() {
+    let models = [known(3), known(4)];
+    let limits = JointLimits { of: None, min: Bytes(1), blocks: 0, roots: 0, cut: 0 };
+    with(&models[0].model, |before| {
+        with(&models[1].model, |after| {
+            let mut expected: BTreeMap<(String, String), [Bytes; 2]> = BTreeMap::new();
+            for (side, heap) in [before, after].into_iter().enumerate() {
+                for share in joint_shares(heap, limits).unwrap() {
+                    let (kind, name) = stored_root(heap, share.root);
+                    expected.entry((kind.to_owned(), name)).or_default()[side] = share.retained;
+                }
+            }
+            expected.retain(|_, [before, after]| before != after);
+            let summaries = [before, after].map(|heap| Summary::complete(heap).unwrap());
+            let difference = diff(&summaries[0], &summaries[1], ChangeOrder::Growth);
+            let key = |change: &Change| (change.kind.clone().unwrap(), change.name.clone());
+            let found: BTreeMap<_, _> =
+                difference.joint.iter().map(|change| (key(change), change.bytes)).collect();
+            // The last cell's text, which is longer in one of the two.
+            assert!(!expected.is_empty());
+            assert_eq!(found, expected);
+        });
+    });
 }
 
 fn grown_in(cells: &[usize], by: RootsBy) -> Vec<Growth> {

@@ -22,24 +22,27 @@ export function Baseline() {
   }
   const several = (about.value?.recordings.length ?? 0) > 1;
   const words = several ? `${nameOf(baseline)}: ${filterInWords(baseline)}` : filterInWords(baseline);
+  const shown = sameSide(baseline, present());
+  const show = () => go({ rec: baseline.rec, filter: baseline.filter });
+  return <Selected name={words} show={shown ? null : show} remove={() => set(null)} />;
+}
+
+interface Props {
+  name: string;
+  /** Shows it; null where it is shown, or cannot be. */
+  show: (() => void) | null;
+  remove(): void;
+}
+
+/** That something is compared with, and the ways to it and without it. */
+export function Selected({ name, show, remove }: Props) {
+  const title = `baseline: ${name}${show ? "; shows it" : ""}`;
   return (
     <span class="baseline">
-      <button
-        type="button"
-        class="clip"
-        title={`baseline: ${words}; shows it`}
-        disabled={sameSide(baseline, present())}
-        onClick={() => go({ rec: baseline.rec, filter: baseline.filter })}
-      >
-        compared with {words}
+      <button type="button" class="clip" title={title} disabled={!show} onClick={() => show?.()}>
+        compared with {name}
       </button>
-      <button
-        type="button"
-        class="condition-close"
-        aria-label="remove the baseline"
-        title="remove"
-        onClick={() => set(null)}
-      >
+      <button type="button" class="condition-close" aria-label="remove the baseline" title="remove" onClick={remove}>
         <Icon name="close" />
       </button>
     </span>

@@ -646,6 +646,8 @@ export type HeapDiffResponse = {
   kinds: Array<HeapChange>,
   /** By root, what it retains: labels of the same kind and names are one. */
   roots: Array<HeapChange>,
+  /** By root with parts, what several of these retain jointly; a whole kind has no name. */
+  joint: Array<HeapChange>,
   /** By owner, what is attributed to it: the sum is that of all that is alive. */
   owners: Array<HeapChange>,
   /** Live bytes before and after. */
@@ -772,6 +774,10 @@ export type JointRow = {
   node: string,
   /** What it is. */
   name: string,
+  /** Of a share, the kind of roots. */
+  kind: string | null,
+  /** Of a share, what comparisons of snapshots call the root whose parts have it. */
+  stored_name: string | null,
   /** Of a block: who reaches it, and how many references have to be cut. */
   place: string,
   /** What it retains; none of references. */
@@ -1100,6 +1106,8 @@ export type RecordingInfo = {
   host: string,
   /** The language runtime, as `OCaml 4.14`. */
   runtime: string | null,
+  /** Whether the program frees its memory itself. */
+  is_native: boolean,
   ocaml_params: string,
   context: string | null,
   /** Seconds since 1970. */
@@ -1189,6 +1197,8 @@ export type RootFigures = {
   name: string | null,
   /** Names from the coarsest to its own. */
   path: Array<string>,
+  /** What comparisons of snapshots call it; of what is retained jointly, the root whose parts retain it. */
+  stored_name: string,
   /** The variable's type, if it is one and that is known. */
   type?: string,
   /** Where the variable is defined: `cache.ml:12`. */
@@ -1441,6 +1451,8 @@ export type StackRow = {
   name: string | null,
   /** Names from the coarsest to its own. */
   path: Array<string>,
+  /** What comparisons of snapshots call it; of what is retained jointly, the root whose parts retain it. */
+  stored_name: string,
   /** The variable's type, if it is one and that is known. */
   type?: string,
   /** Where the variable is defined: `cache.ml:12`. */
@@ -1765,6 +1777,7 @@ export type Responses = {
   overview: OverviewResponse,
   presets: PresetsResponse,
   search: SearchResponse,
+  siteleaks: LeaksResponse,
   snapshots: SnapshotsResponse,
   sourcetext: SourceTextResponse,
   table: TableResponse,

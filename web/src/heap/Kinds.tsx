@@ -27,7 +27,7 @@ const owner = param("owner", "");
 function Kinds() {
   const of = owner.value === "" ? {} : { owner: owner.value };
   const { response } = useHeapQuery({ query: "heaphistogram", by: "kind", limit: 1, ...of });
-  const all = useColumnsWithBefore(COLUMNS, "kinds", ({ kind, bytes }) => [null, kind, bytes]);
+  const all = useColumnsWithBefore(COLUMNS, ({ kind, bytes }) => ({ by: "kinds", kind: null, name: kind, bytes }));
   const columns = owner.value === "" ? all : COLUMNS;
   const looks: Looks<HistogramRow> = {
     label: "Kinds of blocks and how much there is of them",

@@ -46,13 +46,16 @@ export function titleOf({ number, label, major }: SnapshotRow): string {
 
 /** What it is compared with: the selected one, or else the first; the first is compared with the last. */
 export const base = computed<SnapshotRow | null>(() => {
-  const other = find(baseNumber.value);
-  if (other && other !== snapshot.value) return other;
+  if (baseIsSelected.value) return selectedBase.value;
   const first = included.value[0];
   return (first === snapshot.value ? included.value.findLast((one) => one !== first) : first) ?? null;
 });
 
-export const baseIsSelected = computed(() => baseNumber.value !== "");
+/** The snapshot that was selected to compare others with, which stays while they are looked at. */
+export const selectedBase = computed<SnapshotRow | null>(() => find(baseNumber.value) ?? null);
+
+/** Whether that is another than the one that is looked at. */
+export const baseIsSelected = computed(() => selectedBase.value !== null && selectedBase.value !== snapshot.value);
 
 /** Before and after: as they were selected, or else in the order they were taken. */
 export const compared = computed<readonly [SnapshotRow, SnapshotRow] | null>(() => {

@@ -290,7 +290,11 @@ fn compare(of: &impl Recordings, query: &HeapDiff) -> Result<Outcome<Difference>
         return Err(ApiError::bad("there is nothing to compare"));
     };
     let partial = before.damage.as_ref().or(after.damage.as_ref()).cloned();
-    let names = of.snapshots(query.rec)?.names();
+    let [stored, shown] =
+        [query.rec, query.rec_b.unwrap_or(query.rec)].map(|rec| of.snapshots(rec));
+    // Those of what is looked at, with which the page compares.
+    let (stored, shown) = (stored?, shown?);
+    let names = shown.names().or(|| stored.names());
     let response = diff::diff(before, after, query.limit, &names);
     Ok(Outcome::Ready(OfSnapshot { response, partial }))
 }

@@ -17,14 +17,15 @@ pub(super) fn diff(
     for owner in &mut difference.owners {
         names.rename(owner.kind.as_ref(), &mut owner.name);
     }
+    difference.roots.retain(|change| !change.is_joint);
     difference.kinds = shown_changes(difference.kinds, limit);
     difference.roots = shown_changes(difference.roots, limit);
+    difference.joint = shown_changes(difference.joint, limit);
     difference.owners = shown_changes(difference.owners, limit);
     difference
 }
 
 fn shown_changes(mut changes: Vec<Change>, limit: usize) -> Vec<Change> {
-    changes.retain(|change| !change.is_joint);
     let mut bounds = Rows::new(limit);
     let count = bounds.affordable(&changes, |change| 120 + change.name.len()).len();
     changes.truncate(count);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use memtrail_heap::graph::{Node, RootNode};
-use memtrail_heap::query::{AllocatedBy, CutReference, JointBlock, JointShare};
+use memtrail_heap::query::{AllocatedBy, CutReference, JointBlock, JointShare, stored_root};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde::Serialize;
 
@@ -35,6 +35,10 @@ pub struct JointRow {
     pub node: String,
     /// What it is.
     pub name: String,
+    /// Of a share, the kind of roots.
+    pub kind: Option<&'static str>,
+    /// Of a share, what comparisons of snapshots call the root whose parts have it.
+    pub stored_name: Option<String>,
     /// Of a block: who reaches it, and how many references have to be cut.
     pub place: String,
     /// What it retains; none of references.
@@ -116,8 +120,11 @@ fn of_share(loaded: &LoadedSnapshot, share: &JointShare) -> JointRow {
         RootNode::Kind(kind) => kind.name().to_owned(),
         RootNode::Everything => String::new(),
     };
+    let (kind, stored_name) = stored_root(loaded.heap(), share.root);
     JointRow {
         what: JointWhat::Share,
+        kind: Some(kind),
+        stored_name: Some(shown(&stored_name)),
         node: root_text(loaded, share),
         name: share.parts.to_owned(),
         place: shown(&place),
@@ -147,6 +154,8 @@ fn of_block(loaded: &LoadedSnapshot, of: &JointShare, block: &JointBlock) -> Joi
     place.push_str(&cut);
     JointRow {
         what: JointWhat::Block,
+        kind: None,
+        stored_name: None,
         node: block_text(loaded, block.block),
         name: shown(&block.kind),
         place: shown(&place),
@@ -174,6 +183,8 @@ fn of_cut(loaded: &LoadedSnapshot, cut: &CutReference) -> JointRow {
     let root = cut.root.map(|root| node::text(loaded, Node::RootNode(root)));
     JointRow {
         what: JointWhat::Cut,
+        kind: None,
+        stored_name: None,
         node: cut.block.map_or_else(|| root.unwrap_or_default(), |block| block_text(loaded, block)),
         name: shown(&name),
         place: shown(&place),

@@ -1,7 +1,9 @@
 //! The answer to [`HeapRoots`].
 
 use memtrail_heap::graph::{Node, SUPER_ROOT};
-use memtrail_heap::query::{self, Root, RootKindRow, RootOrder, RootQuery, RootRow, RootScope};
+use memtrail_heap::query::{
+    self, Root, RootKindRow, RootOrder, RootQuery, RootRow, RootScope, stored_root,
+};
 use memtrail_heap::{Bytes, RootKind};
 use memtrail_profile::calls::Pattern;
 use serde::Serialize;
@@ -42,6 +44,8 @@ pub struct RootFigures {
     pub name: Option<String>,
     /// Names from the coarsest to its own.
     pub path: Vec<String>,
+    /// What comparisons of snapshots call it; of what is retained jointly, the root whose parts retain it.
+    pub stored_name: String,
     /// The variable's type, if it is one and that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -140,6 +144,7 @@ pub(super) fn figures(loaded: &LoadedSnapshot, root: &RootRow) -> RootFigures {
         kind: root.kind,
         name: path.last().cloned(),
         path,
+        stored_name: shown(&stored_root(loaded.heap(), root.root).1),
         r#type: root.r#type.as_deref().map(shown),
         position: root.position.as_deref().map(shown),
         share: root.retained.share_of(all),

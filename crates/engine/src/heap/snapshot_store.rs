@@ -58,6 +58,11 @@ pub(crate) struct Known {
 pub(crate) struct VariableNames(Option<Arc<LoadedSnapshot>>);
 
 impl VariableNames {
+    /// These, or others where no snapshot is open that has these.
+    pub(super) fn or(self, others: impl FnOnce() -> Self) -> Self {
+        if self.0.is_some() { self } else { others() }
+    }
+
     /// Puts a variable's name in the place of that which a summary has. Kinds of blocks have no kind of root.
     pub(super) fn rename(&self, kind: Option<&String>, name: &mut String) {
         let (Some(open), Some(kind)) = (&self.0, kind) else { return };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::names::{STATIC, joint_name_of};
+use super::names::{SEVERAL_KINDS, STATIC, joint_name_of};
 use super::summary::Summary;
 use crate::units::Bytes;
 
@@ -43,6 +43,8 @@ pub struct Difference {
     pub kinds: Vec<Change>,
     /// By root, what it retains: labels of the same kind and names are one.
     pub roots: Vec<Change>,
+    /// By root with parts, what several of these retain jointly; a whole kind has no name.
+    pub joint: Vec<Change>,
     /// By owner, what is attributed to it: the sum is that of all that is alive.
     pub owners: Vec<Change>,
     /// Live bytes before and after.
@@ -68,6 +70,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
     let all = before.bytes.max(after.bytes);
     let mut kinds: BTreeMap<&str, ([u64; 2], [Bytes; 2])> = BTreeMap::new();
     let mut roots: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
+    let mut joint: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
     let mut owners: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
     for (side, summary) in [before, after].into_iter().enumerate() {
         for kind in &summary.kinds {
@@ -75,9 +78,15 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
             (entry.0[side], entry.1[side]) = (kind.blocks, kind.bytes);
         }
         for root in &summary.roots {
-            roots.entry((Some(&root.kind), &root.name)).or_default()[side] = root.retained;
+            let key = (Some(root.kind.as_str()), root.name.as_str());
+            roots.entry(key).or_default()[side] = root.retained;
+            // All of a kind without labels is shown as what it retains jointly.
+            let is_kind = root.name.is_empty();
+            joint.entry(key).or_default()[side] =
+                if is_kind { root.retained } else { root.jointly_retained };
         }
         roots.entry((None, "")).or_default()[side] = summary.several;
+        joint.entry((Some(SEVERAL_KINDS), "")).or_default()[side] = summary.several;
         for owner in &summary.owners {
             owners.entry((Some(&owner.kind), &owner.name)).or_default()[side] = owner.owned;
         }
@@ -99,6 +108,14 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
         share: share(bytes),
         is_joint: name.is_empty(),
     });
+    let joint = joint.into_iter().map(|((kind, name), bytes)| Change {
+        name: name.to_owned(),
+        kind: kind.map(str::to_owned),
+        blocks: None,
+        bytes,
+        share: share(bytes),
+        is_joint: true,
+    });
     let owners = owners.into_iter().map(|((kind, name), bytes)| Change {
         name: if name.is_empty() { STATIC } else { name }.to_owned(),
         kind: kind.map(str::to_owned),
@@ -111,6 +128,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
         owners: changed(owners.collect(), order),
         kinds: changed(kinds.collect(), order),
         roots: changed(roots.collect(), order),
+        joint: changed(joint.collect(), order),
         bytes: [before.bytes, after.bytes],
         blocks: [before.blocks, after.blocks],
     }

@@ -83,6 +83,6 @@ pub use sampled_sites::{
 };
 pub use shapes::{Form, Shape, ShapeId, Shapes};
 pub use strings::{Duplicate, StringOrder, StringSums, Strings, strings};
-pub use summary::{KindSum, OwnerSum, RootSum, Summary};
+pub use summary::{KindSum, OwnerSum, RootSum, Summary, stored_root};
 pub use tally::tally;
 pub use trend::Trend;

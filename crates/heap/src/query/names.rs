@@ -20,6 +20,9 @@ pub fn root_name(labels: &Labels, root_nodes: &RootNodes, root_node: RootNodeId)
 /// What is said of static data that no root owns.
 pub(super) const STATIC: &str = "static data that no variable reaches";
 
+/// The kind of what no single kind of roots retains.
+pub(super) const SEVERAL_KINDS: &str = "several kinds";
+
 /// What is said of memory that several parts of a root node retain, and none of them alone.
 pub const fn joint_name(root_node: RootNode) -> &'static str {
     match root_node {

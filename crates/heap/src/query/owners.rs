@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::heap::Heap;
 use super::joint::held;
-use super::names::{STATIC, label_path};
+use super::names::{SEVERAL_KINDS, STATIC, label_path};
 use super::summary::stored_owner;
 use crate::graph::{RootNode, RootNodeId, SUPER_ROOT};
 use crate::label::{LabelRole, Labels, RootKind, Strength, Variable};
@@ -282,7 +282,7 @@ fn kind_of(heap: &Heap<'_>, root: RootNodeId) -> &'static str {
     match heap.graph.root_nodes().get(root) {
         RootNode::Label(label) => labels.get(label).map_or("", |label| label.kind.name()),
         RootNode::Kind(kind) => kind.name(),
-        RootNode::Everything => "several kinds",
+        RootNode::Everything => SEVERAL_KINDS,
     }
 }
 

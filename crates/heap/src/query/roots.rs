@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use super::heap::Heap;
 use super::joint::{Parts, beside_parts, held, parts};
-use super::names::{joint_name, label_path};
+use super::names::{SEVERAL_KINDS, joint_name, label_path};
 use super::reach_cache::{ReachCache, Reached};
 use crate::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
 use crate::label::RootKind;
@@ -218,7 +218,7 @@ impl Root {
 /// The kind of root that a node is of.
 fn kind_name(heap: &Heap<'_>, id: RootNodeId) -> &'static str {
     match heap.graph.root_nodes().get(id) {
-        RootNode::Everything => "several kinds",
+        RootNode::Everything => SEVERAL_KINDS,
         RootNode::Kind(kind) => kind.name(),
         RootNode::Label(label) => {
             heap.snapshot.labels.get(label).map_or("", |label| label.kind.name())

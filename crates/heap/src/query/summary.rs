@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::heap::Heap;
 use super::histogram::sums;
-use super::joint::{beside_parts, held, parts};
-use super::names::stored_path;
+use super::joint::{beside_parts, held, jointly_retained, parts};
+use super::names::{SEVERAL_KINDS, stored_path};
 use crate::graph::{RootNode, RootNodeId, SUPER_ROOT};
 use crate::read::Error;
 use crate::units::{Bytes, Words};
@@ -66,6 +66,9 @@ pub struct RootSum {
     pub depth: usize,
     /// What it retains.
     pub retained: Bytes,
+    /// What of that its parts retain jointly; 0 of one without parts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub jointly_retained: Bytes,
 }
 
 /// An owner in a [`Summary`].
@@ -86,7 +89,7 @@ const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
-    pub const VERSION: u32 = 10;
+    pub const VERSION: u32 = 11;
 
     /// Sums a snapshot up: of kinds and roots, the largest.
     ///
@@ -137,6 +140,11 @@ impl Summary {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(bytes: &Bytes) -> bool {
+    bytes.0 == 0
+}
+
 impl AsRef<Self> for Summary {
     fn as_ref(&self) -> &Self {
         self
@@ -181,6 +189,14 @@ fn owners(heap: &Heap<'_>) -> Vec<OwnerSum> {
     owners
 }
 
+/// The kind and names of a root node, as summaries and their [differences](super::diff) have them.
+pub fn stored_root(heap: &Heap<'_>, root_node: RootNodeId) -> (&'static str, String) {
+    match heap.graph.root_nodes().get(root_node) {
+        RootNode::Everything => (SEVERAL_KINDS, String::new()),
+        root => stored_owner(heap, root),
+    }
+}
+
 /// The kind and names of an owner, as a summary has them.
 pub(super) fn stored_owner(heap: &Heap<'_>, owner: RootNode) -> (&'static str, String) {
     let labels = &heap.snapshot.labels;
@@ -200,28 +216,32 @@ fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Bytes) {
     let root_nodes = graph.root_nodes();
     let parts = parts(heap);
     let beside_parts = |root_node| beside_parts(heap, &parts, root_node)[0];
-    let mut sums: BTreeMap<(&'static str, Vec<String>), Bytes> = BTreeMap::new();
+    let mut sums: BTreeMap<(&'static str, Vec<String>), [Bytes; 2]> = BTreeMap::new();
     for root_node in (0..root_nodes.len() as u32).map(RootNodeId) {
         match root_nodes.get(root_node) {
             RootNode::Everything => {}
             RootNode::Kind(kind) => {
-                *sums.entry((kind.name(), Vec::new())).or_default() += beside_parts(root_node);
+                let sum = sums.entry((kind.name(), Vec::new())).or_default();
+                sum[0] += beside_parts(root_node);
+                sum[1] += jointly_retained(heap, &parts, root_node)[0];
             }
             RootNode::Label(id) => {
                 let Some(label) = labels.get(id) else { continue };
-                let path = stored_path(labels, id);
-                *sums.entry((label.kind.name(), path)).or_default() += held(heap, root_node)[0];
+                let sum = sums.entry((label.kind.name(), stored_path(labels, id))).or_default();
+                sum[0] += held(heap, root_node)[0];
+                sum[1] += jointly_retained(heap, &parts, root_node)[0];
             }
         }
     }
     let mut roots: Vec<RootSum> = sums
         .into_iter()
-        .filter(|(_, retained)| retained.0 > 0)
-        .map(|((kind, path), retained)| RootSum {
+        .filter(|(_, [retained, _])| retained.0 > 0)
+        .map(|((kind, path), [retained, jointly_retained])| RootSum {
             kind: kind.to_owned(),
             depth: path.len().saturating_sub(1),
             name: path.join(" / "),
             retained,
+            jointly_retained,
         })
         .collect();
     roots.sort_by_key(|root| Reverse(root.retained));

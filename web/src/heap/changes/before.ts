@@ -1,10 +1,10 @@
 /** What the snapshot that is looked at is compared with: one of the same recording, or of the baseline's. */
 import { useQuery } from "../../engine/useQuery.ts";
-import { baseline, holdAgainst } from "../../compare/sides.ts";
+import { baseline, holdAgainst, selectedBaseline } from "../../compare/sides.ts";
 import type { SnapshotRow } from "../../generated/responses.ts";
 import { about } from "../../state/about.ts";
 import { go, page, param, rec, withParam } from "../../state/page.ts";
-import { isAvailable, compared, included, snapshot } from "../state.ts";
+import { isAvailable, compared, included, selectedBase, snapshot } from "../state.ts";
 
 /** The snapshot of the other recording; its last one if none is selected. */
 const selected = param("before", "");
@@ -23,8 +23,9 @@ export function withSnapshots(): readonly { rec: number; name: string }[] {
   return all.flatMap(({ name, snapshots }, rec) => (snapshots > 0 ? [{ rec, name }] : []));
 }
 
-/** The recording that the snapshot before is of: that of the baseline, if it has any. */
+/** The recording that the snapshot before is of: that of the baseline, if it has any, or of a snapshot that was selected. */
 export function recordingBefore(): number {
+  if (!selectedBaseline() && selectedBase.value) return rec.value;
   const before = baseline(about.value?.recordings.length ?? 0)?.rec ?? rec.value;
   return withSnapshots().some((one) => one.rec === before) ? before : rec.value;
 }

@@ -24,6 +24,7 @@ import type { Axis } from "./areas.ts";
 import { Partial } from "../Partial.tsx";
 import { Chart } from "./Chart.tsx";
 import { Legend } from "./Legend.tsx";
+import { SnapshotBaseline } from "./SnapshotBaseline.tsx";
 
 const by = param("evolution", "owner");
 const axis = param("along", "gc");
@@ -93,6 +94,7 @@ export function Strip() {
         )}
         <span class="grow" />
         <span class="quiet strip-hint">click: look at a snapshot; drag: compare two</span>
+        <SnapshotBaseline />
         <TakeSnapshot />
       </div>
       <Partial />

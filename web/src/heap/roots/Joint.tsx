@@ -6,6 +6,7 @@ import type { Looks } from "../../tables/Grid.tsx";
 import { allocatedBy } from "../allocatedBy.ts";
 import { openBlock, openNode, queryHeapOnce, snapshot, useHeapQuery } from "../state.ts";
 import { OUTSIDE, sizes, withOutside } from "../table/columns.ts";
+import { useColumnsWithBefore } from "../table/before.ts";
 import { HeapTable } from "../table/HeapTable.tsx";
 import type { Source } from "../table/rows.ts";
 
@@ -42,6 +43,10 @@ const LOOKS: Looks<JointRow> = {
 
 export function Joint({ switcher }: { switcher: ComponentChildren }) {
   const { response } = useHeapQuery({ query: "heapjoint", offset: 0, limit: 100 });
+  // Blocks and references have no names that another snapshot has.
+  const columns = useColumnsWithBefore(COLUMNS, ({ kind, stored_name, retained }) =>
+    stored_name === null ? null : { by: "joint", kind, name: stored_name, bytes: retained },
+  );
   const source = (): Source<JointRow> => ({
     load: (above, offset, limit, signal) =>
       queryHeapOnce({ query: "heapjoint", offset, limit, ...(above ? { under: above.node } : {}) }, signal),
@@ -54,7 +59,7 @@ export function Joint({ switcher }: { switcher: ComponentChildren }) {
       title="Roots"
       subject={String(snapshot.value?.number)}
       source={source}
-      columns={withOutside(COLUMNS, response?.rows.some((row) => row.retained_external > 0) ?? false)}
+      columns={withOutside(columns, response?.rows.some((row) => row.retained_external > 0) ?? false)}
       looks={LOOKS}
       first="retained"
       finds={false}

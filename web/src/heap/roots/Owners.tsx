@@ -41,7 +41,12 @@ const nodeOf = ({ block, node }: OwnerFigures): string => (block === null ? node
 
 export function Owners({ switcher }: { switcher: ComponentChildren }) {
   const { response } = useHeapQuery({ query: "heapowners", limit: 1 });
-  const columns = useColumnsWithBefore(COLUMNS, "owners", ({ kind, name, owned }) => [kind, name, owned]);
+  const columns = useColumnsWithBefore(COLUMNS, ({ kind, name, owned }) => ({
+    by: "owners",
+    kind,
+    name,
+    bytes: owned,
+  }));
   const looks: Looks<OwnerFigures> = {
     label: "Roots and what they own",
     nameTitle: "Root",

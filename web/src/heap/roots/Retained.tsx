@@ -6,6 +6,7 @@ import { WhoBelowButton } from "../join/Buttons.tsx";
 import { showWhoBelow } from "../join/links.ts";
 import { queryHeapOnce, useHeapQuery } from "../state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "../table/columns.ts";
+import { useColumnsWithBefore } from "../table/before.ts";
 import type { Order } from "../table/HeapTable.tsx";
 import type { Source } from "../table/rows.ts";
 import { openJoint } from "./Joint.tsx";
@@ -28,6 +29,12 @@ const COLUMNS = [
 
 export function Retained({ switcher }: { switcher: ComponentChildren }) {
   const { response } = useHeapQuery({ query: "heaproots", min: 1, limit: 1 });
+  const columns = useColumnsWithBefore(COLUMNS, ({ kind, stored_name, retained, is_joint }) => ({
+    by: is_joint ? "joint" : "roots",
+    kind,
+    name: stored_name,
+    bytes: retained,
+  }));
   const looks: Looks<RootFigures> = {
     label: "Roots and what they retain",
     nameTitle: "Root",
@@ -60,7 +67,7 @@ export function Retained({ switcher }: { switcher: ComponentChildren }) {
       kinds={kinds}
       does="retained"
       source={source}
-      columns={withOutside(COLUMNS, response?.kinds.some((one) => one.retained_external > 0) ?? false)}
+      columns={withOutside(columns, response?.kinds.some((one) => one.retained_external > 0) ?? false)}
       looks={looks}
       nothing="No root retains anything"
       inside={(row) => row.node}

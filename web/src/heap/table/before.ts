@@ -1,24 +1,33 @@
-/** A column of what the baseline's last snapshot has, where the baseline is another recording. */
+/** A column of what the baseline has: the last snapshot of another recording, or a snapshot of the same one. */
 import { selectedBaseline } from "../../compare/sides.ts";
 import { useQuery } from "../../engine/useQuery.ts";
 import { rec } from "../../state/page.ts";
 import type { Column } from "../../tables/columns.ts";
 import { useBefore } from "../changes/before.ts";
+import { baseIsSelected } from "../state.ts";
 import { sizes } from "./columns.ts";
 
 /** So many differences are asked for; what is not among them is the same in both. */
 const MAX_ROWS = 2000;
 
-/** The columns with that of the baseline behind the first; `keyOf` gives kind and name of a row, and its size now. */
+/** What a row is called in a comparison of snapshots, and its size now. */
+interface Compared {
+  readonly by: "kinds" | "owners" | "roots" | "joint";
+  readonly kind: string | null;
+  readonly name: string;
+  readonly bytes: number | null;
+}
+
+/** The columns with that of the baseline behind the first. Rows that have no counterpart there are not `compared`. */
 export function useColumnsWithBefore<R>(
   columns: readonly Column<R>[],
-  by: "kinds" | "owners" | "roots",
-  keyOf: (row: R) => readonly [kind: string | null, name: string, bytes: number],
+  compared: (row: R) => Compared | null,
 ): readonly Column<R>[] {
   const before = useBefore();
-  const side = selectedBaseline();
+  const isOther = before !== null && before.rec !== rec.value;
+  const isSelected = isOther ? selectedBaseline() !== null : baseIsSelected.value;
   const { response } = useQuery(
-    side && before && before.rec !== rec.value
+    before && isSelected
       ? {
           query: "heapdiff",
           rec: before.rec,
@@ -31,12 +40,21 @@ export function useColumnsWithBefore<R>(
     "h",
   );
   const [first, ...others] = columns;
-  if (!side || !response || !before || before.rec === rec.value || !first) return columns;
-  const changes = new Map(response[by].map(({ kind, name, bytes }) => [`${kind ?? ""} ${name}`, bytes[0]]));
-  const sizeBefore = (row: R): number | null => {
-    const [kind, name, bytes] = keyOf(row);
-    return changes.get(`${kind ?? ""} ${name}`) ?? (response[by].length < MAX_ROWS ? bytes : null);
+  if (!isSelected || !response || !before || !first) return columns;
+  const sizesOf = (by: Compared["by"]) =>
+    new Map(response[by].map(({ kind, name, bytes }) => [`${kind ?? ""} ${name}`, bytes[0]]));
+  const changes = {
+    kinds: sizesOf("kinds"),
+    owners: sizesOf("owners"),
+    roots: sizesOf("roots"),
+    joint: sizesOf("joint"),
   };
-  const what = `in snapshot ${before.snapshot.number} of the baseline`;
+  const sizeBefore = (row: R): number | null => {
+    const found = compared(row);
+    if (!found) return null;
+    const { by, kind, name, bytes } = found;
+    return changes[by].get(`${kind ?? ""} ${name}`) ?? (response[by].length < MAX_ROWS ? bytes : null);
+  };
+  const what = `in snapshot ${before.snapshot.number}${isOther ? " of the baseline" : ", the baseline"}`;
   return [first, sizes<R>("baseline", "Before", what, 0, sizeBefore, false), ...others];
 }
