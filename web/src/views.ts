@@ -10,7 +10,7 @@ import { containersView } from "./heap/Containers.tsx";
 import { kindsView } from "./heap/Kinds.tsx";
 import { whoView } from "./heap/join/Who.tsx";
 import { whyView } from "./heap/join/Why.tsx";
-import { leaksView } from "./heap/leaks/Leaks.tsx";
+import { leaksView, siteLeaksView } from "./heap/leaks/Leaks.tsx";
 import { pathsView } from "./heap/paths/Paths.tsx";
 import { rootsView } from "./heap/roots/Roots.tsx";
 import { sitesView } from "./heap/Sites.tsx";
@@ -28,6 +28,7 @@ export const views: readonly View[] = [
   tablesView,
   lifetimesView,
   compareView,
+  siteLeaksView,
   infoView,
   leaksView,
   rootsView,

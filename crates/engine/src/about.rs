@@ -37,6 +37,7 @@ pub(crate) struct AboutResponse {
 /// What is recorded of a run. Bytes and seconds.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[expect(clippy::struct_excessive_bools, reason = "what pages show depends on each by itself")]
 pub(crate) struct RecordingInfo {
     name: String,
     /// Path of the executable.
@@ -47,6 +48,8 @@ pub(crate) struct RecordingInfo {
     host: String,
     /// The language runtime, as `OCaml 4.14`.
     runtime: Option<String>,
+    /// Whether the program frees its memory itself.
+    is_native: bool,
     ocaml_params: String,
     context: Option<String>,
     /// Seconds since 1970.
@@ -125,6 +128,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<RecordingInfo, ApiError
         pid: info.pid,
         host: info.host.clone(),
         runtime: description.runtime.clone(),
+        is_native: description.is_native,
         ocaml_params: info.runtime_params.clone(),
         context: info.context.clone().filter(|context| !context.is_empty()),
         start_unix: info.start.0 as f64 / 1e6,

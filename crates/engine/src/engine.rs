@@ -546,6 +546,11 @@ impl Engine {
                 let files = self.source_files.get().map(|files| &**files);
                 self.of(query.rec, |recording| source::source_text(recording, files, query))
             }
+            ProfileQuery::SiteLeaks(query) => {
+                let leaks = self.site_leaks(RecordingId(query.rec), query.limit)?;
+                let none = || ApiError::bad("the program's memory is freed by a garbage collector");
+                leaks.map(ResponseBody::new).ok_or_else(none)
+            }
         }
     }
 

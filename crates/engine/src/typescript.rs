@@ -53,6 +53,7 @@ impl Declarations {
         self.respond::<filters::ConditionsResponse>("conditions");
         self.respond::<export::ExportResponse>("export");
         self.respond::<source::SourceTextResponse>("sourcetext");
+        self.respond::<leaks::LeaksResponse>("siteleaks");
         self.add::<api_error::ErrorResponse<'static>>();
         self.add_heap_responses();
         self.add::<response_body::ColumnPlace>();

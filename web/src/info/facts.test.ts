@@ -10,6 +10,7 @@ const run: RecordingInfo = {
   pid: 4711,
   host: "",
   runtime: "OCaml 4.14",
+  is_native: false,
   ocaml_params: "",
   context: null,
   start_unix: 1_700_000_000,

@@ -10,3 +10,7 @@ export const recording = computed<RecordingInfo | null>(() => {
   const all = about.value?.recordings ?? [];
   return all[page.value.rec] ?? all[0] ?? null;
 });
+
+/** Whether leak suspects are call sites: of a program that frees its memory itself, without snapshots. */
+export const hasSiteLeaks = ({ is_native, snapshots, trace }: RecordingInfo): boolean =>
+  is_native && snapshots === 0 && trace;

@@ -40,6 +40,8 @@ queries! {
         Export,
         /// Lines of a source file, with what each allocates.
         SourceText,
+        /// Which call sites of a program that frees its memory itself allocate ever more than is freed.
+        SiteLeaks,
     }
 }
 
@@ -257,6 +259,14 @@ parameters! {
         line: u32,
     }
 
+    /// Which call sites of a program that frees its memory itself allocate ever more than is freed.
+    SiteLeaks {
+        /// Number of the recording, from 0.
+        rec: u32,
+        /// Suspects at most.
+        limit: usize,
+    }
+
     /// One side of a comparison.
     Side {
         /// Number of the recording, from 0.
@@ -278,6 +288,7 @@ defaults! {
         columns: 1000, from: None, to: None,
     }
     Names { rec: 0, entities: vec![], }
+    SiteLeaks { rec: 0, limit: 10, }
     Table {
         rec: 0, filter: vec![], by: By::Function, sort: Sort::Total, descending: true,
         find: String::new(), offset: 0, limit: 100, baseline: None,

@@ -1,10 +1,13 @@
 /** Leak suspects in descriptions, as the engine wrote them: what grows, who allocated it, what owns it. */
+import type { ComponentChildren } from "preact";
+import { useQuery } from "../../engine/useQuery.ts";
+import { printCondition } from "../../filter/print.ts";
 import type { View } from "../../shell/registry.ts";
-import { go, page, withParam } from "../../state/page.ts";
-import { recording } from "../../state/about.ts";
+import { go, page, rec, withParam } from "../../state/page.ts";
+import { hasSiteLeaks, recording } from "../../state/about.ts";
 import { bytes, percent } from "../../text/units.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
-import type { ClearedOwner, Suspect } from "../../generated/responses.ts";
+import type { ClearedOwner, LeaksResponse, Suspect } from "../../generated/responses.ts";
 import { WhoBelowButton, WhyButton } from "../join/Buttons.tsx";
 import { openNode, useHeapQuery } from "../state.ts";
 
@@ -13,14 +16,38 @@ const MAX_SUSPECTS = 20;
 function Leaks() {
   const { response, error } = useHeapQuery({ query: "heapleaks", limit: MAX_SUSPECTS });
   if (error && !response) return <ErrorMessage error={error} />;
-  if (!response) return null;
-  const { suspects, cleared, summary } = response;
+  return response && <Suspects found={response} actions={ownerActions} />;
+}
+
+/** Of a program that frees its memory itself: call sites. */
+function SiteLeaks() {
+  const { response, error } = useQuery({ query: "siteleaks", rec: rec.value, limit: MAX_SUSPECTS });
+  if (error && !response) return <ErrorMessage error={error} />;
+  return response && <Suspects found={response} actions={siteActions} />;
+}
+
+interface Props {
+  found: LeaksResponse;
+  /** Leads from a suspect to where more is known of it. */
+  actions(suspect: Suspect): ComponentChildren;
+}
+
+function Suspects({ found: { suspects, cleared, summary }, actions }: Props) {
   return (
     <section class="leaks" aria-label="Leak suspects">
       {suspects.length === 0 && <Empty title="No suspect" />}
       <ol class="suspects">
-        {suspects.map((suspect) => (
-          <SuspectItem key={suspect.node} suspect={suspect} />
+        {suspects.map((suspect, index) => (
+          <li key={suspect.node || index} class="suspect">
+            <h3>{suspect.heading}</h3>
+            {suspect.descriptions.map((description) => (
+              <p key={description}>{description}</p>
+            ))}
+            <p class="quiet">
+              {suspect.rule}: {suspect.evidence}
+            </p>
+            <p class="suspect-actions">{actions(suspect)}</p>
+          </li>
         ))}
       </ol>
       {summary.map((description) => (
@@ -33,31 +60,37 @@ function Leaks() {
   );
 }
 
-function SuspectItem({ suspect }: { suspect: Suspect }) {
-  const { heading, descriptions, rule, evidence, node, owner, next } = suspect;
+function ownerActions({ node, owner, next }: Suspect) {
   return (
-    <li class="suspect">
-      <h3>{heading}</h3>
-      {descriptions.map((description) => (
-        <p key={description}>{description}</p>
-      ))}
-      <p class="quiet">
-        {rule}: {evidence}
-      </p>
-      <p class="suspect-actions">
-        {node !== "" && (
-          <button type="button" class="button small" onClick={() => openNode(node)}>
-            What is in it
-          </button>
-        )}
-        {next !== null && <WhyButton name={next} within={false} />}
-        {node !== "" && <WhoBelowButton node={node} />}
-        <button type="button" class="button small plain" onClick={() => showOwner(owner)}>
-          Among the roots
+    <>
+      {node !== "" && (
+        <button type="button" class="button small" onClick={() => openNode(node)}>
+          What is in it
         </button>
-      </p>
-    </li>
+      )}
+      {next !== null && <WhyButton name={next} within={false} />}
+      {node !== "" && <WhoBelowButton node={node} />}
+      <button type="button" class="button small plain" onClick={() => showOwner(owner)}>
+        Among the roots
+      </button>
+    </>
   );
+}
+
+function siteActions({ allocated }: Suspect) {
+  const calls = allocated.map(({ function: equals }) =>
+    printCondition({ key: "in", not: false, values: [{ equals }] }),
+  );
+  const title = "the flame graph of what was allocated there and is not freed";
+  return (
+    <button type="button" class="button small" title={title} onClick={() => showCalls(["live:end", ...calls])}>
+      Its calls
+    </button>
+  );
+}
+
+function showCalls(filter: readonly string[]): void {
+  go({ view: "flame", filter, focus: [] });
 }
 
 function Cleared({ owners }: { owners: readonly ClearedOwner[] }) {
@@ -88,4 +121,13 @@ export const leaksView: View = {
   Component: Leaks,
   // Without samples, one snapshot does not tell what grows.
   applies: () => recording.value?.trace !== false,
+};
+
+export const siteLeaksView: View = {
+  id: "siteleaks",
+  half: "allocations",
+  title: "Leaks",
+  what: "Which calls allocate ever more than is freed",
+  Component: SiteLeaks,
+  applies: () => recording.value !== null && hasSiteLeaks(recording.value),
 };
