@@ -218,8 +218,12 @@ impl SnapshotStore {
         let mut open = None;
         let summary = if job.open {
             LoadedSnapshot::new(&*job.file).and_then(|loaded| {
-                let summary = loaded.summary()?;
-                loaded::leave_summary(&*job.file, &summary);
+                let left = loaded::left_summary(&*job.file, &job.facts);
+                let is_left = left.is_some();
+                let summary = left.map_or_else(|| loaded.summary(), Ok)?;
+                if !is_left {
+                    loaded::leave_summary(&*job.file, &summary);
+                }
                 open = Some(Arc::new(loaded));
                 Ok(summary)
             })

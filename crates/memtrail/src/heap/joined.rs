@@ -40,6 +40,7 @@ pub(crate) struct Joined {
     id: RecordingId,
     snapshot: u64,
     path: PathBuf,
+    names: VariableNames,
 }
 
 impl WhichRecording {
@@ -60,7 +61,7 @@ impl WhichRecording {
         let id = engine.add_without_trace(loading::describe_snapshot(&path, &facts));
         let snapshot = facts.number;
         engine.add_snapshot(id, facts, Some(file));
-        Ok(Joined { recording, engine, id, snapshot, path })
+        Ok(Joined { recording, engine, id, snapshot, path, names: VariableNames::default() })
     }
 
     /// Those that are asked for: of a family, all in which leaks are found.
@@ -92,7 +93,7 @@ impl Joined {
         let id = loading::add(&engine, &recording)?;
         let (facts, file) = snapshot_file::look(&path, Some(number));
         engine.add_snapshot(id, facts, Some(names.name(file)));
-        Ok(Self { snapshot: number, path, recording, engine, id })
+        Ok(Self { snapshot: number, path, recording, engine, id, names })
     }
 
     /// Adds the snapshot with this number or label, or the first, and gives its number.
@@ -107,14 +108,24 @@ impl Joined {
                 .ok_or_else(|| none(folder))?,
         };
         let number = number_of(&path).ok_or_else(|| none(folder))?;
-        add_snapshots(&self.engine, self.id, &self.recording, 1, |known| known == number);
+        self.add_snapshots(1, |known| known == number);
         Ok(number)
     }
 
     /// Adds snapshots before this one, some of very many, evenly, and analyses what has no summary yet.
     fn add_earlier(&self) {
         let before = |number| number < self.snapshot;
-        add_snapshots(&self.engine, self.id, &self.recording, MAX_EARLIER, before);
+        self.add_snapshots(MAX_EARLIER, before);
+    }
+
+    fn add_snapshots(&self, most: usize, is_wanted: impl Fn(u64) -> bool) {
+        let snapshots = snapshot_file::of_recording(&self.recording.path);
+        add_snapshots(&self.engine, self.id, &self.names, snapshots, most, is_wanted);
+    }
+
+    /// Whether variables of units outside the standard library have names.
+    pub(crate) fn has_names(&self) -> bool {
+        self.names.has_any()
     }
 
     /// The recording's number, and that of the snapshot: what queries begin with.
@@ -197,22 +208,22 @@ impl Joined {
 
 /// Adds all snapshots of a recording, some of very many, evenly.
 pub(crate) fn add_some_snapshots(engine: &Engine, id: RecordingId, recording: &Recording) {
-    add_snapshots(engine, id, recording, MAX_EARLIER + 1, |_| true);
+    let names = VariableNames::of_recording(&recording.path);
+    let snapshots = snapshot_file::of_recording(&recording.path);
+    add_snapshots(engine, id, &names, snapshots, MAX_EARLIER + 1, |_| true);
 }
 
 fn add_snapshots(
     engine: &Engine,
     id: RecordingId,
-    recording: &Recording,
+    names: &VariableNames,
+    mut snapshots: Vec<(u64, PathBuf)>,
     most: usize,
     is_wanted: impl Fn(u64) -> bool,
 ) {
-    let snapshots = snapshot_file::of_recording(&recording.path);
-    let wanted: Vec<&(u64, PathBuf)> =
-        snapshots.iter().filter(|(number, _)| is_wanted(*number)).collect();
-    let names = VariableNames::of_recording(&recording.path);
-    for place in evenly(wanted.len(), most) {
-        let (number, path) = wanted[place];
+    snapshots.retain(|(number, _)| is_wanted(*number));
+    for place in evenly(snapshots.len(), most) {
+        let (number, path) = &snapshots[place];
         let (facts, file) = snapshot_file::look(path, Some(*number));
         engine.add_snapshot(id, facts, Some(names.name(file)));
     }

@@ -34,6 +34,11 @@ impl VariableNames {
         Self(stored.map(Arc::new))
     }
 
+    /// Whether variables of units outside the standard library have names.
+    pub(super) fn has_any(&self) -> bool {
+        self.0.as_ref().is_some_and(|stored| variables::has_names(&stored.types))
+    }
+
     /// The snapshot with these names.
     pub(crate) fn name(&self, file: Arc<dyn SnapshotFile>) -> Arc<dyn SnapshotFile> {
         match &self.0 {

@@ -64,10 +64,7 @@ pub(crate) fn stored_earlier(folder: &Path) -> Result<Option<StoredTypes>, Failu
 }
 
 /// Whether variables of units outside the standard library have names.
-pub(crate) fn has_names(recording: &Path) -> bool {
-    let Some(StoredTypes { types, .. }) = stored_earlier(recording).ok().flatten() else {
-        return false;
-    };
+pub(super) fn has_names(types: &Types) -> bool {
     let folder = |unit: &Unit| Some(file(unit.layout.as_ref()?)?.parent()?.to_path_buf());
     let standard = types.units.iter().find(|unit| unit.name == "Stdlib").and_then(folder);
     types.units.iter().filter_map(folder).any(|folder| Some(folder) != standard)

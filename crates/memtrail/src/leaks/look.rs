@@ -14,7 +14,6 @@ use memtrail_recording::Recording;
 use super::Args;
 use crate::error::Failure;
 use crate::heap::joined::Joined;
-use crate::heap::variables;
 use crate::limit::Limit;
 use crate::view::snapshot_file;
 use crate::{caveats, damage, loading};
@@ -64,7 +63,7 @@ fn among_owners(args: &Args, path: &Path) -> Result<Found, Failure> {
         leaks: response,
         partial: joined.damage(&answer),
         caveats: joined.caveats(),
-        lacks_names: !variables::has_names(path),
+        lacks_names: !joined.has_names(),
         verdict: joined.verdict(),
     })
 }

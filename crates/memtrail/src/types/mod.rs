@@ -4,6 +4,7 @@ mod counts;
 mod plugins;
 mod print;
 mod search;
+mod sibling;
 mod subject;
 
 use std::path::PathBuf;

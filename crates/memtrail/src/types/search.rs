@@ -11,6 +11,7 @@ use memtrail_types::program::Program;
 use memtrail_types::resolve::{Error, resolve};
 
 use super::plugins;
+use super::sibling;
 use super::subject::Subject;
 use crate::error::{Failure, Kind};
 use crate::heap::input::with_spinner;
@@ -54,6 +55,10 @@ pub(crate) fn search_and_store(recording: &Path) {
         return;
     }
     let Ok(subject) = Subject::of(recording, None) else { return };
+    if let Some(types) = sibling::found(&subject) {
+        let _ = subject.store(&types);
+        return;
+    }
     let Ok(map) = subject.open() else { return };
     if let Ok((types, _)) = search(&subject, &map, &[], &compiler::compilers(&[])) {
         let _ = subject.store(&types);

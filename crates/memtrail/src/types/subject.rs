@@ -22,9 +22,9 @@ pub(super) struct Subject {
     /// The runtime's version, e.g. `4.13`; empty if unknown.
     pub(super) version: String,
     /// The folder that gets the result.
-    recording: Option<PathBuf>,
+    pub(super) recording: Option<PathBuf>,
     /// The program's build id when it was recorded.
-    build_id: Option<String>,
+    pub(super) build_id: Option<String>,
 }
 
 impl Subject {
@@ -75,6 +75,12 @@ impl Subject {
     pub(super) fn loaded(&self, program: &Program<'_>) -> Result<Names, Failure> {
         let Some(folder) = &self.recording else { return Ok(Names::new()) };
         let linked: Names = program.units.iter().map(|unit| plugins::shown(&unit.name)).collect();
+        let units = Self::units(folder)?.unwrap_or_default();
+        Ok(units.into_iter().filter(|name| !linked.contains(name)).collect())
+    }
+
+    /// Units that the last snapshot of a recording has; `None` if there is no snapshot.
+    pub(super) fn units(folder: &Path) -> Result<Option<Names>, Failure> {
         let mut snapshots: Vec<(u64, PathBuf)> = fs::read_dir(folder)?
             .flatten()
             .filter_map(|entry| {
@@ -89,10 +95,9 @@ impl Subject {
             let units = labels.iter().filter(|(_, label)| {
                 label.kind == RootKind::Global && label.part == LabelRole::Unit
             });
-            let names = units.map(|(_, label)| labels.name(label).to_vec());
-            return Ok(names.filter(|name| !linked.contains(name)).collect());
+            return Ok(Some(units.map(|(_, label)| labels.name(label).to_vec()).collect()));
         }
-        Ok(Names::new())
+        Ok(None)
     }
 
     /// What was stored in the recording earlier, and the file's name.

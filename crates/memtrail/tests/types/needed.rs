@@ -48,3 +48,28 @@ fn exporting_allocations_searches_no_names() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(!recording.join("types").exists());
 }
+
+/// `leaks` of 99 processes of a program searched 99 times.
+#[test]
+fn processes_of_a_program_are_searched_once() {
+    let (folder, first) = recorded("system");
+    let copy = |name: &str| {
+        let to = folder.path().join(name);
+        assert!(Command::new("cp").arg("-r").args([&first, &to]).status().unwrap().success());
+        to
+    };
+    let (second, rebuilt) = (copy("second.memtrail"), copy("rebuilt.memtrail"));
+    let description = std::fs::read_to_string(rebuilt.join("recording.json")).unwrap();
+    let mut description: serde_json::Value = serde_json::from_str(&description).unwrap();
+    assert!(description["build_id"].is_string());
+    description["build_id"] = "00".into();
+    std::fs::write(rebuilt.join("recording.json"), description.to_string()).unwrap();
+    let text = |recording| String::from_utf8(roots(recording, None).stdout).unwrap();
+    assert!(text(&first).contains("Named_globals."));
+    // Without it nothing can be searched.
+    std::fs::remove_file(folder.path().join("program")).unwrap();
+    assert!(text(&second).contains("Named_globals."));
+    assert!(text(&rebuilt).contains("Named_globals / field 0"));
+    let stored = |recording: &std::path::Path| std::fs::read(recording.join("types")).unwrap();
+    assert_eq!(stored(&first), stored(&second));
+}
