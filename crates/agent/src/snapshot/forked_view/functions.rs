@@ -26,14 +26,14 @@ pub(super) fn each(view: &ForkedView<'_>, codes: &[u64], each: &mut dyn FnMut(&F
     starts.sort_unstable();
     starts.dedup();
     let mut found = by_descriptors(view, &starts);
-    let extents: Vec<Range<u64>> = found.iter().map(|one| one.code.start..one.code.end).collect();
-    ObjectFiles::of_this_process().lines(&extents, |place, is_first, line| {
-        if let Some(one) = found.get_mut(place) {
-            add_line(&mut one.function, is_first, &line);
-        }
-    });
+    let mut object_files = ObjectFiles::of_this_process();
+    add_lines(&mut object_files, &mut found);
     found.iter_mut().for_each(Described::by_symbol);
-    let of_units = neighbours::add_lines(view, &mut found);
+    let mut of_units = neighbours::add_lines(view, &mut found);
+    if found.iter().any(is_unplaced_value) {
+        // A function that takes a tuple apart, which flambda makes, calls the one that has a line.
+        add_lines(&mut object_files, &mut of_units.functions);
+    }
     same_files(&mut found, &of_units.functions);
     compiler_made::add(view, &mut found, &of_units);
     for one in &mut found {
@@ -46,6 +46,25 @@ pub(super) fn each(view: &ForkedView<'_>, codes: &[u64], each: &mut dyn FnMut(&F
             None => each(&Function::default()),
         }
     }
+}
+
+/// Adds what debuggers' tables say of functions, which are in the order of their code.
+fn add_lines(object_files: &mut ObjectFiles, functions: &mut [Described]) {
+    let extents: Vec<Range<u64>> =
+        functions.iter().map(|one| one.code.start..one.code.end).collect();
+    object_files.lines(&extents, |place, is_first, line| {
+        if let Some(one) = functions.get_mut(place) {
+            add_line(&mut one.function, is_first, &line);
+        }
+    });
+}
+
+/// Whether a function has a name in the source, and no place.
+fn is_unplaced_value(one: &Described) -> bool {
+    let function = &one.function;
+    let value = names::split_symbol(&function.symbol).map_or(&b""[..], |(_, value)| value);
+    let has_name = !value.is_empty() && !names::is_anonymous(value);
+    has_name && function.line == 0 && function.between.is_none()
 }
 
 /// What a debugger's table says: the line of the function's first byte is its own, those of the rest of its code
