@@ -61,13 +61,21 @@ pub mod memprof {
     pub const MAIN_CONTEXT: &str = "caml_memprof_main_ctx";
 }
 
+/// Slices of the major collection (`runtime/major_gc.c`).
+pub mod major_gc {
+    /// All: variable, `void (*)(void)`, 5.x `_Atomic`; called as a slice begins.
+    pub const SLICE_BEGIN_HOOK: &str = "caml_major_slice_begin_hook";
+    /// All: the same, called as it ends.
+    pub const SLICE_END_HOOK: &str = "caml_major_slice_end_hook";
+}
+
 /// Minor collections of 5.3 (`runtime/minor_gc.c`).
 pub mod minor_gc {
     /// `void f(caml_domain_state *, int participating_count, caml_domain_state **participating)`.
     pub const PROMOTE: &str = "caml_empty_minor_heap_promote";
-    /// 5.x: `_Atomic` variable, `void (*)(void)`; called by each domain as it begins, while all are stopped.
+    /// All: variable, `void (*)(void)`; 5.x: `_Atomic`, called by each domain as it begins, while all are stopped.
     pub const BEGIN_HOOK: &str = "caml_minor_gc_begin_hook";
-    /// 5.x: the same, called when the domain's minor heap is empty and ready to be used again.
+    /// All: the same, called when the domain's minor heap is empty and ready to be used again.
     pub const END_HOOK: &str = "caml_minor_gc_end_hook";
     /// 5.x: `void f(caml_domain_state *)`, makes the next sample known to allocations (`runtime/domain.c`).
     pub const RESET_LIMIT: &str = "caml_reset_young_limit";
@@ -252,4 +260,6 @@ pub mod heap {
     pub const MINOR_COLLECTIONS: &str = "caml_minor_collections_count";
     /// 5.x: data, `uintnat`.
     pub const MAJOR_CYCLES: &str = "caml_major_cycles_completed";
+    /// 5.2 and later: data, `atomic_uintnat`.
+    pub const COMPACTIONS: &str = "caml_compactions_count";
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use memtrail_heap::Bytes;
 
+use crate::collections;
+use crate::collections::summary::Summary;
 use crate::lines::LineError;
 use crate::mappings::{field_of_status, with_resident};
 use crate::memory::resident::{Known, RuntimeMemory, measure};
@@ -28,6 +30,24 @@ pub fn memory(bytes: &[u8]) {
         file += &figures.line();
     }
     assert_eq!(parse(file.as_bytes()), (found, None));
+}
+
+/// Reads any bytes as the file `collections`: no panic, and what was read is written so that it reads the same.
+///
+/// # Panics
+/// If the reader or the writer is wrong.
+pub fn collections(bytes: &[u8]) {
+    let (found, _) = collections::parse(bytes);
+    let mut file = format!("{}\n", collections::HEADING);
+    for figures in &found {
+        file += &figures.line();
+    }
+    for stretches in [1, 3] {
+        let summary = Summary::new(&found, stretches);
+        assert_eq!(summary.is_none(), found.is_empty());
+        assert!(summary.is_none_or(|summary| summary.over_time.len() <= stretches));
+    }
+    assert_eq!(collections::parse(file.as_bytes()), (found, None));
 }
 
 /// Reads any bytes as the text of `smaps` or `status`: no panic, and each resident byte is counted once.

@@ -9,6 +9,7 @@
 //! | `threads` | which thread allocated which blocks, if there were several ([`threads`]) |
 //! | `rates` | at which rate blocks were sampled, if it changed ([`rates`]) |
 //! | `memory` | what resident memory was used for, over time ([`memory`]) |
+//! | `collections` | how often the garbage collector ran, and for how long ([`collections`]) |
 //! | `0001.heap` … | heap snapshots, if there are any; each appears when it is whole |
 //!
 //! The recordings of one `memtrail run --children` are in one folder, a [`family`].
@@ -22,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod caveats;
+pub mod collections;
 mod description;
 pub mod family;
 mod folder;

@@ -31,6 +31,11 @@ fn memory() {
 }
 
 #[test]
+fn collections() {
+    replay("collections", fuzz::collections);
+}
+
+#[test]
 fn smaps() {
     replay("smaps", fuzz::smaps);
 }

@@ -19,6 +19,7 @@ use crate::lifecycle::pending_start::PendingStart;
 use crate::os::lock::Lock;
 use crate::os::symbol::symbol;
 use crate::recording::begin::begin;
+use crate::recording::collection_hooks;
 use crate::recording::notes::{note, without_sampling, without_snapshots};
 use crate::recording::report::report;
 use crate::sampling::{self, handover, premature_dealloc, seeding, substitute};
@@ -72,6 +73,8 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
     }
     begin(target, &HOOKS, None, 0)?;
     let snapshots = snapshot::lifecycle::prepare(target, family);
+    // Behind the hooks of snapshots, so that the time that these take is not the collector's.
+    collection_hooks::watch();
     if has_sampler {
         sampling::start::start(target, family);
         handover::watch(target, family);

@@ -4,6 +4,7 @@ use memtrail_recording::session::State;
 
 use crate::context::target::Target;
 use crate::os::clock::Clock;
+use crate::recording::collections::CollectionLog;
 use crate::recording::files::RecordingFiles;
 use crate::recording::folder::Folder;
 use crate::recording::hooks::Hooks;
@@ -41,8 +42,9 @@ pub(crate) fn begin(
     let state = State::Recording { folder: folder.path().to_owned(), failure: None };
     let image = folder.image();
     let memory = MemoryLog::new(target.runtime.state());
+    let collections = CollectionLog::new(target);
     let files = RecordingFiles::new(target, hooks, clock, (pid, epoch), folder, output);
-    let recorder = install(Recorder::new(files, description, small_heap, memory));
+    let recorder = install(Recorder::new(files, description, small_heap, memory, collections));
     report(&target.session, pid, image, state);
     flusher::start();
     memory_thread::start(recorder);

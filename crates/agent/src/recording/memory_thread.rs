@@ -1,15 +1,17 @@
 //! The thread that measures what resident memory is used for, now and then and at the end, and writes it into
-//! a file beside the trace ([`memtrail_recording::memory`]). It has a table of descriptors of its own.
+//! a file beside the trace ([`memtrail_recording::memory`]), and into another one what the garbage collector did
+//! meanwhile ([`memtrail_recording::collections`]). It has a table of descriptors of its own.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use memtrail_recording::memory::{HEADING, MemoryFigures};
+use memtrail_recording::{collections, memory};
 
 use crate::os::clock::thread_cpu_time;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
+use crate::recording::folder::Folder;
 use crate::recording::installed::own;
 use crate::recording::output::{FileKind, Output};
 use crate::recording::recorder::Recorder;
@@ -52,7 +54,8 @@ extern "C" fn run() {
 /// Until the recording or the main thread has ended.
 fn measure(recorder: &Recorder) {
     let (log, files) = (&recorder.memory, &recorder.files);
-    let mut file = None;
+    let mut memory = Log::new(FileKind::Memory, memory::HEADING);
+    let mut collections = Log::new(FileKind::Collections, collections::HEADING);
     let mut pause = FIRST;
     loop {
         let request = log.sleep(pause);
@@ -63,9 +66,14 @@ fn measure(recorder: &Recorder) {
         let elapsed = files.clock.now().0.saturating_sub(files.clock.start.0);
         let elapsed = Duration::from_micros(elapsed);
         let figures = log.measure(files.target, elapsed);
-        let written = append(recorder, &mut file, &figures);
+        let collected = recorder.collections.figures(files.target, elapsed);
+        // A file that cannot be written leaves the other one as it is.
+        let written = [
+            memory.append(&files.folder, &figures.line()),
+            collections.append(&files.folder, &collected.line()),
+        ];
         log.answer(request);
-        if !written {
+        if written == [false, false] {
             return;
         }
         let cost = Duration::from_nanos(thread_cpu_time().saturating_sub(begun));
@@ -73,13 +81,33 @@ fn measure(recorder: &Recorder) {
     }
 }
 
-fn append(recorder: &Recorder, file: &mut Option<Output>, figures: &MemoryFigures) -> bool {
-    let folder = &recorder.files.folder;
-    let mut lines = figures.line();
-    if file.is_none() {
-        *file = Output::create(folder, FileKind::Memory).ok();
-        lines.insert_str(0, &format!("{HEADING}\n"));
+/// A file of lines, made with its first one.
+struct Log {
+    kind: FileKind,
+    heading: &'static str,
+    file: Option<Output>,
+    /// Whether it could not be made.
+    failed: bool,
+}
+
+impl Log {
+    fn new(kind: FileKind, heading: &'static str) -> Self {
+        Self { kind, heading, file: None, failed: false }
     }
-    // Without the file nothing else is missing.
-    file.as_mut().is_some_and(|file| file.append(folder, lines.as_bytes()).is_ok())
+
+    /// Whether the line was written. Without the file nothing else is missing.
+    fn append(&mut self, folder: &Folder, line: &str) -> bool {
+        if self.file.is_some() {
+            return self.write(folder, line);
+        }
+        if !self.failed {
+            self.file = Output::create(folder, self.kind).ok();
+            self.failed = self.file.is_none();
+        }
+        self.write(folder, &format!("{}\n{line}", self.heading))
+    }
+
+    fn write(&mut self, folder: &Folder, text: &str) -> bool {
+        self.file.as_mut().is_some_and(|file| file.append(folder, text.as_bytes()).is_ok())
+    }
 }

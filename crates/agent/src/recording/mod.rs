@@ -2,6 +2,8 @@
 
 pub(crate) mod active;
 pub(crate) mod begin;
+pub(crate) mod collection_hooks;
+pub(crate) mod collections;
 pub(crate) mod describe;
 pub(crate) mod end;
 pub(crate) mod files;

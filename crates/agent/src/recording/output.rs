@@ -5,6 +5,7 @@
 //! launcher appends.
 
 use memtrail_recording::TRACE_FILE;
+use memtrail_recording::collections::COLLECTIONS_FILE;
 use memtrail_recording::memory::MEMORY_FILE;
 use memtrail_recording::rates::RATES_FILE;
 use memtrail_recording::relay::{Operation, Refused};
@@ -20,6 +21,7 @@ pub(crate) enum FileKind {
     Threads,
     Rates,
     Memory,
+    Collections,
 }
 
 impl FileKind {
@@ -29,6 +31,7 @@ impl FileKind {
             Self::Threads => THREADS_FILE,
             Self::Rates => RATES_FILE,
             Self::Memory => MEMORY_FILE,
+            Self::Collections => COLLECTIONS_FILE,
         }
     }
 
@@ -38,6 +41,7 @@ impl FileKind {
             Self::Threads => Operation::Threads(offset),
             Self::Rates => Operation::Rates(offset),
             Self::Memory => Operation::Memory(offset),
+            Self::Collections => Operation::Collections(offset),
         }
     }
 }

@@ -10,6 +10,7 @@ use memtrail_trace::write::Version;
 
 use crate::os::errno::keeping_errno;
 use crate::os::lock::{self, Lock, LockGuard};
+use crate::recording::collections::CollectionLog;
 use crate::recording::files::{CHUNK, RecordingFiles};
 use crate::recording::live_packet;
 use crate::recording::memory::MemoryLog;
@@ -28,6 +29,7 @@ pub(crate) struct Recorder {
     pub(crate) description: Lock<Description>,
     small_heap: SmallHeap,
     pub(crate) memory: MemoryLog,
+    pub(crate) collections: CollectionLog,
 }
 
 impl Recorder {
@@ -36,6 +38,7 @@ impl Recorder {
         description: Description,
         small_heap: SmallHeap,
         memory: MemoryLog,
+        collections: CollectionLog,
     ) -> Self {
         Self {
             files,
@@ -45,6 +48,7 @@ impl Recorder {
             description: Lock::new(description),
             small_heap,
             memory,
+            collections,
         }
     }
 

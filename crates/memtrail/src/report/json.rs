@@ -6,8 +6,10 @@
 
 use memtrail_profile::report::Report;
 use memtrail_recording::Description;
+use memtrail_recording::collections::summary::Summary;
 use serde::Serialize;
 
+use super::Process;
 use super::family::FamilyReport;
 use super::memory::ResidentMemory;
 
@@ -27,6 +29,9 @@ struct Document<'a> {
     /// What its resident memory was used for, if it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<&'a ResidentMemory>,
+    /// What its garbage collector did, if that was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collections: Option<&'a Summary>,
     report: &'a Report,
 }
 
@@ -46,7 +51,7 @@ pub(super) fn render(
     view: &str,
     report: &Report,
     family: Option<&FamilyReport>,
-    memory: Option<&ResidentMemory>,
+    process: &Process,
 ) -> String {
     let document = Document {
         format: FORMAT,
@@ -58,7 +63,8 @@ pub(super) fn render(
         },
         view,
         family,
-        memory,
+        memory: process.memory.as_ref(),
+        collections: process.collections.as_ref(),
         report,
     };
     let text = serde_json::to_string_pretty(&document);

@@ -13,41 +13,41 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 
 /// Resident memory as the recording saw it last.
 #[derive(Serialize)]
-pub(super) struct ResidentMemory {
+pub(crate) struct ResidentMemory {
     #[serde(flatten)]
     last: Moment,
     /// What would return memory.
-    advice: Vec<Advice>,
+    pub(crate) advice: Vec<Advice>,
     /// The same over time: moments in their order, not all of a long recording's.
-    over_time: Vec<Moment>,
+    pub(crate) over_time: Vec<Moment>,
 }
 
 /// Resident memory at a moment.
 #[derive(Serialize)]
-struct Moment {
+pub(crate) struct Moment {
     /// Since the recording began.
-    seconds: f64,
+    pub(crate) seconds: f64,
     /// By the kernel's counter.
-    rss: u64,
+    pub(crate) rss: u64,
     /// The most until then.
     peak_rss: Option<u64>,
     /// Swapped out, besides.
     swapped: Option<u64>,
     /// What for; together `sum`, which is `rss` but for what changed meanwhile.
-    rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     sum: u64,
 }
 
 #[derive(Serialize)]
-struct Advice {
+pub(crate) struct Advice {
     #[serde(flatten)]
     remedy: Remedy,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl ResidentMemory {
     /// What the recording's file says; none if it has none, or is of several processes.
-    pub(super) fn of(recording: &Recording) -> Option<Self> {
+    pub(crate) fn of(recording: &Recording) -> Option<Self> {
         if recording.is_merged() || recording.description.is_none() {
             return None;
         }

@@ -2,11 +2,12 @@
 
 mod args;
 mod chain;
+pub(crate) mod collections;
 mod curve;
 mod family;
 mod json;
 mod link;
-mod memory;
+pub(crate) mod memory;
 mod places;
 mod sparkline;
 mod text;
@@ -26,6 +27,7 @@ use memtrail_map::MappedFile;
 use memtrail_profile::Profile;
 use memtrail_profile::report::{Moment, Question, Report, TimeSelection};
 use memtrail_profile::time::Elapsed;
+use memtrail_recording::collections::summary::Summary;
 use memtrail_recording::{FileState, Recording};
 use memtrail_text::rounded;
 
@@ -57,13 +59,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let report = Report::new(&profile, &question, &caveats::reported(&recording));
     let family = recording.family.as_ref().map(|family| FamilyReport::new(family, &question));
-    let memory = ResidentMemory::of(&recording);
+    let process = Process {
+        memory: ResidentMemory::of(&recording),
+        collections: collections::of(&recording),
+    };
     let command = link::command(&recording, &question.selection);
     let text = if args.json {
-        json::render(&recording, &command, &report, family.as_ref(), memory.as_ref())
+        json::render(&recording, &command, &report, family.as_ref(), &process)
     } else {
-        let mut text =
-            text::render(&recording, &report, family.as_ref(), memory.as_ref(), width, &zone);
+        let mut text = text::render(&recording, &report, family.as_ref(), &process, width, &zone);
         if report.totals.allocated.samples > 0 {
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
             let _ = writeln!(text, "{faint}in the browser:{plain} {command}");
@@ -78,6 +82,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     damage::verdict(&recording, &profile.damage)
+}
+
+/// What is known of the process besides its allocations.
+struct Process {
+    memory: Option<ResidentMemory>,
+    collections: Option<Summary>,
 }
 
 /// Reads the trace, and says so on a terminal if it takes long.

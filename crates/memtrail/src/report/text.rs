@@ -7,8 +7,7 @@ use memtrail_recording::{FileState, Outcome, Recording};
 use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
 
 use super::family::FamilyReport;
-use super::memory::ResidentMemory;
-use super::{curve, places, when};
+use super::{Process, collections, curve, places, when};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::damage::UNKNOWN;
 use crate::rates;
@@ -19,7 +18,7 @@ pub(super) fn render(
     recording: &Recording,
     report: &Report,
     family: Option<&FamilyReport>,
-    memory: Option<&ResidentMemory>,
+    process: &Process,
     width: usize,
     zone: &TimeZone,
 ) -> String {
@@ -31,8 +30,11 @@ pub(super) fn render(
         totals(&mut canvas, report);
         curve::draw(&mut canvas, report);
     }
-    if let Some(memory) = memory {
+    if let Some(memory) = &process.memory {
         memory.draw(&mut canvas);
+    }
+    if let Some(summary) = &process.collections {
+        collections::draw(&mut canvas, summary);
     }
     if let Some(family) = family {
         family.draw(&mut canvas);

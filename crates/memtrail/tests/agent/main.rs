@@ -3,6 +3,7 @@
 
 mod authors;
 mod callstacks;
+mod collections;
 mod demo;
 mod descriptors;
 mod distribution;

@@ -23,6 +23,8 @@ pub enum Operation {
     Rates(u64),
     /// The same for the figures of resident memory.
     Memory(u64),
+    /// The same for what the garbage collector did.
+    Collections(u64),
     /// Make the file of the snapshot with this number.
     BeginSnapshot(u64),
     /// Write the payload at this offset of its file.
@@ -51,6 +53,7 @@ impl Operation {
             Self::TakeRequest => (11, 0, 0),
             Self::Rates(offset) => (12, 0, offset),
             Self::Memory(offset) => (13, 0, offset),
+            Self::Collections(offset) => (14, 0, offset),
         }
     }
 
@@ -69,6 +72,7 @@ impl Operation {
             11 => Self::TakeRequest,
             12 => Self::Rates(offset),
             13 => Self::Memory(offset),
+            14 => Self::Collections(offset),
             _ => return None,
         })
     }

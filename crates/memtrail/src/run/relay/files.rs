@@ -8,6 +8,7 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use memtrail_recording::collections::COLLECTIONS_FILE;
 use memtrail_recording::is_alive;
 use memtrail_recording::memory::MEMORY_FILE;
 use memtrail_recording::rates::RATES_FILE;
@@ -95,6 +96,9 @@ impl Files {
             }
             Operation::Memory(offset) => {
                 write_last(self.part(process, MEMORY_FILE)?, offset, payload).map(done)
+            }
+            Operation::Collections(offset) => {
+                write_last(self.part(process, COLLECTIONS_FILE)?, offset, payload).map(done)
             }
             Operation::BeginSnapshot(number) => {
                 let path = self.folder(process)?.join(unfinished_snapshot_name(number));

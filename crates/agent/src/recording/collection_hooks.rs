@@ -1,0 +1,102 @@
+//! Hooks around what OCaml's garbage collector does.
+//!
+//! The runtime calls them as a minor collection or a slice of the major one begins and ends, on the thread
+//! whose domain collects (`runtime/minor_gc.c`, `runtime/major_gc.c`). Ours read the clock, add to counters and
+//! call what was there before. They do nothing that could panic, so they stay on the program's stack, where a
+//! hook of the program's has to run.
+
+use std::ffi::c_void;
+use std::mem;
+use std::sync::atomic::{
+    AtomicPtr,
+    Ordering::{AcqRel, Acquire, Release},
+};
+
+use memtrail_ocaml::symbols::{major_gc, minor_gc};
+
+use crate::os::clock::{Clock, monotonic};
+use crate::os::symbol::symbol;
+use crate::os::tls;
+use crate::recording::collections::{MINOR, SLICE};
+use crate::recording::installed::own;
+
+type Hook = unsafe extern "C" fn();
+
+/// The hooks that ours replace.
+struct Replaced {
+    begin: [AtomicPtr<c_void>; 2],
+    end: [AtomicPtr<c_void>; 2],
+}
+
+static REPLACED: Replaced = Replaced {
+    begin: [const { AtomicPtr::new(std::ptr::null_mut()) }; 2],
+    end: [const { AtomicPtr::new(std::ptr::null_mut()) }; 2],
+};
+
+/// Puts our hooks in place, once, before the program's own code runs. Where the runtime does not export one of them,
+/// nothing is counted in it.
+pub(crate) fn watch() {
+    let hooks: [(&str, Hook, &AtomicPtr<c_void>); 4] = [
+        (minor_gc::BEGIN_HOOK, minor_begins, &REPLACED.begin[MINOR]),
+        (minor_gc::END_HOOK, minor_ends, &REPLACED.end[MINOR]),
+        (major_gc::SLICE_BEGIN_HOOK, slice_begins, &REPLACED.begin[SLICE]),
+        (major_gc::SLICE_END_HOOK, slice_ends, &REPLACED.end[SLICE]),
+    ];
+    for (name, ours, replaced) in hooks {
+        let variable = symbol(name);
+        if !variable.is_null() {
+            // SAFETY: the runtime declares a variable of this type, atomic in OCaml 5; nothing calls it meanwhile.
+            let variable = unsafe { AtomicPtr::from_ptr(variable.cast::<*mut c_void>()) };
+            replaced.store(variable.load(Acquire), Release);
+            variable.swap(ours as *mut c_void, AcqRel);
+        }
+    }
+}
+
+fn go_on(replaced: &AtomicPtr<c_void>) {
+    let replaced = replaced.load(Acquire);
+    if !replaced.is_null() {
+        // SAFETY: what stood in a hook's variable is a function of this type.
+        unsafe { mem::transmute::<*mut c_void, Hook>(replaced)() };
+    }
+}
+
+fn begins(kind: usize) {
+    // SAFETY: this thread's own slots.
+    unsafe { (*tls::slots()).collecting[kind] = monotonic() };
+}
+
+fn ends(kind: usize) {
+    // SAFETY: as above.
+    let began = unsafe { mem::take(&mut (*tls::slots()).collecting[kind]) };
+    // Zero: the program has put a hook of its own before the beginning.
+    if let Some(recorder) = own().filter(|_| began != 0) {
+        let now = monotonic();
+        // SAFETY: as above.
+        let is_outermost = unsafe { (*tls::slots()).collecting[1 - kind] } == 0;
+        let Clock { monotonic: start, .. } = recorder.files.clock;
+        let (time, since_start) = (now.saturating_sub(began), now.saturating_sub(start));
+        recorder.collections.add(kind, time, is_outermost, since_start);
+    }
+}
+
+unsafe extern "C" fn minor_begins() {
+    go_on(&REPLACED.begin[MINOR]);
+    begins(MINOR);
+}
+
+/// What was there before may take a snapshot, which is not the collector's time.
+unsafe extern "C" fn minor_ends() {
+    ends(MINOR);
+    go_on(&REPLACED.end[MINOR]);
+}
+
+unsafe extern "C" fn slice_begins() {
+    go_on(&REPLACED.begin[SLICE]);
+    begins(SLICE);
+}
+
+unsafe extern "C" fn slice_ends() {
+    ends(SLICE);
+    go_on(&REPLACED.end[SLICE]);
+}
