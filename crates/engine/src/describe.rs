@@ -10,6 +10,8 @@ use memtrail_profile::threads::ThreadLog;
 use memtrail_trace::rates::RateChanges;
 use serde::{Deserialize, Serialize};
 
+use crate::process::ProcessResponse;
+
 /// A recording, as its keeper describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
@@ -59,6 +61,9 @@ pub struct Description {
     /// At which rate blocks were sampled; absent if that never changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateList>,
+    /// What was measured of the process besides its allocations.
+    #[serde(skip_serializing_if = "ProcessResponse::is_empty")]
+    pub process: ProcessResponse,
 }
 
 /// For each domain: from which block on the trace's rate was halved how often; ascending.

@@ -504,6 +504,9 @@ impl Engine {
             ProfileQuery::Overview(query) => {
                 self.of(query.rec, |recording| overview::overview(recording, query))
             }
+            ProfileQuery::Process(query) => self.of(query.rec, |recording| {
+                Ok(ResponseBody::new(recording.description.process.clone()))
+            }),
             ProfileQuery::Flame(query) => {
                 self.of(query.rec, |recording| flame::flame(recording, query))
             }

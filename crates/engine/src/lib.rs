@@ -27,6 +27,7 @@ mod library_units;
 mod live_sites;
 mod names;
 mod overview;
+pub mod process;
 pub mod query;
 mod recording;
 pub mod response_body;

@@ -7,8 +7,8 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::query::{HeapQuery, ProfileQuery};
 use crate::{
-    about, api_error, compare, export, filters, flame, heap, leaks, names, overview, response_body,
-    source, table, time_order,
+    about, api_error, compare, export, filters, flame, heap, leaks, names, overview, process,
+    response_body, source, table, time_order,
 };
 
 /// TypeScript declarations by name.
@@ -39,6 +39,7 @@ impl Declarations {
         self.respond::<about::AboutResponse>("about");
         self.respond::<overview::OverviewResponse>("overview");
         self.respond::<overview::DensityResponse>("density");
+        self.respond::<process::ProcessResponse>("process");
         self.respond::<flame::FlameResponse>("flame");
         self.respond::<time_order::TimeOrderResponse>("timeorder");
         self.respond::<flame::SearchResponse>("search");

@@ -13,7 +13,7 @@ use crate::damage::UNKNOWN;
 use crate::error::{Failure, Kind};
 use crate::heap::variables;
 use crate::view::snapshot_file;
-use crate::{caveats, outcome, rates, threads};
+use crate::{caveats, outcome, process, rates, threads};
 
 /// Reading that takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -140,6 +140,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         threads: threads::list(recording),
         rates: rates::list(recording),
         library_units: variables::library_units(&recording.path),
+        process: process::measured(recording),
     }
 }
 

@@ -22,6 +22,7 @@ mod loading;
 mod man;
 mod outcome;
 mod output;
+mod process;
 mod rates;
 mod recording_source;
 mod report;

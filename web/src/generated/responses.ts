@@ -328,6 +328,40 @@ export type ClearedOwner = {
   reason: string,
 };
 
+/** What the garbage collector did in a stretch of time. Seconds and counts are sums over all domains. */
+export type CollectionSpan = {
+  /** Since the recording began, in seconds. */
+  from: number,
+  /** The same. */
+  to: number,
+  /** Minor collections. */
+  minor_collections: number,
+  /** What they took. */
+  minor_seconds: number,
+  /** Slices of the major collection. */
+  slices: number,
+  /** What they took. */
+  slice_seconds: number,
+  /** What all took; what ran within another is counted once. */
+  seconds: number,
+  /** That as a share of the time: of several domains it may exceed 1. */
+  share: number,
+  /** Cycles of the major collection that ended. */
+  major_cycles: number | null,
+  /** Compactions. */
+  compactions: number | null,
+  /** The longest ones, the longest first. */
+  longest: Array<LongPause>,
+};
+
+/** What the garbage collector did. */
+export type Collections = {
+  /** Since the recording began. */
+  whole: CollectionSpan,
+  /** In stretches of time, one after the other. */
+  over_time: Array<CollectionSpan>,
+};
+
 /** Where a column stands. */
 export type ColumnPlace = {
   type: ColumnType,
@@ -837,6 +871,24 @@ export type Listed<T> = {
   rows: Array<T>,
 };
 
+/** One of the longest pauses. */
+export type LongPause = {
+  /** What ran, in words. */
+  part: string,
+  /** How long. */
+  seconds: number,
+  /** When it ended, since the recording began. */
+  at: number,
+};
+
+/** What a part of resident memory is used for. */
+export type MemoryPart = {
+  /** What for, in words. */
+  name: string,
+  /** Bytes over time. */
+  bytes: Array<number>,
+};
+
 /** A function, a call site, or one of the ends of all paths. */
 export type Name = {
   key: string,
@@ -1066,6 +1118,14 @@ export type PresetsResponse = {
   presets: Array<PresetFilter>,
 };
 
+/** What was measured of the process; what was not is absent. */
+export type ProcessResponse = {
+  /** What its resident memory was used for. */
+  memory: ResidentMemory | null,
+  /** What its garbage collector did. */
+  collections: Collections | null,
+};
+
 /** What has come to a recording. */
 export type RecordingEvent = {
   "kind": "added",
@@ -1185,6 +1245,18 @@ export type ReferrerRow = {
   retained_external: Bytes,
   /** Of the node that a response is about, how many blocks it has. */
   blocks?: number,
+};
+
+/** Resident memory over time: all columns have the length of `seconds`. */
+export type ResidentMemory = {
+  /** Since the recording began, ascending. */
+  seconds: Array<number>,
+  /** By the kernel's counter, in bytes. */
+  rss: Array<number>,
+  /** What for; together about `rss`. */
+  parts: Array<MemoryPart>,
+  /** What would return memory at the end, in words. */
+  advice: Array<string>,
 };
 
 /** A root, or what several roots retain jointly. */
@@ -1776,6 +1848,7 @@ export type Responses = {
   names: NamesResponse,
   overview: OverviewResponse,
   presets: PresetsResponse,
+  process: ProcessResponse,
   search: SearchResponse,
   siteleaks: LeaksResponse,
   snapshots: SnapshotsResponse,

@@ -1,8 +1,10 @@
 /** Everything that is known about the recorded run. */
 import "./info.css";
 import type { RecordingInfo } from "../generated/responses.ts";
+import { useQuery } from "../engine/useQuery.ts";
 import type { View } from "../shell/registry.ts";
 import { about, recording } from "../state/about.ts";
+import { rec } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { copyText } from "../widgets/notice.ts";
 import { Empty } from "../widgets/State.tsx";
@@ -10,6 +12,7 @@ import { asText, caveats, facts } from "./facts.ts";
 
 function Info() {
   const run = recording.value;
+  const { response: process } = useQuery(run && { query: "process", rec: rec.value });
   if (!run) return about.value ? <Empty title="no recording" /> : null;
   return (
     <div class="info">
@@ -20,13 +23,13 @@ function Info() {
         <button
           type="button"
           class="button small"
-          onClick={() => void copyText(asText(run, about.value?.version ?? ""), "text")}
+          onClick={() => void copyText(asText(run, about.value?.version ?? "", process), "text")}
         >
           <Icon name="copy" /> Copy as text
         </button>
       </div>
       <div class="info-groups">
-        {facts(run, about.value?.version ?? "").map(({ title, rows }) => (
+        {facts(run, about.value?.version ?? "", process).map(({ title, rows }) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>

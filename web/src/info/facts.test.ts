@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RecordingInfo } from "../generated/responses.ts";
+import type { ProcessResponse, RecordingInfo } from "../generated/responses.ts";
 import { asText, facts } from "./facts.ts";
 
 const run: RecordingInfo = {
@@ -58,4 +58,30 @@ test("what is known is told, what is not is left out", () => {
 test("as text it holds damage and notes too", () => {
   const text = asText(run, "");
   assert.match(text, /Damage\n  offset 12: cut short\nNotes of the recorder\n  a note\n$/);
+});
+
+test("what was measured of the process is shown as at its end", () => {
+  const process: ProcessResponse = {
+    memory: {
+      seconds: [1, 2],
+      rss: [2 ** 20, 2 ** 22],
+      parts: [
+        { name: "malloc, in use", bytes: [0, 2 ** 20] },
+        { name: "stacks of threads", bytes: [2 ** 20, 0] },
+      ],
+      advice: ["Gc.compact would return 1 MiB"],
+    },
+    collections: null,
+  };
+  const groups = facts(run, "", process);
+  const rows = groups.find(({ title }) => title === "Resident memory")?.rows.map(({ name, value }) => [name, value]);
+  assert.deepEqual(rows, [
+    ["RSS", "4.00 MiB after 2.00 s"],
+    ["malloc, in use", "1.00 MiB, 25 %"],
+    ["To return it", "Gc.compact would return 1 MiB"],
+  ]);
+  assert.equal(
+    groups.find(({ title }) => title === "Garbage collector"),
+    undefined,
+  );
 });

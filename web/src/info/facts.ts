@@ -1,5 +1,5 @@
 /** What is known of a recording, in groups of rows; what is not known is left out. */
-import type { RecordingInfo, RecordingState } from "../generated/responses.ts";
+import type { ProcessResponse, RecordingInfo, RecordingState } from "../generated/responses.ts";
 import { AT_LEAST, markOf } from "../state/estimates.ts";
 import { bytes, bytesWithError, count, grouped, percent, ratio, seconds } from "../text/units.ts";
 
@@ -32,7 +32,7 @@ function adapted({ adapted }: RecordingInfo): string {
   return `; adapted down to ${rate(adapted.lowest_samples_per_word)}; effective mean ${rate(adapted.mean_samples_per_word)}`;
 }
 
-export function facts(run: RecordingInfo, version: string): Group[] {
+export function facts(run: RecordingInfo, version: string, process: ProcessResponse | null = null): Group[] {
   const { totals } = run;
   const mark = markOf(run);
   const group = (title: string, rows: (Row | null)[]): Group => ({ title, rows: rows.filter((row) => row !== null) });
@@ -53,6 +53,8 @@ export function facts(run: RecordingInfo, version: string): Group[] {
       row("Most live at once", `${mark}${bytes(totals.peak.bytes)}, at ${seconds(totals.peak.time)}`),
       row("Live at the end", mark + bytes(totals.live_end)),
     ]),
+    group("Resident memory", resident(process)),
+    group("Garbage collector", collector(process)),
     group("Recording", [
       row("Name", run.name, true),
       row("State", STATES[run.state]),
@@ -76,14 +78,45 @@ export function facts(run: RecordingInfo, version: string): Group[] {
   return groups.filter(({ rows }) => rows.length > 0);
 }
 
+/** What resident memory was used for at the last measurement. */
+function resident(process: ProcessResponse | null): (Row | null)[] {
+  const memory = process?.memory;
+  const [at, rss] = [memory?.seconds.at(-1), memory?.rss.at(-1)];
+  if (!memory || at === undefined || rss === undefined) return [];
+  const part = (size: number) => `${bytes(size)}, ${percent(ratio(size, rss))}`;
+  return [
+    row("RSS", `${bytes(rss)} after ${seconds(at)}`),
+    ...memory.parts.map(({ name, bytes: sizes }) => (sizes.at(-1) ? row(name, part(sizes.at(-1) ?? 0)) : null)),
+    ...memory.advice.map((advice) => row("To return it", advice)),
+  ];
+}
+
+/** What the garbage collector did in all. */
+function collector(process: ProcessResponse | null): (Row | null)[] {
+  const whole = process?.collections?.whole;
+  if (!whole) return [];
+  const work = (number: number, time: number) => `${grouped(number)}, ${seconds(time)}`;
+  const known = (number: number | null) => (number === null ? null : grouped(number));
+  return [
+    row("Time", `${seconds(whole.seconds)}, ${percent(whole.share)} of all`),
+    row("Minor collections", work(whole.minor_collections, whole.minor_seconds)),
+    row("Slices of the major collection", work(whole.slices, whole.slice_seconds)),
+    row("Major cycles", known(whole.major_cycles)),
+    row("Compactions", known(whole.compactions)),
+    ...whole.longest.map((pause, index) =>
+      row(index ? "" : "Longest pauses", `${seconds(pause.seconds)} at ${seconds(pause.at)} (${pause.part})`),
+    ),
+  ];
+}
+
 /** What must be known of the figures, a line each. */
 export function caveats({ caveats }: RecordingInfo): string[] {
   const { estimates, promoted, external } = caveats;
   return [estimates && `${AT_LEAST} ${estimates}`, promoted, external].filter((line) => line !== undefined);
 }
 
-export function asText(run: RecordingInfo, version: string): string {
-  const lines = facts(run, version).flatMap(({ title, rows }) => [
+export function asText(run: RecordingInfo, version: string, process: ProcessResponse | null = null): string {
+  const lines = facts(run, version, process).flatMap(({ title, rows }) => [
     title,
     ...rows.map(({ name, value }) => `  ${name}: ${value}`),
   ]);

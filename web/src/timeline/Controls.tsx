@@ -6,15 +6,18 @@ import { Segmented } from "../widgets/Segmented.tsx";
 import type { LaneKey, Shown } from "./ranges.ts";
 import { Ends } from "./Ends.tsx";
 import { axis, chooseTyped, clear, lane, SECOND_LANE } from "./lanes.ts";
+import { rssShown } from "./measured.ts";
 import { shownWindow, toggleZoom } from "./zoom.ts";
 
 interface Props {
   allocated: Shown | null;
   second: Shown | null;
   secondKey: "live" | "collected";
+  /** Whether resident memory was measured. */
+  resident: boolean;
 }
 
-export function Controls({ allocated, second, secondKey }: Props) {
+export function Controls({ allocated, second, secondKey, resident }: Props) {
   const startUnix = recording.value?.start_unix ?? 0;
   const filtered = filter.value.length > 0;
   const whole = shownWindow().whole;
@@ -26,6 +29,18 @@ export function Controls({ allocated, second, secondKey }: Props) {
         <Key color="--external" name="external" what={recording.value?.caveats.external} />
         <Key color="--major" name="major" />
         {filtered && <Key color="--selected" name="selected" />}
+        {resident && (
+          <button
+            type="button"
+            class="button small"
+            aria-pressed={rssShown.value !== ""}
+            title="draw resident memory (RSS) over it"
+            onClick={() => rssShown.set(rssShown.value ? "" : "1", "replace")}
+          >
+            <span class="swatch" style={{ background: "var(--ink-2)" }} />
+            RSS
+          </button>
+        )}
       </span>
       <span class="grow" />
       <span class="choice first">

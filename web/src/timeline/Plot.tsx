@@ -2,29 +2,32 @@
 import "uplot/dist/uPlot.min.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import type { OverviewResponse } from "../generated/responses.ts";
+import type { OverviewResponse, ProcessResponse, ResidentMemory } from "../generated/responses.ts";
 import type { QueryResponse } from "../engine/slab.ts";
 import { theme } from "../shell/theme.ts";
 import { recording } from "../state/about.ts";
 import { axis } from "./lanes.ts";
 import { makePlot, stacked, type Curves } from "./curves.ts";
+import { rssLine, rssShown } from "./measured.ts";
 import type { Scale } from "./scale.ts";
 
 interface Props {
   response: QueryResponse<OverviewResponse> | null;
+  process: ProcessResponse | null;
   width: number;
   height: number;
   scale: Scale;
   filtered: boolean;
 }
 
-export function Plot({ response, width, height, scale, filtered }: Props) {
+export function Plot({ response, process, width, height, scale, filtered }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const range = useRef<[number, number]>([0, 1]);
   range.current = [scale.from, scale.to];
   const wallStart = axis.value === "wall" ? (recording.value?.start_unix ?? null) : null;
-  const curves = useMemo(() => (response ? columns(response) : null), [response]);
+  const resident = rssShown.value !== "" ? (process?.memory ?? null) : null;
+  const curves = useMemo(() => (response ? columns(response, resident) : null), [response, resident]);
   const data = useMemo(() => (curves ? stacked(curves, scale.from) : null), [curves, scale.from]);
   const [fontsReady, setFontsReady] = useState(false);
   useEffect(() => {
@@ -50,7 +53,7 @@ export function Plot({ response, width, height, scale, filtered }: Props) {
   return <div ref={place} class="canvas" aria-hidden="true" />;
 }
 
-function columns({ columns }: QueryResponse<OverviewResponse>): Curves {
+function columns({ columns }: QueryResponse<OverviewResponse>, resident: ResidentMemory | null): Curves {
   const read = (name: string) => columns.numbers(name);
   return {
     time: read("time"),
@@ -59,5 +62,6 @@ function columns({ columns }: QueryResponse<OverviewResponse>): Curves {
     external: read("external"),
     most: read("most"),
     selected: read("selected"),
+    resident: resident && ((time) => rssLine(resident, time)),
   };
 }

@@ -1,20 +1,22 @@
 /** What stands at the pointer: the time, and each kind's share of it. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { OverviewResponse } from "../generated/responses.ts";
+import type { OverviewResponse, ProcessResponse } from "../generated/responses.ts";
 import type { QueryResponse } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
-import { seconds } from "../text/units.ts";
+import { percent, seconds } from "../text/units.ts";
 import { wallMark } from "./axis.ts";
+import { rssAt, spanAt } from "./measured.ts";
 import { timeAt, xOf, type Scale } from "./scale.ts";
 
 interface Props {
   response: QueryResponse<OverviewResponse>;
+  process: ProcessResponse | null;
   scale: Scale;
   filtered: boolean;
 }
 
-export function Readout({ response, scale, filtered }: Props) {
+export function Readout(props: Props) {
   const probe = useRef<HTMLDivElement>(null);
   const [x, setX] = useState<number | null>(null);
   useEffect(() => {
@@ -31,18 +33,20 @@ export function Readout({ response, scale, filtered }: Props) {
   }, []);
   return (
     <div ref={probe} class="readout-probe" aria-hidden="true">
-      {x !== null && <Card response={response} scale={scale} filtered={filtered} x={x} />}
+      {x !== null && <Card {...props} x={x} />}
     </div>
   );
 }
 
-function Card({ response, scale, filtered, x }: Props & { x: number }) {
+function Card({ response, process, scale, filtered, x }: Props & { x: number }) {
   const { columns } = response;
   const times = columns.numbers("time");
   const index = firstNotBefore(times, timeAt(scale, x));
   if (index >= times.length) return null;
   const time = times[index] ?? 0;
   const value = (name: string) => bytes(columns.numbers(name)[index] ?? 0);
+  const rss = rssAt(process, time);
+  const span = spanAt(process, time);
   const start = recording.value?.start_unix;
   const left = xOf(scale, time);
   const flip = left > scale.width - 190;
@@ -56,6 +60,8 @@ function Card({ response, scale, filtered, x }: Props & { x: number }) {
         <Row color="--minor" name="minor" value={value("minor")} />
         <Row color="--external" name="external" value={value("external")} />
         <Row color="--major" name="major" value={value("major")} />
+        {rss !== null && <Row color="--ink-2" name="resident" value={bytes(rss)} />}
+        {span && <Row color="--brush-2" name="in the GC" value={percent(span.share)} />}
       </div>
     </>
   );

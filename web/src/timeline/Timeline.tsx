@@ -13,10 +13,12 @@ import { seconds } from "../text/units.ts";
 import { Splitter } from "../widgets/Splitter.tsx";
 import { useSize } from "../widgets/size.ts";
 import { shown } from "./ranges.ts";
+import { Collector } from "./Collector.tsx";
 import { Controls } from "./Controls.tsx";
 import { Lane } from "./Lane.tsx";
 import { choose, clear, lane, SECOND_LANE } from "./lanes.ts";
 import { LEFT, RIGHT } from "./curves.ts";
+import { useProcess } from "./measured.ts";
 import { Plot } from "./Plot.tsx";
 import { Readout } from "./Readout.tsx";
 import type { Scale } from "./scale.ts";
@@ -44,6 +46,7 @@ export function Timeline() {
   const points = Math.min(2048, Math.max(POINTS_STEP, Math.ceil(width / POINTS_STEP) * POINTS_STEP));
   const part = window.whole ? {} : { from: window.from, to: window.to };
   const ready = run !== null && width > 0;
+  const process = useProcess(ready);
   const overview = (conditions: readonly string[]) => ({
     query: "overview" as const,
     rec: rec.value,
@@ -94,9 +97,18 @@ export function Timeline() {
 
   return (
     <section class="timeline" aria-label="memory over time">
-      <Controls allocated={allocated} second={second} secondKey={secondKey} />
+      <Controls allocated={allocated} second={second} secondKey={secondKey} resident={process?.memory != null} />
       <div class="plot" ref={place} style={{ height: `${height.value}px` }}>
-        {!empty && <Plot response={response} width={width} height={height.value} scale={scale} filtered={filtered} />}
+        {!empty && (
+          <Plot
+            response={response}
+            process={process}
+            width={width}
+            height={height.value}
+            scale={scale}
+            filtered={filtered}
+          />
+        )}
         {empty && <div class="plot-error">{run && noSamples(run)}</div>}
         {error && !response && <div class="plot-error">{error.message}</div>}
         {!run && !failure.value && <div class="plot-error slow">reading the recording …</div>}
@@ -115,10 +127,15 @@ export function Timeline() {
               onChange={(span, how) => choose("allocated", span, how)}
               onClear={() => clear(["allocated"])}
             />
-            {response && <Readout response={response} scale={scale} filtered={filtered} />}
+            {response && <Readout response={response} process={process} scale={scale} filtered={filtered} />}
           </div>
         )}
       </div>
+      {drawable && !empty && (
+        <div style={{ marginLeft: `${LEFT}px`, width: `${scale.width}px` }}>
+          <Collector process={process} scale={scale} />
+        </div>
+      )}
       <div class="second">
         {drawable && !empty && (
           <div class="over" style={{ left: `${LEFT}px`, width: `${scale.width}px` }}>

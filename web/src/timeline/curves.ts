@@ -20,6 +20,8 @@ export interface Curves {
   most: ArrayLike<number>;
   /** What the filter leaves. */
   selected: ArrayLike<number>;
+  /** Resident memory at a time, if it is to be drawn. */
+  resident: ((time: number) => number | null) | null;
 }
 
 export interface Settings {
@@ -31,7 +33,7 @@ export interface Settings {
 
 /** Columns for uPlot: time, then the sums from the top of the stack down, then the selected part. */
 export function stacked(curves: Curves, from: number): uPlot.AlignedData {
-  const { time, minor, major, external, most, selected } = curves;
+  const { time, minor, major, external, most, selected, resident } = curves;
   // Times are ends of stretches: the curve begins where the first stretch does.
   const length = time.length;
   const lead = length > 0 && (time[0] ?? 0) > from ? 1 : 0;
@@ -51,6 +53,7 @@ export function stacked(curves: Curves, from: number): uPlot.AlignedData {
     column((index) => of(major, index) + of(external, index)),
     column((index) => of(major, index)),
     column((index) => of(selected, index)),
+    Array.from(times, (at) => resident?.(at) ?? null),
   ];
 }
 
@@ -120,6 +123,7 @@ export function makePlot(
         pxAlign: 0,
         points: { show: false },
       },
+      { stroke: themeColor("--ink-2"), width: 1.5, pxAlign: 0, points: { show: false } },
     ],
     hooks: { draw: [(plot) => peak && markPeak(plot, peak)] },
   };

@@ -12,6 +12,8 @@ queries! {
         About,
         /// Memory over time.
         Overview,
+        /// What was measured of the process besides its allocations.
+        Process,
         /// A flame graph.
         Flame,
         /// A flame graph in the order of time.
@@ -61,6 +63,12 @@ parameters! {
         from: Option<f64>,
         /// … to this one.
         to: Option<f64>,
+    }
+
+    /// Resident memory and garbage collections over time.
+    Process {
+        /// Number of the recording, from 0.
+        rec: u32,
     }
 
     /// A flame graph around a focus.
@@ -311,6 +319,7 @@ defaults! {
     Presets { rec: 0, from: None, to: None, }
     Complete { rec: 0, kind: Named::Function, text: String::new(), limit: 20, }
     Conditions { texts: vec![], }
+    Process { rec: 0, }
     SourceText { rec: 0, filter: vec![], file: String::new(), line: 1, }
     Export { rec: 0, filter: vec![], format: String::new(), focus: vec![], }
     Side { rec: 0, filter: vec![], }

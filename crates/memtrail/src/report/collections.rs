@@ -26,7 +26,7 @@ pub(super) fn draw(canvas: &mut Canvas, summary: &Summary) {
     canvas.line(&[
         (PLAIN, "time in GC      "),
         (STRONG, &total),
-        (PLAIN, &format!("{:>7}", share(whole.seconds))),
+        (PLAIN, &format!("{:>7}", percent(whole.share))),
         (FAINT, &cycles(whole)),
     ]);
     for (number, time, name) in [

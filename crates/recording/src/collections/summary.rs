@@ -47,6 +47,8 @@ pub struct Span {
     pub slice_seconds: f64,
     /// What all took. What runs within another is counted once.
     pub seconds: f64,
+    /// That as a share of the time: of several domains it may exceed 1.
+    pub share: f64,
     /// Cycles of the major collection that ended.
     pub major_cycles: Option<u64>,
     /// Compactions.
@@ -100,9 +102,12 @@ impl Span {
             let pauses = lines.iter().flat_map(pauses).filter(|pause| pause.part == part).collect();
             longest(pauses, 1)
         };
+        let [from, to] = [before, end].map(|figures| figures.elapsed.as_secs_f64());
+        let share = if to > from { time(Figure::Time) / (to - from) } else { 0.0 };
         Self {
-            from: before.elapsed.as_secs_f64(),
-            to: end.elapsed.as_secs_f64(),
+            from,
+            to,
+            share,
             minor_collections: count(Figure::Minor),
             minor_seconds: time(Figure::MinorTime),
             slices: count(Figure::Slices),
@@ -159,6 +164,8 @@ mod tests {
             summary(10).whole;
         assert_eq!((minor_collections, major_cycles, compactions), (30, Some(4), Some(1)));
         assert!((seconds - 0.092).abs() < 1e-9);
+        let shares: Vec<f64> = summary(3).over_time.iter().map(|span| span.share).collect();
+        assert!(shares.iter().zip([0.022, 0.0, 0.07]).all(|(a, b)| (a - b).abs() < 1e-9));
         let named: Vec<_> = longest.iter().map(|pause| (pause.part, pause.at)).collect();
         assert_eq!(named, [(Part::Minor, 2.5), (Part::Minor, 0.7), (Part::Slice, 0.9)]);
     }

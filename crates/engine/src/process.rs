@@ -1,0 +1,96 @@
+//! The answer to [`ProcessQuery`](crate::query::Process): what the recorder measured of the process besides its
+//! allocations. Nothing of it is computed here.
+
+use serde::{Deserialize, Serialize};
+
+/// What was measured of the process; what was not is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(default)]
+pub struct ProcessResponse {
+    /// What its resident memory was used for.
+    pub memory: Option<ResidentMemory>,
+    /// What its garbage collector did.
+    pub collections: Option<Collections>,
+}
+
+impl ProcessResponse {
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_none() && self.collections.is_none()
+    }
+}
+
+/// Resident memory over time: all columns have the length of `seconds`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ResidentMemory {
+    /// Since the recording began, ascending.
+    pub seconds: Vec<f64>,
+    /// By the kernel's counter, in bytes.
+    pub rss: Vec<u64>,
+    /// What for; together about `rss`.
+    pub parts: Vec<MemoryPart>,
+    /// What would return memory at the end, in words.
+    pub advice: Vec<String>,
+}
+
+/// What a part of resident memory is used for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct MemoryPart {
+    /// What for, in words.
+    pub name: String,
+    /// Bytes over time.
+    pub bytes: Vec<u64>,
+}
+
+/// What the garbage collector did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Collections {
+    /// Since the recording began.
+    pub whole: CollectionSpan,
+    /// In stretches of time, one after the other.
+    pub over_time: Vec<CollectionSpan>,
+}
+
+/// What the garbage collector did in a stretch of time. Seconds and counts are sums over all domains.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct CollectionSpan {
+    /// Since the recording began, in seconds.
+    pub from: f64,
+    /// The same.
+    pub to: f64,
+    /// Minor collections.
+    pub minor_collections: u64,
+    /// What they took.
+    pub minor_seconds: f64,
+    /// Slices of the major collection.
+    pub slices: u64,
+    /// What they took.
+    pub slice_seconds: f64,
+    /// What all took; what ran within another is counted once.
+    pub seconds: f64,
+    /// That as a share of the time: of several domains it may exceed 1.
+    pub share: f64,
+    /// Cycles of the major collection that ended.
+    pub major_cycles: Option<u64>,
+    /// Compactions.
+    pub compactions: Option<u64>,
+    /// The longest ones, the longest first.
+    pub longest: Vec<LongPause>,
+}
+
+/// One of the longest pauses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct LongPause {
+    /// What ran, in words.
+    pub part: String,
+    /// How long.
+    pub seconds: f64,
+    /// When it ended, since the recording began.
+    pub at: f64,
+}
