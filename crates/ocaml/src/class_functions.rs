@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::names;
 use crate::neighbours::Lines;
 
-/// Functions of `CamlinternalOO` that only the set-up of a class calls. With flambda, units have copies of them.
-const SETS_UP: [&[u8]; 12] = [
+/// Functions of `CamlinternalOO` that only the set-up of a class calls, and those that these call, where they were
+/// inlined. With flambda, units have copies of them.
+const SETS_UP: [&[u8]; 15] = [
     b"get_method_labels",
     b"get_method_label",
     b"new_methods_variables",
@@ -25,13 +26,17 @@ const SETS_UP: [&[u8]; 12] = [
     b"add_initializer",
     b"inherits",
     b"narrow",
+    b"widen",
+    b"new_slot",
+    b"resize",
 ];
 /// Those that only functions which make objects call.
-const MAKES_OBJECTS: [&[u8]; 4] = [
+const MAKES_OBJECTS: [&[u8]; 5] = [
     b"create_object_opt",
     b"create_object_and_run_initializers",
     b"run_initializers_opt",
     b"run_initializers",
+    b"iter_f",
 ];
 
 /// What a function calls.
@@ -46,9 +51,13 @@ pub struct Calls {
 impl Calls {
     /// Adds a call of the function with this symbol.
     pub fn add(&mut self, symbol: &[u8]) {
-        let Some((_, value)) = names::split_symbol(symbol) else { return };
-        self.sets_up_class |= SETS_UP.contains(&value);
-        self.makes_objects |= MAKES_OBJECTS.contains(&value);
+        let Some((unit, value)) = names::split_symbol(symbol) else { return };
+        // Other functions are called `resize`, too; copies are those of functions that are called directly.
+        let may_be_other = matches!(value, b"resize" | b"new_slot" | b"widen" | b"iter_f");
+        if unit == b"CamlinternalOO" || !may_be_other {
+            self.sets_up_class |= SETS_UP.contains(&value);
+            self.makes_objects |= MAKES_OBJECTS.contains(&value);
+        }
     }
 }
 
@@ -259,6 +268,22 @@ mod tests {
         make.lines = method("Shop.make", (10, 20), 0).lines;
         let unit = [make, function("camlShop__fun_4", Some(0)), set_up("camlShop__entry")];
         assert_eq!(found(&unit), [None, None, None]);
+    }
+
+    /// With flambda, what sets up `Check_pattern.metavar_checker` calls `widen` and `resize` itself.
+    #[test]
+    fn functions_that_were_inlined_set_up_classes() {
+        let of = |symbol: &str| {
+            let mut calls = Calls::default();
+            calls.add(symbol.as_bytes());
+            (calls.sets_up_class, calls.makes_objects)
+        };
+        assert_eq!(of("camlCamlinternalOO.widen_789"), (true, false));
+        assert_eq!(of("camlCamlinternalOO.resize_393"), (true, false));
+        assert_eq!(of("camlCamlinternalOO.iter_f_2453"), (false, true));
+        assert_eq!(of("camlStdlib__Hashtbl.resize_530"), (false, false));
+        assert_eq!(of("camlPpxlib__Ast_traverse0.get_method_label_1066"), (true, false));
+        assert_eq!(of("camlCamlinternalOO.copy_80"), (false, false));
     }
 
     /// No function makes itself, but damaged code may look like it.
