@@ -3,6 +3,17 @@
 
 use memtrail_profile::Profile;
 
+/// A pause is this part of the time at least,
+const MIN_PAUSE: f64 = 0.05;
+/// and so many times as long as what is usually between two sampled blocks.
+const UNUSUAL: f64 = 10.0;
+/// Of fewer sampled blocks nothing is said of pauses.
+const MIN_SAMPLED: usize = 30;
+/// A program that works now and then pauses so often,
+const MIN_PAUSES: usize = 3;
+/// and for this part of the time.
+const PAUSED: f64 = 0.5;
+
 /// Tells what part of all that was allocated before the snapshot was allocated before a moment.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
@@ -54,6 +65,24 @@ impl Clock {
         self.moments.get(place).or(self.moments.last()).map_or(0.0, |(at, _)| *at)
     }
 
+    /// Whether the program worked now and then until a moment, and paused in between for most of the time: as servers do,
+    /// and not what reads its data at the start.
+    pub(super) fn works_now_and_then(&self, until: f64) -> bool {
+        let worked = self.moments.iter().map(|(at, _)| *at).take_while(|at| *at <= until);
+        let moments: Vec<f64> = worked.collect();
+        let mut spans: Vec<f64> = moments.windows(2).map(|two| two[1] - two[0]).collect();
+        spans.sort_by(f64::total_cmp);
+        // What was sampled is apart by chance, too.
+        let usual = spans.get(spans.len() / 2).copied().unwrap_or(0.0);
+        let least = (until * MIN_PAUSE).max(usual * UNUSUAL);
+        let (count, sum) = spans
+            .iter()
+            .rev()
+            .take_while(|span| **span >= least)
+            .fold((0, 0.0), |(count, sum), span| (count + 1, sum + span));
+        moments.len() >= MIN_SAMPLED && count >= MIN_PAUSES && sum >= until * PAUSED
+    }
+
     /// One that goes evenly for so many seconds.
     #[cfg(test)]
     pub(super) fn even(seconds: f64) -> Self {
@@ -71,6 +100,45 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn servers_work_now_and_then() {
+        let clock = |moments: &mut dyn Iterator<Item = f64>| Clock {
+            moments: moments.zip(1..).collect(),
+            late_bytes: 1.0,
+        };
+        // Each second a hundred blocks in a fifth of it.
+        let visits =
+            || (0..600).map(|block| f64::from(block / 100) + f64::from(block % 100) / 500.0);
+        assert!(clock(&mut visits()).works_now_and_then(5.2));
+        // Two visits are not many, and one who reads works all the time, though at times more slowly.
+        assert!(!clock(&mut visits().take(300)).works_now_and_then(2.2));
+        let even = || (0..600).map(|block| f64::from(block) / 100.0);
+        assert!(!clock(&mut even()).works_now_and_then(6.0));
+        assert!(!clock(&mut even().map(|at| at * at / 6.0)).works_now_and_then(6.0));
+        assert!(!clock(&mut std::iter::empty()).works_now_and_then(6.0));
+    }
+
+    /// What was sampled of even work is in no order, and has pauses once in a thousand times at most.
+    #[test]
+    fn few_samples_are_not_taken_for_pauses() {
+        let mut state = 7_u64;
+        let mut random = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / f64::from(1_u32 << 31)
+        };
+        for blocks in [5, 20, 30, 50] {
+            let wrong = (0..2_000).filter(|_| {
+                let mut moments: Vec<(f64, u64)> = (0..blocks).map(|_| (random(), 1)).collect();
+                moments.sort_by(|a, b| a.0.total_cmp(&b.0));
+                Clock { moments, late_bytes: 1.0 }.works_now_and_then(1.0)
+            });
+            let wrong = wrong.count();
+            assert!(wrong <= 2, "{wrong} of 2,000 with {blocks} blocks");
+        }
+    }
 
     #[test]
     fn it_stands_while_nothing_is_allocated() {

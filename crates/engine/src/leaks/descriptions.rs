@@ -303,7 +303,7 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     );
     let mut summary = vec![looked_at];
     if response.suspects.is_empty() {
-        if *sampled == 0 && *snapshots < super::growth::MIN_SNAPSHOTS {
+        if *sampled == 0 && *snapshots < super::growth::MIN_EVEN {
             summary.push(
                 "growth cannot be judged: too few snapshots, and no block that is alive was sampled"
                     .to_owned(),
@@ -315,7 +315,7 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
             if share >= MIN_UNJUDGED {
                 summary.push(format!(
                     "{} of the heap cannot be judged, as too few of its blocks were sampled: a higher --rate samples more, \
-                     and five snapshots are enough without",
+                     and five snapshots are enough without, or three for what grows evenly",
                     percent(share)
                 ));
             }

@@ -18,6 +18,12 @@ pub(super) const STILL: f64 = 0.25;
 const FILLED: f64 = 0.9;
 /// Snapshots that are needed to judge by them alone.
 pub(super) const MIN_SNAPSHOTS: usize = 5;
+/// With fewer than those, it is judged by them only if samples are too few, and only if it grew evenly from nothing.
+pub(super) const MIN_EVEN: usize = 3;
+/// How much the rate between two of them may differ from that of the whole time.
+const EVEN: f64 = 0.25;
+/// Part of the time that has to be between them.
+const MIN_BETWEEN: f64 = 0.05;
 /// What has grown by this part of all that it will is not at its beginning any more.
 const BEGINNING: f64 = 0.05;
 /// What begins within this part of the time begins with the program.
@@ -69,6 +75,52 @@ pub(super) fn by_snapshots(times: &[f64], sizes: &[u64]) -> Judgement {
         }),
         _ => Judgement::Steady,
     }
+}
+
+/// Judges by so few exact sizes that they would rise by chance, too: what had nothing when the program started, and grew at
+/// the same rate until each of them, does not do so by chance.
+pub(super) fn by_few_snapshots(times: &[f64], sizes: &[u64]) -> Judgement {
+    let points = apart(times, sizes);
+    let Some((end, last)) = points.last().copied().filter(|(_, last)| *last > 0.0) else {
+        return Judgement::Unknown;
+    };
+    if points.len() < MIN_EVEN {
+        return Judgement::Unknown;
+    }
+    let rate = last / end.max(f64::MIN_POSITIVE);
+    let starts = std::iter::once(&(0.0, 0.0)).chain(&points);
+    let offs = starts.zip(&points).map(|((since, before), (at, size))| {
+        (size - before) / (at - since).max(f64::MIN_POSITIVE) - rate
+    });
+    let offs: Vec<f64> = offs.collect();
+    if offs.iter().any(|off| off.abs() > rate * EVEN) {
+        return Judgement::Unknown;
+    }
+    let count = offs.len() as f64;
+    let squares: f64 = offs.iter().map(|off| off * off).sum();
+    Judgement::Grows(GrowthRate {
+        rate: Estimate { value: rate, stderr: (squares / (count * (count - 1.0))).sqrt() },
+        since: 0.0,
+        grown: last,
+        until: None,
+        from: "snapshots",
+    })
+}
+
+/// The last size, and those before it that are far enough from each other and from the start to tell something.
+fn apart(times: &[f64], sizes: &[u64]) -> Vec<(f64, f64)> {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let end = times.last().copied().unwrap_or(0.0);
+    let mut next = end;
+    for (at, size) in times.iter().zip(sizes).rev() {
+        let is_apart = points.is_empty() || next - at >= end * MIN_BETWEEN;
+        if is_apart && *at >= end * MIN_BETWEEN {
+            points.push((*at, *size as f64));
+            next = *at;
+        }
+    }
+    points.reverse();
+    points
 }
 
 /// Whether growth of exact sizes agrees with when what is alive was allocated, in seconds with samples.
@@ -206,6 +258,59 @@ mod tests {
         let filled: Vec<u64> = (0..12).map(|number| 1_000 + number.min(4) * 100).collect();
         assert_eq!(by_snapshots(&times, &filled), Judgement::Steady);
         assert_eq!(by_snapshots(&times[..4], &sizes[..4]), Judgement::Unknown);
+    }
+
+    /// Queues and threads that leak had too few samples, and three snapshots.
+    #[test]
+    fn few_snapshots_are_enough_for_what_grows_evenly() {
+        let sizes = [1_050_000, 2_100_000, 2_900_000];
+        let growth = grows(by_few_snapshots(&[10.0, 20.0, 30.0], &sizes));
+        assert!((growth.rate.value - 96_667.0).abs() < 1.0, "{growth:?}");
+        assert!(growth.rate.stderr > 0.0 && growth.rate.stderr < 10_000.0, "{growth:?}");
+        for (times, sizes) in [
+            // A cache that was filled at the start, and one that was filled half.
+            ([10.0, 20.0, 30.0], [3_000_000, 3_000_000, 3_000_000]),
+            ([10.0, 20.0, 30.0], [1_500_000, 2_250_000, 3_000_000]),
+            // What is emptied now and then.
+            ([10.0, 20.0, 30.0], [1_000_000, 100_000, 1_100_000]),
+            // A step of a task.
+            ([10.0, 20.0, 30.0], [0, 0, 3_000_000]),
+            // All of them taken at once.
+            ([29.0, 29.5, 30.0], [2_900_000, 2_950_000, 3_000_000]),
+        ] {
+            assert_eq!(by_few_snapshots(&times, &sizes), Judgement::Unknown, "{sizes:?}");
+        }
+        assert_eq!(by_few_snapshots(&[10.0, 20.0], &[1_000, 2_000]), Judgement::Unknown);
+        // The first collection ends when the program has hardly begun.
+        let sizes = [20_000, 1_050_000, 2_100_000, 2_900_000];
+        grows(by_few_snapshots(&[0.3, 10.0, 20.0, 30.0], &sizes));
+        assert_eq!(
+            by_few_snapshots(&[0.3, 20.0, 30.0], &[20_000, 2_000_000, 3_000_000]),
+            Judgement::Unknown
+        );
+        assert_eq!(by_few_snapshots(&[], &[]), Judgement::Unknown);
+    }
+
+    /// Sizes in no order rise evenly once in a hundred times at most.
+    #[test]
+    fn few_snapshots_do_not_rise_evenly_by_chance() {
+        let mut state = 7_u64;
+        let mut random = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            state >> 43
+        };
+        for (times, most) in
+            [(&[1.0, 2.0, 3.0][..], 100), (&[0.2, 1.5, 3.0], 100), (&[1.0, 2.0, 3.0, 4.0], 20)]
+        {
+            let is_wrong = |_: &u32| {
+                let sizes: Vec<u64> = times.iter().map(|_| random()).collect();
+                by_few_snapshots(times, &sizes) != Judgement::Unknown
+            };
+            let wrong = (0..10_000).filter(is_wrong).count();
+            assert!(wrong <= most, "{wrong} of 10,000 with {} snapshots", times.len());
+        }
     }
 
     /// The environment of `coqc` was attributed to its variable step by step, and allocated when libraries were loaded.

@@ -234,17 +234,33 @@ fn judge_blocks(
             return if agrees { judgement } else { Judgement::Steady };
         }
     }
-    let covered = owner.covered(samples);
+    let judgement = judge_samples(owner, recording, clock, history.end, waits);
+    match history.sizes.get(&key).filter(|_| judgement == Judgement::Unknown) {
+        Some(sizes) => growth::by_few_snapshots(&history.times, sizes),
+        None => judgement,
+    }
+}
+
+/// Whether an owner grows by what was sampled; `waits` is since when the program has waited.
+fn judge_samples(
+    owner: &Owner<'_>,
+    recording: &Recording,
+    clock: &Clock,
+    end: f64,
+    waits: Option<f64>,
+) -> Judgement {
+    let blocks = &recording.profile().blocks;
+    let covered = owner.covered(|one: Live| blocks.samples(one.row));
     if covered < MIN_COVERED {
         let is_known = owner.live.len() >= MIN_LIVE;
         return if is_known { Judgement::Steady } else { Judgement::Unknown };
     }
-    let filled_early = descriptions::filled_early(owner, recording, history.end).is_some();
+    let filled_early = descriptions::filled_early(owner, recording, end).is_some();
     let judgement = match waits {
         Some(since) if filled_early => waiting::by_samples(&owner.lifetimes(), clock, since),
         // What was filled before the program's allocation ceased, and is kept since, does not grow.
         _ if filled_early => {
-            let middle = clock.at(history.end / 2.0);
+            let middle = clock.at(end / 2.0);
             let is_steady = sampled::would_show(&owner.lifetimes(), clock, middle);
             return if is_steady { Judgement::Steady } else { Judgement::Unknown };
         }

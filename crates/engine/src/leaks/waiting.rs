@@ -10,7 +10,8 @@ use super::sampled::{self, Lifetime};
 
 /// The part of all allocation that comes before a program waits: a little goes on.
 const WORK: f64 = 0.98;
-/// If a program worked for a smaller part of the time, it has started, and not done anything yet.
+/// If a program worked for a smaller part of the time, it has started, and not done anything yet, unless it worked now and
+/// then.
 const MIN_WORKED: f64 = 0.1;
 /// If it worked for a larger part, its times are those of its work.
 const MAX_WORKED: f64 = 0.5;
@@ -29,7 +30,8 @@ pub(super) fn is_kept(blocks: &[Lifetime]) -> bool {
 /// When the program began to wait, in seconds, if it did nothing else for most of the time before `end`.
 pub(super) fn waits_since(clock: &Clock, end: f64) -> Option<f64> {
     let since = clock.time(WORK);
-    (end * MIN_WORKED <= since && since < end * MAX_WORKED).then_some(since)
+    let has_started = || end * MIN_WORKED <= since || clock.works_now_and_then(since);
+    (since < end * MAX_WORKED && has_started()).then_some(since)
 }
 
 /// Judges by exact sizes of the time before the program began to wait. Its last snapshot may be one of later, as what

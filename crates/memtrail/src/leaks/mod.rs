@@ -21,7 +21,8 @@ use look::{Found, look};
 ///
 /// A suspect is a variable, stack or other root that owns ever more memory, and still did at the end. It is judged by
 /// its exact size in all snapshots, if there are five or more; otherwise by when its sampled blocks were
-/// allocated and freed, for which one snapshot is enough. A cache that was filled at the start is no suspect, nor
+/// allocated and freed, for which one snapshot is enough, and if these are too few, by three snapshots or four between
+/// which it grew evenly. A cache that was filled at the start is no suspect, nor
 /// is what comes and goes. If there is none, it is shown what was looked at.
 ///
 /// A program in C, C++ or Rust (`memtrail run --native`) has no snapshots: a suspect is a call site that allocates ever

@@ -209,6 +209,23 @@ fn promises_of_lwt() {
     check_program(&build_with_packages("leak_promises", "lwt.unix"), &PROMISES);
 }
 
+/// A server that leaked for a second and then had no visitors for fourteen was cleared, as what is filled at the start is.
+#[test]
+fn a_leak_before_a_very_long_wait_is_a_suspect() {
+    let program = build_with_packages("leak_idle", "unix");
+    let found = |argument: &str| {
+        let options = ["--rate", "1e-3", "--snapshot", "exit"];
+        response(&Case::new(&program, &[argument]).options(&options).same().recording)
+    };
+    let leak = found("leak");
+    assert_eq!(suspects(&leak).len(), 1, "{leak:#}");
+    let first = &suspects(&leak)[0];
+    assert!(first["owner"].as_str().unwrap().starts_with("Leak_idle"), "{leak:#}");
+    assert!(first["growth"]["until"].as_f64().unwrap() < 3.0, "{leak:#}");
+    let filled = found("filled");
+    assert!(suspects(&filled).is_empty(), "{filled:#}");
+}
+
 /// Named was the call that started the event loop, which allocates nothing that stays.
 #[test]
 fn what_an_event_loop_allocates_is_of_the_closures_that_retain_it() {
