@@ -2,11 +2,14 @@
 
 use memtrail_profile::Caveats;
 use memtrail_profile::report::{Amount, Question, Report, Totals};
+use memtrail_recording::collections::summary::Span;
 use memtrail_recording::family::{Family, Member, Origin};
 use memtrail_recording::{FileState, Recording};
-use memtrail_text::rounded::{bytes, grouped, seconds};
+use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 use serde::Serialize;
 
+use super::collections;
+use super::memory::{Moment, ResidentMemory};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::heap::table::Table;
 use crate::outcome;
@@ -50,6 +53,12 @@ struct Process {
     snapshots: usize,
     /// Absent if it did nothing, or cannot be read.
     totals: Option<Totals>,
+    /// What its resident memory was used for when it was last measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<Moment>,
+    /// What its garbage collector did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collections: Option<Span>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -78,6 +87,7 @@ impl FamilyReport {
                     Err(problem) => (None, Some(problem)),
                 },
             };
+            let measured = member.recording.as_ref().ok();
             let seconds = |from: u64, to: u64| to.saturating_sub(from) as f64 / 1e6;
             let start = began(member);
             let end = description.and_then(|description| description.ended_unix_us);
@@ -100,6 +110,8 @@ impl FamilyReport {
                 running: description.is_some_and(|d| d.trace.state == FileState::Growing),
                 snapshots: description.map_or(0, outcome::snapshots_taken),
                 totals,
+                memory: measured.and_then(ResidentMemory::of).map(|memory| memory.last),
+                collections: measured.and_then(collections::of).map(|summary| summary.whole),
                 problem,
             }
         });
@@ -134,17 +146,20 @@ impl FamilyReport {
             self.processes.iter().filter(|process| process.totals.is_some()).collect();
         by_size.sort_by(|a, b| size(b).total_cmp(&size(a)));
         let least = by_size.get(MAX_ROWS).map_or(f64::NEG_INFINITY, |process| size(process));
-        let headings = ["allocated", "peak", "at its end", "from", "for", "pid"];
+        let headings = ["allocated", "peak", "at its end", "RSS", "GC", "from", "for", "pid"];
         let mut table = Table::new(&headings, "process");
         let mut shown = 0;
         for process in self.processes.iter().filter(|process| size(process) > least) {
             let Some(totals) = &process.totals else { continue };
             shown += 1;
+            let resident = process.memory.as_ref().map(|now| now.peak_rss.unwrap_or(now.rss));
             let time = |time: Option<f64>| time.map_or(String::new(), seconds);
             let figures = vec![
                 bytes(totals.allocated.bytes),
                 bytes(totals.peak.bytes),
                 bytes(totals.live_at_end.bytes),
+                resident.map_or(String::new(), |rss| bytes(rss as f64)),
+                process.collections.as_ref().map_or(String::new(), |span| percent(span.share)),
                 time(process.start_seconds),
                 if process.running { "runs on".to_owned() } else { time(process.duration_seconds) },
                 process.pid.map_or(String::new(), |pid| pid.to_string()),

@@ -15,7 +15,7 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 #[derive(Serialize)]
 pub(crate) struct ResidentMemory {
     #[serde(flatten)]
-    last: Moment,
+    pub(super) last: Moment,
     /// What would return memory.
     pub(crate) advice: Vec<Advice>,
     /// The same over time: moments in their order, not all of a long recording's.
@@ -30,7 +30,7 @@ pub(crate) struct Moment {
     /// By the kernel's counter.
     pub(crate) rss: u64,
     /// The most until then.
-    peak_rss: Option<u64>,
+    pub(super) peak_rss: Option<u64>,
     /// Swapped out, besides.
     swapped: Option<u64>,
     /// What for; together `sum`, which is `rss` but for what changed meanwhile.

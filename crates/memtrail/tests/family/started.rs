@@ -29,6 +29,19 @@ on_each!(programs_of_a_script_are_one_family, |compiler| {
     let samples = |process: &Value| process["totals"]["allocated"]["samples"].as_u64().unwrap_or(0);
     let sum: u64 = processes.iter().map(samples).sum();
     assert_eq!(whole["report"]["totals"]["allocated"]["samples"], sum);
+    // Each has what its memory was used for, and what its collector did. Nothing is measured as a process becomes
+    // another program.
+    let has_exited = |process: &&Value| {
+        process["outcome"] != "until it became another program" && samples(process) > 0
+    };
+    for process in processes.iter().filter(has_exited) {
+        let (rss, peak) = (&process["memory"]["rss"], &process["memory"]["peak_rss"]);
+        assert!(rss.as_u64() > Some(0) && peak.as_u64() >= rss.as_u64(), "{process:#}");
+        assert!(process["collections"]["minor_collections"].is_u64(), "{process:#}");
+    }
+    let text = printed(&["report", "--width", "120"], family);
+    let heading = text.lines().find(|line| line.contains("at its end")).expect("a heading");
+    assert!(heading.contains("RSS") && heading.contains("GC"), "{heading}");
     // Threads are named after processes.
     let folded = printed(&["trace", "folded"], family);
     assert!(folded.lines().all(|line| line.starts_with("[family-")), "{folded}");
