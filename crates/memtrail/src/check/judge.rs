@@ -67,7 +67,10 @@ pub(super) fn ask(
 
 /// A recording that cannot be judged.
 pub(super) fn unjudged(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
-    Failure::new(Kind::Unjudged, format_args!("{}: {reason}", path.display()))
+    // Reports and JUnit files have it on one line.
+    let reason = reason.to_string();
+    let lines: Vec<&str> = reason.lines().map(str::trim).collect();
+    Failure::new(Kind::Unjudged, format_args!("{}: {}", path.display(), lines.join("; ")))
 }
 
 /// Adds a recording of which nothing is missing.

@@ -120,6 +120,25 @@ fn each_way_to_fail_has_its_code() {
     }
 }
 
+/// The line break of what is wrong with a trace was shown as a character that cannot be.
+#[test]
+fn a_damaged_recording_is_not_judged_and_said_on_one_line() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), table("system"));
+    let (folder, path) = (folder.path(), program.path.to_str().unwrap());
+    let kept = check(folder, &["--max-live", "1G", "-o", "kept.memtrail"], &[path, "bounded"]);
+    assert_eq!(code(&kept), 0, "{kept:?}");
+    let trace = folder.join("kept.memtrail/trace.ctf");
+    let bytes = std::fs::read(&trace).unwrap();
+    std::fs::write(&trace, &bytes[..bytes.len() / 2]).unwrap();
+    let output =
+        check(folder, &["--max-live", "1G", "--recording", "kept.memtrail", "--json"], &[]);
+    assert_eq!(code(&output), 6, "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.contains("trace.ctf is damaged; at byte "), "{reason}");
+    assert!(!reason.contains('\n'), "{reason}");
+}
+
 #[test]
 fn results_are_written_as_junit_markdown_and_a_page() {
     let (folder, program) = (tempfile::tempdir().unwrap(), table("system"));
