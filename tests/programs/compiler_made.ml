@@ -31,3 +31,11 @@ let held = Sys.opaque_identity [
   Held (new counter 3); Held (new square 4); Held swap; Held first; Held seek_in; Held pos_in ]
 
 let () = print_int (List.length held); (new square 5)#print; (new counter 1)#twice; print_newline ()
+
+let[@inline] above x = print_int x; x + 1
+class below = object
+  method last x =
+    let y = above x in
+    print_int y; above y
+end
+let () = ignore (Sys.opaque_identity [ new below ])

@@ -29,10 +29,14 @@ on_each_and_flambda!(functions_of_a_class_are_in_its_lines, |compiler| {
         return;
     }
     let all = by_name(&program);
-    for (class, lines) in [("counter", 4..=10), ("square", 18..=24)] {
-        let class = format!("Compiler_made.{class}");
-        let made = called(&all, &format!("{class}.(object initializer"));
-        for function in made.into_iter().chain(called(&all, &format!("{class}#(fun "))) {
+    // With flambda, what makes objects of a class with parameters is at these.
+    for (made, lines) in [
+        ("shape.(object initializer", 12..=16),
+        ("below.(object initializer", 36..=41),
+        ("counter#(fun ", 4..=10),
+        ("square#(fun ", 18..=24),
+    ] {
+        for function in called(&all, &format!("Compiler_made.{made}")) {
             let between = function.between.unwrap_or_else(|| panic!("{function:?}"));
             let last = between.last.unwrap();
             assert!(lines.contains(&between.first) && lines.contains(&last), "{function:?}");
@@ -63,4 +67,11 @@ on_each_and_flambda!(functions_of_tuples_have_their_line, |compiler| {
     for (name, line) in [("Compiler_made.swap", 26), ("Compiler_made.first", 27)] {
         assert!(called(&all, name).iter().all(|one| one.line == line), "{all:?}");
     }
+});
+
+// The line of a method that has none was that of a function above, which was inlined into it.
+on_each_and_flambda!(lines_of_inlined_functions_are_not_those_of_methods, |compiler| {
+    let all = by_name(&build(&named(compiler), "compiler_made"));
+    let methods = called(&all, "Compiler_made.below#last");
+    assert!(methods.iter().all(|one| (36..=41).contains(&one.line)), "{methods:?}");
 });

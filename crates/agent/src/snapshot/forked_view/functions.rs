@@ -53,7 +53,10 @@ fn add_lines(object_files: &mut ObjectFiles, functions: &mut [Described]) {
     let extents: Vec<Range<u64>> =
         functions.iter().map(|one| one.code.start..one.code.end).collect();
     object_files.lines(&extents, |place, is_first, line| {
-        if let Some(one) = functions.get_mut(place) {
+        // Lines behind the first byte may be those of a function above that was inlined, unlike those of descriptors.
+        if let Some(one) =
+            functions.get_mut(place).filter(|one| is_first || one.code.place.is_none())
+        {
             add_line(&mut one.function, is_first, &line);
         }
     });
@@ -68,7 +71,8 @@ fn is_unplaced_value(one: &Described) -> bool {
 }
 
 /// What a debugger's table says: the line of the function's first byte is its own, those of the rest of its code
-/// are no less. Its file may be given in another way than the compiler was given it, which callstacks have.
+/// are no less, where nothing was inlined. Its file may be given in another way than the compiler was given it, which
+/// callstacks have.
 fn add_line(function: &mut Function, is_first: bool, line: &Line<'_>) {
     if line.line == 0 {
         return;
