@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::printed;
 
 /// Loads plugins and a part of the standard library.
-const THEORY: &str = "Require Import Arith.\n\
+pub(super) const THEORY: &str = "Require Import Arith.\n\
     Lemma commutes : forall x y : nat, x + y = y + x. Proof. intros. ring. Qed.\n";
 
 #[test]

@@ -10,9 +10,10 @@ use memtrail_heap::query::{Heap, ModuleBlock, module_blocks};
 use memtrail_heap::read::{Columns, Snapshot};
 use memtrail_heap::{BlockIndex, BlockTypes, Derivation, Space};
 use memtrail_ocaml::names::write_name;
-use memtrail_typeflow::{NO_LIMIT, UnitBlock, flow};
+use memtrail_typeflow::{Difference, NO_LIMIT, UnitBlock, flow};
 use memtrail_types::Types;
 
+use super::coqc::THEORY;
 use super::memtrail;
 use super::sampled_blocks::{SampledBlock, head, of_one_site, sampled, sampled_blocks};
 
@@ -25,6 +26,8 @@ const ANY_TYPE: &[&str] = &[
     // ocamlopt: `input_value`.
     "Cmi_format.input_cmi",
     "Compilenv.read_unit_info",
+    // coqc: the same.
+    "System.marshal_in",
 ];
 
 /// Of so many units one is a root by itself: each takes as long as all together.
@@ -97,6 +100,68 @@ fn blocks_of_one_site_have_one_type() {
     println!("{compared} blocks compared; {} sites differ", several.len());
     assert!(compared > 100, "{compared}");
     assert_eq!(several, Vec::<String>::new());
+}
+
+/// The blocks to which one way gives one type and another way another, where both are not true: those of
+/// `coverage.differences`, each a block of a pair of types.
+///
+/// A block has several types where the compiler made one of constants that are alike: in static data, and where such
+/// data was written with `output_value` and read again. `(Unfold_nth _ | Extern _) as h -> h` returns a `raw_hint
+/// hint_ast` as a `hint hint_ast`: constructors that do not hold the parameter are of the type with any argument.
+/// `Vmvalues.values` are any values: `external val_of_annot_switch : annot_switch -> values = "%identity"`.
+fn wrong_of_two(recording: &Path) -> (usize, Vec<String>) {
+    let stored = Types::read(&fs::read(recording.join("types")).unwrap()).unwrap();
+    let bytes = fs::read(recording.join("0001.heap")).unwrap();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let graph = Graph::new(&snapshot, 2).unwrap();
+    let heap = Heap { snapshot, graph, threads: 2, types: BlockTypes::default() };
+    let modules = module_blocks(&heap).unwrap();
+    let units = units(&modules, &stored);
+    let (snapshot, graph) = (&heap.snapshot, &heap.graph);
+    let flowed = flow(snapshot, &stored.table, &units, NO_LIMIT, Some(graph)).unwrap();
+    let differences = flowed.coverage.unwrap().differences;
+    let in_heap = in_heap(snapshot);
+    let has_pointers = with_pointers(snapshot);
+    let declared = |ty: &str| ty.rsplit(' ').next().unwrap_or_default().to_owned();
+    let is_any = |ty: &str| ty == "Vmvalues.values";
+    let is_wrong = |one: &&Difference| {
+        let block = one.block.0 as usize;
+        in_heap[block]
+            && has_pointers[block]
+            && declared(&one.r#type) != declared(&one.other)
+            && !is_any(&one.r#type)
+            && !is_any(&one.other)
+    };
+    let text = |one: &Difference| format!("{}: {} or {}", one.block.0, one.r#type, one.other);
+    (differences.len(), differences.iter().filter(is_wrong).map(text).collect())
+}
+
+/// Which blocks point to others.
+fn with_pointers(snapshot: &Snapshot<'_>) -> Vec<bool> {
+    let mut has_pointers = vec![false; snapshot.blocks() as usize];
+    let mut columns = Columns::new();
+    for section in 0..snapshot.sections() {
+        snapshot.decode(section, &mut columns).unwrap();
+        for block in columns.iter() {
+            has_pointers[block.index.0 as usize] = !block.targets.is_empty();
+        }
+    }
+    has_pointers
+}
+
+#[test]
+fn coqc_has_no_wrong_types() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("theory.v"), THEORY).unwrap();
+    let recording = recorded(folder.path(), &["coqc", "-q", "theory.v"]);
+    let (compared, several) = by_site(&recording);
+    println!("{compared} blocks compared; {} sites differ", several.len());
+    assert!(compared > 1000, "{compared}");
+    assert_eq!(several, Vec::<String>::new());
+    let (pairs, wrong) = wrong_of_two(&recording);
+    println!("{pairs} pairs of types, {} are not of what is shared", wrong.len());
+    assert!(pairs > 5, "{pairs}");
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]

@@ -46,7 +46,9 @@ pub(super) fn sampled_blocks(recording: &Path, snapshot: &Snapshot<'_>) -> Vec<S
             let place = tables.locations.resolve(*site);
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             let (function, file) = (text(place.function), text(place.file));
-            let site = format!("{function} {file}:{}:{}", place.line, place.start_col);
+            // The cell of `(a, b) :: list` starts where the pair does.
+            let columns = format!("{}-{}", place.start_col, place.end_col);
+            let site = format!("{function} {file}:{}:{columns}", place.line);
             sites.insert(alloc.id.0, (function, site));
         }
     });
