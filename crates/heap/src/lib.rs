@@ -5,7 +5,11 @@
 #[cfg(feature = "analysis")]
 mod block_types;
 #[cfg(feature = "analysis")]
+mod block_types_column;
+#[cfg(feature = "analysis")]
 mod block_types_file;
+#[cfg(feature = "analysis")]
+mod block_types_table;
 #[cfg(feature = "analysis")]
 pub mod contents;
 mod definitions;

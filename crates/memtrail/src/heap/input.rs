@@ -289,11 +289,12 @@ impl Input {
         let mut heap = self.heap()?;
         let source = self.stored().map_or_else(|| typed::source(&[]), |stored| stored.source);
         let path = self.beside(BLOCK_TYPES);
-        if let Some(types) = BlockTypes::open_file(&mut heap.snapshot, source, &path) {
+        let bounded = self.bounded()?;
+        let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
+        if let Some(types) = BlockTypes::open_file(&mut heap.snapshot, source, &path, place) {
             heap.types = types;
             return Ok(heap);
         }
-        let bounded = self.bounded()?;
         let blocks = heap.snapshot.blocks();
         let mut decoded = DecodedSections::default();
         if let Some(types) = self.types() {
@@ -302,7 +303,6 @@ impl Input {
                 .map_err(|failed| self.failed(&failed, blocks))?;
         }
         let message = format!("looking at {} blocks", count(f64::from(blocks)));
-        let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
         with_spinner(message, || heap.recognise_in(place, &decoded))
             .map_err(|failed| self.failed(&failed, blocks))?;
         drop(decoded);

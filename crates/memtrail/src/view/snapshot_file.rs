@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile, Source};
-use memtrail_heap::graph::Graph;
+use memtrail_heap::graph::{Graph, Place};
 use memtrail_heap::read::Snapshot;
 use memtrail_heap::{BlockTypes, TypesSource};
 use memtrail_map::MappedFile;
@@ -114,7 +114,7 @@ impl SnapshotFile for File {
     }
 
     fn block_types(&self, snapshot: &mut Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
-        BlockTypes::open_file(snapshot, source, &self.block_types_path())
+        BlockTypes::open_file(snapshot, source, &self.block_types_path(), &Place::Memory)
     }
 
     fn keep_block_types(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) {

@@ -24,9 +24,8 @@ fn types_of_blocks_are_kept() {
     assert!(found.0.contains("Hashtbl.t"), "{}", found.0);
     assert_eq!((histogram(), ask("containers")), found);
     // What is read is what is there, not what would be found.
-    let name = kept.windows(9).position(|part| part == b"Hashtbl.t").unwrap();
     let mut damaged = kept.clone();
-    damaged[name] = b'h';
+    damaged[kept.len() / 2] ^= 1;
     fs::write(&file, &damaged).unwrap();
     assert_eq!(histogram(), found.0);
     assert!(fs::read(&file).unwrap() == kept, "found anew");
