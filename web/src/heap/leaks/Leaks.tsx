@@ -16,14 +16,14 @@ const MAX_SUSPECTS = 20;
 function Leaks() {
   const { response, error } = useHeapQuery({ query: "heapleaks", limit: MAX_SUSPECTS });
   if (error && !response) return <ErrorMessage error={error} />;
-  return response && <Suspects found={response} actions={ownerActions} />;
+  return response && <SuspectList found={response} actions={ownerActions} />;
 }
 
 /** Of a program that frees its memory itself: call sites. */
 function SiteLeaks() {
   const { response, error } = useQuery({ query: "siteleaks", rec: rec.value, limit: MAX_SUSPECTS });
   if (error && !response) return <ErrorMessage error={error} />;
-  return response && <Suspects found={response} actions={siteActions} />;
+  return response && <SuspectList found={response} actions={siteActions} />;
 }
 
 interface Props {
@@ -32,7 +32,7 @@ interface Props {
   actions(suspect: Suspect): ComponentChildren;
 }
 
-function Suspects({ found: { suspects, cleared, summary }, actions }: Props) {
+function SuspectList({ found: { suspects, cleared, summary }, actions }: Props) {
   return (
     <section class="leaks" aria-label="Leak suspects">
       {suspects.length === 0 && <Empty title="No suspect" />}
