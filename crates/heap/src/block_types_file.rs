@@ -19,10 +19,10 @@
 //!
 //! Fixed numbers are little-endian, others have seven bits a byte. Chunks are compressed with LZ4; `table_length` is
 //! that of the table before. `snapshot` is the snapshot's checksum, `source` that of what types were found from and by:
-//! the keys of the frame ([`file_frame`](crate::file_frame)). The chunks behind `blocks` have a type for each block, as
-//! a place in `types` from 1 on in 16 bits; 0 is none, also for the blocks after the last. Each is of 65,536 blocks, but
-//! for the last. `label` is that of a root of the snapshot; a `position` that is empty is not known. `definition` is
-//! where a function of the snapshot is defined, in one of `files`, from 0 on.
+//! the keys of the frame ([`file_frame`](crate::file_frame)). The chunks behind `blocks` have a type for each block,
+//! as a place in `types` from 1 on in 16 bits; 0 is none, also for the blocks after the last. Each is of 65,536
+//! blocks, but for the last. `label` is that of a root of the snapshot; a `position` that is empty is not known.
+//! `definition` is where a function of the snapshot is defined, in one of `files`, from 0 on.
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
