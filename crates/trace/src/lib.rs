@@ -53,11 +53,13 @@ pub mod fuzz;
 pub mod header;
 mod info;
 mod locations;
+pub mod malloc;
 pub mod merge;
 pub mod omitted;
 pub mod rates;
 mod read;
 pub mod redact;
+pub mod replace_part;
 pub mod rewrite;
 mod strings;
 #[cfg(feature = "subsample")]
