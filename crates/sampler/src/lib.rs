@@ -92,6 +92,8 @@ mod tracker;
 mod units;
 
 pub use alloc::Alloc;
+#[cfg(feature = "preloaded")]
+pub use callstack::walk_only_by_rules;
 pub use callstack::{Callstack, MAX_FRAMES, Registers, forget_rules};
 pub use events::suspended;
 pub use labels::{LabelGuard, label};

@@ -6,6 +6,7 @@
 //! ([`backtrace`]), which interprets the tables anew for each frame.
 
 mod backtrace;
+mod checked;
 mod eh_frame;
 mod registers;
 mod rule;
@@ -13,11 +14,22 @@ mod rules;
 mod walk;
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::units::Address;
 
 pub use registers::Registers;
 pub use rules::forget as forget_rules;
+
+/// Whether libgcc's unwinder is never used. What a frame says of another stack may be nothing, which it does not check.
+static ONLY_BY_RULES: AtomicBool = AtomicBool::new(false);
+
+/// From now on callstacks end at frames of which only libgcc's unwinder could find the callers: for programs whose
+/// functions are on several stacks, such as OCaml's.
+#[cfg(feature = "preloaded")]
+pub fn walk_only_by_rules() {
+    ONLY_BY_RULES.store(true, Relaxed);
+}
 
 /// Frames that a callstack has at most.
 pub const MAX_FRAMES: usize = 512;
@@ -60,7 +72,8 @@ impl Frames {
         let mut frames = Self::up_to(limit);
         // Elsewhere libraries may be unloaded that the remembered rules are of: see `forget_rules`.
         let is_remembered = cfg!(feature = "preloaded");
-        if limit != 0 && !(is_remembered && walk::walk(function, &mut frames).is_ok()) {
+        let is_walked = is_remembered && walk::walk(function, &mut frames).is_ok();
+        if limit != 0 && !is_walked && !ONLY_BY_RULES.load(Relaxed) {
             frames.len = 0;
             backtrace::walk(function, &mut frames);
         }

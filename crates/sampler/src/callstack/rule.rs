@@ -19,10 +19,26 @@ pub(super) enum Rule {
         /// How many bytes below the frame's address the caller's frame pointer is; 0 if it is still in its register.
         saved: u32,
     },
+    /// The frame's address is kept in memory: the caller is on another stack, or the frame was aligned.
+    Kept(Kept),
     /// There is no caller.
     Outermost,
     /// Only libgcc's unwinder can tell.
     Other,
+}
+
+/// Where a frame's address is kept in memory, as the runtime of OCaml 5 does where it changes stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) base: Base,
+    /// The register and so many bytes is where a pointer is.
+    pub(super) at: i16,
+    /// The pointer and so many bytes is the frame's address, …
+    pub(super) above: u8,
+    /// … or, of the runtime's handlers, where another pointer is, from which so many bytes are counted.
+    pub(super) second: Option<u8>,
+    /// As in a frame of the usual form.
+    pub(super) saved: u8,
 }
 
 /// Bits of a number of bytes.
@@ -33,6 +49,8 @@ const FROM_STACK: u64 = 1;
 const FROM_FRAME: u64 = 2;
 const OUTERMOST: u64 = 3;
 const OTHER: u64 = 4;
+const KEPT_FROM_STACK: u64 = 5;
+const KEPT_FROM_FRAME: u64 = 6;
 
 impl Rule {
     /// The rule of the usual form, if these numbers fit.
@@ -51,6 +69,12 @@ impl Rule {
                 let kind = if base == Base::Stack { FROM_STACK } else { FROM_FRAME };
                 kind | (u64::from(above) & MASK) << 8 | (u64::from(saved) & MASK) << (8 + BITS)
             }
+            Self::Kept(Kept { base, at, above, second, saved }) => {
+                let kind = if base == Base::Stack { KEPT_FROM_STACK } else { KEPT_FROM_FRAME };
+                let second = second.map_or(0, |second| 1 << 8 | u64::from(second));
+                let bytes = u64::from(above) | u64::from(saved) << 8 | second << 16;
+                kind | u64::from(at.cast_unsigned()) << 8 | bytes << 24
+            }
             Self::Outermost => OUTERMOST,
             Self::Other => OTHER,
         }
@@ -61,6 +85,17 @@ impl Rule {
         let base = match word & 0xFF {
             FROM_STACK => Base::Stack,
             FROM_FRAME => Base::Frame,
+            kind @ (KEPT_FROM_STACK | KEPT_FROM_FRAME) => {
+                let base = if kind == KEPT_FROM_STACK { Base::Stack } else { Base::Frame };
+                let bytes = word >> 24;
+                return Self::Kept(Kept {
+                    base,
+                    at: ((word >> 8) as u16).cast_signed(),
+                    above: bytes as u8,
+                    second: (bytes >> 24 & 1 == 1).then_some((bytes >> 16) as u8),
+                    saved: (bytes >> 8) as u8,
+                });
+            }
             OUTERMOST => return Self::Outermost,
             _ => return Self::Other,
         };
@@ -80,6 +115,9 @@ mod tests {
             Rule::frame(Base::Stack, 8, 0),
             Rule::frame(Base::Frame, 16, 16),
             Rule::frame(Base::Stack, largest, largest),
+            Rule::Kept(Kept { base: Base::Frame, at: -8, above: 0, second: None, saved: 16 }),
+            Rule::Kept(Kept { base: Base::Stack, at: 56, above: 0, second: Some(8), saved: 255 }),
+            Rule::Kept(Kept { base: Base::Stack, at: 16, above: 80, second: None, saved: 0 }),
             Rule::Outermost,
             Rule::Other,
         ] {

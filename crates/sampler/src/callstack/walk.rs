@@ -1,7 +1,7 @@
 //! Walks a stack by remembered rules.
 
-use crate::callstack::rule::{Base, Rule};
-use crate::callstack::{Frames, Registers, rules};
+use crate::callstack::rule::{Base, Kept, Rule};
+use crate::callstack::{Frames, Registers, checked, rules};
 
 /// Bytes that a frame may have. What is larger is another stack, or no frame.
 const LARGEST_FRAME: usize = 16 << 20;
@@ -22,10 +22,18 @@ pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<(), Othe
     loop {
         // Code without a table ends the stack, as in libgcc.
         let Some(rule) = rules::at(instruction) else { return Ok(()) };
+        if let Rule::Kept(kept) = rule {
+            let Some(caller) = caller(kept, stack, frame) else { return Err(OtherForm) };
+            (instruction, stack, frame) = caller;
+            if instruction == 0 || !frames.push(instruction) {
+                return Ok(());
+            }
+            continue;
+        }
         let (base, above, saved) = match rule {
             Rule::Frame { base, above, saved } => (base, above as usize, saved as usize),
             Rule::Outermost => return Ok(()),
-            Rule::Other => return Err(OtherForm),
+            Rule::Other | Rule::Kept(_) => return Err(OtherForm),
         };
         let from = if base == Base::Stack { stack } else { frame };
         let caller = from.wrapping_add(above);
@@ -46,6 +54,27 @@ pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<(), Othe
             return Ok(());
         }
     }
+}
+
+/// The registers of the caller of a function whose frame's address is kept in memory: the instruction, the stack pointer
+/// and the frame pointer. What is kept may be none: of OCaml's fibers that nobody waits for.
+#[cold]
+fn caller(kept: Kept, stack: usize, frame: usize) -> Option<(usize, usize, usize)> {
+    let from = if kept.base == Base::Stack { stack } else { frame };
+    let pointer = checked::word(from.wrapping_add_signed(isize::from(kept.at)))?;
+    let caller = match kept.second {
+        None => pointer.wrapping_add(usize::from(kept.above)),
+        Some(above) => checked::word(pointer)?.wrapping_add(usize::from(above)),
+    };
+    if !caller.is_multiple_of(WORD) {
+        return None;
+    }
+    let instruction = checked::word(caller.wrapping_sub(WORD))?;
+    let frame = match usize::from(kept.saved) {
+        0 => frame,
+        saved => checked::word(caller.wrapping_sub(saved))?,
+    };
+    Some((instruction, caller, frame))
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
