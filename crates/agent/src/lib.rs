@@ -6,7 +6,7 @@
 //! ([`recording`]). When asked, it takes a heap snapshot ([`snapshot`]). Programs that are instrumented
 //! can ask things of it ([`api`]).
 //!
-//! Each layer uses only those before it: [`os`], [`context`], [`recording`], [`sampling`], [`snapshot`],
+//! Each layer uses only those before it: [`os`], [`context`], [`recording`], [`sampling`], [`malloc`], [`snapshot`],
 //! [`api`], [`lifecycle`]. Programs of other languages than OCaml are recorded by [`native`], which `crates/native`
 //! makes a shared library of; it is above all layers, and uses those that know nothing of OCaml.
 //!
@@ -25,6 +25,7 @@
 pub mod api;
 mod context;
 mod lifecycle;
+pub mod malloc;
 pub mod native;
 mod os;
 mod recording;

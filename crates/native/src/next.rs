@@ -4,7 +4,7 @@
 //! allocate meanwhile, for the text of an error: it gets no memory, and does without.
 
 use std::ffi::{CStr, c_int, c_void};
-use std::mem::transmute;
+use std::mem::{MaybeUninit, transmute};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
@@ -106,4 +106,21 @@ functions! {
     __deregister_frame(table: *const c_void) -> Nothing, Nothing::default();
     __deregister_frame_info(table: *const c_void) -> *mut c_void, null_mut();
     __deregister_frame_info_bases(table: *const c_void) -> *mut c_void, null_mut();
+}
+
+/// Whether the program calls an allocator that is not behind this library's functions.
+pub(crate) fn is_bypassed() -> bool {
+    // SAFETY: a C string; finds the function that the program calls, which may be its own.
+    let called = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+    base_of(called) != base_of(is_bypassed as fn() -> bool as *const c_void)
+}
+
+/// Where the library or executable of an address is in memory.
+fn base_of(address: *const c_void) -> usize {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: zeros are a value, which the call replaces if it finds something.
+    unsafe {
+        libc::dladdr(address, found.as_mut_ptr());
+        found.assume_init().dli_fbase.addr()
+    }
 }

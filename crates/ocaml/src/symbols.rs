@@ -103,6 +103,98 @@ pub mod memory {
     pub const COLOURS: &str = "caml_global_heap_state";
 }
 
+/// What the runtime calls `malloc` for.
+pub mod malloc {
+    /// Functions that get memory for OCaml's heap by `malloc`: chunks and minor heaps of 4.x (`runtime/memory.c`,
+    /// `runtime/minor_gc.c`), large blocks of 5.x (`runtime/shared_heap.c`); and for tables of references from the
+    /// major heap to the minor one, and of custom blocks there.
+    pub const OF_HEAP: [&str; 18] = [
+        "caml_alloc_for_heap",
+        "caml_set_minor_heap_size",
+        "caml_set_minor_heap_wsz",
+        "caml_shared_try_alloc",
+        "caml_alloc_shr",
+        "caml_alloc_shr_noexc",
+        "caml_alloc_table",
+        "caml_realloc_ref_table",
+        "caml_realloc_ephe_ref_table",
+        "caml_realloc_custom_table",
+        "caml_modify",
+        "caml_initialize",
+        "caml_ephe_set_key",
+        "caml_ephe_set_key_option",
+        "caml_ephe_set_data",
+        "caml_alloc_custom",
+        "caml_alloc_custom_mem",
+        "caml_add_to_heap",
+    ];
+    /// Functions of the sampler that get memory by `malloc` (`runtime/memprof.c`).
+    pub const OF_SAMPLER: [&str; 8] = [
+        "caml_memprof_start",
+        "caml_memprof_track_alloc_shr",
+        "caml_memprof_track_custom",
+        "caml_memprof_track_interned",
+        "caml_memprof_track_young",
+        "caml_memprof_sample_young",
+        "caml_memprof_sample_block",
+        "caml_memprof_sample_unbatched",
+    ];
+    /// Functions that make the frame table anew, when code is loaded (`runtime/backtrace_nat.c`,
+    /// `runtime/frame_descriptors.c`).
+    pub const OF_FRAME_TABLE: [&str; 6] = [
+        "caml_init_frame_descriptors",
+        "caml_register_frametable",
+        "caml_register_frametables",
+        "caml_unregister_frametable",
+        "caml_unregister_frametables",
+        "caml_copy_and_register_frametable",
+    ];
+    /// Functions through which OCaml calls C, which are on the stack in 5.x (`runtime/amd64.S`, `runtime/arm64.S`).
+    pub const CALLS_OF_C: [&str; 2] = ["caml_c_call", "caml_c_call_stack_args"];
+    /// Functions that allocate for all who call them (`runtime/memory.c`, `runtime/custom.c`, `runtime/bigarray.c`).
+    pub const FOR_OTHERS: [&str; 20] = [
+        "caml_stat_alloc",
+        "caml_stat_alloc_noexc",
+        "caml_stat_alloc_aligned",
+        "caml_stat_alloc_aligned_noexc",
+        "caml_stat_calloc_noexc",
+        "caml_stat_resize",
+        "caml_stat_resize_noexc",
+        "caml_stat_strdup",
+        "caml_stat_strdup_noexc",
+        "caml_stat_memdup",
+        "caml_stat_strconcat",
+        "caml_alloc_custom_mem",
+        "caml_ba_alloc",
+        "caml_ba_alloc_dims",
+        "caml_ba_create",
+        "caml_open_descriptor_in",
+        "caml_ml_open_descriptor_in",
+        "caml_ml_open_descriptor_out",
+        "caml_ml_open_descriptor_in_with_flags",
+        "caml_ml_open_descriptor_out_with_flags",
+    ];
+    /// Functions through which a process or a thread gets to its first OCaml function (`runtime/main.c`,
+    /// `runtime/startup_nat.c`, `runtime/amd64.S`, `runtime/callback.c`, `runtime/domain.c`, systhreads).
+    pub const WAY_IN: [&str; 15] = [
+        "_start",
+        "main",
+        "caml_main",
+        "caml_startup",
+        "caml_startup_exn",
+        "caml_startup_common",
+        "init_gc",
+        "caml_start_program",
+        "caml_program",
+        "caml_callback_asm",
+        "caml_callback_exn",
+        "caml_callback_res",
+        "caml_callback",
+        "caml_thread_start",
+        "domain_thread_func",
+    ];
+}
+
 /// The state of the runtime.
 pub mod state {
     /// 4.x: data, a pointer.

@@ -114,6 +114,10 @@ pub struct Sampling {
     /// so, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<String>,
+    /// Of an OCaml program whose calls of `malloc` are recorded, too: samples per word of that memory. Its blocks are
+    /// off-heap ones in the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub malloc_rate: Option<f64>,
     /// Callstacks that were walked twice, and how many of them differed; absent unless asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<Checked>,

@@ -66,6 +66,9 @@ pub struct Options {
     /// The user's name for the run, kept in the trace.
     #[serde(default)]
     pub context: Option<String>,
+    /// Record the calls of `malloc` of an OCaml program, too.
+    #[serde(default)]
+    pub malloc: bool,
     /// When the heap is written down; absent: never, whoever asks.
     #[serde(default)]
     pub snapshots: Option<SnapshotOptions>,
@@ -333,6 +336,7 @@ mod tests {
             check_callstacks: false,
             seed: Some(7),
             context: Some("été".into()),
+            malloc: true,
             snapshots: Some(SnapshotOptions { signal: Some(10), ..SnapshotOptions::default() }),
         }
     }

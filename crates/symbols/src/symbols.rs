@@ -94,7 +94,7 @@ impl Symbols {
     }
 
     /// What is at a return address that was [resolved](Self::resolve), the outermost function first.
-    pub fn locations(&self, address: u64) -> impl Iterator<Item = Location<'_>> {
+    pub fn locations(&self, address: u64) -> impl DoubleEndedIterator<Item = Location<'_>> {
         let symbols = self.frames.get(&address).map_or(&[][..], |frame| &frame.symbols);
         symbols.iter().map(|symbol| Location {
             function: symbol.function.as_bytes(),

@@ -9,6 +9,7 @@ use memtrail_recording::Checked;
 use memtrail_recording::session::Options;
 
 use crate::context::frame_tables::FrameTables;
+use crate::context::halvings::Halvings;
 use crate::context::runtime::OcamlRuntime;
 use crate::os::lock::Lock;
 
@@ -26,6 +27,8 @@ pub(crate) struct Target {
     pub(crate) arguments: Vec<String>,
     /// What the sampler's random numbers come from.
     pub(crate) seed: u64,
+    /// How much lower than the base rate memory from `malloc` is sampled; `None` if its calls are not recorded.
+    pub(crate) malloc: Option<Halvings>,
     /// What was found, if callstacks are checked.
     pub(crate) checked: Option<Lock<Checked>>,
     /// What readers of every recording of the process should know.
@@ -33,6 +36,15 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// The frame table as it is now, at a moment at which the runtime may be changing it: what is read of it is to be
+    /// checked. None where it cannot be told without waiting for the runtime.
+    pub(crate) fn unsettled_frame_table(&self) -> Option<FrameTable> {
+        match self.frame_tables {
+            FrameTables::GivenPair(_) => None,
+            _ => self.frame_table(),
+        }
+    }
+
     /// The frame table as it is now.
     pub(crate) fn frame_table(&self) -> Option<FrameTable> {
         self.frame_tables.current(self.memory)

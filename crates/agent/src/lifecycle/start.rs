@@ -16,6 +16,7 @@ use crate::context::target::Target;
 use crate::lifecycle::family::family_of;
 use crate::lifecycle::hooks::HOOKS;
 use crate::lifecycle::pending_start::PendingStart;
+use crate::malloc;
 use crate::os::lock::Lock;
 use crate::os::symbol::symbol;
 use crate::recording::begin::begin;
@@ -54,6 +55,7 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
         checked: options.check_callstacks.then(|| Lock::new(Checked::default())),
         options,
         session: pending.session,
+        malloc: None,
         incremental: AtomicBool::new(false),
         arguments: pending.arguments,
         notes: Vec::new(),
@@ -61,6 +63,10 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
     if !target.options.children && !claim(&target.session) {
         report(&target.session, std::process::id(), 0, State::Passed);
         return Ok(());
+    }
+    match malloc::rate(&target.options) {
+        Ok(rate) => target.malloc = rate,
+        Err(note) => target.notes.push(note),
     }
     // SAFETY: the runtime is ready, the program's own code has not run: there is one thread.
     target.notes.extend(unsafe { premature_dealloc::prevent(&target.runtime) });
@@ -84,6 +90,7 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
             target.runtime.version
         ));
     }
+    malloc::start(target);
     if let Err(reason) = snapshots {
         without_snapshots();
         // Where nobody has asked for any so far, there is nothing to say.

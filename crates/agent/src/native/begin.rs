@@ -6,13 +6,13 @@ use memtrail_trace::write::{StreamWriter, Version};
 use memtrail_trace::{BlockId, DomainId};
 
 use crate::native::current::Recording;
-use crate::native::modules::Modules;
 use crate::native::setting::Setting;
 use crate::native::stream::{Files, Stream};
 use crate::os::clock::Clock;
 use crate::recording::describe::{Recorded, WORD_BITS, describe, info_packet};
 use crate::recording::folder::Folder;
 use crate::recording::live_packet;
+use crate::recording::modules::Modules;
 use crate::recording::output::{FileKind, Output};
 use crate::recording::report::report;
 
@@ -58,6 +58,7 @@ fn of_native_program(setting: &Setting, forked_from: Option<u32>) -> Recorded<'_
             callstack_depth: None,
             small_minor_heap: None,
             impossible: None,
+            malloc_rate: None,
             checked: None,
         },
         forked_from,

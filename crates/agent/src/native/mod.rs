@@ -4,14 +4,13 @@
 //! count bytes, and come here ([`calls`]) where a block may be sampled, or a sampled one is freed. `memtrail-sampler`
 //! draws, captures the callstack and knows the sampled blocks; its tracker ([`tracker`]) writes them into the trace
 //! ([`stream`]), whose last packet is memory that the launcher shares. There is no thread of ours. Functions are
-//! written as places in files; the launcher names them after the program's end, by the list of [`modules`].
+//! written as places in files; the launcher names them after the program's end, by the list of [`Modules`](crate::recording::modules::Modules).
 
 mod begin;
 mod calls;
 mod children;
 mod current;
 mod load;
-mod modules;
 mod setting;
 mod stream;
 mod tracker;

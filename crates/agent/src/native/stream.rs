@@ -6,11 +6,11 @@ use memtrail_sampler::Allocation;
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
 use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
 
-use crate::native::modules::Modules;
 use crate::native::setting::Setting;
 use crate::os::clock::Clock;
 use crate::os::forked;
 use crate::recording::folder::Folder;
+use crate::recording::modules::Modules;
 use crate::recording::output::Output;
 use crate::recording::report::report;
 use crate::recording::stream::FLUSH_PERIOD;

@@ -84,6 +84,7 @@ pub(crate) fn description(
             small_minor_heap: None,
             impossible: impossible(),
             rate: target.options.rate,
+            malloc_rate: target.malloc.map(|halvings| halvings.of(target.options.rate)),
             seed: target.seed,
             callstack_depth: Some(target.options.callstack_depth),
             callstacks: if incremental { "incremental" } else { "runtime" }.into(),

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 use memtrail_recording::session::{State, WriteFailure};
 use memtrail_trace::{BlockId, DomainId};
 
+use crate::context::halvings::Halvings;
 use crate::context::target::Target;
 use crate::os::clock::Clock;
 use crate::os::errno::keeping_errno;
 use crate::os::lock::Lock;
 use crate::recording::folder::Folder;
-use crate::recording::halvings::Halvings;
 use crate::recording::hooks::Hooks;
 use crate::recording::output::Output;
 use crate::recording::rate_log::RateLog;

@@ -5,9 +5,9 @@
 use memtrail_recording::rates::HEADING;
 use memtrail_trace::{BlockId, DomainId};
 
+use crate::context::halvings::Halvings;
 use crate::os::errno::keeping_errno;
 use crate::recording::folder::Folder;
-use crate::recording::halvings::Halvings;
 use crate::recording::output::{FileKind, Output};
 
 /// The file under way.

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr};
 
 use memtrail_recording::session::live_packet_name;
 use memtrail_recording::{Description, FileState, Outcome};
-use memtrail_trace::DomainId;
 use memtrail_trace::write::Version;
+use memtrail_trace::{DomainId, malloc};
 
 use crate::os::errno::keeping_errno;
 use crate::os::lock::{self, Lock, LockGuard};
@@ -64,6 +64,11 @@ impl Recorder {
         }
     }
 
+    /// The part of the trace that has memory from `malloc`.
+    pub(crate) fn malloc_stream(&self) -> Option<&Lock<Stream>> {
+        self.stream(malloc::DOMAIN, 0)
+    }
+
     #[cold]
     fn make_stream(
         &self,
@@ -72,7 +77,10 @@ impl Recorder {
         place: &AtomicPtr<Lock<Stream>>,
     ) -> Option<&Lock<Stream>> {
         let held = self.creating.lock_unless_ending()?;
-        self.memory.domains.found(domain.0, state);
+        let is_of_runtime = domain != malloc::DOMAIN;
+        if is_of_runtime {
+            self.memory.domains.found(domain.0, state);
+        }
         // SAFETY: as in `stream`.
         if let Some(stream) = unsafe { place.load(Acquire).as_ref() } {
             return Some(stream);
@@ -88,7 +96,7 @@ impl Recorder {
             }
         }
         let version = if alone { Version::V2 } else { Version::V3 };
-        if domain != DomainId(0) {
+        if domain != DomainId(0) && is_of_runtime {
             // SAFETY: blocks are sampled first by the domain that allocates them, in a callback on its thread.
             unsafe { (self.files.hooks.domain_found)(self.files.target, state, domain.0) };
         }

@@ -1,12 +1,12 @@
 //! One domain's part of the trace: events become packets, packets go to the file.
 
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter, Version};
-use memtrail_trace::{BlockId, Code, DomainId, Timestamp, omitted};
+use memtrail_trace::{BlockId, Code, DomainId, Timestamp, malloc, omitted};
 
+use crate::context::halvings::Halvings;
 use crate::os::errno::keeping_errno;
 use crate::os::own_thread;
 use crate::recording::files::RecordingFiles;
-use crate::recording::halvings::Halvings;
 use crate::recording::threads::{Identity, ThreadId};
 use crate::recording::written_check::{Expected, WrittenCheck};
 
@@ -178,7 +178,12 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn define(&mut self, files: &RecordingFiles, now: Timestamp, code: Code) {
-        (files.hooks.symbolise)(files.target, code, &mut |locations| {
+        let symbolise = if self.domain == malloc::DOMAIN {
+            files.hooks.symbolise_of_malloc
+        } else {
+            files.hooks.symbolise
+        };
+        symbolise(files.target, code, &mut |locations| {
             self.retried(files, now, |writer| writer.define(now, code, locations));
         });
     }

@@ -50,7 +50,9 @@ fn sampled(sample: Value, state: u64, heap: Source) -> Option<Value> {
     let sampling = sampling()?;
     let sample = Sample::read(&sampling.target.memory, sample)?;
     let kept = rate::keep(sample.n_samples);
-    if kept.samples == 0 {
+    // The memory itself comes from `malloc`.
+    let is_counted = is_external(&sample) && sampling.target.malloc.is_some();
+    if kept.samples == 0 || is_counted {
         if deferred.is_none() {
             sampling.capturer.forgo(sample.callstack);
         }
@@ -71,7 +73,7 @@ fn alloc(
     let target = sampling.target;
     let domain = domain_of(target, state);
     recorder.look_at_minor_heap(state);
-    let external = matches!(sample.source, Cause::Custom | Cause::Other);
+    let external = is_external(sample);
     let event = AllocEvent {
         length: Words(sample.size),
         samples: kept.samples,
@@ -88,6 +90,10 @@ fn alloc(
         let key = Key { id, domain, epoch: recorder.files.epoch, external };
         Some(thread.some.of(key.value()))
     })?
+}
+
+fn is_external(sample: &Sample) -> bool {
+    matches!(sample.source, Cause::Custom | Cause::Other)
 }
 
 /// A sampled block of the minor heap survived; it stays tracked.

@@ -1,6 +1,6 @@
 //! How a sample came to be.
 
-use crate::recording::halvings::Halvings;
+use crate::context::halvings::Halvings;
 
 /// How a sample came to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::memprof::{self, DISTANCES, domain, profile, reciprocal_logarithm, thread};
 use memtrail_recording::rates::MAX_HALVINGS;
 
+use crate::context::halvings::Halvings;
 use crate::context::target::Target;
-use crate::recording::halvings::Halvings;
 use crate::sampling::value::{Float, Record};
 
 type Profile = Record<{ profile::WOSIZE as usize }>;

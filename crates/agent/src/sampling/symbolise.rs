@@ -3,9 +3,10 @@
 use memtrail_ocaml::debuginfo::{Locations, RawLocation, locations};
 use memtrail_ocaml::heap::loaded::Object;
 use memtrail_ocaml::memory::ThisProcess;
-use memtrail_ocaml::{Memory as _, names};
+use memtrail_ocaml::{Memory, names};
 use memtrail_trace::{Code, Location, PARTIAL_APPLICATION, omitted};
 
+use crate::context::checked_memory::CheckedMemory;
 use crate::context::target::Target;
 use crate::os::objects::find_in_objects;
 use crate::os::program::invocation_name;
@@ -41,10 +42,24 @@ pub(crate) fn with_locations(target: &Target, code: Code, use_it: UseLocations<'
             .and_then(|t| t.find(&memory, address))
             .and_then(|d| d.debuginfo(&memory))
     };
-    let Some(debuginfo) = debuginfo else {
-        return with_symbol(memory, address, use_it);
-    };
-    let raw: Locations<'_, _> = locations(&memory, target.runtime.layout.packing, debuginfo);
+    match debuginfo {
+        Some(debuginfo) => with_debuginfo(&memory, target, debuginfo, use_it),
+        None => with_symbol(memory, address, use_it),
+    }
+}
+
+/// The same for a return address of OCaml's, at a moment at which the runtime may be changing its tables.
+pub(crate) fn with_unsettled(target: &Target, code: Code, use_it: UseLocations<'_>) {
+    let memory = CheckedMemory;
+    let found = target.unsettled_frame_table().and_then(|t| t.find(&memory, code.0 >> 1));
+    match found.and_then(|descriptor| descriptor.debuginfo(&memory)) {
+        Some(debuginfo) => with_debuginfo(&memory, target, debuginfo, use_it),
+        None => use_it(&[]),
+    }
+}
+
+fn with_debuginfo(memory: &impl Memory, target: &Target, debuginfo: u64, use_it: UseLocations<'_>) {
+    let raw: Locations<'_, _> = locations(memory, target.runtime.layout.packing, debuginfo);
     let mut found = [RawLocation::NOWHERE; MAX_INLINED];
     let mut length = 0;
     for (slot, location) in found.iter_mut().zip(raw) {

@@ -7,9 +7,9 @@ use memtrail_ocaml::block::Value;
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{BlockId, DomainId, Source, Words};
 
+use crate::context::halvings::Halvings;
 use crate::context::target::Target;
 use crate::recording::active::active;
-use crate::recording::halvings::Halvings;
 use crate::recording::recorder::Recorder;
 use crate::recording::stream::Origin;
 use crate::sampling::callstack::token::CaptureToken;
@@ -151,6 +151,11 @@ pub(crate) fn write_sampled(
     let recorder = active().filter(|_| is_on())?;
     let sampling = sampling()?;
     let (target, capturer) = (sampling.target, &sampling.capturer);
+    let external = matches!(event.source, Source::External);
+    if external && target.malloc.is_some() {
+        // The memory itself comes from `malloc`.
+        return None;
+    }
     let state = target.runtime.state();
     let domain = domain_of(target, state);
     recorder.look_at_minor_heap(state);
@@ -162,7 +167,6 @@ pub(crate) fn write_sampled(
         };
         write_received(&to, thread, event, token, halvings)
     })??;
-    let external = matches!(event.source, Source::External);
     Some(Key { id, domain, epoch: recorder.files.epoch, external }.value())
 }
 

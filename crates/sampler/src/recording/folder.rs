@@ -93,6 +93,7 @@ impl Folder {
                 callstacks: "unwinder".into(),
                 callstack_depth: None,
                 small_minor_heap: None,
+                malloc_rate: None,
                 impossible: None,
                 checked: None,
             },

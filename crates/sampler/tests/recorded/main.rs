@@ -81,6 +81,7 @@ fn options(base: &Path, rate: f64) -> Options {
         check_callstacks: false,
         seed: Some(1),
         context: None,
+        malloc: false,
         snapshots: None,
     }
 }

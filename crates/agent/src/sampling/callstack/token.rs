@@ -5,7 +5,7 @@ use memtrail_ocaml::block::{self, Value, as_integer};
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_trace::Code;
 
-use crate::recording::halvings::Halvings;
+use crate::context::halvings::Halvings;
 use crate::sampling::drawn::Drawn;
 
 /// As many frames as the sampler is told to capture: a number that no program asks for by chance, and

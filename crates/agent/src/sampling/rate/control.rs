@@ -21,9 +21,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::context::halvings::Halvings;
 use crate::os::clock;
 use crate::os::lock::Lock;
-use crate::recording::halvings::Halvings;
 
 /// Share of the program's CPU time that samples may take.
 const BUDGET: f64 = 0.006;

@@ -21,9 +21,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use memtrail_recording::session::Pace;
 
+use crate::context::halvings::Halvings;
 use crate::context::target::Target;
 use crate::os::clock;
-use crate::recording::halvings::Halvings;
 use crate::recording::notes::note;
 use crate::sampling::drawn::Drawn;
 use crate::sampling::splitmix::{self, SplitMix};

@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
-use crate::recording::halvings::Halvings;
+use crate::context::halvings::Halvings;
 use crate::sampling::binomial;
 
 /// Samples up to which each is decided on by itself.

@@ -15,8 +15,8 @@ use memtrail_trace::{Source, Words};
 
 use super::installed::Substitute;
 use super::tracked::{self, DOMAINS};
+use crate::context::halvings::Halvings;
 use crate::recording::active::active;
-use crate::recording::halvings::Halvings;
 use crate::recording::installed;
 use crate::sampling::rate;
 use crate::sampling::splitmix::{self, SplitMix};

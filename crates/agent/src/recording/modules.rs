@@ -13,7 +13,7 @@ use crate::recording::folder::Folder;
 const LOOK_EVERY: u64 = 100_000;
 
 /// The modules, as far as they were met.
-pub(super) struct Modules {
+pub(crate) struct Modules {
     all: Vec<Module>,
     /// This library.
     ours: Option<Module>,
@@ -24,7 +24,7 @@ pub(super) struct Modules {
 
 impl Modules {
     /// Those that are there now.
-    pub(super) fn begin(folder: &Folder, now: Timestamp) -> Self {
+    pub(crate) fn begin(folder: &Folder, now: Timestamp) -> Self {
         // Without the file, functions stay places in files.
         let file = AppendFile::create(&folder.path().join(MODULES_FILE)).ok();
         let mut modules = Self { all: Vec::new(), ours: None, file, length: 0, looked: None };
@@ -36,12 +36,12 @@ impl Modules {
     }
 
     /// Whether an address is in this library.
-    pub(super) fn is_ours(&self, address: u64) -> bool {
+    pub(crate) fn is_ours(&self, address: u64) -> bool {
         self.ours.as_ref().is_some_and(|ours| ours.in_file(address).is_some())
     }
 
     /// An address as a place in a file, and the file.
-    pub(super) fn place(&mut self, address: u64, now: Timestamp) -> (String, String) {
+    pub(crate) fn place(&mut self, address: u64, now: Timestamp) -> (String, String) {
         // A child of `vfork` may have closed the file's descriptor.
         if self.find(address).is_none() && forked::is_owner_itself() {
             self.look(now);

@@ -1,0 +1,29 @@
+//! The shared library that the dynamic loader puts into OCaml programs whose calls of `malloc` are recorded, too.
+//!
+//! It has the functions of `crates/preload`, which become part of any OCaml program, and those of `crates/native`
+//! before the allocator's. All else is in `memtrail_agent`, which is checked as a library.
+#![expect(unsafe_code, reason = "lives in another program's process")]
+#![allow(unreachable_pub, reason = "what is pub here is exported to the dynamic loader")]
+
+#[path = "../../native/src/allocate.rs"]
+mod allocate;
+mod entry;
+#[path = "../../preload/src/exec.rs"]
+mod exec;
+#[path = "../../preload/src/leave.rs"]
+mod leave;
+#[path = "../../native/src/next.rs"]
+mod next;
+#[path = "../../preload/src/readlink.rs"]
+mod readlink;
+#[path = "../../native/src/resize.rs"]
+mod resize;
+#[path = "../../preload/src/table.rs"]
+mod table;
+#[path = "../../native/src/unload.rs"]
+mod unload;
+
+use memtrail_agent::end_of_process;
+
+#[global_allocator]
+static HEAP: memtrail_agent::Heap = memtrail_agent::Heap;
