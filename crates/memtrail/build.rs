@@ -15,9 +15,18 @@ fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let root = manifest.join("../..");
-    for source in
-        ["preload", "native", "agent", "heap", "ocaml", "recording", "sampler", "symbols", "trace"]
-    {
+    for source in [
+        "preload",
+        "native",
+        "whole",
+        "agent",
+        "heap",
+        "ocaml",
+        "recording",
+        "sampler",
+        "symbols",
+        "trace",
+    ] {
         println!(
             "cargo::rerun-if-changed={}",
             root.join("crates").join(source).join("src").display()
@@ -66,6 +75,7 @@ fn build(root: &Path, out: &Path) {
         .current_dir(root)
         .args(["build", "--quiet", "--locked"])
         .args(["--package", "memtrail-preload", "--package", "memtrail-native"])
+        .args(["--package", "memtrail-whole"])
         .args(["--profile", "agent"])
         .args(["--target", &target])
         .arg("--target-dir")
@@ -84,6 +94,7 @@ fn build(root: &Path, out: &Path) {
     let built = folder.join(target).join("agent");
     pack(&built.join("libmemtrail_preload.so"), &out.join("libmemtrail_agent.so.gz"), "AGENT");
     pack(&built.join("libmemtrail_native.so"), &out.join("libmemtrail_native.so.gz"), "NATIVE");
+    pack(&built.join("libmemtrail_whole.so"), &out.join("libmemtrail_whole.so.gz"), "WHOLE");
 }
 
 /// Leaves a library gzipped, and its hash in a variable.

@@ -3,6 +3,9 @@
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
+const OF_MALLOC: &str = "external is memory from malloc until it is freed: bigarrays, and what C code allocates; what \
+     malloc gives to the OCaml heap is not in it";
+
 /// Says it on standard error, where what is printed has no place for it.
 pub(crate) fn tell(caveats: &Caveats) {
     for note in caveats.notes() {
@@ -16,6 +19,6 @@ pub(crate) fn reported(recording: &Recording) -> Caveats {
     Caveats {
         estimates: description.why_too_low(),
         promoted: description.why_promoted_depends(),
-        external: None,
+        external: description.sampling.malloc_rate.map(|_| OF_MALLOC.to_owned()),
     }
 }

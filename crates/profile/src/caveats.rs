@@ -24,7 +24,7 @@ pub struct Caveats {
     /// Why what was promoted depends on the sampling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promoted: Option<String>,
-    /// What external bytes are.
+    /// What external bytes are. A recorder's own words are those of a trace that has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external: Option<String>,
 }
@@ -65,6 +65,7 @@ impl Profile {
 impl Caveats {
     /// The same for a trace of which it is known whether it has external samples.
     pub fn with_external(reported: &Self, external: bool) -> Self {
-        Self { external: external.then(|| EXTERNAL.to_owned()), ..reported.clone() }
+        let text = || reported.external.clone().unwrap_or_else(|| EXTERNAL.to_owned());
+        Self { external: external.then(text), ..reported.clone() }
     }
 }

@@ -21,7 +21,7 @@ use crate::canvas::{self, Canvas};
 use crate::error::{Failure, Kind};
 use crate::output::Output;
 use crate::recording_source::{Process, RecordingSource};
-use crate::run::{self, End, Request, SnapshotArgs};
+use crate::run::{self, End, NativeArgs, Request, SnapshotArgs};
 use crate::{html, json, loading};
 use answer::{Checked, Verdict};
 use gates::Gates;
@@ -51,7 +51,6 @@ Examples:
 Exit codes: 0 all gates passed; 4 a gate failed; 5 the program failed (by its exit code or a signal; it is not
 judged then); 6 a gate could not be judged, or the program cannot be recorded; 2 and 3 as everywhere: the command
 line is wrong, an input file is; 126 and 127 if the program cannot be executed or does not exist.")]
-#[expect(clippy::struct_excessive_bools, reason = "one a switch of the command line")]
 pub(crate) struct Args {
     #[command(flatten)]
     gates: Gates,
@@ -77,9 +76,8 @@ pub(crate) struct Args {
     #[arg(long)]
     children: bool,
 
-    /// Record a program of another language than OCaml, as of `memtrail run`
-    #[arg(long, conflicts_with = "snapshots")]
-    native: bool,
+    #[command(flatten)]
+    native: NativeArgs,
 
     /// Choose the sampler's random numbers
     #[arg(long, value_name = "N")]
@@ -129,6 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Runs the program, and judges its recording unless it failed.
 fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failure> {
+    args.native.check(&args.snapshots)?;
     let program = args.command.first().map_or_else(String::new, |word| file_name(Path::new(word)));
     let mut checked = Checked::new(program);
     let request = Request {
@@ -136,7 +135,7 @@ fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failur
         output: args.output.clone(),
         rate: args.rate,
         children: args.children,
-        native: args.native,
+        native: args.native.clone(),
         seed: args.seed,
         snapshots: args.snapshots.clone(),
         at_exit: gates.use_snapshots(),

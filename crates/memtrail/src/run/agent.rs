@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::native::Native;
 use super::old_agents;
 use super::process::{can_be_loaded, user_id};
 
@@ -31,6 +32,21 @@ pub(super) static NATIVE: Agent = Agent {
     packed: include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_native.so.gz")),
     hash: number(env!("MEMTRAIL_NATIVE_HASH")),
 };
+
+/// The agent for OCaml programs whose calls of `malloc` are recorded, too.
+pub(super) static WHOLE: Agent = Agent {
+    packed: include_bytes!(concat!(env!("OUT_DIR"), "/libmemtrail_whole.so.gz")),
+    hash: number(env!("MEMTRAIL_WHOLE_HASH")),
+};
+
+/// The agent for a program of which this memory is recorded.
+pub(super) fn for_memory(which: Native) -> Agent {
+    match which {
+        Native::None => OCAML,
+        Native::Only => NATIVE,
+        Native::Also => WHOLE,
+    }
+}
 
 const fn number(hash: &str) -> u128 {
     match u128::from_str_radix(hash, 16) {

@@ -80,7 +80,8 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 None if matches!(description.outcome, Some(Outcome::WriteFailed { .. })) => {}
                 None => collect_live_packets(live_packets, &mut description, &trace),
             }
-            if let Err(error) = native_names::resolve(folder, &trace) {
+            let is_native = description.runtime.is_native();
+            if let Err(error) = native_names::resolve(folder, &trace, is_native) {
                 let note = format!("functions have no names: {error}");
                 description.notes.push(note);
             }

@@ -5,6 +5,7 @@ mod ending;
 mod family_folder;
 mod keeper;
 mod live_packets;
+mod native;
 mod native_names;
 mod old_agents;
 mod preflight;
@@ -28,6 +29,7 @@ use crate::error::{Failure, Kind};
 use crate::view::Serving;
 use family_folder::FamilyFolder;
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
+pub(crate) use native::{Args as NativeArgs, Native};
 use preflight::Decision;
 pub(crate) use process::End;
 pub(crate) use rate::parse as parse_rate;
@@ -56,6 +58,7 @@ Examples:
   memtrail run --rate 512KiB -- ./server one sample per 512 KiB allocated, for weeks
   memtrail run --children -- make        every OCaml program that make starts
   memtrail run --native -- ./program     a program in C, C++ or Rust
+  memtrail run --native=also -- ./server an OCaml program with its memory from malloc
   memtrail run --view -- ./server        show its memory in the browser
   memtrail run --snapshot signal -- ./server
                                          and what retains memory, at each kill -USR1
@@ -96,10 +99,8 @@ pub(crate) struct Args {
     #[arg(long)]
     children: bool,
 
-    /// Record a program of another language than OCaml: C, C++, Rust, or an interpreter. Its calls of malloc are
-    /// sampled; there are no heap snapshots. OCaml programs are recorded so, too, without their own heap
-    #[arg(long, conflicts_with = "snapshots")]
-    native: bool,
+    #[command(flatten)]
+    native: native::Args,
 
     /// Choose the sampler's random numbers, to sample the same program in the same places again
     #[arg(long, value_name = "N")]
@@ -163,7 +164,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, "there is no page to serve without --view")
             .hint("memtrail run --view -- PROGRAM"));
     }
-    if let Decision::Unrecorded { reason, hint } = preflight::look(args.program(), args.native) {
+    args.native.check(&args.snapshots)?;
+    if let Decision::Unrecorded { reason, hint } =
+        preflight::look(args.program(), args.native.which())
+    {
         return Err(unrecorded(args, &Unprepared { reason, hint }));
     }
     match prepare(args) {
@@ -199,7 +203,7 @@ fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
         Ok(resolved) => resolved,
         Err(unprepared) => return Ok(Err(unprepared)),
     };
-    let library = match agent::unpacked(if args.native { agent::NATIVE } else { agent::OCAML }) {
+    let library = match agent::unpacked(agent::for_memory(args.native.which())) {
         Ok(library) => library,
         Err(error) => {
             let hint = "XDG_CACHE_HOME names a folder it can be kept in, and be loaded from";
@@ -293,7 +297,13 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
     }
     if !args.quiet {
         let family = family.as_ref().map(FamilyFolder::path);
-        ending::announce(&recorded, &args.command, family, args.native, args.json);
+        ending::announce(
+            &recorded,
+            &args.command,
+            family,
+            args.native.which() == Native::Only,
+            args.json,
+        );
     }
     if let Some(viewing) = viewing {
         viewing.end();
@@ -392,7 +402,11 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         callstack_depth: args.callstack_depth,
         seed: args.seed,
         context: args.context.clone(),
-        snapshots: if args.native { None } else { args.snapshots.resolve() },
+        malloc: args.native.which() == Native::Also,
+        snapshots: match args.native.which() {
+            Native::Only => None,
+            Native::None | Native::Also => args.snapshots.resolve(),
+        },
     };
     Ok(Ok((options, family)))
 }

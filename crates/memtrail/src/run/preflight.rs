@@ -8,6 +8,7 @@ use memtrail_map::MappedFile;
 use memtrail_ocaml::inspect::{Verdict, inspect, preloads, refuses_preload};
 use memtrail_text::rounded::bytes;
 
+use super::native::Native;
 use super::process;
 
 /// What to do with a program.
@@ -23,7 +24,7 @@ pub(super) enum Decision {
 const LEAST_ADDRESS_SPACE: u64 = 64 << 20;
 
 /// Looks at the program that a command names, which is to be recorded as a native or as an OCaml program. What cannot be read is left to the kernel to refuse.
-pub(super) fn look(program: &OsStr, native: bool) -> Decision {
+pub(super) fn look(program: &OsStr, native: Native) -> Decision {
     if let Some(limit) = process::address_space().filter(|&limit| limit < LEAST_ADDRESS_SPACE) {
         return Decision::Unrecorded {
             reason: format!(
@@ -44,7 +45,7 @@ pub(super) fn look(program: &OsStr, native: bool) -> Decision {
         };
     }
     let Ok(file) = MappedFile::open(&path) else { return Decision::Record };
-    if native {
+    if native == Native::Only {
         return match preloads(&file) {
             Ok(()) => Decision::Record,
             Err(reason) => Decision::Unrecorded { reason: format!("it {reason}"), hint: None },

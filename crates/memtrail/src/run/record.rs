@@ -8,7 +8,7 @@ use memtrail_recording::session::CALLSTACK_DEPTH;
 
 use super::preflight::{self, Decision};
 use super::process::{self, End};
-use super::{Args, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
+use super::{Args, NativeArgs, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
 
@@ -22,8 +22,8 @@ pub(crate) struct Request {
     pub(crate) rate: Option<f64>,
     /// Whether to record its children, too.
     pub(crate) children: bool,
-    /// Whether it is no OCaml program.
-    pub(crate) native: bool,
+    /// Whether its calls of `malloc` are recorded.
+    pub(crate) native: NativeArgs,
     /// The sampler's random numbers.
     pub(crate) seed: Option<u64>,
     /// When to take heap snapshots …
@@ -67,7 +67,9 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         command,
     };
     process::survive_file_limits();
-    if let Decision::Unrecorded { reason, hint } = preflight::look(args.program(), args.native) {
+    if let Decision::Unrecorded { reason, hint } =
+        preflight::look(args.program(), args.native.which())
+    {
         return Err(unrecorded(&args, &Unprepared { reason, hint }));
     }
     let prepared = prepare(&args)?.map_err(|unprepared| unrecorded(&args, &unprepared))?;

@@ -51,6 +51,12 @@ enum When {
 }
 
 impl Args {
+    /// Whether any is wanted by name.
+    pub(super) fn is_asked_for(&self) -> bool {
+        let Self { moments, signal: _, above, at_most, every, contents } = self;
+        !moments.is_empty() || above.is_some() || at_most.is_some() || every.is_some() || *contents
+    }
+
     /// One more, at the program's end.
     #[must_use]
     pub(super) fn with_exit(mut self) -> Self {

@@ -6,7 +6,7 @@ use std::thread;
 
 use memtrail_test_support::site::{PAGES, Site, free_port};
 
-use crate::subject::{RATES, readable};
+use crate::subject::{WAYS, readable};
 
 /// How often each page is asked for.
 const ROUNDS: usize = 5;
@@ -47,14 +47,14 @@ fn ocsigenserver() {
         answer.as_ref().is_some_and(|answer| answer.starts_with("HTTP/1.1 200"))
     };
     assert_eq!(answers.values().filter(found).count(), PAGES as usize * ROUNDS, "{answers:?}");
-    for rate in RATES {
-        let options = ["--rate", rate, "--snapshot", "every-major,exit", "--at-most", "3"];
+    for way in WAYS {
+        let options = [way, &["--snapshot", "every-major,exit", "--at-most", "3"]].concat();
         case = case.options(&options);
         let recorded = std::cell::OnceCell::new();
         let same = visited(&|| drop(recorded.set(case.recorded())));
         let recorded = recorded.into_inner().expect("it ended");
-        assert_eq!(recorded.seen, alone, "at {rate}");
-        assert!(same == answers, "its answers differ at {rate}");
+        assert_eq!(recorded.seen, alone, "with {way:?}");
+        assert!(same == answers, "its answers differ with {way:?}");
         readable(&recorded);
         fs::remove_dir_all(&recorded.recording).expect("a recording");
     }

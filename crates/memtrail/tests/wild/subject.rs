@@ -8,7 +8,9 @@ use std::process::Command;
 use memtrail_recording::{Recording, Snapshot, SnapshotOutcome};
 use memtrail_test_support::running::{Case, Recorded, Seen};
 
-pub(crate) const RATES: [&str; 2] = ["1e-4", "1e-2"];
+/// How they are recorded: at two rates, and with their calls of malloc.
+pub(crate) const WAYS: [&[&str]; 3] =
+    [&["--rate", "1e-4"], &["--rate", "1e-2"], &["--native=also", "--rate", "1e-2"]];
 
 pub(crate) struct Subject {
     program: PathBuf,
@@ -31,17 +33,17 @@ impl Subject {
         self
     }
 
-    /// Run alone and at each rate with snapshots: output, exit and files are the same, and the
+    /// Run alone and in each way with snapshots: output, exit and files are the same, and the
     /// recordings can be read.
     pub(crate) fn same(&self) {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut case = Case::command(&self.program, &arguments);
         let (alone, files) = self.run(&case, Case::plain);
-        for rate in RATES {
-            let options = ["--rate", rate, "--snapshot", "every-major,exit", "--at-most", "3"];
+        for way in WAYS {
+            let options = [way, &["--snapshot", "every-major,exit", "--at-most", "3"]].concat();
             case = case.options(&options);
             let (recorded, left) = self.run(&case, Case::recorded);
-            assert_eq!(recorded.seen, alone, "{} at {rate}", self.program.display());
+            assert_eq!(recorded.seen, alone, "{} with {way:?}", self.program.display());
             assert_eq!(
                 left.keys().collect::<Vec<_>>(),
                 files.keys().collect::<Vec<_>>(),
@@ -49,7 +51,7 @@ impl Subject {
                 self.program.display()
             );
             for (name, bytes) in &files {
-                assert!(left[name] == *bytes, "{} differs at {rate}", name.display());
+                assert!(left[name] == *bytes, "{} differs with {way:?}", name.display());
             }
             readable(&recorded);
         }
