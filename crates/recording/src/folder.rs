@@ -241,6 +241,7 @@ mod tests {
             },
             sampling: Sampling {
                 small_minor_heap: None,
+                malloc_rate: None,
                 impossible: None,
                 rate: 1e-4,
                 seed: 1,
