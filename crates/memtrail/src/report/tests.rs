@@ -17,7 +17,10 @@ use memtrail_trace::{SampleRate, Timestamp, TraceInfo};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-use super::{curve, json, text};
+use super::{Process, curve, json, text};
+
+/// A trace is all that there is of the process.
+const NOTHING_KNOWN: Process = Process { memory: None, collections: None };
 
 const CACHE: &[u8] = include_bytes!("../../../trace/tests/fixtures/cache-v2.ctf");
 const COMPILER: &[u8] = include_bytes!("../../../trace/tests/fixtures/ocamlopt-upstream.ctf");
@@ -57,7 +60,7 @@ fn report(trace: &[u8], question: &Question) -> Report {
 
 /// As it is in a file.
 fn plain(recording: &Recording, report: &Report, width: usize) -> String {
-    let text = text::render(recording, report, None, None, width, &TimeZone::UTC);
+    let text = text::render(recording, report, None, &NOTHING_KNOWN, width, &TimeZone::UTC);
     strip_str(&text).to_string()
 }
 
@@ -180,7 +183,13 @@ fn what_is_missing_is_said() {
 fn json_holds_everything() {
     let question = Question { top: 1, points: 2, ..question(Some(Moment::End)) };
     let recording = recorded(r#""state": "complete""#, r#"{"exited": {"code": 0}}"#);
-    let text = json::render(&recording, "memtrail view x", &report(CACHE, &question), None, None);
+    let text = json::render(
+        &recording,
+        "memtrail view x",
+        &report(CACHE, &question),
+        None,
+        &NOTHING_KNOWN,
+    );
     let version = format!("\"memtrail\": \"{}\",\n  \"rec", env!("CARGO_PKG_VERSION"));
     insta::assert_snapshot!(text.replace(&version, "\"memtrail\": \"VERSION\",\n  \"rec"));
 }
