@@ -11,6 +11,7 @@ use crate::context::target::Target;
 use crate::malloc::state;
 use crate::malloc::tracker::BlockWriter;
 use crate::recording::hooks::{Symbolise, UseLocations};
+use crate::recording::installed::installed;
 use crate::recording::recorder::Recorder;
 
 /// Samples a word where the user has not given a rate, at most: one for 512 KiB.
@@ -88,9 +89,11 @@ fn start_sampling(target: &'static Target, halvings: Halvings) {
     }
 }
 
-/// A recording has begun.
-pub(crate) fn began(recorder: &'static Recorder) {
-    if let Some(functions) = FUNCTIONS.get().filter(|_| recorder.files.target.malloc.is_some()) {
+/// A recording has begun: the one that is installed.
+pub(crate) fn began() {
+    if let Some((functions, recorder)) = FUNCTIONS.get().zip(installed())
+        && recorder.files.target.malloc.is_some()
+    {
         (functions.began)(recorder);
     }
 }

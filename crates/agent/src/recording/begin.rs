@@ -45,7 +45,7 @@ pub(crate) fn begin(
     let collections = CollectionLog::new(target);
     let files = RecordingFiles::new(target, hooks, clock, (pid, epoch), folder, output);
     let recorder = install(Recorder::new(files, description, small_heap, memory, collections));
-    (hooks.began)(recorder);
+    (hooks.began)();
     report(&target.session, pid, image, state);
     flusher::start();
     memory_thread::start(recorder);

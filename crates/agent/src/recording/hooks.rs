@@ -3,7 +3,6 @@
 use memtrail_trace::{Code, Location};
 
 use crate::context::target::Target;
-use crate::recording::recorder::Recorder;
 
 /// Gives the functions at a call site to a function, the caller first; none if they are not known.
 pub(crate) type Symbolise = fn(&Target, Code, UseLocations<'_>);
@@ -16,7 +15,7 @@ pub(crate) struct Hooks {
     /// The same for callstacks of calls of `malloc`, which may come at any moment.
     pub(crate) symbolise_of_malloc: Symbolise,
     /// A recording has begun; nothing is written into it yet.
-    pub(crate) began: fn(&'static Recorder),
+    pub(crate) began: fn(),
     /// The domain whose state is at this address, and has this number, is sampled for the first time: on
     /// its own thread, or else this is unsafe.
     pub(crate) domain_found: unsafe fn(&Target, state: u64, number: u16),
