@@ -15,7 +15,7 @@ use self::source::Source;
 use crate::command::{Outcome, repository};
 
 /// Crates whose modules have no cycle.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 9] = [
     "agent",
     "preload",
     "native",

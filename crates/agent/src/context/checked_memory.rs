@@ -11,7 +11,7 @@ use memtrail_ocaml::memory::{Address, Memory};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedMemory;
 
-/// A string is read in parts of at most so many bytes, none of which crosses a page's end.
+/// Maximum number of bytes of a string that are read at once; no part crosses the end of a page.
 const PART: u64 = 64;
 
 /// Reads what is there from an address on, and gives how much that is.
