@@ -15,18 +15,8 @@ use self::source::Source;
 use crate::command::{Outcome, repository};
 
 /// Crates whose modules have no cycle.
-const CRATES: [&str; 9] = [
-    "agent",
-    "preload",
-    "native",
-    "whole",
-    "recording",
-    "heap",
-    "typeflow",
-    "engine",
-    "export",
-    "wasm",
-];
+const CRATES: [&str; 9] =
+    ["agent", "preload", "native", "recording", "heap", "typeflow", "engine", "export", "wasm"];
 
 /// The layers of a crate, lowest first. A folder of modules that is not listed may use all of them.
 const LAYERS: [(&str, &[&str]); 1] = [(
