@@ -261,7 +261,7 @@ export type Caveats = {
   estimates?: string,
   /** Why what was promoted depends on the sampling. */
   promoted?: string,
-  /** What external bytes are. */
+  /** What external bytes are. A recorder's own words are those of a trace that has some. */
   external?: string,
 };
 
