@@ -50,6 +50,8 @@ pub(crate) struct RecordingInfo {
     runtime: Option<String>,
     /// Whether the program frees its memory itself.
     is_native: bool,
+    /// Whether its calls of `malloc` are in the trace beside what the collector frees.
+    has_malloc: bool,
     ocaml_params: String,
     context: Option<String>,
     /// Seconds since 1970.
@@ -129,6 +131,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<RecordingInfo, ApiError
         host: info.host.clone(),
         runtime: description.runtime.clone(),
         is_native: description.is_native,
+        has_malloc: description.has_malloc,
         ocaml_params: info.runtime_params.clone(),
         context: info.context.clone().filter(|context| !context.is_empty()),
         start_unix: info.start.0 as f64 / 1e6,

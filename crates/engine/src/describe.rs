@@ -30,6 +30,9 @@ pub struct Description {
     /// Whether the program frees its memory itself: no collector does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_native: bool,
+    /// Whether its calls of `malloc` are in the trace beside what the collector frees.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_malloc: bool,
     /// What the sampler's random numbers came from.
     pub seed: Option<u64>,
     /// Whether more will come.

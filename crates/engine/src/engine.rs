@@ -385,8 +385,9 @@ impl Engine {
         outcome
     }
 
-    /// Which call sites allocate ever more than is freed: for recordings without snapshots of programs that free their memory
-    /// themselves. `None` of other programs. `limit` is the maximum number of suspects.
+    /// Which call sites allocate ever more than is freed: of programs that free their memory themselves, and of
+    /// others' calls of `malloc` where they are recorded. `None` of other recordings. `limit` is the maximum
+    /// number of suspects.
     ///
     /// # Errors
     /// If there is no such recording.
@@ -396,7 +397,8 @@ impl Engine {
         limit: usize,
     ) -> Result<Option<LeaksResponse>, ApiError> {
         self.look(id.0, |recording| {
-            recording.description.is_native.then(|| leaks::sites::leaks(recording, limit))
+            let known = &recording.description;
+            (known.is_native || known.has_malloc).then(|| leaks::sites::leaks(recording, limit))
         })
     }
 

@@ -106,6 +106,11 @@ pub(crate) fn is_native(recording: &Recording) -> bool {
     recording.description.as_ref().is_some_and(|known| known.runtime.is_native())
 }
 
+/// Whether the calls of `malloc` of an OCaml program are recorded beside its heap.
+pub(crate) fn has_malloc(recording: &Recording) -> bool {
+    recording.description.as_ref().is_some_and(|known| known.sampling.malloc_rate.is_some())
+}
+
 /// What the engine gets of a recording beside its trace.
 pub(crate) fn describe(recording: &Recording) -> Description {
     let name = name(&recording.path);
@@ -128,6 +133,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         memtrail: Some(known.memtrail.clone()),
         runtime: Some(known.runtime.name()),
         is_native: known.runtime.is_native(),
+        has_malloc: known.sampling.malloc_rate.is_some(),
         seed: Some(known.sampling.seed),
         state,
         outcome: outcome::words(known.outcome.as_ref()),

@@ -1168,6 +1168,8 @@ export type RecordingInfo = {
   runtime: string | null,
   /** Whether the program frees its memory itself. */
   is_native: boolean,
+  /** Whether its calls of `malloc` are in the trace beside what the collector frees. */
+  has_malloc: boolean,
   ocaml_params: string,
   context: string | null,
   /** Seconds since 1970. */

@@ -11,6 +11,7 @@ const run: RecordingInfo = {
   host: "",
   runtime: "OCaml 4.14",
   is_native: false,
+  has_malloc: false,
   ocaml_params: "",
   context: null,
   start_unix: 1_700_000_000,

@@ -11,6 +11,9 @@ export const recording = computed<RecordingInfo | null>(() => {
   return all[page.value.rec] ?? all[0] ?? null;
 });
 
-/** Whether leak suspects are call sites: of a program that frees its memory itself, without snapshots. */
-export const hasSiteLeaks = ({ is_native, snapshots, trace }: RecordingInfo): boolean =>
+/** Whether leak suspects are call sites alone: of a program that frees its memory itself, without snapshots. */
+export const hasOnlySiteLeaks = ({ is_native, snapshots, trace }: RecordingInfo): boolean =>
   is_native && snapshots === 0 && trace;
+
+/** Whether call sites are among the leak suspects: calls of `malloc` of an OCaml program are, too. */
+export const hasSiteLeaks = (run: RecordingInfo): boolean => hasOnlySiteLeaks(run) || run.has_malloc;

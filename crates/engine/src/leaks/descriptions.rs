@@ -327,6 +327,10 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
 }
 
 /// The same of call sites, in a recording without snapshots.
+/// Of a recording of OCaml's heap and of `malloc`, without snapshots.
+pub(super) const OCAML_HEAP_NOT_JUDGED: &str = "only memory from malloc was judged: what grows in OCaml's heap needs heap snapshots (memtrail run \
+     --snapshot every-major)";
+
 pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
     let LeaksResponse { owners, alive, sampled, .. } = response;
     let mut summary = vec![format!(

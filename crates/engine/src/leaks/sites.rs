@@ -3,6 +3,9 @@
 //! It is for programs that free their memory themselves. What they have not freed is alive, whether anything refers to it
 //! or not, so the blocks of a call site are judged as those of an owner are. A function that allocates for the whole
 //! program, such as `xmalloc`, does not grow where one of many of its callers does: then the callers are judged.
+//!
+//! Of an OCaml program whose calls of `malloc` are recorded beside its heap, what `malloc` gave is judged. Who owns what
+//! grows on the heap is for snapshots to tell.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,7 +13,7 @@ use std::collections::HashMap;
 use memtrail_heap::Bytes;
 use memtrail_profile::blocks::Row;
 use memtrail_profile::time::Elapsed;
-use memtrail_trace::{Site, StackId};
+use memtrail_trace::{Site, StackId, malloc};
 
 use super::clock::Clock;
 use super::growth::{GrowthRate, Judgement};
@@ -121,6 +124,9 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         unjudged: Bytes(unjudged as u64),
     };
     response.summary = descriptions::summary_of_sites(&response);
+    if recording.description.has_malloc && recording.snapshots.len() == 0 {
+        response.summary.push(descriptions::OCAML_HEAP_NOT_JUDGED.to_owned());
+    }
     response
 }
 
@@ -139,7 +145,9 @@ fn by_place(recording: &Recording, own: &OwnCode<'_>, clock: &Clock) -> Vec<Vec<
     let mut places: Vec<Vec<Allocated>> = Vec::new();
     let mut of_stack: HashMap<StackId, (usize, usize)> = HashMap::new();
     let mut of_site: HashMap<Option<Site>, usize> = HashMap::new();
-    for row in blocks.rows() {
+    let is_judged =
+        |row: &Row| !recording.description.has_malloc || blocks.domain(*row) == malloc::DOMAIN;
+    for row in blocks.rows().filter(is_judged) {
         let stack = blocks.stack(row);
         let (place, path) = *of_stack.entry(stack).or_insert_with(|| {
             let calls = path(recording, own, row);

@@ -1,11 +1,11 @@
-//! Looks for leaks in a recording: among the owners of its snapshots, or, of a program without any that frees its memory
-//! itself, among its call sites.
+//! Looks for leaks in a recording: among the owners of its snapshots, and, of programs that call `malloc`, among
+//! the call sites.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_engine::heap::OfSnapshot;
-use memtrail_engine::leaks::LeaksResponse;
+use memtrail_engine::leaks::{LeaksResponse, Suspect};
 use memtrail_engine::query::HeapLeaks;
 use memtrail_engine::{Engine, Setting};
 use memtrail_profile::Caveats;
@@ -13,7 +13,7 @@ use memtrail_recording::Recording;
 
 use super::Args;
 use crate::error::Failure;
-use crate::heap::joined::Joined;
+use crate::heap::joined::{Joined, add_some_snapshots};
 use crate::limit::Limit;
 use crate::view::snapshot_file;
 use crate::{caveats, damage, loading};
@@ -35,16 +35,33 @@ pub(super) struct Found {
 pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
     let recording = Recording::open(path)?;
     let has_snapshots = !snapshot_file::of_recording(path).is_empty();
-    if loading::is_native(&recording) && !has_snapshots {
-        among_sites(&recording, args.limit)
-    } else {
-        among_owners(args, path)
+    let has_malloc = loading::has_malloc(&recording);
+    if !has_snapshots && (has_malloc || loading::is_native(&recording)) {
+        return among_sites(&recording, args.limit);
     }
+    let mut found = among_owners(args, path)?;
+    if has_malloc {
+        add_sites(&mut found.leaks, among_sites(&recording, args.limit)?.leaks, args.limit);
+    }
+    Ok(found)
+}
+
+/// Puts the call sites of `malloc` that grow among the owners that do.
+fn add_sites(owners: &mut LeaksResponse, sites: LeaksResponse, Limit(limit): Limit) {
+    owners.suspects.extend(sites.suspects);
+    let rate = |suspect: &Suspect| suspect.growth.rate.value;
+    owners.suspects.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    owners.suspects.truncate(limit);
+    owners.cleared.extend(sites.cleared);
+    owners
+        .summary
+        .extend(sites.summary.into_iter().map(|line| format!("memory from malloc: {line}")));
 }
 
 fn among_sites(recording: &Recording, Limit(limit): Limit) -> Result<Found, Failure> {
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, recording)?;
+    add_some_snapshots(&engine, id, recording);
     let leaks = engine.site_leaks(id, limit).map_err(|error| loading::refused(&error))?;
     Ok(Found {
         leaks: leaks.unwrap_or_default(),

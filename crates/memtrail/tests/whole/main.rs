@@ -1,5 +1,6 @@
 //! OCaml programs under `memtrail run --native=also`: their heap, and their calls of malloc, in one recording.
 
+mod leaks;
 mod unharmed;
 
 use std::process::Command;
