@@ -6,9 +6,6 @@ open Typedtree
 let of_bindings bindings : (Ident.t * string Asttypes.loc * Types.type_expr) list =
   let_bound_idents_full bindings
 
-(* The functor of an application to [()]: up to here, an application to an empty structure. *)
-let applied_to_unit (_ : module_expr) : module_expr option = None
-
 (* The identifiers that a pattern binds, with their types. *)
 let of_pattern (type k) (pattern : k general_pattern) : (Ident.t * Types.type_expr) list =
   List.map (fun (id, _, ty) -> (id, ty)) (pat_bound_idents_full pattern)

@@ -6,9 +6,6 @@ open Typedtree
 let of_bindings bindings : (Ident.t * string Asttypes.loc * Types.type_expr) list =
   List.map (fun (id, name, ty, _) -> (id, name, ty)) (let_bound_idents_full bindings)
 
-(* The functor of an application to [()]. *)
-let applied_to_unit me = match me.mod_desc with Tmod_apply_unit f -> Some f | _ -> None
-
 (* The identifiers that a pattern binds, with their types. *)
 let of_pattern (type k) (pattern : k general_pattern) : (Ident.t * Types.type_expr) list =
   List.map (fun (id, _, ty, _) -> (id, ty)) (pat_bound_idents_full pattern)

@@ -230,7 +230,7 @@ let rec of_expression scope path me =
       or_declared scope path me (apply (of_expression scope path f) value ~otherwise)
   | Tmod_constraint (inner, _, _, _) -> or_declared scope path me (of_expression scope path inner)
   | _ -> (
-      match Bound.applied_to_unit me with
+      match Unit_functor.applied me with
       | None -> of_module_type scope path me.mod_type
       | Some f ->
           let argument = Structure (create ~up:scope "") in

@@ -36,7 +36,7 @@ const SOURCES: [(&str, &str); 19] = [
 ];
 /// What differs between versions of the compiler, with what that needs, before all others; the latest version first.
 /// The first that compiles is right.
-const VARIANTS: [(&str, &[&str]); 5] = [
+const VARIANTS: [(&str, &[&str]); 6] = [
     (
         "type_nodes.ml",
         &[
@@ -53,6 +53,13 @@ const VARIANTS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("type_view.ml", &[include_str!("../../ocaml/type_view.ml")]),
+    (
+        "unit_functor.ml",
+        &[
+            include_str!("../../ocaml/unit_functor_501.ml"),
+            include_str!("../../ocaml/unit_functor_4.ml"),
+        ],
+    ),
     ("bound.ml", &[include_str!("../../ocaml/bound_5.ml"), include_str!("../../ocaml/bound_4.ml")]),
     (
         "closures.ml",
