@@ -1,7 +1,8 @@
 //! Writes the part of one domain anew, with other names and shorter callstacks; all else stays byte for byte.
 //!
-//! Blocks keep their numbers, so that what is known of them beside the trace stays true. The domain's packets come
-//! after all others: readers do not rely on the order of domains.
+//! What is named anew has codes that are of that part alone. Blocks keep their numbers, so that what is known of
+//! them beside the trace stays true. The domain's packets come after all others: readers do not rely on the order
+//! of domains.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -184,7 +185,7 @@ mod tests {
         fn locations(&self, code: Code) -> Option<Vec<Location<'_>>> {
             let location =
                 Location { function: b"named", file: b"f.c", line: 7, start_col: 0, end_col: 0 };
-            (code == Code(20)).then(|| vec![location])
+            (code == Code(920)).then(|| vec![location])
         }
     }
 
@@ -210,6 +211,8 @@ mod tests {
         let event = AllocEvent { length: Words(2), samples: 1, source: Source::External };
         // Ids in two chunks, so that they do not follow one another.
         for (domain, chunks) in [(0, [0, 20_000]), (9, [10_000, 30_000])] {
+            // What is named anew has codes of its own.
+            let code = |code: u64| Code(100 * u64::from(domain) + code);
             let buf = vec![0; MEMTRACE_PACKET];
             let start = info.start;
             let mut stream =
@@ -218,14 +221,14 @@ mod tests {
             for chunk in chunks {
                 stream.next_packet(start);
                 stream.set_ids(BlockId(chunk), BlockId(chunk + 10_000)).unwrap();
-                for (code, name) in [(10, &b"main"[..]), (20, b"place"), (30, b"malloc")] {
-                    if !stream.knows(Code(code)) {
-                        stream.define(start, Code(code), &[function(name)]).unwrap();
+                for (number, name) in [(10, &b"main"[..]), (20, b"place"), (30, b"malloc")] {
+                    if !stream.knows(code(number)) {
+                        stream.define(start, code(number), &[function(name)]).unwrap();
                     }
                 }
                 for _ in 0..3 {
                     let now = Timestamp(start.0 + 5);
-                    let stack = [Code(10), Code(20), Code(30)];
+                    let stack = [10, 20, 30].map(code);
                     let id = stream.alloc(now, &event, &stack, 0).unwrap();
                     if id.0.is_multiple_of(2) {
                         stream.collect(now, id).unwrap();
@@ -246,7 +249,7 @@ mod tests {
                     Event::Promote(mark) | Event::Collect(mark) => (mark.id.0, Vec::new()),
                 });
             });
-            assert_eq!(decoded.anomalies.total(), 0);
+            assert_eq!(decoded.anomalies.total(), 0, "{:?}", decoded.anomalies.list());
             found
         };
         let old = contents(&trace);
