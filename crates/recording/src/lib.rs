@@ -26,6 +26,7 @@ mod caveats;
 pub mod collections;
 mod description;
 pub mod family;
+mod figures;
 mod folder;
 pub mod fuzz;
 mod lines;

@@ -17,37 +17,15 @@
 
 pub mod summary;
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::lines::{self, LineError};
+use crate::figures::{self, figures};
+use crate::lines::LineError;
 
 /// Name of the file inside a recording.
 pub const COLLECTIONS_FILE: &str = "collections";
 /// Its first line.
 pub const HEADING: &str = "memtrail collections 1";
-
-macro_rules! figures {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// What is counted.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Figure {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl Figure {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// The name in the file.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-        }
-    };
-}
 
 figures! {
     /// Minor collections; in OCaml 5 each counts once for every domain in it.
@@ -100,27 +78,18 @@ impl CollectionFigures {
 
     /// The line of the file, with its newline.
     pub fn line(&self) -> String {
-        let mut line = format!("c {}", self.elapsed.as_micros());
-        for &figure in Figure::ALL {
-            if let Some(value) = self.get(figure) {
-                // Writing to a string cannot fail.
-                let _ = write!(line, " {}={value}", figure.name());
-            }
-        }
-        line.push('\n');
-        line
+        let known =
+            Figure::ALL.iter().filter_map(|&figure| Some((figure.name(), self.get(figure)?)));
+        figures::line('c', self.elapsed, known)
     }
 
     fn parse(line: &str) -> Option<Self> {
-        let mut words = line.strip_prefix("c ")?.split(' ');
-        let mut found = Self::new(Duration::from_micros(words.next()?.parse().ok()?));
-        for word in words {
-            let (name, number) = word.split_once('=')?;
-            let number: u64 = number.parse().ok()?;
+        let mut found = Self::default();
+        found.elapsed = figures::parse_line(line, 'c', |name, number| {
             if let Some(&figure) = Figure::ALL.iter().find(|figure| figure.name() == name) {
                 found.set(figure, number);
             }
-        }
+        })?;
         Some(found)
     }
 }
@@ -128,16 +97,7 @@ impl CollectionFigures {
 /// Reads the file's bytes: the figures, in the order of time. What is before an unreadable line is given
 /// with the error.
 pub fn parse(bytes: &[u8]) -> (Vec<CollectionFigures>, Option<LineError>) {
-    let mut found: Vec<CollectionFigures> = Vec::new();
-    let error = lines::read(bytes, HEADING, |line| {
-        let figures = CollectionFigures::parse(line)?;
-        if found.last().is_some_and(|last| last.elapsed > figures.elapsed) {
-            return None;
-        }
-        found.push(figures);
-        Some(())
-    });
-    (found, error.err())
+    figures::parse(bytes, HEADING, CollectionFigures::parse, |figures| figures.elapsed)
 }
 
 #[cfg(test)]

@@ -15,39 +15,17 @@ pub mod advice;
 pub mod resident;
 pub mod table;
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use memtrail_heap::Bytes;
 
-use crate::lines::{self, LineError};
+use crate::figures::{self, figures};
+use crate::lines::LineError;
 
 /// Name of the file inside a recording.
 pub const MEMORY_FILE: &str = "memory";
 /// Its first line.
 pub const HEADING: &str = "memtrail memory 1";
-
-macro_rules! figures {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// What is measured, in bytes.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Figure {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl Figure {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// The name in the file.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-        }
-    };
-}
 
 figures! {
     /// Resident memory of the process, by the kernel's own counter (`VmRSS`).
@@ -124,27 +102,18 @@ impl MemoryFigures {
 
     /// The line of the file, with its newline.
     pub fn line(&self) -> String {
-        let mut line = format!("m {}", self.elapsed.as_micros());
-        for &figure in Figure::ALL {
-            if let Some(bytes) = self.get(figure) {
-                // Writing to a string cannot fail.
-                let _ = write!(line, " {}={}", figure.name(), bytes.0);
-            }
-        }
-        line.push('\n');
-        line
+        let known =
+            Figure::ALL.iter().filter_map(|&figure| Some((figure.name(), self.get(figure)?.0)));
+        figures::line('m', self.elapsed, known)
     }
 
     fn parse(line: &str) -> Option<Self> {
-        let mut words = line.strip_prefix("m ")?.split(' ');
-        let mut found = Self::new(Duration::from_micros(words.next()?.parse().ok()?));
-        for word in words {
-            let (name, number) = word.split_once('=')?;
-            let bytes = Bytes(number.parse().ok()?);
+        let mut found = Self::default();
+        found.elapsed = figures::parse_line(line, 'm', |name, number| {
             if let Some(&figure) = Figure::ALL.iter().find(|figure| figure.name() == name) {
-                found.set(figure, bytes);
+                found.set(figure, Bytes(number));
             }
-        }
+        })?;
         Some(found)
     }
 }
@@ -152,16 +121,7 @@ impl MemoryFigures {
 /// Reads the file's bytes: the figures, in the order of time. What is before an unreadable line is given
 /// with the error.
 pub fn parse(bytes: &[u8]) -> (Vec<MemoryFigures>, Option<LineError>) {
-    let mut found: Vec<MemoryFigures> = Vec::new();
-    let error = lines::read(bytes, HEADING, |line| {
-        let figures = MemoryFigures::parse(line)?;
-        if found.last().is_some_and(|last| last.elapsed > figures.elapsed) {
-            return None;
-        }
-        found.push(figures);
-        Some(())
-    });
-    (found, error.err())
+    figures::parse(bytes, HEADING, MemoryFigures::parse, |figures| figures.elapsed)
 }
 
 #[cfg(test)]
