@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use memtrail_engine::heap::{OfSnapshot, Outcome};
+use memtrail_engine::leaks::LeaksResponse;
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
@@ -163,6 +164,11 @@ impl Joined {
             while self.engine.work().is_some() {}
         });
         self.query(query)
+    }
+
+    /// Which call sites allocate ever more than is freed, where the recording has all calls of `malloc`.
+    pub(crate) fn site_leaks(&self, limit: usize) -> Result<Option<LeaksResponse>, Failure> {
+        self.engine.site_leaks(self.id, limit).map_err(|error| loading::refused(&error))
     }
 
     /// Asks for rows until there are as many as wanted, or all: one response is of bounded size.

@@ -13,7 +13,7 @@ use memtrail_recording::Recording;
 
 use super::Args;
 use crate::error::Failure;
-use crate::heap::joined::{Joined, add_some_snapshots};
+use crate::heap::joined::Joined;
 use crate::limit::Limit;
 use crate::view::snapshot_file;
 use crate::{caveats, damage, loading};
@@ -35,15 +35,11 @@ pub(super) struct Found {
 pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
     let recording = Recording::open(path)?;
     let has_snapshots = !snapshot_file::of_recording(path).is_empty();
-    let has_malloc = loading::has_malloc(&recording);
-    if !has_snapshots && (has_malloc || loading::is_native(&recording)) {
-        return among_sites(&recording, args.limit);
+    if !has_snapshots && (loading::has_malloc(&recording) || loading::is_native(&recording)) {
+        among_sites(&recording, args.limit)
+    } else {
+        among_owners(args, path)
     }
-    let mut found = among_owners(args, path)?;
-    if has_malloc {
-        add_sites(&mut found.leaks, among_sites(&recording, args.limit)?.leaks, args.limit);
-    }
-    Ok(found)
 }
 
 /// Puts the call sites of `malloc` that grow among the owners that do.
@@ -61,7 +57,6 @@ fn add_sites(owners: &mut LeaksResponse, sites: LeaksResponse, Limit(limit): Lim
 fn among_sites(recording: &Recording, Limit(limit): Limit) -> Result<Found, Failure> {
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, recording)?;
-    add_some_snapshots(&engine, id, recording);
     let leaks = engine.site_leaks(id, limit).map_err(|error| loading::refused(&error))?;
     Ok(Found {
         leaks: leaks.unwrap_or_default(),
@@ -74,7 +69,10 @@ fn among_sites(recording: &Recording, Limit(limit): Limit) -> Result<Found, Fail
 
 fn among_owners(args: &Args, path: &Path) -> Result<Found, Failure> {
     let joined = args.which.open_one(path)?;
-    let OfSnapshot { response, partial } = ask(&joined, args.limit)?;
+    let OfSnapshot { mut response, partial } = ask(&joined, args.limit)?;
+    if let Some(sites) = joined.site_leaks(args.limit.0)? {
+        add_sites(&mut response, sites, args.limit);
+    }
     let answer = OfSnapshot { response: (), partial };
     Ok(Found {
         leaks: response,

@@ -26,7 +26,7 @@ use look::{Found, look};
 /// is what comes and goes. If there is none, it is shown what was looked at.
 ///
 /// A program in C, C++ or Rust (`memtrail run --native`) has no snapshots: a suspect is a call site that allocates ever
-/// more than is freed.
+/// more than is freed. Of an OCaml program with its memory from malloc (`memtrail run --native=also`) both are judged.
 ///
 /// Of a folder of several processes, the suspects of all are listed, the fastest first.
 ///
