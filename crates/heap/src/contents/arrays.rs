@@ -6,10 +6,10 @@ use rustc_hash::FxBuildHasher;
 
 use super::chains::Chains;
 use super::facts::{Facts, MIN_ARRAY};
-use super::form::{Form, Sort};
+use super::form::{Form, NO_TARGET, Sort};
 use super::types::Found;
 use crate::graph::passes::gather;
-use crate::read::{Block, Columns, DecodedSections, Error, Snapshot};
+use crate::read::{Block, Columns, DecodedSections, Error, HAS_DATA, Marks, Snapshot};
 use crate::units::BlockIndex;
 
 /// Records have fewer fields.
@@ -31,12 +31,23 @@ pub(super) struct Wanted {
 /// The array of a hash table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
+    /// Whose entries these are.
+    pub(super) of: TableOf,
     /// How many chains of buckets it has room for.
     pub(super) room: u64,
     /// Where the first buckets of its chains are in [`Arrays::buckets`].
     pub(super) first: usize,
     /// How many there are.
     pub(super) chains: usize,
+}
+
+/// Which module's hash table it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TableOf {
+    /// `Hashtbl`: buckets have a key and data.
+    Hashtbl,
+    /// `Ephemeron`: buckets have the hash of a key, which is an immediate, and an ephemeron.
+    Ephemeron,
 }
 
 /// What the second pass found.
@@ -98,9 +109,10 @@ pub(super) fn arrays(
                 }
                 if wanted.tables.binary_search(&index).is_ok()
                     && are_buckets(facts, buckets, &block)
+                    && let Some(of) = table_of(facts, snapshot.weak(), &block)
                 {
                     let (first, chains) = (found.buckets.len(), block.targets.len());
-                    found.tables.insert(index, Table { room: block.wosize.0, first, chains });
+                    found.tables.insert(index, Table { of, room: block.wosize.0, first, chains });
                     found.buckets.extend_from_slice(block.targets);
                 } else if block.wosize.0 >= MIN_ALONE
                     && wanted.modules.binary_search(&index).is_err()
@@ -138,6 +150,31 @@ fn are_buckets(facts: &Facts, buckets: &Chains, block: &Block<'_>) -> bool {
             let these = (facts.sort(key), facts.sort(data));
             *sorts.get_or_insert(these) == these && entries <= room.saturating_mul(2)
         })
+}
+
+/// Whose table has these buckets. A table of `Ephemeron` has an ephemeron in each bucket, some of them with data. With
+/// weak arrays or ephemerons of which none has data, it may be either's.
+fn table_of(facts: &Facts, weak: &Marks, block: &Block<'_>) -> Option<TableOf> {
+    let mut has_data = false;
+    for first in block.targets {
+        let mut at = *first;
+        while let Some(place) = facts.triples.place(at) {
+            let [key, data, next] = facts.triples.fields(place);
+            let Some(number) = weak.get(BlockIndex(data)) else {
+                return Some(TableOf::Hashtbl);
+            };
+            if key != NO_TARGET {
+                return Some(TableOf::Hashtbl);
+            }
+            has_data |= number == HAS_DATA;
+            at = next;
+        }
+    }
+    match (block.targets.is_empty(), has_data) {
+        (true, _) => Some(TableOf::Hashtbl),
+        (false, true) => Some(TableOf::Ephemeron),
+        (false, false) => None,
+    }
 }
 
 /// Whether all elements are of one sort; of few elements, also of one form. Closures may be a record's.

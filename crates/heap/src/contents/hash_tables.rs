@@ -1,7 +1,7 @@
 //! `Hashtbl.t`: a record of the number of entries, buckets, the seed and the initial size, and chains of buckets
-//! with key, data and the next.
+//! with key, data and the next. Tables of `Ephemeron` are made alike, of hashes and ephemerons.
 
-use super::arrays::Arrays;
+use super::arrays::{Arrays, TableOf};
 use super::facts::Facts;
 use super::form::{Form, NO_TARGET};
 use super::types::{Found, Part};
@@ -15,22 +15,36 @@ pub(super) fn wanted(facts: &Facts, found: &Found) -> Vec<u32> {
     wanted
 }
 
+/// The parts of a table: itself, the array of its buckets, and a bucket.
+const fn parts(of: TableOf) -> [Part; 3] {
+    match of {
+        TableOf::Hashtbl => [Part::HashTable, Part::Buckets, Part::Bucket],
+        TableOf::Ephemeron => [Part::EphemeronTable, Part::EphemeronBuckets, Part::EphemeronBucket],
+    }
+}
+
 /// Marks hash tables, their arrays and buckets.
 pub(super) fn mark(facts: &Facts, arrays: &Arrays, found: &mut Found) {
     for (block, fields) in facts.quads.iter() {
         if let Some(buckets) = table(fields, facts)
-            && arrays.tables.contains_key(&buckets)
-            && found.set(block, Part::HashTable)
+            && let Some(array) = arrays.tables.get(&buckets)
         {
-            found.set(buckets, Part::Buckets);
+            let [table, all, _] = parts(array.of);
+            if found.set(block, table) {
+                found.set(buckets, all);
+            }
         }
     }
-    for first in &arrays.buckets {
-        let mut at = *first;
-        while let Some(place) = facts.triples.place(at)
-            && found.set(at, Part::Bucket)
-        {
-            at = facts.triples.fields(place)[2];
+    for array in arrays.tables.values() {
+        let [_, _, bucket] = parts(array.of);
+        let chains = arrays.buckets.get(array.first..array.first + array.chains);
+        for first in chains.unwrap_or_default() {
+            let mut at = *first;
+            while let Some(place) = facts.triples.place(at)
+                && found.set(at, bucket)
+            {
+                at = facts.triples.fields(place)[2];
+            }
         }
     }
 }

@@ -16,6 +16,9 @@ pub(super) enum Part {
     HashTable,
     Buckets,
     Bucket,
+    EphemeronTable,
+    EphemeronBuckets,
+    EphemeronBucket,
     Buffer,
     NestedBuffer,
     BufferBytes,
@@ -23,7 +26,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 15] = [
         Self::ListCell,
         Self::Queue,
         Self::QueueCell,
@@ -32,6 +35,9 @@ impl Part {
         Self::HashTable,
         Self::Buckets,
         Self::Bucket,
+        Self::EphemeronTable,
+        Self::EphemeronBuckets,
+        Self::EphemeronBucket,
         Self::Buffer,
         Self::NestedBuffer,
         Self::BufferBytes,
@@ -52,6 +58,13 @@ impl Part {
             }
             Self::Buckets => ("Hashtbl.t", Some("buckets"), FieldNames::Elements),
             Self::Bucket => ("Hashtbl.t", Some("Cons"), names(&["key", "data", "next"])),
+            Self::EphemeronTable => {
+                ("Ephemeron.S.t", None, names(&["size", "data", "seed", "initial_size"]))
+            }
+            Self::EphemeronBuckets => ("Ephemeron.S.t", Some("buckets"), FieldNames::Elements),
+            Self::EphemeronBucket => {
+                ("Ephemeron.S.t", Some("Cons"), names(&["hash", "container", "next"]))
+            }
             Self::Buffer => {
                 ("Buffer.t", None, names(&["buffer", "position", "length", "initial_buffer"]))
             }

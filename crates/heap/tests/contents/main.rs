@@ -274,6 +274,39 @@ fn hash_tables_are_recognised_by_their_buckets() {
     assert_eq!(types[record.0], "");
 }
 
+/// Tables of `Ephemeron` were taken for those of `Hashtbl`.
+#[test]
+fn tables_of_ephemerons_are_no_hash_tables() {
+    let mut heap = Heap::new();
+    let values = strings(&mut heap, 40);
+    // A table of what `container` makes of each value.
+    let of = |heap: &mut Heap, container: &dyn Fn(&mut Heap, Value) -> Value| {
+        let (made, data, cells) = table(heap, 32, &[EMPTY; 40]);
+        for (cell, value) in cells.iter().zip(&values) {
+            let container = container(heap, *value);
+            heap.set(*cell, 1, container);
+        }
+        (made, data, cells)
+    };
+    let ephemeron =
+        |heap: &mut Heap, value, data| Value::Block(heap.ephemeron(data, &[Some(value)]));
+    let live = of(&mut heap, &|heap, value| ephemeron(heap, value, Some(value)));
+    // Of these none has data: weak arrays by number are a hash table's, ephemerons without data may be both's.
+    let weak = of(&mut heap, &|heap, value| ephemeron(heap, value, None));
+    // Strings as keys: only `Hashtbl` has them.
+    let keyed = of(&mut heap, &|heap, value| ephemeron(heap, value, Some(value)));
+    for (cell, key) in keyed.2.iter().zip(&values) {
+        heap.set(*cell, 0, *key);
+    }
+    let types = types(&mut heap);
+    assert_eq!(types[live.0.0], "~ Ephemeron.S.t");
+    assert_eq!(types[live.1.0], "~ Ephemeron.S.t (buckets)");
+    assert!(live.2.iter().all(|cell| types[cell.0] == "~ Ephemeron.S.t (Cons)"));
+    assert_eq!(types[weak.0.0], "");
+    assert!(weak.2.iter().all(|cell| types[cell.0].is_empty()));
+    assert_eq!(types[keyed.0.0], "~ Hashtbl.t");
+}
+
 /// The containers on the path from a root to a block: structure, entries, and how many blocks of it the path leads
 /// over; and the path in one line.
 fn folded(heap: &mut Heap, root: Value, target: Value) -> (Vec<(&'static str, u64, u64)>, String) {

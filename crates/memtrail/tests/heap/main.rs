@@ -10,6 +10,7 @@ mod compiler_made;
 mod containers;
 mod coqc;
 mod eliom;
+mod ephemeron_tables;
 mod estimates;
 mod exact;
 mod finalised;
