@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::callstack::{Frames, Registers};
 use crate::labels::Labels;
 use crate::pending;
+use crate::probes;
 use crate::profile::InUse;
 use crate::table::{TABLE, Tracked};
 use crate::thread::{self, Suspension};
@@ -91,6 +92,9 @@ impl Reallocating {
     /// The same with a callstack that begins with the caller of the function that has these registers.
     #[inline]
     pub fn done_in(self, address: Address, size: Bytes, function: &Registers) {
+        if self.tracked.is_some() {
+            probes::freed(self.address);
+        }
         if thread::count(size) || self.tracked.is_some() {
             look(address, size, Source::Reallocated, self.tracked, function);
         }
@@ -99,14 +103,17 @@ impl Reallocating {
     /// It was freed.
     pub fn freed(self) {
         if let Some(tracked) = self.tracked {
+            probes::freed(self.address);
             report(tracked);
         }
     }
 
     /// The block is as it was.
     pub fn failed(self) {
-        if let Some(tracked) = self.tracked {
-            track(self.address, tracked);
+        if let Some(tracked) = self.tracked
+            && !track(self.address, tracked)
+        {
+            probes::freed(self.address);
         }
     }
 }
@@ -192,8 +199,10 @@ fn look(
         Some(tracked) => profile.reallocated(tracked.data, &allocation),
         None => profile.allocated(&allocation),
     }));
-    if let Ok(Some(data)) = data {
-        track(address, Tracked { data, generation: profile.drawn.generation });
+    if let Ok(Some(data)) = data
+        && track(address, Tracked { data, generation: profile.drawn.generation })
+    {
+        probes::allocated(address, size, profile.drawn.rate);
     }
     run_pending_in_callback(&in_use);
 }
@@ -202,6 +211,7 @@ fn look(
 #[inline(never)]
 fn untrack(address: Address) {
     if let Some(tracked) = TABLE.remove(address) {
+        probes::freed(address);
         report(tracked);
     }
 }
@@ -219,11 +229,12 @@ fn report(tracked: Tracked) {
     }
 }
 
-fn track(address: Address, tracked: Tracked) {
-    // A block for which there is no room is not tracked.
-    let refused = TABLE.insert(address, tracked).err();
+/// Whether the block is tracked: one for which there is no room is not.
+fn track(address: Address, tracked: Tracked) -> bool {
+    let Err(refused) = TABLE.insert(address, tracked) else { return true };
     let _suspended = Suspension::begin();
     drop(refused);
+    false
 }
 
 /// The callbacks of what callbacks freed.

@@ -58,6 +58,12 @@
 //! - A sample costs its callstack, up to five microseconds, and the tracker's callback: at one sample for 512 KiB
 //!   about 1 % of the CPU time for each GB that the program allocates in a second.
 //!
+//! # Static probes
+//!
+//! Blocks that a tracker remembers are announced to profilers outside of the process by the probes (USDT)
+//! `otel_memory:alloc(address, size, weighted_bytes)` and `otel_memory:free(address)`, on x86-64 and arm64. Without a
+//! listener each is an instruction that does nothing.
+//!
 //! # Invariants
 //!
 //! - An allocation that is not sampled reads and writes data of its thread alone.
@@ -77,6 +83,7 @@ mod hash;
 mod labels;
 mod mapping;
 mod pending;
+mod probes;
 mod profile;
 mod rate;
 #[cfg(feature = "recording")]

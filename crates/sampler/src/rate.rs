@@ -34,6 +34,17 @@ impl Rate {
         self.0
     }
 
+    /// What one sampled block of this size stands for: its size, divided by the probability that any byte of it is
+    /// sampled. Sums of these are unbiased, and divided by the size they are numbers of blocks.
+    pub fn weight(self, size: Bytes) -> Bytes {
+        if self.0 >= 1.0 {
+            return size;
+        }
+        let size = size.0.max(1) as f64;
+        let is_sampled = -(size * (-self.0).ln_1p()).exp_m1();
+        Bytes((size / is_sampled).round() as u64)
+    }
+
     /// What the samples of any set of blocks say of the set's size.
     pub fn estimate(self, samples: Samples) -> Estimate {
         let (samples, rate) = (samples.0 as f64, self.0);
@@ -64,6 +75,24 @@ mod tests {
         assert_eq!(Rate::per_byte(1.0), Ok(Rate::EXACT));
         assert_eq!(Rate::every(Bytes(4)), Rate(0.25));
         assert_eq!(Rate::every(Bytes(0)), Rate::EXACT);
+    }
+
+    /// Against the sum over all bytes, of a block whose bytes are sampled with one probability each.
+    #[test]
+    fn a_sampled_block_stands_for_those_that_are_not() {
+        let oracle = |rate: f64, size: u64| {
+            let missed = (0..size).fold(1.0, |missed, _| missed * (1.0 - rate));
+            size as f64 / (1.0 - missed)
+        };
+        for rate in [0.9, 0.01, 1e-4] {
+            for size in [1, 8, 100, 10_000, 1_000_000] {
+                let (found, expected) =
+                    (Rate(rate).weight(Bytes(size)).0 as f64, oracle(rate, size));
+                assert!((found / expected - 1.0).abs() <= 1e-6 + 0.5 / expected, "{rate} {size}");
+            }
+        }
+        assert_eq!(Rate::EXACT.weight(Bytes(17)), Bytes(17));
+        assert_eq!(Rate::every(Bytes(512 << 10)).weight(Bytes(16)), Bytes((512 << 10) + 8));
     }
 
     #[test]
