@@ -16,6 +16,7 @@ use crate::lifecycle::family::family_of;
 use crate::lifecycle::pending_start::{PendingStart, prepare};
 use crate::lifecycle::{exec, injected, start, thread_end};
 use crate::os::errno::keeping_errno;
+use crate::os::program::remember_name;
 use crate::os::{ffi_guard, forked, heap};
 use crate::recording;
 use crate::snapshot;
@@ -53,6 +54,8 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
     ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
         ffi_guard::install();
+        // SAFETY: the library is being loaded.
+        unsafe { remember_name() };
         exec::prepare(&AT_EXEC);
         // SAFETY: as the caller promises.
         let arguments = unsafe { texts(count, arguments) };

@@ -16,6 +16,7 @@ use crate::native::current::{installed, own};
 use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
 use crate::os::errno::keeping_errno;
+use crate::os::program::remember_name;
 use crate::os::{ffi_guard, heap, private_stack, thread_exit};
 use crate::recording::relay;
 use crate::recording::report::report;
@@ -49,6 +50,8 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
     ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
         ffi_guard::install();
+        // SAFETY: the library is being loaded.
+        unsafe { remember_name() };
         exec::prepare(&AT_EXEC);
         // SAFETY: as the caller promises.
         let arguments = unsafe { texts(count, arguments) };

@@ -1,17 +1,31 @@
 //! How the program is called, and where its executable is.
 
 use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
 
 unsafe extern "C" {
     static program_invocation_name: *const c_char;
     static program_invocation_short_name: *const c_char;
 }
 
-/// The name the program was called by, without its path.
+/// As the process began, or the program that it became.
+static NAME: OnceLock<String> = OnceLock::new();
+
+/// Keeps the program's name: servers such as PostgreSQL's write what they do over their arguments, where the name is.
+///
+/// # Safety
+/// The program's own code has not run.
+pub(crate) unsafe fn remember_name() {
+    NAME.get_or_init(|| {
+        // SAFETY: glibc sets it before any constructor runs.
+        let name = unsafe { CStr::from_ptr(program_invocation_short_name) };
+        name.to_string_lossy().into_owned()
+    });
+}
+
+/// The name the program was called by, without its path; none before [`remember_name`].
 pub(crate) fn program_name() -> String {
-    // SAFETY: glibc sets it before any constructor runs.
-    let name = unsafe { CStr::from_ptr(program_invocation_short_name) };
-    name.to_string_lossy().into_owned()
+    NAME.get().cloned().unwrap_or_default()
 }
 
 /// The name the program was called by.

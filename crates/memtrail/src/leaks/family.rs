@@ -92,11 +92,15 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
         for process in &found.processes {
             let name = loading::name(Path::new(&process.recording));
             let LeaksResponse { alive, owners, snapshots, .. } = &process.leaks;
+            let number = |number: usize, one: &str| {
+                format!("{} {one}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
+            };
+            let judged = if *snapshots == 0 { "call site" } else { "owner" };
             let all = format!(
-                "{name}: {} alive, {} owners, {} snapshots",
+                "{name}: {} alive, {}, {}",
                 bytes(alive.0 as f64),
-                grouped(*owners as u64),
-                grouped(*snapshots as u64)
+                number(*owners, judged),
+                number(*snapshots, "snapshot")
             );
             canvas.paragraph(PLAIN, 2, &all);
         }

@@ -98,17 +98,18 @@ fn place(canvas: &mut Canvas, report: &Report, rank: usize, place: &Place) {
 /// The name of a place and ` file:line`, in `room` columns.
 fn name_and_position(place: &Place, room: usize) -> (String, String) {
     let name = clean(&place.name).into_owned();
-    let Some((file, line)) = place.file.as_deref().zip(place.line) else {
+    let Some(file) = place.file.as_deref().filter(|_| place.function.is_some()) else {
         let name =
             if place.file.is_some() { elide_start(&name, room) } else { elide_middle(&name, room) };
         return (name, String::new());
     };
     let file = clean(file);
-    let whole = format!("  {file}:{line}");
+    let line = place.line.map_or_else(String::new, |line| format!(":{line}"));
+    let whole = format!("  {file}{line}");
     if columns(&name) + columns(&whole) <= room {
         return (name, whole);
     }
-    let short = format!("  {}:{line}", file.rsplit('/').next().unwrap_or(&file));
+    let short = format!("  {}{line}", file.rsplit('/').next().unwrap_or(&file));
     let short = if columns(&short) * 2 > room {
         format!("  {}", elide_start(short.trim_start(), (room / 2).saturating_sub(2)))
     } else {

@@ -255,7 +255,7 @@ fn place() -> impl Strategy<Value = Place> {
             };
             Place {
                 name,
-                function: None,
+                function: line.map(|_| "f".to_owned()),
                 file,
                 line,
                 amount,

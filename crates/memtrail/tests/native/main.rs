@@ -117,6 +117,37 @@ fn children_have_recordings_of_their_own_if_that_is_asked_for() {
 }
 
 #[test]
+fn a_child_that_writes_a_title_over_its_arguments_has_the_programs_name() {
+    let program = compile("titles.c", &[]);
+    let case = Case::command(&program.path, &["an argument that leaves room for the title"]);
+    let case = case.options(&["--native", "--rate", "1", "--children"]);
+    let (_, recordings) = case.recorded_in_folder();
+    let named = |path: &PathBuf| {
+        path.file_name().unwrap().to_str().unwrap().rsplit_once('-').unwrap().0.to_owned()
+    };
+    assert_eq!(recordings.iter().map(named).collect::<Vec<_>>(), ["program", "program"]);
+}
+
+#[test]
+fn a_function_without_debug_information_has_no_position() {
+    let program = compile("entries.c", &["-g0"]);
+    let recorded = exact(&program).same();
+    let report = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["report", "--live-at", "end"])
+        .arg(&recorded.recording)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&report.stdout);
+    assert!(text.lines().any(|line| line.ends_with("  by_malloc")), "{text}");
+    let (report, _) = json(&["report", "--live-at", "end"], &recorded.recording);
+    let place = &report["places"][0];
+    assert_eq!(
+        (&place["file"], &place["line"]),
+        (&serde_json::Value::Null, &serde_json::Value::Null)
+    );
+}
+
+#[test]
 fn objects_of_cpp_have_their_functions_names() {
     let program = compile("objects.cc", &["-std=c++17", "-pthread"]);
     let contents = contents::read(&exact(&program).same().recording);

@@ -58,7 +58,9 @@ impl Naming<'_> {
             Key::Unknown => ("(no debug information)".into(), None, None, None),
             Key::Site(function, file, line) => {
                 let function = self.function(function);
-                (names::readable(&function), Some(function), Some(self.file(file)), Some(line))
+                // A function of native code without debug information has neither.
+                let file = Some(self.file(file)).filter(|file| !file.is_empty());
+                (names::readable(&function), Some(function), file, Some(line).filter(|&l| l != 0))
             }
             Key::Function(function) => {
                 let function = self.function(function);
