@@ -11,7 +11,7 @@ unsafe extern "C" {
 /// As the process began, or the program that it became.
 static NAME: OnceLock<String> = OnceLock::new();
 
-/// Keeps the program's name: servers such as PostgreSQL's write what they do over their arguments, where the name is.
+/// Keeps the program's name: servers write what they do over their arguments, where the name is.
 ///
 /// # Safety
 /// The program's own code has not run.
