@@ -36,6 +36,7 @@ test("offline: kinds are types, and paths are in the program's words", () =>
       text.join("\n"),
     );
     await row.click();
+    assert.match(await page.locator(".tables-actions").innerText(), /type from a variable/);
     await page.getByRole("button", { name: "Paths to them" }).click();
     await settled(page);
     const graph = page.getByRole("application", { name: /Paths from the roots to .*bucketlist/ });

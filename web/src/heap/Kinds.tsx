@@ -7,6 +7,7 @@ import type { HistogramRow } from "../generated/responses.ts";
 import { WhoNamedButton } from "./join/Buttons.tsx";
 import { showWhoNamed } from "./join/links.ts";
 import { allocatedBy } from "./allocatedBy.ts";
+import { howKnown } from "./derivations.ts";
 import type { NodeId } from "./node.ts";
 import { queryHeapOnce, openBlock, openNode, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
@@ -35,6 +36,7 @@ function Kinds() {
     key: (row) => row.kind,
     share: (row) => row.share,
     name: (row) => row.kind,
+    nameTooltip: (row) => [row.kind, howKnown(row)].filter((text) => text !== "").join("\n"),
     placeTitle: "Allocated by",
     place: (row) => (row.allocated?.[0] ? `${count(row.allocated[0].blocks)} ${allocatedBy(row.allocated[0])}` : ""),
   };
@@ -99,6 +101,7 @@ function Kinds() {
               One of those
             </button>
           )}
+          {howKnown(row) !== "" && <span class="quiet clip how-known">{howKnown(row)}</span>}
         </>
       )}
     />

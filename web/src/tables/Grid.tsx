@@ -53,6 +53,8 @@ export interface Looks<R> {
   name(row: R): string;
   /** In place of the bare name. */
   nameNode?(row: R): ComponentChildren;
+  /** The name with more about it, where the pointer rests on it. */
+  nameTooltip?(row: R): string;
   readonly placeTitle: string;
   place(row: R): string;
 }
@@ -292,7 +294,12 @@ function GridRow<R>({ index, line, rows, columns, looks, selected, onClick, onFo
               {column.text(row)}
             </div>
           ))}
-          <div class="grid-name" role="gridcell" title={looks.name(row)} style={{ paddingLeft: `${depth * 16}px` }}>
+          <div
+            class="grid-name"
+            role="gridcell"
+            title={looks.nameTooltip?.(row) ?? looks.name(row)}
+            style={{ paddingLeft: `${depth * 16}px` }}
+          >
             <button
               type="button"
               class="grid-opener"
