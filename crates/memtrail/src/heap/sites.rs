@@ -138,10 +138,12 @@ pub(super) fn found(canvas: &mut Canvas, coverage: Option<Coverage>) {
     canvas.paragraph(FAINT, 2, &text);
 }
 
-/// `Leaks.Outbox.compose  leaks.ml:54`
+/// `Leaks.Outbox.compose  leaks.ml:54`. Where the line is unknown, which is 0, the file is the program's.
 pub(crate) fn place(name: &str, file: Option<&str>, line: Option<u32>) -> String {
     match (file, line) {
-        (Some(file), Some(line)) if !file.is_empty() => format!("{name}  {file}:{line}"),
+        (Some(file), Some(line)) if !file.is_empty() && line > 0 => {
+            format!("{name}  {file}:{line}")
+        }
         _ => name.to_owned(),
     }
 }
@@ -162,6 +164,20 @@ impl From<By> for query::By {
             By::Function => Self::Function,
             By::Module => Self::Module,
             By::File => Self::File,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `Flow_ast_mapper.mapper_init` was shown at line 0 of Flow's executable.
+    #[test]
+    fn sites_without_a_line_have_a_name_only() {
+        assert_eq!(place("Shop.add", Some("shop.ml"), Some(54)), "Shop.add  shop.ml:54");
+        for (file, line) in [(Some("bin/shop"), Some(0)), (Some(""), Some(1)), (None, None)] {
+            assert_eq!(place("Shop.cart_init", file, line), "Shop.cart_init");
         }
     }
 }
