@@ -23,16 +23,20 @@ pub fn definitions(snapshot: &Snapshot<'_>, table: &TypeTable) -> Vec<FunctionDe
             }
         }
     }
-    let definition = |(number, function): (u32, &memtrail_heap::read::Function)| {
-        let position = find(&by_name, &function.symbol)?;
-        Some(FunctionDefinition {
-            function: number,
-            file: position.file.clone().into_bytes(),
-            line: u32::try_from(position.line).ok()?,
-            column: u32::try_from(position.column.saturating_sub(1)).ok()?,
-        })
+    let found = |(number, function): (u32, &memtrail_heap::read::Function)| {
+        definition(number, find(&by_name, &function.symbol)?)
     };
-    (0..).zip(&snapshot.functions).filter_map(definition).collect()
+    (0..).zip(&snapshot.functions).filter_map(found).collect()
+}
+
+/// That of the function with this number is at a position.
+pub(crate) fn definition(function: u32, position: &Position) -> Option<FunctionDefinition> {
+    Some(FunctionDefinition {
+        function,
+        file: position.file.clone().into_bytes(),
+        line: u32::try_from(position.line).ok()?,
+        column: u32::try_from(position.column.saturating_sub(1)).ok()?,
+    })
 }
 
 /// Where the function of a symbol is defined: `camlCache__add_271`, from OCaml 5.1 on `camlCache.add_271`. Units may

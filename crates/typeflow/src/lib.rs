@@ -27,6 +27,7 @@ mod shapes;
 mod state;
 mod texts;
 mod units;
+mod value_definitions;
 
 use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::read::{DecodedSections, Snapshot};
@@ -36,6 +37,7 @@ use memtrail_types::term::TypeTable;
 pub use coverage::{Coverage, Difference, Rejected, Stop};
 pub use definitions::definitions;
 pub use units::UnitBlock;
+pub use value_definitions::{DefinedValue, definitions_of_values};
 
 /// How much memory decoded sections may take without a limit.
 pub const NO_LIMIT: Bytes = Bytes(u64::MAX);

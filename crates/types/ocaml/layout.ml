@@ -215,7 +215,10 @@ let of_unit signature structure =
             | Some i when has_slot items.(i) ->
                 taken.(i) <- true;
                 { (items.(i)) with declared = Some it.content }
-            | _ -> it)
+            | Some i ->
+                (* An [external] that is exported as a value: the function around it is where it is declared. *)
+                { it with slot = { it.slot with Slot.position = items.(i).slot.Slot.position } }
+            | None -> it)
           exported
       in
       let hidden =

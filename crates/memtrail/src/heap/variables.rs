@@ -6,10 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use memtrail_heap::query::{Heap, ModuleBlock, module_blocks};
-use memtrail_heap::read::Error;
-use memtrail_heap::{TypesSource, Variable};
+use memtrail_heap::read::{Error, Root};
+use memtrail_heap::{LabelId, TypesSource, Variable};
 use memtrail_ocaml::names::write_name;
-use memtrail_types::{Field, Layout, Types, Unit};
+use memtrail_typeflow::{DefinedValue, definitions_of_values};
+use memtrail_types::{Field, Layout, Position, SlotKind, Types, Unit};
 
 use super::typed;
 use crate::error::{Failure, Kind};
@@ -123,6 +124,7 @@ fn is_installed(file: &Path) -> bool {
 /// The block of a module, and what is known of its unit.
 pub(super) struct KnownModule<'t> {
     pub(super) module: ModuleBlock,
+    pub(super) unit: &'t Unit,
     pub(super) layout: &'t Layout,
 }
 
@@ -141,7 +143,7 @@ pub(super) fn known_modules<'t>(
     let known = module_blocks(heap)?.into_iter().filter_map(|module| {
         let unit = (*units.get(&module.name)?)?;
         let layout = unit.layout.as_ref()?;
-        (unit.fields == Some(module.fields)).then_some(KnownModule { module, layout })
+        (unit.fields == Some(module.fields)).then_some(KnownModule { module, unit, layout })
     });
     Ok(known.collect())
 }
@@ -150,7 +152,11 @@ pub(super) fn known_modules<'t>(
 pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
     let definitions = memtrail_typeflow::definitions(&heap.snapshot, &types.table);
     heap.snapshot.define(&definitions);
-    for KnownModule { module, layout } in known_modules(heap, types)? {
+    let modules = known_modules(heap, types)?;
+    let values = values(heap, &modules);
+    let definitions = definitions_of_values(&heap.snapshot, &values)?;
+    heap.snapshot.define(&definitions);
+    for KnownModule { module, layout, .. } in modules {
         let repeated = repeated(layout);
         for (label, field) in module.labels {
             if let Some(found) = layout.field(field, module.fields) {
@@ -160,6 +166,26 @@ pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// What the variables of modules refer to, with where these are defined.
+fn values<'t>(heap: &Heap<'_>, modules: &[KnownModule<'t>]) -> Vec<DefinedValue<'t>> {
+    let mut defined: HashMap<LabelId, (&'t str, &'t str, &'t Position)> = HashMap::new();
+    for KnownModule { module, unit, layout } in modules {
+        for (label, field) in &module.labels {
+            if let Some(Field::Slot(slot)) = layout.field(*field, module.fields)
+                && slot.kind == SlotKind::Value
+                && let (Some(name), Some(position)) = (slot.path.last(), &slot.position)
+            {
+                defined.insert(*label, (&unit.name, name, position));
+            }
+        }
+    }
+    let value = |root: &Root| {
+        let (unit, name, position) = *defined.get(&root.label)?;
+        Some(DefinedValue { block: root.block, unit, name, position })
+    };
+    heap.snapshot.roots.iter().filter_map(value).collect()
 }
 
 /// Names of several slots: the earlier ones are shadowed.

@@ -67,3 +67,36 @@ on_each!(functions_have_the_lines_of_their_definitions, |compiler| {
     assert_eq!(row["function"]["derivation"], "cmt", "{row}");
     assert_eq!(row["function"]["line"], 18, "{row}");
 });
+
+// They had a file only: the compiler makes them without a place, and describes the module's field.
+on_each!(functions_around_externals_have_the_lines_of_these, |compiler| {
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let (_folder, recording) = typed(compiler, "function_lines.ml", &[]);
+    let library = Command::new(named(compiler).ocamlopt).arg("-where").output().unwrap();
+    let library = PathBuf::from(String::from_utf8(library.stdout).unwrap().trim());
+    let source = fs::read_to_string(library.join("stdlib.ml")).unwrap();
+    let source: Vec<&str> = source.lines().collect();
+    let words = ["heap", "histogram", "--limit", "0", "--json"].map(AsRef::as_ref);
+    let histogram = printed(words.into_iter().chain([recording.as_os_str()]));
+    let histogram: Value = serde_json::from_str(&histogram).unwrap();
+    let mut checked = 0;
+    for row in histogram["rows"].as_array().unwrap() {
+        let kind = row["kind"].as_str().unwrap();
+        let Some(named) = kind.strip_prefix("closure Stdlib.(external ") else { continue };
+        let (external, _) = named.split_once(')').unwrap();
+        let function = &row["function"];
+        // Those of `LargeFile` are fields of a module inside.
+        if external.ends_with("_64") {
+            continue;
+        }
+        assert_eq!(function["derivation"], "cmt", "{row}");
+        let line = function["line"].as_u64().unwrap() as usize;
+        // The name of the C function may be in the next line.
+        let text = format!("{} {}", source[line - 1], source[line]);
+        assert!(text.starts_with("external ") && text.contains(external), "{row}: {text}");
+        checked += 1;
+    }
+    assert!(checked >= 10, "{checked} of {histogram:#}");
+});
