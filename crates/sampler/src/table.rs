@@ -76,6 +76,10 @@ impl Table {
 
     /// Takes a block out.
     pub(crate) fn remove(&self, address: Address) -> Option<Tracked> {
+        // Programs free the null pointer; where there is nothing, slots have this address.
+        if address.0 == 0 {
+            return None;
+        }
         let hash = Hash::of(address);
         let mut shard = self.shard(hash).lock();
         let removed = shard.remove(hash, address.0)?;
@@ -224,6 +228,27 @@ mod tests {
         }
         table.clear();
         assert!(oracle.keys().all(|&address| table.remove(address).is_none()));
+    }
+
+    /// What the slot held before was dropped a second time.
+    #[test]
+    fn the_null_pointer_is_in_no_slot() {
+        let table = Table::new();
+        let null = Address(0);
+        // So many that some are of the null pointer's shard, and of its entry of the filter.
+        let addresses = || (1..1_000_000_usize).map(|n| Address(n << 4));
+        let near = || addresses().filter(|&a| Hash::of(a).filter_entry() == 0);
+        assert!(near().count() > 0);
+        for address in near() {
+            let tracked = Tracked { data: Box::new(address.0 as u64), generation: 0 };
+            assert!(table.insert(address, tracked).is_ok());
+        }
+        assert!(table.may_contain(null));
+        for address in near() {
+            assert!(table.remove(null).is_none());
+            assert_eq!(value(&table.remove(address).expect("it was entered")), address.0 as u64);
+        }
+        assert!(table.remove(null).is_none());
     }
 
     #[test]

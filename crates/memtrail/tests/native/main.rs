@@ -116,6 +116,16 @@ fn children_have_recordings_of_their_own_if_that_is_asked_for() {
     assert_eq!(allocated, all);
 }
 
+/// The null pointer was taken for a block that had been freed, which was then freed a second time: rustc died of it.
+#[test]
+fn the_null_pointer_is_no_block() {
+    let program = compile("null.c", &[]);
+    let recorded = exact(&program).same();
+    assert_eq!(recorded.seen.status.code(), Some(0));
+    let contents = contents::read(&recorded.recording);
+    assert_eq!(bytes(&contents, "main"), (4 * (100_000 * 24 + 1000 * 40), 0));
+}
+
 #[test]
 fn a_child_that_writes_a_title_over_its_arguments_has_the_programs_name() {
     let program = compile("titles.c", &[]);
