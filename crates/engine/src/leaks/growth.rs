@@ -194,9 +194,9 @@ impl Shape {
         let begins = if is_early { 0 } else { begins };
         let (times, sizes) = (&times[begins..], &sizes[begins..]);
         let (rate, stderr) = slope(times, sizes)?;
-        let third = (sizes.len() / 3).max(2).min(sizes.len());
-        let (end_rate, _) = slope(&times[sizes.len() - third..], &sizes[sizes.len() - third..])?;
         let span = times.last()? - times.first()?;
+        let third = last_third(times, span);
+        let (end_rate, _) = slope(&times[third..], &sizes[third..])?;
         (rate > 0.0).then(|| Self {
             rate,
             stderr,
@@ -205,6 +205,14 @@ impl Shape {
             end_rate,
         })
     }
+}
+
+/// Where the last third of points begins, or that of the time, if that is earlier: snapshots may come in quick succession.
+fn last_third(times: &[f64], span: f64) -> usize {
+    let third = (times.len() / 3).max(2).min(times.len());
+    let from = times.last().map_or(0.0, |last| last - span / 3.0);
+    let in_time = times.partition_point(|at| *at < from).saturating_sub(1);
+    in_time.min(times.len() - third)
 }
 
 /// The median of the slopes between all pairs of points, and the half of the range that has it in two of three
@@ -258,6 +266,17 @@ mod tests {
         let filled: Vec<u64> = (0..12).map(|number| 1_000 + number.min(4) * 100).collect();
         assert_eq!(by_snapshots(&times, &filled), Judgement::Steady);
         assert_eq!(by_snapshots(&times[..4], &sizes[..4]), Judgement::Unknown);
+    }
+
+    /// A leak whose last two of eight snapshots were a hundredth of the time apart did "not grow any more".
+    #[test]
+    fn snapshots_in_quick_succession_at_the_end_do_not_decide() {
+        let times = [0.02, 0.19, 0.34, 0.51, 0.69, 0.86, 0.96, 0.97];
+        let sizes = [722, 8_293, 14_558, 16_907, 23_172, 28_654, 30_120, 30_120];
+        grows(by_snapshots(&times, &sizes));
+        // What was full after half of the time is, however many come at the end.
+        let full = [722, 8_293, 14_558, 20_000, 23_172, 23_172, 23_172, 23_172];
+        assert_eq!(by_snapshots(&times, &full), Judgement::Steady);
     }
 
     /// Queues and threads that leak had too few samples, and three snapshots.
