@@ -184,6 +184,11 @@ fn measured(growth: &GrowthRate, alive: u64, freed: u64) -> Vec<String> {
     let mut parts = Vec::new();
     if growth.from == "snapshots" {
         parts.push("its size in the snapshots rises, and still did at the end".to_owned());
+    } else if growth.from == "threads" {
+        parts.push(
+            "hardly any thread that was started has ended, and more were started until the end"
+                .to_owned(),
+        );
     } else if growth.from == "sizes" {
         parts.push("each of its blocks was replaced by a larger one, the last one late".to_owned());
     } else {

@@ -41,7 +41,8 @@ pub struct GrowthRate {
     pub grown: f64,
     /// Until when, if the program has allocated hardly anything since.
     pub until: Option<f64>,
-    /// What is known of it: `snapshots`, exactly, `samples`, or `sizes` of blocks that replaced each other.
+    /// What is known of it: `snapshots`, exactly, `samples`, `sizes` of blocks that replaced each other, or `threads` that were
+    /// started and have not ended.
     pub from: &'static str,
 }
 

@@ -3,7 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | put sampled blocks to their owners, and other blocks from the same places beside them | [`owned`] |
-//! | judge whether an owner grows, and still does | [`sampled`], [`growth`], [`waiting`], [`resized`] |
+//! | judge whether an owner grows, and still does | [`sampled`], [`growth`], [`waiting`], [`resized`], [`threads`] |
 //! | look into those that do | [`contents`], [`evidence`] |
 //! | describe the kind of leak | [`rules`] |
 //! | say it | [`descriptions`] |
@@ -26,6 +26,7 @@ mod response;
 mod rules;
 mod sampled;
 pub(crate) mod sites;
+mod threads;
 mod waiting;
 
 use std::cmp::Reverse;
@@ -74,8 +75,16 @@ pub(crate) fn leaks(
     let owners = owned::owners(loaded, &block_owners, recording, &own, &clock, history.end);
     let heap = loaded.heap();
     let alive = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
-    let judgements: Vec<Judgement> =
-        owners.iter().map(|owner| judge(owner, loaded, recording, &clock, &history)).collect();
+    let last_thread = threads::last(&owners);
+    let judgements = owners.iter().map(|owner| {
+        let judgement = judge(owner, loaded, recording, &clock, &history);
+        let of_threads = || threads::by_numbers(owner, last_thread?, history.end);
+        match judgement {
+            Judgement::Grows(_) => judgement,
+            _ => of_threads().map_or(judgement, Judgement::Grows),
+        }
+    });
+    let judgements: Vec<Judgement> = judgements.collect();
     let least = MIN_BYTES.max(alive.0 as f64 * MIN_SHARE);
     let is_large = |owner: &Owner<'_>| owner.bytes() as f64 >= least;
     let mut suspects: Vec<(usize, GrowthRate)> = Vec::new();
@@ -167,7 +176,10 @@ impl History {
             for owner in &summary.owners {
                 let key = (owner.kind.clone(), owner.name.clone());
                 let name = match owner.kind.as_str() {
-                    "stack" => owner.name.rsplit(" / ").next().unwrap_or_default(),
+                    "stack" => {
+                        let frame = owner.name.rsplit(" / ").next().unwrap_or_default();
+                        owned::function_of_frame(frame)
+                    }
                     _ => names.get(&key).map_or(owner.name.as_str(), String::as_str),
                 };
                 let key = (key.0, name.to_owned());
@@ -212,7 +224,7 @@ fn judge_blocks(
     clock: &Clock,
     history: &History,
 ) -> Judgement {
-    let key = (owner.kind.to_owned(), owner.name.clone());
+    let key = (owner.kind.to_owned(), owner.group.clone());
     let waits =
         waiting::waits_since(clock, history.end).filter(|_| waiting::is_kept(&owner.lifetimes()));
     let blocks = &recording.profile().blocks;

@@ -14,6 +14,7 @@ use memtrail_trace::{Site, StackId};
 use super::clock::Clock;
 use super::own_code::OwnCode;
 use super::sampled::Lifetime;
+use super::threads::{self, ThreadNumber};
 use crate::heap::join::{Live, live};
 use crate::heap::loaded::LoadedSnapshot;
 use crate::recording::Recording;
@@ -22,8 +23,10 @@ use crate::recording::Recording;
 pub(super) struct Owner<'s> {
     /// The kind of root.
     pub(super) kind: &'static str,
-    /// Its name; of frames, the function's.
+    /// Its name; of frames, that of the function and the line that own most.
     pub(super) name: String,
+    /// What its roots have in common: the name, without the line of a frame.
+    pub(super) group: String,
     /// The roots, that of most first.
     pub(super) rows: Vec<&'s OwnerRow>,
     /// Bytes in the heap.
@@ -34,6 +37,8 @@ pub(super) struct Owner<'s> {
     pub(super) live: Vec<Live>,
     /// The places that allocated most of these, and mostly these; that of most first.
     pub(super) places: Vec<PlaceSamples>,
+    /// Of stacks of threads: the thread of each sampled block, and when that was allocated, in seconds.
+    pub(super) threads: Vec<(ThreadNumber, f64)>,
 }
 
 /// The sampled blocks that were allocated in a place.
@@ -65,12 +70,38 @@ impl Owner<'_> {
 }
 
 /// What owners are put together by.
-pub(super) fn group_name(row: &OwnerRow) -> String {
+fn group_name(row: &OwnerRow) -> String {
     match row.kind {
-        // The stacks of threads and fibers come and go; what they run stays.
+        "stack" => function_of_frame(&own_name(row)).to_owned(),
+        _ => row.name(),
+    }
+}
+
+/// A row's name; of frames without their thread.
+fn own_name(row: &OwnerRow) -> String {
+    match row.kind {
         "stack" => row.path.last().cloned().unwrap_or_default(),
         _ => row.name(),
     }
+}
+
+/// What is common to the frames of a function. The stacks of threads and fibers come and go, and each may be at another line;
+/// what they run stays. Anonymous functions differ by their lines alone.
+pub(super) fn function_of_frame(frame: &str) -> &str {
+    match frame.rsplit_once(" (") {
+        Some((function, _)) if !function.ends_with("(fun)") => function,
+        _ => frame,
+    }
+}
+
+/// The name under which most is owned.
+fn name_of_most(rows: &[&OwnerRow]) -> String {
+    let mut sums: HashMap<String, u64> = HashMap::new();
+    for row in rows {
+        *sums.entry(own_name(row)).or_default() += row.owned.0.saturating_add(row.owned_external.0);
+    }
+    let most = sums.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)));
+    most.map(|(name, _)| name).unwrap_or_default()
 }
 
 /// A place is an owner's if so many of the blocks from there that are not freed are.
@@ -87,25 +118,38 @@ pub(super) fn owners<'s>(
 ) -> Vec<Owner<'s>> {
     let mut owners: Vec<Owner<'_>> = Vec::new();
     let mut numbers: HashMap<(&'static str, String), usize> = HashMap::new();
-    let mut of_root: HashMap<RootNodeId, usize> = HashMap::new();
+    let mut of_root: HashMap<RootNodeId, (usize, Option<ThreadNumber>)> = HashMap::new();
     for row in &loaded.owners().rows {
         let name = group_name(row);
         let number = *numbers.entry((row.kind, name.clone())).or_insert_with(|| {
-            let kind = row.kind;
-            let (rows, live, places) = (Vec::new(), Vec::new(), Vec::new());
-            owners.push(Owner { kind, name, rows, owned: 0, external: 0, live, places });
+            owners.push(Owner {
+                kind: row.kind,
+                name: String::new(),
+                group: name,
+                rows: Vec::new(),
+                owned: 0,
+                external: 0,
+                live: Vec::new(),
+                places: Vec::new(),
+                threads: Vec::new(),
+            });
             owners.len() - 1
         });
         let owner = &mut owners[number];
         owner.rows.push(row);
         owner.owned += row.owned.0;
         owner.external += row.owned_external.0;
-        of_root.insert(row.owner, number);
+        of_root.insert(row.owner, (number, threads::number(row)));
+    }
+    for owner in &mut owners {
+        owner.name = name_of_most(&owner.rows);
     }
     for one in live(loaded, recording) {
         let root = block_owners.get(one.block);
-        if let Some(number) = root.and_then(|root| of_root.get(&root)) {
+        if let Some((number, thread)) = root.and_then(|root| of_root.get(&root)) {
+            let allocated = recording.profile().blocks.allocated(one.row).seconds();
             owners[*number].live.push(one);
+            owners[*number].threads.extend(thread.map(|thread| (thread, allocated)));
         }
     }
     find_places(&mut owners, recording, own, clock, end);
