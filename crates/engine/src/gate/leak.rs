@@ -8,6 +8,10 @@ use super::test::{Test, deviations};
 use crate::api_error::ApiError;
 use crate::leaks::{LeaksResponse, Suspect};
 
+/// Why what grew before a long wait does not fail.
+const GREW_BEFORE_A_WAIT: &str =
+    "what looks like a leak grew until the program began to wait: it may have been filled";
+
 /// Judges what is suspected: each suspect is one of as many tests as there are owners.
 pub(super) fn judge(
     gate: &Gate,
@@ -27,7 +31,9 @@ pub(super) fn judge(
     let judged = |suspect: &Suspect| {
         let rate = suspect.growth.rate;
         let above = deviations(rate.value, rate.stderr, 0.0);
-        Test { above, below: 0.0, renewals: 0.0, tests: tests * leaks.owners.max(1) }.verdict()
+        let test = Test { above, below: 0.0, renewals: 0.0, tests: tests * leaks.owners.max(1) };
+        // What was filled before a long wait looks the same.
+        if suspect.growth.until.is_some() { (Verdict::Undecided, None) } else { test.verdict() }
     };
     let verdicts: Vec<(Verdict, Option<f64>)> = leaks.suspects.iter().map(judged).collect();
     let surest = verdicts.iter().filter_map(|(_, confidence)| *confidence).max_by(f64::total_cmp);
@@ -35,9 +41,11 @@ pub(super) fn judge(
     let (verdict, reason) = if failed > 0 {
         let count =
             if failed == 1 { "1 leak suspect".into() } else { format!("{failed} leak suspects") };
-        (Verdict::Failed, format!("{count} ({})", sure(surest)))
+        (Verdict::Failed, format!("{count} (growth with {})", sure(surest)))
     } else if verdicts.is_empty() {
         (Verdict::Passed, "no leak suspect".to_owned())
+    } else if leaks.suspects.iter().any(|suspect| suspect.growth.until.is_some()) {
+        (Verdict::Undecided, GREW_BEFORE_A_WAIT.to_owned())
     } else {
         let reason = "what looks like a leak grows no more than chance explains";
         (Verdict::Undecided, reason.to_owned())

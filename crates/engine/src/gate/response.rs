@@ -96,12 +96,19 @@ impl GateResult {
     }
 }
 
-/// `more than 99.99 % confidence`.
+/// What confidence is about.
+const OF_SAMPLING: &str = ", as far as sampling goes";
+
+/// `more than 99.99 % confidence, as far as sampling goes`: it covers chance, and nothing else.
 pub(super) fn sure(confidence: Option<f64>) -> String {
     match confidence {
         None => "too near to the limit to tell".to_owned(),
-        Some(confidence) if confidence >= 0.9999 => "more than 99.99 % confidence".to_owned(),
-        Some(confidence) => format!("{:.2} % confidence", (confidence * 1e4).floor() / 1e2),
+        Some(confidence) if confidence >= 0.9999 => {
+            format!("more than 99.99 % confidence{OF_SAMPLING}")
+        }
+        Some(confidence) => {
+            format!("{:.2} % confidence{OF_SAMPLING}", (confidence * 1e4).floor() / 1e2)
+        }
     }
 }
 
@@ -111,8 +118,9 @@ mod tests {
 
     #[test]
     fn confidence_is_never_rounded_up() {
-        assert_eq!(sure(Some(0.999_97)), "more than 99.99 % confidence");
-        assert_eq!(sure(Some(0.999_19)), "99.91 % confidence");
+        let of_sampling = |text: &str| format!("{text} confidence, as far as sampling goes");
+        assert_eq!(sure(Some(0.999_97)), of_sampling("more than 99.99 %"));
+        assert_eq!(sure(Some(0.999_19)), of_sampling("99.91 %"));
         assert_eq!(sure(None), "too near to the limit to tell");
     }
 }

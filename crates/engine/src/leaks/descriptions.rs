@@ -150,6 +150,9 @@ pub(super) fn owned(owner: &Owner<'_>, finding: &Finding) -> String {
     format!("owned by {}: {}", shown(&owner_name(owner)), finding.clause)
 }
 
+/// What may look the same where a program has waited since.
+const MAY_BE_FILLED: &str = "a program that fills its data and then waits looks the same: a snapshot while it works tells more";
+
 /// What is measured.
 pub(super) fn evidence(
     evidence: &Evidence<'_>,
@@ -160,6 +163,7 @@ pub(super) fn evidence(
     if let Some((_, half, _)) = allocation_times(evidence.owner, recording) {
         parts.push(half_later_than(half));
     }
+    parts.extend(growth.until.map(|_| MAY_BE_FILLED.to_owned()));
     parts.join("; ")
 }
 
