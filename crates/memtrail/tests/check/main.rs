@@ -75,6 +75,21 @@ fn verdicts(compiler: &str) {
 
 on_each!(a_leak_fails_and_what_looks_like_one_passes, verdicts);
 
+/// A program that filled its data and waited for most of the time failed, as it looks like one that leaked until then.
+#[test]
+fn what_grew_before_a_long_wait_does_not_fail() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), table("system"));
+    let path = program.path.to_str().unwrap();
+    let gates = [&RATE[..], &["--no-leak", "--json"]].concat();
+    let output = check(folder.path(), &gates, &[path, "leak", "1", "2"]);
+    assert_eq!(code(&output), 0, "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let gate = &answer["gates"][0];
+    assert_eq!(gate["verdict"], "undecided", "{answer}");
+    assert!(gate["reason"].as_str().unwrap().contains("it may have been filled"), "{answer}");
+    assert!(gate["details"].to_string().contains("Leak_table.load"), "{answer}");
+}
+
 #[test]
 fn a_snapshot_shows_exactly_what_is_too_much() {
     let (folder, program) = (tempfile::tempdir().unwrap(), table("system"));

@@ -173,6 +173,22 @@ fn fibers_ocaml_5_3() {
     check("ocaml-5.3.0", &FIBERS);
 }
 
+/// Of 400 threads that waited, twenty had a sampled block: "too few to judge".
+#[test]
+fn threads_that_do_not_end_are_found_with_few_samples() {
+    let program = build(&compilers::named("system"), THREADS.program);
+    let found = |argument: &str| {
+        let options = ["--rate", "2e-5", "--snapshot", "exit"];
+        response(&Case::new(&program, &[argument]).options(&options).recorded().recording)
+    };
+    let leak = found("leak");
+    let [first] = &suspects(&leak)[..] else { panic!("{leak:#}") };
+    assert_eq!(first["rule"], THREADS.rule, "{leak:#}");
+    assert!(first["owner"].as_str().unwrap().starts_with(THREADS.owner), "{leak:#}");
+    let sound = found("end");
+    assert!(suspects(&sound).is_empty(), "{sound:#}");
+}
+
 /// OCaml 5 does not sample the memory of channels.
 #[test]
 fn channels_system() {
