@@ -624,7 +624,10 @@ export type GrowthRate = {
   grown: number,
   /** Until when, if the program has allocated hardly anything since. */
   until: number | null,
-  /** What is known of it: `snapshots`, exactly, `samples`, or `sizes` of blocks that replaced each other. */
+  /**
+   * What is known of it: `snapshots`, exactly, `samples`, `sizes` of blocks that replaced each other, or `threads` that were
+   * started and have not ended.
+   */
   from: string,
 };
 
@@ -684,10 +687,25 @@ export type HeapDiffResponse = {
   joint: Array<HeapChange>,
   /** By owner, what is attributed to it: the sum is that of all that is alive. */
   owners: Array<HeapChange>,
+  /** What is too small to be compared. */
+  unknown: HeapDiffUnknown,
   /** Live bytes before and after. */
   bytes: [Bytes, Bytes],
   /** Live blocks before and after. */
   blocks: [number, number],
+};
+
+/**
+ * Up to which size nothing is known of what is not among the changes, before and after: of a snapshot with very many kinds,
+ * roots or owners the largest are kept. 0 if all are.
+ */
+export type HeapDiffUnknown = {
+  /** Of kinds of block. */
+  kinds: [Bytes, Bytes],
+  /** Of roots, and of what several retain jointly. */
+  roots: [Bytes, Bytes],
+  /** Of owners. */
+  owners: [Bytes, Bytes],
 };
 
 /** The retaining paths from a node down, as nested boxes. */

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::names::{SEVERAL_KINDS, STATIC, joint_name_of};
-use super::summary::Summary;
+use super::summary::{MAX_KEPT, Summary};
 use crate::units::Bytes;
 
 /// A kind of block or a root in two snapshots.
@@ -47,10 +47,40 @@ pub struct Difference {
     pub joint: Vec<Change>,
     /// By owner, what is attributed to it: the sum is that of all that is alive.
     pub owners: Vec<Change>,
+    /// What is too small to be compared.
+    pub unknown: Unknown,
     /// Live bytes before and after.
     pub bytes: [Bytes; 2],
     /// Live blocks before and after.
     pub blocks: [u64; 2],
+}
+
+/// Up to which size nothing is known of what is not among the changes, before and after: of a snapshot with very many kinds,
+/// roots or owners the largest are kept. 0 if all are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HeapDiffUnknown"))]
+pub struct Unknown {
+    /// Of kinds of block.
+    pub kinds: [Bytes; 2],
+    /// Of roots, and of what several retain jointly.
+    pub roots: [Bytes; 2],
+    /// Of owners.
+    pub owners: [Bytes; 2],
+}
+
+impl Unknown {
+    fn of(sides: [&Summary; 2]) -> Self {
+        Self {
+            kinds: sides.map(|side| unknown_up_to(side.kinds.iter().map(|kind| kind.bytes))),
+            roots: sides.map(|side| unknown_up_to(side.roots.iter().map(|root| root.retained))),
+            owners: sides.map(|side| unknown_up_to(side.owners.iter().map(|owner| owner.owned))),
+        }
+    }
+}
+
+/// The smallest of those that were kept, if there were more.
+fn unknown_up_to(kept: impl ExactSizeIterator<Item = Bytes>) -> Bytes {
+    if kept.len() == MAX_KEPT { kept.min().unwrap_or_default() } else { Bytes(0) }
 }
 
 /// What changes are put in order by.
@@ -129,6 +159,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
         kinds: changed(kinds.collect(), order),
         roots: changed(roots.collect(), order),
         joint: changed(joint.collect(), order),
+        unknown: Unknown::of([before, after]),
         bytes: [before.bytes, after.bytes],
         blocks: [before.blocks, after.blocks],
     }
@@ -141,4 +172,18 @@ fn changed(mut changes: Vec<Change>, order: ChangeOrder) -> Vec<Change> {
         Reverse(if order == ChangeOrder::Size { growth.abs() } else { growth })
     });
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is beyond the largest 4,096 read as the same in both.
+    #[test]
+    fn what_is_not_kept_is_not_known() {
+        let kept = |count: usize| unknown_up_to((0..count).map(|place| Bytes(place as u64 + 8)));
+        assert_eq!(kept(MAX_KEPT), Bytes(8));
+        // All are there, or the summary is complete.
+        assert_eq!([kept(0), kept(12), kept(MAX_KEPT + 1)], [Bytes(0); 3]);
+    }
 }

@@ -85,7 +85,7 @@ pub struct OwnerSum {
 }
 
 /// So many kinds, roots and owners are kept of a snapshot.
-const MAX_KEPT: usize = 4096;
+pub(super) const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.

@@ -76,6 +76,7 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
   const { snapshot: a, after: b } = before;
   const isOwn = before.rec === rec.value;
   const rows = response[by];
+  const unknown = response.unknown[by];
   const looks: Looks<HeapChange> = {
     label: "What changed between two snapshots",
     nameTitle: roots ? "Root" : "Kind of block",
@@ -84,7 +85,8 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
     bar: (row) => (change(row) < 0 ? "shrunk" : "grown"),
     name: (row) => row.name,
     placeTitle: "",
-    place: (row) => (row.bytes[0] === 0 ? "new" : row.bytes[1] === 0 ? "gone" : ""),
+    // What is not among the largest may be there.
+    place: (row) => (row.bytes[0] === 0 && !unknown[0] ? "new" : row.bytes[1] === 0 && !unknown[1] ? "gone" : ""),
   };
   return (
     <HeapTable

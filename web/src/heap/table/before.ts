@@ -7,7 +7,7 @@ import { useBefore } from "../changes/before.ts";
 import { baseIsSelected } from "../state.ts";
 import { sizes } from "./columns.ts";
 
-/** So many differences are asked for; what is not among them is the same in both. */
+/** So many differences are asked for; what is not among them is the same in both, if it is among what is compared. */
 const MAX_ROWS = 2000;
 
 /** What a row is called in a comparison of snapshots, and its size now. */
@@ -53,8 +53,23 @@ export function useColumnsWithBefore<R>(
     const found = compared(row);
     if (!found) return null;
     const { by, kind, name, bytes } = found;
-    return changes[by].get(`${kind ?? ""} ${name}`) ?? (response[by].length < MAX_ROWS ? bytes : null);
+    const all = response[by].length < MAX_ROWS;
+    return known(changes[by].get(`${kind ?? ""} ${name}`), bytes, all, response.unknown[by === "joint" ? "roots" : by]);
   };
   const what = `in snapshot ${before.snapshot.number}${isOther ? " of the baseline" : ", the baseline"}`;
   return [first, sizes<R>("baseline", "Before", what, 0, sizeBefore, false), ...others];
+}
+
+/**
+ * A size before, of what is `changed` there or else the same as `now`; null where that is not known. Of very many roots the
+ * largest are compared: those that are not larger than `unknown`, before and after, are not.
+ */
+export function known(
+  changed: number | undefined,
+  now: number | null,
+  all: boolean,
+  unknown: readonly [number, number],
+): number | null {
+  if (changed !== undefined) return changed === 0 && unknown[0] > 0 ? null : changed;
+  return all && now !== null && (now > unknown[1] || unknown[1] === 0) ? now : null;
 }
