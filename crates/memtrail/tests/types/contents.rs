@@ -36,7 +36,9 @@ fn agrees(recognised: &BlockType, declared: &BlockType) -> bool {
         "Map.t" => is_node && name.contains("Map"),
         // The compiler's own sets of identifiers are balanced trees with the same four fields.
         "Set.t" => is_node && (name.contains("Set") || name.ends_with(" Ident.tbl")),
-        "Hashtbl.t" => name.contains("Hashtbl"),
+        // Those of `CEphemeron` are called `EHashtbl`, and `Ephemeron.K1.Make` makes them.
+        "Hashtbl.t" => name.contains("Hashtbl") && !name.contains("CEphemeron"),
+        "Ephemeron.S.t" => name.contains("CEphemeron.EHashtbl"),
         "Queue.t" => name.contains("Queue"),
         "Buffer.t" => name.contains("Buffer"),
         _ => false,
