@@ -128,6 +128,10 @@ pub mod malloc {
         "caml_alloc_custom_mem",
         "caml_add_to_heap",
     ];
+    /// Of these, functions that end in a jump to the local one that allocates: it alone is on the stack
+    /// (`runtime/minor_gc.c`).
+    pub const OF_HEAP_BY_JUMP: [&str; 3] =
+        ["caml_realloc_ref_table", "caml_realloc_ephe_ref_table", "caml_realloc_custom_table"];
     /// Functions of the sampler that get memory by `malloc` (`runtime/memprof.c`).
     pub const OF_SAMPLER: [&str; 8] = [
         "caml_memprof_start",

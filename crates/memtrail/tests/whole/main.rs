@@ -106,6 +106,14 @@ on_each!(samples_estimate_the_same, |compiler| {
     assert!((pages / (500.0 * 512.0) - 1.0).abs() < 0.2, "{pages}");
 });
 
+// In 5.x a local function allocates them, to which the runtime's exported one jumps.
+on_each!(tables_of_references_are_memory_of_ocaml_s_heap, |compiler| {
+    let contents = exact(compiler);
+    for function in ["realloc_generic_table", "alloc_generic_table", "caml_alloc_custom_table"] {
+        assert_eq!(outside(&contents, function).len(), 0, "{function}");
+    }
+});
+
 /// The rate of memory from malloc is lower than that of the heap, and what each block stands for is known.
 #[test]
 fn at_the_default_rate_malloc_has_a_rate_of_its_own() {
