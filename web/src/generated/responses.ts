@@ -773,6 +773,8 @@ export type HistogramRow = {
   bytes: Bytes,
   /** Bytes outside the heap that go with them. */
   external: Bytes,
+  /** Of memory outside the heap that blocks share: how many do, as all views of a bigarray do. */
+  shared_by?: number,
   /**
    * What they retain one by one: the sum over those that no other of the kind dominates, so that
    * nothing counts twice, without what several of them retain jointly. Of the largest kinds.

@@ -12,7 +12,7 @@ use super::heap::Heap;
 use super::kind::{self, Kind};
 use crate::graph::passes::{in_pieces, sweep};
 use crate::graph::{Node, RootNodeId};
-use crate::read::{Detail, Error};
+use crate::read::{Block, Detail, Error};
 use crate::space::Space;
 use crate::units::{BlockIndex, Bytes, Words};
 
@@ -54,6 +54,10 @@ pub struct KindRow {
     pub bytes: Bytes,
     /// Bytes outside the heap that go with them.
     pub external: Bytes,
+    /// Of memory outside the heap that blocks share: how many do, as all views of a bigarray do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub shared_by: Option<u64>,
     /// What they retain one by one: the sum over those that no other of the kind dominates, so that
     /// nothing counts twice, without what several of them retain jointly. Of the largest kinds.
     pub retained: Option<Bytes>,
@@ -110,6 +114,8 @@ pub(super) struct Sum {
     pub(super) blocks: u64,
     pub(super) words: u64,
     external: u64,
+    /// References to it from custom blocks, if it is memory that these share.
+    shared_by: u64,
 }
 
 /// For so many kinds it is computed what they retain.
@@ -158,6 +164,7 @@ fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Erro
             row.blocks += sum.blocks;
             row.bytes += Words(sum.words).bytes();
             row.external += Bytes(sum.external);
+            row.shared_by = row.shared_by.map(|known| known + sum.shared_by);
             row.retained = None;
         } else {
             rows.push(KindRow {
@@ -168,6 +175,7 @@ fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Erro
                 blocks: sum.blocks,
                 bytes: Words(sum.words).bytes(),
                 external: Bytes(sum.external),
+                shared_by: matches!(kind, Kind::OffHeap(_)).then_some(sum.shared_by),
                 retained,
                 allocated: Vec::new(),
             });
@@ -183,6 +191,34 @@ fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Erro
     })
 }
 
+/// Memory outside the heap, and how many custom blocks point to each piece of it.
+#[derive(Default)]
+struct Sharing {
+    memory: Vec<(u32, Kind)>,
+    references: HashMap<u32, u64, FxBuildHasher>,
+}
+
+impl Sharing {
+    fn look(&mut self, block: &Block<'_>, kind: Kind) {
+        match kind {
+            Kind::OffHeap(_) => self.memory.push((block.index.0, kind)),
+            Kind::Custom(_) => {
+                for target in block.targets {
+                    *self.references.entry(*target).or_default() += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, more: Self) {
+        self.memory.extend(more.memory);
+        for (memory, references) in more.references {
+            *self.references.entry(memory).or_default() += references;
+        }
+    }
+}
+
 pub(super) type Sums = HashMap<Kind, Sum, FxBuildHasher>;
 
 /// Sums by kind, of what is unreachable, and of what is reachable and in the major heap.
@@ -191,8 +227,8 @@ pub(super) fn sums(heap: &Heap<'_>, counted: Counted<'_>) -> Result<(Sums, Sum, 
         &heap.snapshot,
         heap.threads,
         Detail::Edges,
-        || (Sums::default(), Sum::default(), 0),
-        |(sums, unreachable, in_heap), _, columns| {
+        || (Sums::default(), Sum::default(), 0, Sharing::default()),
+        |(sums, unreachable, in_heap, sharing), _, columns| {
             let mut spaces = columns.spaces().peekable();
             let mut place = 0;
             kind::each(heap, columns, |block, kind, external| {
@@ -200,6 +236,9 @@ pub(super) fn sums(heap: &Heap<'_>, counted: Counted<'_>) -> Result<(Sums, Sum, 
                 let space = spaces.peek().map(|(space, _)| *space);
                 place += 1;
                 let is_reachable = heap.graph.is_reachable(block.index);
+                if is_reachable {
+                    sharing.look(&block, kind);
+                }
                 if is_reachable && !counted(block.index) {
                     return;
                 }
@@ -218,8 +257,9 @@ pub(super) fn sums(heap: &Heap<'_>, counted: Counted<'_>) -> Result<(Sums, Sum, 
         },
     )?;
     let mut gathered = gathered.into_iter();
-    let (mut sums, mut unreachable, mut in_heap) = gathered.next().unwrap_or_default();
-    for (more, also, heap) in gathered {
+    let (mut sums, mut unreachable, mut in_heap, mut sharing) = gathered.next().unwrap_or_default();
+    for (more, also, heap, shared) in gathered {
+        sharing.add(shared);
         for (kind, sum) in more {
             let into = sums.entry(kind).or_default();
             into.blocks += sum.blocks;
@@ -229,6 +269,13 @@ pub(super) fn sums(heap: &Heap<'_>, counted: Counted<'_>) -> Result<(Sums, Sum, 
         unreachable.blocks += also.blocks;
         unreachable.words += also.words;
         in_heap += heap;
+    }
+    for (memory, kind) in sharing.memory {
+        if counted(BlockIndex(memory))
+            && let Some(sum) = sums.get_mut(&kind)
+        {
+            sum.shared_by += sharing.references.get(&memory).copied().unwrap_or_default();
+        }
     }
     Ok((sums, unreachable, Words(in_heap)))
 }

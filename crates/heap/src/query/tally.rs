@@ -61,6 +61,7 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
             blocks: sum.blocks,
             bytes: Words(sum.words).bytes(),
             external: Bytes(sum.external),
+            shared_by: None,
             retained: Some(retained[usize::from(kind)].bytes()),
             allocated: Vec::new(),
         })

@@ -34,6 +34,9 @@ pub(crate) struct Args {
     form: Form,
 }
 
+/// Kinds of memory outside the heap begin so.
+const OFF_HEAP: &str = "off-heap ";
+
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
@@ -106,6 +109,11 @@ fn draw(canvas: &mut Canvas, block: &BlockResponse, limit: usize) {
         }
     }
     canvas.gap();
+    if block.kind.starts_with(OFF_HEAP) {
+        let views = grouped(block.referenced_by.count);
+        canvas.line(&[(FAINT, &format!("freed with the last of {views} blocks that share it"))]);
+        return;
+    }
     let pointers = format!(
         "points to {} blocks, {} point to it",
         grouped(block.references.count),

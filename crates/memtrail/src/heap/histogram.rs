@@ -121,10 +121,19 @@ pub(super) fn add(table: &mut Table, row: &KindRow) {
         outside(row.external),
         row.retained.map_or_else(|| "–".into(), |size| format!("≥ {}", bytes(size.0 as f64))),
     ];
-    table.row(figures, row.kind.as_str());
+    table.row(figures, format!("{}{}", row.kind, sharing(row.shared_by)));
     for part in row.allocated.iter().take(MAX_PARTS) {
         let figures = vec![grouped(part.blocks), bytes(part.bytes.0 as f64)];
         table.faint(figures, format!("  {}", part.by.text()));
+    }
+}
+
+/// What is behind the name of memory outside the heap that blocks share.
+fn sharing(blocks: Option<u64>) -> String {
+    match blocks {
+        None => String::new(),
+        Some(1) => ", of 1 block".to_owned(),
+        Some(blocks) => format!(", shared by {} blocks", grouped(blocks)),
     }
 }
 

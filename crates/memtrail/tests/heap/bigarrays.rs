@@ -64,12 +64,27 @@ fn views_of_a_bigarray_keep_its_data_jointly(compiler: &str) {
     assert_eq!(kind("off-heap bigarray data")["external"], allocated + 50_001);
     assert_eq!(kind("off-heap bigarray data")["blocks"], 5);
     assert_eq!(kind("off-heap bigarray data")["bytes"], 0);
+    // Three of a parent that is gone, and two of each of two that are shared.
+    assert_eq!(kind("off-heap bigarray data")["shared_by"], 7);
+    assert_eq!(kind("bigarray").get("shared_by"), None);
     assert_eq!(kind("off-heap mapped file")["external"], 234_567);
 }
 
 #[test]
 fn views_of_a_bigarray_keep_its_data_jointly_on_4() {
     views_of_a_bigarray_keep_its_data_jointly("system");
+}
+
+#[test]
+fn views_of_a_bigarray_keep_its_data_jointly_on_4_14() {
+    views_of_a_bigarray_keep_its_data_jointly("ocaml-4.14.1000");
+}
+
+#[test]
+fn views_of_a_bigarray_keep_its_data_jointly_on_5_1() {
+    if compilers::is_installed("ocaml-5.1.4") {
+        views_of_a_bigarray_keep_its_data_jointly("ocaml-5.1.4");
+    }
 }
 
 #[test]
