@@ -35,7 +35,9 @@ use crate::recording::Recording;
 use crate::response_body::ResponseBody;
 use crate::setting::Setting;
 use crate::source::SourceFiles;
-use crate::{about, compare, export, filters, flame, names, overview, source, table, time_order};
+use crate::{
+    about, compare, export, filters, flame, names, overview, process, source, table, time_order,
+};
 
 /// A recording of an [`Engine`], numbered from 0 in the order of adding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -506,9 +508,9 @@ impl Engine {
             ProfileQuery::Overview(query) => {
                 self.of(query.rec, |recording| overview::overview(recording, query))
             }
-            ProfileQuery::Process(query) => self.of(query.rec, |recording| {
-                Ok(ResponseBody::new(recording.description.process.clone()))
-            }),
+            ProfileQuery::Process(query) => {
+                self.of(query.rec, |recording| Ok(ResponseBody::new(process::measured(recording))))
+            }
             ProfileQuery::Flame(query) => {
                 self.of(query.rec, |recording| flame::flame(recording, query))
             }

@@ -1,7 +1,12 @@
 //! The answer to [`ProcessQuery`](crate::query::Process): what the recorder measured of the process besides its
-//! allocations. Nothing of it is computed here.
+//! allocations. All that is computed of it is what samples say of memory from `malloc`.
 
+use memtrail_profile::Profile;
+use memtrail_profile::malloc_use::{MallocBlocks, MallocUse};
+use memtrail_profile::time::Elapsed;
 use serde::{Deserialize, Serialize};
+
+use crate::recording::Recording;
 
 /// What was measured of the process; what was not is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +29,7 @@ impl ProcessResponse {
 /// Resident memory over time: all columns have the length of `seconds`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(default)]
 pub struct ResidentMemory {
     /// Since the recording began, ascending.
     pub seconds: Vec<f64>,
@@ -33,6 +39,40 @@ pub struct ResidentMemory {
     pub parts: Vec<MemoryPart>,
     /// What would return memory at the end, in words.
     pub advice: Vec<String>,
+    /// Of the parts, what `malloc` has in use at the end, if the calls of it are recorded.
+    pub malloc_in_use: Option<u64>,
+    /// What that is for, by samples.
+    pub malloc: Option<MallocUse>,
+}
+
+/// What was measured of a recording's process, and what its samples say of that.
+pub(crate) fn measured(recording: &Recording) -> ProcessResponse {
+    let description = &recording.description;
+    let ProcessResponse { memory, collections } = description.process.clone();
+    let blocks = if description.is_native {
+        Some(MallocBlocks::All)
+    } else {
+        description.has_malloc.then_some(MallocBlocks::BesideHeap)
+    };
+    let with_samples = |memory: ResidentMemory| match blocks {
+        Some(blocks) => memory.with_samples(recording.profile(), blocks),
+        None => memory,
+    };
+    ProcessResponse { memory: memory.map(with_samples), collections }
+}
+
+/// Call sites of each kind that are named.
+const MAX_SITES: usize = 5;
+
+impl ResidentMemory {
+    /// With what the samples say of it.
+    fn with_samples(mut self, profile: &Profile, blocks: MallocBlocks) -> Self {
+        let at = self.seconds.last().map(|seconds| Elapsed((seconds * 1e6) as u64));
+        self.malloc = at
+            .zip(self.malloc_in_use)
+            .and_then(|(at, in_use)| MallocUse::new(profile, blocks, at, in_use, MAX_SITES));
+        self
+    }
 }
 
 /// What a part of resident memory is used for.

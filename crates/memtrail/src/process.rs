@@ -17,9 +17,11 @@ pub(crate) fn measured(recording: &Recording) -> ProcessResponse {
 }
 
 fn resident(memory: memory::ResidentMemory) -> ResidentMemory {
+    let malloc_in_use = Some(memory.malloc_in_use());
     let memory::ResidentMemory { advice, over_time, .. } = memory;
     let mut columns = ResidentMemory {
         advice: advice.into_iter().map(|advice| advice.text).collect(),
+        malloc_in_use,
         ..ResidentMemory::default()
     };
     for (index, moment) in over_time.iter().enumerate() {

@@ -15,6 +15,7 @@
 //! | [`sites`] | totals of a selection by call site, function, module or file |
 //! | [`calls`] | call trees, flame graphs, tables, points of interest, comparisons of what a filter keeps |
 //! | [`source_lines`] | what each line of a source file allocates |
+//! | [`malloc_use`] | what memory from `malloc` is in use for |
 //! | [`processes`] | which processes a trace is of that several were merged into |
 //! | [`callers`] | from where a place is called, cut down to what matters |
 //! | [`report`] | all of these put together, ready to be printed |
@@ -42,6 +43,7 @@ pub mod growing;
 pub mod hotspots;
 mod ids;
 pub mod live_series;
+pub mod malloc_use;
 pub mod names;
 pub mod presets;
 pub mod processes;

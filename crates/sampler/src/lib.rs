@@ -99,11 +99,12 @@ mod tracker;
 mod units;
 
 pub use alloc::Alloc;
-#[cfg(feature = "preloaded")]
-pub use callstack::walk_only_by_rules;
 pub use callstack::{Callstack, MAX_FRAMES, Registers, forget_rules};
+#[cfg(feature = "preloaded")]
+pub use callstack::{is_uninterrupted, walk_only_by_rules};
 pub use events::suspended;
 pub use labels::{LabelGuard, label};
+pub use mapping::memory_of_tables;
 pub use profile::{Profile, StartError, start, start_seeded};
 pub use rate::{Estimate, InvalidRate, Rate};
 #[cfg(feature = "recording")]

@@ -1,6 +1,16 @@
 //! Memory from the kernel, for tables that the allocator's own functions use.
 
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::units::Bytes;
+
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// What this crate has got from the kernel for its tables, be it written to or not.
+pub fn memory_of_tables() -> Bytes {
+    Bytes(MAPPED.load(Relaxed) as u64)
+}
 
 /// An array of zeroed slots in pages of its own.
 ///
@@ -43,6 +53,7 @@ impl<T: Zeroed> Mapping<T> {
         if base == libc::MAP_FAILED {
             return None;
         }
+        MAPPED.fetch_add(bytes, Relaxed);
         Some(Self { base: NonNull::new(base.cast())?, len })
     }
 
@@ -60,6 +71,7 @@ impl<T: Zeroed> Mapping<T> {
 impl<T> Drop for Mapping<T> {
     fn drop(&mut self) {
         if self.len != 0 {
+            MAPPED.fetch_sub(self.len * size_of::<T>(), Relaxed);
             // SAFETY: the mapping is ours and of this size, and nobody borrows from it.
             unsafe { libc::munmap(self.base.as_ptr().cast(), self.len * size_of::<T>()) };
         }

@@ -74,6 +74,9 @@ export type AllocatedPart = {
   of: number,
 };
 
+/** Whose call sites they are. */
+export type Allocator = "ocaml" | "runtime" | "native";
+
 /** A place in the program, and what of some blocks it allocated. */
 export type AllocatorRow = {
   /** What filters call it. */
@@ -92,6 +95,20 @@ export type AllocatorRow = {
   callers: Array<string>,
   /** That block. */
   example: BlockIndex,
+};
+
+/** What one kind of code has in use. */
+export type AllocatorUse = {
+  /** Which. */
+  allocator: Allocator,
+  /** The same in words. */
+  name: string,
+  /** Bytes of what the allocator counts. */
+  bytes: number,
+  /** The largest call sites, the largest first. */
+  sites: Array<SiteUse>,
+  /** How many there are besides. */
+  other_sites: number,
 };
 
 /** What a query gets that has to wait. */
@@ -901,6 +918,18 @@ export type LongPause = {
   at: number,
 };
 
+/** What memory from `malloc` is in use for. `allocators` and `rest` add up to what the allocator counts. */
+export type MallocUse = {
+  /** The largest first. */
+  allocators: Array<AllocatorUse>,
+  /** Bytes that samples do not explain. */
+  rest: number,
+  /** Estimated bytes that the program asked for, of all call sites. */
+  asked: number,
+  /** Standard error of `asked`. */
+  asked_stderr: number,
+};
+
 /** What a part of resident memory is used for. */
 export type MemoryPart = {
   /** What for, in words. */
@@ -1279,6 +1308,10 @@ export type ResidentMemory = {
   parts: Array<MemoryPart>,
   /** What would return memory at the end, in words. */
   advice: Array<string>,
+  /** Of the parts, what `malloc` has in use at the end, if the calls of it are recorded. */
+  malloc_in_use: number | null,
+  /** What that is for, by samples. */
+  malloc: MallocUse | null,
 };
 
 /** A root, or what several roots retain jointly. */
@@ -1453,6 +1486,18 @@ export type SiteRow = {
   example: BlockIndex | null,
   /** The most frequent kinds of the blocks. */
   kinds: Array<string>,
+};
+
+/** What a call site has in use. */
+export type SiteUse = {
+  /** Function, file and line, as far as they are known. */
+  site: string,
+  /** Bytes of what the allocator counts. */
+  bytes: number,
+  /** Estimated bytes that it asked for. */
+  asked: number,
+  /** Standard error of `asked`. */
+  asked_stderr: number,
 };
 
 /** A snapshot as the page lists it. */

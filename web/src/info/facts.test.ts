@@ -71,6 +71,21 @@ test("what was measured of the process is shown as at its end", () => {
         { name: "stacks of threads", bytes: [2 ** 20, 0] },
       ],
       advice: ["Gc.compact would return 1 MiB"],
+      malloc_in_use: 2 ** 20,
+      malloc: {
+        allocators: [
+          {
+            allocator: "native",
+            name: "native code",
+            bytes: 2 ** 19,
+            sites: [{ site: "f (a.c:1)", bytes: 2 ** 18, asked: 2 ** 18, asked_stderr: 2 ** 10 }],
+            other_sites: 3,
+          },
+        ],
+        rest: 2 ** 19,
+        asked: 2 ** 19,
+        asked_stderr: 2 ** 12,
+      },
     },
     collections: null,
   };
@@ -79,6 +94,9 @@ test("what was measured of the process is shown as at its end", () => {
   assert.deepEqual(rows, [
     ["RSS", "4.00 MiB after 2.00 s"],
     ["malloc, in use", "1.00 MiB, 25 %"],
+    ["Of malloc: native code", "512 KiB, 13 %"],
+    ["", "256 KiB: f (a.c:1)"],
+    ["Of malloc: not sampled, and its own", "512 KiB, 13 %"],
     ["To return it", "Gc.compact would return 1 MiB"],
   ]);
   assert.equal(

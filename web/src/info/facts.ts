@@ -87,6 +87,11 @@ function resident(process: ProcessResponse | null): (Row | null)[] {
   return [
     row("RSS", `${bytes(rss)} after ${seconds(at)}`),
     ...memory.parts.map(({ name, bytes: sizes }) => (sizes.at(-1) ? row(name, part(sizes.at(-1) ?? 0)) : null)),
+    ...(memory.malloc?.allocators ?? []).flatMap(({ name, bytes: size, sites }) => [
+      row(`Of malloc: ${name}`, part(size)),
+      ...sites.map(({ site, bytes: size }) => row("", `${bytes(size)}: ${site}`)),
+    ]),
+    memory.malloc ? row("Of malloc: not sampled, and its own", part(memory.malloc.rest)) : null,
     ...memory.advice.map((advice) => row("To return it", advice)),
   ];
 }

@@ -6,6 +6,7 @@ use memtrail_trace::write::{StreamWriter, Version};
 use memtrail_trace::{BlockId, DomainId};
 
 use crate::native::current::Recording;
+use crate::native::resident::Resident;
 use crate::native::setting::Setting;
 use crate::native::stream::{Files, Stream};
 use crate::os::clock::Clock;
@@ -41,7 +42,9 @@ pub(super) fn begin(
         .map_err(|error| error.to_string())?;
     let modules = Modules::begin(&folder, clock.now());
     let files = Files { setting, clock, folder, output, modules, description };
-    let recording = Recording::install(setting, (pid, epoch), Stream::new(files, writer));
+    let resident = Resident::new(clock);
+    let stream = Stream::new(files, writer);
+    let recording = Recording::install(setting, (pid, epoch), resident, stream);
     report(&setting.session, pid, image, State::Recording { folder: path, failure: None });
     Ok(recording)
 }

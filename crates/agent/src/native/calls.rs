@@ -5,6 +5,7 @@
 use memtrail_sampler::events::{self, Reallocating};
 use memtrail_sampler::{Address, Bytes, Registers, Source};
 
+use crate::native::resident;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
 
@@ -20,7 +21,10 @@ fn called<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
 /// A block was allocated which [`counted`](events::counted) asked for, by a function that the program called.
 pub fn allocated(address: Address, size: Bytes, source: Source, function: &Registers) {
     if is_recorded() {
-        called((), || events::allocated_counted(address, size, source, function));
+        called((), || {
+            events::allocated_counted(address, size, source, function);
+            resident::measure_if_due(function);
+        });
     } else {
         events::allocated_counted(address, size, source, function);
     }

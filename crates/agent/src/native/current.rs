@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
 use memtrail_recording::Outcome;
 
+use crate::native::resident::Resident;
 use crate::native::setting::Setting;
 use crate::native::stream::Stream;
 use crate::os::forked;
@@ -16,6 +17,7 @@ pub(super) struct Recording {
     /// Tells the blocks of this recording from those of the process it was forked from.
     pub(super) epoch: u32,
     pub(super) pid: u32,
+    pub(super) resident: Resident,
     stream: Lock<Stream>,
     ended: AtomicBool,
     /// Samples that came while their thread wrote another.
@@ -34,12 +36,14 @@ impl Recording {
     pub(super) fn install(
         setting: &'static Setting,
         (pid, epoch): (u32, u32),
+        resident: Resident,
         stream: Stream,
     ) -> &'static Self {
         let recording = Box::leak(Box::new(Self {
             setting,
             epoch,
             pid,
+            resident,
             stream: Lock::new(stream),
             ended: AtomicBool::new(false),
             missed: AtomicU64::new(0),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use memtrail_recording::Outcome;
 use memtrail_recording::session::{Options, Pace, State};
-use memtrail_sampler::{MAX_FRAMES, Rate, events, start_seeded};
+use memtrail_sampler::{MAX_FRAMES, Rate, Registers, events, start_seeded};
 
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::load::texts;
@@ -13,6 +13,7 @@ use crate::lifecycle::start::claim;
 use crate::lifecycle::{environment_array, exec, injected};
 use crate::native::begin::begin;
 use crate::native::current::{installed, own};
+use crate::native::resident;
 use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
 use crate::os::errno::keeping_errno;
@@ -114,7 +115,12 @@ extern "C" fn thread_ends(_: *mut c_void) {
 
 /// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`.
 pub fn end_of_process() {
-    if let Some(recording) = own() {
-        ffi_guard::guarded((), || keeping_errno(|| events::suspended(|| recording.end())));
+    if let Some(recording) = own().filter(|recording| !recording.has_ended()) {
+        let here = Registers::here();
+        let end = || {
+            resident::measure(recording, &here);
+            recording.end();
+        };
+        ffi_guard::guarded((), || keeping_errno(|| events::suspended(end)));
     }
 }

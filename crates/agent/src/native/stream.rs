@@ -1,11 +1,13 @@
 //! The trace under way: events become packets, packets go to the file.
 
+use memtrail_recording::memory::MemoryFigures;
 use memtrail_recording::session::{State, WriteFailure};
 use memtrail_recording::{Description, FileState, Outcome};
 use memtrail_sampler::Allocation;
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
 use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
 
+use crate::native::resident::Resident;
 use crate::native::setting::Setting;
 use crate::os::clock::Clock;
 use crate::os::forked;
@@ -98,6 +100,11 @@ impl Stream {
             let now = self.files.clock.now();
             self.retried(now, |writer| writer.collect(now, id));
         }
+    }
+
+    /// Writes what resident memory is used for.
+    pub(super) fn append_memory(&self, resident: &Resident, figures: &MemoryFigures) {
+        resident.append(&self.files.folder, figures);
     }
 
     /// Rare, and with text at hand: kept apart from what happens at each event.

@@ -6,6 +6,7 @@ pub(crate) mod collection_hooks;
 pub(crate) mod collections;
 pub(crate) mod describe;
 pub(crate) mod end;
+pub(crate) mod figure_log;
 pub(crate) mod files;
 pub(crate) mod flusher;
 pub(crate) mod folder;

@@ -1,21 +1,31 @@
 //! What the process's resident memory was used for, and what would return it: the last figures of the
 //! recording's file `memory`.
 
+use memtrail_profile::Profile;
+use memtrail_profile::malloc_use::{MallocBlocks, MallocUse};
+use memtrail_profile::time::Elapsed;
 use memtrail_recording::memory::advice::{Remedy, RuntimeSettings, advise};
-use memtrail_recording::memory::table::{MemoryTable, Row};
+use memtrail_recording::memory::table::{MemoryTable, Part, Row};
 use memtrail_recording::memory::{MEMORY_FILE, parse};
 use memtrail_recording::{Description, Recording};
 use memtrail_text::rounded::{bytes, percent, ratio, seconds};
 use serde::Serialize;
 
 use super::JSON_POINTS;
-use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
+use crate::loading;
+
+/// Call sites of each kind that are named.
+const MAX_SITES: usize = 5;
 
 /// Resident memory as the recording saw it last.
 #[derive(Serialize)]
 pub(crate) struct ResidentMemory {
     #[serde(flatten)]
     pub(super) last: Moment,
+    /// What the row of `malloc` is in use for, by samples, if its calls are recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    malloc: Option<MallocUse>,
     /// What would return memory.
     pub(crate) advice: Vec<Advice>,
     /// The same over time: moments in their order, not all of a long recording's.
@@ -63,9 +73,30 @@ impl ResidentMemory {
         let first = (tables.len() - 1) % step;
         Some(Self {
             last: last.into(),
+            malloc: None,
             advice: remedies.into_iter().map(Advice::from).collect(),
             over_time: tables.iter().skip(first).step_by(step).map(Moment::from).collect(),
         })
+    }
+
+    /// With what the samples say of memory from `malloc`, if its calls are recorded.
+    pub(super) fn with_samples(mut self, recording: &Recording, profile: &Profile) -> Self {
+        let blocks = if loading::is_native(recording) {
+            MallocBlocks::All
+        } else if loading::has_malloc(recording) {
+            MallocBlocks::BesideHeap
+        } else {
+            return self;
+        };
+        let at = Elapsed((self.last.seconds * 1e6) as u64);
+        self.malloc = MallocUse::new(profile, blocks, at, self.malloc_in_use(), MAX_SITES);
+        self
+    }
+
+    /// What `malloc` has in use.
+    pub(crate) fn malloc_in_use(&self) -> u64 {
+        let row = self.last.rows.iter().find(|row| row.part == Part::MallocUsed);
+        row.map_or(0, |row| row.bytes)
     }
 
     /// The table, for people.
@@ -83,12 +114,38 @@ impl ResidentMemory {
             let share = percent(ratio(*bytes as f64, *rss as f64));
             let text = format!("{:>30}{share:>7}  {}", size(*bytes), part.name());
             canvas.line(&[(PLAIN, &text)]);
+            if *part == Part::MallocUsed
+                && let Some(malloc) = &self.malloc
+            {
+                draw_malloc(canvas, malloc);
+            }
         }
         for advice in &self.advice {
             canvas.item(PLAIN, "  ", 4, &advice.text);
         }
         canvas.gap();
     }
+}
+
+/// What is below the row of `malloc`.
+fn draw_malloc(canvas: &mut Canvas, malloc: &MallocUse) {
+    let mut line = |size: u64, indent: usize, name: &str| {
+        let text = format!("{:>30}{:indent$}{}", bytes(size as f64), "", clean(name));
+        canvas.line(&[(FAINT, &text)]);
+    };
+    for of in &malloc.allocators {
+        line(of.bytes, 11, &of.name);
+        let mut rest = of.bytes;
+        for site in &of.sites {
+            rest = rest.saturating_sub(site.bytes);
+            line(site.bytes, 13, &site.site);
+        }
+        if of.other_sites > 0 {
+            let plural = if of.other_sites == 1 { "" } else { "s" };
+            line(rest, 13, &format!("{} other call site{plural}", of.other_sites));
+        }
+    }
+    line(malloc.rest, 11, "not sampled, and malloc's own");
 }
 
 fn settings(description: &Description) -> RuntimeSettings<'_> {

@@ -60,7 +60,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let report = Report::new(&profile, &question, &caveats::reported(&recording));
     let family = recording.family.as_ref().map(|family| FamilyReport::new(family, &question));
     let process = Process {
-        memory: ResidentMemory::of(&recording),
+        memory: ResidentMemory::of(&recording)
+            .map(|memory| memory.with_samples(&recording, &profile)),
         collections: collections::of(&recording),
     };
     let command = link::command(&recording, &question.selection);

@@ -1,5 +1,7 @@
 //! Programs in C and C++ under `memtrail run --native`: what is recorded of them, and that they notice nothing.
 
+mod resident_memory;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

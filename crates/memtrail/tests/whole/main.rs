@@ -145,3 +145,35 @@ fn a_report_says_what_external_is() {
     assert!(text.contains("external is memory from malloc until it is freed"), "{text}");
     assert!(text.contains("new_entry"), "{text}");
 }
+
+/// Bigarrays, a stub's blocks, and what the runtime has: the row of malloc is all of it.
+#[test]
+fn the_row_of_malloc_is_split_by_who_allocated() {
+    for compiler in ["system", "ocaml-5.3.0"] {
+        let case = Case::new(&program(compiler), &[]).options(&["--native=also", "--rate", "0.01"]);
+        let recorded = case.recorded();
+        let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+            .args(["report", "--json"])
+            .arg(&recorded.recording)
+            .output()
+            .unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let memory = &report["memory"];
+        let row = |row: &&serde_json::Value| row["part"] == "malloc-used";
+        let row = memory["rows"].as_array().unwrap().iter().find(row).unwrap();
+        let malloc = &memory["malloc"];
+        let allocators = malloc["allocators"].as_array().unwrap();
+        let sum: u64 = allocators.iter().map(|part| part["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(Some(sum + malloc["rest"].as_u64().unwrap()), row["bytes"].as_u64());
+        let sites = |name: &str| {
+            let part = allocators.iter().find(|part| part["allocator"] == name).unwrap();
+            let sites = part["sites"].as_array().unwrap().iter();
+            sites.map(|s| s["site"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert!(
+            sites("ocaml").iter().any(|s| s.starts_with("Whole.add_page (whole.ml:")),
+            "{malloc:#}"
+        );
+        assert!(sites("native")[0].starts_with("new_entry (whole_stubs.c:"), "{malloc:#}");
+    }
+}

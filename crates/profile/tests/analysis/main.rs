@@ -3,6 +3,7 @@
 
 mod callers;
 mod damage;
+mod malloc_use;
 mod memory;
 mod places;
 mod recorded;

@@ -31,6 +31,13 @@ pub fn walk_only_by_rules() {
     ONLY_BY_RULES.store(true, Relaxed);
 }
 
+/// Whether a function with these registers is certainly in no handler of a signal: all its callers are known, up to the
+/// one that its thread began with. `false` if that cannot be told.
+#[cfg(any(test, feature = "preloaded"))]
+pub fn is_uninterrupted(function: &Registers) -> bool {
+    walk::walk(function, &mut Frames::up_to(MAX_FRAMES)) == Ok(walk::End::Outermost)
+}
+
 /// Frames that a callstack has at most.
 pub const MAX_FRAMES: usize = 512;
 

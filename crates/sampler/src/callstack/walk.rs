@@ -11,8 +11,17 @@ const WORD: usize = size_of::<usize>();
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct OtherForm;
 
+/// Where a walk ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// At the function that the thread began with.
+    Outermost,
+    /// At code without a table, or at as many frames as are wanted.
+    Unknown,
+}
+
 /// Adds the callers of a function that is under way.
-pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<(), OtherForm> {
+pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<End, OtherForm> {
     // The tables' numbers of registers are those of x86-64.
     if !cfg!(target_arch = "x86_64") {
         return Err(OtherForm);
@@ -21,18 +30,18 @@ pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<(), Othe
         (function.instruction.0, function.stack.0, function.frame.0);
     loop {
         // Code without a table ends the stack, as in libgcc.
-        let Some(rule) = rules::at(instruction) else { return Ok(()) };
+        let Some(rule) = rules::at(instruction) else { return Ok(End::Unknown) };
         if let Rule::Kept(kept) = rule {
             let Some(caller) = caller(kept, stack, frame) else { return Err(OtherForm) };
             (instruction, stack, frame) = caller;
             if instruction == 0 || !frames.push(instruction) {
-                return Ok(());
+                return Ok(End::Unknown);
             }
             continue;
         }
         let (base, above, saved) = match rule {
             Rule::Frame { base, above, saved } => (base, above as usize, saved as usize),
-            Rule::Outermost => return Ok(()),
+            Rule::Outermost => return Ok(End::Outermost),
             Rule::Other | Rule::Kept(_) => return Err(OtherForm),
         };
         let from = if base == Base::Stack { stack } else { frame };
@@ -51,7 +60,7 @@ pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<(), Othe
         }
         stack = caller;
         if instruction == 0 || !frames.push(instruction) {
-            return Ok(());
+            return Ok(End::Unknown);
         }
     }
 }
@@ -89,7 +98,7 @@ mod tests {
     fn compare(limit: usize) -> usize {
         let here = Registers::here();
         let (mut fast, mut slow) = (Frames::up_to(limit), Frames::up_to(limit));
-        assert_eq!(walk(&here, &mut fast), Ok(()));
+        assert!(walk(&here, &mut fast).is_ok());
         backtrace::walk(&here, &mut slow);
         let depth = fast.callstack().frames().len();
         assert_eq!(fast.callstack().frames(), slow.callstack().frames());
@@ -117,6 +126,16 @@ mod tests {
         }
         assert_eq!(below(40, 12), 12);
         assert_eq!(below(1000, MAX_FRAMES), MAX_FRAMES);
+    }
+
+    #[test]
+    fn a_thread_is_known_to_be_in_no_handler() {
+        assert!(crate::callstack::is_uninterrupted(&Registers::here()));
+        assert!(
+            std::thread::spawn(|| crate::callstack::is_uninterrupted(&Registers::here()))
+                .join()
+                .unwrap()
+        );
     }
 
     extern "C" fn compared(left: *const std::ffi::c_void, _: *const std::ffi::c_void) -> i32 {
@@ -148,6 +167,7 @@ mod tests {
             let here = Registers::here();
             let (mut fast, mut slow) = (Frames::up_to(MAX_FRAMES), Frames::up_to(MAX_FRAMES));
             assert_eq!(walk(&here, &mut fast), Err(OtherForm));
+            assert!(!crate::callstack::is_uninterrupted(&here));
             backtrace::walk(&here, &mut slow);
             assert!(slow.callstack().frames().len() > 3);
         }

@@ -14,7 +14,7 @@ use crate::os::symbol::symbol;
 type Mallinfo = unsafe extern "C" fn() -> libc::mallinfo2;
 
 /// Its function.
-pub(super) struct Malloc {
+pub(crate) struct Malloc {
     /// Null before glibc 2.33.
     function: *mut c_void,
     /// Whether it is called just now.
@@ -27,7 +27,7 @@ unsafe impl Send for Malloc {}
 unsafe impl Sync for Malloc {}
 
 impl Malloc {
-    pub(super) fn find() -> Self {
+    pub(crate) fn find() -> Self {
         Self { function: symbol("mallinfo2"), under_way: AtomicBool::new(false) }
     }
 
@@ -36,8 +36,9 @@ impl Malloc {
         self.under_way.load(Acquire)
     }
 
-    /// Adds its figures. Waits for the locks of all arenas, one by one: not on a thread of the program's.
-    pub(super) fn measure(&self, figures: &mut MemoryFigures) {
+    /// Adds its figures. Waits for the locks of all arenas, one by one: on a thread of the program's only
+    /// where that holds none itself.
+    pub(crate) fn measure(&self, figures: &mut MemoryFigures) {
         if self.function.is_null() {
             return;
         }

@@ -6,25 +6,23 @@
 //! that ends the process in a signal handler may hold one of them, so it does not wait for that long.
 
 mod malloc;
+pub(crate) mod pace;
+pub(crate) mod process;
 mod runtime;
 
-use std::io::Read as _;
 use std::sync::atomic::{
     AtomicBool, AtomicU32,
     Ordering::{AcqRel, Acquire, Release},
 };
 use std::time::Duration;
 
-use memtrail_heap::Bytes;
-use memtrail_recording::mappings::field_of_status;
-use memtrail_recording::memory::resident::{self, Known};
-use memtrail_recording::memory::{Figure, MemoryFigures};
+use memtrail_recording::memory::MemoryFigures;
 
-use self::malloc::Malloc;
+pub(crate) use self::malloc::Malloc;
 use self::runtime::Domains;
 use crate::context::target::Target;
 use crate::os::clock::monotonic;
-use crate::os::{heap, own_thread, private_stack};
+use crate::os::own_thread;
 
 /// How long the end of the process waits for the last figures, in nanoseconds: while the thread waits for
 /// locks of `malloc`, and otherwise.
@@ -103,42 +101,8 @@ impl MemoryLog {
     pub(super) fn measure(&self, target: &Target, elapsed: Duration) -> MemoryFigures {
         let mut figures = MemoryFigures::new(elapsed);
         let runtime = self.domains.measure(&target.runtime, &mut figures);
-        let program = std::fs::read_link("/proc/self/exe").unwrap_or_default();
-        let known = Known {
-            program: program.as_os_str().as_encoded_bytes(),
-            agent: resident::measure as fn(&_, &Known<'_>, &mut _) as usize as u64,
-            session: target.session.as_os_str().as_encoded_bytes(),
-            agent_stack: private_stack::extent(),
-            agent_heap: Bytes(heap::in_use() as u64),
-            runtime: &runtime,
-        };
-        // Both at once, and only then looked at: the program goes on.
-        let smaps = read_smaps();
-        let status = std::fs::read("/proc/self/status");
-        if let Ok(smaps) = smaps {
-            resident::measure(&smaps, &known, &mut figures);
-        }
-        if let Ok(status) = status {
-            for (figure, field) in
-                [(Figure::Rss, "VmRSS"), (Figure::PeakRss, "VmHWM"), (Figure::Swapped, "VmSwap")]
-            {
-                figures.set(figure, field_of_status(&status, field));
-            }
-        }
+        process::measure(&target.session, &runtime, &mut figures);
         self.malloc.measure(&mut figures);
         figures
     }
-}
-
-/// Bytes that `smaps` has for a mapping, or a little less.
-const TEXT_OF_MAPPING: usize = 800;
-
-/// Reads `smaps` into memory that was written to before: otherwise it becomes resident meanwhile, which for a
-/// small program is more than a hundredth of all.
-fn read_smaps() -> std::io::Result<Vec<u8>> {
-    let mappings = std::fs::read("/proc/self/maps")?.split(|&byte| byte == b'\n').count();
-    let mut text = vec![b' '; mappings * TEXT_OF_MAPPING];
-    text.clear();
-    std::fs::File::open("/proc/self/smaps")?.read_to_end(&mut text)?;
-    Ok(text)
 }

@@ -1,0 +1,70 @@
+//! What resident memory of a native program is used for.
+
+use std::process::Command;
+
+use memtrail_test_support::running::Case;
+use serde_json::Value;
+
+use crate::compile;
+
+const MIB: u64 = 1 << 20;
+/// The kernel counts resident pages by processor, and adds a few dozen of each up later.
+const COUNTED_LATE: u64 = MIB / 4;
+
+fn report(arguments: &[&str], options: &[&str]) -> (Value, String) {
+    let program = compile("resident.c", &[]);
+    let recorded = Case::command(&program.path, arguments).options(options).recorded();
+    let report = |form: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let output = command.arg("report").args(form).arg(&recorded.recording).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json: Value = serde_json::from_str(&report(&["--json"])).unwrap();
+    (json["memory"].clone(), report(&["--width", "100"]))
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value}"))
+}
+
+fn row(memory: &Value, part: &str) -> u64 {
+    let rows = memory["rows"].as_array().unwrap_or_else(|| panic!("{memory:#}"));
+    rows.iter().find(|row| row["part"] == part).map_or(0, |row| number(&row["bytes"]))
+}
+
+#[test]
+fn the_table_has_the_call_sites_of_what_malloc_has_in_use() {
+    let (memory, text) = report(&[], &["--native", "--rate", "0.01"]);
+    let (rss, sum) = (number(&memory["rss"]), number(&memory["sum"]));
+    assert!(sum.abs_diff(rss) <= rss / 50 + COUNTED_LATE, "{memory:#}");
+    let blocks = 40_000 * 1008;
+    assert!((blocks..blocks + MIB).contains(&row(&memory, "malloc-used")), "{memory:#}");
+    assert!((blocks - 4 * MIB..blocks + MIB).contains(&row(&memory, "malloc-kept")), "{memory:#}");
+    assert!(row(&memory, "stacks") >= 2 * MIB, "{memory:#}");
+    assert!(row(&memory, "agent") > 0 && row(&memory, "other") < 4 * MIB, "{memory:#}");
+    assert_eq!(memory["advice"][0]["remedy"], "malloc-trim", "{memory:#}");
+
+    let malloc = &memory["malloc"];
+    let allocators = malloc["allocators"].as_array().unwrap();
+    let parts: u64 = allocators.iter().map(|part| number(&part["bytes"])).sum();
+    assert_eq!(parts + number(&malloc["rest"]), row(&memory, "malloc-used"));
+    let site = &allocators[0]["sites"][0];
+    assert!(site["site"].as_str().unwrap().starts_with("keep (resident.c:"), "{malloc:#}");
+    let error = number(&site["bytes"]).abs_diff(40_000_000) as f64;
+    assert!(error < 4.0 * site["asked_stderr"].as_f64().unwrap() + 1e6, "{malloc:#}");
+    assert!(text.contains("    keep (resident.c:"), "{text}");
+    assert!(text.contains("    not sampled, and malloc's own\n"), "{text}");
+    assert!(!text.contains("OCaml"), "{text}");
+}
+
+/// The handler interrupts `malloc`, which may hold its lock: it is not asked for its figures.
+#[test]
+fn a_handler_that_ends_the_process_is_not_kept() {
+    let (memory, _) = report(&["endless"], &["--native", "--rate", "0.0001"]);
+    let moments = memory["over_time"].as_array().unwrap();
+    // A quarter of a second after the start, perhaps a second later, and at the end.
+    assert!((2..=3).contains(&moments.len()), "{memory:#}");
+    let (rss, sum) = (number(&memory["rss"]), number(&memory["sum"]));
+    assert!(sum.abs_diff(rss) <= rss / 50 + COUNTED_LATE, "{memory:#}");
+}
