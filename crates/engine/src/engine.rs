@@ -36,7 +36,7 @@ use crate::response_body::ResponseBody;
 use crate::setting::Setting;
 use crate::source::SourceFiles;
 use crate::{
-    about, compare, export, filters, flame, names, overview, process, source, table, time_order,
+    about, compare, export, filters, flame, measured, names, overview, source, table, time_order,
 };
 
 /// A recording of an [`Engine`], numbered from 0 in the order of adding.
@@ -509,7 +509,7 @@ impl Engine {
                 self.of(query.rec, |recording| overview::overview(recording, query))
             }
             ProfileQuery::Process(query) => {
-                self.of(query.rec, |recording| Ok(ResponseBody::new(process::measured(recording))))
+                self.of(query.rec, |recording| Ok(ResponseBody::new(measured::measured(recording))))
             }
             ProfileQuery::Flame(query) => {
                 self.of(query.rec, |recording| flame::flame(recording, query))

@@ -25,6 +25,7 @@ pub mod heap;
 pub mod leaks;
 mod library_units;
 mod live_sites;
+mod measured;
 mod names;
 mod overview;
 pub mod process;

@@ -6,8 +6,6 @@ use memtrail_profile::malloc_use::{MallocBlocks, MallocUse};
 use memtrail_profile::time::Elapsed;
 use serde::{Deserialize, Serialize};
 
-use crate::recording::Recording;
-
 /// What was measured of the process; what was not is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -45,28 +43,12 @@ pub struct ResidentMemory {
     pub malloc: Option<MallocUse>,
 }
 
-/// What was measured of a recording's process, and what its samples say of that.
-pub(crate) fn measured(recording: &Recording) -> ProcessResponse {
-    let description = &recording.description;
-    let ProcessResponse { memory, collections } = description.process.clone();
-    let blocks = if description.is_native {
-        Some(MallocBlocks::All)
-    } else {
-        description.has_malloc.then_some(MallocBlocks::BesideHeap)
-    };
-    let with_samples = |memory: ResidentMemory| match blocks {
-        Some(blocks) => memory.with_samples(recording.profile(), blocks),
-        None => memory,
-    };
-    ProcessResponse { memory: memory.map(with_samples), collections }
-}
-
 /// Call sites of each kind that are named.
 const MAX_SITES: usize = 5;
 
 impl ResidentMemory {
     /// With what the samples say of it.
-    fn with_samples(mut self, profile: &Profile, blocks: MallocBlocks) -> Self {
+    pub(crate) fn with_samples(mut self, profile: &Profile, blocks: MallocBlocks) -> Self {
         let at = self.seconds.last().map(|seconds| Elapsed((seconds * 1e6) as u64));
         self.malloc = at
             .zip(self.malloc_in_use)

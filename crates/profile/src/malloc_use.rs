@@ -96,8 +96,8 @@ pub struct SiteUse {
 }
 
 impl MallocUse {
-    /// What `in_use` bytes were used for at a moment; at most so many call sites of each kind are named. `None` if no
-    /// block from `malloc` was live.
+    /// What `in_use` bytes were used for at a moment; `sites` is the maximum number of call sites of each kind that are
+    /// named. `None` if no block from `malloc` was live.
     pub fn new(
         profile: &Profile,
         blocks: MallocBlocks,

@@ -62,7 +62,7 @@ fn after_jump(function: Range<u64>) -> Option<Range<u64>> {
         return None;
     }
     let mut last = target;
-    while last - target < LONGEST && start(last + STEP) {
+    while last - target < MAX_FUNCTION && start(last + STEP) {
         last += STEP;
     }
     Some(target + 1..last + STEP)
@@ -73,7 +73,7 @@ const JUMP: u64 = if cfg!(target_arch = "x86_64") { 5 } else { 4 };
 /// Functions begin at a multiple of this.
 const STEP: u64 = 16;
 /// The function is not longer.
-const LONGEST: u64 = 4096;
+const MAX_FUNCTION: u64 = 4096;
 
 /// Where the function begins that has an instruction, by the tables for exceptions.
 fn enclosing_function(at: u64) -> Option<u64> {

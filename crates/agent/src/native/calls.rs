@@ -5,7 +5,7 @@
 use memtrail_sampler::events::{self, Reallocating};
 use memtrail_sampler::{Address, Bytes, Registers, Source};
 
-use crate::native::resident;
+use crate::native::measure;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
 
@@ -23,7 +23,7 @@ pub fn allocated(address: Address, size: Bytes, source: Source, function: &Regis
     if is_recorded() {
         called((), || {
             events::allocated_counted(address, size, source, function);
-            resident::measure_if_due(function);
+            measure::measure_if_due(function);
         });
     } else {
         events::allocated_counted(address, size, source, function);

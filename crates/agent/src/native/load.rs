@@ -13,7 +13,7 @@ use crate::lifecycle::start::claim;
 use crate::lifecycle::{environment_array, exec, injected};
 use crate::native::begin::begin;
 use crate::native::current::{installed, own};
-use crate::native::resident;
+use crate::native::measure::measure;
 use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
 use crate::os::errno::keeping_errno;
@@ -118,7 +118,7 @@ pub fn end_of_process() {
     if let Some(recording) = own().filter(|recording| !recording.has_ended()) {
         let here = Registers::here();
         let end = || {
-            resident::measure(recording, &here);
+            measure(recording, &here);
             recording.end();
         };
         ffi_guard::guarded((), || keeping_errno(|| events::suspended(end)));

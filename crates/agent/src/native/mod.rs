@@ -4,7 +4,7 @@
 //! count bytes, and come here ([`calls`]) where a block may be sampled, or a sampled one is freed. `memtrail-sampler`
 //! draws, captures the callstack and knows the sampled blocks; its tracker ([`tracker`]) writes them into the trace
 //! ([`stream`]), whose last packet is memory that the launcher shares. There is no thread of ours: threads of the program measure
-//! what resident memory is used for ([`resident`]). Functions are
+//! what resident memory is used for ([`measure`]). Functions are
 //! written as places in files; the launcher names them after the program's end, by the list of [`Modules`](crate::recording::modules::Modules).
 
 mod begin;
@@ -12,6 +12,7 @@ mod calls;
 mod children;
 mod current;
 mod load;
+mod measure;
 mod resident;
 mod setting;
 mod stream;

@@ -1,19 +1,16 @@
-//! What the process's resident memory is used for, measured by threads of the program's: after an allocation that was
-//! looked at, when it is time, and as the process ends.
+//! What the process's resident memory is used for, and when it is measured next.
 //!
 //! `mallinfo2` takes the locks of `malloc`. A thread that was interrupted by a signal may hold one, so it is called
 //! only where the whole callstack is known to have no handler; elsewhere its last figures count.
 
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use memtrail_recording::memory::{Figure, HEADING, MemoryFigures};
-use memtrail_sampler::{Registers, events, is_uninterrupted};
+use memtrail_sampler::{Registers, is_uninterrupted};
 
-use crate::native::current::{Recording, own};
-use crate::os::clock::{Clock, coarse, thread_cpu_time};
+use crate::os::clock::{Clock, coarse};
 use crate::os::lock::Lock;
 use crate::recording::figure_log::FigureLog;
 use crate::recording::folder::Folder;
@@ -27,7 +24,7 @@ const COUNTED: [Figure; 3] = [Figure::ArenasUsed, Figure::ArenasFree, Figure::Ma
 pub(super) struct Resident {
     clock: Clock,
     /// When it is time, by the coarse clock.
-    due: AtomicU64,
+    pub(super) due: AtomicU64,
     state: Lock<State>,
 }
 
@@ -50,7 +47,7 @@ impl Resident {
     }
 
     /// Measures, and gives what that took. Nothing while another thread does.
-    fn measure(&self, session: &Path, function: &Registers) -> Option<MemoryFigures> {
+    pub(super) fn measure(&self, session: &Path, function: &Registers) -> Option<MemoryFigures> {
         let mut state = self.state.try_lock()?;
         let elapsed = self.clock.now().0.saturating_sub(self.clock.start.0);
         let mut figures = MemoryFigures::new(Duration::from_micros(elapsed));
@@ -71,32 +68,4 @@ impl Resident {
             state.log.append(folder, &figures.line());
         }
     }
-}
-
-/// Measures, if that is to be done. `function` is one under way that the program called.
-pub(super) fn measure_if_due(function: &Registers) {
-    let Some(recording) = own() else { return };
-    let resident = &recording.resident;
-    let due = resident.due.load(Relaxed);
-    // Once, whichever thread comes first.
-    if coarse() < due
-        || resident.due.compare_exchange(due, u64::MAX, Relaxed, Relaxed).is_err()
-        || recording.has_ended()
-    {
-        return;
-    }
-    events::suspended(|| {
-        let begun = thread_cpu_time();
-        let elapsed = measure(recording, function);
-        let cost = Duration::from_nanos(thread_cpu_time().saturating_sub(begun));
-        let pause = pace::next(cost, elapsed.unwrap_or_default()).as_nanos() as u64;
-        resident.due.store(coarse().saturating_add(pause), Relaxed);
-    });
-}
-
-/// Measures and writes. Gives the age of the recording.
-pub(super) fn measure(recording: &Recording, function: &Registers) -> Option<Duration> {
-    let figures = recording.resident.measure(&recording.setting.session, function)?;
-    recording.stream()?.append_memory(&recording.resident, &figures);
-    Some(figures.elapsed)
 }
