@@ -27,6 +27,8 @@ use crate::sampling::write::{domain_of, write_sampled};
 struct Next {
     /// In the minor heap: the block that reaches below this address is sampled. 0 if none is.
     trigger: AtomicU64,
+    /// Where the minor heap began and ended when that was drawn: `Gc.set` moves it.
+    drawn_in: [AtomicU64; 2],
     /// The domain that this is of.
     unique: AtomicU64,
     /// Words of the major heap up to the next sample.
@@ -41,6 +43,7 @@ struct Next {
 static NEXT: [Next; DOMAINS] = [const {
     Next {
         trigger: AtomicU64::new(0),
+        drawn_in: [const { AtomicU64::new(0) }; 2],
         unique: AtomicU64::new(u64::MAX),
         large: AtomicI64::new(0),
         external: AtomicI64::new(0),
@@ -90,6 +93,21 @@ impl Substitute {
         self.target.memory.field(state, offset).unwrap_or(0)
     }
 
+    /// The first and the last address of the minor heap.
+    fn minor_heap(&self, state: u64) -> [u64; 2] {
+        let fields = &self.target.runtime.layout.state;
+        [self.field(state, fields.young_start), self.field(state, fields.young_end)]
+    }
+
+    /// The address of the next sample, which is drawn anew where the minor heap has moved: distances have no memory.
+    fn trigger(&self, next: &Next, state: u64) -> u64 {
+        let heap = self.minor_heap(state);
+        if next.drawn_in.each_ref().map(|at| at.load(Relaxed)) != heap {
+            self.draw(next, state);
+        }
+        next.trigger.load(Relaxed)
+    }
+
     fn rate(&self, next: &Next) -> f64 {
         Halvings(next.halvings.load(Relaxed)).of(self.target.options.rate)
     }
@@ -98,9 +116,10 @@ impl Substitute {
     fn draw(&self, next: &Next, state: u64) {
         let (halvings, rate) = rate::to_draw_with(self.target);
         next.halvings.store(halvings.0, Relaxed);
-        let fields = &self.target.runtime.layout.state;
-        let (at, start) =
-            (self.field(state, fields.young_ptr), self.field(state, fields.young_start));
+        let at = self.field(state, self.target.runtime.layout.state.young_ptr);
+        let [start, end] = self.minor_heap(state);
+        next.drawn_in[0].store(start, Relaxed);
+        next.drawn_in[1].store(end, Relaxed);
         // The next word to be allocated stands right below.
         let below = (next.distance(rate) - 1).saturating_mul(8);
         let trigger = at.checked_sub(below).filter(|&trigger| trigger > start);
@@ -117,7 +136,7 @@ impl Substitute {
 
     /// Raises the domain's limit to the next sample, unless it is interrupted.
     pub(super) fn raise_limit(&self, state: u64) {
-        let trigger = self.next(state).trigger.load(Relaxed);
+        let trigger = self.trigger(self.next(state), state);
         let limit = (state + self.target.runtime.layout.state.young_limit) as *mut u64;
         // SAFETY: the runtime's own variable, which other domains change likewise.
         let limit = unsafe { AtomicU64::from_ptr(limit) };
@@ -131,7 +150,7 @@ impl Substitute {
     /// Whether the block that was allocated last is sampled.
     pub(super) fn is_reached(&self, state: u64) -> bool {
         self.field(state, self.target.runtime.layout.state.young_ptr)
-            < self.next(state).trigger.load(Relaxed)
+            < self.trigger(self.next(state), state)
     }
 
     /// Blocks were allocated at once in the minor heap; `encoded` are their sizes less one, if OCaml code
@@ -140,7 +159,7 @@ impl Substitute {
         let next = self.next(state);
         let at = self.field(state, self.target.runtime.layout.state.young_ptr);
         let rate = self.rate(next);
-        let mut below = (next.trigger.load(Relaxed).saturating_sub(at) / 8) as i64;
+        let mut below = (self.trigger(next, state).saturating_sub(at) / 8) as i64;
         let mut offset = words as i64 + 1;
         let count = encoded.map_or(1, <[u8]>::len);
         // The last stands highest.
@@ -193,9 +212,8 @@ impl Substitute {
         let event = AllocEvent { length: Words(words), samples, source };
         let key = rate::metered(|| write_sampled(&event, halvings, index));
         if let Some(key) = key {
-            let fields = &self.target.runtime.layout.state;
-            let young = self.field(state, fields.young_start)..self.field(state, fields.young_end);
-            let domain = young.contains(&block).then(|| domain_of(self.target, state));
+            let [start, end] = self.minor_heap(state);
+            let domain = (start..end).contains(&block).then(|| domain_of(self.target, state));
             tracked::add(domain, tracked::Entry { block, samples, key });
         }
     }
