@@ -12,6 +12,7 @@ mod endings;
 mod failing_writes;
 mod launching;
 mod main_thread;
+mod moving_minor_heap;
 mod overflows;
 mod own_sampler;
 mod processes;

@@ -3,6 +3,8 @@
 //! The runtime's may raise exceptions, which leave our frames as they leave those of the runtime's own C
 //! functions. So nothing of ours stands on the stack while they run that would have to be undone.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -88,7 +90,76 @@ pub(super) unsafe extern "C" fn custom(
 }
 
 /// In place of `caml_reset_young_limit`.
+///
+/// gcc knows which registers that function changes, and its callers in the same file keep values in the others
+/// (`-fipa-ra`): so none is changed here.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
 pub(super) unsafe extern "C" fn reset_limit(state: u64) {
+    naked_asm!(
+        "push rax",
+        "push rcx",
+        "push rdx",
+        "push rsi",
+        "push rdi",
+        "push r8",
+        "push r9",
+        "push r10",
+        "push r11",
+        "sub rsp, 256",
+        "movups [rsp + 0], xmm0",
+        "movups [rsp + 16], xmm1",
+        "movups [rsp + 32], xmm2",
+        "movups [rsp + 48], xmm3",
+        "movups [rsp + 64], xmm4",
+        "movups [rsp + 80], xmm5",
+        "movups [rsp + 96], xmm6",
+        "movups [rsp + 112], xmm7",
+        "movups [rsp + 128], xmm8",
+        "movups [rsp + 144], xmm9",
+        "movups [rsp + 160], xmm10",
+        "movups [rsp + 176], xmm11",
+        "movups [rsp + 192], xmm12",
+        "movups [rsp + 208], xmm13",
+        "movups [rsp + 224], xmm14",
+        "movups [rsp + 240], xmm15",
+        "call {inner}",
+        "movups xmm0, [rsp + 0]",
+        "movups xmm1, [rsp + 16]",
+        "movups xmm2, [rsp + 32]",
+        "movups xmm3, [rsp + 48]",
+        "movups xmm4, [rsp + 64]",
+        "movups xmm5, [rsp + 80]",
+        "movups xmm6, [rsp + 96]",
+        "movups xmm7, [rsp + 112]",
+        "movups xmm8, [rsp + 128]",
+        "movups xmm9, [rsp + 144]",
+        "movups xmm10, [rsp + 160]",
+        "movups xmm11, [rsp + 176]",
+        "movups xmm12, [rsp + 192]",
+        "movups xmm13, [rsp + 208]",
+        "movups xmm14, [rsp + 224]",
+        "movups xmm15, [rsp + 240]",
+        "add rsp, 256",
+        "pop r11",
+        "pop r10",
+        "pop r9",
+        "pop r8",
+        "pop rdi",
+        "pop rsi",
+        "pop rdx",
+        "pop rcx",
+        "pop rax",
+        "ret",
+        inner = sym reset_and_raise,
+    )
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use reset_and_raise as reset_limit;
+
+/// Resets the limit as the runtime does, and raises it to the next sample.
+pub(super) unsafe extern "C" fn reset_and_raise(state: u64) {
     let Some(substitute) = substitute() else { return };
     // SAFETY: the runtime's own call.
     unsafe { (substitute.functions.reset_limit)(state) };
