@@ -1,0 +1,308 @@
+//! Which blocks are reachable: one pass from the variables, stacks and thread-local variables, then one from memory of
+//! unknown use. What neither meets is a leak, as LeakSanitizer defines it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::{Edge, Node, Place, References, Root};
+
+/// Whether a block is reachable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// From a variable, a stack or a thread-local variable.
+    Reachable,
+    /// Only from memory of which is not known whether it is in use.
+    Elsewhere,
+    /// No reference leads to it but those in other blocks that are not reachable.
+    IndirectlyLeaked,
+    /// Nothing refers to it, or only blocks that it refers to itself.
+    Leaked,
+}
+
+/// How a node was reached.
+#[derive(Clone, Copy, Debug)]
+enum From {
+    Root(u32),
+    Edge(u32),
+}
+
+/// How a block is reached: a root, and pointers from block to block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path<'r> {
+    /// Where it begins.
+    pub root: &'r Root,
+    /// The pointers to follow, in order.
+    pub edges: Vec<Edge>,
+}
+
+/// Which blocks are reachable.
+#[derive(Debug)]
+pub struct Reachability<'r> {
+    references: &'r References,
+    states: Vec<State>,
+    from: Vec<Option<From>>,
+}
+
+impl<'r> Reachability<'r> {
+    /// Follows all references.
+    pub fn new(references: &'r References) -> Self {
+        let count = references.blocks.len();
+        let mut search = Self { references, states: vec![State::Leaked; count], from: vec![None; count] };
+        let starts = starts(references);
+        for state in [State::Reachable, State::Elsewhere] {
+            search.from_roots(&starts, state);
+        }
+        search.among_leaked(&starts);
+        search
+    }
+
+    /// Whether a block is reachable.
+    pub fn state(&self, node: Node) -> State {
+        self.states.get(node.0 as usize).copied().unwrap_or(State::Leaked)
+    }
+
+    /// A shortest path to a block; none to one that is not reachable.
+    pub fn path(&self, node: Node) -> Option<Path<'r>> {
+        let (mut at, mut edges) = (node, Vec::new());
+        // No path is longer than there are blocks.
+        for _ in 0..=self.references.blocks.len() {
+            match (*self.from.get(at.0 as usize)?)? {
+                From::Root(root) => {
+                    edges.reverse();
+                    return Some(Path { root: self.references.roots.get(root as usize)?, edges });
+                }
+                From::Edge(edge) => {
+                    let edge = *self.references.edges.get(edge as usize)?;
+                    edges.push(edge);
+                    at = edge.from;
+                }
+            }
+        }
+        None
+    }
+
+    /// Marks what roots of a kind lead to, breadth first.
+    fn from_roots(&mut self, starts: &[u32], state: State) {
+        let references = self.references;
+        let mut waiting = VecDeque::new();
+        for (number, root) in (0..).zip(&references.roots) {
+            let is_elsewhere = root.place == Place::Elsewhere;
+            if is_elsewhere == (state == State::Elsewhere) {
+                self.meet(root.to, From::Root(number), state, &mut waiting);
+            }
+        }
+        while let Some(node) = waiting.pop_front() {
+            for edge in edges(starts, node) {
+                let to = references.edges[edge].to;
+                self.meet(to, From::Edge(edge as u32), state, &mut waiting);
+            }
+        }
+    }
+
+    fn meet(&mut self, node: Node, from: From, state: State, waiting: &mut VecDeque<Node>) {
+        let at = node.0 as usize;
+        if self.states[at] == State::Leaked {
+            self.states[at] = state;
+            self.from[at] = Some(from);
+            waiting.push_back(node);
+        }
+    }
+
+    /// Marks what is retained by other blocks that are not reachable. Of blocks that refer to each other and to which
+    /// nothing else does, one stays directly leaked.
+    ///
+    /// In the order in which a depth-first search leaves nodes, the last that is not met yet is retained by no other.
+    fn among_leaked(&mut self, starts: &[u32]) {
+        let left = self.order_of_leaving(starts);
+        let mut is_met = vec![false; self.states.len()];
+        for first in left.into_iter().rev() {
+            if std::mem::replace(&mut is_met[first.0 as usize], true) {
+                continue;
+            }
+            let mut waiting = vec![first];
+            while let Some(node) = waiting.pop() {
+                for edge in edges(starts, node) {
+                    let to = self.references.edges[edge].to;
+                    let at = to.0 as usize;
+                    if self.states[at] == State::Leaked && !is_met[at] {
+                        is_met[at] = true;
+                        self.states[at] = State::IndirectlyLeaked;
+                        waiting.push(to);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The leaked nodes in the order in which a depth-first search leaves them.
+    fn order_of_leaving(&self, starts: &[u32]) -> Vec<Node> {
+        let (mut left, mut is_met) = (Vec::new(), vec![false; self.states.len()]);
+        let mut path: Vec<(Node, Range<usize>)> = Vec::new();
+        for first in (0..self.states.len() as u32).map(Node) {
+            let mut next = Some(first);
+            loop {
+                if let Some(node) = next.take()
+                    && self.states[node.0 as usize] == State::Leaked
+                    && !std::mem::replace(&mut is_met[node.0 as usize], true)
+                {
+                    path.push((node, edges(starts, node)));
+                }
+                let Some((node, rest)) = path.last_mut() else { break };
+                match rest.next() {
+                    Some(edge) => next = Some(self.references.edges[edge].to),
+                    None => {
+                        left.push(*node);
+                        path.pop();
+                    }
+                }
+            }
+        }
+        left
+    }
+}
+
+/// Where the edges of each node begin, and where those of the last end. Edges out of order are not followed.
+fn starts(references: &References) -> Vec<u32> {
+    let mut starts = vec![0_u32; references.blocks.len() + 1];
+    for edge in &references.edges {
+        if let Some(count) = starts.get_mut(edge.from.0 as usize + 1) {
+            *count += 1;
+        }
+    }
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    starts
+}
+
+fn edges(starts: &[u32], node: Node) -> Range<usize> {
+    starts[node.0 as usize] as usize..starts[node.0 as usize + 1] as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use memtrail_trace::BlockId;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Block, Bytes, Thread};
+
+    fn references(count: u32, edges: &[(u32, u32)], roots: &[(u32, bool)]) -> References {
+        let mut edges: Vec<Edge> = edges
+            .iter()
+            .map(|&(from, to)| Edge { from: Node(from % count), at: Bytes(8), to: Node(to % count) })
+            .collect();
+        edges.sort_by_key(|edge| edge.from);
+        let root = |&(to, is_elsewhere): &(u32, bool)| Root {
+            place: if is_elsewhere { Place::Elsewhere } else { Place::Stack(Thread(1)) },
+            to: Node(to % count),
+        };
+        References {
+            taken_unix_us: 7,
+            modules: vec!["/bin/program".into()],
+            blocks: (0..count)
+                .map(|id| Block {
+                    sampled: (id % 3 > 0).then_some(BlockId(u64::from(id))),
+                    size: Bytes(u64::from(id)),
+                })
+                .collect(),
+            edges,
+            roots: roots.iter().map(root).collect(),
+        }
+    }
+
+    /// What can be reached from some nodes, by going over all edges until nothing is new.
+    fn closure(references: &References, mut reached: Vec<bool>) -> Vec<bool> {
+        loop {
+            let before = reached.clone();
+            for edge in &references.edges {
+                reached[edge.to.0 as usize] |= reached[edge.from.0 as usize];
+            }
+            if reached == before {
+                return reached;
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn states_are_those_of_the_transitive_closure(
+            count in 1_u32..12,
+            edges in prop::collection::vec((0_u32..12, 0_u32..12), 0..24),
+            roots in prop::collection::vec((0_u32..12, any::<bool>()), 0..4),
+        ) {
+            let references = references(count, &edges, &roots);
+            let found = Reachability::new(&references);
+            let from = |elsewhere: bool| {
+                let mut of_roots = vec![false; count as usize];
+                for root in &references.roots {
+                    of_roots[root.to.0 as usize] |= elsewhere == (root.place == Place::Elsewhere);
+                }
+                closure(&references, of_roots)
+            };
+            let (reachable, elsewhere) = (from(false), from(true));
+            let nodes = count as usize;
+            let alone = |at: usize| closure(&references, (0..nodes).map(|node| node == at).collect());
+            for at in 0..nodes {
+                let state = found.state(Node(at as u32));
+                prop_assert_eq!(state == State::Reachable, reachable[at]);
+                prop_assert_eq!(state == State::Elsewhere, elsewhere[at] && !reachable[at]);
+                let is_leaked = |at: usize| !reachable[at] && !elsewhere[at];
+                let direct: Vec<usize> = (0..nodes)
+                    .filter(|&node| found.state(Node(node as u32)) == State::Leaked)
+                    .collect();
+                if is_leaked(at) {
+                    // Each leak is retained by a direct one, and no direct one by another.
+                    prop_assert!(direct.iter().any(|&from| alone(from)[at]));
+                    if direct.contains(&at) {
+                        prop_assert!(direct.iter().all(|&from| from == at || !alone(from)[at]));
+                    }
+                }
+                let path = found.path(Node(at as u32));
+                prop_assert_eq!(path.is_some(), reachable[at] || elsewhere[at]);
+                if let Some(path) = path {
+                    let mut here = path.root.to;
+                    for edge in &path.edges {
+                        prop_assert_eq!(edge.from, here);
+                        here = edge.to;
+                    }
+                    prop_assert_eq!(here, Node(at as u32));
+                }
+            }
+        }
+
+        #[test]
+        fn files_read_as_they_were_written(
+            count in 1_u32..12,
+            edges in prop::collection::vec((0_u32..12, 0_u32..12), 0..24),
+            roots in prop::collection::vec((0_u32..12, any::<bool>()), 0..4),
+        ) {
+            let mut written = references(count, &edges, &roots);
+            written.roots.push(Root {
+                place: Place::Data {
+                    module: crate::Module(0),
+                    address: 0x4018,
+                    variable: Some("table+0x18".into()),
+                },
+                to: Node(0),
+            });
+            prop_assert_eq!(References::read(&written.to_bytes()), Ok(written));
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(rest in prop::collection::vec(any::<u8>(), 0..60)) {
+            let mut bytes = crate::MAGIC.to_vec();
+            bytes.push(1);
+            bytes.extend(rest);
+            crate::fuzz::references(&bytes);
+        }
+    }
+
+    #[test]
+    fn a_cycle_has_one_direct_leak() {
+        let found = references(3, &[(0, 1), (1, 0), (1, 2)], &[]);
+        let found = Reachability::new(&found);
+        let states = [0, 1, 2].map(|at| found.state(Node(at)));
+        assert_eq!(states, [State::Leaked, State::IndirectlyLeaked, State::IndirectlyLeaked]);
+    }
+}
