@@ -23,6 +23,7 @@ fn main() {
         "heap",
         "ocaml",
         "recording",
+        "references",
         "sampler",
         "symbols",
         "trace",

@@ -10,6 +10,7 @@
 //! | `rates` | at which rate blocks were sampled, if it changed ([`rates`]) |
 //! | `memory` | what resident memory was used for, over time ([`memory`]) |
 //! | `collections` | how often the garbage collector ran, and for how long ([`collections`]) |
+//! | `0001.references` … | what refers to the blocks of a native program, if there are any (`memtrail-references`) |
 //! | `0001.heap` … | heap snapshots, if there are any; each appears when it is whole |
 //!
 //! The recordings of one `memtrail run --children` are in one folder, a [`family`].

@@ -33,6 +33,11 @@ impl<'a> Mapping<'a> {
         self.access.starts_with(b"rw")
     }
 
+    /// Whether other processes see what is written to it.
+    pub fn is_shared(&self) -> bool {
+        self.access.get(3) == Some(&b's')
+    }
+
     /// Whether it can be neither read nor written nor executed.
     pub fn is_inaccessible(&self) -> bool {
         self.access.starts_with(b"---")

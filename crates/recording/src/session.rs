@@ -107,6 +107,9 @@ pub struct SnapshotOptions {
     /// When memory is about to run out, and when it has, before the program gets the exception.
     #[serde(default)]
     pub out_of_memory: bool,
+    /// When `memtrail snapshot` asks. Of OCaml programs that is always so.
+    #[serde(default)]
+    pub request: bool,
     /// When this signal arrives, unless the program uses it.
     #[serde(default)]
     pub signal: Option<i32>,

@@ -8,8 +8,8 @@
 #![forbid(unsafe_code)]
 
 pub mod fuzz;
-mod read;
 mod reachable;
+mod read;
 mod write;
 
 use memtrail_trace::BlockId;

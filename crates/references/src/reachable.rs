@@ -1,5 +1,5 @@
 //! Which blocks are reachable: one pass from the variables, stacks and thread-local variables, then one from memory of
-//! unknown use. What neither meets is a leak, as LeakSanitizer defines it.
+//! unknown use. What neither meets is a leak, as `LeakSanitizer` defines it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -47,10 +47,11 @@ impl<'r> Reachability<'r> {
     /// Follows all references.
     pub fn new(references: &'r References) -> Self {
         let count = references.blocks.len();
-        let mut search = Self { references, states: vec![State::Leaked; count], from: vec![None; count] };
+        let mut search =
+            Self { references, states: vec![State::Leaked; count], from: vec![None; count] };
         let starts = starts(references);
         for state in [State::Reachable, State::Elsewhere] {
-            search.from_roots(&starts, state);
+            search.follow_roots(&starts, state);
         }
         search.among_leaked(&starts);
         search
@@ -82,7 +83,7 @@ impl<'r> Reachability<'r> {
     }
 
     /// Marks what roots of a kind lead to, breadth first.
-    fn from_roots(&mut self, starts: &[u32], state: State) {
+    fn follow_roots(&mut self, starts: &[u32], state: State) {
         let references = self.references;
         let mut waiting = VecDeque::new();
         for (number, root) in (0..).zip(&references.roots) {
@@ -148,12 +149,11 @@ impl<'r> Reachability<'r> {
                     path.push((node, edges(starts, node)));
                 }
                 let Some((node, rest)) = path.last_mut() else { break };
-                match rest.next() {
-                    Some(edge) => next = Some(self.references.edges[edge].to),
-                    None => {
-                        left.push(*node);
-                        path.pop();
-                    }
+                if let Some(edge) = rest.next() {
+                    next = Some(self.references.edges[edge].to);
+                } else {
+                    left.push(*node);
+                    path.pop();
                 }
             }
         }
@@ -190,7 +190,11 @@ mod tests {
     fn references(count: u32, edges: &[(u32, u32)], roots: &[(u32, bool)]) -> References {
         let mut edges: Vec<Edge> = edges
             .iter()
-            .map(|&(from, to)| Edge { from: Node(from % count), at: Bytes(8), to: Node(to % count) })
+            .map(|&(from, to)| Edge {
+                from: Node(from % count),
+                at: Bytes(8),
+                to: Node(to % count),
+            })
             .collect();
         edges.sort_by_key(|edge| edge.from);
         let root = |&(to, is_elsewhere): &(u32, bool)| Root {

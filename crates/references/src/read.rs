@@ -4,9 +4,7 @@ use memtrail_leb128::{Cursor, unzigzag};
 use memtrail_trace::BlockId;
 
 use crate::write::kind;
-use crate::{
-    Block, Bytes, Edge, MAGIC, Module, Node, Place, References, Root, Thread, VERSION,
-};
+use crate::{Block, Bytes, Edge, MAGIC, Module, Node, Place, References, Root, Thread, VERSION};
 
 /// Why bytes are no such file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,9 +35,7 @@ impl References {
             Some(other) => return Err(Error::Version(other)),
             None => None,
         };
-        found
-            .filter(|_| cursor.is_at_end())
-            .ok_or(Error::Damaged { at: MAGIC.len() + cursor.at() })
+        found.filter(|_| cursor.is_at_end()).ok_or(Error::Damaged { at: MAGIC.len() + cursor.at() })
     }
 }
 
@@ -59,7 +55,11 @@ fn contents(cursor: &mut Cursor<'_>) -> Option<References> {
         from = from.checked_add(u32::try_from(cursor.number()?).ok()?)?;
         let at = Bytes(cursor.number()?);
         let to = i64::from(from).checked_add(unzigzag(cursor.number()?))?;
-        Some(Edge { from: node(u64::from(from), &blocks)?, at, to: node(to.try_into().ok()?, &blocks)? })
+        Some(Edge {
+            from: node(u64::from(from), &blocks)?,
+            at,
+            to: node(to.try_into().ok()?, &blocks)?,
+        })
     };
     let edges = (0..count).map(|_| edge(cursor)).collect::<Option<Vec<_>>>()?;
     let count = cursor.count()?;

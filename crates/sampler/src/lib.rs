@@ -95,6 +95,8 @@ mod table;
 pub mod testing;
 mod thread;
 mod thread_slot;
+#[cfg(feature = "preloaded")]
+mod tracked;
 mod tracker;
 mod units;
 
@@ -109,5 +111,7 @@ pub use profile::{Profile, StartError, start, start_seeded};
 pub use rate::{Estimate, InvalidRate, Rate};
 #[cfg(feature = "recording")]
 pub use recording::trace_if_requested;
+#[cfg(feature = "preloaded")]
+pub use tracked::{each_tracked, holding_tracked};
 pub use tracker::{Allocation, NullTracker, Source, Tracker};
 pub use units::{Address, Bytes, Samples};

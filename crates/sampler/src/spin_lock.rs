@@ -7,6 +7,10 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How often a lock is tried that may be held for ever.
+#[cfg(feature = "preloaded")]
+const TRIES: u32 = 100_000;
+
 /// A value that one thread at a time has.
 #[derive(Debug)]
 pub(crate) struct SpinLock<T> {
@@ -38,6 +42,28 @@ impl<T> SpinLock<T> {
             // The holder may have to run on this very core.
             std::thread::yield_now();
         }
+    }
+
+    /// Locks without a guard, unless the lock is held for long.
+    #[cfg(feature = "preloaded")]
+    pub(crate) fn try_acquire(&self) -> bool {
+        for _ in 0..TRIES {
+            if !self.locked.swap(true, Ordering::Acquire) {
+                return true;
+            }
+            std::thread::yield_now();
+        }
+        false
+    }
+
+    /// The value, without locking.
+    ///
+    /// # Safety
+    /// Nothing changes it meanwhile.
+    #[cfg(feature = "preloaded")]
+    pub(crate) unsafe fn unlocked(&self) -> &T {
+        // SAFETY: as the caller promises.
+        unsafe { &*self.value.get() }
     }
 
     /// Unlocks without a guard.

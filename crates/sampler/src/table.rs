@@ -6,6 +6,8 @@
 
 use std::any::Any;
 use std::mem::MaybeUninit;
+#[cfg(feature = "preloaded")]
+use std::ops::Range;
 
 use crate::filter::Filter;
 use crate::hash::Hash;
@@ -106,6 +108,17 @@ impl Table {
         self.shards.iter().for_each(SpinLock::acquire);
     }
 
+    /// Locks all shards, or none if one is held for long.
+    #[cfg(feature = "preloaded")]
+    pub(crate) fn try_acquire_all(&self) -> bool {
+        let refused = self.shards.iter().position(|shard| !shard.try_acquire());
+        for shard in self.shards.iter().take(refused.unwrap_or(0)) {
+            // SAFETY: locked above.
+            unsafe { shard.release() };
+        }
+        refused.is_none()
+    }
+
     /// Releases all shards.
     ///
     /// # Safety
@@ -116,6 +129,37 @@ impl Table {
             // SAFETY: as the caller promises.
             unsafe { shard.release() };
         }
+    }
+
+    /// Gives a function each block, and what is known of it, without locking.
+    ///
+    /// # Safety
+    /// Nothing changes the table meanwhile: this is a copy of a process, with one thread, that was made while another had
+    /// all shards locked, or with this thread the only one.
+    #[cfg(feature = "preloaded")]
+    pub(crate) unsafe fn each_unlocked(&self, mut see: impl FnMut(Address, &(dyn Any + Send))) {
+        for shard in &self.shards {
+            // SAFETY: as the caller promises.
+            let shard = unsafe { shard.unlocked() };
+            for slot in shard.slots.slots().iter().filter(|slot| slot.address != 0) {
+                // SAFETY: a slot with an address has a value.
+                let tracked = unsafe { slot.tracked.assume_init_ref() };
+                see(Address(slot.address), &*tracked.data);
+            }
+        }
+    }
+
+    /// Where the slots are in memory: addresses there are no references of the program's.
+    ///
+    /// # Safety
+    /// As [`each_unlocked`](Self::each_unlocked).
+    #[cfg(feature = "preloaded")]
+    pub(crate) unsafe fn memory_unlocked(&self) -> impl Iterator<Item = Range<usize>> {
+        self.shards.iter().map(|shard| {
+            // SAFETY: as the caller promises.
+            let slots = unsafe { shard.unlocked() }.slots.slots().as_ptr_range();
+            slots.start.addr()..slots.end.addr()
+        })
     }
 
     fn shard(&self, hash: Hash) -> &SpinLock<Shard> {

@@ -30,7 +30,10 @@ pub(super) fn begin(
         let error = std::io::Error::from_raw_os_error(errno);
         format!("cannot write into {}: {error}", folder.path().display())
     };
-    let description = describe(of_native_program(setting, forked_from), &clock, pid);
+    let mut description = describe(of_native_program(setting, forked_from), &clock, pid);
+    let snapshots = setting.options.snapshots.as_ref();
+    let answers_requests = snapshots.is_some_and(|options| options.request);
+    description.snapshots = answers_requests.then(Vec::new);
     let mut output = Output::create(&folder, FileKind::Trace).map_err(failed)?;
     output.append(&folder, &info_packet(&setting.options, &description)).map_err(failed)?;
     folder.save(&description).map_err(|error| failed(error.errno))?;

@@ -20,6 +20,8 @@ pub(super) struct Recording {
     pub(super) resident: Resident,
     stream: Lock<Stream>,
     ended: AtomicBool,
+    /// Whether a snapshot at the end was taken, or is being taken.
+    has_last: AtomicBool,
     /// Samples that came while their thread wrote another.
     missed: AtomicU64,
 }
@@ -46,6 +48,7 @@ impl Recording {
             resident,
             stream: Lock::new(stream),
             ended: AtomicBool::new(false),
+            has_last: AtomicBool::new(false),
             missed: AtomicU64::new(0),
         }));
         forked::take_ownership();
@@ -75,6 +78,12 @@ impl Recording {
     /// Whether samples are left out.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Relaxed)
+    }
+
+    /// Whether a snapshot is to be taken now that the process ends; says so once.
+    pub(super) fn wants_last(&self) -> bool {
+        let snapshots = self.setting.options.snapshots.as_ref();
+        snapshots.is_some_and(|options| options.exit) && !self.has_last.swap(true, Relaxed)
     }
 
     /// The process comes to its end: further samples are left out.

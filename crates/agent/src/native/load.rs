@@ -3,8 +3,8 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 
-use memtrail_recording::Outcome;
 use memtrail_recording::session::{Options, Pace, State};
+use memtrail_recording::{Outcome, SnapshotReason};
 use memtrail_sampler::{MAX_FRAMES, Rate, Registers, events, start_seeded};
 
 use crate::lifecycle::environment::Injected;
@@ -14,11 +14,12 @@ use crate::lifecycle::{environment_array, exec, injected};
 use crate::native::begin::begin;
 use crate::native::current::{installed, own};
 use crate::native::measure::measure;
+use crate::native::references::{StackTop, requests, take};
 use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
 use crate::os::errno::keeping_errno;
 use crate::os::program::remember_name;
-use crate::os::{ffi_guard, heap, private_stack, thread_exit};
+use crate::os::{ffi_guard, heap, own_thread, private_stack, thread_exit};
 use crate::recording::relay;
 use crate::recording::report::report;
 use crate::sampling::seeding;
@@ -96,12 +97,25 @@ fn start(
     let per_byte = per_byte.map_err(|error| refused(error.to_string()))?;
     let seed = options.seed.unwrap_or_else(seeding::random);
     let depth = MAX_FRAMES.min(options.callstack_depth as usize);
-    let setting = Setting { options, session: session.to_owned(), arguments, rate, seed };
+    let setting: &'static Setting = Box::leak(Box::new(Setting {
+        options,
+        session: session.to_owned(),
+        arguments,
+        rate,
+        seed,
+    }));
     thread_exit::prepare(thread_ends);
-    begin(Box::leak(Box::new(setting)), None, 0).map_err(refused)?;
+    begin(setting, None, 0).map_err(refused)?;
+    let snapshots = setting.options.snapshots.clone();
+    if snapshots.is_some() {
+        take::prepare();
+    }
     if let Ok(profile) = start_seeded(per_byte, depth, BlockWriter, seed) {
         // Until the process ends: blocks are freed late.
         std::mem::forget(profile);
+    }
+    if snapshots.is_some_and(|options| options.request) {
+        requests::start();
     }
     Ok(())
 }
@@ -110,15 +124,19 @@ fn start(
 extern "C" fn thread_ends(_: *mut c_void) {
     // SAFETY: the thread runs none of our code but this.
     unsafe { environment_array::free() };
+    own_thread::one_of_theirs_ends(|| ());
     private_stack::release();
 }
 
 /// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`.
 pub fn end_of_process() {
     if let Some(recording) = own().filter(|recording| !recording.has_ended()) {
-        let here = Registers::here();
+        let (here, top) = (Registers::here(), StackTop::here());
         let end = || {
             measure(recording, &here);
+            if recording.wants_last() {
+                take::take(recording, SnapshotReason::Exit, Some(&top));
+            }
             recording.end();
         };
         ffi_guard::guarded((), || keeping_errno(|| events::suspended(end)));

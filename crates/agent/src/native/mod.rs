@@ -13,6 +13,7 @@ mod children;
 mod current;
 mod load;
 mod measure;
+mod references;
 mod resident;
 mod setting;
 mod stream;

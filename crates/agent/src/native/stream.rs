@@ -1,8 +1,10 @@
 //! The trace under way: events become packets, packets go to the file.
 
+use std::path::PathBuf;
+
 use memtrail_recording::memory::MemoryFigures;
 use memtrail_recording::session::{State, WriteFailure};
-use memtrail_recording::{Description, FileState, Outcome};
+use memtrail_recording::{Description, FileState, Outcome, Snapshot};
 use memtrail_sampler::Allocation;
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
 use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
@@ -161,6 +163,28 @@ impl Stream {
         let failure = Some(WriteFailure { errno, lost: self.lost });
         let state = State::Recording { folder: folder.path().to_owned(), failure };
         report(&setting.session, description.pid, folder.image(), state);
+    }
+
+    /// Whether somebody asks for a snapshot; it is not asked any more then.
+    pub(super) fn take_request(&self) -> bool {
+        self.files.folder.take_request()
+    }
+
+    /// Where the next snapshot goes: the folder and its number; and when that is.
+    pub(super) fn next_snapshot(&self) -> (PathBuf, u64, Timestamp) {
+        let Files { folder, description, clock, .. } = &self.files;
+        let taken = description.snapshots.iter().flatten().map(|snapshot| snapshot.number);
+        (folder.path().to_owned(), taken.max().unwrap_or(0) + 1, clock.now())
+    }
+
+    /// Notes a snapshot in the description, and brings what it refers to into the trace's file.
+    pub(super) fn note_snapshot(&mut self, snapshot: Snapshot) {
+        self.flush(self.files.clock.now());
+        let Files { description, folder, output, .. } = &mut self.files;
+        description.snapshots.get_or_insert_default().push(snapshot);
+        description.trace.bytes = output.length();
+        // The snapshot itself is there, whether it is listed or not.
+        let _ = folder.save(description);
     }
 
     /// Brings all to the file, and notes how the recording ends, if it does.

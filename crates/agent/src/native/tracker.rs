@@ -1,6 +1,6 @@
 //! What becomes of sampled blocks: they are written into the recording.
 
-use memtrail_sampler::{Allocation, Tracker};
+use memtrail_sampler::{Allocation, Bytes, Tracker};
 use memtrail_trace::BlockId;
 
 use crate::native::children::current;
@@ -10,8 +10,9 @@ pub(super) struct BlockWriter;
 
 /// A block of a recording: forked children know those of their parent's recording, too.
 pub(super) struct Block {
-    id: BlockId,
-    epoch: u32,
+    pub(super) id: BlockId,
+    pub(super) epoch: u32,
+    pub(super) size: Bytes,
 }
 
 impl Tracker for BlockWriter {
@@ -20,7 +21,7 @@ impl Tracker for BlockWriter {
     fn allocated(&self, allocation: &Allocation<'_>) -> Option<Block> {
         let recording = current()?;
         let id = recording.stream()?.alloc(allocation)?;
-        Some(Block { id, epoch: recording.epoch })
+        Some(Block { id, epoch: recording.epoch, size: allocation.size() })
     }
 
     fn freed(&self, block: Block) {

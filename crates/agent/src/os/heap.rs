@@ -8,6 +8,7 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::atomic::{
     AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, compiler_fence,
 };
@@ -66,6 +67,12 @@ pub(crate) unsafe fn prepare() {
 /// From now on this process is a frozen copy, with one thread.
 pub(crate) fn lock_for_fork() {
     MEMORY.frozen.store(true, Relaxed);
+}
+
+/// In a frozen copy: the memory of small blocks that are allocated now.
+pub(crate) fn memory_of_copy() -> Range<u64> {
+    let end = MEMORY.end.load(Relaxed);
+    end.saturating_sub(CHUNK) as u64..end as u64
 }
 
 /// Bytes of all blocks, without what the allocator needs itself.

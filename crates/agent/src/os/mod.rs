@@ -7,6 +7,7 @@ pub(crate) mod errno;
 pub(crate) mod far_jump;
 pub(crate) mod ffi_guard;
 pub(crate) mod forked;
+pub(crate) mod frozen_copy;
 pub(crate) mod function_hooks;
 pub(crate) mod heap;
 pub(crate) mod limits;

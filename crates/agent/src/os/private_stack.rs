@@ -10,10 +10,11 @@
 //! nothing of how far ours is used, gets a mapping for that one call.
 
 use std::ffi::c_void;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
+use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{
-    AtomicBool,
+    AtomicBool, AtomicU64,
     Ordering::{Relaxed, SeqCst},
     compiler_fence,
 };
@@ -33,7 +34,12 @@ const GUARD: usize = 64 * 1024;
 #[repr(C, align(64))]
 pub(crate) struct PrivateStack {
     in_use: AtomicBool,
+    /// Its address, with bits changed: who looks at the process's mappings knows it by that.
+    mark: AtomicU64,
 }
+
+/// What an address is changed by.
+const MARK: u64 = 0x6d65_6d74_7261_696c;
 
 impl PrivateStack {
     /// Maps one; null if there is no memory for it.
@@ -51,7 +57,9 @@ impl PrivateStack {
                     return ptr::null_mut();
                 }
                 libc::mprotect(base, GUARD, libc::PROT_NONE);
-                base.byte_add(GUARD + SIZE - size_of::<Self>()).cast()
+                let stack: *mut Self = base.byte_add(GUARD + SIZE - size_of::<Self>()).cast();
+                (*stack).mark.store(stack.addr() as u64 ^ MARK, Relaxed);
+                stack
             }
         })
     }
@@ -83,6 +91,17 @@ fn current() -> *mut PrivateStack {
 /// Bytes of such a stack, and of the guard below it, as the kernel lists them.
 pub(crate) const fn extent() -> (u64, u64) {
     (SIZE as u64, GUARD as u64)
+}
+
+/// The memory of the stack that begins at an address, right above its guard, if there is one. `word` reads memory.
+pub(crate) fn beginning_at(
+    start: u64,
+    word: impl FnOnce(u64) -> Option<u64>,
+) -> Option<Range<u64>> {
+    let end = start.checked_add(SIZE as u64)?;
+    let stack = end.checked_sub(size_of::<PrivateStack>() as u64)?;
+    let mark = word(stack.checked_add(offset_of!(PrivateStack, mark) as u64)?)?;
+    (mark == stack ^ MARK).then_some(start..end)
 }
 
 /// Runs `work`, which must not unwind, on this thread's private stack.

@@ -43,6 +43,7 @@ pub(crate) fn now(target: &'static Target, label: &str, insist: bool) -> bool {
     static NO_MOMENTS: SnapshotOptions = SnapshotOptions {
         every_major: false,
         exit: false,
+        request: false,
         out_of_memory: false,
         signal: None,
         above: None,

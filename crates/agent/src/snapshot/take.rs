@@ -2,13 +2,13 @@
 
 use memtrail_recording::{Snapshot, SnapshotOutcome, snapshot_name};
 
-use super::fork::fork_snapshot;
 use super::forked_view::write::{WriteJob, write};
 use super::safepoint::{Safepoint, next_number};
 use super::setting::setting;
 use super::writers::{self, Page, Writer};
 use crate::os::clock::monotonic;
 use crate::os::errno::keeping_errno;
+use crate::os::frozen_copy::fork_snapshot;
 use crate::recording::installed::place;
 use crate::recording::notes::note_snapshot;
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{
 
 use memtrail_recording::{Snapshot, SnapshotOutcome};
 
-use super::fork::{End, ended};
 use crate::os::clock::{cpu_time, monotonic};
+use crate::os::frozen_copy::{End, ended};
 use crate::os::lock::Lock;
 use crate::recording::installed::place;
 use crate::recording::notes::note_snapshot;

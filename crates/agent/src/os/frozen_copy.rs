@@ -17,7 +17,7 @@ const PANICKED: i32 = 101;
 /// result as exit code.
 ///
 /// The program must be paused as far as `work` looks at it.
-pub(super) fn fork_snapshot(work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
+pub(crate) fn fork_snapshot(work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
     // SAFETY: plain system calls. The copy runs on its copy of this stack.
     unsafe {
         let (all, mut before) = (!0u64, 0u64);
@@ -82,13 +82,13 @@ fn close_everything() {
 }
 
 /// How a copy ended: its exit code, or the signal that killed it.
-pub(super) enum End {
+pub(crate) enum End {
     Code(i32),
     Signal(i32),
 }
 
 /// Whether a copy has ended.
-pub(super) fn ended(pid: libc::pid_t) -> Option<End> {
+pub(crate) fn ended(pid: libc::pid_t) -> Option<End> {
     let mut status = 0;
     let flags = libc::__WALL | libc::WNOHANG;
     loop {

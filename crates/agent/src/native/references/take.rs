@@ -1,0 +1,223 @@
+//! Copies the process, and waits until the copy has written what it finds.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use memtrail_ocaml::memory::ThisProcess;
+use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
+use memtrail_references::file_name;
+use memtrail_sampler::{each_tracked, holding_tracked};
+
+use super::areas::{Area, ModuleData, areas, data_of_modules};
+use super::chunks::Chunks;
+use super::pages::Pages;
+use super::scan::{Copy, Sampled, references};
+use super::stack_top::StackTop;
+use super::threads::{self, threads};
+use crate::native::current::Recording;
+use crate::native::tracker::BlockWriter;
+use crate::os::clock::{monotonic, pause};
+use crate::os::frozen_copy::{End, ended, fork_snapshot};
+
+/// How long a copy may take, in nanoseconds.
+const PATIENCE: u64 = 120_000_000_000;
+const MILLISECOND: u32 = 1_000_000;
+/// Lists in the copy begin with this capacity, so that their memory is their own.
+const AT_ONCE: usize = 1 << 16;
+
+/// Prepares for copies.
+pub(in crate::native) fn prepare() {
+    threads::prepare();
+}
+
+/// What the copy tells the process.
+#[derive(Default)]
+struct Page {
+    blocks: AtomicU64,
+    errno: AtomicU64,
+}
+
+impl Page {
+    fn map() -> Option<&'static Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        // SAFETY: a fresh mapping; zeros are a valid page, and only atomics are in it.
+        unsafe {
+            let at = libc::mmap(std::ptr::null_mut(), size_of::<Self>(), access, flags, -1, 0);
+            if at == libc::MAP_FAILED { None } else { Some(&*at.cast()) }
+        }
+    }
+
+    /// # Safety
+    /// The page is not used any more.
+    unsafe fn unmap(&'static self) {
+        // SAFETY: mapped by `map`.
+        unsafe { libc::munmap(std::ptr::from_ref(self).cast_mut().cast(), size_of::<Self>()) };
+    }
+}
+
+/// What the copy is to do.
+struct Job {
+    folder: PathBuf,
+    number: u64,
+    taken_unix_us: u64,
+    modules: Vec<ModuleData>,
+    epoch: u32,
+    pid: u32,
+    /// The calling thread, and where its stack is in use.
+    caller: Option<(u32, u64)>,
+}
+
+/// Takes a snapshot, and notes it in the recording. `top`: where the stack of this thread is in use, if it is the
+/// program's.
+pub(in crate::native) fn take(
+    recording: &Recording,
+    reason: SnapshotReason,
+    top: Option<&StackTop>,
+) {
+    let Some((folder, number, now)) = recording.stream().map(|stream| stream.next_snapshot())
+    else {
+        return;
+    };
+    // SAFETY: plain system call.
+    let thread = unsafe { libc::gettid() } as u32;
+    let job = Job {
+        folder,
+        number,
+        taken_unix_us: now.0,
+        modules: data_of_modules(),
+        epoch: recording.epoch,
+        pid: recording.pid,
+        caller: top.map(|top| (thread, top.address())),
+    };
+    let begun = monotonic();
+    let outcome = written(&job).unwrap_or_else(|reason| SnapshotOutcome::Failed { reason });
+    let outcome = match outcome {
+        SnapshotOutcome::Complete { pause_ns, bytes, blocks, outside, .. } => {
+            let write_ns = monotonic().saturating_sub(begun);
+            SnapshotOutcome::Complete { pause_ns, write_ns, bytes, blocks, outside }
+        }
+        failed @ SnapshotOutcome::Failed { .. } => failed,
+    };
+    let file = file_name(number);
+    let snapshot = Snapshot { number, file, reason, label: None, taken_unix_us: now.0, outcome };
+    if let Some(mut stream) = recording.stream() {
+        stream.note_snapshot(snapshot);
+    }
+}
+
+fn written(job: &Job) -> Result<SnapshotOutcome, String> {
+    let page = Page::map().ok_or("no memory")?;
+    let stopped = monotonic();
+    let copied = holding_tracked(|| fork_snapshot(|| in_copy(job, page)))
+        .ok_or("a signal handler of the program interrupted the recording")?;
+    let pause_ns = monotonic().saturating_sub(stopped);
+    let pid = copied.map_err(|error| format!("the process cannot be copied: {error}"))?;
+    let end = wait(pid, stopped);
+    let (blocks, errno) = (page.blocks.load(Relaxed), page.errno.load(Relaxed));
+    // SAFETY: the copy has ended.
+    unsafe { page.unmap() };
+    match end {
+        Some(End::Code(0)) => {
+            let file = fs::metadata(job.folder.join(file_name(job.number)));
+            let bytes = file.map_or(0, |file| file.len());
+            Ok(SnapshotOutcome::Complete { pause_ns, write_ns: 0, bytes, blocks, outside: 0 })
+        }
+        Some(End::Code(_)) if errno != 0 => {
+            Err(io::Error::from_raw_os_error(errno as i32).to_string())
+        }
+        Some(End::Code(code)) => Err(format!("its writer failed with code {code}")),
+        Some(End::Signal(signal)) => Err(format!("its writer was killed by signal {signal}")),
+        None => Err("its writer took more than two minutes".into()),
+    }
+}
+
+/// Waits for the copy.
+fn wait(pid: libc::pid_t, begun: u64) -> Option<End> {
+    loop {
+        if let Some(end) = ended(pid) {
+            return Some(end);
+        }
+        if monotonic().saturating_sub(begun) > PATIENCE {
+            // SAFETY: a copy of ours, which nobody else waits for.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+            ended(pid);
+            return None;
+        }
+        pause(MILLISECOND);
+    }
+}
+
+/// In the copy: finds and writes. Gives its exit code.
+fn in_copy(job: &Job, page: &Page) -> i32 {
+    match write(job, page) {
+        Ok(()) => 0,
+        Err(error) => {
+            page.errno.store(error.raw_os_error().unwrap_or(libc::EIO) as u64, Relaxed);
+            1
+        }
+    }
+}
+
+fn write(job: &Job, page: &Page) -> io::Result<()> {
+    // SAFETY: what is read is in mappings of this copy that can be read.
+    let memory = unsafe { ThisProcess::new() };
+    let modules = job.modules.iter().map(ModuleData::clone).collect();
+    // Before anything else has memory.
+    let areas = areas(&memory, modules);
+    let mut sampled = Vec::with_capacity(AT_ONCE);
+    // SAFETY: this is the copy, made while the table was held.
+    let tables = unsafe {
+        each_tracked::<BlockWriter>(|address, block| {
+            if block.epoch == job.epoch {
+                let (address, size, id) = (address.0 as u64, block.size.0, block.id);
+                sampled.push(Sampled { address, size, id });
+            }
+        })
+    };
+    page.blocks.store(sampled.len() as u64, Relaxed);
+    let ours: Vec<Area> = tables.into_iter().map(|t| t.start as u64..t.end as u64).collect();
+    let mut pages = Pages::of_this_process();
+    let ids = ids(job.pid);
+    let threads = threads(&memory, &areas, &mut pages, &ids);
+    let mut chunks = Chunks::default();
+    for area in &areas.heap {
+        chunks.add_heap(&memory, area);
+    }
+    for area in &areas.anonymous {
+        chunks.add_anonymous(&memory, area, |page| pages.is_there(page));
+    }
+    chunks.remove_cached(&memory);
+    let copy = Copy { areas, chunks, threads, sampled, caller: job.caller, main: job.pid, ours };
+    let mut found = references(&memory, copy, &mut pages);
+    found.taken_unix_us = job.taken_unix_us;
+    save(&job.folder, job.number, &found.to_bytes())
+}
+
+/// The ids of the process's threads, the main one's first.
+fn ids(pid: u32) -> Vec<u32> {
+    let mut all = vec![pid];
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    all.extend(entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()));
+    all
+}
+
+/// The file appears when it is whole.
+fn save(folder: &Path, number: u64, bytes: &[u8]) -> io::Result<()> {
+    let name = file_name(number);
+    let part = folder.join(format!(".{name}.part"));
+    let written = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&part)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&part, folder.join(name)));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
