@@ -9,6 +9,7 @@ use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{AllocatedBy, AllocatedPart, Catalogue, Heap, KindId, UntypedPlaces};
 use memtrail_profile::processes::processes;
+use memtrail_references::References;
 use memtrail_trace::{Anomalies, Error};
 
 use crate::api_error::{ApiError, Status};
@@ -32,6 +33,7 @@ use crate::query::{
     HeapWhy, ProfileQuery, Query,
 };
 use crate::recording::Recording;
+use crate::references::{self, ReferrersResponse, UnreachableResponse};
 use crate::response_body::ResponseBody;
 use crate::setting::Setting;
 use crate::source::SourceFiles;
@@ -402,6 +404,34 @@ impl Engine {
             let known = &recording.description;
             (known.is_native || known.has_malloc).then(|| leaks::sites::leaks(recording, limit))
         })
+    }
+
+    /// Which blocks of a native program no reference leads to, by the calls that allocated them; `limit` call sites at
+    /// most.
+    ///
+    /// # Errors
+    /// If there is no such recording.
+    pub fn unreachable(
+        &self,
+        id: RecordingId,
+        references: &References,
+        limit: usize,
+    ) -> Result<UnreachableResponse, ApiError> {
+        self.look(id.0, |recording| references::unreachable(recording, references, limit))
+    }
+
+    /// What refers to the blocks that a function of a native program allocated; `limit` paths at most.
+    ///
+    /// # Errors
+    /// If there is no such recording, or the function allocated nothing that was alive.
+    pub fn referrers(
+        &self,
+        id: RecordingId,
+        references: &References,
+        name: &str,
+        limit: usize,
+    ) -> Result<ReferrersResponse, ApiError> {
+        self.look(id.0, |recording| references::referrers(recording, references, name, limit))?
     }
 
     /// What allocated the blocks without a type of a snapshot that the caller has opened, by kind, the largest part of

@@ -31,6 +31,7 @@ mod overview;
 pub mod process;
 pub mod query;
 mod recording;
+pub mod references;
 pub mod response_body;
 mod selection;
 mod setting;

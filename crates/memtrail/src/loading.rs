@@ -142,7 +142,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         subsampled: None,
         no_trace: false,
         impossible: known.sampling.impossible.is_some(),
-        can_snapshot: known.snapshots.is_some(),
+        can_snapshot: known.snapshots.is_some() && !known.runtime.is_native(),
         threads: threads::list(recording),
         rates: rates::list(recording),
         library_units: variables::library_units(&recording.path),

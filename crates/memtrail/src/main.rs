@@ -25,6 +25,7 @@ mod output;
 mod process;
 mod rates;
 mod recording_source;
+mod references;
 mod report;
 mod run;
 mod shell_quote;

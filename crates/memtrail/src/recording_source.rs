@@ -13,6 +13,7 @@ use memtrail_recording::family::{Family, Member};
 
 use crate::error::{Failure, Kind};
 use crate::loading;
+use crate::references;
 use crate::shell_quote;
 use crate::view::snapshot_file;
 
@@ -74,7 +75,8 @@ impl Need {
     fn is_met_by(self, family: &Path, member: &Member) -> bool {
         let frees = || member.recording.as_ref().is_ok_and(loading::is_native);
         let has_snapshots = !snapshot_file::of_recording(&family.join(&member.name)).is_empty();
-        has_snapshots || (self == Self::Leaks && frees())
+        let has_references = !references::of_recording(&family.join(&member.name)).is_empty();
+        has_snapshots || has_references || (self == Self::Leaks && frees())
     }
 }
 

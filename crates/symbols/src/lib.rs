@@ -11,8 +11,12 @@ pub mod modules;
 mod names;
 #[cfg(feature = "lookup")]
 mod symbols;
+#[cfg(feature = "lookup")]
+mod variables;
 
 #[cfg(feature = "lookup")]
 pub use names::demangled;
 #[cfg(feature = "lookup")]
 pub use symbols::Symbols;
+#[cfg(feature = "lookup")]
+pub use variables::Variables;

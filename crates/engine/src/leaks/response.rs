@@ -109,7 +109,7 @@ pub struct ClearedOwner {
 }
 
 /// A call site of the program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Place {
     /// The function.

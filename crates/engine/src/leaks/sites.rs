@@ -194,6 +194,28 @@ fn path(recording: &Recording, own: &OwnCode<'_>, row: Row) -> Vec<Site> {
     path
 }
 
+/// The calls that allocate, of all blocks of a recording.
+pub(crate) struct AllocationPaths<'r> {
+    recording: &'r Recording,
+    own: OwnCode<'r>,
+}
+
+impl<'r> AllocationPaths<'r> {
+    pub(crate) fn new(recording: &'r Recording) -> Self {
+        Self { recording, own: OwnCode::new(recording) }
+    }
+
+    /// The call that allocated a block, and the calls of other functions that led there.
+    pub(crate) fn of(&self, row: Row) -> Vec<Site> {
+        path(self.recording, &self.own, row)
+    }
+
+    /// These calls, to be shown.
+    pub(crate) fn places(&self, path: &[Site]) -> Vec<Place> {
+        path.iter().filter_map(|site| self.own.place(*site)).map(|place| short(&place)).collect()
+    }
+}
+
 /// A place as it is read: compilers note files with all their folders.
 fn short(place: &Place) -> Place {
     let name = |file: &String| file.rsplit('/').next().unwrap_or_default().to_owned();

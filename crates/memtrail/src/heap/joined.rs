@@ -8,6 +8,7 @@ use memtrail_engine::leaks::LeaksResponse;
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
+use memtrail_references::References;
 
 use super::input::{choose, none, number_of, with_spinner};
 use super::named_snapshot::VariableNames;
@@ -16,6 +17,7 @@ use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::recording_source::{Need, Process};
+use crate::references;
 use crate::view::snapshot_file;
 
 /// Earlier snapshots that are looked at, at most.
@@ -48,6 +50,18 @@ impl WhichRecording {
     pub(super) fn open(&self) -> Result<Joined, Failure> {
         let path = self.process.one(&self.path, Need::Snapshots)?;
         Joined::open(Recording::open(&path)?, self.snapshot.as_deref())
+    }
+
+    /// The recording that is meant, and its references if it is of a native program that has some.
+    pub(crate) fn references(&self) -> Result<Option<(PathBuf, References)>, Failure> {
+        let path = self.process.one(&self.path, Need::Snapshots)?;
+        let found = references::open(&path, self.snapshot.as_deref())?;
+        Ok(found.map(|found| (path, found)))
+    }
+
+    /// The references of one recording of [`all`](Self::all), of native programs.
+    pub(crate) fn references_of(&self, path: &Path) -> Result<Option<References>, Failure> {
+        references::open(path, self.snapshot.as_deref())
     }
 
     /// A snapshot alone, too: nothing is known of the calls that allocated its blocks, nor when.

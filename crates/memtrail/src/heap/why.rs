@@ -7,7 +7,10 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use memtrail_engine::heap::{AliveEstimate, PathShare, WhyResponse};
 use memtrail_engine::query::HeapWhy;
+use memtrail_engine::{Engine, Setting};
 use memtrail_export::named_stacks::{self, NamedStack};
+use memtrail_recording::Recording;
+use memtrail_references::References;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds};
 
 use super::input::{Form, put};
@@ -19,6 +22,8 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
 use crate::output::{Output, is_standard};
+use crate::references::draw;
+use crate::{caveats, damage, loading};
 
 /// Show what retains what a function allocated
 ///
@@ -27,6 +32,9 @@ use crate::output::{Output, is_standard};
 ///
 /// NAME is a function (`Cache.remember`), a part of its name, or a line (`cache.ml:41`). What libraries allocate for
 /// it counts, what other functions of the program do, does not. If nothing is left, callers with this name count.
+///
+/// Of a program in C, C++ or Rust (`memtrail run --native --snapshot exit`) it is shown what refers to these blocks, by a
+/// conservative scan.
 #[derive(clap::Args)]
 #[command(after_help = "\
   memtrail why REC Cache.remember     which variables own what it allocated
@@ -69,6 +77,9 @@ enum StackFormat {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some((path, references)) = args.which.references()? {
+        return of_native(args, &path, &references);
+    }
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
     // A file has as many paths as there can be.
@@ -93,6 +104,28 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     })?;
     joined.verdict()
+}
+
+/// What refers to what a function of a native program allocated.
+fn of_native(args: &Args, path: &Path, references: &References) -> Result<ExitCode, Failure> {
+    let (Some(name), None) = (&args.name, args.format) else {
+        let message = "--stack and --format are for recordings with heap snapshots";
+        return Err(Failure::new(Kind::Usage, message));
+    };
+    let recording = Recording::open(path)?;
+    let engine = Engine::new(Setting::default());
+    let id = loading::add(&engine, &recording)?;
+    let Limit(limit) = args.limit;
+    let found = engine.referrers(id, references, name, limit).map_err(|error| {
+        loading::refused(&error).hint("list who allocates: memtrail report REC")
+    })?;
+    put(&args.form, None, &found, |canvas| {
+        draw::referrers(canvas, &found);
+        for note in caveats::reported(&recording).of_allocation().notes() {
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+    })?;
+    damage::verdict(&recording, &engine.damage(id).unwrap_or_default())
 }
 
 /// Writes the retaining paths as stacks.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_engine::references::UnreachableResponse;
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use super::{Args, draw_suspect};
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
 use crate::heap::input::put;
+use crate::references::draw;
 use crate::{loading, shell_quote};
 
 /// What `--json` prints.
@@ -41,6 +43,9 @@ struct ProcessLeaks {
     /// Its suspects are in the list of all.
     #[serde(flatten)]
     leaks: LeaksResponse,
+    /// Of a native program: the blocks to which nothing refers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreachable: Option<UnreachableResponse>,
     #[serde(skip_serializing_if = "Option::is_none")]
     partial: Option<String>,
 }
@@ -50,7 +55,8 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
     let (mut code, mut damage, mut notes) = (ExitCode::SUCCESS, Vec::new(), Vec::new());
     let mut untyped = 0;
     for path in recordings {
-        let Found { mut leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
+        let Found { mut leaks, unreachable, partial, caveats, lacks_names, verdict } =
+            look(args, path)?;
         damage.extend(partial.clone());
         untyped += u64::from(lacks_names);
         for note in caveats.notes() {
@@ -71,6 +77,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             pid: description.as_ref().map(|description| description.pid),
             program: description.map(|description| description.program),
             leaks,
+            unreachable,
             partial,
         });
     }
@@ -103,6 +110,9 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
                 number(*snapshots, "snapshot")
             );
             canvas.paragraph(PLAIN, 2, &all);
+            if let Some(unreachable) = &process.unreachable {
+                draw::unreachable(canvas, unreachable);
+            }
         }
         if untyped > 0 {
             let note = format!(

@@ -7,13 +7,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_engine::references::UnreachableResponse;
 use memtrail_text::rounded::{bytes, percent};
+use serde::Serialize;
 
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
 use crate::heap::input::{Form, put};
 use crate::heap::joined::WhichRecording;
 use crate::limit::Limit;
+use crate::references::draw as references;
 use crate::shell_quote;
 use look::{Found, look};
 
@@ -25,8 +28,8 @@ use look::{Found, look};
 /// which it grew evenly. A cache that was filled at the start is no suspect, nor
 /// is what comes and goes. If there is none, it is shown what was looked at.
 ///
-/// A program in C, C++ or Rust (`memtrail run --native`) has no snapshots: a suspect is a call site that allocates ever
-/// more than is freed. Of an OCaml program with its memory from malloc (`memtrail run --native=also`) both are judged.
+/// Of a program in C, C++ or Rust (`memtrail run --native`) a suspect is a call site that allocates ever more than is
+/// freed. With `--snapshot exit`, blocks to which nothing refers are listed before, by a conservative scan. Of an OCaml program with its memory from malloc (`memtrail run --native=also`) both are judged.
 ///
 /// Of a folder of several processes, the suspects of all are listed, the fastest first.
 ///
@@ -56,10 +59,25 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct OneLeaks<'a> {
+    #[serde(flatten)]
+    leaks: &'a LeaksResponse,
+    /// Of a native program: the blocks to which nothing refers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreachable: Option<&'a UnreachableResponse>,
+}
+
 fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
-    let Found { leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
+    let Found { leaks, unreachable, partial, caveats, lacks_names, verdict } = look(args, path)?;
     let recording = shell_quote::path(path);
-    put(&args.form, partial, &leaks, |canvas| {
+    let all = OneLeaks { leaks: &leaks, unreachable: unreachable.as_ref() };
+    put(&args.form, partial, &all, |canvas| {
+        if let Some(unreachable) = &unreachable {
+            references::unreachable(canvas, unreachable);
+            canvas.gap();
+        }
         draw(canvas, &leaks, &recording);
         if lacks_names {
             let note = format!(

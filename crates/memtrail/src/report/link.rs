@@ -21,7 +21,9 @@ pub(super) fn command(recording: &Recording, asked: &TimeSelection) -> String {
 
 /// `memtrail heap roots server-4711.memtrail`, if there are snapshots of the heap.
 pub(super) fn heap(recording: &Recording) -> Option<String> {
-    let snapshots = recording.description.as_ref()?.snapshots.as_ref()?;
+    // References of a native program are not of a heap.
+    let description = recording.description.as_ref().filter(|known| !known.runtime.is_native())?;
+    let snapshots = description.snapshots.as_ref()?;
     let there = |snapshot: &Snapshot| matches!(snapshot.outcome, SnapshotOutcome::Complete { .. });
     snapshots
         .iter()

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::process::End;
 use super::session::Session;
 use super::{live_packets, native_names, writing};
-use crate::{json, outcome, shell_quote};
+use crate::{json, outcome, references, shell_quote};
 
 /// Recordings that are shown one by one.
 const MAX_SHOWN: usize = 20;
@@ -83,6 +83,10 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             let is_native = description.runtime.is_native();
             if let Err(error) = native_names::resolve(folder, &trace, is_native) {
                 let note = format!("functions have no names: {error}");
+                description.notes.push(note);
+            }
+            if let Err(error) = references::naming::name_files(folder) {
+                let note = format!("variables that refer to blocks have no names: {error}");
                 description.notes.push(note);
             }
             // What a process was killed before it could say; or less than its last packet brought.

@@ -404,7 +404,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         context: args.context.clone(),
         malloc: args.native.which() == Native::Also,
         snapshots: match args.native.which() {
-            Native::Only => None,
+            Native::Only => args.snapshots.resolve_native(),
             Native::None | Native::Also => args.snapshots.resolve(),
         },
     };

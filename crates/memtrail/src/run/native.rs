@@ -21,7 +21,7 @@ pub(crate) enum Native {
 #[group(id = "memory-recorded")]
 pub(crate) struct Args {
     /// Record a program of another language than OCaml: C, C++, Rust, or an interpreter. Its calls of malloc are
-    /// sampled; there are no heap snapshots. --native=also records an OCaml program with its heap, and its calls of
+    /// sampled; --snapshot exit and --snapshot request then show what refers to them. --native=also records an OCaml program with its heap, and its calls of
     /// malloc, too: bigarrays and what C code allocates, with callstacks of C and OCaml functions
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true,
           default_missing_value = "only", hide_possible_values = true)]
@@ -34,16 +34,15 @@ impl Args {
         self.native.unwrap_or_default()
     }
 
-    /// Whether the options agree: there are no heap snapshots of programs that are not OCaml's.
+    /// Whether the options agree: programs that are not OCaml's have no collections, and no heap that could be above a
+    /// size.
     pub(crate) fn check(&self, snapshots: &SnapshotArgs) -> Result<(), Failure> {
-        if self.which() == Native::Only && snapshots.is_asked_for() {
+        if self.which() == Native::Only && snapshots.is_of_ocaml() {
             return Err(Failure::new(
                 Kind::Usage,
-                "there are no heap snapshots of native programs: --native cannot be used with them",
+                "snapshots of native programs are taken at the end or on request alone",
             )
-            .hint(
-                "--native=also records an OCaml program with its heap and its memory from malloc",
-            ));
+            .hint("--snapshot exit, --snapshot request, or both"));
         }
         Ok(())
     }

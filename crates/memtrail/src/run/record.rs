@@ -8,7 +8,7 @@ use memtrail_recording::session::CALLSTACK_DEPTH;
 
 use super::preflight::{self, Decision};
 use super::process::{self, End};
-use super::{Args, NativeArgs, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
+use super::{Args, Native, NativeArgs, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
 
@@ -45,6 +45,8 @@ pub(crate) struct Recorded {
 /// Runs a program, recorded. One that cannot be recorded is not run. Nothing is printed.
 pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
     let Request { command, output, rate, children, native, seed, snapshots, at_exit } = request;
+    let takes_last = at_exit && native.which() != Native::Only;
+    let snapshots = if takes_last { snapshots.with_exit() } else { snapshots };
     let args = Args {
         rate,
         vary_rate: false,
@@ -55,7 +57,7 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         seed,
         callstack_depth: CALLSTACK_DEPTH,
         context: None,
-        snapshots: if at_exit { snapshots.with_exit() } else { snapshots },
+        snapshots,
         view: false,
         serving: Serving::default(),
         require_recording: true,

@@ -51,10 +51,20 @@ enum When {
 }
 
 impl Args {
-    /// Whether any is wanted by name.
-    pub(super) fn is_asked_for(&self) -> bool {
+    /// Whether something is wanted that only OCaml programs have.
+    pub(super) fn is_of_ocaml(&self) -> bool {
         let Self { moments, signal: _, above, at_most, every, contents } = self;
-        !moments.is_empty() || above.is_some() || at_most.is_some() || every.is_some() || *contents
+        let is_of_all = |when: &When| matches!(when, When::Exit | When::Request | When::Off);
+        !moments.iter().all(is_of_all)
+            || above.is_some()
+            || at_most.is_some()
+            || every.is_some()
+            || *contents
+    }
+
+    /// What is passed to the agent of a native program, which has snapshots only if they are asked for.
+    pub(super) fn resolve_native(&self) -> Option<SnapshotOptions> {
+        self.resolve().filter(|options| options.exit || options.request)
     }
 
     /// One more, at the program's end.
@@ -75,6 +85,7 @@ impl Args {
         Some(SnapshotOptions {
             every_major: wants(When::EveryMajor),
             exit: wants(When::Exit),
+            request: wants(When::Request),
             out_of_memory: wants(When::OutOfMemory),
             signal: wants(When::Signal).then_some(self.signal),
             above: self.above.map(|size| size.0),

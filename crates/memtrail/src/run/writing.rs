@@ -85,7 +85,11 @@ pub(super) fn lines(description: &Description, shown: &str) -> Vec<String> {
     let (count, size) = sizes.fold((0, 0), |(count, sum), size| (count + 1, sum + size));
     let noun = if count == 1 { "snapshot" } else { "snapshots" };
     let size = as_bytes(size as f64);
-    let there = format!("{count} heap {noun}, {size}; next: memtrail heap roots {shown}");
+    let there = if description.runtime.is_native() {
+        format!("{count} {noun}, {size}; next: memtrail leaks {shown}")
+    } else {
+        format!("{count} heap {noun}, {size}; next: memtrail heap roots {shown}")
+    };
     (count > 0).then_some(there).into_iter().chain(outcome::missing(description)).collect()
 }
 

@@ -18,6 +18,7 @@ use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
 use crate::error::{Failure, Kind};
+use crate::loading::is_native;
 use find::Target;
 
 /// Take a heap snapshot of a running program
@@ -50,8 +51,14 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let Target { pid, folder } = find::target(&args.target)?;
     let before = snapshots(&folder)?.ok_or_else(|| {
-        let message = format_args!("process {pid} was started with --snapshot off");
-        Failure::new(Kind::Input, message).hint("start it with: memtrail run -- PROGRAM")
+        let is_native = Recording::open(&folder).is_ok_and(|recording| is_native(&recording));
+        let (with, how) = if is_native {
+            ("without --snapshot request", "memtrail run --native --snapshot request -- PROGRAM")
+        } else {
+            ("with --snapshot off", "memtrail run -- PROGRAM")
+        };
+        Failure::new(Kind::Input, format_args!("process {pid} was started {with}"))
+            .hint(format_args!("start it with: {how}"))
     })?;
     let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
     let request = folder.join(REQUEST_FILE);

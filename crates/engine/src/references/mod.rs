@@ -1,0 +1,14 @@
+//! What refers to the blocks of a native program: its file of references, joined with its trace.
+//!
+//! References were found by a conservative scan: a number that looks like a pointer counts as one. All sizes are
+//! estimates of all blocks, sampled or not.
+
+mod joined;
+mod referrers;
+mod unreachable;
+
+pub use joined::BlocksEstimate;
+pub(crate) use referrers::referrers;
+pub use referrers::{ReferrersResponse, ReferringPath};
+pub(crate) use unreachable::unreachable;
+pub use unreachable::{UnreachableResponse, UnreachableSite};

@@ -1,0 +1,47 @@
+//! Files of references, of native programs: read, named, and shown.
+
+pub(crate) mod draw;
+pub(crate) mod naming;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memtrail_references::{References, number_of_file};
+
+use crate::error::{Failure, Kind};
+
+/// The files of a recording, by number.
+pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut all: Vec<_> = entries
+        .filter_map(|entry| Some((number_of_file(entry.file_name().to_str()?)?, entry.path())))
+        .collect();
+    all.sort();
+    all
+}
+
+/// Reads the last file of a recording, or the one with a number; `None` if there is none at all.
+pub(crate) fn open(folder: &Path, wanted: Option<&str>) -> Result<Option<References>, Failure> {
+    let all = of_recording(folder);
+    let Some((_, last)) = all.last() else { return Ok(None) };
+    let path = match wanted {
+        None => last,
+        Some(wanted) => {
+            let number: Option<u64> = wanted.parse().ok();
+            let found = all.iter().find(|(known, _)| Some(*known) == number);
+            let missing = || {
+                let folder = folder.display();
+                Failure::new(Kind::Input, format_args!("no snapshot {wanted:?} in {folder}"))
+            };
+            &found.ok_or_else(missing)?.1
+        }
+    };
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
+    };
+    let bytes = fs::read(path).map_err(|error| failed(&error))?;
+    let mut references = References::read(&bytes).map_err(|error| failed(&error))?;
+    // Of a program that still runs, variables have no names yet.
+    naming::name(&mut references);
+    Ok(Some(references))
+}

@@ -1,0 +1,41 @@
+//! Names the variables that refer to blocks, from the symbol tables of the program and its libraries.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use memtrail_references::{Place, References};
+use memtrail_symbols::Variables;
+
+/// Names variables that have no names yet, as far as files are there. Whether one was named.
+pub(crate) fn name(references: &mut References) -> bool {
+    let References { modules, roots, .. } = references;
+    let mut known: HashMap<u32, Option<Variables>> = HashMap::new();
+    let mut is_any = false;
+    for root in roots {
+        let Place::Data { module, address, variable: variable @ None } = &mut root.place else {
+            continue;
+        };
+        let of_file = || Variables::of_file(Path::new(modules.get(module.0 as usize)?));
+        let variables = known.entry(module.0).or_insert_with(of_file);
+        *variable = variables.as_ref().and_then(|variables| variables.at(*address));
+        is_any |= variable.is_some();
+    }
+    is_any
+}
+
+/// Writes names into all files of a recording: it is then read without the program.
+pub(crate) fn name_files(folder: &Path) -> io::Result<()> {
+    for (_, path) in super::of_recording(folder) {
+        let bytes = fs::read(&path)?;
+        let mut references = References::read(&bytes).map_err(io::Error::other)?;
+        if name(&mut references) {
+            let fresh = path.with_extension("named");
+            fs::write(&fresh, references.to_bytes())?;
+            fs::set_permissions(&fresh, fs::metadata(&path)?.permissions())?;
+            fs::rename(&fresh, &path)?;
+        }
+    }
+    Ok(())
+}

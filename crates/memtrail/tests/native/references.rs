@@ -1,0 +1,106 @@
+//! What refers to native memory: `memtrail leaks` and `memtrail why` on recordings with references.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use memtrail_test_support::running::Case;
+
+use super::{Program, compile, json};
+
+const SNAPSHOT: [&str; 5] = ["--native", "--rate", "1", "--snapshot", "exit"];
+
+fn program() -> Program {
+    compile("references.c", &["-pthread"])
+}
+
+/// Unreachable blocks by the function that allocated them: all, and those to which nothing refers at all.
+fn unreachable(recording: &Path) -> BTreeMap<String, (u64, u64)> {
+    let (found, code) = json(&["leaks", "--limit", "0"], recording);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert_eq!(found["unreachable"]["conservative"], true);
+    let sites = found["unreachable"]["sites"].as_array().unwrap().iter();
+    sites
+        .map(|site| {
+            let function = site["allocated"][0]["function"].as_str().unwrap().to_owned();
+            let sampled = |which: &str| site[which]["sampled"].as_u64().unwrap();
+            (function, (sampled("unreachable"), sampled("direct")))
+        })
+        .collect()
+}
+
+/// Leaks by function, as the program reports them that was compiled with `LeakSanitizer`.
+fn by_leak_sanitizer() -> BTreeMap<String, (u64, u64)> {
+    let program = compile("references.c", &["-pthread", "-fsanitize=leak"]);
+    let output = Command::new(&program.path).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut found = BTreeMap::new();
+    let mut leak = None;
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [kind, "leak", "of", _, "byte(s)", "in", objects, ..] => {
+                leak = Some((*kind == "Direct", objects.parse::<u64>().unwrap()));
+            }
+            ["#1", _, "in", function, ..] => {
+                let (is_direct, objects) = leak.take().unwrap();
+                let sum: &mut (u64, u64) = found.entry((*function).to_owned()).or_default();
+                sum.0 += objects;
+                sum.1 += if is_direct { objects } else { 0 };
+            }
+            _ => {}
+        }
+    }
+    assert!(!found.is_empty(), "{text}");
+    found
+}
+
+/// The steps of the paths to what a function allocated, those of most first.
+fn paths(function: &str, recording: &Path) -> Vec<Vec<String>> {
+    let (found, code) =
+        json(&["why", "--limit", "0", recording.to_str().unwrap()], Path::new(function));
+    assert_eq!(code, Some(0), "{found:#}");
+    let paths = found["paths"].as_array().unwrap().iter();
+    paths.map(|path| serde_json::from_value(path["steps"].clone()).unwrap()).collect()
+}
+
+#[test]
+fn unreachable_blocks_are_those_that_leak_sanitizer_finds() {
+    let recorded = Case::command(&program().path, &[]).options(&SNAPSHOT).same();
+    let mut ours = unreachable(&recorded.recording);
+    let mut theirs = by_leak_sanitizer();
+    // The last one may still be on the thread's stack.
+    for found in [&mut ours, &mut theirs] {
+        let (thread, _) = found.remove("by_thread_lost").unwrap();
+        assert!((48..=50).contains(&thread), "{thread}");
+    }
+    assert_eq!(ours, theirs);
+    assert_eq!(ours["by_lost"], (100, 100));
+    assert_eq!(ours["by_lost_tail"], (10, 0));
+}
+
+#[test]
+fn what_refers_to_blocks_has_a_name() {
+    let recorded = Case::command(&program().path, &[]).options(&SNAPSHOT).same();
+    let through = |function: &str| paths(function, &recorded.recording)[0].join(" / ");
+    assert_eq!(through("by_table"), "variable table+0x18 (program)");
+    assert_eq!(through("by_large"), "variable table+0x20 (program)");
+    assert_eq!(through("by_inside"), "variable inside (program)");
+    assert!(through("by_stack").starts_with("stack of thread "));
+    assert!(through("by_local").starts_with("thread-local data of thread "));
+    let of_list = paths("by_list", &recorded.recording);
+    let step = "block allocated in by_list (references.c:25), at +0x0";
+    assert_eq!(of_list[0], ["variable list (program)", step]);
+}
+
+/// Of a thousand blocks of a list few are sampled: those are reached through blocks that are not.
+#[test]
+fn blocks_that_are_not_sampled_lead_on() {
+    let options = ["--native", "--rate", "0.05", "--seed", "3", "--snapshot", "exit"];
+    let recorded = Case::command(&program().path, &[]).options(&options).same();
+    let found = unreachable(&recorded.recording);
+    for function in ["by_list", "by_table", "by_large", "by_inside", "by_stack", "by_local"] {
+        assert!(!found.contains_key(function), "{found:?}");
+    }
+    assert!(found.contains_key("by_lost") && found.contains_key("by_large_lost"), "{found:?}");
+}
