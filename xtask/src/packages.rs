@@ -35,6 +35,14 @@ const NEEDED: &[(Sign, &str, &str)] = &[
     (Program("eliomopt"), "eliom", "builds a page that leaks"),
     (Installed, "libeliom-ocaml-dev", "what that page is linked with"),
     (Installed, "libocsipersist-sqlite-ocaml-dev", "where the server keeps that page's data"),
+    (Program("git"), "git", "a native program to record"),
+    (Program("sqlite3"), "sqlite3", "a native program to record"),
+    (Installed, "python3", "a native program to record"),
+    (
+        Installed,
+        "rustc",
+        "a native program to record; another one may have an allocator of its own",
+    ),
     (Program("curl"), "curl", "visits the page that leaks"),
     (Program("patch"), "patch", "mends the page that leaks"),
 ];

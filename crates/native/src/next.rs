@@ -112,15 +112,27 @@ functions! {
 pub(crate) fn is_bypassed() -> bool {
     // SAFETY: a C string; finds the function that the program calls, which may be its own.
     let called = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
-    base_of(called) != base_of(is_bypassed as fn() -> bool as *const c_void)
+    let (called_in, is_imported) = place_of(called);
+    let (here, _) = place_of(is_bypassed as fn() -> bool as *const c_void);
+    called_in != here && !is_imported
 }
 
-/// Where the library or executable of an address is in memory.
-fn base_of(address: *const c_void) -> usize {
+/// Where the library or executable of an address is in memory, and whether the symbol there is one that it imports: an
+/// executable with a fixed address has jumps to functions of libraries, which stand for these.
+fn place_of(address: *const c_void) -> (usize, bool) {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: zeros are a value, which the call replaces if it finds something.
+    let mut symbol: *mut c_void = null_mut();
+    // SAFETY: zeros are a value, which the call replaces if it finds something; so with the symbol, which is of the
+    // 64-bit ELF file's table.
     unsafe {
-        libc::dladdr(address, found.as_mut_ptr());
-        found.assume_init().dli_fbase.addr()
+        libc::dladdr1(address, found.as_mut_ptr(), &raw mut symbol, RTLD_DL_SYMENT);
+        let symbol = symbol.cast::<libc::Elf64_Sym>().as_ref();
+        let is_imported = symbol.is_some_and(|symbol| symbol.st_shndx == SHN_UNDEF);
+        (found.assume_init().dli_fbase.addr(), is_imported)
     }
 }
+
+/// The symbol is asked for (`dlfcn.h`).
+const RTLD_DL_SYMENT: c_int = 1;
+/// The section of symbols that are imported (`elf.h`).
+const SHN_UNDEF: u16 = 0;

@@ -11,6 +11,8 @@ use crate::recording::folder::Folder;
 /// How often it is looked for libraries that were loaded since, in microseconds: addresses of code that the
 /// program has made itself are in none.
 const LOOK_EVERY: u64 = 100_000;
+/// Looks before that: a program loads its libraries one after the other as it begins.
+const FIRST_LOOKS: u32 = 64;
 
 /// The modules, as far as they were met.
 pub(crate) struct Modules {
@@ -20,6 +22,7 @@ pub(crate) struct Modules {
     file: Option<AppendFile>,
     length: u64,
     looked: Option<Timestamp>,
+    looks: u32,
 }
 
 impl Modules {
@@ -27,7 +30,8 @@ impl Modules {
     pub(crate) fn begin(folder: &Folder, now: Timestamp) -> Self {
         // Without the file, functions stay places in files.
         let file = AppendFile::create(&folder.path().join(MODULES_FILE)).ok();
-        let mut modules = Self { all: Vec::new(), ours: None, file, length: 0, looked: None };
+        let mut modules =
+            Self { all: Vec::new(), ours: None, file, length: 0, looked: None, looks: 0 };
         modules.look(now);
         let here = parse as fn(_) -> _ as usize as u64;
         let ours = modules.all.iter().find(|module| module.in_file(here).is_some());
@@ -59,10 +63,12 @@ impl Modules {
 
     /// Reads the process's mappings, and writes those of files if there are new ones.
     fn look(&mut self, now: Timestamp) {
-        if self.looked.is_some_and(|looked| now.0.saturating_sub(looked.0) < LOOK_EVERY) {
+        let is_recent = |looked: Timestamp| now.0.saturating_sub(looked.0) < LOOK_EVERY;
+        if self.looks >= FIRST_LOOKS && self.looked.is_some_and(is_recent) {
             return;
         }
         self.looked = Some(now);
+        self.looks = self.looks.saturating_add(1);
         let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
         let before = self.all.len();
         for module in parse(&maps) {

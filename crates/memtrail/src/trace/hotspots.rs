@@ -107,6 +107,24 @@ struct Caller {
     share: f64,
 }
 
+impl Spot {
+    /// Its file and positions; nothing of code without debug information.
+    fn places(&self) -> String {
+        if self.file.is_empty() {
+            return String::new();
+        }
+        let known = self.positions.iter().filter(|at| at.line != 0);
+        let shown: Vec<String> = known
+            .clone()
+            .take(POSITIONS)
+            .map(|at| format!("{}:{}-{}", at.line, at.start_col, at.end_col))
+            .collect();
+        let before = if shown.is_empty() { "" } else { ":" };
+        let more = if known.count() > POSITIONS { ", …" } else { "" };
+        format!(" ({}{before}{}{more})", self.file, shown.join(", "))
+    }
+}
+
 impl Report {
     fn new(info: &TraceInfo, samples: &StackSamples, found: &[Hotspot], decoded: &Decoded) -> Self {
         let word_bytes = f64::from(info.word_bits / 8);
@@ -170,20 +188,8 @@ impl Report {
             writeln!(out, "note: {note}")?;
         }
         for spot in &self.hotspots {
-            write!(
-                out,
-                "\n{:>9} {:>7}  {} ({}",
-                size(spot.bytes),
-                percent(spot.share),
-                spot.function,
-                spot.file
-            )?;
-            for (index, at) in spot.positions.iter().take(POSITIONS).enumerate() {
-                let before = if index == 0 { ":" } else { ", " };
-                write!(out, "{before}{}:{}-{}", at.line, at.start_col, at.end_col)?;
-            }
-            let more = if spot.positions.len() > POSITIONS { ", …" } else { "" };
-            writeln!(out, "{more})")?;
+            write!(out, "\n{:>9} {:>7}  {}", size(spot.bytes), percent(spot.share), spot.function)?;
+            writeln!(out, "{}", spot.places())?;
             for caller in &spot.callers {
                 writeln!(
                     out,
