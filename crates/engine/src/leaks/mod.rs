@@ -26,6 +26,7 @@ mod response;
 mod rules;
 mod sampled;
 pub(crate) mod sites;
+mod thread_number;
 mod threads;
 mod waiting;
 

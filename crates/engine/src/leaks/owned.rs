@@ -14,7 +14,7 @@ use memtrail_trace::{Site, StackId};
 use super::clock::Clock;
 use super::own_code::OwnCode;
 use super::sampled::Lifetime;
-use super::threads::{self, ThreadNumber};
+use super::thread_number::{self, ThreadNumber};
 use crate::heap::join::{Live, live};
 use crate::heap::loaded::LoadedSnapshot;
 use crate::recording::Recording;
@@ -139,7 +139,7 @@ pub(super) fn owners<'s>(
         owner.rows.push(row);
         owner.owned += row.owned.0;
         owner.external += row.owned_external.0;
-        of_root.insert(row.owner, (number, threads::number(row)));
+        of_root.insert(row.owner, (number, thread_number::number(row)));
     }
     for owner in &mut owners {
         owner.name = name_of_most(&owner.rows);

@@ -6,14 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use memtrail_heap::query::OwnerRow;
-
 use super::growth::{self, GrowthRate, Judgement};
 use super::owned::Owner;
-
-/// The number that the runtime gave a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ThreadNumber(u64);
+use super::thread_number::{ThreadNumber, number};
 
 /// Fewer threads are no suspect.
 const MIN_THREADS: usize = 20;
@@ -21,13 +16,6 @@ const MIN_THREADS: usize = 20;
 const MOST: f64 = 0.8;
 /// With fewer threads of which something was sampled nothing is sure.
 const MIN_SAMPLED: usize = 7;
-
-/// The thread of a root that is its stack, or is on it.
-pub(super) fn number(row: &OwnerRow) -> Option<ThreadNumber> {
-    let number = |name: &String| name.strip_prefix("thread ")?.parse().ok();
-    let is_stack = row.kind == "stack";
-    row.path.iter().find_map(number).filter(|_| is_stack).map(ThreadNumber)
-}
 
 /// The highest number of a thread of these.
 pub(super) fn last(owners: &[Owner<'_>]) -> Option<ThreadNumber> {
