@@ -13,7 +13,7 @@ use super::thread_number::{ThreadNumber, number};
 /// Fewer threads are no suspect.
 const MIN_THREADS: usize = 20;
 /// Of all threads that were started, so many have to wait there.
-const MOST: f64 = 0.8;
+const MIN_SHARE_WAITING: f64 = 0.8;
 /// With fewer threads of which something was sampled nothing is sure.
 const MIN_SAMPLED: usize = 7;
 
@@ -41,7 +41,7 @@ struct Waiting {
 impl Waiting {
     fn judge(&self, sampled: &[(ThreadNumber, f64)]) -> Option<GrowthRate> {
         let last = self.last.0 as f64;
-        if self.threads < MIN_THREADS || (self.threads as f64) < last * MOST {
+        if self.threads < MIN_THREADS || (self.threads as f64) < last * MIN_SHARE_WAITING {
             return None;
         }
         let mut first: BTreeMap<ThreadNumber, f64> = BTreeMap::new();
