@@ -37,6 +37,7 @@ fn name(by: By, code: Option<u64>) -> String {
     };
     let readable = function.replace("__", ".");
     match by {
+        By::Site if file.is_empty() => readable,
         By::Site => format!("{readable} {file}:{line}"),
         By::Function => readable,
         By::File => file.into(),
