@@ -187,7 +187,8 @@ fn look(
         }
         return;
     }
-    let frames = Frames::capture(profile.callstack_size, function);
+    let mut frames = Frames::up_to(profile.callstack_size);
+    frames.capture(function);
     let allocation = Allocation {
         samples,
         size,

@@ -68,23 +68,25 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// Room for so many frames.
-    fn up_to(limit: usize) -> Self {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it would be copied")]
+    pub(crate) fn up_to(limit: usize) -> Self {
         let addresses = [const { MaybeUninit::uninit() }; MAX_FRAMES];
         Self { addresses, len: 0, limit: limit.min(MAX_FRAMES) }
     }
 
-    /// Captures the callers of a function with these registers, the innermost ones up to a limit.
+    /// Captures the callers of a function with these registers, the innermost ones.
+    ///
+    /// In place: what is returned by value is copied, all 4 KiB of it, which takes longer than to walk a stack.
     #[inline(never)]
-    pub(crate) fn capture(limit: usize, function: &Registers) -> Self {
-        let mut frames = Self::up_to(limit);
+    pub(crate) fn capture(&mut self, function: &Registers) {
         // Elsewhere libraries may be unloaded that the remembered rules are of: see `forget_rules`.
         let is_remembered = cfg!(feature = "preloaded");
-        let is_walked = is_remembered && walk::walk(function, &mut frames).is_ok();
-        if limit != 0 && !is_walked && !ONLY_BY_RULES.load(Relaxed) {
-            frames.len = 0;
-            backtrace::walk(function, &mut frames);
+        let is_walked = is_remembered && walk::walk(function, self).is_ok();
+        if self.limit != 0 && !is_walked && !ONLY_BY_RULES.load(Relaxed) {
+            self.len = 0;
+            backtrace::walk(function, self);
         }
-        frames
     }
 
     pub(crate) fn callstack(&self) -> &Callstack {
