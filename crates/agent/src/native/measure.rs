@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use memtrail_sampler::{Registers, events};
 
-use crate::native::current::{Recording, own};
+use crate::native::current::{Recording, installed, own};
 use crate::os::clock::{coarse, thread_cpu_time};
 use crate::recording::memory::pace;
 
 /// Measures, if that is to be done. `function` is one under way that the program called.
 pub(super) fn measure_if_due(function: &Registers) {
-    let Some(recording) = own() else { return };
+    let Some(recording) = installed() else { return };
     let resident = &recording.resident;
     let due = resident.due.load(Relaxed);
-    // Once, whichever thread comes first.
+    // Whose recording it is, is asked last: the system is asked for it. Once, whichever thread comes first.
     if coarse() < due
+        || own().is_none()
         || resident.due.compare_exchange(due, u64::MAX, Relaxed, Relaxed).is_err()
         || recording.has_ended()
     {
