@@ -32,6 +32,13 @@ pub fn counted(size: Bytes) -> bool {
     thread::count(size)
 }
 
+/// Whether something has bytes counted in this thread: whether it allocates by functions that count.
+pub fn counts(run: impl FnOnce()) -> bool {
+    let before = thread::left();
+    run();
+    thread::left() != before
+}
+
 /// A block was allocated, at which must be looked as [`counted`] said. Its callstack begins with the caller of the
 /// function that has these registers, which may be on another stack than this call.
 pub fn allocated_counted(address: Address, size: Bytes, source: Source, function: &Registers) {
@@ -203,7 +210,7 @@ fn look(
     if let Ok(Some(data)) = data
         && track(address, Tracked { data, generation: profile.drawn.generation })
     {
-        probes::allocated(address, size, profile.drawn.rate);
+        probes::allocated(address, size, profile.drawn);
     }
     run_pending_in_callback(&in_use);
 }

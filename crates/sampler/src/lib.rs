@@ -107,7 +107,7 @@ pub use callstack::{is_uninterrupted, walk_only_by_rules};
 pub use events::suspended;
 pub use labels::{LabelGuard, label};
 pub use mapping::memory_of_tables;
-pub use profile::{Profile, StartError, start, start_seeded};
+pub use profile::{Profile, StartError, start, start_in_words, start_seeded};
 pub use rate::{Estimate, InvalidRate, Rate};
 #[cfg(feature = "recording")]
 pub use recording::trace_if_requested;

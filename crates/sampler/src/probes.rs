@@ -8,13 +8,13 @@
 //!
 //! What a tracker does not remember is no sampled block here: its deallocation would not be seen.
 
-use crate::rate::Rate;
+use crate::thread::Drawn;
 use crate::units::{Address, Bytes};
 
 /// A sampled block has been allocated.
 #[inline]
-pub(crate) fn allocated(address: Address, size: Bytes, rate: Rate) {
-    alloc(address.0, size.0, rate.weight(size).0);
+pub(crate) fn allocated(address: Address, size: Bytes, drawn: Drawn) {
+    alloc(address.0, size.0, drawn.rate.weight_in(drawn.unit, size).0);
 }
 
 /// A block is freed for which [`allocated`] was called.

@@ -8,7 +8,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use crate::pending;
-use crate::rate::Rate;
+use crate::rate::{Rate, Unit};
 use crate::table::TABLE;
 use crate::thread::{Drawn, Suspension};
 use crate::tracker::{Allocation, Tracker};
@@ -187,6 +187,27 @@ pub fn start_seeded<T: Tracker>(
     tracker: T,
     seed: u64,
 ) -> Result<Profile<T>, StartError> {
+    start_in(Unit::BYTE, rate, callstack_size, tracker, seed)
+}
+
+/// The same for a trace, which has sizes in words: each byte of these words is sampled with this probability. An estimate from
+/// sizes that are rounded up has no bias then, however small the blocks are.
+pub fn start_in_words<T: Tracker>(
+    rate: Rate,
+    callstack_size: usize,
+    tracker: T,
+    seed: u64,
+) -> Result<Profile<T>, StartError> {
+    start_in(Unit::WORD, rate, callstack_size, tracker, seed)
+}
+
+fn start_in<T: Tracker>(
+    unit: Unit,
+    rate: Rate,
+    callstack_size: usize,
+    tracker: T,
+    seed: u64,
+) -> Result<Profile<T>, StartError> {
     if TAKEN.swap(true, SeqCst) {
         return Err(StartError::Running);
     }
@@ -194,7 +215,7 @@ pub fn start_seeded<T: Tracker>(
     let tracker = Box::into_raw(Box::new(tracker));
     let generation = GENERATIONS.fetch_add(1, SeqCst) + 1;
     let current = Box::into_raw(Box::new(Current {
-        drawn: Drawn { rate, generation },
+        drawn: Drawn { rate, generation, unit },
         callstack_size,
         seed,
         threads: AtomicU64::new(0),

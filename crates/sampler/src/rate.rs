@@ -6,6 +6,24 @@ use crate::units::{Bytes, Samples};
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Rate(f64);
 
+/// What sizes are rounded up to, before each of their bytes is sampled or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unit(u64);
+
+impl Unit {
+    pub(crate) const BYTE: Self = Self(1);
+    pub(crate) const WORD: Self = Self(8);
+
+    /// The most that is added to a size.
+    pub(crate) const fn rounding(self) -> u64 {
+        self.0 - 1
+    }
+
+    pub(crate) fn round_up(self, size: Bytes) -> Bytes {
+        Bytes(size.0.checked_next_multiple_of(self.0).unwrap_or(size.0))
+    }
+}
+
 /// A number that is no rate.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("invalid rate: {0} is not above 0 and at most 1")]
@@ -37,12 +55,17 @@ impl Rate {
     /// What one sampled block of this size stands for: its size, divided by the probability that any byte of it is
     /// sampled. Sums of these are unbiased, and divided by the size they are numbers of blocks.
     pub fn weight(self, size: Bytes) -> Bytes {
+        self.weight_in(Unit::BYTE, size)
+    }
+
+    /// The same where sizes are rounded up before.
+    pub(crate) fn weight_in(self, unit: Unit, size: Bytes) -> Bytes {
         if self.0 >= 1.0 {
             return size;
         }
-        let size = size.0.max(1) as f64;
-        let is_sampled = -(size * (-self.0).ln_1p()).exp_m1();
-        Bytes((size / is_sampled).round() as u64)
+        let sampled = unit.round_up(Bytes(size.0.max(1))).0 as f64;
+        let is_sampled = -(sampled * (-self.0).ln_1p()).exp_m1();
+        Bytes((size.0.max(1) as f64 / is_sampled).round() as u64)
     }
 
     /// What the samples of any set of blocks say of the set's size.

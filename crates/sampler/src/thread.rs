@@ -5,9 +5,13 @@
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
+#[cfg(all(feature = "preloaded", target_arch = "x86_64"))]
+use std::mem::offset_of;
 
 use crate::draw::Draws;
-use crate::rate::Rate;
+use crate::rate::{Rate, Unit};
+#[cfg(all(feature = "preloaded", target_arch = "x86_64"))]
+use crate::thread_slot::subtract;
 use crate::thread_slot::with;
 use crate::units::{Bytes, Samples};
 
@@ -35,13 +39,26 @@ pub(crate) struct Thread {
 pub(crate) struct Drawn {
     pub(crate) rate: Rate,
     pub(crate) generation: u64,
+    /// What sizes are rounded up to.
+    pub(crate) unit: Unit,
+}
+
+/// What a block is counted as: one number to add, whatever its size is rounded up to. Of these bytes the first
+/// are the block's; samples among the rest are left out.
+#[inline]
+const fn counted_as(size: Bytes) -> u64 {
+    size.0.wrapping_add(Unit::WORD.rounding())
 }
 
 /// Counts allocated bytes. `true` if the thread must look whether they are sampled.
 #[inline]
 pub(crate) fn count(size: Bytes) -> bool {
+    #[cfg(all(feature = "preloaded", target_arch = "x86_64"))]
+    // SAFETY: the field is a number of 64 bits.
+    return unsafe { subtract::<{ offset_of!(Thread, left) }>(counted_as(size)) };
+    #[cfg(not(all(feature = "preloaded", target_arch = "x86_64")))]
     with(|thread| {
-        let (left, is_used_up) = thread.left.get().overflowing_sub(size.0);
+        let (left, is_used_up) = thread.left.get().overflowing_sub(counted_as(size));
         thread.left.set(left);
         is_used_up
     })
@@ -49,7 +66,12 @@ pub(crate) fn count(size: Bytes) -> bool {
 
 /// The bytes that were counted last, when the thread had to look, were not allocated.
 pub(crate) fn uncount(size: Bytes) {
-    with(|thread| thread.left.set(thread.left.get().wrapping_add(size.0)));
+    with(|thread| thread.left.set(thread.left.get().wrapping_add(counted_as(size))));
+}
+
+/// Bytes before this thread must look.
+pub(crate) fn left() -> Bytes {
+    with(|thread| Bytes(thread.left.get()))
 }
 
 /// No profile is running: the bytes that were counted are no one's.
@@ -63,7 +85,8 @@ pub(crate) fn forget_counted() {
 /// Draws for a block whose size was counted last. `seed` is for the thread's first draw of this profile.
 pub(crate) fn draw(profile: Drawn, size: Bytes, seed: impl FnOnce() -> u64) -> Samples {
     with(|thread| {
-        let before = thread.left.get().wrapping_add(size.0);
+        let counted = counted_as(size);
+        let before = thread.left.get().wrapping_add(counted);
         let passed = thread.granted.get().saturating_sub(before);
         let mut draws = if thread.generation.replace(profile.generation) == profile.generation {
             // SAFETY: the draws of the profile that the thread has noted were stored with it.
@@ -73,7 +96,10 @@ pub(crate) fn draw(profile: Drawn, size: Bytes, seed: impl FnOnce() -> u64) -> S
         } else {
             Draws::new(profile.rate, seed())
         };
-        let samples = draws.samples_of(size);
+        let rounded = profile.unit.round_up(size);
+        let samples = draws.samples_of(rounded);
+        // Drawn for what was counted besides, which is no block's.
+        draws.samples_of(Bytes(counted.saturating_sub(rounded.0)));
         let unsampled = draws.unsampled().0;
         // The profile of a preloaded library is never stopped.
         let is_for_ever = cfg!(feature = "preloaded");

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use memtrail_recording::session::{Options, Pace};
-use memtrail_sampler::{MAX_FRAMES, Rate, start_seeded, walk_only_by_rules};
+use memtrail_sampler::{MAX_FRAMES, Rate, start_in_words, walk_only_by_rules};
 use memtrail_trace::Code;
 
 use crate::context::halvings::Halvings;
@@ -82,7 +82,7 @@ fn start_sampling(target: &'static Target, halvings: Halvings) {
     walk_only_by_rules();
     let depth = MAX_FRAMES.min(target.options.callstack_depth as usize);
     if let Ok(per_byte) = per_byte
-        && let Ok(profile) = start_seeded(per_byte, depth, BlockWriter, target.seed)
+        && let Ok(profile) = start_in_words(per_byte, depth, BlockWriter, target.seed)
     {
         // Until the process ends: blocks are freed late.
         std::mem::forget(profile);

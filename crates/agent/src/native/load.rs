@@ -5,7 +5,7 @@ use std::path::Path;
 
 use memtrail_recording::session::{Options, Pace, State};
 use memtrail_recording::{Outcome, SnapshotReason};
-use memtrail_sampler::{MAX_FRAMES, Rate, Registers, events, start_seeded};
+use memtrail_sampler::{MAX_FRAMES, Rate, Registers, events, start_in_words};
 
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::load::texts;
@@ -110,7 +110,7 @@ fn start(
     if snapshots.is_some() {
         take::prepare();
     }
-    if let Ok(profile) = start_seeded(per_byte, depth, BlockWriter, seed) {
+    if let Ok(profile) = start_in_words(per_byte, depth, BlockWriter, seed) {
         // Until the process ends: blocks are freed late.
         std::mem::forget(profile);
     }

@@ -13,7 +13,7 @@ mod writer;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::profile::{Profile, start_seeded};
+use crate::profile::{Profile, start_in_words};
 use crate::rate::Rate;
 use crate::{events, signals};
 use folder::Folder;
@@ -37,7 +37,7 @@ pub fn trace_if_requested() {
     let Ok(per_byte) = per_byte else { return };
     let depth = folder.callstack_size();
     let Ok(queue) = Queue::new(folder, per_byte) else { return };
-    let Ok(profile) = start_seeded(per_byte, depth, queue, seed) else { return };
+    let Ok(profile) = start_in_words(per_byte, depth, queue, seed) else { return };
     let Ok(()) = RECORDING.set(profile) else { return };
     // SAFETY: the function is there until the program's end.
     unsafe { libc::atexit(at_exit) };

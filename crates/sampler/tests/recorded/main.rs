@@ -29,6 +29,14 @@ fn frees() {
     drop(black_box(vec![1_u8; BLOCK]));
 }
 
+/// Blocks of one byte, each of which takes a word.
+#[inline(never)]
+fn tiny() {
+    for n in 0..100_000 {
+        drop(black_box(Box::new(n as u8)));
+    }
+}
+
 #[test]
 #[ignore = "a program, run by the other tests"]
 fn program() {
@@ -40,6 +48,7 @@ fn program() {
         std::thread::spawn(frees).join().unwrap();
     }
     match std::env::args().nth(1).as_deref() {
+        Some("tiny") => tiny(),
         Some("aborts") => {
             // As soon as some of it has been written.
             let session = std::env::var_os(SESSION_VARIABLE).unwrap();
@@ -175,6 +184,20 @@ fn sampled_recordings_have_estimates() {
     assert!((allocated / all - 1.0).abs() < 0.2 && live >= allocated, "{totals:?}");
     let (allocated, live) = totals["recorded::frees"];
     assert!((allocated / all - 2.0).abs() < 0.3 && live <= 0.0, "{totals:?}");
+}
+
+/// Bytes that were asked for were sampled, but the trace has words: an eighth of these blocks was estimated.
+#[test]
+fn blocks_of_a_byte_are_estimated_without_bias() {
+    let session = tempfile::tempdir().unwrap();
+    // 1,000 samples of 100,000 words.
+    options(session.path(), 1e-2).save(session.path()).unwrap();
+    assert!(run(session.path(), "tiny").success());
+    let totals = totals_of_whole(&recorded(session.path()).trace);
+    // An inlined function is named without its module.
+    let allocated: f64 =
+        totals.iter().filter(|(name, _)| name.ends_with("tiny")).map(|(_, (all, _))| all).sum();
+    assert!((allocated / 800_000.0 - 1.0).abs() < 0.2, "{totals:?}");
 }
 
 #[test]
