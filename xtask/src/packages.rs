@@ -43,6 +43,10 @@ const NEEDED: &[(Sign, &str, &str)] = &[
         "rustc",
         "a native program to record; another one may have an allocator of its own",
     ),
+    (Installed, "libjemalloc2", "an allocator of native programs"),
+    (Installed, "libmimalloc2.0", "an allocator of native programs"),
+    (Installed, "libtcmalloc-minimal4", "an allocator of native programs"),
+    (Installed, "libgoogle-perftools4", "an allocator of native programs"),
     (Program("curl"), "curl", "visits the page that leaks"),
     (Program("patch"), "patch", "mends the page that leaks"),
 ];

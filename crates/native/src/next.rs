@@ -117,6 +117,11 @@ pub(crate) fn is_bypassed() -> bool {
     called_in != here && !is_imported
 }
 
+/// Whether a function is of the library that has the allocator.
+pub(crate) fn is_of_allocator(function: *const c_void) -> bool {
+    place_of(function).0 == place_of(NEXT.malloc.0.load(Relaxed)).0
+}
+
 /// Where the library or executable of an address is in memory, and whether the symbol there is one that it imports: an
 /// executable with a fixed address has jumps to functions of libraries, which stand for these.
 fn place_of(address: *const c_void) -> (usize, bool) {

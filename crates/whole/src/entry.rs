@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use memtrail_agent::{end_of_process, load, malloc};
 
-use crate::next;
+use crate::{next, operators};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -16,6 +16,7 @@ static DESTRUCTOR: extern "C" fn() = destructor;
 
 extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
     next::find();
+    operators::prepare();
     malloc::prepare(next::is_bypassed());
     // SAFETY: the loader passes the program's arguments, before anything else runs.
     unsafe { load(count, arguments) };

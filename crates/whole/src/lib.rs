@@ -14,6 +14,8 @@ mod exec;
 mod leave;
 #[path = "../../native/src/next.rs"]
 mod next;
+#[path = "../../native/src/operators.rs"]
+mod operators;
 #[path = "../../preload/src/readlink.rs"]
 mod readlink;
 #[path = "../../native/src/resize.rs"]

@@ -21,5 +21,5 @@ mod tracker;
 
 pub use calls::{allocated, freed, is_recorded, reallocated, reallocating, will_not_be_allocated};
 pub use load::{end_of_process, load};
-pub use memtrail_sampler::events::{Reallocating, counted, may_be_tracked};
+pub use memtrail_sampler::events::{Reallocating, counted, counts, may_be_tracked};
 pub use memtrail_sampler::{Address, Bytes, Registers, Source, forget_rules};

@@ -1,5 +1,6 @@
 //! Programs in C and C++ under `memtrail run --native`: what is recorded of them, and that they notice nothing.
 
+mod operators;
 mod published;
 mod references;
 mod resident_memory;
