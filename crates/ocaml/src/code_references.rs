@@ -3,8 +3,7 @@
 //! Instructions are not decoded one behind the other: each byte is looked at as if one of a few forms began there. So
 //! callers must look up what they are given among addresses that they know; that other bytes give one of these is
 //! improbable. The forms are those by which OCaml's compiler takes the address of a symbol (`load_symbol_addr` in
-//! `asmcomp/amd64/emit.mlp`) once the linker has relaxed them. Addresses that are read from a table of the dynamic linker, as in
-//! plugins, are not among them.
+//! `asmcomp/amd64/emit.mlp`), both as the linker has relaxed them and, in plugins, as reads from the dynamic linker's table.
 
 use crate::memory::Address;
 
@@ -15,6 +14,8 @@ pub enum Reference {
     Address(Address),
     /// It calls, or jumps to, the code there.
     Call(Address),
+    /// It takes the address that is stored there.
+    Stored(Address),
 }
 
 /// Calls `each` with all references of amd64 code that is at `start`.
@@ -37,6 +38,10 @@ fn reference(code: &[u8], at: Address) -> Option<Reference> {
         0x48..=0x4F if *code.get(1)? == 0x8D && code.get(2)? & 0xC7 == 0x05 => {
             Some(Reference::Address(relative(code, 3, at)?))
         }
+        // mov symbol@GOTPCREL(%rip), %register
+        0x48..=0x4F if *code.get(1)? == 0x8B && code.get(2)? & 0xC7 == 0x05 => {
+            Some(Reference::Stored(relative(code, 3, at)?))
+        }
         // mov $symbol, %register or memory
         0x48 | 0x49 if *code.get(1)? == 0xC7 && code.get(2)? & 0x38 == 0 => {
             let immediate = displacement_end(code)?;
@@ -44,6 +49,16 @@ fn reference(code: &[u8], at: Address) -> Option<Reference> {
         }
         _ => None,
     }
+}
+
+/// Code of the linker that does nothing but jump to an address that is stored (`.plt`): where that is. It may begin with
+/// `endbr64`.
+pub fn jump_slot(code: &[u8], start: Address) -> Option<Address> {
+    let marked = code.strip_prefix(&[0xF3, 0x0F, 0x1E, 0xFA]).unwrap_or(code);
+    let jump = marked.strip_prefix(&[0xF2]).unwrap_or(marked);
+    let at = start.checked_add((code.len() - jump.len()) as u64)?;
+    // jmp *slot(%rip)
+    jump.starts_with(&[0xFF, 0x25]).then(|| relative(jump, 2, at))?
 }
 
 /// Where the displacement ends of an instruction with one prefix and an opcode of one byte.
@@ -113,15 +128,27 @@ mod tests {
         ] {
             assert_eq!(all(code, at).first(), Some(&expected), "{code:x?}");
         }
-        // mov (%rip), and mov to a register of one byte.
-        assert_eq!(all(&[0x48, 0x8B, 0x1D, 0x52, 0xD3, 0xD2, 0], 0xD5_AB9F), []);
+        let stored = all(&[0x48, 0x8B, 0x35, 0x30, 0x2D, 0, 0], 0x2249);
+        assert_eq!(stored, [Reference::Stored(0x4F80)]);
+        // mov to a register of one byte.
         assert_eq!(all(&[0xC6, 0xC3, 0x20, 0x6A, 0x56, 0x0C], 0), []);
+    }
+
+    #[test]
+    fn jumps_of_the_linker() {
+        let slot = |code: &[u8]| jump_slot(code, 0x2040);
+        assert_eq!(slot(&[0xFF, 0x25, 0x62, 0x2E, 0, 0, 0x68]), Some(0x4EA8));
+        assert_eq!(slot(&[0xF3, 0x0F, 0x1E, 0xFA, 0xFF, 0x25, 0x62, 0x2E, 0, 0]), Some(0x4EAC));
+        assert_eq!(slot(&[0xF2, 0xFF, 0x25, 0x62, 0x2E, 0, 0]), Some(0x4EA9));
+        assert_eq!(slot(&[0xFF, 0x25, 0x62]), None);
+        assert_eq!(slot(&[0xE9, 0x62, 0x2E, 0, 0]), None);
     }
 
     proptest! {
         #[test]
         fn any_bytes_come_back(code in prop::collection::vec(any::<u8>(), 0..64), start: u64) {
             prop_assert!(all(&code, start).len() <= code.len());
+            jump_slot(&code, start);
         }
     }
 }

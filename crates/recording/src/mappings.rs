@@ -33,6 +33,11 @@ impl<'a> Mapping<'a> {
         self.access.starts_with(b"rw")
     }
 
+    /// Whether it can be read.
+    pub fn is_readable(&self) -> bool {
+        self.access.starts_with(b"r")
+    }
+
     /// Whether other processes see what is written to it.
     pub fn is_shared(&self) -> bool {
         self.access.get(3) == Some(&b's')

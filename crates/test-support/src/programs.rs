@@ -139,17 +139,23 @@ pub fn build_static(compiler: &Compiler, name: &str) -> Program {
 
 /// The host of native plugins, and the plugin.
 pub fn build_plugin(compiler: &Compiler) -> (Program, PathBuf) {
-    let files = ["registry.ml", "plugin_host.ml", "plugin.ml"];
-    let dir = cached(compiler, &files, "plugin", |dir| {
+    build_as_plugin(compiler, "plugin")
+}
+
+/// The host of native plugins, and `tests/programs/NAME.ml` as a plugin.
+pub fn build_as_plugin(compiler: &Compiler, name: &str) -> (Program, PathBuf) {
+    let (file, plugin) = (format!("{name}.ml"), format!("{name}.cmxs"));
+    let files = ["registry.ml", "plugin_host.ml", &file];
+    let dir = cached(compiler, &files, name, |dir| {
         let mut host = Command::new(&compiler.ocamlopt);
         host.arg("-g").args(libraries(compiler, &["dynlink".to_owned()]));
         compile(
             host.args(["-linkall", "registry.ml", "plugin_host.ml", "-o", "host"]).current_dir(dir),
         );
-        let mut plugin = Command::new(&compiler.ocamlopt);
-        compile(plugin.args(["-g", "-shared", "plugin.ml", "-o", "plugin.cmxs"]).current_dir(dir));
+        let mut command = Command::new(&compiler.ocamlopt);
+        compile(command.args(["-g", "-shared", &file, "-o", &plugin]).current_dir(dir));
     });
-    (Program { path: dir.join("host"), variables: Vec::new() }, dir.join("plugin.cmxs"))
+    (Program { path: dir.join("host"), variables: Vec::new() }, dir.join(plugin))
 }
 
 /// A C program that starts the OCaml runtime itself.
@@ -173,11 +179,16 @@ pub fn build_around(compiler: &Compiler, main: &str) -> Program {
 
 /// A copy of a program without its symbol table and debug sections.
 pub fn strip(program: &Program) -> Program {
-    let path = program.path.with_extension("stripped");
+    Program { path: strip_file(&program.path), ..program.clone() }
+}
+
+/// A copy of a program or plugin without its symbol table and debug sections.
+pub fn strip_file(file: &Path) -> PathBuf {
+    let path = file.with_extension("stripped");
     let temporary = path.with_extension(format!("stripped.{}", std::process::id()));
-    compile(Command::new("strip").arg("-o").arg(&temporary).arg(&program.path));
+    compile(Command::new("strip").arg("-o").arg(&temporary).arg(file));
     fs::rename(&temporary, &path).expect("rename the stripped copy");
-    Program { path, ..program.clone() }
+    path
 }
 
 fn read(file: &str) -> String {

@@ -3,13 +3,18 @@
 use memtrail_heap::read::Function;
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::on_each_and_flambda;
-use memtrail_test_support::programs::{Program, build, strip};
+use memtrail_test_support::programs::{Program, build, build_as_plugin, strip, strip_file};
+use memtrail_test_support::running::{Case, Recorded};
 
 use crate::lines::{functions, record};
 
 /// The functions of closures, by their names.
 fn by_name(program: &Program) -> Vec<(String, Function)> {
-    let all = functions(&record(program)).into_values();
+    named_functions(&record(program))
+}
+
+fn named_functions(recorded: &Recorded) -> Vec<(String, Function)> {
+    let all = functions(recorded).into_values();
     all.map(|one| (String::from_utf8_lossy(&one.name).into_owned(), one)).collect()
 }
 
@@ -22,13 +27,7 @@ fn called<'f>(all: &'f [(String, Function)], start: &str) -> Vec<&'f Function> {
     found
 }
 
-// They were called `Compiler_made.(fun 275)`, and had a file only.
-on_each_and_flambda!(functions_of_a_class_are_in_its_lines, |compiler| {
-    let program = strip(&build(&named(compiler), "compiler_made"));
-    if !cfg!(target_arch = "x86_64") {
-        return;
-    }
-    let all = by_name(&program);
+fn are_in_the_lines_of_classes(all: &[(String, Function)]) {
     // With flambda, what makes objects of a class with parameters is at these.
     for (made, lines) in [
         ("shape.(object initializer", 12..=16),
@@ -36,7 +35,7 @@ on_each_and_flambda!(functions_of_a_class_are_in_its_lines, |compiler| {
         ("counter#(fun ", 4..=10),
         ("square#(fun ", 18..=24),
     ] {
-        for function in called(&all, &format!("Compiler_made.{made}")) {
+        for function in called(all, &format!("Compiler_made.{made}")) {
             let between = function.between.unwrap_or_else(|| panic!("{function:?}"));
             let last = between.last.unwrap();
             assert!(lines.contains(&between.first) && lines.contains(&last), "{function:?}");
@@ -44,6 +43,27 @@ on_each_and_flambda!(functions_of_a_class_are_in_its_lines, |compiler| {
             assert!(function.file.ends_with(b"compiler_made.ml"), "{function:?}");
         }
     }
+}
+
+// They were called `Compiler_made.(fun 275)`, and had a file only.
+on_each_and_flambda!(functions_of_a_class_are_in_its_lines, |compiler| {
+    let program = strip(&build(&named(compiler), "compiler_made"));
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    are_in_the_lines_of_classes(&by_name(&program));
+});
+
+// Plugins take addresses from the dynamic linker's table, which was not followed: their names were `Compiler_made.(fun 500)`.
+on_each_and_flambda!(functions_of_a_plugins_class_are_in_its_lines, |compiler| {
+    let (host, plugin) = build_as_plugin(&named(compiler), "compiler_made");
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let plugin = strip_file(&plugin);
+    let case = Case::new(&host, &[plugin.to_str().unwrap()]);
+    let recorded = case.options(&["--snapshot", "exit"]).same();
+    are_in_the_lines_of_classes(&named_functions(&recorded));
 });
 
 on_each_and_flambda!(functions_around_externals_have_the_name_of_these, |compiler| {

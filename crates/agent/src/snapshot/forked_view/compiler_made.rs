@@ -11,11 +11,12 @@ use memtrail_ocaml::block::{tag, tag_of};
 use memtrail_ocaml::class_functions::{
     Calls, ClassFunction, Function as UnitFunction, Role, class_functions,
 };
-use memtrail_ocaml::code_references::{Reference, amd64};
 use memtrail_ocaml::heap::Extent;
 use memtrail_ocaml::{Memory as _, names};
 
 use super::descriptors::Described;
+use super::linked_references::{self, Target};
+use super::mapped::Mapped;
 use super::neighbours::{self, Units};
 use super::view::ForkedView;
 
@@ -45,6 +46,7 @@ pub(super) fn add(view: &ForkedView<'_>, functions: &mut [Described], units: &Un
     }
     let mut data: Vec<Extent> = view.symbols.data().collect();
     data.sort_unstable_by_key(|extent| extent.start);
+    let mapped = Mapped::of_this_process();
     for extent in &units.extents {
         let unit = units.functions.get(extent.clone()).unwrap_or_default();
         let unplaced = unplaced(functions, unit);
@@ -52,7 +54,7 @@ pub(super) fn add(view: &ForkedView<'_>, functions: &mut [Described], units: &Un
             continue;
         }
         let referred: Vec<Referred> =
-            unit.iter().map(|one| referred(view, &data, unit, one)).collect();
+            unit.iter().map(|one| referred(view, &mapped, &data, unit, one)).collect();
         let creators = creators(&referred);
         let of_unit: Vec<UnitFunction<'_>> = unit
             .iter()
@@ -84,7 +86,7 @@ pub(super) fn add(view: &ForkedView<'_>, functions: &mut [Described], units: &Un
             } else if let Some(callee) = callee.filter(|callee| is_same_value(function, callee)) {
                 add_place_of(function, &callee);
             } else {
-                add_external(view, function, one);
+                add_external(view, &mapped, function, one);
             }
         }
     }
@@ -116,6 +118,7 @@ fn code_of(one: &Described) -> &'static [u8] {
 /// What the code of `one` refers to among the functions of its unit, which are in order.
 fn referred(
     view: &ForkedView<'_>,
+    mapped: &Mapped,
     data: &[Extent],
     unit: &[Described],
     one: &Described,
@@ -123,14 +126,14 @@ fn referred(
     let function_at = |code: u64| unit.binary_search_by_key(&code, |one| one.code.start).ok();
     let mut referred = Referred::default();
     let mut text = [0; MAX_NAME_LEN];
-    amd64(code_of(one), one.code.start, |reference| match reference {
-        Reference::Address(address) => {
+    linked_references::each(view, mapped, code_of(one), one.code.start, |target| match target {
+        Target::Address(address) => {
             let function = function_at(address).or_else(|| {
                 codes_of_static(view, data, address).into_iter().flatten().find_map(function_at)
             });
             referred.closures.extend(function);
         }
-        Reference::Call(code) => {
+        Target::Call(code) => {
             let callee = function_at(code);
             referred.calls.extend(callee.filter(|_| code != one.code.start));
             let symbol = view.symbols.at(code).filter(|symbol| symbol.address == code);
@@ -238,7 +241,7 @@ fn add_place_of(function: &mut Function, callee: &Function) {
 }
 
 /// A module that exports an `external` as a value has a function around it, which calls that and nothing else.
-fn add_external(view: &ForkedView<'_>, function: &mut Function, one: &Described) {
+fn add_external(view: &ForkedView<'_>, mapped: &Mapped, function: &mut Function, one: &Described) {
     let code = code_of(one);
     if code.len() > MAX_WRAPPER_LEN || !names::is_anonymous(value(function)) {
         return;
@@ -246,16 +249,15 @@ fn add_external(view: &ForkedView<'_>, function: &mut Function, one: &Described)
     let (mut called, mut addresses) = (BTreeSet::new(), BTreeSet::new());
     let mut has_c_call = false;
     let mut text = [0; MAX_NAME_LEN];
-    amd64(code, one.code.start, |reference| {
-        let (Reference::Address(address) | Reference::Call(address)) = reference;
+    linked_references::each(view, mapped, code, one.code.start, |target| {
+        let (Target::Address(address) | Target::Call(address)) = target;
         let symbol = view.symbols.at(address).filter(|symbol| symbol.address == address);
         let name = symbol.and_then(|symbol| view.memory.c_string(symbol.name, &mut text));
         let Some(name) = name else { return };
         if names::is_c_call(name) {
             has_c_call = true;
         } else if !names::is_code_support(name) {
-            let of =
-                if matches!(reference, Reference::Call(_)) { &mut called } else { &mut addresses };
+            let of = if matches!(target, Target::Call(_)) { &mut called } else { &mut addresses };
             of.insert(name.to_vec());
         }
     });

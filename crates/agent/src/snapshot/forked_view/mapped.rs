@@ -10,6 +10,7 @@ pub(super) struct Mapped(Vec<Mapping>);
 
 struct Mapping {
     extent: Extent,
+    is_readable: bool,
     /// Can be read and written.
     is_data: bool,
     /// The file's path; empty for memory without a file.
@@ -42,7 +43,8 @@ impl Mapped {
             };
             let known = all.iter().rev().take(8).find(|known| known.file == file);
             let base = known.map_or(extent.start, |known| known.base);
-            all.push(Mapping { extent, is_data: line.is_data(), file, base });
+            let (is_readable, is_data) = (line.is_readable(), line.is_data());
+            all.push(Mapping { extent, is_readable, is_data, file, base });
         }
         Self(all)
     }
@@ -76,7 +78,7 @@ impl Mapped {
 
     /// How many bytes can be read from an address on, at most to the end of its mapping.
     pub(super) fn readable(&self, address: u64) -> u64 {
-        self.at(address).map_or(0, |mapping| {
+        self.at(address).filter(|mapping| mapping.is_readable).map_or(0, |mapping| {
             mapping.extent.start.saturating_add(mapping.extent.bytes).saturating_sub(address)
         })
     }
@@ -144,6 +146,7 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
         assert_eq!(mapped.file(0x1234), None);
         assert_eq!(file_name(program.0), b"prog with spaces");
         assert_eq!((mapped.readable(0x0040_0010), mapped.readable(0x1234)), (0x5_1ff0, 0));
+        assert_eq!(mapped.readable(0x7f00_0000_0010), 0);
     }
 
     #[test]

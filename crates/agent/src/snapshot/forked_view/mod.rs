@@ -10,6 +10,7 @@ mod details;
 mod file;
 mod finalisers;
 mod functions;
+mod linked_references;
 mod malloc;
 mod mapped;
 mod modules;
