@@ -1,7 +1,7 @@
 //! Owners of a heap that is known block by block: names, aliases, and what is shared with whom.
 
 use memtrail_heap::model::{Heap as Model, Made, Value};
-use memtrail_heap::query::{Heap, OwnerRow, Owners, owner_details, owners};
+use memtrail_heap::query::{Heap, OwnerRow, Owners, add_held_values, owner_details, owners};
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{LabelRole, Space};
 use memtrail_heap::{Bytes, LabelId, RootKind, Variable, tag};
@@ -113,6 +113,31 @@ fn owners_without_names_are_the_same() {
         assert_eq!(table.owned, TABLE);
         assert_eq!(table.aliases, ["Cache / field 1", "Cache / field 2"]);
     });
+}
+
+/// Without names, closures tell what a variable holds: it was called `Cache / field 0` and nothing else.
+#[test]
+fn variables_without_a_name_say_what_they_hold() {
+    let known = known();
+    let bytes = known.model.bytes();
+    let mut heap = Heap::new(Snapshot::read(&bytes).unwrap(), 2).unwrap();
+    let [find] = heap.snapshot.functions.as_mut_slice() else { panic!("one function") };
+    (find.name, find.file, find.line) = (b"Cache.Store.find".into(), b"cache.ml".into(), 13);
+    let mut rows = owners(&heap, &[]).rows;
+    add_held_values(&heap, &mut rows).unwrap();
+    let holds = |name: &str| rows.iter().find(|row| row.name() == name).unwrap().holds.as_deref();
+    assert_eq!(holds("Cache / field 0"), Some("closure Cache.Store.find cache.ml:13"));
+    let module = "a block with closure Cache.Store.find cache.ml:13";
+    assert_eq!(holds("Cache / field 1"), Some(module));
+    assert_eq!(holds("Front / field 0"), None, "it has no closures");
+    heap.snapshot.labels.set_variable(
+        known.find,
+        Variable { name: "Store.find".into(), ty: "int -> int".into(), position: None },
+    );
+    let mut rows = owners(&heap, &[]).rows;
+    add_held_values(&heap, &mut rows).unwrap();
+    let named = rows.iter().find(|row| row.name() == "Cache.Store.find").unwrap();
+    assert_eq!(named.holds, None, "it has a name");
 }
 
 #[test]

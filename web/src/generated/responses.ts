@@ -999,6 +999,8 @@ export type OwnerFigures = {
   type?: string,
   /** Where the variable is defined: `cache.ml:12`. */
   position?: string,
+  /** Of a global variable without a name, what it holds: `class Shop.cart`. */
+  holds?: string,
   /** What of all that is reachable is attributed to it. */
   share: number,
   /** What is attributed to it. */

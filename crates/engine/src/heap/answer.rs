@@ -55,7 +55,7 @@ pub(crate) fn answer(of: &impl Recordings, query: &HeapQuery) -> Result<Response
             of_snapshot(of, query.rec, query.snapshot, |loaded| roots::roots(loaded, query))?.into()
         }
         HeapQuery::HeapOwners(query) => {
-            let response = |loaded: &LoadedSnapshot| Ok(owners::owners(loaded, query));
+            let response = |loaded: &LoadedSnapshot| owners::owners(loaded, query);
             of_snapshot(of, query.rec, query.snapshot, response)?.into()
         }
         HeapQuery::HeapJoint(query) => {

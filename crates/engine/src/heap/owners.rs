@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 
 use memtrail_heap::graph::Node;
-use memtrail_heap::query::OwnerRow;
+use memtrail_heap::query::{self, OwnerRow};
 use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_profile::calls::Pattern;
 use serde::Serialize;
 
-use super::loaded::LoadedSnapshot;
+use super::loaded::{LoadedSnapshot, damaged};
 use super::node;
 use super::rows::Rows;
+use crate::api_error::ApiError;
 use crate::names::shown;
 use crate::query::{HeapOwners, OwnerSort};
 
@@ -51,6 +52,10 @@ pub struct OwnerFigures {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub position: Option<String>,
+    /// Of a global variable without a name, what it holds: `class Shop.cart`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub holds: Option<String>,
     /// What of all that is reachable is attributed to it.
     pub share: f64,
     /// What is attributed to it.
@@ -77,7 +82,10 @@ pub struct OwnerKind {
     pub owners: u64,
 }
 
-pub(super) fn owners(loaded: &LoadedSnapshot, query: &HeapOwners) -> OwnersResponse {
+pub(super) fn owners(
+    loaded: &LoadedSnapshot,
+    query: &HeapOwners,
+) -> Result<OwnersResponse, ApiError> {
     let all = loaded.owners();
     let pattern = (!query.find.is_empty()).then(|| Pattern::text(&query.find));
     let is_wanted = |row: &&OwnerRow| {
@@ -99,12 +107,14 @@ pub(super) fn owners(loaded: &LoadedSnapshot, query: &HeapOwners) -> OwnersRespo
     let count = rows.len();
     let mut bounds = Rows::new(query.limit);
     let rows = bounds.affordable(&rows[query.offset.min(count)..], |row| size(row));
-    OwnersResponse {
+    let mut rows: Vec<OwnerRow> = rows.iter().map(|row| (*row).clone()).collect();
+    query::add_held_values(loaded.heap(), &mut rows).map_err(damaged)?;
+    Ok(OwnersResponse {
         rows: rows.iter().map(|row| figures(loaded, row)).collect(),
         count,
         total: all.owned,
         kinds: kinds(&all.rows),
-    }
+    })
 }
 
 /// Bytes that a row takes in a response, about.
@@ -120,6 +130,7 @@ fn figures(loaded: &LoadedSnapshot, row: &OwnerRow) -> OwnerFigures {
         name: shown(&row.name()),
         r#type: row.r#type.as_deref().map(shown),
         position: row.position.as_deref().map(shown),
+        holds: row.holds.as_deref().map(shown),
         share: row.share,
         owned: row.owned,
         owned_external: row.owned_external,

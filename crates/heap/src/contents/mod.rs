@@ -36,7 +36,7 @@ use crate::graph::Failed;
 use crate::graph::column::Place;
 use crate::read::{DecodedSections, Error, Snapshot};
 
-pub(crate) use objects::ObjectTypes;
+pub(crate) use objects::{ObjectTypes, class_of};
 pub use structures::{Entry, Structure, Structures};
 
 /// The types of blocks of structures of OCaml's standard library.

@@ -137,7 +137,7 @@ fn method_tables(
 /// The name of the class that a function sets up: its symbol is `camlShop__cart_init_120`. Debug information has the
 /// modules inside the unit, too, and calls the function `Shop.cart_init` or by its class `Shop.cart`; where the function
 /// begins with one that was inlined, it has the name of that.
-fn class_of(function: &Function) -> Option<Vec<u8>> {
+pub(crate) fn class_of(function: &Function) -> Option<Vec<u8>> {
     let symbol = function.symbol.strip_suffix(b"_code").unwrap_or(&function.symbol);
     let digits = symbol.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let symbol = symbol.get(..symbol.len().checked_sub(digits)?)?.strip_prefix(b"caml")?;

@@ -194,7 +194,7 @@ fn call(function: &Function) -> String {
 
 /// A closure's name: its function, and where that is. An anonymous function's column distinguishes it
 /// from others of its line.
-fn closure(function: &Function) -> String {
+pub(super) fn closure(function: &Function) -> String {
     let mut name = call(function);
     if !function.file.is_empty() {
         let at = if function.name.is_empty() { " at " } else { " " };

@@ -46,6 +46,10 @@ pub struct OwnerRow {
     /// Where the variable is defined: `cache.ml:12`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
+    /// Of a global variable without a name, what it holds: `class Shop.cart`. Only where it was looked for
+    /// ([`add_held_values`](super::add_held_values)).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<String>,
     /// The number of the root that has the name.
     pub root: RootNodeId,
     /// The root that blocks are attributed to: that with the name, or one of the aliases.
@@ -211,6 +215,7 @@ impl<'n, 'h> Names<'n, 'h> {
             path,
             r#type: variable.map(|variable| variable.ty.clone()).filter(|ty| !ty.is_empty()),
             position: variable.and_then(|variable| variable.position.clone()),
+            holds: None,
             root,
             owner,
             block,

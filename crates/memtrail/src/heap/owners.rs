@@ -22,6 +22,8 @@ use crate::error::Failure;
 const MAX_ALIASES: usize = 2;
 const WITH_ALIASES: f64 = 0.01;
 const MAX_SHARED: usize = 10;
+/// What is said of variables without a name.
+const HOLDS: &str = "holds";
 /// So many kinds of what a root owns.
 const MAX_KINDS: usize = 10;
 
@@ -62,6 +64,7 @@ pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failur
     let mut answer = with_spinner("adding up what each root owns".into(), || {
         answer(&heap, wanted, named.as_deref())
     });
+    query::add_held_values(&heap, &mut answer.rows).map_err(|error| input.failure(&error))?;
     if let ([row], true) = (answer.rows.as_slice(), answer.details.is_some()) {
         answer.contents = Some(histogram::of_owners(&input, &heap, &[row.owner])?);
     }
@@ -159,6 +162,9 @@ fn list(canvas: &mut Canvas, answer: &Owners, whole: bool) {
             bytes(row.retained.0 as f64),
         ];
         table.row(figures, titled(row));
+        if let Some(holds) = &row.holds {
+            table.faint(Vec::new(), format!("  {HOLDS} {holds}"));
+        }
         if !row.aliases.is_empty() && row.share >= WITH_ALIASES {
             table.faint(Vec::new(), format!("  also {}", some(&row.aliases, MAX_ALIASES)));
         }
@@ -189,6 +195,10 @@ fn some(names: &[String], most: usize) -> String {
 fn one(canvas: &mut Canvas, row: &OwnerRow, details: &OwnerDetails) {
     let title = with_type(&row.name(), row.r#type.as_deref(), row.position.as_deref());
     canvas.line(&[(STRONG, &crate::canvas::clean(&title))]);
+    if let Some(holds) = &row.holds {
+        let text = format!("{HOLDS} {holds}");
+        canvas.paragraph(PLAIN, 2, &crate::canvas::clean(&text));
+    }
     if !row.aliases.is_empty() {
         let text = format!("also: {}", row.aliases.join(", "));
         canvas.paragraph(PLAIN, 2, &crate::canvas::clean(&text));

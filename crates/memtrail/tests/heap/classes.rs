@@ -43,3 +43,18 @@ on_each!(objects_are_named_by_their_class_or_the_lines_of_their_methods, |compil
     ];
     assert_eq!(objects(&program), expected(&others));
 });
+
+// Without `.cmt` files they were `Classes / field 0` and so on.
+on_each!(variables_that_are_classes_say_which, |compiler| {
+    let program = programs::build(&compilers::named(compiler), "classes");
+    let case = Case::new(&program, &[]).options(&["--snapshot", "exit"]);
+    let roots = answer("roots", &case.same().recording, &["--limit", "0"]);
+    let rows = roots["rows"].as_array().unwrap().iter();
+    let holds: Vec<_> = rows.filter_map(|row| row["holds"].as_str()).collect();
+    for class in ["counter", "named", "square"] {
+        let text = format!("class Classes.{class}");
+        assert!(holds.contains(&text.as_str()), "{text} in {holds:?}");
+    }
+    let closures = holds.iter().filter(|text| text.starts_with("closure Classes."));
+    assert!(closures.count() > 0, "{holds:?}");
+});

@@ -54,8 +54,11 @@ export function Owners({ switcher }: { switcher: ComponentChildren }) {
     share: (row) => row.share,
     name: (row) => (row.type ? `${row.name} : ${row.type}` : row.name),
     placeTitle: "Where",
-    place: ({ kind, position, aliases }) =>
-      [position ?? kind, ...(aliases.length > 0 ? [`also ${aliases.join(", ")}`] : [])].join(" · "),
+    place: ({ kind, position, holds, aliases }) =>
+      [
+        position ?? (holds ? `holds ${holds}` : kind),
+        ...(aliases.length > 0 ? [`also ${aliases.join(", ")}`] : []),
+      ].join(" · "),
   };
   const source = ({ sort, descending, find }: Order): Source<OwnerFigures> => ({
     load: (_above, offset, limit, signal) =>

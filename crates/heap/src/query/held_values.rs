@@ -1,0 +1,136 @@
+//! What global variables without a name hold. `Cache / field 3` says little; that it is a class, a closure or a block with
+//! closures says which: their functions have names and lines, also in programs without `.cmt` files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::heap::Heap;
+use super::kind::{self, Kind};
+use super::owners::OwnerRow;
+use crate::contents::class_of;
+use crate::read::{Columns, Error, Function, Snapshot};
+use crate::units::BlockIndex;
+
+/// So many fields of a block are looked at.
+const MAX_FIELDS: usize = 256;
+/// What a class is made of (`lambda/translclass.ml`): the function that makes objects, the one that sets up the class,
+/// and at most two more fields.
+const CLASS_FIELDS: std::ops::RangeInclusive<u64> = 3..=4;
+/// How the compiler's function is called that makes objects of a class.
+const MAKES_OBJECTS: &[u8] = b".(object initializer)";
+
+/// Adds to rows of global variables without a name what these hold.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn add_held_values(heap: &Heap<'_>, rows: &mut [OwnerRow]) -> Result<(), Error> {
+    let is_unnamed = |row: &&mut OwnerRow| row.kind == "global" && row.variable.is_none();
+    let unnamed: BTreeSet<BlockIndex> =
+        rows.iter_mut().filter(is_unnamed).filter_map(|row| row.block).collect();
+    let held = held_values(heap, &unnamed)?;
+    for row in rows.iter_mut().filter(is_unnamed) {
+        row.holds = row.block.and_then(|block| held.get(&block).cloned());
+    }
+    Ok(())
+}
+
+type Texts = HashMap<BlockIndex, String, FxBuildHasher>;
+
+/// What is said of each of these blocks, if it has a name or leads to functions that have one.
+fn held_values(heap: &Heap<'_>, blocks: &BTreeSet<BlockIndex>) -> Result<Texts, Error> {
+    let snapshot = &heap.snapshot;
+    let mut texts = Texts::default();
+    let mut parts: BTreeMap<BlockIndex, Parts> = BTreeMap::new();
+    each(snapshot, blocks, |columns, place| {
+        let Some(block) = columns.get(place) else { return };
+        let kind = kind::at(heap, columns, place).filter(|kind| is_telling(*kind, snapshot));
+        if let Some(kind) = kind {
+            texts.insert(block.index, kind.name(snapshot, &heap.types));
+        } else if block.tag == 0 {
+            let fields = columns.fields(place).zip(block.targets).take(MAX_FIELDS);
+            let fields = fields.map(|(field, to)| (field, BlockIndex(*to))).collect();
+            parts.insert(block.index, Parts { size: block.wosize.0, fields });
+        }
+    })?;
+    let wanted = parts.values().flat_map(|parts| &parts.fields).map(|(_, to)| *to).collect();
+    let mut closures: HashMap<BlockIndex, u32, FxBuildHasher> = HashMap::default();
+    each(snapshot, &wanted, |columns, place| {
+        if let Some(function) = columns.function(place) {
+            closures.insert(BlockIndex(columns.first.0 + place as u32), function);
+        }
+    })?;
+    let function = |closure: BlockIndex| snapshot.functions.get(*closures.get(&closure)? as usize);
+    for (block, parts) in parts {
+        if let Some(text) = parts.class(function).or_else(|| parts.closures(function)) {
+            texts.insert(block, text);
+        }
+    }
+    Ok(texts)
+}
+
+/// Calls `of` with the section and the place of each of these blocks.
+fn each(
+    snapshot: &Snapshot<'_>,
+    blocks: &BTreeSet<BlockIndex>,
+    mut of: impl FnMut(&Columns, usize),
+) -> Result<(), Error> {
+    let mut columns = Columns::new();
+    let mut decoded = None;
+    for block in blocks {
+        let Some(section) = snapshot.section_of(*block) else { continue };
+        if decoded != Some(section) {
+            snapshot.decode(section, &mut columns)?;
+            decoded = Some(section);
+        }
+        of(&columns, (block.0 - columns.first.0) as usize);
+    }
+    Ok(())
+}
+
+/// Whether the name of a kind tells more than how large its blocks are.
+fn is_telling(kind: Kind, snapshot: &Snapshot<'_>) -> bool {
+    match kind {
+        Kind::Closure(number) => snapshot
+            .functions
+            .get(number as usize)
+            .is_some_and(|function| !function.name.is_empty()),
+        Kind::Typed(_) | Kind::NamedObject(_) | Kind::Variant(_) | Kind::Custom(_) => true,
+        _ => false,
+    }
+}
+
+/// A block of tag 0 whose kind tells nothing.
+struct Parts {
+    size: u64,
+    /// What its first fields point to.
+    fields: Vec<(u64, BlockIndex)>,
+}
+
+impl Parts {
+    /// The class that it is.
+    fn class<'f>(&self, function: impl Fn(BlockIndex) -> Option<&'f Function>) -> Option<String> {
+        let [(0, new), (1, setup), ..] = *self.fields.as_slice() else { return None };
+        let setup = function(setup).filter(|_| CLASS_FIELDS.contains(&self.size))?;
+        let made = || function(new)?.name.strip_suffix(MAKES_OBJECTS).map(<[u8]>::to_vec);
+        let class = class_of(setup).or_else(made)?;
+        Some(format!("class {}", String::from_utf8_lossy(&class)))
+    }
+
+    /// The closures in it.
+    fn closures<'f>(
+        &self,
+        function: impl Fn(BlockIndex) -> Option<&'f Function>,
+    ) -> Option<String> {
+        let functions = self.fields.iter().filter_map(|(_, to)| function(*to));
+        let named: Vec<_> = functions.filter(|function| !function.name.is_empty()).collect();
+        let first = named.iter().find(|one| !one.is_anonymous()).or(named.first())?;
+        let first = kind::closure(first);
+        Some(match named.len() - 1 {
+            0 => format!("a block with {first}"),
+            1 => format!("a block with {first} and another"),
+            more => format!("a block with {first} and {more} others"),
+        })
+    }
+}
