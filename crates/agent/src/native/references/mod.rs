@@ -14,6 +14,7 @@ pub(super) mod requests;
 mod scan;
 mod stack_top;
 pub(super) mod take;
+mod thread_ids;
 mod threads;
 
 pub(super) use stack_top::StackTop;

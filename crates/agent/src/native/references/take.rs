@@ -16,6 +16,7 @@ use super::chunks::Chunks;
 use super::pages::Pages;
 use super::scan::{Copy, Sampled, references};
 use super::stack_top::StackTop;
+use super::thread_ids::ids;
 use super::threads::{self, threads};
 use crate::native::current::Recording;
 use crate::native::tracker::BlockWriter;
@@ -181,8 +182,7 @@ fn write(job: &Job, page: &Page) -> io::Result<()> {
     page.blocks.store(sampled.len() as u64, Relaxed);
     let ours: Vec<Area> = tables.into_iter().map(|t| t.start as u64..t.end as u64).collect();
     let mut pages = Pages::of_this_process();
-    let ids = ids(job.pid);
-    let threads = threads(&memory, &areas, &mut pages, &ids);
+    let threads = threads(&memory, &areas, &mut pages, &ids(job.pid));
     let mut chunks = Chunks::default();
     for area in &areas.heap {
         chunks.add_heap(&memory, area);
@@ -195,14 +195,6 @@ fn write(job: &Job, page: &Page) -> io::Result<()> {
     let mut found = references(&memory, copy, &mut pages);
     found.taken_unix_us = job.taken_unix_us;
     save(&job.folder, job.number, &found.to_bytes())
-}
-
-/// The ids of the process's threads, the main one's first.
-fn ids(pid: u32) -> Vec<u32> {
-    let mut all = vec![pid];
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    all.extend(entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()));
-    all
 }
 
 /// The file appears when it is whole.
