@@ -14,13 +14,15 @@ mod write;
 
 use memtrail_trace::BlockId;
 
-pub use reachable::{Path, Reachability, State};
+pub use reachable::{Path, Reachability, State, Step};
 pub use read::Error;
 
 /// How the file begins.
 const MAGIC: [u8; 8] = *b"mtrefs\0\0";
-/// The version of the format.
-const VERSION: u64 = 1;
+/// The version of the format that is written. Version 1 had no positions of variables.
+const VERSION: u64 = 2;
+/// The oldest version that can be read.
+const OLDEST: u64 = 1;
 
 /// How the names of such files end.
 const SUFFIX: &str = ".references";
@@ -80,8 +82,8 @@ pub enum Place {
         module: Module,
         /// Its address in that file.
         address: u64,
-        /// The variable and where in it the pointer is, as far as symbol tables have it: `table+0x18`.
-        variable: Option<String>,
+        /// What is there, as far as symbol tables have it.
+        variable: Option<Variable>,
     },
     /// On the stack of a thread.
     Stack(Thread),
@@ -89,6 +91,15 @@ pub enum Place {
     ThreadLocal(Thread),
     /// In memory of which is not known whether it is in use: it is not the allocator's, and no variable.
     Elsewhere,
+}
+
+/// A variable that a pointer is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name, and where in it the pointer is: `table+0x18`.
+    pub name: String,
+    /// Where it is defined, as far as debug information has it: `server.c:14`.
+    pub position: Option<String>,
 }
 
 /// A reference that is in no block.

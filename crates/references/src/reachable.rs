@@ -26,6 +26,15 @@ enum From {
     Edge(u32),
 }
 
+/// What leads to a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'r> {
+    /// A reference that is in no block.
+    Root(&'r Root),
+    /// A pointer in another block.
+    Edge(Edge),
+}
+
 /// How a block is reached: a root, and pointers from block to block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path<'r> {
@@ -62,18 +71,25 @@ impl<'r> Reachability<'r> {
         self.states.get(node.0 as usize).copied().unwrap_or(State::Leaked)
     }
 
+    /// The last step of a shortest path to a block; none to one that is not reachable.
+    pub fn last_step(&self, node: Node) -> Option<Step<'r>> {
+        Some(match (*self.from.get(node.0 as usize)?)? {
+            From::Root(root) => Step::Root(self.references.roots.get(root as usize)?),
+            From::Edge(edge) => Step::Edge(*self.references.edges.get(edge as usize)?),
+        })
+    }
+
     /// A shortest path to a block; none to one that is not reachable.
     pub fn path(&self, node: Node) -> Option<Path<'r>> {
         let (mut at, mut edges) = (node, Vec::new());
         // No path is longer than there are blocks.
         for _ in 0..=self.references.blocks.len() {
-            match (*self.from.get(at.0 as usize)?)? {
-                From::Root(root) => {
+            match self.last_step(at)? {
+                Step::Root(root) => {
                     edges.reverse();
-                    return Some(Path { root: self.references.roots.get(root as usize)?, edges });
+                    return Some(Path { root, edges });
                 }
-                From::Edge(edge) => {
-                    let edge = *self.references.edges.get(edge as usize)?;
+                Step::Edge(edge) => {
                     edges.push(edge);
                     at = edge.from;
                 }
@@ -282,14 +298,17 @@ mod tests {
             roots in prop::collection::vec((0_u32..12, any::<bool>()), 0..4),
         ) {
             let mut written = references(count, &edges, &roots);
-            written.roots.push(Root {
-                place: Place::Data {
-                    module: crate::Module(0),
-                    address: 0x4018,
-                    variable: Some("table+0x18".into()),
-                },
-                to: Node(0),
-            });
+            for position in [None, Some("server.c:14".to_owned())] {
+                let variable = crate::Variable { name: "table+0x18".into(), position };
+                written.roots.push(Root {
+                    place: Place::Data {
+                        module: crate::Module(0),
+                        address: 0x4018,
+                        variable: Some(variable),
+                    },
+                    to: Node(0),
+                });
+            }
             prop_assert_eq!(References::read(&written.to_bytes()), Ok(written));
         }
 

@@ -4,7 +4,10 @@ use memtrail_leb128::{Cursor, unzigzag};
 use memtrail_trace::BlockId;
 
 use crate::write::kind;
-use crate::{Block, Bytes, Edge, MAGIC, Module, Node, Place, References, Root, Thread, VERSION};
+use crate::{
+    Block, Bytes, Edge, MAGIC, Module, Node, OLDEST, Place, References, Root, Thread, VERSION,
+    Variable,
+};
 
 /// Why bytes are no such file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +17,7 @@ pub enum Error {
     #[error("not a file of references")]
     Magic,
     /// Another version of memtrail wrote it.
-    #[error("references of format {0}; this memtrail reads format {VERSION}")]
+    #[error("references of format {0}; this memtrail reads formats {OLDEST} to {VERSION}")]
     Version(u64),
     /// It ends early, or has numbers that make no sense.
     #[error("damaged references at byte {at}")]
@@ -31,7 +34,7 @@ impl References {
         let mut cursor = Cursor::new(rest);
         let version = cursor.number();
         let found = match version {
-            Some(VERSION) => contents(&mut cursor),
+            Some(OLDEST..=VERSION) => contents(&mut cursor),
             Some(other) => return Err(Error::Version(other)),
             None => None,
         };
@@ -78,11 +81,13 @@ fn node(number: u64, blocks: &[Block]) -> Option<Node> {
 fn place(cursor: &mut Cursor<'_>, modules: &[String]) -> Option<Place> {
     let thread = |cursor: &mut Cursor<'_>| Some(Thread(cursor.number()?.try_into().ok()?));
     Some(match cursor.number()? {
-        data @ (kind::DATA | kind::NAMED_DATA) => {
+        data @ (kind::DATA | kind::NAMED_DATA | kind::POSITIONED_DATA) => {
             let module = Module(cursor.number()?.try_into().ok()?);
             modules.get(module.0 as usize)?;
             let address = cursor.number()?;
-            let variable = if data == kind::NAMED_DATA { Some(cursor.text()?) } else { None };
+            let name = if data == kind::DATA { None } else { Some(cursor.text()?) };
+            let position = if data == kind::POSITIONED_DATA { Some(cursor.text()?) } else { None };
+            let variable = name.map(|name| Variable { name, position });
             Place::Data { module, address, variable }
         }
         kind::STACK => Place::Stack(thread(cursor)?),

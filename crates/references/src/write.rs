@@ -20,6 +20,8 @@ pub(crate) mod kind {
     pub(crate) const STACK: u64 = 2;
     pub(crate) const THREAD_LOCAL: u64 = 3;
     pub(crate) const ELSEWHERE: u64 = 4;
+    /// Since version 2.
+    pub(crate) const POSITIONED_DATA: u64 = 5;
 }
 
 impl References {
@@ -58,11 +60,22 @@ impl References {
 fn put_place(into: &mut Vec<u8>, place: &Place) {
     match place {
         Place::Data { module, address, variable } => {
-            put(into, if variable.is_some() { kind::NAMED_DATA } else { kind::DATA });
+            let position = variable.as_ref().map(|variable| variable.position.as_ref());
+            put(
+                into,
+                match position {
+                    None => kind::DATA,
+                    Some(None) => kind::NAMED_DATA,
+                    Some(Some(_)) => kind::POSITIONED_DATA,
+                },
+            );
             put(into, u64::from(module.0));
             put(into, *address);
             if let Some(variable) = variable {
-                put_bytes(into, variable.as_bytes());
+                put_bytes(into, variable.name.as_bytes());
+            }
+            if let Some(Some(position)) = position {
+                put_bytes(into, position.as_bytes());
             }
         }
         Place::Stack(thread) => {

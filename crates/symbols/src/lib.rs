@@ -12,6 +12,8 @@ mod names;
 #[cfg(feature = "lookup")]
 mod symbols;
 #[cfg(feature = "lookup")]
+mod variable_positions;
+#[cfg(feature = "lookup")]
 mod variables;
 
 #[cfg(feature = "lookup")]
@@ -19,4 +21,4 @@ pub use names::demangled;
 #[cfg(feature = "lookup")]
 pub use symbols::Symbols;
 #[cfg(feature = "lookup")]
-pub use variables::Variables;
+pub use variables::{Variable, Variables};

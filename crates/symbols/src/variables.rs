@@ -1,13 +1,26 @@
-//! Variables at addresses of data, from symbol tables.
+//! Variables at addresses of data, from symbol tables and debug information.
 
 use std::path::Path;
 
 use addr2line::Loader;
 
 use crate::names;
+use crate::variable_positions::Positions;
 
 /// The variables of a file.
-pub struct Variables(Loader);
+pub struct Variables {
+    symbols: Loader,
+    positions: Positions,
+}
+
+/// What is at an address of data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The variable, and how far inside of it the address is: `table+0x18`.
+    pub name: String,
+    /// Where it is defined, if there is debug information: `server.c:14`.
+    pub position: Option<String>,
+}
 
 impl std::fmt::Debug for Variables {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -18,17 +31,20 @@ impl std::fmt::Debug for Variables {
 impl Variables {
     /// Those of an executable or a library; `None` if it cannot be read.
     pub fn of_file(path: &Path) -> Option<Self> {
-        Loader::new(path).ok().map(Self)
+        let symbols = Loader::new(path).ok()?;
+        Some(Self { symbols, positions: Positions::of_file(path) })
     }
 
-    /// The variable that an address in the file is in, and how far inside of it: `table+0x18`.
-    pub fn at(&self, address: u64) -> Option<String> {
-        let symbol = self.0.find_symbol_info(address)?;
+    /// The variable that an address in the file is in.
+    pub fn at(&self, address: u64) -> Option<Variable> {
+        let symbol = self.symbols.find_symbol_info(address)?;
         let name = names::demangled(symbol.name());
-        Some(match address.checked_sub(symbol.address())? {
+        let name = match address.checked_sub(symbol.address())? {
             0 => name,
             inside => format!("{name}+{inside:#x}"),
-        })
+        };
+        let position = self.positions.at(symbol.address()).map(ToOwned::to_owned);
+        Some(Variable { name, position })
     }
 }
 
@@ -47,6 +63,7 @@ mod tests {
         let modules = crate::modules::parse(&maps);
         let in_file = modules.iter().find_map(|module| module.in_file(third)).unwrap();
         let found = Variables::of_file(&program).unwrap().at(in_file).unwrap();
-        assert!(found.ends_with("FOUR_WORDS_OF_A_TEST+0x10"), "{found}");
+        assert!(found.name.ends_with("FOUR_WORDS_OF_A_TEST+0x10"), "{found:?}");
+        assert!(found.position.unwrap().starts_with("variables.rs:"));
     }
 }

@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use memtrail_profile::blocks::Row;
 use memtrail_profile::estimate::Sum;
-use memtrail_references::{Node, Path, Place, Reachability, References, State};
+use memtrail_references::{Edge, Node, Place, Reachability, References, State, Step, Variable};
 use serde::Serialize;
 
 use super::joined::{BlocksEstimate, add, sampled, seconds};
@@ -17,6 +18,8 @@ use crate::recording::Recording;
 
 /// Functions that are named at most.
 const MAX_NAMES: usize = 10;
+/// Steps of a path that are described.
+const MAX_STEPS: usize = 24;
 
 /// What refers to what a function allocated.
 #[derive(Clone, Debug, Serialize)]
@@ -62,15 +65,15 @@ pub(crate) fn referrers(
         return Err(ApiError::bad(message));
     };
     let reachability = Reachability::new(references);
-    let steps = Steps { recording, references, paths: AllocationPaths::new(recording) };
+    let mut steps = Steps::new(recording, references, &reachability);
     let (mut alive, mut unreachable) = <(Sum, Sum)>::default();
-    let mut paths: HashMap<(Vec<String>, bool), Sum> = HashMap::new();
+    let mut paths: HashMap<(Rc<[String]>, bool), Sum> = HashMap::new();
     for (node, row) in blocks {
         add(recording, &mut alive, row);
-        match reachability.path(node) {
-            Some(path) => {
+        match steps.of(node) {
+            Some(steps) => {
                 let is_reachable = reachability.state(node) == State::Reachable;
-                let sum = paths.entry((steps.of(&path), is_reachable)).or_default();
+                let sum = paths.entry((steps, is_reachable)).or_default();
                 add(recording, sum, row);
             }
             None => add(recording, &mut unreachable, row),
@@ -81,8 +84,8 @@ pub(crate) fn referrers(
     paths.sort_by(|(a, one), (b, other)| {
         (Reverse(one.samples), a).cmp(&(Reverse(other.samples), b))
     });
-    let path = |((steps, is_reachable), sum): ((Vec<String>, bool), Sum)| ReferringPath {
-        steps,
+    let path = |((steps, is_reachable), sum): ((Rc<[String]>, bool), Sum)| ReferringPath {
+        steps: steps.to_vec(),
         is_reachable,
         blocks: BlocksEstimate::of(recording, &sum),
     };
@@ -127,24 +130,59 @@ fn allocated_by(recording: &Recording, references: &References, name: &str) -> O
     None
 }
 
-/// Describes paths.
+/// Describes paths. Those of a list's blocks begin alike, and each is made of the one before.
 struct Steps<'r> {
     recording: &'r Recording,
     references: &'r References,
+    reachability: &'r Reachability<'r>,
     paths: AllocationPaths<'r>,
+    known: HashMap<Node, Rc<[String]>>,
 }
 
-impl Steps<'_> {
-    fn of(&self, path: &Path<'_>) -> Vec<String> {
-        let mut steps = vec![self.root(&path.root.place)];
-        for edge in &path.edges {
-            let step = format!("{}, at +{:#x}", self.block(edge.from), edge.at.0);
-            // A list is one step, however long it is.
-            if steps.last() != Some(&step) {
-                steps.push(step);
+impl<'r> Steps<'r> {
+    fn new(
+        recording: &'r Recording,
+        references: &'r References,
+        reachability: &'r Reachability<'r>,
+    ) -> Self {
+        let (paths, known) = (AllocationPaths::new(recording), HashMap::new());
+        Self { recording, references, reachability, paths, known }
+    }
+
+    /// The steps to a block; none to one that is not reachable.
+    fn of(&mut self, node: Node) -> Option<Rc<[String]>> {
+        let (mut at, mut edges) = (node, Vec::new());
+        let mut steps: Rc<[String]> = loop {
+            if let Some(known) = self.known.get(&at) {
+                break Rc::clone(known);
             }
+            match self.reachability.last_step(at)? {
+                Step::Root(root) => break [self.root(&root.place)].into(),
+                Step::Edge(edge) => {
+                    edges.push(edge);
+                    at = edge.from;
+                }
+            }
+        };
+        self.known.insert(at, Rc::clone(&steps));
+        for edge in edges.into_iter().rev() {
+            steps = self.with(&steps, &edge);
+            self.known.insert(edge.to, Rc::clone(&steps));
         }
-        steps
+        Some(steps)
+    }
+
+    /// One step more. A list is one step, however long it is.
+    fn with(&self, steps: &Rc<[String]>, edge: &Edge) -> Rc<[String]> {
+        let step = if steps.len() < MAX_STEPS {
+            format!("{}, at +{:#x}", self.block(edge.from), edge.at.0)
+        } else {
+            "further blocks".to_owned()
+        };
+        if steps.last() == Some(&step) {
+            return Rc::clone(steps);
+        }
+        steps.iter().cloned().chain([step]).collect()
     }
 
     fn root(&self, place: &Place) -> String {
@@ -153,7 +191,10 @@ impl Steps<'_> {
                 let path = self.references.modules.get(module.0 as usize);
                 let file = path.map_or("", |path| path.rsplit('/').next().unwrap_or_default());
                 match variable {
-                    Some(variable) => format!("variable {} ({})", shown(variable), shown(file)),
+                    Some(Variable { name, position }) => {
+                        let place = position.as_deref().unwrap_or(file);
+                        format!("variable {} ({})", shown(name), shown(place))
+                    }
                     None => format!("variable at {}+{address:#x}", shown(file)),
                 }
             }

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use memtrail_references::{Place, References};
-use memtrail_symbols::Variables;
+use memtrail_references::{Place, References, Variable};
+use memtrail_symbols::{Variable as Found, Variables};
 
 /// Names variables that have no names yet, as far as files are there. Whether one was named.
 pub(crate) fn name(references: &mut References) -> bool {
@@ -19,7 +19,8 @@ pub(crate) fn name(references: &mut References) -> bool {
         };
         let of_file = || Variables::of_file(Path::new(modules.get(module.0 as usize)?));
         let variables = known.entry(module.0).or_insert_with(of_file);
-        *variable = variables.as_ref().and_then(|variables| variables.at(*address));
+        let found = variables.as_ref().and_then(|variables| variables.at(*address));
+        *variable = found.map(|Found { name, position }| Variable { name, position });
         is_any |= variable.is_some();
     }
     is_any
