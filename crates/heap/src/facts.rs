@@ -23,6 +23,8 @@ pub enum SnapshotReason {
     OutOfMemory = 5,
     /// The program itself.
     Program = 6,
+    /// Time, of native programs.
+    Interval = 7,
 }
 
 impl SnapshotReason {
@@ -36,6 +38,7 @@ impl SnapshotReason {
             4 => Self::Above,
             5 => Self::OutOfMemory,
             6 => Self::Program,
+            7 => Self::Interval,
             _ => return None,
         })
     }
@@ -55,6 +58,7 @@ impl SnapshotReason {
             Some(Self::Above) => "threshold",
             Some(Self::OutOfMemory) => "out of memory",
             Some(Self::Program) => "program",
+            Some(Self::Interval) => "interval",
             None => "unknown",
         }
     }

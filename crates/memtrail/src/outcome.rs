@@ -67,6 +67,7 @@ fn asked_by(reason: SnapshotReason) -> &'static str {
         SnapshotReason::Above => "--above",
         SnapshotReason::OutOfMemory => "out-of-memory",
         SnapshotReason::Program => "the program",
+        SnapshotReason::Interval => "--every",
     }
 }
 

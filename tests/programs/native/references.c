@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct node {
     struct node *next;
@@ -92,5 +94,12 @@ int main(void) {
         free(block);
     }
     printf("%d\n", overwrite(8));
+#ifdef SECONDS
+    sleep(SECONDS);
+#endif
+#ifdef WITHOUT_EXIT
+    fflush(stdout);
+    syscall(SYS_exit_group, 0);
+#endif
     return 0;
 }

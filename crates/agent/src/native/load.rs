@@ -114,8 +114,8 @@ fn start(
         // Until the process ends: blocks are freed late.
         std::mem::forget(profile);
     }
-    if snapshots.is_some_and(|options| options.request) {
-        requests::start();
+    if let Some(options) = &snapshots {
+        requests::start(options);
     }
     Ok(())
 }

@@ -21,8 +21,9 @@ pub(crate) enum Native {
 #[group(id = "memory-recorded")]
 pub(crate) struct Args {
     /// Record a program of another language than OCaml: C, C++, Rust, or an interpreter. Its calls of malloc are
-    /// sampled; --snapshot exit and --snapshot request then show what refers to them. --native=also records an OCaml program with its heap, and its calls of
-    /// malloc, too: bigarrays and what C code allocates, with callstacks of C and OCaml functions
+    /// sampled; --snapshot exit, --snapshot request and --every then show what refers to them. --native=also records an
+    /// OCaml program with its heap, and its calls of malloc, too: bigarrays and what C code allocates, with callstacks
+    /// of C and OCaml functions
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true,
           default_missing_value = "only", hide_possible_values = true)]
     native: Option<Native>,
@@ -40,9 +41,9 @@ impl Args {
         if self.which() == Native::Only && snapshots.is_of_ocaml() {
             return Err(Failure::new(
                 Kind::Usage,
-                "snapshots of native programs are taken at the end or on request alone",
+                "snapshots of native programs are taken at the end, on request or at intervals",
             )
-            .hint("--snapshot exit, --snapshot request, or both"));
+            .hint("--snapshot exit, --snapshot request, --every 10s, or several of them"));
         }
         Ok(())
     }

@@ -27,11 +27,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = memtrail_text::some_size)]
     above: Option<Size>,
 
-    /// Maximum number of snapshots, requested ones not counted
+    /// Maximum number of snapshots, requested ones not counted; of a native program, of those of --every
     #[arg(long, value_name = "N")]
     at_most: Option<u64>,
 
-    /// Minimum time between snapshots, except for requested ones: 10s, 5m
+    /// Minimum time between snapshots, except for requested ones: 10s, 5m. Of a native program one is taken each time
+    /// that this has passed
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     every: Option<u64>,
 
@@ -53,18 +54,16 @@ enum When {
 impl Args {
     /// Whether something is wanted that only OCaml programs have.
     pub(super) fn is_of_ocaml(&self) -> bool {
-        let Self { moments, signal: _, above, at_most, every, contents } = self;
+        let Self { moments, signal: _, above, at_most: _, every: _, contents } = self;
         let is_of_all = |when: &When| matches!(when, When::Exit | When::Request | When::Off);
-        !moments.iter().all(is_of_all)
-            || above.is_some()
-            || at_most.is_some()
-            || every.is_some()
-            || *contents
+        !moments.iter().all(is_of_all) || above.is_some() || *contents
     }
 
     /// What is passed to the agent of a native program, which has snapshots only if they are asked for.
     pub(super) fn resolve_native(&self) -> Option<SnapshotOptions> {
-        self.resolve().filter(|options| options.exit || options.request)
+        let is_some =
+            |options: &SnapshotOptions| options.exit || options.request || options.every_ms > 0;
+        self.resolve().filter(is_some)
     }
 
     /// One more, at the program's end.

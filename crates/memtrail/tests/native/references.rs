@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use memtrail_recording::SnapshotOutcome;
 use memtrail_test_support::running::Case;
 
 use super::{Program, compile, json};
@@ -83,14 +84,14 @@ fn unreachable_blocks_are_those_that_leak_sanitizer_finds() {
 fn what_refers_to_blocks_has_a_name() {
     let recorded = Case::command(&program().path, &[]).options(&SNAPSHOT).same();
     let through = |function: &str| paths(function, &recorded.recording)[0].join(" / ");
-    assert_eq!(through("by_table"), "variable table+0x18 (program)");
-    assert_eq!(through("by_large"), "variable table+0x20 (program)");
-    assert_eq!(through("by_inside"), "variable inside (program)");
+    assert_eq!(through("by_table"), "variable table+0x18 (references.c:18)");
+    assert_eq!(through("by_large"), "variable table+0x20 (references.c:18)");
+    assert_eq!(through("by_inside"), "variable inside (references.c:19)");
     assert!(through("by_stack").starts_with("stack of thread "));
     assert!(through("by_local").starts_with("thread-local data of thread "));
     let of_list = paths("by_list", &recorded.recording);
-    let step = "block allocated in by_list (references.c:25), at +0x0";
-    assert_eq!(of_list[0], ["variable list (program)", step]);
+    let step = "block allocated in by_list (references.c:27), at +0x0";
+    assert_eq!(of_list[0], ["variable list (references.c:17)", step]);
 }
 
 /// Of a thousand blocks of a list few are sampled: those are reached through blocks that are not.
@@ -103,4 +104,38 @@ fn blocks_that_are_not_sampled_lead_on() {
         assert!(!found.contains_key(function), "{found:?}");
     }
     assert!(found.contains_key("by_lost") && found.contains_key("by_large_lost"), "{found:?}");
+}
+
+#[test]
+fn snapshots_are_taken_at_intervals() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile("references.c", &["-pthread", "-DSECONDS=2"]);
+    let recording = folder.path().join("it.memtrail");
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--native", "--every", "200ms", "--at-most", "2", "-o"])
+        .arg(&recording)
+        .arg("--")
+        .arg(&program.path)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let found = memtrail_recording::Recording::open(&recording).unwrap().description.unwrap();
+    let snapshots = found.snapshots.unwrap();
+    assert_eq!(snapshots.len(), 2, "{snapshots:?}");
+    for snapshot in &snapshots {
+        assert_eq!(snapshot.reason, memtrail_recording::SnapshotReason::Interval);
+        assert!(matches!(snapshot.outcome, SnapshotOutcome::Complete { .. }), "{snapshot:?}");
+        assert!(recording.join(&snapshot.file).exists(), "{snapshot:?}");
+    }
+}
+
+/// Much that is alive at an interpreter's end is reachable from its variables, or from memory that it manages itself.
+#[test]
+fn an_interpreter_has_no_unreachable_block() {
+    let script = "import json; print(len(json.dumps([{'n': n} for n in range(1000)])))";
+    let recorded =
+        Case::command("/usr/bin/python3", &["-I", "-c", script]).options(&SNAPSHOT).same();
+    let (found, _) = json(&["leaks", "--limit", "0"], &recorded.recording);
+    assert_eq!(found["unreachable"]["unreachable"]["sampled"], 0, "{found:#}");
+    assert!(found["unreachable"]["reachable"]["sampled"].as_u64().unwrap() > 10, "{found:#}");
 }

@@ -1,12 +1,15 @@
-//! The thread that takes snapshots on request: `memtrail snapshot` leaves a file in the recording.
+//! The thread that takes snapshots while the program runs: on request, as `memtrail snapshot` leaves a file in the
+//! recording, and at intervals.
 //!
 //! It is there if the user asked for more than a snapshot at the end. It ends with the program's main thread.
 
 use memtrail_recording::SnapshotReason;
+use memtrail_recording::session::SnapshotOptions;
 use memtrail_sampler::events;
 
 use super::take::take;
 use crate::native::current::own;
+use crate::os::clock::monotonic;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
 
@@ -14,20 +17,34 @@ use crate::os::own_thread;
 const LOOK: u64 = 150;
 /// The work is done on the private stack.
 const STACK: usize = 128 * 1024;
+const MILLISECOND: u64 = 1_000_000;
 
-/// Starts the thread.
-pub(in crate::native) fn start() {
-    events::suspended(|| own_thread::start(STACK, run));
+/// Starts the thread, if there is something to do for it.
+pub(in crate::native) fn start(options: &SnapshotOptions) {
+    if options.request || options.every_ms > 0 {
+        events::suspended(|| own_thread::start(STACK, run));
+    }
 }
 
 extern "C" fn run() {
     guarded((), || {
         own_thread::part_with_descriptors();
+        let (mut last, mut taken) = (monotonic(), 0);
         while own_thread::sleep(LOOK) {
             let Some(recording) = own().filter(|recording| !recording.has_ended()) else { return };
-            let is_wanted = recording.stream().is_some_and(|stream| stream.take_request());
-            if is_wanted {
+            let Some(options) = &recording.setting.options.snapshots else { return };
+            let is_asked =
+                options.request && recording.stream().is_some_and(|stream| stream.take_request());
+            if is_asked {
                 events::suspended(|| take(recording, SnapshotReason::Request, None));
+            }
+            let is_due = options.every_ms > 0
+                && options.at_most.is_none_or(|most| taken < most)
+                && monotonic().saturating_sub(last) >= options.every_ms * MILLISECOND;
+            if is_due {
+                events::suspended(|| take(recording, SnapshotReason::Interval, None));
+                // However long it took, the program then runs alone for that time.
+                (last, taken) = (monotonic(), taken + 1);
             }
         }
     });
