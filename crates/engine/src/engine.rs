@@ -33,7 +33,7 @@ use crate::query::{
     HeapWhy, ProfileQuery, Query,
 };
 use crate::recording::Recording;
-use crate::references::{self, ReferrersResponse, UnreachableResponse};
+use crate::references::{self, ReferrersResponse};
 use crate::response_body::ResponseBody;
 use crate::setting::Setting;
 use crate::source::SourceFiles;
@@ -130,6 +130,13 @@ impl Engine {
             self.notify();
         }
         is_new
+    }
+
+    /// Says what refers to the blocks of a native program, or why that is not known; only if it was looked for.
+    pub fn set_references(&self, id: RecordingId, found: Result<References, String>) {
+        if let Ok(recording) = self.get(id.0) {
+            write(&recording).references = Some(found);
+        }
     }
 
     /// Whether the program of a recording could be asked for a snapshot now.
@@ -390,8 +397,9 @@ impl Engine {
     }
 
     /// Which call sites allocate ever more than is freed: of programs that free their memory themselves, and of
-    /// others' calls of `malloc` where they are recorded. `None` of other recordings. `limit` is the maximum
-    /// number of suspects.
+    /// others' calls of `malloc` where they are recorded. `None` of other recordings. With
+    /// [references](Self::set_references) the blocks that are unreachable, too. `limit` is the maximum number of
+    /// suspects, and of call sites of unreachable blocks.
     ///
     /// # Errors
     /// If there is no such recording.
@@ -402,36 +410,36 @@ impl Engine {
     ) -> Result<Option<LeaksResponse>, ApiError> {
         self.look(id.0, |recording| {
             let known = &recording.description;
-            (known.is_native || known.has_malloc).then(|| leaks::sites::leaks(recording, limit))
+            (known.is_native || known.has_malloc).then(|| {
+                let mut response = leaks::sites::leaks(recording, limit);
+                match &recording.references {
+                    Some(Ok(found)) => {
+                        let found = references::unreachable(recording, found, limit);
+                        response.unreachable = Some(found);
+                    }
+                    Some(Err(reason)) => response.summary.push(references::not_known(reason)),
+                    None => {}
+                }
+                response
+            })
         })
-    }
-
-    /// Which blocks of a native program no reference leads to, by the calls that allocated them; `limit` call sites at
-    /// most.
-    ///
-    /// # Errors
-    /// If there is no such recording.
-    pub fn unreachable(
-        &self,
-        id: RecordingId,
-        references: &References,
-        limit: usize,
-    ) -> Result<UnreachableResponse, ApiError> {
-        self.look(id.0, |recording| references::unreachable(recording, references, limit))
     }
 
     /// What refers to the blocks that a function of a native program allocated; `limit` paths at most.
     ///
     /// # Errors
-    /// If there is no such recording, or the function allocated nothing that was alive.
+    /// If there is no such recording, it has no references, or the function allocated nothing that was alive.
     pub fn referrers(
         &self,
         id: RecordingId,
-        references: &References,
         name: &str,
         limit: usize,
     ) -> Result<ReferrersResponse, ApiError> {
-        self.look(id.0, |recording| references::referrers(recording, references, name, limit))?
+        self.look(id.0, |recording| match &recording.references {
+            Some(Ok(found)) => references::referrers(recording, found, name, limit),
+            Some(Err(reason)) => Err(ApiError::bad(reason)),
+            None => Err(ApiError::bad("the recording has no references")),
+        })?
     }
 
     /// What allocated the blocks without a type of a snapshot that the caller has opened, by kind, the largest part of
@@ -522,7 +530,12 @@ impl Engine {
             let summary = known.summary.filter(|summary| summary.damage.is_none())?;
             Some(((known.facts.taken_unix - start).max(0.0), summary.in_heap.0))
         });
+        let no_references = match &recording.references {
+            Some(Err(reason)) => Some(references::not_known(reason)),
+            Some(Ok(_)) | None => None,
+        };
         let evidence = Evidence {
+            no_references,
             snapshots: exact.collect(),
             of_several: !processes(recording.profile()).is_empty(),
             leaks,

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use memtrail_profile::calls::{Entities, Recursion};
 use memtrail_profile::growing::GrowingProfile;
 use memtrail_profile::{Caveats, Profile, ProfileBuilder};
+use memtrail_references::References;
 use memtrail_trace::{Anomalies, Error, SampleRate, Timestamp, TraceInfo};
 
 use crate::api_error::ApiError;
@@ -23,6 +24,8 @@ pub(crate) struct Recording {
     selections: Selections,
     whole: OnceLock<Whole>,
     pub(crate) snapshots: Arc<SnapshotStore>,
+    /// Of a native program that was looked at for references: these, or why there are none.
+    pub(crate) references: Option<Result<References, String>>,
 }
 
 #[derive(Debug)]
@@ -96,7 +99,8 @@ impl Recording {
         let entities = Entities::new(source.profile());
         let (selections, whole, snapshots) =
             (Selections::default(), OnceLock::new(), Arc::default());
-        Self { description, source, entities, bytes, selections, whole, snapshots }
+        let references = None;
+        Self { description, source, entities, bytes, selections, whole, snapshots, references }
     }
 
     pub(crate) fn profile(&self) -> &Profile {

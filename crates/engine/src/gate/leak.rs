@@ -1,24 +1,30 @@
-//! Nothing may be a leak suspect.
+//! Nothing may be a leak suspect, and of native programs no block unreachable.
 
 use memtrail_profile::estimate::Estimate;
 
+use super::evidence::Evidence;
 use super::limit::Gate;
 use super::response::{GateResult, Measure, Verdict, sure};
 use super::test::{Test, deviations};
-use crate::api_error::ApiError;
 use crate::leaks::{LeaksResponse, Suspect};
+use crate::references::{UnreachableResponse, estimate};
 
 /// Why what grew before a long wait does not fail.
 const GREW_BEFORE_A_WAIT: &str =
     "what looks like a leak grew until the program began to wait: it may have been filled";
+/// Call sites of unreachable blocks that are named.
+const MAX_SITES: usize = 20;
 
-/// Judges what is suspected: each suspect is one of as many tests as there are owners.
-pub(super) fn judge(
-    gate: &Gate,
-    leaks: Option<&Result<LeaksResponse, ApiError>>,
-    tests: usize,
-) -> GateResult {
-    let leaks = match leaks {
+/// What was found, and how sure that is.
+struct Found {
+    verdict: Verdict,
+    confidence: Option<f64>,
+    reason: String,
+}
+
+/// Judges what is suspected, and what is unreachable.
+pub(super) fn judge(gate: &Gate, evidence: &Evidence<'_>, tests: usize) -> GateResult {
+    let leaks = match &evidence.leaks {
         Some(Ok(leaks)) => leaks,
         Some(Err(error)) => {
             return GateResult::unknown(gate, Measure::Leaks, error.message.clone());
@@ -28,6 +34,32 @@ pub(super) fn judge(
             return GateResult::unknown(gate, Measure::Leaks, reason);
         }
     };
+    let mut found = suspected(leaks, tests);
+    if let Some(unreachable) = &leaks.unreachable {
+        add_unreachable(&mut found, unreachable);
+    } else if let Some(reason) = &evidence.no_references
+        && found.verdict != Verdict::Failed
+    {
+        let reason = format!("{}; {reason}", found.reason);
+        found = Found { verdict: Verdict::Unknown, confidence: None, reason };
+    }
+    let details =
+        if found.verdict == Verdict::Passed { leaks.summary.clone() } else { details(leaks) };
+    let sites = leaks.unreachable.as_ref().map_or(0, |unreachable| unreachable.count);
+    GateResult {
+        gate: gate.text.clone(),
+        verdict: found.verdict,
+        confidence: found.confidence,
+        measured: Some(Estimate { value: (leaks.suspects.len() + sites) as f64, stderr: 0.0 }),
+        limit: Some(0.0),
+        measure: Measure::Leaks,
+        reason: found.reason,
+        details,
+    }
+}
+
+/// Each suspect is one of as many tests as there are owners.
+fn suspected(leaks: &LeaksResponse, tests: usize) -> Found {
     let judged = |suspect: &Suspect| {
         let rate = suspect.growth.rate;
         let above = deviations(rate.value, rate.stderr, 0.0);
@@ -36,12 +68,12 @@ pub(super) fn judge(
         if suspect.growth.until.is_some() { (Verdict::Undecided, None) } else { test.verdict() }
     };
     let verdicts: Vec<(Verdict, Option<f64>)> = leaks.suspects.iter().map(judged).collect();
-    let surest = verdicts.iter().filter_map(|(_, confidence)| *confidence).max_by(f64::total_cmp);
+    let confidence = verdicts.iter().filter_map(|(_, sure)| *sure).max_by(f64::total_cmp);
     let failed = verdicts.iter().filter(|(verdict, _)| *verdict == Verdict::Failed).count();
     let (verdict, reason) = if failed > 0 {
         let count =
             if failed == 1 { "1 leak suspect".into() } else { format!("{failed} leak suspects") };
-        (Verdict::Failed, format!("{count} (growth with {})", sure(surest)))
+        (Verdict::Failed, format!("{count} (growth with {})", sure(confidence)))
     } else if verdicts.is_empty() {
         (Verdict::Passed, "no leak suspect".to_owned())
     } else if leaks.suspects.iter().any(|suspect| suspect.growth.until.is_some()) {
@@ -50,20 +82,50 @@ pub(super) fn judge(
         let reason = "what looks like a leak grows no more than chance explains";
         (Verdict::Undecided, reason.to_owned())
     };
-    let details = leaks.suspects.iter().flat_map(|suspect| {
-        let heading = std::iter::once(suspect.heading.clone());
-        heading.chain(suspect.descriptions.iter().map(|line| format!("  {line}")))
-    });
-    let details =
-        if verdict == Verdict::Passed { leaks.summary.clone() } else { details.collect() };
-    GateResult {
-        gate: gate.text.clone(),
-        verdict,
-        confidence: surest,
-        measured: Some(Estimate { value: leaks.suspects.len() as f64, stderr: 0.0 }),
-        limit: Some(0.0),
-        measure: Measure::Leaks,
-        reason,
-        details,
+    Found { verdict, confidence, reason }
+}
+
+/// A sampled block to which nothing refers is a leak: chance decides only which blocks are sampled.
+fn add_unreachable(found: &mut Found, unreachable: &UnreachableResponse) {
+    let all = unreachable.unreachable;
+    if all.sampled == 0 {
+        let reason = "no unreachable block was sampled (conservative scan)";
+        found.reason = format!("{}; {reason}", found.reason);
+        return;
     }
+    let sites = if unreachable.count == 1 { "call site" } else { "call sites" };
+    let reason = format!(
+        "nothing refers to {}, from {} {sites} (conservative scan)",
+        estimate(&all),
+        unreachable.count
+    );
+    found.reason = match found.verdict {
+        Verdict::Failed => format!("{reason}; {}", found.reason),
+        _ => reason,
+    };
+    found.verdict = Verdict::Failed;
+    found.confidence = Some(1.0);
+}
+
+/// What to look at.
+fn details(leaks: &LeaksResponse) -> Vec<String> {
+    let indented = |lines: &[String]| lines.iter().map(|line| format!("  {line}")).collect();
+    let mut details = Vec::new();
+    if let Some(unreachable) = &leaks.unreachable {
+        for site in unreachable.sites.iter().take(MAX_SITES) {
+            let lines: Vec<String> = indented(&site.descriptions);
+            details.push(site.heading.clone());
+            details.extend(lines);
+        }
+        let left = unreachable.count.saturating_sub(MAX_SITES);
+        if left > 0 {
+            details.push(format!("… and {left} more call sites"));
+        }
+    }
+    for suspect in &leaks.suspects {
+        let lines: Vec<String> = indented(&suspect.descriptions);
+        details.push(suspect.heading.clone());
+        details.extend(lines);
+    }
+    details
 }

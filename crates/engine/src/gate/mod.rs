@@ -6,7 +6,7 @@
 //! | growth of what was alive | [`growth`] | samples between collections; the last snapshot |
 //! | all that was allocated | [`total`] | samples |
 //! | most of what a site allocated that was alive | [`live`] | samples |
-//! | no leak suspect | [`leak`] | snapshots and samples |
+//! | no leak suspect, no unreachable block | [`leak`] | snapshots, samples and references |
 //! | no more than another recording | [`baseline`] | samples of both |
 //!
 //! An estimate fails a gate only if it is beyond the limit by more than chance explains, and passes it with confidence
@@ -57,7 +57,7 @@ pub(crate) fn judge(
                 let last = evidence.snapshots.last().copied().filter(|_| !evidence.of_several);
                 results.push(growth::judge(recording.profile(), gate, *most, last, tests));
             }
-            Limit::NoLeak => results.push(leak::judge(gate, evidence.leaks.as_ref(), tests)),
+            Limit::NoLeak => results.push(leak::judge(gate, evidence, tests)),
             Limit::Baseline { tolerance, .. } => {
                 let other = evidence.baselines.get(place).copied().flatten();
                 let other = other.ok_or_else(|| ApiError::bad("there is no such baseline"))?;

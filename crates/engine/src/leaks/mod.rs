@@ -134,6 +134,7 @@ pub(crate) fn leaks(
         .filter(|(owner, judgement)| is_large(owner) && **judgement == Judgement::Unknown);
     let unjudged = unjudged.fold(0_u64, |sum, (owner, _)| sum.saturating_add(owner.bytes()));
     let mut response = LeaksResponse {
+        unreachable: None,
         suspects: details,
         cleared,
         summary: Vec::new(),

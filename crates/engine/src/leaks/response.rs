@@ -7,6 +7,7 @@ use memtrail_heap::query::AllocatedBy;
 use serde::Serialize;
 
 use super::growth::GrowthRate;
+use crate::references::UnreachableResponse;
 
 /// What leaks, as far as the recording shows.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -30,6 +31,10 @@ pub struct LeaksResponse {
     pub sampled: usize,
     /// What owners own of whose blocks too few were sampled to judge whether they grow.
     pub unjudged: Bytes,
+    /// Of native programs whose references were looked for: the blocks to which none leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub unreachable: Option<UnreachableResponse>,
 }
 
 /// An owner that grows.

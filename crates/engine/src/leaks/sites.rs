@@ -122,6 +122,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         snapshots: 0,
         sampled,
         unjudged: Bytes(unjudged as u64),
+        unreachable: None,
     };
     response.summary = descriptions::summary_of_sites(&response);
     if recording.description.has_malloc && recording.snapshots.len() == 0 {

@@ -9,6 +9,7 @@ use crate::recording::Recording;
 
 /// An estimate of blocks from those that were sampled.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BlocksEstimate {
     /// Bytes, sampled or not.
     pub bytes: Estimate,

@@ -3,10 +3,12 @@
 //! References were found by a conservative scan: a number that looks like a pointer counts as one. All sizes are
 //! estimates of all blocks, sampled or not.
 
+mod descriptions;
 mod joined;
 mod referrers;
 mod unreachable;
 
+pub(crate) use descriptions::{estimate, not_known};
 pub use joined::BlocksEstimate;
 pub(crate) use referrers::referrers;
 pub use referrers::{ReferrersResponse, ReferringPath};

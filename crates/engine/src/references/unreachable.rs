@@ -8,6 +8,7 @@ use memtrail_references::{Reachability, References, State};
 use memtrail_trace::Site;
 use serde::Serialize;
 
+use super::descriptions;
 use super::joined::{BlocksEstimate, add, sampled, seconds};
 use crate::leaks::Place;
 use crate::leaks::sites::AllocationPaths;
@@ -15,6 +16,7 @@ use crate::recording::Recording;
 
 /// What is unreachable, by call site.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct UnreachableResponse {
     /// When references were looked for, in seconds since the start.
     pub at: f64,
@@ -30,11 +32,18 @@ pub struct UnreachableResponse {
     pub sites: Vec<UnreachableSite>,
     /// How many call sites there are.
     pub count: usize,
+    /// What was found, in a sentence.
+    pub summary: String,
 }
 
 /// Unreachable blocks that were allocated by the same calls.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct UnreachableSite {
+    /// How much, and how that was found.
+    pub heading: String,
+    /// Where it was allocated, and what refers to it after all.
+    pub descriptions: Vec<String>,
     /// The call that allocated, and its callers.
     pub allocated: Vec<Place>,
     /// All of them.
@@ -71,17 +80,28 @@ pub(crate) fn unreachable(
     let count = sites.len();
     let mut sites: Vec<_> = sites.into_iter().collect();
     sites.sort_by_key(|(path, (both, _))| (Reverse(both.samples), paths.places(path)));
-    let site = |(path, (both, direct)): (Vec<Site>, (Sum, Sum))| UnreachableSite {
-        allocated: paths.places(&path),
-        unreachable: BlocksEstimate::of(recording, &both),
-        direct: BlocksEstimate::of(recording, &direct),
+    let at = seconds(recording, references);
+    let site = |(path, (both, direct)): (Vec<Site>, (Sum, Sum))| {
+        let allocated = paths.places(&path);
+        let unreachable = BlocksEstimate::of(recording, &both);
+        let direct = BlocksEstimate::of(recording, &direct);
+        UnreachableSite {
+            heading: descriptions::heading(&unreachable, at),
+            descriptions: descriptions::of_site(&allocated, &unreachable, &direct),
+            allocated,
+            unreachable,
+            direct,
+        }
     };
+    let [reachable, elsewhere, unreachable] =
+        [reachable, elsewhere, all].map(|sum| BlocksEstimate::of(recording, &sum));
     UnreachableResponse {
-        at: seconds(recording, references),
+        at,
         conservative: true,
-        reachable: BlocksEstimate::of(recording, &reachable),
-        elsewhere: BlocksEstimate::of(recording, &elsewhere),
-        unreachable: BlocksEstimate::of(recording, &all),
+        summary: descriptions::summary(&reachable, &elsewhere, &unreachable, at),
+        reachable,
+        elsewhere,
+        unreachable,
         sites: sites.into_iter().take(limit).map(site).collect(),
         count,
     }

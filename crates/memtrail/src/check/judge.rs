@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memtrail_engine::gate::{Gate, GateResponse};
+use memtrail_engine::gate::{Gate, GateResponse, Limit};
 use memtrail_engine::heap::Outcome;
 use memtrail_engine::{Engine, Setting, SnapshotFacts};
 use memtrail_recording::{Outcome as Ending, Recording};
@@ -14,7 +14,7 @@ use crate::error::{Failure, Kind};
 use crate::heap::input::with_spinner;
 use crate::heap::joined::add_some_snapshots;
 use crate::recording_source::{Process, RecordingSource};
-use crate::{damage, loading, outcome};
+use crate::{damage, loading, outcome, references};
 
 /// Judges a recording, or all processes of a family. One that is not whole is not judged.
 pub(super) fn judge(source: &RecordingSource, gates: &Resolved) -> Result<Vec<Judged>, Failure> {
@@ -37,6 +37,9 @@ pub(super) fn ask(
     let id = add(&engine, recording)?;
     if gates.iter().any(gates::uses_snapshots) && !recording.is_merged() {
         add_some_snapshots(&engine, id, recording);
+    }
+    if gates.iter().any(|gate| gate.limit == Limit::NoLeak) && !recording.is_merged() {
+        references::give(&engine, id, recording, None)?;
     }
     for facts in largest {
         engine.add_snapshot(id, facts, None);

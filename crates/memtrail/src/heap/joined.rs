@@ -8,7 +8,6 @@ use memtrail_engine::leaks::LeaksResponse;
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
-use memtrail_references::References;
 
 use super::input::{choose, none, number_of, with_spinner};
 use super::named_snapshot::VariableNames;
@@ -52,16 +51,20 @@ impl WhichRecording {
         Joined::open(Recording::open(&path)?, self.snapshot.as_deref())
     }
 
-    /// The recording that is meant, and its references if it is of a native program that has some.
-    pub(crate) fn references(&self) -> Result<Option<(PathBuf, References)>, Failure> {
+    /// The recording that is meant, if it is of a native program that has references.
+    pub(crate) fn with_references(&self) -> Result<Option<PathBuf>, Failure> {
         let path = self.process.one(&self.path, Need::Snapshots)?;
-        let found = references::open(&path, self.snapshot.as_deref())?;
-        Ok(found.map(|found| (path, found)))
+        Ok((!references::of_recording(&path).is_empty()).then_some(path))
     }
 
-    /// The references of one recording of [`all`](Self::all), of native programs.
-    pub(crate) fn references_of(&self, path: &Path) -> Result<Option<References>, Failure> {
-        references::open(path, self.snapshot.as_deref())
+    /// Gives the engine the references of one recording of [`all`](Self::all), of native programs.
+    pub(crate) fn give_references(
+        &self,
+        engine: &Engine,
+        id: RecordingId,
+        recording: &Recording,
+    ) -> Result<(), Failure> {
+        references::give(engine, id, recording, self.snapshot.as_deref())
     }
 
     /// A snapshot alone, too: nothing is known of the calls that allocated its blocks, nor when.

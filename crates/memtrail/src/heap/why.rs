@@ -10,7 +10,6 @@ use memtrail_engine::query::HeapWhy;
 use memtrail_engine::{Engine, Setting};
 use memtrail_export::named_stacks::{self, NamedStack};
 use memtrail_recording::Recording;
-use memtrail_references::References;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds};
 
 use super::input::{Form, put};
@@ -77,8 +76,8 @@ enum StackFormat {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some((path, references)) = args.which.references()? {
-        return of_native(args, &path, &references);
+    if let Some(path) = args.which.with_references()? {
+        return of_native(args, &path);
     }
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
@@ -107,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// What refers to what a function of a native program allocated.
-fn of_native(args: &Args, path: &Path, references: &References) -> Result<ExitCode, Failure> {
+fn of_native(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
     let (Some(name), None) = (&args.name, args.format) else {
         let message = "--stack and --format are for recordings with heap snapshots";
         return Err(Failure::new(Kind::Usage, message));
@@ -115,8 +114,9 @@ fn of_native(args: &Args, path: &Path, references: &References) -> Result<ExitCo
     let recording = Recording::open(path)?;
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, &recording)?;
+    args.which.give_references(&engine, id, &recording)?;
     let Limit(limit) = args.limit;
-    let found = engine.referrers(id, references, name, limit).map_err(|error| {
+    let found = engine.referrers(id, name, limit).map_err(|error| {
         loading::refused(&error).hint("list who allocates: memtrail report REC")
     })?;
     put(&args.form, None, &found, |canvas| {

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
-use memtrail_engine::references::UnreachableResponse;
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
@@ -43,9 +42,6 @@ struct ProcessLeaks {
     /// Its suspects are in the list of all.
     #[serde(flatten)]
     leaks: LeaksResponse,
-    /// Of a native program: the blocks to which nothing refers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unreachable: Option<UnreachableResponse>,
     #[serde(skip_serializing_if = "Option::is_none")]
     partial: Option<String>,
 }
@@ -55,8 +51,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
     let (mut code, mut damage, mut notes) = (ExitCode::SUCCESS, Vec::new(), Vec::new());
     let mut untyped = 0;
     for path in recordings {
-        let Found { mut leaks, unreachable, partial, caveats, lacks_names, verdict } =
-            look(args, path)?;
+        let Found { mut leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
         damage.extend(partial.clone());
         untyped += u64::from(lacks_names);
         for note in caveats.notes() {
@@ -77,7 +72,6 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             pid: description.as_ref().map(|description| description.pid),
             program: description.map(|description| description.program),
             leaks,
-            unreachable,
             partial,
         });
     }
@@ -110,7 +104,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
                 number(*snapshots, "snapshot")
             );
             canvas.paragraph(PLAIN, 2, &all);
-            if let Some(unreachable) = &process.unreachable {
+            if let Some(unreachable) = &process.leaks.unreachable {
                 draw::unreachable(canvas, unreachable);
             }
         }

@@ -7,11 +7,9 @@ use std::process::ExitCode;
 use memtrail_engine::heap::OfSnapshot;
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
 use memtrail_engine::query::HeapLeaks;
-use memtrail_engine::references::UnreachableResponse;
 use memtrail_engine::{Engine, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
-use memtrail_references::References;
 
 use super::Args;
 use crate::error::Failure;
@@ -23,8 +21,6 @@ use crate::{caveats, damage, loading};
 /// What was found in a recording.
 pub(super) struct Found {
     pub(super) leaks: LeaksResponse,
-    /// Blocks of a native program to which nothing refers, if it was looked for references.
-    pub(super) unreachable: Option<UnreachableResponse>,
     /// What is wrong with the snapshot, if the answer is about a part of it.
     pub(super) partial: Option<String>,
     /// What must be known of how many blocks were sampled.
@@ -40,8 +36,7 @@ pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
     let recording = Recording::open(path)?;
     let has_snapshots = !snapshot_file::of_recording(path).is_empty();
     if !has_snapshots && (loading::has_malloc(&recording) || loading::is_native(&recording)) {
-        let references = args.which.references_of(path)?;
-        among_sites(&recording, references.as_ref(), args.limit)
+        among_sites(args, &recording)
     } else {
         among_owners(args, path)
     }
@@ -59,19 +54,13 @@ fn add_sites(owners: &mut LeaksResponse, sites: LeaksResponse, Limit(limit): Lim
         .extend(sites.summary.into_iter().map(|line| format!("memory from malloc: {line}")));
 }
 
-fn among_sites(
-    recording: &Recording,
-    references: Option<&References>,
-    Limit(limit): Limit,
-) -> Result<Found, Failure> {
+fn among_sites(args: &Args, recording: &Recording) -> Result<Found, Failure> {
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, recording)?;
-    let leaks = engine.site_leaks(id, limit).map_err(|error| loading::refused(&error))?;
-    let unreachable = references.map(|references| engine.unreachable(id, references, limit));
-    let unreachable = unreachable.transpose().map_err(|error| loading::refused(&error))?;
+    args.which.give_references(&engine, id, recording)?;
+    let leaks = engine.site_leaks(id, args.limit.0).map_err(|error| loading::refused(&error))?;
     Ok(Found {
         leaks: leaks.unwrap_or_default(),
-        unreachable,
         partial: None,
         caveats: caveats::reported(recording).of_allocation(),
         lacks_names: false,
@@ -88,7 +77,6 @@ fn among_owners(args: &Args, path: &Path) -> Result<Found, Failure> {
     let answer = OfSnapshot { response: (), partial };
     Ok(Found {
         leaks: response,
-        unreachable: None,
         partial: joined.damage(&answer),
         caveats: joined.caveats(),
         lacks_names: !joined.has_names(),

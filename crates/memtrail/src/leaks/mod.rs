@@ -7,9 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
-use memtrail_engine::references::UnreachableResponse;
 use memtrail_text::rounded::{bytes, percent};
-use serde::Serialize;
 
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
@@ -59,22 +57,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct OneLeaks<'a> {
-    #[serde(flatten)]
-    leaks: &'a LeaksResponse,
-    /// Of a native program: the blocks to which nothing refers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unreachable: Option<&'a UnreachableResponse>,
-}
-
 fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
-    let Found { leaks, unreachable, partial, caveats, lacks_names, verdict } = look(args, path)?;
+    let Found { leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
     let recording = shell_quote::path(path);
-    let all = OneLeaks { leaks: &leaks, unreachable: unreachable.as_ref() };
-    put(&args.form, partial, &all, |canvas| {
-        if let Some(unreachable) = &unreachable {
+    put(&args.form, partial, &leaks, |canvas| {
+        if let Some(unreachable) = &leaks.unreachable {
             references::unreachable(canvas, unreachable);
             canvas.gap();
         }

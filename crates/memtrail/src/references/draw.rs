@@ -1,6 +1,5 @@
 //! Prints what refers to blocks, and to which blocks nothing does.
 
-use memtrail_engine::leaks::Place;
 use memtrail_engine::references::{BlocksEstimate, ReferrersResponse, UnreachableResponse};
 use memtrail_text::rounded::{bytes_with_error, count, grouped, seconds};
 
@@ -8,28 +7,10 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 
 /// Prints which blocks are unreachable.
 pub(crate) fn unreachable(canvas: &mut Canvas, found: &UnreachableResponse) {
-    let at = seconds(found.at);
-    if found.unreachable.sampled == 0 {
-        let text = format!("no unreachable block (conservative scan at {at})");
-        canvas.line(&[(STRONG, &text)]);
-    }
     for site in &found.sites {
-        let text = format!(
-            "{}: nothing refers to them (conservative scan at {at})",
-            estimate(&site.unreachable)
-        );
-        canvas.item(STRONG, " - ", 3, &text);
-        canvas.item(PLAIN, "   ", 5, &allocated(&site.allocated));
-        if site.direct.sampled < site.unreachable.sampled {
-            let text = if site.direct.sampled == 0 {
-                "all of them are referred to by other blocks that are unreachable".to_owned()
-            } else {
-                format!(
-                    "{} of them; other blocks that are unreachable refer to the rest",
-                    estimate(&site.direct)
-                )
-            };
-            canvas.item(FAINT, "   ", 5, &text);
+        canvas.item(STRONG, " - ", 3, &site.heading);
+        for description in &site.descriptions {
+            canvas.item(PLAIN, "   ", 5, &clean(description));
         }
     }
     let left = found.count.saturating_sub(found.sites.len());
@@ -37,12 +18,7 @@ pub(crate) fn unreachable(canvas: &mut Canvas, found: &UnreachableResponse) {
         let text = format!("… and {} more call sites (--limit 0: all)", grouped(left as u64));
         canvas.line(&[(FAINT, &text)]);
     }
-    let text = format!(
-        "of all blocks, {} are reachable; {} are referred to from memory of unknown use alone",
-        estimate(&found.reachable),
-        estimate(&found.elsewhere),
-    );
-    canvas.paragraph(PLAIN, 2, &text);
+    canvas.paragraph(PLAIN, 2, &found.summary);
 }
 
 /// Prints what refers to what a function allocated.
@@ -79,12 +55,4 @@ fn estimate(blocks: &BlocksEstimate) -> String {
         count(blocks.blocks.value),
         grouped(blocks.sampled),
     )
-}
-
-fn allocated(path: &[Place]) -> String {
-    let calls: Vec<String> = path.iter().map(Place::to_string).collect();
-    match calls.as_slice() {
-        [] => "allocated by an unknown callstack".to_owned(),
-        _ => format!("allocated in {}", clean(&calls.join(", called by "))),
-    }
 }

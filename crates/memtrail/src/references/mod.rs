@@ -6,6 +6,8 @@ pub(crate) mod naming;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use memtrail_engine::{Engine, RecordingId};
+use memtrail_recording::{Recording, SnapshotOutcome};
 use memtrail_references::{References, number_of_file};
 
 use crate::error::{Failure, Kind};
@@ -44,4 +46,30 @@ pub(crate) fn open(folder: &Path, wanted: Option<&str>) -> Result<Option<Referen
     // Of a program that still runs, variables have no names yet.
     naming::name(&mut references);
     Ok(Some(references))
+}
+
+/// Gives the engine the references of a native recording, or why there are none, if they were looked for.
+pub(crate) fn give(
+    engine: &Engine,
+    id: RecordingId,
+    recording: &Recording,
+    wanted: Option<&str>,
+) -> Result<(), Failure> {
+    if let Some(found) = open(&recording.path, wanted)? {
+        engine.set_references(id, Ok(found));
+    } else if let Some(reason) = why_none(recording) {
+        engine.set_references(id, Err(reason));
+    }
+    Ok(())
+}
+
+/// Why a native program that was to be looked at was not.
+fn why_none(recording: &Recording) -> Option<String> {
+    let known = recording.description.as_ref().filter(|known| known.runtime.is_native())?;
+    let failed =
+        known.snapshots.as_ref()?.iter().rev().find_map(|snapshot| match &snapshot.outcome {
+            SnapshotOutcome::Failed { reason } => Some(format!("the snapshot failed: {reason}")),
+            SnapshotOutcome::Complete { .. } => None,
+        });
+    Some(failed.unwrap_or_else(|| "no snapshot was taken".to_owned()))
 }

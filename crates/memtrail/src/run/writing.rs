@@ -52,18 +52,23 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
 }
 
 /// Notes that there is no snapshot at the end of a program which a signal killed. None of its code ran then, and to change
-/// that the agent would have to handle the program's signals.
+/// that the agent would have to handle the program's signals. A native program may also end by a system call of its own.
 pub(super) fn note_missing_last(description: &mut Description) {
-    let Some(Outcome::Killed { signal }) = description.outcome else { return };
+    let reason = match description.outcome {
+        Some(Outcome::Killed { signal }) => format!(
+            "signal {signal} killed the program, which then does nothing more; \
+             `memtrail snapshot PID` takes one before"
+        ),
+        Some(Outcome::Exited { .. }) if description.runtime.is_native() => {
+            "the program ended by a system call, without libc's exit or _exit".to_owned()
+        }
+        _ => return,
+    };
     let listed = description.snapshots.get_or_insert_default();
     if listed.iter().any(|snapshot| snapshot.reason == SnapshotReason::Exit) {
         return;
     }
     let number = listed.last().map_or(0, |last| last.number) + 1;
-    let reason = format!(
-        "signal {signal} killed the program, which then does nothing more; \
-         `memtrail snapshot PID` takes one before"
-    );
     listed.push(Snapshot {
         number,
         file: memtrail_recording::snapshot_name(number),
@@ -73,6 +78,10 @@ pub(super) fn note_missing_last(description: &mut Description) {
         outcome: SnapshotOutcome::Failed { reason },
     });
 }
+
+/// Of recordings with OCaml's heap and memory from `malloc`.
+const OCAML_HEAP_ALONE: &str = "snapshots are of OCaml's heap: with --native=also it is not looked for what refers to \
+     memory from malloc";
 
 /// What became of the snapshots of the recording that is called `shown`: those that are there in one
 /// line, with what to type next; then what is missing.
@@ -90,7 +99,11 @@ pub(super) fn lines(description: &Description, shown: &str) -> Vec<String> {
     } else {
         format!("{count} heap {noun}, {size}; next: memtrail heap roots {shown}")
     };
-    (count > 0).then_some(there).into_iter().chain(outcome::missing(description)).collect()
+    // What the user may think was done.
+    let has_malloc = description.sampling.malloc_rate.is_some();
+    let lacks = (count > 0 && has_malloc).then(|| OCAML_HEAP_ALONE.to_owned());
+    let there = (count > 0).then_some(there);
+    there.into_iter().chain(lacks).chain(outcome::missing(description)).collect()
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = String> {

@@ -1,5 +1,7 @@
 //! Programs in C and C++ under `memtrail run --native`: what is recorded of them, and that they notice nothing.
 
+mod check;
+mod examples;
 mod operators;
 mod published;
 mod references;

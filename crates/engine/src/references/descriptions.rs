@@ -1,0 +1,74 @@
+//! What was found of references, in descriptions.
+
+use memtrail_text::rounded::{bytes_with_error, count, grouped, seconds};
+
+use super::joined::BlocksEstimate;
+use crate::leaks::Place;
+use crate::names::shown;
+
+/// `97.7 KiB in 100 blocks (100 sampled): nothing refers to them (conservative scan at 0.10 s)`.
+pub(super) fn heading(unreachable: &BlocksEstimate, at: f64) -> String {
+    format!(
+        "{}: nothing refers to them (conservative scan at {})",
+        estimate(unreachable),
+        seconds(at)
+    )
+}
+
+/// Where blocks to which nothing refers were allocated, and how many of them other such blocks refer to.
+pub(super) fn of_site(
+    allocated: &[Place],
+    unreachable: &BlocksEstimate,
+    direct: &BlocksEstimate,
+) -> Vec<String> {
+    let calls: Vec<String> = allocated.iter().map(Place::to_string).collect();
+    let mut all = vec![match calls.as_slice() {
+        [] => "allocated by an unknown callstack".to_owned(),
+        _ => format!("allocated in {}", shown(&calls.join(", called by "))),
+    }];
+    if direct.sampled == 0 {
+        all.push("all of them are referred to by other blocks that are unreachable".to_owned());
+    } else if direct.sampled < unreachable.sampled {
+        all.push(format!(
+            "{} of them; other blocks that are unreachable refer to the rest",
+            estimate(direct)
+        ));
+    }
+    all
+}
+
+/// What was found of all blocks.
+pub(super) fn summary(
+    reachable: &BlocksEstimate,
+    elsewhere: &BlocksEstimate,
+    unreachable: &BlocksEstimate,
+    at: f64,
+) -> String {
+    let others = format!(
+        "of all blocks, {} are reachable; {} are referred to from memory of unknown use alone",
+        estimate(reachable),
+        estimate(elsewhere),
+    );
+    if unreachable.sampled == 0 {
+        let at = seconds(at);
+        format!("no unreachable block was sampled (conservative scan at {at}); {others}")
+    } else {
+        others
+    }
+}
+
+/// Why it is not known what refers to blocks.
+pub(crate) fn not_known(reason: &str) -> String {
+    format!("what refers to blocks is not known: {reason}")
+}
+
+/// `97.7 KiB in 100 blocks (100 sampled)`.
+pub(crate) fn estimate(blocks: &BlocksEstimate) -> String {
+    format!(
+        "{} in {} {} ({} sampled)",
+        bytes_with_error(blocks.bytes.value, blocks.bytes.stderr),
+        count(blocks.blocks.value),
+        if count(blocks.blocks.value) == "1" { "block" } else { "blocks" },
+        grouped(blocks.sampled),
+    )
+}
