@@ -233,6 +233,16 @@ export type BlockSample = {
   lifetime: number | null,
 };
 
+/** An estimate of blocks from those that were sampled. */
+export type BlocksEstimate = {
+  /** Bytes, sampled or not. */
+  bytes: Estimate,
+  /** How many, sampled or not. */
+  blocks: Estimate,
+  /** How many were sampled. */
+  sampled: number,
+};
+
 /** Blocks that a filter wants. */
 export type BlocksResponse = {
   /** Some of them, in order. */
@@ -898,6 +908,8 @@ export type LeaksResponse = {
   sampled: number,
   /** What owners own of whose blocks too few were sampled to judge whether they grow. */
   unjudged: Bytes,
+  /** Of native programs whose references were looked for: the blocks to which none leads. */
+  unreachable?: UnreachableResponse,
 };
 
 /** Some rows, and how many there are. */
@@ -1821,6 +1833,40 @@ export type TreemapResponse = {
   path: Array<NodeInfo>,
   /** The boxes, parents before their children. */
   boxes: Array<BoxRow>,
+};
+
+/** What is unreachable, by call site. */
+export type UnreachableResponse = {
+  /** When references were looked for, in seconds since the start. */
+  at: number,
+  /** References were found by a conservative scan: always `true`. */
+  conservative: boolean,
+  /** What is reachable from variables, stacks and thread-local variables. */
+  reachable: BlocksEstimate,
+  /** What is referred to from memory of unknown use alone. */
+  elsewhere: BlocksEstimate,
+  /** What nothing refers to but blocks that are unreachable themselves. */
+  unreachable: BlocksEstimate,
+  /** The call sites of these, those of most bytes first. */
+  sites: Array<UnreachableSite>,
+  /** How many call sites there are. */
+  count: number,
+  /** What was found, in a sentence. */
+  summary: string,
+};
+
+/** Unreachable blocks that were allocated by the same calls. */
+export type UnreachableSite = {
+  /** How much, and how that was found. */
+  heading: string,
+  /** Where it was allocated, and what refers to it after all. */
+  descriptions: Array<string>,
+  /** The call that allocated, and its callers. */
+  allocated: Array<Place>,
+  /** All of them. */
+  unreachable: BlocksEstimate,
+  /** Those of them to which nothing refers at all. */
+  direct: BlocksEstimate,
 };
 
 /** What could be saved in a container. */

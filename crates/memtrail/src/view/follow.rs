@@ -14,7 +14,7 @@ use super::snapshot_file;
 use crate::error::Failure;
 use crate::heap::named_snapshot::VariableNames;
 use crate::heap::variables;
-use crate::loading;
+use crate::{loading, references};
 
 /// Between two looks at a growing trace. Agents write twice a second.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -32,6 +32,7 @@ pub(crate) fn follow(
         variables::look_up(&recording.path);
         let id = loading::add(engine, &recording)?;
         bring_snapshots(engine, id, &recording, &mut known);
+        bring_references(engine, id, &recording);
         return Ok(id);
     }
     let id = engine.add_growing(loading::describe(&recording));
@@ -81,6 +82,13 @@ fn bring_snapshots(
         }
     }
     last
+}
+
+/// Gives the engine the last references of a native program. Growth is shown without them, too.
+fn bring_references(engine: &Engine, id: RecordingId, recording: &Recording) {
+    if let Err(failure) = references::give(engine, id, recording, None) {
+        engine.set_references(id, Err(failure.message().to_owned()));
+    }
 }
 
 impl Growing {
@@ -143,6 +151,7 @@ impl Growing {
             Ok(grown) => self.recording_events.grown(self.id, grown),
             Err(error) => return self.lost(&error),
         }
+        bring_references(&self.engine, self.id, &self.recording);
         let outcome = description.outcome.clone();
         self.engine.describe(self.id, description);
         self.recording_events.ended(self.id, outcome);

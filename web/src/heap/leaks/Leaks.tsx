@@ -7,7 +7,7 @@ import { go, page, rec, withParam } from "../../state/page.ts";
 import { hasSiteLeaks, recording } from "../../state/about.ts";
 import { bytes, percent } from "../../text/units.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
-import type { ClearedOwner, LeaksResponse, Suspect } from "../../generated/responses.ts";
+import type { ClearedOwner, LeaksResponse, Suspect, UnreachableResponse } from "../../generated/responses.ts";
 import { WhoBelowButton, WhyButton } from "../join/Buttons.tsx";
 import { openNode, useHeapQuery } from "../state.ts";
 
@@ -32,9 +32,10 @@ interface Props {
   actions(suspect: Suspect): ComponentChildren;
 }
 
-function SuspectList({ found: { suspects, cleared, summary }, actions }: Props) {
+function SuspectList({ found: { suspects, cleared, summary, unreachable }, actions }: Props) {
   return (
     <section class="leaks" aria-label="Leak suspects">
+      {unreachable && <Unreachable found={unreachable} />}
       {suspects.length === 0 && <Empty title="No suspect" />}
       <ol class="suspects">
         {suspects.map((suspect, index) => (
@@ -57,6 +58,26 @@ function SuspectList({ found: { suspects, cleared, summary }, actions }: Props) 
       ))}
       {cleared.length > 0 && <Cleared owners={cleared} />}
     </section>
+  );
+}
+
+/** Of a native program that was looked at for references. */
+function Unreachable({ found: { sites, count, summary } }: { found: UnreachableResponse }) {
+  return (
+    <>
+      <ul class="suspects" aria-label="Unreachable blocks">
+        {sites.map(({ heading, descriptions }) => (
+          <li key={descriptions.join()} class="suspect">
+            <h3>{heading}</h3>
+            {descriptions.map((description) => (
+              <p key={description}>{description}</p>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {count > sites.length && <p class="quiet">… and {count - sites.length} more call sites</p>}
+      <p class="quiet">{summary}</p>
+    </>
   );
 }
 
