@@ -25,15 +25,31 @@ int main(void) {
 }
 `;
 
-function recordNative(name) {
+/** Loses a block for each request. */
+const LOSES = `
+#include <stdlib.h>
+#include <string.h>
+static __attribute__((noinline)) char *session(int n) { char *at = malloc(200); memset(at, n, 200); return at; }
+int main(void) {
+  char *volatile last = 0;
+  for (int n = 0; n < 1000; n++) last = session(n);
+  last = 0;
+  return last != 0;
+}
+`;
+
+function recordNative(name, text, options) {
   const source = join(scratch, `${name}.c`);
-  writeFileSync(source, KEEPS);
+  writeFileSync(source, text);
   execFileSync("cc", ["-g", "-O1", "-o", join(scratch, name), source], { stdio: "pipe" });
-  return record(name, [join(scratch, name)], ["--native", "--rate", "1e-3"]);
+  return record(name, [join(scratch, name)], ["--native", ...options]);
 }
 
-const folder = recordNative("pages");
+const folder = recordNative("pages", KEEPS, ["--rate", "1e-3"]);
+const losing = recordNative("sessions", LOSES, ["--rate", "1", "--snapshot", "exit"]);
 const server = await serve([folder]);
+const servesLosing = await serve([losing]);
+after(() => servesLosing.stop());
 after(() => server.stop());
 const places = [
   ["served", server.url],
@@ -65,3 +81,11 @@ for (const [place, url] of places) {
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
     }));
 }
+
+test("blocks to which nothing refers are listed before the suspects", () =>
+  visit(servesLosing.url, async (page) => {
+    const blocks = page.getByRole("list", { name: "Unreachable blocks" });
+    await blocks.getByText(/nothing refers to them \(conservative scan/).waitFor();
+    await blocks.getByText(/allocated in session \(sessions\.c:4\)/).waitFor();
+    assert.equal(await page.getByRole("alert").count(), 0);
+  }));
