@@ -153,23 +153,39 @@ fn position<'d>(
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use object::ObjectSymbol as _;
+
     use super::*;
 
-    const LINE: u32 = line!() + 2;
-    #[used]
-    static mut DEFINED_IN_A_TEST: [u64; 4] = [1, 2, 3, 4];
+    const PROGRAM: &str = "
+static long counts[4] = {1, 2, 3, 4};
+long next(void) { static long last = 5; return last += counts[last % 4]; }
+int main(void) { return (int)next(); }
+";
 
+    /// Variables of files and of functions; those of Rust's test programs have no debug information here.
     #[test]
     fn a_variable_has_the_line_of_its_definition() {
-        let program = std::env::current_exe().unwrap();
-        let maps = fs::read_to_string("/proc/self/maps").unwrap();
-        let address = (&raw const DEFINED_IN_A_TEST).addr() as u64;
-        let modules = crate::modules::parse(&maps);
-        let in_file = modules.iter().find_map(|module| module.in_file(address)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (source, program) = (folder.path().join("next.c"), folder.path().join("next"));
+        fs::write(&source, PROGRAM).unwrap();
+        let compiled = Command::new("gcc").arg("-g").arg(&source).arg("-o").arg(&program).status();
+        assert!(compiled.unwrap().success());
+        let bytes = fs::read(&program).unwrap();
+        let file = object::File::parse(&*bytes).unwrap();
+        let address = |name: &str| {
+            let mut symbols = file.symbols();
+            let found = symbols.find(|symbol| symbol.name().unwrap().starts_with(name));
+            found.unwrap().address()
+        };
         let positions = Positions::of_file(&program);
-        let expected = format!("variable_positions.rs:{LINE}");
-        assert_eq!(positions.at(in_file), Some(expected.as_str()));
-        assert_eq!(positions.at(in_file + 8), None);
+        assert_eq!(positions.at(address("counts")), Some("next.c:2"));
+        assert_eq!(positions.at(address("last.")), Some("next.c:3"));
+        assert_eq!(positions.at(address("counts") + 8), None);
+        assert!(Command::new("strip").arg(&program).status().unwrap().success());
+        assert_eq!(Positions::of_file(&program).at(address("counts")), None);
     }
 
     #[test]

@@ -27,7 +27,8 @@ use look::{Found, look};
 /// is what comes and goes. If there is none, it is shown what was looked at.
 ///
 /// Of a program in C, C++ or Rust (`memtrail run --native`) a suspect is a call site that allocates ever more than is
-/// freed. With `--snapshot exit`, blocks to which nothing refers are listed before, by a conservative scan. Of an OCaml program with its memory from malloc (`memtrail run --native=also`) both are judged.
+/// freed. With `--snapshot exit`, blocks to which nothing refers are listed before, by a conservative scan. Of an OCaml
+/// program with its memory from malloc (`memtrail run --native=also`) both are judged.
 ///
 /// Of a folder of several processes, the suspects of all are listed, the fastest first.
 ///
