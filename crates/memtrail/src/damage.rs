@@ -29,6 +29,22 @@ pub(crate) fn verdict(recording: &Recording, anomalies: &Anomalies) -> Result<Ex
     })
 }
 
+/// The same where the files of figures beside the trace were used, too, of which these are damaged.
+pub(crate) fn with_figures(
+    recording: &Recording,
+    anomalies: &Anomalies,
+    figures: &[String],
+) -> Result<ExitCode, Failure> {
+    let mut verdict = verdict(recording, anomalies);
+    for problem in figures {
+        if let Err(failure) = verdict {
+            failure.report();
+        }
+        verdict = Err(Failure::new(Kind::Input, problem).hint("the lines before that were used"));
+    }
+    verdict
+}
+
 /// The same of its trace alone.
 pub(crate) fn of_trace(recording: &Recording, anomalies: &Anomalies) -> Result<ExitCode, Failure> {
     let serious = anomalies.serious();

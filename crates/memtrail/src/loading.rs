@@ -11,6 +11,7 @@ use memtrail_recording::{FileState, Recording};
 
 use crate::damage::UNKNOWN;
 use crate::error::{Failure, Kind};
+use crate::figure_files;
 use crate::heap::variables;
 use crate::view::snapshot_file;
 use crate::{caveats, outcome, process, rates, threads};
@@ -126,6 +127,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
     };
     let mut notes = known.notes.clone();
     notes.extend(outcome::missing(known));
+    notes.extend(figure_files::damaged(recording));
     Description {
         name,
         program: Some(known.program.clone()),

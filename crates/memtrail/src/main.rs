@@ -13,6 +13,7 @@ mod demo;
 mod diff;
 mod error;
 mod export;
+mod figure_files;
 mod heap;
 mod html;
 mod json;

@@ -43,11 +43,15 @@ struct Recording<'a> {
     /// Why there is none, although there is a file for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<&'a str>,
+    /// What is damaged of the files of figures beside the trace.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    damaged: &'a [String],
 }
 
 /// The whole object, indented, with a line end.
 pub(super) fn render(
     recording: &memtrail_recording::Recording,
+    damaged: &[String],
     view: &str,
     report: &Report,
     family: Option<&FamilyReport>,
@@ -60,6 +64,7 @@ pub(super) fn render(
             path: recording.path.display().to_string(),
             description: recording.description.as_ref(),
             problem: recording.problem.as_deref(),
+            damaged,
         },
         view,
         family,

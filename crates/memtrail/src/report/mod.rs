@@ -39,6 +39,7 @@ use crate::canvas;
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
+use crate::figure_files;
 use crate::rates;
 
 /// Points of the timeline in JSON.
@@ -64,9 +65,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .map(|memory| memory.with_samples(&recording, &profile)),
         collections: collections::of(&recording),
     };
+    let damaged = figure_files::damaged(&recording);
     let command = link::command(&recording, &question.selection);
     let text = if args.json {
-        json::render(&recording, &command, &report, family.as_ref(), &process)
+        json::render(&recording, &damaged, &command, &report, family.as_ref(), &process)
     } else {
         let mut text = text::render(&recording, &report, family.as_ref(), &process, width, &zone);
         if report.totals.allocated.samples > 0 {
@@ -82,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    damage::verdict(&recording, &profile.damage)
+    damage::with_figures(&recording, &profile.damage, &damaged)
 }
 
 /// What is known of the process besides its allocations.

@@ -185,6 +185,7 @@ fn json_holds_everything() {
     let recording = recorded(r#""state": "complete""#, r#"{"exited": {"code": 0}}"#);
     let text = json::render(
         &recording,
+        &[],
         "memtrail view x",
         &report(CACHE, &question),
         None,

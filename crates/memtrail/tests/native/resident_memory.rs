@@ -68,3 +68,33 @@ fn a_handler_that_ends_the_process_is_not_kept() {
     let (rss, sum) = (number(&memory["rss"]), number(&memory["sum"]));
     assert!(sum.abs_diff(rss) <= rss / 50 + COUNTED_LATE, "{memory:#}");
 }
+
+/// What was damaged was left out without a word.
+#[test]
+fn a_damaged_file_of_figures_is_reported() {
+    let program = compile("resident.c", &[]);
+    let recorded = Case::command(&program.path, &[]).options(&["--native"]).recorded();
+    let file = recorded.recording.join("memory");
+    let figures = std::fs::read_to_string(&file).unwrap();
+    let lines = figures.lines().count();
+    let report = |text: String| {
+        std::fs::write(&file, text).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let output = command.args(["report", "--json"]).arg(&recorded.recording).output().unwrap();
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (json, output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (json, code, stderr) = report(format!("{figures}m 5 rss\n"));
+    let why = format!("memory is damaged: line {} makes no sense", lines + 1);
+    assert!(json["recording"]["damaged"][0].as_str().unwrap().ends_with(&why), "{json:#}");
+    assert!(stderr.contains(&why) && stderr.contains("hint: the lines before that were used"));
+    assert_eq!(code, Some(3));
+    assert!(number(&json["memory"]["rss"]) > 0);
+    let (json, code, _) = report("something else\n".into());
+    let why = json["recording"]["damaged"][0].as_str().unwrap();
+    assert!(why.ends_with("it does not begin with `memtrail memory 1`"), "{why}");
+    assert_eq!((code, &json["memory"]), (Some(3), &Value::Null));
+    // A line that is being written is none yet.
+    let (json, code, _) = report(format!("{figures}m 5 rs"));
+    assert_eq!((code, &json["recording"]["damaged"]), (Some(0), &Value::Null));
+}
